@@ -53,7 +53,6 @@ import { registerMcp } from './mcp/routes.ts'
 import { alertCommitted, createAlerts } from './modules/alerts.ts'
 import { startWork, type WorkDeps } from './modules/jobs.ts'
 import { createReadClient } from './modules/oauth/clients/read-client.ts'
-import { operationTexts } from './modules/operations.ts'
 import { createBatchQueue } from './modules/payments/create/payment-batch.ts'
 import { createPaymentQueue, paymentAnswered } from './modules/payments/create/submit.ts'
 import { createRefusals } from './modules/payments/refusals/record.ts'
@@ -202,9 +201,8 @@ const buildHttp = async (
   registerQueryGuard(http)
   await registerOpenapi(http, {
     publicUrl: config.publicUrl,
-    texts: operationTexts,
     tagOf,
-    finish: (document) => finishReference(document, operationTexts, examples),
+    finish: (document) => finishReference(document, examples),
   })
   const routes = registerRouteGuard(http)
   const resolversFor = (resource: ProtectedResource) =>

@@ -28,17 +28,13 @@ export type App = FastifyInstance<
  */
 export type Access = 'public' | 'optional' | 'authenticated' | 'undelegated' | 'admin'
 
-/** The operations that have a text: `modules/operations.ts`, where all texts come together, fills it. */
-// biome-ignore lint/suspicious/noEmptyInterface: it is filled from above.
-export interface OperationNames {}
-
 /** Whether this process is about to end. It serves on meanwhile, so that a load balancer has time to notice. */
 export type Departure = { begin: () => void; hasBegun: () => boolean }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** `feature.verb`, unique: how logs, metrics, the API table and the tests name the route. */
-    operation?: keyof OperationNames
+    operation?: string
     /** Any permission of a list is enough; a refusal names the first. */
     permission?: Permission | readonly [Permission, ...Permission[]]
     access?: Access

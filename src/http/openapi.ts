@@ -6,7 +6,6 @@ import type { App } from './app-type.ts'
 import { sessionCookie } from './authenticate.ts'
 import { finishDocument, shareParts } from './document.ts'
 import type { Json } from './openapi-walk.ts'
-import type { OperationTexts } from './operation-text.ts'
 
 const about = `A payments service for people and software agents.
 
@@ -37,7 +36,6 @@ const withHeaders = (input: ReturnType<typeof toJsonSchema>, config: FastifyCont
 
 export type DocumentOptions = {
   publicUrl: string
-  texts: OperationTexts
   tagOf: (operation: string) => string
   finish: (document: Json) => Json
 }
@@ -52,21 +50,6 @@ const addPages = (document: Json, operations: ReadonlySet<string>): Json => {
         for (const [status, { content }] of Object.entries(responses as Responses))
           if (Number(status) >= 400 && content) content['text/html'] = { schema: { type: 'string' } }
   return document
-}
-
-const withText = (
-  input: ReturnType<typeof toJsonSchema>,
-  operation: string | undefined,
-  options: DocumentOptions,
-): ReturnType<typeof toJsonSchema> => {
-  if (operation === undefined) return input
-  const text = options.texts[operation]
-  const { schema } = input
-  const description = [text?.text, schema.description].filter(Boolean).join('\n\n')
-  return {
-    ...input,
-    schema: { ...schema, ...(text && { summary: text.summary, description }), tags: [options.tagOf(operation)] },
-  }
 }
 
 /** OpenAPI 3.1 from the routes' own schemas, and the page that shows it. */
@@ -98,7 +81,11 @@ export const registerOpenapi = async (app: App, options: DocumentOptions): Promi
     transform: (input) => {
       const config = input.route.config ?? {}
       if (config.pages && config.operation !== undefined) pages.add(config.operation)
-      return withText(withHeaders(toJsonSchema(input), config), config.operation, options)
+      const { schema, ...route } = withHeaders(toJsonSchema(input), config)
+      return {
+        ...route,
+        schema: { ...schema, ...(config.operation !== undefined && { tags: [options.tagOf(config.operation)] }) },
+      }
     },
     transformObject: (input) =>
       shareParts(addPages(options.finish(finishDocument(withComponents(input)) as Json), pages)) as ReturnType<

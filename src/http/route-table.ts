@@ -45,6 +45,8 @@ const check = (route: RouteOptions): void => {
     )
   if (config.permission !== undefined && (config.access === 'public' || config.access === 'optional'))
     throw complain(route, `names a permission, and as ${config.access} lets in callers without a credential`)
+  if (!schema?.hide && !(schema?.summary && schema.description))
+    throw complain(route, 'has no summary and description: the API document shows them')
   if (!schema?.response) throw complain(route, 'declares no responses: an undeclared one could leak a column')
   if (config.idempotent && route.method !== 'POST') throw complain(route, 'is idempotent by nature, not by key')
 }

@@ -12,7 +12,9 @@ type Schema = {
   querystring?: z.ZodType
   body?: z.ZodType
   response: Readonly<Record<number, z.ZodType>>
-  description?: string
+  /** For the API document. What it does, in a line; then when to call it and why, and what happens then. */
+  summary: string
+  description: string
 }
 type Answering = Schema & { response: { 200: z.ZodType } }
 type Paged = Answering & { querystring: z.ZodType<PageQuery>; response: { 200: z.ZodType<{ data: unknown[] }> } }

@@ -1,15 +1,6 @@
 import { z } from 'zod'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
-import type { OperationTexts } from './operation-text.ts'
-
-export const serviceOperations = {
-  'service.health': { summary: 'Check liveness', text: 'The process is running. Depends on nothing else.' },
-  'service.ready': {
-    summary: 'Check readiness',
-    text: 'The database answers, and its migrations are those of this release.',
-  },
-} satisfies OperationTexts
 
 const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 
@@ -40,7 +31,11 @@ export const registerServiceRoutes = (
     '/healthz',
     {
       config: { operation: 'service.health', access: 'public', unlimited: true, query: 'lenient' },
-      schema: { response: { 200: Health } },
+      schema: {
+        summary: 'Check liveness',
+        description: 'The process is running. Depends on nothing else.',
+        response: { 200: Health },
+      },
     },
     async (_request, reply) => reply.send({ status: 'ok' }),
   )
@@ -48,7 +43,11 @@ export const registerServiceRoutes = (
     '/readyz',
     {
       config: { operation: 'service.ready', access: 'public', unlimited: true, query: 'lenient', refuses: ['unavailable'] },
-      schema: { response: { 200: Readiness } },
+      schema: {
+        summary: 'Check readiness',
+        description: 'The database answers, and its migrations are those of this release.',
+        response: { 200: Readiness },
+      },
     },
     async (_request, reply) => {
       if (app.departure.hasBegun())

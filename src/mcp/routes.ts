@@ -88,13 +88,6 @@ const headersOf = ({ headers }: FastifyRequest): [string, string][] => {
   return read
 }
 
-/** Not in the API document: the tools' list describes it. */
-declare module '../http/app-type.ts' {
-  interface OperationNames {
-    'mcp.call': true
-  }
-}
-
 /** The Model Context Protocol at /mcp: tools over the routes of this service, for agents. */
 export const registerMcp = (app: App, deps: McpDeps): void => {
   // Loaded by the first call: a service without agents does not load the protocol's code.

@@ -1,20 +1,7 @@
 import { changeOperations, isObject, type Json, nameIn, objectAt, refTo, rewrite, withSchemas } from '../http/openapi-walk.ts'
-import type { OperationTexts } from '../http/operation-text.ts'
 import type { Vocabulary } from './types.ts'
 
 type Named = { name: string; schema: unknown }
-
-/** Moves the schema of a media type to the named ones, unless it has a name already. */
-const name = (content: Json, nameOf: (schema: Json) => string | undefined, schemas: Named[]): Json =>
-  Object.fromEntries(
-    Object.entries(content).map(([media, entry]) => {
-      const schema = isObject(entry) ? objectAt(entry, 'schema') : {}
-      const chosen = nameIn(schema) === undefined ? nameOf(schema) : undefined
-      if (chosen === undefined) return [media, entry]
-      schemas.push({ name: chosen, schema })
-      return [media, { ...(entry as Json), schema: refTo(chosen) }]
-    }),
-  )
 
 /** A list answers with a page of its items: `Payment` → `PaymentPage`. */
 const pageName = (schema: Json): string | undefined => {
@@ -22,6 +9,18 @@ const pageName = (schema: Json): string | undefined => {
   const item = nameIn(objectAt(objectAt(properties, 'data'), 'items'))
   return item !== undefined && 'next_cursor' in properties ? `${item}Page` : item === undefined ? undefined : `${item}List`
 }
+
+/** Moves the schema of a page to the named ones. */
+const namePage = (content: Json, schemas: Named[]): Json =>
+  Object.fromEntries(
+    Object.entries(content).map(([media, entry]) => {
+      const schema = isObject(entry) ? objectAt(entry, 'schema') : {}
+      const chosen = nameIn(schema) === undefined ? pageName(schema) : undefined
+      if (chosen === undefined) return [media, entry]
+      schemas.push({ name: chosen, schema })
+      return [media, { ...(entry as Json), schema: refTo(chosen) }]
+    }),
+  )
 
 const keep = (document: Json, schemas: readonly Named[]): Json =>
   withSchemas(document, Object.fromEntries(schemas.map((named) => [named.name, named.schema])))
@@ -38,23 +37,17 @@ const optionalBody = (operation: Json): Json => {
   return { ...operation, requestBody: { ...body, required: false, content: { [media]: { ...(entry as Json), schema } } } }
 }
 
-/** Gives bodies and pages names: a generated client then has types with readable names. */
-export const nameBodies = (document: Json, texts: OperationTexts): Json => {
+/** Gives pages of lists names: a generated client then has types with readable names. */
+export const namePages = (document: Json): Json => {
   const schemas: Named[] = []
   const changed = changeOperations(document, (entry) => {
     const operation = optionalBody(entry)
-    const body = objectAt(operation, 'requestBody')
-    const bodyText = texts[String(operation.operationId)]?.body
     const responses = Object.entries(objectAt(operation, 'responses')).map(([status, response]) => {
       const content = objectAt(response as Json, 'content')
-      return [
-        status,
-        { ...(response as Json), ...(Object.keys(content).length > 0 && { content: name(content, pageName, schemas) }) },
-      ]
+      return [status, { ...(response as Json), ...(Object.keys(content).length > 0 && { content: namePage(content, schemas) }) }]
     })
     return {
       ...operation,
-      ...('content' in body && { requestBody: { ...body, content: name(objectAt(body, 'content'), () => bodyText, schemas) } }),
       responses: Object.fromEntries(responses),
     }
   })

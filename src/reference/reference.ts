@@ -1,8 +1,7 @@
 import { changeOperations, isObject, type Json, objectAt, rewrite } from '../http/openapi-walk.ts'
-import type { OperationTexts } from '../http/operation-text.ts'
 import { eventFamilies } from './events.ts'
 import { describe } from './glossary/describe.ts'
-import { followNames, nameBodies, nameLists } from './names.ts'
+import { followNames, nameLists, namePages } from './names.ts'
 import { addSamples } from './samples.ts'
 import { tags } from './tags.ts'
 import type { Example, Examples } from './types.ts'
@@ -115,8 +114,8 @@ const describeTags = (document: Json): Json => {
 }
 
 /** Converts the document of the routes into the one for people, generators of clients and agents. */
-export const finishReference = (document: Json, texts: OperationTexts, examples: Examples): Json => {
-  const named = nameEvents(nameBodies(followNames(document), texts), eventFamilies)
+export const finishReference = (document: Json, examples: Examples): Json => {
+  const named = nameEvents(namePages(followNames(document)), eventFamilies)
   const whole = describe(styleParameters(plainTimes(boundIntegers(nameLists(named, vocabularies)))))
   return addSamples(showExamples(describeTags(whole), examples))
 }

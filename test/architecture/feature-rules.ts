@@ -87,7 +87,7 @@ const features: Rule = {
 }
 
 /** Where the features come together. The other files beside their folders stand below them: ports and what all of them use. */
-const assembly = ['modules/routes.ts', 'modules/admin-routes.ts', 'modules/operations.ts', 'modules/jobs.ts']
+const assembly = ['modules/routes.ts', 'modules/admin-routes.ts', 'modules/jobs.ts']
 
 const isBeside = (path: string): boolean => path.startsWith('modules/') && !inFeature.test(path)
 
@@ -199,29 +199,6 @@ const acyclicParts: Rule = { name: 'the parts of a feature form no cycle', check
 
 const acyclicFeatures: Rule = { name: 'features form no cycle', check: findFeatureCycles }
 
-const routesOf = (feature: string, files: readonly Source[]): string =>
-  files.flatMap(({ path, code }) => (path.startsWith(`${feature}/`) && path.endsWith('routes.ts') ? code : [])).join('\n')
-
-/** Whether routes declare the operation; a route of each provider declares a template of names. */
-const declares = (routes: string, operation: string): boolean =>
-  [...routes.matchAll(/'([a-z_.]+)'|`([a-z_.]+\$\{[^`]*)`/g)].some(
-    ([, name, template]) =>
-      name === operation || (template && new RegExp(`^${template.replace(/\$\{\w+\}/g, '[a-z]+')}$`).test(operation)),
-  )
-
-const ownOperations: Rule = {
-  name: 'the text of an operation stands in the folder of the feature whose routes declare it',
-  check: (files) =>
-    files.flatMap(({ path, code }) => {
-      const feature = /^(modules\/[^/]+)\/operations\.ts$/.exec(path)?.[1]
-      if (!feature) return []
-      const routes = routesOf(feature, files)
-      return [...code.matchAll(/^ {2}'([a-z_.]+)': /gm)].flatMap(([, operation = '']) =>
-        declares(routes, operation) ? [] : [`${path} describes ${operation}, which no route of ${feature} declares`],
-      )
-    }),
-}
-
 /** All of a provider's folder but its emulator, which is a server. */
 const pure = /^(policy|lib)\/|^rails\/(?![^/]+\/emulator\/|all\/emulators\.ts$)|^modules\/.*rules\.ts$/
 /** The rails talk to their providers: they may reach the network, and nothing of ours that keeps state. */
@@ -262,7 +239,6 @@ const transitivePurity: Rule = {
 export const featureRules = {
   features,
   besideFeatures,
-  ownOperations,
   acyclicFeatures,
   acyclicParts,
   transitivePurity,

@@ -17,7 +17,7 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
     ['rails/planted/adapter.ts', `import { take } from '../../sandbox/take.ts'`],
     ['rails/planted/adapter.ts', `import { emulator } from './emulator/emulator.ts'`],
     ['rails/planted/emulator/emulator.ts', `import type { Db } from '../../../db/client.ts'`],
-    ['reference/planted.ts', `import { paymentsOperations } from '../modules/payments/operations.ts'`],
+    ['reference/planted.ts', `import { registerPayments } from '../modules/payments/routes.ts'`],
     ['http/planted.ts', `import { createPayment } from '../modules/payments/service.ts'`],
     ['modules/planted/service.ts', `import { createService } from '../../app.ts'`],
   ],
@@ -31,13 +31,7 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
   besideFeatures: [
     ['modules/planted.ts', `import type { SubmitPayment } from './payments/request.ts'`],
     ['modules/beneficiaries/planted.ts', `import type { RoutesDeps } from '../routes.ts'`],
-    ['modules/ports.ts', `import { paymentsOperations } from './payments/operations.ts'`],
-  ],
-  ownOperations: [
-    [
-      'modules/topups/operations.ts',
-      "const topupsOperations = {\n  'payments.create': { summary: 'Make a payment', text: 'Another feature declares it.' },\n}",
-    ],
+    ['modules/ports.ts', `import { registerPayments } from './payments/routes.ts'`],
   ],
   acyclicFeatures: [
     ['modules/workspaces/planted.ts', `import { createGrant } from '../delegation/grants/service.ts'`],

@@ -62,7 +62,7 @@ test.each([
 ] as const)('$operation as $access keeps the service from starting: no reason is written down', (config) => {
   const app: App = fastify().withTypeProvider<ZodTypeProvider>()
   registerRouteGuard(app)
-  const schema = { response: { 200: {} } }
+  const schema = { summary: 'Planted', description: 'Planted.', response: { 200: {} } }
   expect(() => app.get('/planted', { config, schema }, async () => ({}))).toThrow('asks for no permission')
   const asking = { operation: config.operation, permission: 'payment.read' as const }
   expect(() => app.get('/planted', { config: asking, schema }, async () => ({}))).not.toThrow()
@@ -72,8 +72,7 @@ test.each(['public', 'optional'] as const)('a permission on a route that is %s k
   const app: App = fastify().withTypeProvider<ZodTypeProvider>()
   registerRouteGuard(app)
   const config = { operation: 'payments.planted', permission: 'payment.read', access } as const
-  const schema = { response: { 200: {} } }
-  // @ts-expect-error: no operations.ts describes it.
+  const schema = { summary: 'Planted', description: 'Planted.', response: { 200: {} } }
   expect(() => app.get('/planted', { config, schema }, async () => ({}))).toThrow('lets in callers without a credential')
 })
 

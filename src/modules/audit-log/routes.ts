@@ -11,7 +11,9 @@ export const registerWorkspaceAuditLog = (app: App, deps: Deps): void => {
   list('/v1/workspaces/current/audit-log', {
     config: { operation: 'workspaces.audit_log', permission: 'workspace.manage' },
     schema: {
-      description: 'Who did what in the workspace, newest first. What members do about their own accounts is not in it.',
+      summary: "Read the workspace's audit log",
+      description:
+        'Who did what in this workspace, when, and with which credential. The rows are never changed, and a chain of hashes seals them.\n\nWho did what in the workspace, newest first. What members do about their own accounts is not in it.',
       querystring: FindWorkspaceAudit,
       response: { 200: pageOf(WorkspaceAuditEntry) },
     },
@@ -36,7 +38,13 @@ export const registerAuditLog = (app: App, deps: Deps): void => {
   const list = listsOf(app, deps)
   list('/v1/admin/audit-log', {
     config: { operation: 'admin.audit_log', access: 'admin' },
-    schema: { querystring: FindAudit, response: { 200: pageOf(AuditEntry) } },
+    schema: {
+      summary: 'Read the audit log',
+      description:
+        'Who did what, when, with which credential: append-only, filtered by account, workspace, subject, action and time.',
+      querystring: FindAudit,
+      response: { 200: pageOf(AuditEntry) },
+    },
     listing: ({ query }) => ({
       of: null,
       read: (page) => listAudit(deps.db, query, page),

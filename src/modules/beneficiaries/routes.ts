@@ -55,7 +55,13 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
       idempotent: true,
       refuses: ['invalid_request', 'conflict'],
     },
-    schema: { body: CreateBeneficiary, response: { 201: CreatedBeneficiary } },
+    schema: {
+      summary: 'Create a beneficiary',
+      description:
+        'Stores a payee, once, before the first payment. The destination cannot be changed later, and no answer contains it: only its mask. `warnings` names others that have the same number.',
+      body: CreateBeneficiary,
+      response: { 201: CreatedBeneficiary },
+    },
     // Its answer names the others at its number.
     work: async (tx, { principal, body }) => {
       const record = await createBeneficiary(tx, deps, principal, body)
@@ -64,7 +70,12 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
   })
   routes.get('/v1/banks', {
     config: { operation: 'beneficiaries.banks', access: 'public' },
-    schema: { response: { 200: z.object({ data: z.array(Bank) }).meta({ id: 'BankList' }) } },
+    schema: {
+      summary: 'List banks',
+      description:
+        'The banks whose accounts PesaLink pays here, with the codes that `bank_code` takes. `1` and `01` are one code.',
+      response: { 200: z.object({ data: z.array(Bank) }).meta({ id: 'BankList' }) },
+    },
     read: async () => {
       const banks = railNames.flatMap((rail) => deps.rails.payout[rail]?.banks ?? [])
       return { data: [...banks] }
@@ -72,7 +83,12 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
   })
   list(path, {
     config: { operation: 'beneficiaries.list', permission: 'beneficiary.read' },
-    schema: { querystring: ListQuery, response: { 200: pageOf(Beneficiary) } },
+    schema: {
+      summary: 'List beneficiaries',
+      description: 'The beneficiaries of the workspace, newest first. Archived ones are left out unless they are requested.',
+      querystring: ListQuery,
+      response: { 200: pageOf(Beneficiary) },
+    },
     listing: ({ principal, query }) => {
       const { workspace } = principal
       const { status, payment_rail: rail, made_by_grant_id: madeBy, q: text, id: ids, ...others } = query
@@ -96,7 +112,12 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
   })
   routes.get(one, {
     config: { operation: 'beneficiaries.get', permission: 'beneficiary.read', refuses: ['not_found'] },
-    schema: { params: byId('beneficiary'), response: { 200: Beneficiary } },
+    schema: {
+      summary: 'Read a beneficiary',
+      description: 'One beneficiary, archived ones included: past payments refer to it.',
+      params: byId('beneficiary'),
+      response: { 200: Beneficiary },
+    },
     read: async ({ principal, params }) => {
       const record = found(await findBeneficiary(deps.db, principal.workspace.id, params.id))
       return presentBeneficiary(record)
@@ -109,13 +130,26 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
       whileFrozen: true,
       refuses: ['invalid_request', 'not_found', 'conflict', 'workspace_frozen', 'account_frozen'],
     },
-    schema: { params: byId('beneficiary'), body: UpdateBeneficiary, response: { 200: Beneficiary } },
+    schema: {
+      summary: 'Change or freeze a beneficiary',
+      description:
+        'Corrects its names, or freezes payments to it with `{"status": "frozen"}` and allows them again with `active`. To pay another destination, archive this one and create another.',
+      params: byId('beneficiary'),
+      body: UpdateBeneficiary,
+      response: { 200: Beneficiary },
+    },
     work: async (tx, { principal, params, body }) =>
       ok(presentBeneficiary(await updateBeneficiary(tx, principal, params.id, body))),
   })
   routes.post(`${one}/confirm`, {
     config: { operation: 'beneficiaries.confirm', permission: 'beneficiary.manage', refuses: ['not_found', 'conflict'] },
-    schema: { params: byId('beneficiary'), response: { 200: Beneficiary } },
+    schema: {
+      summary: 'Confirm a beneficiary',
+      description:
+        'A person has checked who is paid: keys and agents may then pay it without asking. Needed for a beneficiary that a key or an agent created or renamed; approving a payment to it does the same. Doing it again gives the same answer.',
+      params: byId('beneficiary'),
+      response: { 200: Beneficiary },
+    },
     work: async (tx, { principal, params }) => ok(presentBeneficiary(await confirmBeneficiary(tx, principal, params.id))),
   })
   routes.post(`${one}/verify`, {
@@ -124,13 +158,26 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
       permission: 'beneficiary.manage',
       refuses: ['not_found', 'conflict', 'provider_not_configured'],
     },
-    schema: { params: byId('beneficiary'), response: { 202: Beneficiary } },
+    schema: {
+      summary: "Check a beneficiary's name",
+      description:
+        'Asks the rail again whose number it is. The answer comes later: `verification` changes, and the event `beneficiary.updated` reports it. Asked again within a minute of the last check, nothing happens. 503 `provider_not_configured` where the rail is not asked for names (`NAME_LOOKUPS`).',
+      params: byId('beneficiary'),
+      response: { 202: Beneficiary },
+    },
     work: async (tx, { principal, params }) =>
       accepted(presentBeneficiary(await requestNameCheck(tx, deps.rails, principal, params.id))),
   })
   list(`${one}/verifications`, {
     config: { operation: 'beneficiaries.verifications', permission: 'beneficiary.read', refuses: ['not_found'] },
-    schema: { params: byId('beneficiary'), querystring: PageQuery, response: { 200: pageOf(NameCheck) } },
+    schema: {
+      summary: 'List name checks',
+      description:
+        'Every check of the name at the rail, newest first: by a query, or by the result of a payment (`payment_id`) that reported another name than was known. `unverified` is one whose answer is not compared yet. An account none of whose payments has succeeded gets the names of at most 20 beneficiaries a day, every other one 500; beyond that the source is `daily_limit`. The day begins at midnight in Nairobi.',
+      params: byId('beneficiary'),
+      querystring: PageQuery,
+      response: { 200: pageOf(NameCheck) },
+    },
     listing: async ({ principal, params: { id } }) => {
       found(await findBeneficiary(deps.db, principal.workspace.id, id))
       return {
@@ -142,7 +189,13 @@ export const registerBeneficiaries = (app: App, deps: Deps): void => {
   })
   routes.delete(one, {
     config: { operation: 'beneficiaries.archive', permission: 'beneficiary.manage', whileFrozen: true, refuses: ['not_found'] },
-    schema: { params: byId('beneficiary'), response: { 200: Beneficiary } },
+    schema: {
+      summary: 'Archive a beneficiary',
+      description:
+        'Ends its use permanently. Payments that were made stay as they are; new ones are refused. Doing it again gives the same answer.',
+      params: byId('beneficiary'),
+      response: { 200: Beneficiary },
+    },
     work: async (tx, { principal, params }) => ok(presentBeneficiary(await archiveBeneficiary(tx, principal, params.id))),
   })
 }

@@ -19,7 +19,7 @@ import {
   SuspenseItems,
 } from '../suspense/schema.ts'
 import { resolveSuspense, resolveSuspenseItems } from '../suspense/service.ts'
-import { Reasoned } from '../workspaces/schema.ts'
+import { reasoned } from '../workspaces/schema.ts'
 import { assignSuspense } from './assign.ts'
 import type { Deps } from './deps.ts'
 import { presentDifference, presentReconciliation } from './reconciliation/present.ts'
@@ -36,6 +36,8 @@ import {
 } from './reconciliation/schema.ts'
 import { readUpload, reportStatement } from './reconciliation/service.ts'
 
+const RejectAdjustment = reasoned('RejectAdjustment')
+
 export const registerAdjustments = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
@@ -46,12 +48,23 @@ export const registerAdjustments = (app: App, deps: Deps): void => {
       idempotent: true,
       refuses: ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'conflict'],
     },
-    schema: { body: CreateAdjustment, response: { 201: Adjustment } },
+    schema: {
+      summary: 'Request a correction of a balance',
+      description:
+        'A ledger adjustment with its reason. Above an amount a second administrator must confirm it. An administrator never adjusts their own account.',
+      body: CreateAdjustment,
+      response: { 201: Adjustment },
+    },
     work: async (tx, { principal, body }) => created(presentAdjustment(await createAdjustment(tx, deps.config, principal, body))),
   })
   list('/v1/admin/adjustments', {
     config: { operation: 'admin.list_adjustments', access: 'admin' },
-    schema: { querystring: FindAdjustments, response: { 200: pageOf(Adjustment) } },
+    schema: {
+      summary: 'List adjustments',
+      description: 'Those that were posted, and those that wait for a second administrator.',
+      querystring: FindAdjustments,
+      response: { 200: pageOf(Adjustment) },
+    },
     listing: ({ query }) => {
       const { status, account_id: accountId } = query
       const filter = { ...(status !== undefined && { status }), ...(accountId !== undefined && { accountId }) }
@@ -64,18 +77,34 @@ export const registerAdjustments = (app: App, deps: Deps): void => {
   })
   routes.get('/v1/admin/adjustments/:id', {
     config: { operation: 'admin.get_adjustment', access: 'admin', refuses: ['not_found'] },
-    schema: { params: byId('ledger'), response: { 200: Adjustment } },
+    schema: {
+      summary: 'Read an adjustment',
+      description: 'Who created it, why, and who decided.',
+      params: byId('ledger'),
+      response: { 200: Adjustment },
+    },
     read: async ({ params }) => presentAdjustment(found(await findAdjustment(deps.db, params.id))),
   })
   const decideRefuses = ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'not_found', 'conflict'] as const
   routes.post('/v1/admin/adjustments/:id/confirm', {
     config: { operation: 'admin.confirm_adjustment', access: 'admin', refuses: decideRefuses },
-    schema: { params: byId('ledger'), response: { 200: Adjustment } },
+    schema: {
+      summary: 'Confirm an adjustment',
+      description: 'Posts it. Only another administrator than the one who created it can.',
+      params: byId('ledger'),
+      response: { 200: Adjustment },
+    },
     work: async (tx, { principal, params }) => ok(presentAdjustment(await confirmAdjustment(tx, principal, params.id))),
   })
   routes.post('/v1/admin/adjustments/:id/reject', {
     config: { operation: 'admin.reject_adjustment', access: 'admin', refuses: decideRefuses },
-    schema: { params: byId('ledger'), body: Reasoned, response: { 200: Adjustment } },
+    schema: {
+      summary: 'Reject an adjustment',
+      description: 'Nothing moves. The reason is for the audit log.',
+      params: byId('ledger'),
+      body: RejectAdjustment,
+      response: { 200: Adjustment },
+    },
     work: async (tx, { principal, params, body }) =>
       ok(presentAdjustment(await rejectAdjustment(tx, principal, params.id, body.reason))),
   })
@@ -86,7 +115,13 @@ export const registerSuspense = (app: App, deps: Deps): void => {
   const list = listsOf(app, deps)
   list('/v1/admin/suspense', {
     config: { operation: 'admin.list_suspense', access: 'admin' },
-    schema: { querystring: FindSuspense, response: { 200: pageOf(SuspenseItem) } },
+    schema: {
+      summary: 'List money in suspense',
+      description:
+        'Money that a provider moved and that could not be booked, with what it seems to be about. A person must resolve each.',
+      querystring: FindSuspense,
+      response: { 200: pageOf(SuspenseItem) },
+    },
     listing: ({ query }) => ({
       of: null,
       read: (page) => listSuspense(deps.db, query.status, page),
@@ -95,7 +130,13 @@ export const registerSuspense = (app: App, deps: Deps): void => {
   })
   routes.post('/v1/admin/suspense/resolve', {
     config: { operation: 'admin.resolve_suspense_items', access: 'admin', refuses: ['invalid_request', 'not_found', 'conflict'] },
-    schema: { body: ResolveSuspenseItems, response: { 200: SuspenseItems, 202: SuspenseItems } },
+    schema: {
+      summary: 'Resolve several items of suspense',
+      description:
+        'One result and one note for all of them, as one change: where one is resolved already or unknown, none is resolved. Items that need a second administrator stay open with their `proposal` (202). Each item has its own row in the audit log.',
+      body: ResolveSuspenseItems,
+      response: { 200: SuspenseItems, 202: SuspenseItems },
+    },
     work: async (tx, { principal, body }) => {
       const { ids, ...decision } = body
       const items = await resolveSuspenseItems(tx, deps.config, principal, ids, decision)
@@ -105,7 +146,14 @@ export const registerSuspense = (app: App, deps: Deps): void => {
   })
   routes.post('/v1/admin/suspense/:id/resolve', {
     config: { operation: 'admin.resolve_suspense', access: 'admin', refuses: ['invalid_request', 'not_found', 'conflict'] },
-    schema: { params: byId('suspense'), body: ResolveSuspense, response: { 200: SuspenseItem, 202: SuspenseItem } },
+    schema: {
+      summary: 'Resolve money in suspense',
+      description:
+        'Records the result: an adjustment gave the money to an account, the provider reversed it, or it was explained. The note is for the audit log. Booked money that was not adjusted counts for what one administrator may move alone in a day: beyond it the answer is 202, and the item stays open until a second administrator sends the same outcome.',
+      params: byId('suspense'),
+      body: ResolveSuspense,
+      response: { 200: SuspenseItem, 202: SuspenseItem },
+    },
     work: async (tx, { principal, params, body }) => {
       const item = await resolveSuspense(tx, deps.config, principal, params.id, body)
       return (item.resolvedAt === null ? accepted : ok)(presentSuspense(item))
@@ -118,7 +166,14 @@ export const registerSuspense = (app: App, deps: Deps): void => {
       idempotent: true,
       refuses: ['invalid_request', 'not_found', 'conflict', 'separation_of_duties'],
     },
-    schema: { params: byId('suspense'), body: AssignSuspense, response: { 200: SuspenseItem } },
+    schema: {
+      summary: 'Give money in suspense to its account',
+      description:
+        'For a deposit under a reference that nothing here has, once the sender is known: by `account_id`, or by the `topup_id` that the payer meant, which it ends. Never to the administrator, and above the sum that needs a second administrator only by an adjustment.',
+      params: byId('suspense'),
+      body: AssignSuspense,
+      response: { 200: SuspenseItem },
+    },
     work: async (tx, { principal, params, body }) =>
       ok(presentSuspense(await assignSuspense(tx, deps.config, principal, params.id, body))),
   })
@@ -131,7 +186,12 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
   const list = listsOf(app, deps)
   list('/v1/admin/reconciliations', {
     config: { operation: 'admin.list_reconciliations', access: 'admin' },
-    schema: { querystring: PageQuery, response: { 200: pageOf(Reconciliation) } },
+    schema: {
+      summary: 'List reconciliations',
+      description: 'Every comparison of the books with a statement of a provider, with how much matched.',
+      querystring: PageQuery,
+      response: { 200: pageOf(Reconciliation) },
+    },
     listing: (_request) => ({
       of: null,
       read: (page) => listReconciliations(deps.db, page),
@@ -148,7 +208,13 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
         refuses: ['invalid_request', 'conflict'],
       },
       bodyLimit: bodyLimitBytes,
-      schema: { body: UploadStatement, response: { 201: Reconciliation } },
+      schema: {
+        summary: 'Compare a statement with the books',
+        description:
+          'For a statement that a person has exported from a provider: the answer says how much matched, and the differences are listed. It proves nothing, so nothing is booked, credited or ended by it; the command `reconcile` on the server does that. The same content is compared once.',
+        body: UploadStatement,
+        response: { 201: Reconciliation },
+      },
     },
     async (request, reply) => {
       const statement = await readUpload(deps.rails, request.body)
@@ -159,7 +225,13 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
   )
   list('/v1/admin/reconciliation-differences', {
     config: { operation: 'admin.list_differences', access: 'admin' },
-    schema: { querystring: FindDifferences, response: { 200: pageOf(ReconciliationDifference) } },
+    schema: {
+      summary: 'List differences with statements',
+      description:
+        'The differences between the books and a statement, each with its likely reason and what to do. Nothing is booked automatically.',
+      querystring: FindDifferences,
+      response: { 200: pageOf(ReconciliationDifference) },
+    },
     listing: ({ query }) => {
       const { status, reconciliation_id: reconciliationId } = query
       const filter = { reconciliationId, isOpen: status === undefined ? undefined : status === 'open' }
@@ -172,7 +244,13 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
   })
   routes.post('/v1/admin/reconciliation-differences/resolve', {
     config: { operation: 'admin.resolve_differences', access: 'admin', refuses: ['invalid_request', 'not_found', 'conflict'] },
-    schema: { body: ResolveDifferences, response: { 200: ReconciliationDifferences } },
+    schema: {
+      summary: 'Close several differences',
+      description:
+        'One note for all of them, as one change: where one is resolved already or unknown, none is closed. Outcomes that they offer are not accepted. Each difference has its own row in the audit log.',
+      body: ResolveDifferences,
+      response: { 200: ReconciliationDifferences },
+    },
     work: async (tx, { principal, body }) => {
       const { ids, note } = body
       return ok({ data: (await resolveDifferences(tx, deps.config, principal, ids, note)).map(presentDifference) })
@@ -185,6 +263,9 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
       refuses: ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'not_found', 'conflict'],
     },
     schema: {
+      summary: 'Close a difference with a statement',
+      description:
+        'Records how a person has explained or corrected it. With `accept` it ends the payment as the statement shows; otherwise it moves no money of an account, and a line that was offered as a payment goes to suspense.',
       params: byId('reconciliation'),
       body: ResolveDifference,
       response: { 200: ReconciliationDifference, 202: ReconciliationDifference },

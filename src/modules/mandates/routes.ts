@@ -44,7 +44,13 @@ export const registerMandates = (app: App, deps: Deps): void => {
     `${path}/prepare`,
     {
       config: { operation: 'mandates.prepare', access: 'public', credentialIssuing: true, refuses: ['invalid_request'] },
-      schema: { body: PrepareMandate, response: { 200: PreparedMandate } },
+      schema: {
+        summary: 'Get the text of a mandate to sign',
+        description:
+          'Turns terms into the readable text and the nonce that the wallet signs. Nothing is stored about the terms, and no account is looked up.',
+        body: PrepareMandate,
+        response: { 200: PreparedMandate },
+      },
     },
     async (request, reply) => {
       const { message, nonce, expiresAt } = await prepareMandate(deps, request.body)
@@ -61,6 +67,9 @@ export const registerMandates = (app: App, deps: Deps): void => {
         refuses: ['invalid_request', 'invalid_signature', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'],
       },
       schema: {
+        summary: 'Create a mandate by signature',
+        description:
+          'A wallet approves payments within these terms in advance. The account is found by the wallet. A payment that names the mandate and fits it has the approval of its signer; limits still apply. The same request again gives the same mandate.',
         body: CreateMandate,
         response: {
           201: Mandate,
@@ -79,7 +88,12 @@ export const registerMandates = (app: App, deps: Deps): void => {
   )
   list(path, {
     config: { operation: 'mandates.list', permission: 'mandate.read' },
-    schema: { querystring: ListMandates, response: { 200: pageOf(Mandate) } },
+    schema: {
+      summary: 'List mandates',
+      description: 'The mandates of the workspace, with what has been spent of each.',
+      querystring: ListMandates,
+      response: { 200: pageOf(Mandate) },
+    },
     listing: ({ principal, query }) => {
       const { workspace } = principal
       const at = deps.clock.now()
@@ -92,7 +106,12 @@ export const registerMandates = (app: App, deps: Deps): void => {
   })
   routes.get(one, {
     config: { operation: 'mandates.get', permission: 'mandate.read', refuses: ['not_found'] },
-    schema: { params: byId('mandate'), response: { 200: Mandate } },
+    schema: {
+      summary: 'Read a mandate',
+      description: 'Its terms, its signature, and how much of it is left.',
+      params: byId('mandate'),
+      response: { 200: Mandate },
+    },
     read: async ({ principal, params }) => {
       const mandate = found(await findMandateIn(deps.db, principal.workspace.id, params.id))
       return presentMandate(mandate, deps.clock.now())
@@ -103,9 +122,11 @@ export const registerMandates = (app: App, deps: Deps): void => {
     {
       config: { operation: 'mandates.revocation_message', access: 'public', refuses: ['not_found'] },
       schema: {
+        summary: 'Get the text that revokes a mandate',
+        description:
+          'The text that the wallet must sign to revoke the mandate.\n\nThe text to sign in order to revoke the mandate by signature.',
         params: byId('mandate'),
         response: { 200: RevocationMessage },
-        description: 'The text to sign in order to revoke the mandate by signature.',
       },
     },
     async (request, reply) => {
@@ -125,12 +146,14 @@ export const registerMandates = (app: App, deps: Deps): void => {
         refuses: ['invalid_request', 'invalid_signature', 'forbidden', 'membership_suspended', 'not_found', 'conflict'],
       },
       schema: {
+        summary: 'Revoke a mandate',
+        description:
+          'Ends the mandate at once: with a credential that has `mandate.manage`, or without a credential by the signature of a wallet of the account. Payments that wait for approval are decided without it.\n\nBy a wallet signature in the body, or by a credential with `mandate.manage`.',
         params: byId('mandate'),
         body: RevokeMandate,
         response: {
           200: Mandate,
         },
-        description: 'By a wallet signature in the body, or by a credential with `mandate.manage`.',
       },
     },
     async (request, reply) => {

@@ -37,19 +37,21 @@ export type MandateTerms = z.output<typeof MandateTerms>
 
 const Signature = bounded(20_000).min(1).meta({ description: 'An EIP-191 `personal_sign` signature of the message, as it is.' })
 
-export const PrepareMandate = z.strictObject({ address: WalletAddress, terms: MandateTerms })
+export const PrepareMandate = z.strictObject({ address: WalletAddress, terms: MandateTerms }).meta({ id: 'PrepareMandate' })
 export type PrepareMandate = z.output<typeof PrepareMandate>
 
 export const PreparedMandate = z
   .object({ message: z.string(), nonce: z.string(), expires_at: TimeOut })
   .meta({ id: 'PreparedMandate', description: 'The text to sign until `expires_at`, with its nonce.' })
 
-export const CreateMandate = z.strictObject({
-  address: WalletAddress,
-  terms: MandateTerms,
-  nonce: bounded(100).min(1),
-  signature: Signature,
-})
+export const CreateMandate = z
+  .strictObject({
+    address: WalletAddress,
+    terms: MandateTerms,
+    nonce: bounded(100).min(1),
+    signature: Signature,
+  })
+  .meta({ id: 'CreateMandate' })
 export type CreateMandate = z.output<typeof CreateMandate>
 
 /** With a signature nothing else is needed; without one the credential decides. */
@@ -58,6 +60,7 @@ export const RevokeMandate = z
     signature: Signature.optional(),
     address: WalletAddress.optional().meta({ description: 'The signing wallet; needed for contract wallets only.' }),
   })
+  .meta({ id: 'RevokeMandate' })
   .nullish()
 export type RevokeMandate = z.output<typeof RevokeMandate>
 

@@ -31,7 +31,13 @@ export const registerNotifications = (app: App, deps: Deps): void => {
       },
       // A HEAD request of it would never end.
       exposeHeadRoute: false,
-      schema: { querystring: StreamQuery, response: { 200: EventStream } },
+      schema: {
+        summary: 'Follow events as they happen',
+        description:
+          'Server-sent events for everything that the credential may read. After a lost connection send `Last-Event-ID`: the missed events are sent first. The stream is fast; the resources over REST are the source of truth.',
+        querystring: StreamQuery,
+        response: { 200: EventStream },
+      },
     },
     (request, reply) => {
       const header = request.headers['last-event-id']
@@ -50,7 +56,12 @@ export const registerNotifications = (app: App, deps: Deps): void => {
   )
   list('/v1/notifications', {
     config: { operation: 'notifications.list', access: 'authenticated', refuses: ['forbidden', 'membership_suspended'] },
-    schema: { querystring: NotificationsQuery, response: { 200: pageOf(Notification) } },
+    schema: {
+      summary: 'List events',
+      description: 'The same events as a list, for polling: with `after` all later events, oldest first.',
+      querystring: NotificationsQuery,
+      response: { 200: pageOf(Notification) },
+    },
     listing: ({ principal, query }) => {
       const filter = {
         after: query.after,

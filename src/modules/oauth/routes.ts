@@ -19,17 +19,30 @@ const registerMetadata = (app: App, deps: Deps): void => {
     server,
     {
       config: { operation: 'oauth.server_metadata', access: 'public', query: 'lenient', cors: anyOrigin },
-      schema: { response: { 200: ServerMetadata } },
+      schema: {
+        summary: 'Find the authorization server',
+        description: 'RFC 8414: endpoints, grant types and scopes. OAuth client libraries read this by themselves.',
+        response: { 200: ServerMetadata },
+      },
     },
     async (_request, reply) => reply.header('cache-control', 'public, max-age=300').send(serverMetadata(publicUrl)),
   )
   for (const resource of protectedResources) {
-    const operation = resource === mcpPath ? 'oauth.mcp_resource_metadata' : 'oauth.resource_metadata'
+    const isMcp = resource === mcpPath
     app.get(
       metadataPath(resource),
       {
-        config: { operation, access: 'public', query: 'lenient', cors: anyOrigin },
-        schema: { response: { 200: ResourceMetadata } },
+        config: {
+          operation: isMcp ? 'oauth.mcp_resource_metadata' : 'oauth.resource_metadata',
+          access: 'public',
+          query: 'lenient',
+          cors: anyOrigin,
+        },
+        schema: {
+          summary: `Find the issuer of tokens for ${isMcp ? 'the MCP server' : 'this API'}`,
+          description: `RFC 9728: which authorization server and which scopes belong to ${isMcp ? 'the MCP endpoint' : 'this API'}. \`WWW-Authenticate\` points here.`,
+          response: { 200: ResourceMetadata },
+        },
       },
       async (_request, reply) => reply.header('cache-control', 'public, max-age=300').send(resourceMetadata(publicUrl, resource)),
     )
@@ -53,6 +66,9 @@ const registerAuthorize = (app: App, deps: Deps): void => {
           cors: false,
         },
         schema: {
+          summary: 'Ask a person for consent',
+          description:
+            'Where a client sends the browser. PKCE with S256 is required. A valid request leads on to the consent page, and from there back to the redirect URI.',
           querystring: AuthorizeQuery,
           response: {
             302: z.undefined().meta({

@@ -52,29 +52,37 @@ export const AuthorizeQuery = z.object({
   ...CodeRequestParameters,
 })
 export type CodeParameters = Omit<z.output<typeof AuthorizeQuery>, 'client_id' | 'request_uri'>
-export const PushBody = z.object({ ...Credentials, ...CodeRequestParameters, request_uri: Text('Must be left out.') })
-export const DeviceBody = z.object({
-  ...Credentials,
-  ...AccessParameters,
-  code_challenge: CodeRequestParameters.code_challenge,
-  code_challenge_method: CodeRequestParameters.code_challenge_method,
-})
+export const PushBody = z
+  .object({ ...Credentials, ...CodeRequestParameters, request_uri: Text('Must be left out.') })
+  .meta({ id: 'OAuthPushRequest' })
+export const DeviceBody = z
+  .object({
+    ...Credentials,
+    ...AccessParameters,
+    code_challenge: CodeRequestParameters.code_challenge,
+    code_challenge_method: CodeRequestParameters.code_challenge_method,
+  })
+  .meta({ id: 'OAuthDeviceRequest' })
 export type RequestedAccessParameters = Pick<CodeParameters, keyof typeof AccessParameters>
 
-export const TokenBody = z.object({
-  ...Credentials,
-  grant_type: Text('`authorization_code`, `refresh_token` or `urn:ietf:params:oauth:grant-type:device_code`'),
-  code: Text('With authorization_code.'),
-  code_verifier: Text('With authorization_code; with a device code when a code_challenge was sent.'),
-  redirect_uri: Text('Optional; checked when it is sent.'),
-  refresh_token: Text('With refresh_token.'),
-  device_code: Text('With a device code.'),
-  scope: Text('With refresh_token: no more than was granted.'),
-  resource: Texts('No more than was consented to.'),
-})
+export const TokenBody = z
+  .object({
+    ...Credentials,
+    grant_type: Text('`authorization_code`, `refresh_token` or `urn:ietf:params:oauth:grant-type:device_code`'),
+    code: Text('With authorization_code.'),
+    code_verifier: Text('With authorization_code; with a device code when a code_challenge was sent.'),
+    redirect_uri: Text('Optional; checked when it is sent.'),
+    refresh_token: Text('With refresh_token.'),
+    device_code: Text('With a device code.'),
+    scope: Text('With refresh_token: no more than was granted.'),
+    resource: Texts('No more than was consented to.'),
+  })
+  .meta({ id: 'OAuthTokenRequest' })
 export type TokenParameters = z.output<typeof TokenBody>
 
-export const TokenOnlyBody = z.object({ ...Credentials, token: Text('Required.'), token_type_hint: Text('Not needed.') })
+const TokenOnlyBody = z.object({ ...Credentials, token: Text('Required.'), token_type_hint: Text('Not needed.') })
+export const RevocationBody = TokenOnlyBody.meta({ id: 'OAuthRevocationRequest' })
+export const IntrospectionBody = TokenOnlyBody.meta({ id: 'OAuthIntrospectionRequest' })
 
 const Details = z
   .array(SpendingControls.extend({ type: z.literal('payment') }))
@@ -124,6 +132,7 @@ export const DeviceAuthorization = z
   .meta({ id: 'OAuthDeviceAuthorization' })
 
 export const ClientMetadataBody = z.looseObject({}).meta({
+  id: 'OAuthClientMetadata',
   description:
     'Client metadata (RFC 7591): redirect_uris, client_name, client_uri, grant_types, response_types, token_endpoint_auth_method (none, client_secret_basic, client_secret_post), scope. What is not known is ignored.',
 })
@@ -186,7 +195,7 @@ export const Authorization = z
   .meta({ id: 'OAuthAuthorization' })
 export type Authorization = z.output<typeof Authorization>
 
-export const Decision = z.strictObject({
+const Decision = z.strictObject({
   decision: z.enum(['approve', 'deny']),
   permissions: z
     .array(z.enum(permissions))
@@ -202,6 +211,8 @@ export const Decision = z.strictObject({
   }),
 })
 export type Decision = z.output<typeof Decision>
+export const AuthorizationDecision = Decision.meta({ id: 'OAuthDecision' })
+export const DeviceDecision = Decision.meta({ id: 'OAuthDeviceDecision' })
 
 export const Decided = z
   .object({

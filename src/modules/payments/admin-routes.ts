@@ -25,7 +25,12 @@ export const registerAdminPayments = (app: App, deps: Deps): void => {
   const list = listsOf(app, deps)
   list('/v1/admin/payments', {
     config: { operation: 'admin.list_payments', access: 'admin' },
-    schema: { querystring: FindPayments, response: { 200: pageOf(AdminPayment) } },
+    schema: {
+      summary: 'Find payments that need a person',
+      description: 'With `status=unknown`: those whose outcome the rail has not reported.',
+      querystring: FindPayments,
+      response: { 200: pageOf(AdminPayment) },
+    },
     listing: ({ query }) => ({
       of: null,
       read: (page) => listAllPayments(deps.db, query, page),
@@ -54,8 +59,9 @@ export const registerAdminPayments = (app: App, deps: Deps): void => {
       refuses: ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'not_found', 'conflict'],
     },
     schema: {
+      summary: 'Resolve an unknown payment',
       description:
-        'Ends a payment that is `unknown`, or books a late success, with evidence that a person has read at the provider. `failed` and `written_off` cost the organisation: they count as adjustments, and above the daily sum of one administrator the answer is 202, with the adjustment that waits until a second administrator sends the same outcome. `failed` only after the rail was asked and its time to answer has passed.',
+        'With evidence from the provider that a person has read: posts the payment, or releases the hold. Without evidence leave it `unknown`.\n\nEnds a payment that is `unknown`, or books a late success, with evidence that a person has read at the provider. `failed` and `written_off` cost the organisation: they count as adjustments, and above the daily sum of one administrator the answer is 202, with the adjustment that waits until a second administrator sends the same outcome. `failed` only after the rail was asked and its time to answer has passed.',
       params: byId('payment'),
       body: ResolvePayment,
       response: { 200: AdminPayment, 202: AdminPayment },

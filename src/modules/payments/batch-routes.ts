@@ -117,6 +117,9 @@ const registerCreate = (app: App, deps: Deps): void => {
       config: { operation: 'payment_batches.create', permission: 'payment.create', idempotent: true, refuses: batchRefusals },
       bodyLimit: bodyLimitBytes,
       schema: {
+        summary: 'Make many payments with one approval',
+        description:
+          'Checks every item first and creates all of them or none: the refusal names each item that cannot be paid in `details.items`. Limits count item by item, in one transaction with all holds. If any item needs an approval, the whole batch waits for one: the highest count that any item needs, and a text that binds every item by a Merkle root. Approved items are sent each by itself; one that no longer fits fails alone. At most 1,000 items. Each item is a payment: `GET /v1/payments?batch_id=`. An item names its payee by `beneficiary_id`, or by `display_name` and `destination`: then the beneficiary with this destination is paid, or a new one is created with the batch. The body may be CSV too (`Content-Type: text/csv`), as a spreadsheet saves it: the first row names the columns (the fields of an item, `metadata.<name>`, and `amount` in major units or `amount_minor`). `?dry_run=true` checks everything and creates nothing.',
         consumes: ['application/json', ...csvTypes],
         querystring: CreatePaymentBatchQuery,
         body: CreatePaymentBatch,
@@ -153,7 +156,12 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
   })
   list(path, {
     config: { operation: 'payment_batches.list', permission: 'payment.read' },
-    schema: { querystring: ListPaymentBatches, response: { 200: pageOf(PaymentBatch) } },
+    schema: {
+      summary: 'List payment batches',
+      description: 'The batches of the workspace, newest first, with how many of their items have each status.',
+      querystring: ListPaymentBatches,
+      response: { 200: pageOf(PaymentBatch) },
+    },
     listing: ({ principal, query }) => {
       const { workspace } = principal
       const { status, idempotency_key: idempotencyKey, q } = query
@@ -167,14 +175,26 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
   })
   routes.get(one, {
     config: { operation: 'payment_batches.get', permission: 'payment.read', refuses: ['not_found'] },
-    schema: { params: byId('payment_batch'), response: { 200: PaymentBatch } },
+    schema: {
+      summary: 'Read a payment batch',
+      description:
+        'One batch and the status of its items. It is `completed` when all items have ended and at least one was paid, `failed` when none was.',
+      params: byId('payment_batch'),
+      response: { 200: PaymentBatch },
+    },
     read: async ({ principal, params }) => presentBatch(found(await findBatch(deps.db, principal.workspace.id, params.id))),
   })
   app.get(
     `${one}/lines`,
     {
       config: { operation: 'payment_batches.lines', permission: 'payment.read', refuses: ['not_found'] },
-      schema: { params: byId('payment_batch'), response: { 200: orCsv(PaymentBatchLines, resultsText) } },
+      schema: {
+        summary: 'Read all lines of a payment batch',
+        description:
+          'Every item as the batch’s Merkle root binds it, with what its payee got the last time. Whoever approves a batch computes the root from these lines (RFC 6962 hashing over the UTF-8 of each `leaf`) and compares it with the one in the text that is signed. With `Accept: text/csv` it is the result file of the list: what became of each row, with its number in the file that was sent.',
+        params: byId('payment_batch'),
+        response: { 200: orCsv(PaymentBatchLines, resultsText) },
+      },
     },
     async (request, reply) => {
       const { workspace } = request.principal
@@ -196,7 +216,13 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
       whileFrozen: true,
       refuses: ['forbidden', 'not_found', 'conflict'],
     },
-    schema: { params: byId('payment_batch'), response: { 200: PaymentBatch } },
+    schema: {
+      summary: 'Cancel a batch that waits for its approval or its time',
+      description:
+        'Cancels the batch with all of its payments and releases what was held. Once its payments are sent it cannot be cancelled (409).',
+      params: byId('payment_batch'),
+      response: { 200: PaymentBatch },
+    },
     work: async (tx, { principal, params }) => ok(presentBatch(await cancelBatch(tx, principal, params.id))),
   })
 }

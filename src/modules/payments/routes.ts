@@ -70,7 +70,13 @@ export const registerPayments = (app: App, deps: Deps): void => {
     path,
     {
       config: { operation: 'payments.create', permission: 'payment.create', idempotent: true, refuses: createRefusals },
-      schema: { body: CreatePayment, response: { 201: Payment } },
+      schema: {
+        summary: 'Make a payment',
+        description:
+          'Decides the payment by every policy, grant and mandate that applies, holds the amount and records it, in one transaction. The answer is `processing` (it is sent now), `pending_approval` (a person must approve it) or, with `execute_at`, `scheduled` (it is decided and sent at that time). Send an `Idempotency-Key`: after a lost answer the same request finds the same payment instead of paying twice. A refusal by a rule (403 `policy_denied`) contains the whole decision and the smallest change that would let the payment pass.',
+        body: CreatePayment,
+        response: { 201: Payment },
+      },
     },
     async (request, reply) => {
       const { answer, replayed } = await submitPayment(deps, {
@@ -86,6 +92,9 @@ export const registerPayments = (app: App, deps: Deps): void => {
     {
       config: { operation: 'payments.list', permission: 'payment.read', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: {
+        summary: 'List and search payments',
+        description:
+          'The payments of the workspace, newest first, narrowed by any of the filters together. `q` looks in the payee, reference, narrative, receipt and id, and finds an amount as people write it. With `Accept: text/csv` everything that matches is streamed as CSV.',
         querystring: ListPayments,
         response: { 200: orCsv(pageOf(Payment)) },
       },
@@ -113,7 +122,13 @@ export const registerPayments = (app: App, deps: Deps): void => {
   )
   list('/v1/beneficiaries/:id/payments', {
     config: { operation: 'beneficiaries.payments', permission: 'payment.read', refuses: ['not_found'] },
-    schema: { params: byId('beneficiary'), querystring: ListPaymentsTo, response: { 200: pageOf(Payment) } },
+    schema: {
+      summary: "List a beneficiary's payments",
+      description: 'What was paid to this beneficiary, newest first. Use it to see whether an invoice was already paid.',
+      params: byId('beneficiary'),
+      querystring: ListPaymentsTo,
+      response: { 200: pageOf(Payment) },
+    },
     listing: async ({ principal, params, query }) => {
       const { workspace } = principal
       const { id } = params
@@ -129,12 +144,23 @@ export const registerPayments = (app: App, deps: Deps): void => {
   })
   routes.get(`${path}/summary`, {
     config: { operation: 'payments.summary', permission: 'payment.read', refuses: ['invalid_request'] },
-    schema: { querystring: SummarizePayments, response: { 200: PaymentsSummary } },
+    schema: {
+      summary: 'Add up payments',
+      description: 'How many payments the filters of the list find, and what they add up to, by status.',
+      querystring: SummarizePayments,
+      response: { 200: PaymentsSummary },
+    },
     read: ({ principal, query }) => summarizePayments(deps, principal, searchOf(query, deps.config.CURRENCY), query.days),
   })
   routes.get(one, {
     config: { operation: 'payments.get', permission: 'payment.read', refuses: ['not_found'] },
-    schema: { params: byId('payment'), response: { 200: Payment } },
+    schema: {
+      summary: 'Read a payment',
+      description:
+        'The source of truth for its state. `unknown`: it was sent, and the rail has not reported a result. The amount stays held. Do not pay again.',
+      params: byId('payment'),
+      response: { 200: Payment },
+    },
     read: async ({ principal, params }) => {
       const record = found(await findPayment(deps.db, principal.workspace.id, params.id))
       return presentFollowed(deps.db, record)
@@ -142,7 +168,13 @@ export const registerPayments = (app: App, deps: Deps): void => {
   })
   routes.get(`${one}/receipt`, {
     config: { operation: 'payments.receipt', permission: 'payment.read', refuses: ['not_found'] },
-    schema: { params: byId('payment'), response: { 200: Receipt } },
+    schema: {
+      summary: 'Get the evidence for a payment',
+      description:
+        'Everything that proves how the payment was made: the policies as they were, approvals with their signatures, the ledger transfers, the receipt of the rail and the seals of the audit log, under one digest. For auditors and disputes.',
+      params: byId('payment'),
+      response: { 200: Receipt },
+    },
     read: async ({ principal, params }) => found(await buildReceipt(deps.db, deps, principal.workspace.id, params.id)),
   })
   routes.post(`${one}/cancel`, {
@@ -152,7 +184,13 @@ export const registerPayments = (app: App, deps: Deps): void => {
       whileFrozen: true,
       refuses: ['forbidden', 'not_found', 'conflict'],
     },
-    schema: { params: byId('payment'), response: { 200: Payment } },
+    schema: {
+      summary: 'Cancel a payment that waits for its approval or its time',
+      description:
+        'Cancels a payment that is scheduled or not approved yet and releases the held amount. Once it is processing it cannot be cancelled (409).',
+      params: byId('payment'),
+      response: { 200: Payment },
+    },
     work: async (tx, { principal, params }) => ok(presentPayment(await cancelPayment(tx, principal, params.id))),
   })
 }
@@ -161,7 +199,13 @@ export const registerPaymentRefusals = (app: App, deps: Deps): void => {
   const list = listsOf(app, deps)
   list('/v1/payment-refusals', {
     config: { operation: 'payment_refusals.list', permission: 'payment.read' },
-    schema: { querystring: ListPaymentRefusals, response: { 200: pageOf(RefusedPayment) } },
+    schema: {
+      summary: 'List refused payments',
+      description:
+        'Payments that were asked for and refused, newest first: by a spending rule, a freeze, a balance that is too low, or as a likely duplicate. Each names who asked, for whom, how much, and why. A key or an agent sees its own and those of the grants below it. Kept for 90 days; of one grant at most 1,000 in 24 hours are recorded.',
+      querystring: ListPaymentRefusals,
+      response: { 200: pageOf(RefusedPayment) },
+    },
     listing: async ({ principal, query }) => {
       const { workspace, grant } = principal
       await deps.refusals.settled()
@@ -187,7 +231,12 @@ export const registerPaymentAttention = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
   routes.get('/v1/payments/attention', {
     config: { operation: 'payments.attention', permission: 'payment.read' },
-    schema: { response: { 200: Attention } },
+    schema: {
+      summary: 'Read what needs a person',
+      description:
+        'A daily overview: what was spent on each of the last 30 days, and what of the last 24 hours a person should look at, the most urgent first: payments without a known outcome, payments that repeat, what was refused and to whom, payees whose number is registered under another name, and limits that are nearly used up. An administrator of the service also reads what waits in suspense. Approvals have a list of their own.',
+      response: { 200: Attention },
+    },
     read: ({ principal }) => readAttention(deps, principal),
   })
 }

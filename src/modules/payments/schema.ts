@@ -216,4 +216,5 @@ export const ResolvePayment = z
     path: ['provider_receipt'],
     message: 'belongs to a payment that succeeded',
   })
+  .meta({ id: 'ResolvePayment' })
 export type ResolvePayment = z.output<typeof ResolvePayment>

@@ -35,12 +35,23 @@ export const registerPolicies = (app: App, deps: Deps): void => {
       idempotent: true,
       refuses: ['invalid_request', 'conflict'],
     },
-    schema: { body: CreatePolicy, response: { 201: Policy } },
+    schema: {
+      summary: 'Create a spending policy',
+      description:
+        'Adds a rule to the workspace: limits per payment, day and month, an amount from which approval is needed, and what it applies to. It takes effect at once and can only make the rules stricter: all policies that apply are evaluated, and the strictest decides. Test it with the simulation first.',
+      body: CreatePolicy,
+      response: { 201: Policy },
+    },
     work: async (tx, { principal, body }) => created(presentPolicy(await createPolicy(tx, principal, body))),
   })
   list(path, {
     config: { operation: 'policies.list', permission: 'policy.read' },
-    schema: { querystring: ListQuery, response: { 200: pageOf(Policy) } },
+    schema: {
+      summary: 'List spending policies',
+      description: 'The policies of the workspace. Archived ones are left out unless they are requested.',
+      querystring: ListQuery,
+      response: { 200: pageOf(Policy) },
+    },
     listing: ({ principal, query }) => {
       const { workspace } = principal
       const { status, made_by_grant_id: madeBy } = query
@@ -58,7 +69,12 @@ export const registerPolicies = (app: App, deps: Deps): void => {
   })
   routes.get(one, {
     config: { operation: 'policies.get', permission: 'policy.read', refuses: ['not_found'] },
-    schema: { params: byId('policy'), response: { 200: Policy } },
+    schema: {
+      summary: 'Read a spending policy',
+      description: 'One policy with its version, which a change must name.',
+      params: byId('policy'),
+      response: { 200: Policy },
+    },
     read: async ({ principal, params }) => {
       const { workspace } = principal
       const { id } = params
@@ -76,7 +92,14 @@ export const registerPolicies = (app: App, deps: Deps): void => {
       permission: 'policy.manage',
       refuses: ['invalid_request', 'not_found', 'conflict'],
     },
-    schema: { params: byId('policy'), body: UpdatePolicy, response: { 200: Policy, 202: Policy } },
+    schema: {
+      summary: 'Change a spending policy',
+      description:
+        'Fields that are left out keep their value, `null` removes a limit. `version` must be the one that was read, so that two people who change the policy at the same time do not overwrite each other (409). Payments that wait for approval are decided again before they are sent. Where the policy asks for two approvals, separation of duties or signatures and another member may decide, a change that makes it less strict waits (202, `pending_change`) for 24 hours, or until another approver confirms it.',
+      params: byId('policy'),
+      body: UpdatePolicy,
+      response: { 200: Policy, 202: Policy },
+    },
     work: async (tx, { principal, params, body }) => {
       const record = await updatePolicy(tx, principal, params.id, body)
       return changed(record, record.version > body.version)
@@ -91,7 +114,13 @@ export const registerPolicies = (app: App, deps: Deps): void => {
       whileFrozen: true,
       refuses: ['not_found', 'account_frozen', 'conflict'],
     },
-    schema: { params: byId('policy'), response: { 200: Policy, 202: Policy } },
+    schema: {
+      summary: 'Archive a spending policy',
+      description:
+        'Ends a policy. Decisions that it took part in still name the version that decided. It waits (202) in the same cases as a change that makes the policy less strict.',
+      params: byId('policy'),
+      response: { 200: Policy, 202: Policy },
+    },
     work: async (tx, { principal, params }) => {
       const record = await archivePolicy(tx, principal, params.id)
       return changed(record, record.archivedAt !== null)
@@ -108,7 +137,14 @@ export const registerPolicies = (app: App, deps: Deps): void => {
         idempotent: true,
         refuses: ['invalid_request', 'invalid_signature', 'not_found', 'separation_of_duties', 'conflict'],
       },
-      schema: { params: byId('policy'), body: ConfirmChange, response: { 200: Policy } },
+      schema: {
+        summary: 'Confirm a waiting change',
+        description:
+          'A second approver agrees to the `pending_change` of a policy, which then holds at once. Not the account that asked for it, and only an approver whose role is older than the policy or than 24 hours. Where the policy asks for signatures, a passkey or a linked wallet signs `pending_change.message`.',
+        params: byId('policy'),
+        body: ConfirmChange,
+        response: { 200: Policy },
+      },
     },
     async (request, reply) => {
       const { principal, body } = request
@@ -134,7 +170,13 @@ export const registerPolicies = (app: App, deps: Deps): void => {
       whileFrozen: true,
       refuses: ['not_found'],
     },
-    schema: { params: byId('policy'), response: { 200: Policy } },
+    schema: {
+      summary: 'Withdraw a waiting change',
+      description:
+        'Ends the `pending_change` of a policy, which stays as it is. Any approver may, and the account that asked for the change.',
+      params: byId('policy'),
+      response: { 200: Policy },
+    },
     work: async (tx, { principal, params }) => ok(presentPolicy(await withdrawChange(tx, principal, params.id))),
   })
 }

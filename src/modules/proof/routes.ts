@@ -11,13 +11,27 @@ export const registerProof = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
   app.get(
     '/.well-known/jwks.json',
-    { config: { operation: 'proof.keys', access: 'public', query: 'lenient' }, schema: { response: { 200: KeySet } } },
+    {
+      config: { operation: 'proof.keys', access: 'public', query: 'lenient' },
+      schema: {
+        summary: 'Read the keys that sign receipts',
+        description:
+          'A JSON Web Key Set (RFC 7517). Retired keys stay in it with the time of their end, so that old receipts can be checked.',
+        response: { 200: KeySet },
+      },
+    },
     async (_request, reply) =>
       reply.header('cache-control', 'public, max-age=300').send(presentKeys(await listSigningKeys(deps.db))),
   )
   routes.get('/.well-known/audit-log', {
     config: { operation: 'proof.log', access: 'public', refuses: ['invalid_request', 'not_found'] },
-    schema: { querystring: LogQuery, response: { 200: SealedLog } },
+    schema: {
+      summary: 'Read the head of the sealed log',
+      description:
+        'The audit log is sealed in a Merkle tree (RFC 6962). Keep a head that you have seen: with its size as `from` the answer proves that the log has only grown since.',
+      querystring: LogQuery,
+      response: { 200: SealedLog },
+    },
     read: ({ query }) => readSealedLog(deps.db, deps.config, deps.receiptKeys, query.from),
   })
 }

@@ -16,7 +16,12 @@ export const registerPush = (app: App, deps: Deps): void => {
   const list = listsOf(app, deps)
   routes.get('/v1/push/key', {
     config: { operation: 'push.key', access: 'public', refuses: ['provider_not_configured'] },
-    schema: { response: { 200: PushKey } },
+    schema: {
+      summary: 'Read the key for push subscriptions',
+      description:
+        'The public key by which push services know this service (VAPID, RFC 8292). 503 `provider_not_configured` where push is off.',
+      response: { 200: PushKey },
+    },
     read: async () => ({ public_key: requirePush(deps).publicKey }),
   })
   routes.post(path, {
@@ -26,12 +31,23 @@ export const registerPush = (app: App, deps: Deps): void => {
       idempotent: true,
       refuses: ['invalid_request', 'conflict', 'provider_not_configured'],
     },
-    schema: { body: CreatePushSubscription, response: { 201: PushSubscription } },
+    schema: {
+      summary: 'Get notices of approvals in this browser',
+      description:
+        'Web Push: each approval that the person may decide is pushed to the browser once, with its amount, its payee and its link, and is taken back when it ends. `endpoint` and `keys` are what `pushManager.subscribe()` returned. The same address again answers the same subscription; at most 20 for an account. It ends with the session of this request, and when the push service no longer knows it.',
+      body: CreatePushSubscription,
+      response: { 201: PushSubscription },
+    },
     work: async (tx, { principal, body }) => created(presentSubscription(await subscribe(tx, deps, principal, body))),
   })
   list(path, {
     config: { operation: 'push_subscriptions.list', access: 'undelegated' },
-    schema: { querystring: PageQuery, response: { 200: pageOf(PushSubscription) } },
+    schema: {
+      summary: 'List the browsers that get notices',
+      description: 'A subscription ends with the session that made it.',
+      querystring: PageQuery,
+      response: { 200: pageOf(PushSubscription) },
+    },
     listing: ({ principal: { accountId } }) => ({
       of: accountId,
       // They are few: all are read.
@@ -44,7 +60,12 @@ export const registerPush = (app: App, deps: Deps): void => {
   })
   routes.delete(`${path}/:id`, {
     config: { operation: 'push_subscriptions.delete', access: 'undelegated', whileFrozen: true, refuses: ['not_found'] },
-    schema: { params: byId('push_subscription'), response: { 200: PushSubscription } },
+    schema: {
+      summary: 'End the notices in a browser',
+      description: 'Nothing more is sent to it.',
+      params: byId('push_subscription'),
+      response: { 200: PushSubscription },
+    },
     work: async (tx, { principal, params }) => ok(presentSubscription(await unsubscribe(tx, principal, params.id))),
   })
 }

@@ -16,7 +16,13 @@ export const registerSimulation = (app: App, deps: Deps): void => {
         changesNothing: true,
         refuses: ['invalid_request', 'not_found'],
       },
-      schema: { body: Simulate, response: { 200: Simulation } },
+      schema: {
+        summary: 'Simulate a payment',
+        description:
+          'Evaluates a payment for this caller now, and writes nothing: whether it would pass, how many people must approve, which limits apply, possible duplicates, and what would let it pass. With `policy` as if that policy existed as well; with `replay_days` that policy is applied to past payments.',
+        body: Simulate,
+        response: { 200: Simulation },
+      },
     },
     async (request, reply) =>
       reply.send(presentSimulation(await simulate(deps, request.principal, request.body), deps.config.CURRENCY)),

@@ -99,7 +99,13 @@ export const registerStatements = (app: App, deps: Deps): void => {
     '/v1/accounts/me/statement',
     {
       config: { operation: 'accounts.statement', permission: 'account.read', refuses: ['invalid_request', 'invalid_cursor'] },
-      schema: { querystring: ReadStatement, response: { 200: orCsv(Statement) } },
+      schema: {
+        summary: 'Read a statement of the account',
+        description:
+          'For accounting: what was booked between two dates in the time zone of the workspace, oldest first, with the balances before and after, and sums by payee and by type. The opening balance of a statement is the closing balance of the one before. With `Accept: text/csv` it is whole, with amounts in major units and local dates.',
+        querystring: ReadStatement,
+        response: { 200: orCsv(Statement) },
+      },
     },
     async (request, reply) => {
       const opened = await open(request.principal, request.query, false)
@@ -125,7 +131,13 @@ export const registerStatements = (app: App, deps: Deps): void => {
     '/v1/workspaces/current/statement',
     {
       config: { operation: 'workspaces.statement', permission: 'payment.read', refuses: ['invalid_request', 'invalid_cursor'] },
-      schema: { querystring: ReadStatement, response: { 200: orCsv(WorkspaceStatement) } },
+      schema: {
+        summary: 'Read a statement of the workspace',
+        description:
+          'The payments of the workspace and what came back of them between two dates, oldest first, with sums by payee. The balances of the account that pays stand in its own statement.',
+        querystring: ReadStatement,
+        response: { 200: orCsv(WorkspaceStatement) },
+      },
     },
     async (request, reply) => {
       const opened = await open(request.principal, request.query, true)

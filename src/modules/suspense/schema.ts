@@ -39,12 +39,14 @@ export const Adjustment = z
   })
 export type Adjustment = z.output<typeof Adjustment>
 
-export const CreateAdjustment = z.strictObject({
-  account_id: IdIn('account'),
-  direction: Direction,
-  amount_minor: PositiveMinorIn,
-  reason: Reason,
-})
+export const CreateAdjustment = z
+  .strictObject({
+    account_id: IdIn('account'),
+    direction: Direction,
+    amount_minor: PositiveMinorIn,
+    reason: Reason,
+  })
+  .meta({ id: 'CreateAdjustment' })
 export type CreateAdjustment = z.output<typeof CreateAdjustment>
 
 export const FindAdjustments = PageQuery.extend({

@@ -3,6 +3,7 @@ import { respondWithRecord } from '../../http/idempotency.ts'
 import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
+import { collectionRail, depositRails } from '../../lib/rail-names.ts'
 import { recordKeys } from '../../queue/record-keys.ts'
 import type { Deps } from './deps.ts'
 import { presentTopup } from './present.ts'
@@ -31,6 +32,8 @@ export const registerTopups = (app: App, deps: Deps): void => {
         ],
       },
       schema: {
+        summary: 'Start a top-up',
+        description: `${collectionRail} sends an M-PESA prompt to the phone; its owner confirms with the PIN. Whole shillings, 1 to 250,000. ${depositRails.join(' and ')} need no phone and no amount: \`instructions\` say where to pay in and under which number, and any amount that arrives with it is credited. The answer is \`pending\`: read the top-up again or follow the stream until the provider has answered. It waits 7 days for a deposit; a later one is credited too.`,
         body: InitiateTopup,
         response: {
           201: Topup,
@@ -44,7 +47,13 @@ export const registerTopups = (app: App, deps: Deps): void => {
   )
   routes.get('/v1/topups/:id', {
     config: { operation: 'topups.get', permission: 'topup.read', refuses: ['not_found'] },
-    schema: { params: byId('topup'), response: { 200: Topup } },
+    schema: {
+      summary: 'Read a top-up',
+      description:
+        'The source of truth for the state of a top-up, also after a missed event. `expired` means that no answer came in time; a success that the provider proves later is still credited.',
+      params: byId('topup'),
+      response: { 200: Topup },
+    },
     read: async ({ principal, params }) => presentTopup(found(await findTopup(deps.db, principal.workspace.id, params.id))),
   })
 }

@@ -46,6 +46,7 @@ export const InitiateTopup = z
     for (const [path, value] of Object.entries({ amount_minor, phone_number }))
       if (value === undefined) context.addIssue({ code: 'custom', path: [path], message: `is required for ${method}` })
   })
+  .meta({ id: 'InitiateTopup' })
 export type InitiateTopup = z.output<typeof InitiateTopup>
 
 export const Topup = z

@@ -9,7 +9,11 @@ export const registerAdminLedger = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
   routes.get('/v1/admin/ledger/trial-balance', {
     config: { operation: 'admin.trial_balance', access: 'admin' },
-    schema: { response: { 200: TrialBalance } },
+    schema: {
+      summary: 'Read the trial balance',
+      description: 'Every ledger account with its debits and credits, which are equal in total.',
+      response: { 200: TrialBalance },
+    },
     read: async () => presentTrialBalance(await trialBalance(deps.db), deps.config.CURRENCY),
   })
 }

@@ -4,14 +4,20 @@ import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import type { Deps } from './deps.ts'
 import { presentWorkspace } from './present.ts'
-import { Reasoned, Workspace } from './schema.ts'
+import { ReinstateWorkspace, SuspendWorkspace, Workspace } from './schema.ts'
 import { reinstateWorkspace, suspendWorkspace } from './suspend.ts'
 
 export const registerAdminWorkspaces = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
   routes.post('/v1/admin/workspaces/:id/suspend', {
     config: { operation: 'admin.suspend_workspace', access: 'admin', refuses: ['invalid_request', 'not_found'] },
-    schema: { params: byId('workspace'), body: Reasoned, response: { 200: Workspace } },
+    schema: {
+      summary: 'Suspend a workspace',
+      description: 'Freezes it so that only an administrator can end the freeze.',
+      params: byId('workspace'),
+      body: SuspendWorkspace,
+      response: { 200: Workspace },
+    },
     work: async (tx, { principal, params, body }) => {
       const workspace = await suspendWorkspace(tx, deps, principal, params.id, body.reason)
       return ok(presentWorkspace(workspace, deps.config.CURRENCY))
@@ -23,7 +29,13 @@ export const registerAdminWorkspaces = (app: App, deps: Deps): void => {
       access: 'admin',
       refuses: ['invalid_request', 'separation_of_duties', 'not_found'],
     },
-    schema: { params: byId('workspace'), body: Reasoned, response: { 200: Workspace } },
+    schema: {
+      summary: 'Reinstate a workspace',
+      description: 'Ends the suspension.',
+      params: byId('workspace'),
+      body: ReinstateWorkspace,
+      response: { 200: Workspace },
+    },
     work: async (tx, { principal, params, body }) => {
       const workspace = await reinstateWorkspace(tx, deps, principal, params.id, body.reason)
       return ok(presentWorkspace(workspace, deps.config.CURRENCY))

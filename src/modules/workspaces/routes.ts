@@ -7,7 +7,7 @@ import type { Deps } from './deps.ts'
 import { createWorkspace } from './members/create-workspace.ts'
 import { presentCurrent, presentWorkspaceView } from './present.ts'
 import { listMemberships, type WorkspaceMembership } from './queries.ts'
-import { CreateWorkspace, Reasoned, SwitchWorkspace, UpdateWorkspace, WorkspaceView } from './schema.ts'
+import { CreateWorkspace, FreezeWorkspace, SwitchWorkspace, UpdateWorkspace, WorkspaceView } from './schema.ts'
 import { freezeWorkspace, switchWorkspace, unfreezeWorkspace, updateWorkspace } from './service.ts'
 
 export const registerWorkspaces = (app: App, deps: Deps): void => {
@@ -17,7 +17,12 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
 
   list('/v1/workspaces', {
     config: { operation: 'workspaces.list', permission: 'workspace.read', whileNotAdmitted: true },
-    schema: { querystring: PageQuery, response: { 200: pageOf(WorkspaceView) } },
+    schema: {
+      summary: 'List your workspaces',
+      description: 'Every workspace that the account is a member of, with its role there.',
+      querystring: PageQuery,
+      response: { 200: pageOf(WorkspaceView) },
+    },
     listing: ({ principal }) => {
       const { accountId, grant, workspace } = principal
       return {
@@ -35,7 +40,13 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
       idempotent: true,
       refuses: ['invalid_request', 'conflict'],
     },
-    schema: { body: CreateWorkspace, response: { 201: WorkspaceView } },
+    schema: {
+      summary: 'Create a workspace',
+      description:
+        'A workspace for a team. Its payments draw on the balance of the account that creates it, which stays its owning account.',
+      body: CreateWorkspace,
+      response: { 201: WorkspaceView },
+    },
     work: async (tx, { principal, body }) => created(view(await createWorkspace(tx, deps.config, principal, body))),
   })
   routes.get('/v1/workspaces/current', {
@@ -46,8 +57,9 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
       refuses: ['forbidden', 'not_found'],
     },
     schema: {
+      summary: 'Read the current workspace',
       description:
-        'A caller without a grant may name another of its workspaces for one request by the header `Workspace-Id`, here and everywhere.',
+        'The workspace that this credential works in, and the role of the caller. A caller without a grant may name another one with `Workspace-Id`.\n\nA caller without a grant may name another of its workspaces for one request by the header `Workspace-Id`, here and everywhere.',
       response: { 200: WorkspaceView },
     },
     read: async ({ principal }) => {
@@ -67,7 +79,12 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
       whileNotAdmitted: true,
       refuses: ['invalid_request', 'forbidden', 'membership_suspended', 'not_found'],
     },
-    schema: { body: SwitchWorkspace, response: { 200: WorkspaceView } },
+    schema: {
+      summary: 'Switch to another workspace',
+      description: 'For sessions and dashboard tokens. A grant is bound to its workspace.',
+      body: SwitchWorkspace,
+      response: { 200: WorkspaceView },
+    },
     work: async (tx, { principal, body }) => ok(view(await switchWorkspace(tx, principal, body.workspace_id))),
   })
   routes.patch('/v1/workspaces/current', {
@@ -76,12 +93,24 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
       permission: 'workspace.manage',
       refuses: ['invalid_request'],
     },
-    schema: { body: UpdateWorkspace, response: { 200: WorkspaceView } },
+    schema: {
+      summary: 'Change the workspace',
+      description:
+        'Its name and its time zone, which decides when a day and a month begin. A new time zone applies from the next local month.',
+      body: UpdateWorkspace,
+      response: { 200: WorkspaceView },
+    },
     work: async (tx, { principal, body }) => ok(view(await updateWorkspace(tx, deps.config, principal, body))),
   })
   routes.post('/v1/workspaces/current/freeze', {
     config: { operation: 'workspaces.freeze', permission: 'workspace.manage', whileFrozen: true, refuses: ['invalid_request'] },
-    schema: { body: Reasoned, response: { 200: WorkspaceView } },
+    schema: {
+      summary: 'Freeze the workspace',
+      description:
+        'Stops all payments and changes until the workspace is unfrozen. Revoking, archiving, rejecting and cancelling stay possible; payments under way finish.',
+      body: FreezeWorkspace,
+      response: { 200: WorkspaceView },
+    },
     work: async (tx, { principal, body }) => ok(view(await freezeWorkspace(tx, deps.config, principal, body.reason))),
   })
   routes.post('/v1/workspaces/current/unfreeze', {
@@ -92,7 +121,11 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
       whileFrozen: true,
       refuses: ['forbidden', 'account_frozen', 'workspace_frozen'],
     },
-    schema: { response: { 200: WorkspaceView } },
+    schema: {
+      summary: 'Unfreeze the workspace',
+      description: 'Payments and changes are possible again.',
+      response: { 200: WorkspaceView },
+    },
     work: async (tx, { principal }) => ok(view(await unfreezeWorkspace(tx, deps.config, principal))),
   })
 }

@@ -33,17 +33,23 @@ const TimeZone = bounded(100)
   .refine(isTimeZone, 'must be a time zone of the IANA database, as Africa/Nairobi')
   .meta({ example: 'Africa/Nairobi' })
 
-export const CreateWorkspace = z.strictObject({ name: Name, time_zone: TimeZone.optional() })
+export const CreateWorkspace = z.strictObject({ name: Name, time_zone: TimeZone.optional() }).meta({ id: 'CreateWorkspace' })
 export type CreateWorkspace = z.output<typeof CreateWorkspace>
 
-export const UpdateWorkspace = z.strictObject({ name: Name, time_zone: TimeZone }).partial()
+export const UpdateWorkspace = z.strictObject({ name: Name, time_zone: TimeZone }).partial().meta({ id: 'UpdateWorkspace' })
 export type UpdateWorkspace = z.output<typeof UpdateWorkspace>
 
-export const SwitchWorkspace = z.strictObject({ workspace_id: IdIn('workspace') })
+export const SwitchWorkspace = z.strictObject({ workspace_id: IdIn('workspace') }).meta({ id: 'SwitchWorkspace' })
 
 /** An optional sentence for the audit log and for the members; the body may be left out. */
-export const Reasoned = z
-  .strictObject({ reason: VisibleText(500) })
-  .partial()
-  .nullish()
-  .transform((body) => body ?? {})
+export const reasoned = (id: string) =>
+  z
+    .strictObject({ reason: VisibleText(500) })
+    .partial()
+    .meta({ id })
+    .nullish()
+    .transform((body) => body ?? {})
+
+export const FreezeWorkspace = reasoned('FreezeWorkspace')
+export const SuspendWorkspace = reasoned('SuspendWorkspace')
+export const ReinstateWorkspace = reasoned('ReinstateWorkspace')

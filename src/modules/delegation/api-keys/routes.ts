@@ -26,13 +26,24 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
       idempotent: true,
       refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'conflict'],
     },
-    schema: { body: CreateApiKey, response: { 201: NewApiKey } },
+    schema: {
+      summary: 'Create an API key',
+      description:
+        'The key is shown in this answer and never again. Its spending controls apply to everything paid with it. A key that is created with a key is its child: it never has more permissions or higher limits.',
+      body: CreateApiKey,
+      response: { 201: NewApiKey },
+    },
     // Below a key or an agent they are counted.
     work: async (tx, { principal, body }) => created(await createApiKey(tx, principal, body), once),
   })
   routes.get('/v1/accounts/me/api-keys', {
     config: { operation: 'api_keys.list', permission: 'key.manage', refuses: ['invalid_request', 'invalid_cursor'] },
-    schema: { querystring: PageQuery, response: { 200: pageOf(ApiKey) } },
+    schema: {
+      summary: 'List API keys',
+      description: 'The keys of the account; a key sees itself and its descendants only.',
+      querystring: PageQuery,
+      response: { 200: pageOf(ApiKey) },
+    },
     read: (request) =>
       readOwn(deps, request, {
         read: (scope, page) => listKeys(deps.db, scope, page),
@@ -42,7 +53,12 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
   })
   routes.get('/v1/accounts/me/api-keys/:id', {
     config: { operation: 'api_keys.get', permission: 'key.manage', refuses: ['not_found'] },
-    schema: { params: byId('api_key'), response: { 200: ApiKey } },
+    schema: {
+      summary: 'Read an API key',
+      description: 'Its state, grant, controls, usage and headroom. Never the key itself.',
+      params: byId('api_key'),
+      response: { 200: ApiKey },
+    },
     read: async ({ principal, params }) => {
       await deps.lastUsed.flush()
       const { key, grant } = found(await findKey(deps.db, scopeOf(principal), params.id))
@@ -57,7 +73,14 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
       permission: 'key.manage',
       refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
     },
-    schema: { params: byId('api_key'), body: UpdateApiKey, response: { 200: ApiKey } },
+    schema: {
+      summary: 'Change an API key',
+      description:
+        'Its name and its spending controls. A field that is left out keeps its value, `null` removes a limit. A key cannot change its own controls.',
+      params: byId('api_key'),
+      body: UpdateApiKey,
+      response: { 200: ApiKey },
+    },
     work: async (tx, { principal, params, body }) => {
       const { name, spending_controls: controls } = body
       const change = { ...(name !== undefined && { name }), ...(controls && { controls }) }
@@ -72,7 +95,14 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
       idempotent: true,
       refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'not_found', 'conflict'],
     },
-    schema: { params: byId('api_key'), body: RotateApiKey, response: { 201: NewApiKey } },
+    schema: {
+      summary: 'Replace an API key',
+      description:
+        'A new key on the same grant: limits and usage stay. With `overlap_seconds` the old key works until the new one is deployed everywhere.',
+      params: byId('api_key'),
+      body: RotateApiKey,
+      response: { 201: NewApiKey },
+    },
     work: async (tx, { principal, params, body }) =>
       created(await rotateApiKey(tx, principal, params.id, body?.overlap_seconds ?? 0), once),
   })
@@ -83,7 +113,12 @@ export const registerApiKeys = (app: App, deps: Deps): void => {
       whileFrozen: true,
       refuses: ['not_found'],
     },
-    schema: { params: byId('api_key'), response: { 200: ApiKey } },
+    schema: {
+      summary: 'Revoke an API key',
+      description: 'Takes effect with the next request, for its descendants too. Doing it again gives the same answer.',
+      params: byId('api_key'),
+      response: { 200: ApiKey },
+    },
     work: async (tx, { principal, params }) => ok(await revokeApiKey(tx, deps.onGrantsRevoked, principal, params.id)),
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })

@@ -18,7 +18,12 @@ export const registerGrants = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
   routes.get('/v1/accounts/me/grants', {
     config: { operation: 'grants.list', permission: 'grant.manage', refuses: ['invalid_request', 'invalid_cursor'] },
-    schema: { querystring: PageQuery, response: { 200: pageOf(Grant) } },
+    schema: {
+      summary: 'List grants',
+      description: 'Everything that was delegated by the account: to API keys and to OAuth clients.',
+      querystring: PageQuery,
+      response: { 200: pageOf(Grant) },
+    },
     read: (request) =>
       readOwn(deps, request, {
         read: (scope, page) => listGrants(deps.db, scope, page),
@@ -29,9 +34,11 @@ export const registerGrants = (app: App, deps: Deps): void => {
   routes.post('/v1/accounts/me/grants/revoke-all', {
     config: { operation: 'grants.revoke_all', permission: 'grant.manage', whileFrozen: true, refuses: ['invalid_request'] },
     schema: {
+      summary: 'Revoke all grants of a kind',
+      description:
+        'The emergency stop for everything that was delegated: all API keys, or all OAuth clients.\n\nRevokes every active grant of a kind at once, and returns them: `{"kind": "oauth"}` stops all agents.',
       body: RevokeAll,
       response: { 200: z.object({ data: z.array(Grant) }) },
-      description: 'Revokes every active grant of a kind at once, and returns them: `{"kind": "oauth"}` stops all agents.',
     },
     work: async (tx, { principal, body }) => {
       const revoked = await revokeAllGrants(tx, deps.onGrantsRevoked, principal, body.kind)
@@ -41,7 +48,12 @@ export const registerGrants = (app: App, deps: Deps): void => {
   })
   routes.get('/v1/accounts/me/grants/:id', {
     config: { operation: 'grants.get', permission: 'grant.manage', refuses: ['not_found'] },
-    schema: { params: byId('grant'), response: { 200: Grant } },
+    schema: {
+      summary: 'Read a grant',
+      description: 'Its permissions, controls, usage, and the headroom that it and the grants above it leave.',
+      params: byId('grant'),
+      response: { 200: Grant },
+    },
     read: async ({ principal, params }) => {
       await deps.lastUsed.flush()
       const grant = found(await findGrant(deps.db, scopeOf(principal), params.id))
@@ -57,7 +69,14 @@ export const registerGrants = (app: App, deps: Deps): void => {
       whileFrozen: true,
       refuses: ['invalid_request', 'not_found', 'conflict', 'account_frozen', 'workspace_frozen'],
     },
-    schema: { params: byId('grant'), body: UpdateGrant, response: { 200: Grant } },
+    schema: {
+      summary: 'Change or freeze a grant',
+      description:
+        'Changes its controls, or freezes it with `{"frozen": true}`: it can still read, and cannot pay. Takes effect at once.',
+      params: byId('grant'),
+      body: UpdateGrant,
+      response: { 200: Grant },
+    },
     work: async (tx, { principal, params, body }) => {
       const { spending_controls: controls, frozen } = body
       const change = { ...(controls && { controls }), ...(frozen !== undefined && { frozen }) }
@@ -71,7 +90,12 @@ export const registerGrants = (app: App, deps: Deps): void => {
       whileFrozen: true,
       refuses: ['not_found'],
     },
-    schema: { params: byId('grant'), response: { 200: Grant } },
+    schema: {
+      summary: 'Revoke a grant',
+      description: 'Ends it and everything that descends from it, at once: keys, access tokens and refresh tokens.',
+      params: byId('grant'),
+      response: { 200: Grant },
+    },
     work: async (tx, { principal, params }) =>
       ok(await viewGrant(tx, tx.at, await revokeOwnGrant(tx, deps.onGrantsRevoked, principal, params.id))),
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),

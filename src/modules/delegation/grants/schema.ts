@@ -94,7 +94,10 @@ export const Grant = z
   .meta({ id: 'Grant' })
 export type Grant = z.output<typeof Grant>
 
-export const RevokeAll = z.strictObject({ kind: z.enum(grantKinds) })
+export const RevokeAll = z.strictObject({ kind: z.enum(grantKinds) }).meta({ id: 'RevokeAllGrants' })
 
-export const UpdateGrant = z.strictObject({ spending_controls: SpendingControlsChange, frozen: z.boolean() }).partial()
+export const UpdateGrant = z
+  .strictObject({ spending_controls: SpendingControlsChange, frozen: z.boolean() })
+  .partial()
+  .meta({ id: 'UpdateGrant' })
 export type UpdateGrant = z.output<typeof UpdateGrant>

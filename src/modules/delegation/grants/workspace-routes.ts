@@ -35,7 +35,12 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
   const list = listsOf(app, deps)
   list('/v1/workspaces/current/grants', {
     config: { operation: 'workspace_grants.list', permission: 'workspace.manage', access: 'undelegated', refuses: ['forbidden'] },
-    schema: { querystring: PageQuery, response: { 200: pageOf(WorkspaceGrant) } },
+    schema: {
+      summary: 'List all grants of the workspace',
+      description: 'For owners and administrators of the workspace: what any member has delegated in it.',
+      querystring: PageQuery,
+      response: { 200: pageOf(WorkspaceGrant) },
+    },
     listing: async ({ principal }) => {
       await deps.lastUsed.flush()
       const { id } = principal.workspace
@@ -60,7 +65,12 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
       whileFrozen: true,
       refuses: ['forbidden'],
     },
-    schema: { response: { 200: FrozenGrants } },
+    schema: {
+      summary: 'Freeze all grants of the workspace',
+      description:
+        'Stops every key and agent in the workspace: none of any member moves money until it is unfrozen. They can still read, and payments already sent still arrive.',
+      response: { 200: FrozenGrants },
+    },
     work: async (tx, { principal }) => ok({ frozen: await freezeWorkspaceGrants(tx, principal) }),
   })
   routes.patch('/v1/workspaces/current/grants/:id', {
@@ -72,7 +82,14 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
       whileFrozen: true,
       refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
     },
-    schema: { params: byId('grant'), body: FreezeGrant, response: { 200: WorkspaceGrant } },
+    schema: {
+      summary: "Freeze or unfreeze a member's grant",
+      description:
+        'For owners and administrators of the workspace: stops a key or an agent of any member from moving money, or allows it again.',
+      params: byId('grant'),
+      body: FreezeGrant,
+      response: { 200: WorkspaceGrant },
+    },
     work: async (tx, { principal, params, body }) => {
       const { id } = params
       const { grant, view } = await freezeWorkspaceGrant(tx, principal, id, body.frozen)
@@ -87,7 +104,13 @@ export const registerWorkspaceGrants = (app: App, deps: Deps): void => {
       whileFrozen: true,
       refuses: ['forbidden', 'not_found'],
     },
-    schema: { params: byId('grant'), response: { 200: WorkspaceGrant } },
+    schema: {
+      summary: "Revoke a member's grant",
+      description:
+        'For owners and administrators of the workspace: ends a grant that another member gave in this workspace, and its descendants.',
+      params: byId('grant'),
+      response: { 200: WorkspaceGrant },
+    },
     work: async (tx, { principal, params }) => {
       const grant = await revokeWorkspaceGrant(tx, deps.onGrantsRevoked, principal, params.id)
       return ok({ ...(await viewGrant(tx, tx.at, grant)), account_id: formatId('account', grant.accountId) })

@@ -87,10 +87,12 @@ export const ReconciliationDifferences = z
   .object({ data: z.array(ReconciliationDifference) })
   .meta({ id: 'ReconciliationDifferences' })
 
-export const ResolveDifference = z.strictObject({
-  note: VisibleText(500),
-  accept: z.boolean().default(false).meta({
-    description:
-      'Also ends the payment with `offered_outcome`. `failed` costs the organisation: it may wait for a second administrator (202), who does the same.',
-  }),
-})
+export const ResolveDifference = z
+  .strictObject({
+    note: VisibleText(500),
+    accept: z.boolean().default(false).meta({
+      description:
+        'Also ends the payment with `offered_outcome`. `failed` costs the organisation: it may wait for a second administrator (202), who does the same.',
+    }),
+  })
+  .meta({ id: 'ResolveDifference' })

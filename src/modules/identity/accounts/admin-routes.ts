@@ -26,7 +26,12 @@ export const registerAdminAccounts = (app: App, deps: Deps): void => {
   const list = listsOf(app, deps)
   list('/v1/admin/accounts', {
     config: { operation: 'admin.list_accounts', access: 'admin' },
-    schema: { querystring: FindAccounts, response: { 200: pageOf(AdminAccount) } },
+    schema: {
+      summary: 'Find accounts',
+      description: 'By id, e-mail, wallet or status.',
+      querystring: FindAccounts,
+      response: { 200: pageOf(AdminAccount) },
+    },
     listing: ({ query }) => {
       const { id, email, wallet_address: walletAddress, status } = query
       const filter = {
@@ -44,7 +49,12 @@ export const registerAdminAccounts = (app: App, deps: Deps): void => {
   })
   routes.get('/v1/admin/accounts/:id', {
     config: { operation: 'admin.get_account', access: 'admin', refuses: ['not_found'] },
-    schema: { params: byId('account'), response: { 200: AdminAccountWithIdentities } },
+    schema: {
+      summary: 'Read an account',
+      description: 'With its identities and balance.',
+      params: byId('account'),
+      response: { 200: AdminAccountWithIdentities },
+    },
     read: async ({ params }) => viewWithIdentities(deps.db, deps, await findAccount(deps.db, params.id)),
   })
   routes.patch('/v1/admin/accounts/:id', {
@@ -54,8 +64,9 @@ export const registerAdminAccounts = (app: App, deps: Deps): void => {
       refuses: ['invalid_request', 'separation_of_duties', 'not_found', 'conflict'],
     },
     schema: {
+      summary: 'Freeze an account or switch a capability',
       description:
-        'Freezes, closes or reactivates an account, and switches its capabilities. Closing ends its sessions, keys and grants.',
+        'Freezes an account, closes one without a balance, or disables top-ups, payments, keys or OAuth for it. The reason is for the audit log.\n\nFreezes, closes or reactivates an account, and switches its capabilities. Closing ends its sessions, keys and grants.',
       params: byId('account'),
       body: AdministerAccount,
       response: { 200: AdminAccountWithIdentities },

@@ -25,9 +25,11 @@ export type FindAccounts = z.output<typeof FindAccounts>
 const Switch = z.enum(['active', 'disabled']).optional()
 export const Reason = VisibleText(500)
 
-export const AdministerAccount = z.strictObject({
-  status: z.enum(accountStatuses).optional(),
-  capabilities: z.strictObject({ topups: Switch, payments: Switch, api_keys: Switch, oauth: Switch }).optional(),
-  reason: Reason.optional(),
-})
+export const AdministerAccount = z
+  .strictObject({
+    status: z.enum(accountStatuses).optional(),
+    capabilities: z.strictObject({ topups: Switch, payments: Switch, api_keys: Switch, oauth: Switch }).optional(),
+    reason: Reason.optional(),
+  })
+  .meta({ id: 'AdministerAccount' })
 export type AdministerAccount = z.output<typeof AdministerAccount>

@@ -25,7 +25,12 @@ export const registerAccounts = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
   routes.get('/v1/accounts/me', {
     config: { operation: 'accounts.get', permission: 'account.read', whileNotAdmitted: true },
-    schema: { response: { 200: AccountWithIdentities } },
+    schema: {
+      summary: 'Read your account',
+      description:
+        'The balance, the capabilities and the sign-in methods of the account behind the credential. `available_minor` is what can be spent now; `held_minor` is reserved by payments under way.',
+      response: { 200: AccountWithIdentities },
+    },
     read: ({ principal }) => withIdentities(deps.db, principal.accountId),
   })
   routes.patch('/v1/accounts/me', {
@@ -34,7 +39,13 @@ export const registerAccounts = (app: App, deps: Deps): void => {
       permission: 'account.manage',
       refuses: ['invalid_request'],
     },
-    schema: { body: UpdateAccount, response: { 200: AccountWithIdentities } },
+    schema: {
+      summary: 'Rename your account',
+      description:
+        'Changes the name that other members see. The e-mail is not set here: it is always a verified e-mail of a linked identity.',
+      body: UpdateAccount,
+      response: { 200: AccountWithIdentities },
+    },
     work: async (tx, { principal, body }) => {
       await updateAccount(tx, principal, body)
       return ok(await withIdentities(tx, principal.accountId))
@@ -42,7 +53,13 @@ export const registerAccounts = (app: App, deps: Deps): void => {
   })
   routes.get('/v1/accounts/me/history/summary', {
     config: { operation: 'accounts.history_summary', permission: 'account.read', refuses: ['invalid_request'] },
-    schema: { querystring: SummarizeHistory, response: { 200: HistorySummary } },
+    schema: {
+      summary: 'Add up the history by day',
+      description:
+        'Money in and out for each day of the current workspace, oldest first: for a chart, without reading every entry.',
+      querystring: SummarizeHistory,
+      response: { 200: HistorySummary },
+    },
     read: ({ principal, query }) => summarizeHistory(deps, principal, query.days),
   })
   app.get(
@@ -50,6 +67,9 @@ export const registerAccounts = (app: App, deps: Deps): void => {
     {
       config: { operation: 'accounts.history', permission: 'account.read', refuses: ['invalid_request', 'invalid_cursor'] },
       schema: {
+        summary: 'List the history of the balance',
+        description:
+          'Every movement of the balance, from the ledger, newest first. The entries of a period add up to the change of the balance in that period. With `Accept: text/csv` everything that the filters match is streamed as CSV, for accounting.',
         querystring: ListHistory,
         response: { 200: orCsv(pageOf(HistoryEntry)) },
       },

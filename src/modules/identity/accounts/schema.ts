@@ -19,7 +19,7 @@ export const Account = z
   .meta({ id: 'Account' })
 export type Account = z.output<typeof Account>
 
-export const UpdateAccount = z.strictObject({ display_name: Name.nullable() }).partial()
+export const UpdateAccount = z.strictObject({ display_name: Name.nullable() }).partial().meta({ id: 'UpdateAccount' })
 
 export const SummarizeHistory = z.object({
   days: z.coerce.number().int().min(1).max(90).default(30).meta({ description: 'How many days are listed, today included.' }),

@@ -17,7 +17,12 @@ export const registerIdentities = (app: App, deps: Deps): void => {
   const list = listsOf(app, deps)
   list('/v1/accounts/me/identities', {
     config: { operation: 'identities.list', permission: 'account.read' },
-    schema: { querystring: PageQuery, response: { 200: pageOf(Identity) } },
+    schema: {
+      summary: 'List sign-in methods',
+      description: 'The identities that are linked to the account.',
+      querystring: PageQuery,
+      response: { 200: pageOf(Identity) },
+    },
     listing: ({ principal }) => {
       const { accountId } = principal
       return {
@@ -39,8 +44,9 @@ export const registerIdentities = (app: App, deps: Deps): void => {
         refuses: ['invalid_request', 'invalid_signature', 'forbidden', 'grant_frozen', 'conflict', 'provider_not_configured'],
       },
       schema: {
+        summary: 'Link a sign-in method',
         description:
-          'Links a sign-in method. A wallet is linked at once: 201, or 200 when it was linked already. Google and GitHub: 202, and a page to open.',
+          'A wallet by a signed message, at once; Google and GitHub by an address that the person opens in a browser. An identity belongs to one account (409 `conflict`).\n\nLinks a sign-in method. A wallet is linked at once: 201, or 200 when it was linked already. Google and GitHub: 202, and a page to open.',
         body: LinkIdentity,
         response: {
           200: Identity,

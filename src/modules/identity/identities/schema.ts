@@ -39,12 +39,14 @@ export const SignInIntent = z.enum(intents).meta({
   description:
     '`sign_in` ignores and replaces a session; `link` adds the wallet to the account of the session, and needs one. A text for one is refused for the other. Left out: a session decides, and the text says so.',
 })
-export const SignedMessage = z.strictObject({ ...signedMessage, intent: SignInIntent.optional() })
+export const SignedMessage = z.strictObject({ ...signedMessage, intent: SignInIntent.optional() }).meta({ id: 'VerifyWallet' })
 
-export const LinkIdentity = z.discriminatedUnion('provider', [
-  z.strictObject({ provider: z.literal('wallet'), ...signedMessage }),
-  z.strictObject({ provider: z.enum(flowProviders), return_to: bounded(2000).min(1).optional() }),
-])
+export const LinkIdentity = z
+  .discriminatedUnion('provider', [
+    z.strictObject({ provider: z.literal('wallet'), ...signedMessage }),
+    z.strictObject({ provider: z.enum(flowProviders), return_to: bounded(2000).min(1).optional() }),
+  ])
+  .meta({ id: 'LinkIdentity' })
 
 export const LinkFlow = z
   .object({

@@ -20,7 +20,14 @@ export const registerEnds = (app: App, deps: Deps): void => {
       permission: 'account.manage',
       refuses: ['forbidden', 'grant_frozen', 'not_found', 'last_identity'],
     },
-    schema: { params: byId('identity'), querystring: EndQuery, response: { 200: UnlinkedIdentity } },
+    schema: {
+      summary: 'Unlink a sign-in method',
+      description:
+        'Ends the sessions that it started, and lists what was added in them (`began_here`). If it was stolen, `?end=everything` ends all of that too. The last one stays (409 `last_identity`).',
+      params: byId('identity'),
+      querystring: EndQuery,
+      response: { 200: UnlinkedIdentity },
+    },
     work: async (tx, { principal, params: { id }, query }) => {
       const how = { root: { kind: 'identity', id }, everything: query.end === 'everything' } as const
       const { ended, beganHere } = await endWithOrigins(tx, deps, principal, how, (within) =>
@@ -38,7 +45,14 @@ export const registerEnds = (app: App, deps: Deps): void => {
       whileFrozen: true,
       refuses: ['forbidden', 'grant_frozen', 'not_found', 'last_identity'],
     },
-    schema: { params: byId('session'), querystring: EndQuery, response: { 200: EndedSession } },
+    schema: {
+      summary: 'End a session',
+      description:
+        'Signs out one browser, with its next request, and lists what was added in it (`began_here`). If it was stolen, `?end=everything` ends all of that too.',
+      params: byId('session'),
+      querystring: EndQuery,
+      response: { 200: EndedSession },
+    },
     work: async (tx, { principal, params: { id }, query }) => {
       const how = { root: { kind: 'session', id }, everything: query.end === 'everything' } as const
       const { ended, beganHere } = await endWithOrigins(tx, deps, principal, how, (within) =>

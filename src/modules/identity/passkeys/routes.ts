@@ -19,7 +19,12 @@ export const registerPasskeys = (app: App, deps: Deps): void => {
   const list = listsOf(app, deps)
   list(path, {
     config: { operation: 'passkeys.list', access: 'undelegated' },
-    schema: { querystring: PageQuery, response: { 200: pageOf(Passkey) } },
+    schema: {
+      summary: 'List passkeys',
+      description: 'What the account can approve with. Passkeys do not sign in.',
+      querystring: PageQuery,
+      response: { 200: pageOf(Passkey) },
+    },
     listing: ({ principal }) => {
       const { accountId } = principal
       return {
@@ -33,7 +38,12 @@ export const registerPasskeys = (app: App, deps: Deps): void => {
     `${path}/options`,
     {
       config: { operation: 'passkeys.prepare', access: 'undelegated', credentialIssuing: true, refuses: ['invalid_request'] },
-      schema: { response: { 200: PasskeyOptions } },
+      schema: {
+        summary: 'Begin a passkey',
+        description:
+          'What a browser needs to create a passkey: the options for `navigator.credentials.create()`, with a challenge that can be used once, for ten minutes.',
+        response: { 200: PasskeyOptions },
+      },
     },
     async (request, reply) => reply.header('cache-control', 'no-store').send(await startPasskey(deps, request.principal)),
   )
@@ -48,7 +58,13 @@ export const registerPasskeys = (app: App, deps: Deps): void => {
         credentialIssuing: true,
         refuses: ['invalid_request', 'invalid_signature', 'conflict', 'forbidden', 'account_frozen'],
       },
-      schema: { body: CreatePasskey, response: { 201: Passkey } },
+      schema: {
+        summary: 'Add a passkey',
+        description:
+          'Registers the passkey that the browser created. The authenticator must have verified its user. From then on approvals can be given with it: `POST /v1/approvals/:id/decide` with `passkey`.',
+        body: CreatePasskey,
+        response: { 201: Passkey },
+      },
     },
     async (request, reply) => {
       // Before the transaction: the library is loaded, and reads what the authenticator returned.
@@ -62,7 +78,12 @@ export const registerPasskeys = (app: App, deps: Deps): void => {
     '/v1/auth/proof/options',
     {
       config: { operation: 'sessions.prepare_proof', access: 'undelegated', whileFrozen: true, credentialIssuing: true },
-      schema: { response: { 200: ProofOptions } },
+      schema: {
+        summary: 'Begin a proof by passkey',
+        description:
+          'What a browser needs to sign with a passkey: the options for `navigator.credentials.get()`, with a challenge that can be used once, in this session, for ten minutes.',
+        response: { 200: ProofOptions },
+      },
     },
     async (request, reply) => reply.header('cache-control', 'no-store').send(await startProof(deps, request.principal)),
   )
@@ -76,7 +97,13 @@ export const registerPasskeys = (app: App, deps: Deps): void => {
         credentialIssuing: true,
         refuses: ['invalid_request', 'invalid_signature', 'step_up_required'],
       },
-      schema: { body: Prove, response: { 200: Proven } },
+      schema: {
+        summary: 'Prove a session by passkey',
+        description:
+          'Who holds the session is still its person: for ten minutes it may do again what needs a fresh proof (403 `step_up_required`). Signing in again with a method of the account, within the session, does the same. A passkey or a method counts if the session began with it, or if it was added before the session began.',
+        body: Prove,
+        response: { 200: Proven },
+      },
     },
     async (request, reply) => {
       const examined = await examineProof(deps, request.principal, request.body.passkey)
@@ -95,7 +122,12 @@ export const registerPasskeys = (app: App, deps: Deps): void => {
       whileFrozen: true,
       refuses: ['not_found'],
     },
-    schema: { params: byId('passkey'), response: { 200: Passkey } },
+    schema: {
+      summary: 'Remove a passkey',
+      description: 'Its approvals of payments that were not sent yet no longer count (event `approval.decision_voided`).',
+      params: byId('passkey'),
+      response: { 200: Passkey },
+    },
     work: async (tx, { principal, params }) =>
       ok(presentPasskey(await removePasskey(tx, deps.onAuthorityLost, principal, params.id))),
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),

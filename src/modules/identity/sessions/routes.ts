@@ -11,7 +11,12 @@ export const registerSessions = (app: App, deps: Deps): void => {
   const list = listsOf(app, deps)
   list('/v1/accounts/me/sessions', {
     config: { operation: 'sessions.list', permission: 'account.manage' },
-    schema: { querystring: PageQuery, response: { 200: pageOf(Session) } },
+    schema: {
+      summary: 'List sessions',
+      description: 'The browsers in which the account is signed in.',
+      querystring: PageQuery,
+      response: { 200: pageOf(Session) },
+    },
     listing: async ({ principal }) => {
       await deps.lastUsed.flush()
       const { accountId, credential } = principal

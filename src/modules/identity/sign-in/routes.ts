@@ -28,7 +28,13 @@ export const registerSignIn = (app: App, deps: Deps): void => {
     '/v1/auth/wallet/nonce',
     {
       config: { operation: 'sign_in.wallet_nonce', access: 'public', credentialIssuing: true, refuses: ['invalid_request'] },
-      schema: { body: CreateNonce, response: { 200: Nonce } },
+      schema: {
+        summary: 'Begin signing in with a wallet',
+        description:
+          'A nonce for one Sign-In with Ethereum message, valid for ten minutes. With an `address` the answer contains the message to sign.',
+        body: CreateNonce,
+        response: { 200: Nonce },
+      },
     },
     async (request, reply) => {
       const challenge = createWalletNonce(deps, request.body)
@@ -54,6 +60,9 @@ export const registerSignIn = (app: App, deps: Deps): void => {
         refuses: ['invalid_request', 'invalid_signature', 'forbidden', 'account_frozen', 'grant_frozen', 'conflict'],
       },
       schema: {
+        summary: 'Sign in with a wallet',
+        description:
+          'Checks the signed message and sets the session cookie; a wallet that no account has gets a new account. With a session or a bearer it links the wallet to the current account instead.',
         body: SignedMessage,
         response: {
           200: SignedIn,
@@ -83,7 +92,11 @@ export const registerSignIn = (app: App, deps: Deps): void => {
     '/v1/auth/logout',
     {
       config: { operation: 'sign_in.logout', access: 'optional', whileFrozen: true, refuses: ['csrf_rejected'] },
-      schema: { response: { 204: NoContent } },
+      schema: {
+        summary: 'Sign out',
+        description: 'Ends the session at once, with its streams and its dashboard tokens, and clears the cookie.',
+        response: { 204: NoContent },
+      },
     },
     async (request, reply) => {
       const { caller } = request
@@ -96,7 +109,12 @@ export const registerSignIn = (app: App, deps: Deps): void => {
   )
   routes.post('/v1/auth/dashboard-tokens', {
     config: { operation: 'sign_in.create_dashboard_token', access: 'authenticated', idempotent: true, refuses: ['forbidden'] },
-    schema: { response: { 201: DashboardToken } },
+    schema: {
+      summary: 'Get a short-lived token',
+      description:
+        'A bearer token of 15 minutes with the permissions of the request’s credential, for tools that cannot send its cookie. It ends with that credential.',
+      response: { 201: DashboardToken },
+    },
     work: async (tx, { principal }) => {
       const { token, expiresInSeconds } = await createDashboardToken(tx, deps.config, principal)
       return created({ token, token_type: 'Bearer' as const, expires_in: expiresInSeconds }, ['token'])

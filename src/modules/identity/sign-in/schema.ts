@@ -7,6 +7,7 @@ import { SignInIntent } from '../identities/schema.ts'
 export const CreateNonce = z
   .strictObject({ address: WalletAddress, chain_id: z.number().int().positive(), intent: SignInIntent })
   .partial()
+  .meta({ id: 'CreateWalletNonce' })
   .nullish()
   .transform((body) => body ?? {})
 

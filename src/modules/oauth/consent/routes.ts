@@ -7,7 +7,7 @@ import { notFound } from '../../../lib/errors.ts'
 import type { AuthorizationName } from '../authorize/authorizations.ts'
 import type { Deps } from '../deps.ts'
 import { readUserCode } from '../device/device.ts'
-import { Authorization, Decided, Decision } from '../schema.ts'
+import { Authorization, AuthorizationDecision, Decided, DeviceDecision } from '../schema.ts'
 import { decideAuthorization, readConsentRequest } from './consent.ts'
 import { presentConsentRequest } from './present.ts'
 
@@ -33,13 +33,24 @@ export const registerConsent = (app: App, deps: Deps): void => {
   ] as const
   routes.get('/v1/oauth/authorizations/:id', {
     config: { operation: 'oauth.get_authorization', access: 'undelegated', refuses: ['not_found', 'forbidden'] },
-    schema: { params: byId('oauth_authorization'), response: { 200: Authorization } },
+    schema: {
+      summary: 'Read the request of a client',
+      description: 'For the consent page: client, scopes, requested controls, and where the answer goes.',
+      params: byId('oauth_authorization'),
+      response: { 200: Authorization },
+    },
     read: async ({ principal, params }) =>
       presentConsentRequest(await readConsentRequest(deps.db, principal, params), deps.clock.now()),
   })
   routes.post('/v1/oauth/authorizations/:id/decision', {
     config: { operation: 'oauth.decide_authorization', freshProof: 'by_content', access: 'undelegated', refuses: decided },
-    schema: { params: byId('oauth_authorization'), body: Decision, response: { 200: Decided } },
+    schema: {
+      summary: 'Consent or refuse',
+      description: 'Only a person decides, and can only reduce what was requested. Returns the next address of the browser.',
+      params: byId('oauth_authorization'),
+      body: AuthorizationDecision,
+      response: { 200: Decided },
+    },
     work: async (tx, { principal, params, body }) => {
       const { status, redirectTo } = await decideAuthorization(tx, deps, principal, params, body)
       return ok({ status, redirect_to: redirectTo })
@@ -52,7 +63,12 @@ export const registerConsent = (app: App, deps: Deps): void => {
       credentialIssuing: true,
       refuses: ['not_found', 'forbidden'],
     },
-    schema: { params: ByUserCode, response: { 200: Authorization } },
+    schema: {
+      summary: 'Read the request of a device',
+      description: 'For the device page: the request with the code that the person typed.',
+      params: ByUserCode,
+      response: { 200: Authorization },
+    },
     read: async ({ principal, params }) =>
       presentConsentRequest(await readConsentRequest(deps.db, principal, deviceName(params.user_code)), deps.clock.now()),
   })
@@ -64,7 +80,13 @@ export const registerConsent = (app: App, deps: Deps): void => {
       credentialIssuing: true,
       refuses: decided,
     },
-    schema: { params: ByUserCode, body: Decision, response: { 200: Decided } },
+    schema: {
+      summary: 'Consent to a device or refuse',
+      description: 'As for a browser; the device gets its token with its next poll.',
+      params: ByUserCode,
+      body: DeviceDecision,
+      response: { 200: Decided },
+    },
     work: async (tx, { principal, params, body }) => {
       const { status, redirectTo } = await decideAuthorization(tx, deps, principal, deviceName(params.user_code), body)
       return ok({ status, redirect_to: redirectTo })

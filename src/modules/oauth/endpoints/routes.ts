@@ -15,12 +15,13 @@ import {
   DeviceAuthorization,
   DeviceBody,
   Introspection,
+  IntrospectionBody,
   oauthRefusals,
   PushBody,
   Pushed,
   RegisteredClient,
+  RevocationBody,
   TokenBody,
-  TokenOnlyBody,
   TokenResponse,
 } from '../schema.ts'
 import { introspectToken } from '../token/introspect.ts'
@@ -64,6 +65,9 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
       {
         config: { operation: 'oauth.token', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
         schema: {
+          summary: 'Get or refresh tokens',
+          description:
+            'Redeems a code, a device code or a refresh token. A refresh token works once. Using it again revokes the grant. The body is a form.',
           consumes: form,
           body: TokenBody,
           response: {
@@ -94,8 +98,11 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
       {
         config: { operation: 'oauth.revoke', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
         schema: {
+          summary: 'Revoke a token',
+          description:
+            'RFC 7009. Revoking an access token or a refresh token ends its grant. Unknown tokens are answered in the same way.',
           consumes: form,
-          body: TokenOnlyBody,
+          body: RevocationBody,
           response: {
             // Clients read every answer as JSON, an empty one too.
             200: z.object({}).meta({ id: 'Revoked', description: 'Revoked, or nothing of this client to revoke.' }),
@@ -114,8 +121,11 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
       {
         config: { operation: 'oauth.introspect', access: 'public', query: 'lenient', cors: false },
         schema: {
+          summary: 'Introspect a token',
+          description:
+            'RFC 7662, for resource servers: whether a token is active, whose it is, and its scopes and spending controls.',
           consumes: form,
-          body: TokenOnlyBody,
+          body: IntrospectionBody,
           response: { 200: Introspection, ...oauthRefusals('invalid_request', 'invalid_client') },
         },
       },
@@ -129,6 +139,9 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
       {
         config: { operation: 'oauth.push', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
         schema: {
+          summary: 'Push an authorization request',
+          description:
+            'RFC 9126: sends the parameters first, so that the browser has only a short reference and cannot change them.',
           consumes: form,
           body: PushBody,
           response: {
@@ -155,6 +168,9 @@ export const registerClientEndpoints = (app: App, deps: Deps): void => {
           cors: anyOrigin,
         },
         schema: {
+          summary: 'Start the flow for a device',
+          description:
+            'RFC 8628, for agents without a browser: a code that the person enters at the device page while the client polls for the token. PKCE is required here too.',
           consumes: form,
           body: DeviceBody,
           response: {
@@ -191,6 +207,8 @@ export const registerRegistration = (app: App, deps: Deps): void => {
         config: { operation: 'oauth.register', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
         bodyLimit: registrationLimitBytes,
         schema: {
+          summary: 'Register a client',
+          description: 'RFC 7591. A public client gets an id; a confidential one also a secret, shown in this answer only.',
           body: ClientMetadataBody,
           response: { 201: RegisteredClient, ...oauthRefusals('invalid_redirect_uri', 'invalid_client_metadata') },
         },

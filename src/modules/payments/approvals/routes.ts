@@ -62,7 +62,13 @@ export const registerApprovals = (app: App, deps: Deps): void => {
   const list = listsOf(app, deps)
   list(path, {
     config: { operation: 'approvals.list', permission: 'approval.read' },
-    schema: { querystring: ListApprovals, response: { 200: pageOf(Approval) } },
+    schema: {
+      summary: 'List approvals',
+      description:
+        'Payments that wait for a decision, and those that were decided. `?status=pending` lists those that still need one.',
+      querystring: ListApprovals,
+      response: { 200: pageOf(Approval) },
+    },
     listing: ({ principal, query }) => {
       const { workspace } = principal
       return {
@@ -75,7 +81,13 @@ export const registerApprovals = (app: App, deps: Deps): void => {
   })
   routes.get(one, {
     config: { operation: 'approvals.get', permission: 'approval.read', refuses: ['not_found'] },
-    schema: { params: byId('approval'), response: { 200: Approval } },
+    schema: {
+      summary: 'Read an approval',
+      description:
+        'The requested payments, their decisions, the messages to sign, and the context that a person needs to decide.',
+      params: byId('approval'),
+      response: { 200: Approval },
+    },
     read: async ({ principal, params }) => {
       const { workspace } = principal
       const { id } = params
@@ -109,6 +121,9 @@ export const registerApprovals = (app: App, deps: Deps): void => {
         refuses: ['invalid_request', 'invalid_signature', 'not_found', ...decisionRefusals],
       },
       schema: {
+        summary: 'Approve or reject a payment',
+        description:
+          'Decides with a credential that has `approval.decide`. With separation of duties the initiator of the payment cannot decide. A credential of the lineage that initiated it never can. One rejection rejects the payment; the last approval that was needed sends it. The same decision again gives the same answer. `message_digest` names the text that was shown: where a name at the rail has changed since, there is another text, and the answer is 409, reason `message_changed`.',
         params: byId('approval'),
         body: Decide,
         response: {
@@ -139,6 +154,9 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     {
       config: { operation: 'approvals.message', access: 'public', refuses: ['invalid_request', 'not_found'] },
       schema: {
+        summary: 'Get the message to sign',
+        description:
+          'The canonical text to sign: readable, and written by the server. Sign it exactly as it is. While the first check of a payee’s name is under way, the answer waits up to five seconds for it. A name that changes while the approval waits makes a new text, and decisions on the old one are void. `status` says how it ended, not who decided.',
         params: byId('approval'),
         querystring: MessageQuery,
         response: { 200: SigningMessage },
@@ -166,6 +184,9 @@ export const registerApprovals = (app: App, deps: Deps): void => {
         refuses: ['invalid_request', 'invalid_signature', 'not_found', 'forbidden', ...decisionRefusals],
       },
       schema: {
+        summary: 'Decide by the signature of a wallet',
+        description:
+          'No credential is needed: the signature over the canonical message (EIP-191) is checked against the wallets that may decide. A contract wallet names its `address`.',
         params: byId('approval'),
         body: DecideBySignature,
         response: {

@@ -8,7 +8,14 @@ import { presentWorkspaceView } from '../present.ts'
 import { WorkspaceView } from '../schema.ts'
 import { presentInvitation, presentPreview } from './present.ts'
 import { listInvitations } from './queries.ts'
-import { AcceptInvitation, CreateInvitation, Invitation, InvitationPreview, InvitationWithToken } from './schema.ts'
+import {
+  AcceptInvitation,
+  CreateInvitation,
+  Invitation,
+  InvitationPreview,
+  InvitationWithToken,
+  PreviewInvitation,
+} from './schema.ts'
 import { acceptInvitation, createInvitation, previewInvitation, revokeInvitation } from './service.ts'
 
 export const registerInvitations = (app: App, deps: Deps): void => {
@@ -25,7 +32,13 @@ export const registerInvitations = (app: App, deps: Deps): void => {
       idempotent: true,
       refuses: ['invalid_request', 'forbidden', 'conflict'],
     },
-    schema: { body: CreateInvitation, response: { 201: InvitationWithToken } },
+    schema: {
+      summary: 'Invite a member',
+      description:
+        'Makes a one-time token, shown in this answer only. Addressed to an e-mail or a wallet, only an account that has it can accept.',
+      body: CreateInvitation,
+      response: { 201: InvitationWithToken },
+    },
     work: async (tx, { principal, body }) => {
       const { invitation, token } = await createInvitation(tx, principal, body)
       return created({ ...show(invitation), token }, ['token'])
@@ -33,7 +46,12 @@ export const registerInvitations = (app: App, deps: Deps): void => {
   })
   list('/v1/workspaces/current/invitations', {
     config: { operation: 'invitations.list', permission: 'workspace.manage' },
-    schema: { querystring: PageQuery, response: { 200: pageOf(Invitation) } },
+    schema: {
+      summary: 'List invitations',
+      description: 'Invitations of the workspace, with their state.',
+      querystring: PageQuery,
+      response: { 200: pageOf(Invitation) },
+    },
     listing: ({ principal }) => {
       const { id } = principal.workspace
       return {
@@ -50,7 +68,12 @@ export const registerInvitations = (app: App, deps: Deps): void => {
       whileFrozen: true,
       refuses: ['not_found', 'conflict'],
     },
-    schema: { params: byId('invitation'), response: { 200: Invitation } },
+    schema: {
+      summary: 'Revoke an invitation',
+      description: 'Its token stops working. Doing it again gives the same answer.',
+      params: byId('invitation'),
+      response: { 200: Invitation },
+    },
     work: async (tx, { principal, params }) => ok(show(await revokeInvitation(tx, principal, params.id))),
   })
   app.post(
@@ -64,7 +87,9 @@ export const registerInvitations = (app: App, deps: Deps): void => {
         refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
       },
       schema: {
-        body: AcceptInvitation,
+        summary: 'Preview an invitation',
+        description: 'Whose workspace it is for and with which role, before it is accepted.',
+        body: PreviewInvitation,
         response: { 200: InvitationPreview },
       },
     },
@@ -80,7 +105,12 @@ export const registerInvitations = (app: App, deps: Deps): void => {
       idempotent: true,
       refuses: ['invalid_request', 'forbidden', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'],
     },
-    schema: { body: AcceptInvitation, response: { 200: WorkspaceView } },
+    schema: {
+      summary: 'Accept an invitation',
+      description: 'Makes the account of the caller a member. Again by the same account: the same answer.',
+      body: AcceptInvitation,
+      response: { 200: WorkspaceView },
+    },
     work: async (tx, { principal, body }) => {
       const { workspace, member } = await acceptInvitation(tx, principal, body.token)
       return ok(presentWorkspaceView(workspace, member, deps.config.CURRENCY))

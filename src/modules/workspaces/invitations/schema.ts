@@ -44,9 +44,12 @@ export const CreateInvitation = z
     path: ['wallet_address'],
     message: 'cannot be combined with email: send one of the two',
   })
+  .meta({ id: 'CreateInvitation' })
 export type CreateInvitation = z.output<typeof CreateInvitation>
 
-export const AcceptInvitation = z.strictObject({ token: bounded(200).min(1) })
+const InvitationToken = z.strictObject({ token: bounded(200).min(1) })
+export const AcceptInvitation = InvitationToken.meta({ id: 'AcceptInvitation' })
+export const PreviewInvitation = InvitationToken.meta({ id: 'PreviewInvitation' })
 
 export const InvitationPreview = z
   .object({

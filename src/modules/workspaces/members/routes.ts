@@ -14,7 +14,12 @@ export const registerMembers = (app: App, deps: Deps, endDelegations: EndDelegat
   const list = listsOf(app, deps)
   list('/v1/workspaces/current/members', {
     config: { operation: 'members.list', permission: 'workspace.read' },
-    schema: { querystring: PageQuery, response: { 200: pageOf(Member) } },
+    schema: {
+      summary: 'List members',
+      description: 'Who works in this workspace, with role and state.',
+      querystring: PageQuery,
+      response: { 200: pageOf(Member) },
+    },
     listing: ({ principal }) => {
       const { id } = principal.workspace
       return {
@@ -31,7 +36,14 @@ export const registerMembers = (app: App, deps: Deps, endDelegations: EndDelegat
       permission: 'workspace.manage',
       refuses: ['invalid_request', 'forbidden', 'not_found', 'last_owner'],
     },
-    schema: { params: byId('member'), body: UpdateMember, response: { 200: Member } },
+    schema: {
+      summary: 'Change a member',
+      description:
+        'Gives another role, or suspends and reinstates. The last owner and the owning account stay owners (409 `last_owner`).',
+      params: byId('member'),
+      body: UpdateMember,
+      response: { 200: Member },
+    },
     work: async (tx, { principal, params, body }) => ok(presentMember(await updateMember(tx, deps, principal, params.id, body))),
     concerned: ({ principal, params }) => accountOfMember(deps.db, principal.workspace.id, params.id),
   })
@@ -44,7 +56,9 @@ export const registerMembers = (app: App, deps: Deps, endDelegations: EndDelegat
       refuses: ['forbidden', 'account_frozen', 'not_found', 'last_owner'],
     },
     schema: {
-      description: 'One’s own membership: leaves the workspace. Grants that the member made in it are revoked.',
+      summary: 'Remove a member',
+      description:
+        'Ends the membership and every grant that the member has given in this workspace.\n\nOne’s own membership: leaves the workspace. Grants that the member made in it are revoked.',
       params: byId('member'),
       response: { 200: Member },
     },

@@ -22,5 +22,8 @@ export const Member = z
   .meta({ id: 'Member' })
 export type Member = z.output<typeof Member>
 
-export const UpdateMember = z.strictObject({ role: Role, status: z.enum(memberStatuses) }).partial()
+export const UpdateMember = z
+  .strictObject({ role: Role, status: z.enum(memberStatuses) })
+  .partial()
+  .meta({ id: 'UpdateMember' })
 export type UpdateMember = z.output<typeof UpdateMember>

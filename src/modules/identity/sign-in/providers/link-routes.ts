@@ -26,14 +26,6 @@ const answerWithPage = async (
   }
 }
 
-/** Not in the API document: pages that only browsers open. */
-declare module '../../../../http/app-type.ts' {
-  interface OperationNames {
-    'sign_in.link_page': true
-    'sign_in.link_continue': true
-  }
-}
-
 /** Our pages for a link that was begun outside the browser that finishes it. */
 export const registerLinkPages = (app: App, deps: Deps): void => {
   app.get(

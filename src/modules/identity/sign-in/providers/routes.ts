@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ProviderName } from '../../../../auth/providers/provider.ts'
+import { type ProviderName, providerTitles } from '../../../../auth/providers/provider.ts'
 import type { App } from '../../../../http/app-type.ts'
 import { originOf } from '../../../../http/origin.ts'
 import { sendRefusalPage, wantsPage } from '../../../../http/page.ts'
@@ -42,6 +42,7 @@ const answerWith = (reply: FastifyReply, finished: FinishedFlow, deps: Deps): Fa
 }
 
 const registerProvider = (app: App, deps: Deps, signIn: SignIn, provider: ProviderName): void => {
+  const label = providerTitles[provider]
   const start = async (request: FastifyRequest, reply: FastifyReply, returnTo: string | undefined): Promise<StartedFlow> => {
     const { caller } = request
     if (caller) return startLinkAs(deps, caller, { provider, returnTo })
@@ -60,8 +61,8 @@ const registerProvider = (app: App, deps: Deps, signIn: SignIn, provider: Provid
         refuses: ['invalid_request', 'forbidden', 'grant_frozen', 'account_frozen', 'provider_error', 'provider_not_configured'],
       },
       schema: {
-        description:
-          'Sends a browser to the provider; with `Accept: application/json` returns where to send it. With a credential it links the identity, after a page that names the account.',
+        summary: `Start signing in with ${label}`,
+        description: `Sends the browser to ${label} (302), or with \`Accept: application/json\` says where to send it. With a session or a bearer it links the identity to the current account instead of signing in, after a page that names the account.`,
         querystring: StartQuery,
         response: {
           200: LinkFlow,
@@ -98,7 +99,8 @@ const registerProvider = (app: App, deps: Deps, signIn: SignIn, provider: Provid
         ],
       },
       schema: {
-        description: 'Where the provider sends the browser back to. Ends at `return_to` with `?outcome=`.',
+        summary: `Return from ${label}`,
+        description: `Where ${label} sends the browser after a sign-in or a link. Ends at \`return_to\` with \`?outcome=\`. Programs do not call this. An identity that belongs to another account gives 409 \`conflict\`.`,
         querystring: CallbackQuery,
         response: {
           303: Redirect,
