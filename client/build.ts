@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
 const dist = join(folder, 'dist')
-const tsc = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url))
+const tsc = fileURLToPath(new URL('../node_modules/.bin/tsc', import.meta.url))
 
 /** The verifier of receipts as one file, which needs nothing but a JavaScript engine with WebCrypto. */
 const bundleVerifier = async (into: string): Promise<void> => {

@@ -43,7 +43,7 @@ export type ClientPack = 'current' | 'built' | 'kept'
 export const ensureClientPacked = async (): Promise<ClientPack> => {
   const sourcesHash = await hashContent(root, sources)
   if ((await readFile(join(packed, 'sources.sha256'), 'utf8').catch(() => null)) === sourcesHash) return 'current'
-  if (!existsSync(join(root, 'node_modules/typescript/bin/tsc'))) return 'kept'
+  if (!existsSync(join(root, 'node_modules/.bin/tsc'))) return 'kept'
   await pack(sourcesHash)
   return 'built'
 }

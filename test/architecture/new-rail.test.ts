@@ -21,7 +21,7 @@ const edit = (path: string, change: (text: string) => string): void => {
 /** The files that the compiler complains about. */
 const complaints = (): Promise<string[]> =>
   new Promise((resolve) => {
-    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    const tsc = join(root, 'node_modules/.bin/tsc')
     execFile(process.execPath, [tsc, '-p', copy, '--singleThreaded'], { cwd: copy, maxBuffer: 16_000_000 }, (_error, output) => {
       const files = [...output.matchAll(/^(\S+?)\(\d+,\d+\): error/gm)].map(([, path = '']) => path)
       resolve([...new Set(files)].sort())

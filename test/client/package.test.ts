@@ -124,7 +124,7 @@ export const paid: Promise<Payment> = client.payments.create({ beneficiary_id: '
 client.payments.create({ beneficiary_id: 'ben_1', amount_minor: 100 })
 `,
   )
-  const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url))
+  const tsc = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url))
   for (const resolution of ['nodenext', 'bundler']) {
     const module = resolution === 'nodenext' ? 'nodenext' : 'esnext'
     const options = [

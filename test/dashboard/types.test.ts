@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The compiler's errors, one on each line. Several threads would each read the same types. */
 const compile = (): Promise<string> =>
-  run(process.execPath, ['node_modules/typescript/bin/tsc', '--noEmit', '--singleThreaded', '-p', 'dashboard'], {
+  run(process.execPath, ['node_modules/.bin/tsc', '--noEmit', '--singleThreaded', '-p', 'dashboard'], {
     cwd: root,
   }).then(
     () => '',
