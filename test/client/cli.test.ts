@@ -326,6 +326,21 @@ describe('with an API key', () => {
     expect(await run('--duplicates-intended', '--period', '2026-04')).toEqual([0, expect.stringContaining('approve it')])
   })
 
+  test('batch says the two names of a row whose name is not that of its payee, also where nobody has to approve', async () => {
+    const permissions = { permissions: ['payment.create', 'payment.read', 'beneficiary.manage'] }
+    const env = await withKey({ ...permissions, spending_controls: { new_payees: 'allow' } })
+    const list = join(folder, 'names.csv')
+    await writeFile(list, 'name,phone,amount\nAchieng Otieno,0722000921,10\nAnother Person,0722000921,20\n')
+    const run = payments(['batch', list], env)
+    expect(await run.ended, run.err()).toBe(0)
+    expect(run.err()).toBe('row 3: the list says "Another Person", the payee is "Achieng Otieno"\n')
+    const others = payments(['batch', list], await withKey(permissions))
+    expect(await others.ended).toBe(3)
+    expect(others.err()).toMatch(
+      /^Sent before as pba_\w+, with another credential; nothing new was paid\. For another period, add/,
+    )
+  })
+
   test('batch --watch says how far the list is, and then what became of each of its rows', async () => {
     const env = await withKey({
       permissions: ['payment.create', 'payment.read', 'beneficiary.manage'],

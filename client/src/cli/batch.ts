@@ -30,16 +30,23 @@ const warningWords: Readonly<Record<string, string>> = {
 
 type PreviewItem = PaymentBatchPreview['items'][number]
 
-const notesOf = ({ payee, warnings, given_name: given, display_name: name, looks_like: earlier }: PreviewItem): string[] => [
-  ...(payee === 'new' ? ['new payee'] : []),
-  ...(given === null ? [] : [`the list says "${given}", the payee is "${name}"`]),
-  ...(earlier
-    ? [`looks like ${earlier.payment_id ?? rowText({ index: earlier.index ?? 0, row: earlier.row })} of ${earlier.created_at}`]
-    : []),
-  ...warnings
-    .filter((code) => code !== 'possible_duplicate' && code !== 'name_differs')
-    .map((code) => warningWords[code] ?? code.replaceAll('_', ' ')),
-]
+/** The two names of a row whose name is not that of the payee. */
+const namesOf = ({ given_name: given, display_name: name }: PreviewItem): string[] =>
+  given === null ? [] : [`the list says "${given}", the payee is "${name}"`]
+
+const notesOf = (item: PreviewItem): string[] => {
+  const { payee, warnings, looks_like: earlier } = item
+  return [
+    ...(payee === 'new' ? ['new payee'] : []),
+    ...namesOf(item),
+    ...(earlier
+      ? [`looks like ${earlier.payment_id ?? rowText({ index: earlier.index ?? 0, row: earlier.row })} of ${earlier.created_at}`]
+      : []),
+    ...warnings
+      .filter((code) => code !== 'possible_duplicate' && code !== 'name_differs')
+      .map((code) => warningWords[code] ?? code.replaceAll('_', ' ')),
+  ]
+}
 
 /** The place of the amount in a row. */
 const amounts = [3]
@@ -147,6 +154,8 @@ export const batch = async (terminal: Terminal): Promise<void> => {
       const preview = await client.batches.checkCsv(csv, list, { signal })
       return values.json ? out(json(preview)) : sayPreview(preview, out)
     }
+    // The answer to a list that is paid names no names. What is wrong with the list is said by the request itself.
+    const preview = await client.batches.checkCsv(csv, list, { signal }).catch(() => null)
     const created = await client.batches.fromCsv(csv, list, {
       signal,
       idempotencyKey: values.key ?? keyOf(bytes, { ...list, at: values.at ?? null }, values.period ?? localDate()),
@@ -154,6 +163,7 @@ export const batch = async (terminal: Terminal): Promise<void> => {
         isReplay = headers.get('idempotency-replayed') === 'true'
       },
     })
+    if (!isReplay) for (const item of preview?.items ?? []) for (const names of namesOf(item)) say(`${rowText(item)}: ${names}`)
     if (created.approval_id !== null && !isReplay)
       say(`A person has to approve it: ${client.baseUrl}/approve/${created.approval_id}`)
     const waits = values.wait || values.watch
@@ -166,7 +176,13 @@ export const batch = async (terminal: Terminal): Promise<void> => {
         `Sent on ${created.created_at.slice(0, 10)} as ${created.id}; nothing new was paid. For another period, add --period.`,
       )
   } catch (error) {
-    if (!(error instanceof PaymentsError) || !Array.isArray(error.details.items)) throw error
+    if (!(error instanceof PaymentsError)) throw error
+    const { reason, existing_payment_batch_id: earlier } = error.details
+    if (reason === 'idempotency' && typeof earlier === 'string' && values.key === undefined)
+      throw new AlreadyDoneError(
+        `Sent before as ${earlier}, with another credential; nothing new was paid. For another period, add --period.`,
+      )
+    if (!Array.isArray(error.details.items)) throw error
     sayFaults(error, say)
     // The rows stand above: their details would bury the sentence.
     throw new Error(`${error.code}: ${error.message.replace(/ details\.items names [^.]+\./, '')}`)
