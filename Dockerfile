@@ -1,4 +1,4 @@
-# The dashboard, the service's bundle and the client's package are built by tools that the image doesn't keep. The database is another container's
+# The dashboard, the service's bundle, the documentation and the client's package are built by tools that the image doesn't keep. The database is another container's
 # (docker-compose.yml).
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS build
 WORKDIR /service
@@ -6,7 +6,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
 RUN npm ci
 COPY . .
-RUN npm run build:dashboard && npm run build:service && npm run build:client
+RUN npm run build:dashboard && npm run build:service && npm run build:docs && npm run build:client
 
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 ENV NODE_ENV=production
@@ -18,6 +18,7 @@ RUN npm ci --omit=dev && npm cache clean --force
 COPY . .
 COPY --from=build /service/dashboard/dist dashboard/dist
 COPY --from=build /service/build build
+COPY --from=build /service/docs/dist docs/dist
 COPY --from=build /service/client/pack client/pack
 # A volume that is mounted here begins as this folder is: the service does not run as root.
 RUN mkdir /data && chown node:node /data

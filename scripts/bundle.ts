@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { hashContent } from './content-hash.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const sources = ['src', 'docs/openapi', 'scripts/bundle.ts', 'package-lock.json']
+const sources = ['src', 'scripts/bundle.ts', 'package-lock.json']
 
 /**
  * What is bundled besides `src`. Node reads the `exports` in drizzle's package.json again for each of its 447 modules: loaded from

@@ -6,7 +6,7 @@ import { eventPermissions } from '../src/events/types.ts'
 import { conflictReasons } from '../src/lib/conflict-reasons.ts'
 import { policyFieldNames, policyFields, wireName } from '../src/policy/fields.ts'
 import { rules } from '../src/policy/rules.ts'
-import { eventFamilies } from '../src/reference/events.ts'
+import { eventFamilies } from './docs/events.ts'
 
 /** Every rule that a decision's trace may name, with what it checks. */
 const ruleMeanings: Readonly<Record<string, string>> = Object.fromEntries(

@@ -4,6 +4,7 @@ import { createService } from '../src/app.ts'
 import { loadConfig } from '../src/config.ts'
 import type { RouteEntry } from '../src/http/route-table.ts'
 import { systemClock } from '../src/lib/clock.ts'
+import { registerOpenapi } from './docs/openapi.ts'
 
 export type ServiceDescription = { routes: readonly RouteEntry[]; document: object }
 
@@ -16,6 +17,7 @@ export const describeService = async (): Promise<ServiceDescription> => {
   const service = await createService({
     config: loadConfig({ NODE_ENV: 'test', ENCRYPTION_KEYS: key, TOKEN_SECRETS: key, ORDER_KEY: key, RECEIPT_KEYS: key }),
     databaseUrl: 'postgresql://localhost/none',
+    document: registerOpenapi,
     clock: systemClock,
     logger: pino({ level: 'silent' }),
     rails: { payout: {}, collection: null, deposits: {}, accounts: {}, numbers: {}, gates: {}, shareTokens: () => undefined },

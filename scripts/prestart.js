@@ -1,12 +1,19 @@
 // One process for everything before a start: a process for each would take as long as its work.
 import './require-node.js'
 
-const [{ ensureDashboardBuilt }, { ensureBundled }, { ensureClientPacked }] = await Promise.all([
+const [{ ensureDashboardBuilt }, { ensureBundled }, { ensureDocsBuilt }, { ensureClientPacked }] = await Promise.all([
   import('./build-dashboard.ts'),
   import('./bundle.ts'),
+  import('./build-docs.ts'),
   import('./pack-client.ts'),
 ])
-const [dashboard, service, client] = await Promise.all([ensureDashboardBuilt(), ensureBundled(), ensureClientPacked()])
+const [dashboard, service, docs, client] = await Promise.all([
+  ensureDashboardBuilt(),
+  ensureBundled(),
+  ensureDocsBuilt(),
+  ensureClientPacked(),
+])
 if (dashboard === 'built') console.log('dashboard: built')
 if (service === 'built') console.log('service: bundled')
+if (docs === 'built') console.log('documentation: built')
 if (client === 'built') console.log('client: packed')

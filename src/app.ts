@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
-import examples from '../docs/openapi/examples.json' with { type: 'json' }
 import { connectFeatures } from './app-connections.ts'
 import { createIdentityParts, type IdentityParts, refuseSimulatedIdentities } from './app-identity.ts'
 import { administratorNames } from './auth/administrators.ts'
@@ -32,7 +31,6 @@ import { createDeparture } from './http/departure.ts'
 import { registerDocumentation } from './http/documentation.ts'
 import { createEnvelope } from './http/envelope.ts'
 import { registerErrors } from './http/errors.ts'
-import { registerDocument, registerOpenapi } from './http/openapi.ts'
 import { createGuardedFetch } from './http/outbound/guarded-fetch.ts'
 import { createHostResolver } from './http/outbound/resolve-host.ts'
 import { type Cursors, createCursors } from './http/pagination.ts'
@@ -60,7 +58,7 @@ import { registerSigningKeys } from './modules/proof/signing-keys.ts'
 import { createTokenSharing } from './modules/provider-tokens/service.ts'
 import { createPush } from './modules/push/send.ts'
 import { createRequestLog } from './modules/request-log/recorder.ts'
-import { oauthCodes, type RoutesDeps, registerModules } from './modules/routes.ts'
+import { type RoutesDeps, registerModules } from './modules/routes.ts'
 import type { GaugeDeps } from './operate/listener/gauges.ts'
 import { createInstruments, type Instruments } from './operate/listener/instruments.ts'
 import { createMetrics, type Metrics } from './operate/listener/metrics.ts'
@@ -70,8 +68,6 @@ import { type DailyOptions, verifyDaily } from './operate/verify/daily.ts'
 import { factsOf } from './operate/verify/facts.ts'
 import { railsDown, railsHeld } from './rails/gate.ts'
 import type { Rails } from './rails/rail.ts'
-import { providerLabels } from './rails/texts.ts'
-import { finishReference, tagOf } from './reference/reference.ts'
 
 /** Every part, built once: what the features and the listeners need, all together. */
 export type Deps = RoutesDeps & WorkDeps & GaugeDeps & { reads: Reads; lastUsed: LastUsed; cursors: Cursors }
@@ -100,6 +96,8 @@ export type ServiceOptions = {
   sandbox?: SandboxControl
   /** What earlier lives of processes left, and where this one writes. */
   journal?: MarkFile & SendJournal
+  /** What describes each route as it is registered: for the API document, which is rendered at build. */
+  document?: (http: App) => Promise<void>
 }
 
 type PartsOptions = ServiceOptions & { statementTimeoutMs?: number }
@@ -175,7 +173,7 @@ const buildHttp = async (
   metrics: Metrics,
   identity: IdentityParts,
   departure: Departure,
-  onRedis: (up: boolean) => void,
+  { onRedis, document }: { onRedis: (up: boolean) => void; document: ServiceOptions['document'] },
 ): Promise<{ http: App; routes: readonly RouteEntry[] }> => {
   const { clock, config, logger } = deps
   const http = await createHttp({
@@ -199,11 +197,7 @@ const buildHttp = async (
   registerSingleHeaders(http)
   registerBodyParsing(http)
   registerQueryGuard(http)
-  await registerOpenapi(http, {
-    publicUrl: config.publicUrl,
-    tagOf,
-    finish: (document) => finishReference(document, examples),
-  })
+  await document?.(http)
   const routes = registerRouteGuard(http)
   const resolversFor = (resource: ProtectedResource) =>
     createResolvers({
@@ -244,8 +238,7 @@ const buildHttp = async (
     rails: config.RAILS === undefined || config.RAILS.includes('sandbox'),
     identity: identity.simulated,
   })
-  await registerDocument(http)
-  await registerDocumentation(http, { publicUrl: config.publicUrl, providers: providerLabels, foreignCodes: oauthCodes })
+  registerDocumentation(http, config.publicUrl)
   return { http, routes }
 }
 
@@ -266,7 +259,10 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   const deps = buildDeps(options, identity, instruments)
   const metrics = createMetrics(deps, registry)
   const departure = createDeparture()
-  const { http, routes } = await buildHttp(deps, metrics, identity, departure, instruments.redis)
+  const { http, routes } = await buildHttp(deps, metrics, identity, departure, {
+    onRedis: instruments.redis,
+    document: options.document,
+  })
   const operator = await createOperator(deps, metrics, departure, options.sandbox)
   await http.ready()
   await operator.ready()

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
-import { registerDocs } from './docs.ts'
-import { type ForeignCode, registerErrorDocs } from './error-docs.ts'
-import { registerGuides } from './guides.ts'
+import { wantsPage } from './page.ts'
 import { registerVerifyPage } from './verify-page.ts'
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../../client/${path}`, import.meta.url))
@@ -27,13 +26,43 @@ const registerClientPackage = (app: App): void => {
     })
 }
 
-type Described = { publicUrl: string; providers: readonly string[]; foreignCodes: readonly ForeignCode[] }
+/** A rendered file, and what it is sent with. */
+export type Served = { file: string; type: string; headers: Record<string, string> }
+/** What `npm run build:docs` rendered for each path: `page` for a browser, `text` for everything else. */
+export type Manifest = Readonly<Record<string, { page?: Served; text?: Served }>>
+
+const built = fileURLToPath(new URL('../../docs/dist/', import.meta.url))
+/** The address in what was rendered, where the service's own belongs. */
+const written = 'http://localhost:3000'
+
+const notBuilt = (cause: unknown) => {
+  throw new Refusal('unavailable', { message: 'The documentation is not built: npm run build:docs.', cause })
+}
+
+/** The API document and its reference, the guides, the error codes, and the index for language models. */
+const registerRendered = (app: App, publicUrl: string): void => {
+  let manifest: Manifest | undefined
+  const send = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    manifest ??= JSON.parse(await readFile(`${built}manifest.json`, 'utf8').catch(notBuilt)) as Manifest
+    const path = request.url.replace(/\/?(\?.*)?$/, '')
+    const { page, text } = Object.hasOwn(manifest, path) ? (manifest[path] ?? {}) : {}
+    const served = wantsPage(request) ? (page ?? text) : (text ?? page)
+    if (!served)
+      throw new Refusal('not_found', { message: `There is no such page: ${publicUrl}/docs/guides and /docs/errors list them.` })
+    const content = await readFile(built + served.file).catch(notBuilt)
+    const isOurs = !served.file.endsWith('scalar.js')
+    return reply
+      .headers(served.headers)
+      .type(served.type)
+      .send(isOurs ? content.toString().replaceAll(written, publicUrl) : content)
+  }
+  for (const path of ['/openapi.json', '/llms.txt', '/llms-full.txt', '/docs', '/docs/*'])
+    app.get(path, { config: { internal: true }, schema: { hide: true } }, send)
+}
 
 /** What integrators read and install, and where strangers check receipts: no part of the API. */
-export const registerDocumentation = async (app: App, { foreignCodes, ...service }: Described): Promise<void> => {
-  registerErrorDocs(app, foreignCodes)
-  registerGuides(app, service)
-  await registerDocs(app)
+export const registerDocumentation = (app: App, publicUrl: string): void => {
+  registerRendered(app, publicUrl)
   registerClientPackage(app)
   registerVerifyPage(app)
 }

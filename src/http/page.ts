@@ -58,7 +58,7 @@ ${note === undefined ? '' : `<p><small>${escapeHtml(note)}</small></p>`}
 /** For a page that works with a file of the reader: our own scripts, and requests to this service alone. */
 const scriptedPolicy = `${contentSecurityPolicy}; script-src 'self'; connect-src 'self'`
 
-const htmlHeaders = (scripted: boolean) => ({
+export const htmlHeaders = (scripted: boolean) => ({
   'content-security-policy': scripted ? scriptedPolicy : contentSecurityPolicy,
   'cache-control': 'no-store',
   'x-frame-options': 'DENY',

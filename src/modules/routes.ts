@@ -24,7 +24,6 @@ import { registerMandates } from './mandates/routes.ts'
 import type { Deps as NotificationsDeps } from './notifications/deps.ts'
 import { registerNotifications } from './notifications/routes.ts'
 import type { Deps as OauthDeps } from './oauth/deps.ts'
-import { oauthCatalogue } from './oauth/errors.ts'
 import { registerOAuth } from './oauth/routes.ts'
 import { registerApprovals } from './payments/approvals/routes.ts'
 import { registerPaymentBatches } from './payments/batch-routes.ts'
@@ -48,9 +47,6 @@ import type { Deps as WorkspacesDeps } from './workspaces/deps.ts'
 import { registerInvitations } from './workspaces/invitations/routes.ts'
 import { registerMembers } from './workspaces/members/routes.ts'
 import { registerWorkspaces } from './workspaces/routes.ts'
-
-/** The codes of OAuth's endpoints: each has a page beside those of our own codes. */
-export const oauthCodes = Object.entries(oauthCatalogue).map(([code, [status, sentence]]) => ({ code, status, sentence }))
 
 /** What the features' routes need, all together. */
 export type RoutesDeps = AdminDeps &

@@ -17,7 +17,6 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
     ['rails/planted/adapter.ts', `import { take } from '../../sandbox/take.ts'`],
     ['rails/planted/adapter.ts', `import { emulator } from './emulator/emulator.ts'`],
     ['rails/planted/emulator/emulator.ts', `import type { Db } from '../../../db/client.ts'`],
-    ['reference/planted.ts', `import { registerPayments } from '../modules/payments/routes.ts'`],
     ['http/planted.ts', `import { createPayment } from '../modules/payments/service.ts'`],
     ['modules/planted/service.ts', `import { createService } from '../../app.ts'`],
   ],

@@ -29,7 +29,6 @@ const below: Readonly<Record<string, readonly string[]>> = {
   queue: ['auth', 'db', 'lib'],
   events: ['auth', 'db', 'lib'],
   http: ['queue', 'auth', 'events', 'db', 'lib'],
-  reference: ['http', 'auth', 'db', 'events', 'policy', 'rails', 'lib'],
   modules: ['http', 'ledger', 'policy', 'rails', 'events', 'jobs', 'queue', 'auth', 'db', 'lib', 'config.ts'],
   mcp: ['modules', 'http', 'auth', 'db', 'lib', 'config.ts'],
   'operate/listener': ['modules', 'http', 'ledger', 'rails', 'events', 'jobs', 'db', 'lib', 'config.ts'],
@@ -38,7 +37,6 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'app-connections.ts': ['modules', 'events', 'auth', 'lib', 'config.ts'],
   'app.ts': [
     'app-connections.ts',
-    'reference',
     'app-identity.ts',
     'modules',
     'mcp',
@@ -135,7 +133,7 @@ const concreteRails: Rule = {
     each(files, ({ path, imports }) =>
       imports.map(({ to }) =>
         to.startsWith('rails/') &&
-        ['modules', 'operate/listener', 'app.ts', 'process', 'reference', 'config.ts'].includes(partOf(path)) &&
+        ['modules', 'operate/listener', 'app.ts', 'process', 'config.ts'].includes(partOf(path)) &&
         !/^rails\/[a-z-]+\.ts$/.test(to)
           ? `imports ${to}`
           : undefined,

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { ensureBundle, ensureBundled } from '../../scripts/bundle.ts'
 import { ensureClientPacked } from '../../scripts/pack-client.ts'
 
@@ -30,5 +32,7 @@ export const buildPrograms = async (): Promise<void> => {
   const input = Object.fromEntries(Object.entries(sources).map(([name, path]) => [name, join(root, path)]))
   await ensureBundled()
   await ensureClientPacked()
+  // In a process of its own: it loads the service.
+  await promisify(execFile)(process.execPath, [join(root, 'scripts/build-docs.ts')])
   await ensureBundle({ input, folder, sources: ['src', 'scripts', 'client/src', sources.puppet, 'package-lock.json'] })
 }

@@ -1,4 +1,5 @@
-import type { Tag } from './types.ts'
+/** A group of operations. `features`: the first parts of their names. */
+type Tag = { name: string; description: string; features: readonly string[] }
 
 /** In the order in which a newcomer needs them. */
 export const tags: readonly Tag[] = [

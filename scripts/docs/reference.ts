@@ -1,12 +1,21 @@
-import { changeOperations, isObject, type Json, objectAt, rewrite } from '../http/openapi-walk.ts'
-import { eventFamilies } from './events.ts'
+import recorded from '../../docs/openapi/examples.json' with { type: 'json' }
+import { nameEvents } from './events.ts'
 import { describe } from './glossary/describe.ts'
 import { followNames, nameLists, namePages } from './names.ts'
 import { addSamples } from './samples.ts'
 import { tags } from './tags.ts'
-import type { Example, Examples } from './types.ts'
-import { nameEvents } from './union.ts'
 import { vocabularies } from './vocabularies.ts'
+import { changeOperations, isObject, type Json, objectAt, rewrite } from './walk.ts'
+
+/** `parameters`: those of the path, the query and the headers. `location`: the target of a redirect. */
+export type Example = {
+  parameters?: Record<string, string>
+  request?: unknown
+  status: number
+  location?: string
+  response?: unknown
+}
+const examples: Readonly<Record<string, Example>> = recorded
 
 /** The type that stores our integers: PostgreSQL's `integer`. All of them count something. */
 const largest = 2_147_483_647
@@ -98,7 +107,7 @@ const showExample = (operation: Json, { parameters, request, status, location, r
   }
 }
 
-const showExamples = (document: Json, examples: Examples): Json =>
+const showExamples = (document: Json): Json =>
   changeOperations(document, (operation) => {
     const example = examples[String(operation.operationId)]
     return example ? showExample(operation, example) : operation
@@ -114,8 +123,8 @@ const describeTags = (document: Json): Json => {
 }
 
 /** Converts the document of the routes into the one for people, generators of clients and agents. */
-export const finishReference = (document: Json, examples: Examples): Json => {
-  const named = nameEvents(namePages(followNames(document)), eventFamilies)
+export const finishReference = (document: Json): Json => {
+  const named = nameEvents(namePages(followNames(document)))
   const whole = describe(styleParameters(plainTimes(boundIntegers(nameLists(named, vocabularies)))))
-  return addSamples(showExamples(describeTags(whole), examples))
+  return addSamples(showExamples(describeTags(whole)))
 }

@@ -1,5 +1,5 @@
-import { changeOperations, isObject, type Json, nameIn, objectAt, refTo, rewrite, withSchemas } from '../http/openapi-walk.ts'
-import type { Vocabulary } from './types.ts'
+import type { Vocabulary } from './vocabularies.ts'
+import { changeOperations, isObject, type Json, nameIn, objectAt, refTo, rewrite, withSchemas } from './walk.ts'
 
 type Named = { name: string; schema: unknown }
 

@@ -1,16 +1,24 @@
-import { permissions } from '../auth/permissions.ts'
-import { approvalChoices } from '../db/tables/approvals.ts'
-import { roles } from '../db/tables/workspaces.ts'
-import { approvalStatuses, mandateStatuses, paymentBatchStatuses, paymentStatuses, topupStatuses } from '../db/transitions.ts'
-import { errorCodes } from '../errors/catalogue.ts'
-import { type FailureCode, failureActors, failureCodes, failureRow } from '../errors/failures.ts'
-import { auditActions } from '../events/audit-actions.ts'
-import { conflictReasons } from '../lib/conflict-reasons.ts'
-import { outcomes } from '../lib/policy-answers.ts'
-import { railNames } from '../lib/rail-names.ts'
-import { rules } from '../policy/rules.ts'
-import { payoutWords } from '../rails/texts.ts'
-import type { Vocabulary } from './types.ts'
+import { permissions } from '../../src/auth/permissions.ts'
+import { approvalChoices } from '../../src/db/tables/approvals.ts'
+import { roles } from '../../src/db/tables/workspaces.ts'
+import {
+  approvalStatuses,
+  mandateStatuses,
+  paymentBatchStatuses,
+  paymentStatuses,
+  topupStatuses,
+} from '../../src/db/transitions.ts'
+import { errorCodes } from '../../src/errors/catalogue.ts'
+import { type FailureCode, failureActors, failureCodes, failureRow } from '../../src/errors/failures.ts'
+import { auditActions } from '../../src/events/audit-actions.ts'
+import { conflictReasons } from '../../src/lib/conflict-reasons.ts'
+import { outcomes } from '../../src/lib/policy-answers.ts'
+import { railNames } from '../../src/lib/rail-names.ts'
+import { rules } from '../../src/policy/rules.ts'
+import { payoutWords } from '../../src/rails/texts.ts'
+
+/** A closed list that occurs in many places: it gets one name, and is referred to where exactly these values are allowed. */
+export type Vocabulary = { name: string; values: readonly string[]; description: string }
 
 const explained = (code: FailureCode): string => {
   const { sentence, actor, fix } = failureRow(code)

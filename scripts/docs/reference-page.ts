@@ -1,6 +1,6 @@
-import { type FastifyReply, fastify } from 'fastify'
-import type { App } from './app-type.ts'
-import { colours } from './page.ts'
+import { fastify } from 'fastify'
+import { colours } from '../../src/http/page.ts'
+import type { Rendered } from './rendered.ts'
 
 /** The way back from the reference, above it and on its phone layout too. */
 const headerHeight = '3rem'
@@ -104,13 +104,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const sendPage = (reply: FastifyReply) =>
-  reply.header('content-security-policy', contentSecurityPolicy).type('text/html; charset=utf-8').send(page)
-
-/**
- * The reference's script (4 MB) is read from its plugin when the reference is first opened: loaded at the start it would cost every process
- * 30 MB and a fifth of a second.
- */
+/** The reference's script (4 MB), as its plugin has it. */
 const takeScript = async (): Promise<Buffer> => {
   const { default: reference } = await import('@scalar/fastify-api-reference')
   const host = fastify()
@@ -120,19 +114,12 @@ const takeScript = async (): Promise<Buffer> => {
   return rawPayload
 }
 
-/**
- * The interactive reference at /docs. The script comes from its plugin; the plugin's own page would start it with inline code, ours does
- * not.
- */
-export const registerDocs = async (app: App): Promise<void> => {
-  let script: Promise<Buffer> | undefined
-  const sendScript = (reply: FastifyReply, text: string | Buffer) =>
-    reply.type('application/javascript; charset=utf-8').send(text)
-  app.get('/docs', async (_request, reply) => sendPage(reply))
-  app.get('/docs/', async (_request, reply) => sendPage(reply))
-  app.get('/docs/js/start.js', async (_request, reply) => sendScript(reply, start))
-  app.get('/docs/js/scalar.js', async (_request, reply) => {
-    script ??= takeScript()
-    return sendScript(reply, await script)
-  })
+/** The interactive reference at /docs. The plugin's own page would start its script with inline code, ours does not. */
+export const renderReference = async (): Promise<Rendered[]> => {
+  const script = { type: 'application/javascript; charset=utf-8', headers: {} }
+  return [
+    { path: '/docs', page: { headers: { 'content-security-policy': contentSecurityPolicy }, body: page } },
+    { path: '/docs/js/start.js', text: { ...script, body: start } },
+    { path: '/docs/js/scalar.js', text: { ...script, body: await takeScript() } },
+  ]
 }

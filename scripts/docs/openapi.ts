@@ -1,11 +1,13 @@
 import swagger from '@fastify/swagger'
 import type { FastifyContextConfig } from 'fastify'
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod'
-import { version } from '../lib/version.ts'
-import type { App } from './app-type.ts'
-import { sessionCookie } from './authenticate.ts'
-import { finishDocument, shareParts } from './document.ts'
-import type { Json } from './openapi-walk.ts'
+import type { App } from '../../src/http/app-type.ts'
+import { sessionCookie } from '../../src/http/authenticate.ts'
+import { version } from '../../src/lib/version.ts'
+import { finishReference, tagOf } from './reference.ts'
+import { writtenUrl } from './rendered.ts'
+import { finishDocument, shareParts } from './shapes.ts'
+import type { Json } from './walk.ts'
 
 const about = `A payments service for people and software agents.
 
@@ -34,12 +36,6 @@ const withHeaders = (input: ReturnType<typeof toJsonSchema>, config: FastifyCont
   return { ...input, schema: { ...input.schema, headers: { type: 'object', properties } } }
 }
 
-export type DocumentOptions = {
-  publicUrl: string
-  tagOf: (operation: string) => string
-  finish: (document: Json) => Json
-}
-
 type Responses = Record<string, { content?: Record<string, unknown> }>
 
 /** Adds the pages that browsers get instead of the JSON of a refusal. */
@@ -53,7 +49,7 @@ const addPages = (document: Json, operations: ReadonlySet<string>): Json => {
 }
 
 /** OpenAPI 3.1 from the routes' own schemas, and the page that shows it. */
-export const registerOpenapi = async (app: App, options: DocumentOptions): Promise<void> => {
+export const registerOpenapi = async (app: App): Promise<void> => {
   const pages = new Set<string>()
   await app.register(swagger, {
     openapi: {
@@ -62,10 +58,10 @@ export const registerOpenapi = async (app: App, options: DocumentOptions): Promi
         title: 'Payments service',
         version,
         description: about,
-        contact: { name: 'The operator of this deployment', url: `${options.publicUrl}/docs` },
+        contact: { name: 'The operator of this deployment', url: `${writtenUrl}/docs` },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      servers: [{ url: options.publicUrl }],
+      servers: [{ url: writtenUrl }],
       components: {
         securitySchemes: {
           bearer: {
@@ -84,19 +80,12 @@ export const registerOpenapi = async (app: App, options: DocumentOptions): Promi
       const { schema, ...route } = withHeaders(toJsonSchema(input), config)
       return {
         ...route,
-        schema: { ...schema, ...(config.operation !== undefined && { tags: [options.tagOf(config.operation)] }) },
+        schema: { ...schema, ...(config.operation !== undefined && { tags: [tagOf(config.operation)] }) },
       }
     },
     transformObject: (input) =>
-      shareParts(addPages(options.finish(finishDocument(withComponents(input)) as Json), pages)) as ReturnType<
+      shareParts(addPages(finishReference(finishDocument(withComponents(input)) as Json), pages)) as ReturnType<
         typeof withComponents
       >,
   })
-}
-
-/** Must be called after every route has been registered. */
-export const registerDocument = async (app: App): Promise<void> => {
-  app.get('/openapi.json', { config: { internal: true }, schema: { hide: true } }, async (_request, reply) =>
-    reply.send(app.swagger()),
-  )
 }

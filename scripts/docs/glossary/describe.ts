@@ -1,4 +1,4 @@
-import { changeOperations, isObject, type Json, nameIn, objectAt } from '../../http/openapi-walk.ts'
+import { changeOperations, isObject, type Json, nameIn, objectAt } from '../walk.ts'
 import { accessWords } from './access.ts'
 import { moneyWords } from './money.ts'
 import { proofWords } from './proof.ts'

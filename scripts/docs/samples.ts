@@ -1,4 +1,4 @@
-import { isObject, type Json, objectAt } from '../http/openapi-walk.ts'
+import { isObject, type Json, objectAt } from './walk.ts'
 
 // The same call in each language, made from the recorded example of an operation: nothing here is written a second time.
 

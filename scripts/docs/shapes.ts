@@ -1,4 +1,4 @@
-import { changeOperations, isObject, type Json, objectAt, refTo, rewrite, schemaPrefix, withSchemas } from './openapi-walk.ts'
+import { changeOperations, isObject, type Json, objectAt, refTo, rewrite, schemaPrefix, withSchemas } from './walk.ts'
 
 const schemasNamedIn = (value: unknown): string[] => {
   const names: string[] = []
