@@ -1,25 +1,16 @@
-# The dashboard, the service's bundle, the documentation and the client's package are built by tools that the image doesn't keep. The database is another container's
-# (docker-compose.yml).
+# The image is the package of a release (scripts/package.ts), unpacked. The database is another container's (docker-compose.yml).
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS build
 WORKDIR /service
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
 RUN npm ci
 COPY . .
-RUN npm run build:dashboard && npm run build:service && npm run build:docs && npm run build:client
+RUN npm run package -- /package && mkdir /release && tar -xzf /package/*.tar.gz -C /release --strip-components=1
 
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 ENV NODE_ENV=production
 WORKDIR /service
-COPY package.json package-lock.json .npmrc ./
-COPY client/package.json client/
-# Without development's dependencies, Node itself among them: the image has it. Nor is there a PostgreSQL: DATABASE_URL names one.
-RUN npm ci --omit=dev && npm cache clean --force
-COPY . .
-COPY --from=build /service/dashboard/dist dashboard/dist
-COPY --from=build /service/build build
-COPY --from=build /service/docs/dist docs/dist
-COPY --from=build /service/client/pack client/pack
+COPY --from=build /release ./
 # A volume that is mounted here begins as this folder is: the service does not run as root.
 RUN mkdir /data && chown node:node /data
 USER node

@@ -7,12 +7,17 @@ import { hashContent } from './content-hash.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const sources = ['src', 'scripts/bundle.ts', 'package-lock.json']
 
-/**
- * What is bundled besides `src`. Node reads the `exports` in drizzle's package.json again for each of its 447 modules: loaded from
- * node_modules they cost 180 MB and half a second. Every other package is loaded from node_modules, next to its own files.
- */
-const bundled = /^drizzle-orm(\/|$)/
-const ownModule = /^[./]|^node:/
+/** Loaded from node_modules: native code, and what is required only where that is missing. Everything else is bundled. */
+export const separate = ['@node-rs/argon2', 'secp256k1', '@noble/curves']
+const isSeparate = (id: string) => separate.some((name) => id === name || id.startsWith(`${name}/`))
+
+const isPackages = (id: string) => id.includes('/node_modules/')
+
+/** Node keeps the maps of what it has loaded: those of the packages would cost 23 MB, and no error of theirs is read by line. */
+const ownMapsOnly = {
+  name: 'own-maps-only',
+  transform: (code: string, id: string) => (isPackages(id) ? { code, map: { mappings: '' } } : null),
+}
 
 /** Files beside the sources (migrations, the dashboard) are found relative to the source, not to the bundle. */
 const keepPlaces = (place: string) => ({
@@ -32,8 +37,9 @@ const bundle = async (input: Record<string, string>, into: string, place: string
   const build = await rolldown({
     input,
     platform: 'node',
-    external: (id) => !ownModule.test(id) && !bundled.test(id),
-    plugins: [keepPlaces(place)],
+    external: isSeparate,
+    plugins: [keepPlaces(place), ownMapsOnly],
+    onLog: (level, log, print) => isPackages(log.id ?? '') || print(level, log),
     logLevel: 'warn',
   })
   await build.write({
@@ -70,6 +76,10 @@ export const ensureBundle = async ({ input, folder, sources }: Bundle): Promise<
 }
 
 export const ensureBundled = (): Promise<BundleBuild> =>
-  ensureBundle({ input: { server: join(root, 'src/server.ts') }, folder: join(root, 'build'), sources })
+  ensureBundle({
+    input: { server: join(root, 'src/server.ts'), admin: join(root, 'src/operate/admin/admin.ts') },
+    folder: join(root, 'build'),
+    sources,
+  })
 
 if (process.argv[1] === fileURLToPath(import.meta.url) && (await ensureBundled()) === 'built') console.log('service: bundled')

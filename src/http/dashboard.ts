@@ -55,7 +55,7 @@ const withFacts = (page: string, hasSession: boolean, { rails, identity }: Simul
 
 const sendPage = async (request: FastifyRequest, reply: FastifyReply, simulated: Simulated): Promise<FastifyReply> => {
   const page = await readFile(join(built, 'index.html'), 'utf8').catch((cause: unknown) => {
-    throw new Refusal('unavailable', { message: 'The dashboard is not built: npm run build:dashboard.', cause })
+    throw new Refusal('unavailable', { message: 'The dashboard is not built: npm run build.', cause })
   })
   // People make decisions on some of these pages, so none of them may be cached.
   return reply

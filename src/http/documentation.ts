@@ -20,7 +20,7 @@ const registerClientPackage = (app: App): void => {
   for (const { url, file, type } of downloads)
     app.get(url, { config: { internal: true }, schema: { hide: true } }, async (_request, reply) => {
       const content = await readFile(file).catch((cause: unknown) => {
-        throw new Refusal('unavailable', { message: 'The client is not packed: npm run build:client.', cause })
+        throw new Refusal('unavailable', { message: 'The client is not packed: npm run build.', cause })
       })
       return reply.header('cache-control', 'no-cache').type(type).send(content)
     })
@@ -28,7 +28,7 @@ const registerClientPackage = (app: App): void => {
 
 /** A rendered file, and what it is sent with. */
 export type Served = { file: string; type: string; headers: Record<string, string> }
-/** What `npm run build:docs` rendered for each path: `page` for a browser, `text` for everything else. */
+/** What `npm run build` rendered for each path: `page` for a browser, `text` for everything else. */
 export type Manifest = Readonly<Record<string, { page?: Served; text?: Served }>>
 
 const built = fileURLToPath(new URL('../../docs/dist/', import.meta.url))
@@ -36,7 +36,7 @@ const built = fileURLToPath(new URL('../../docs/dist/', import.meta.url))
 const written = 'http://localhost:3000'
 
 const notBuilt = (cause: unknown) => {
-  throw new Refusal('unavailable', { message: 'The documentation is not built: npm run build:docs.', cause })
+  throw new Refusal('unavailable', { message: 'The documentation is not built: npm run build.', cause })
 }
 
 /** The API document and its reference, the guides, the error codes, and the index for language models. */

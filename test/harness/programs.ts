@@ -9,20 +9,19 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = join(root, 'node_modules/.cache/programs')
 
 const sources = {
-  admin: 'src/operate/admin/admin.ts',
   client: 'client/src/cli/main.ts',
   puppet: 'test/faults/puppet.ts',
   sandbox: 'src/dev/sandbox/run.ts',
 }
 
-/** Most of a start from the sources is loading them; here there are dozens of starts. `server` is what `npm start` runs. */
+/** Most of a start from the sources is loading them; here there are dozens of starts. `server` is what `npm start` runs, with `admin` from the same bundle. */
 export const programs = {
   server: join(root, 'scripts/start.js'),
-  admin: join(folder, 'admin.js'),
+  admin: join(root, 'build/admin.js'),
   client: join(folder, 'client.js'),
   puppet: join(folder, 'puppet.js'),
   sandbox: join(folder, 'sandbox.js'),
-} satisfies Record<'server' | keyof typeof sources, string>
+} satisfies Record<'server' | 'admin' | keyof typeof sources, string>
 
 /** For the environment of a program: compiled code is kept from one start to the next. */
 export const compiledOnce = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compile') }

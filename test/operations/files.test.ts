@@ -63,9 +63,8 @@ describe('programs accept their files', () => {
 
 test('a process under systemd gets settings that exist, and the time that it needs to end', () => {
   const unit = text('systemd/payments.service')
-  const set = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) =>
-    line.split(' ').map((one) => one.split('=')[0] ?? ''),
-  )
+  expect(unit).toMatch(/^EnvironmentFile=\/etc\/payments\/settings\.env$/m)
+  const set = [...text('systemd/settings.env').matchAll(/^([A-Z_]+)=/gm)].map(([, name = '']) => name)
   expect(set.length).toBeGreaterThan(4)
   expect(set.map((name) => name.replace(/_FILE$/, '')).filter((name) => !variableNames.includes(name))).toEqual([])
   expect(Number(/TimeoutStopSec=(\d+)/.exec(unit)?.[1])).toBeGreaterThanOrEqual(5 + 10 + 5)

@@ -20,8 +20,8 @@ export type ServerProcess = {
   ended: Promise<Ended>
 }
 
-/** `command`: another one than `npm start` runs. */
-export type SpawnOptions = { command?: readonly [string, ...string[]] }
+/** `command`: another one than `npm start` runs. `cwd`: where, if not here. */
+export type SpawnOptions = { command?: readonly [string, ...string[]]; cwd?: string }
 
 /** Only these of our own variables reach the process: a setting of the person who runs the tests must not decide their outcome. */
 const inherited = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'SystemRoot']
@@ -33,7 +33,7 @@ export const spawnServer = (variables: Record<string, string>, options: SpawnOpt
   const passed = inherited.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
   const [program, ...args] = options.command ?? [process.execPath, programs.server]
   const child: ChildProcess = spawn(program, args, {
-    cwd: root,
+    cwd: options.cwd ?? root,
     env: { ...Object.fromEntries(passed), ...compiledOnce, PORT: '0', OPERATOR_PORT: '0', LOG_LEVEL: 'warn', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,0 +1,31 @@
+// Before a program of the service is loaded: what it needs is there, or one sentence says what is missing.
+import './require-node.js'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const refuse = (sentence) => {
+  console.error(sentence)
+  process.exit(1)
+}
+
+// The list of a package (scripts/package.ts), which a checkout does not have. It is the first file of its archive.
+const list = join(root, 'files.json')
+if (existsSync(list)) {
+  const { name, files } = JSON.parse(readFileSync(list, 'utf8'))
+  const missing = Object.entries(files).find(
+    ([path, bytes]) => statSync(join(root, path), { throwIfNoEntry: false })?.size !== bytes,
+  )
+  if (missing) refuse(`${join(root, missing[0])} is missing or incomplete: unpack ${name}.tar.gz again, into an empty folder.`)
+}
+
+try {
+  createRequire(import.meta.url)('@node-rs/argon2')
+} catch (error) {
+  const [reason] = String(error.cause?.message ?? error.message).split('\n')
+  refuse(
+    `The native module @node-rs/argon2 cannot be loaded (${reason}): run npm ci without --omit=optional, or use a package that was made on a machine like this one.`,
+  )
+}
