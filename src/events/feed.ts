@@ -116,10 +116,8 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
       keepAlive: true,
       keepAliveInitialDelayMillis: heartbeatMs,
     })
-    const heartbeat = setInterval(() => void client.query('select 1').catch(() => undefined), heartbeatMs).unref()
     client.on('error', () => undefined)
     client.on('end', () => {
-      clearInterval(heartbeat)
       if (connection === client) connection = undefined
       listenAgain()
     })
@@ -130,7 +128,13 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
     try {
       await client.connect()
       await client.query(`listen ${channel}`)
+      if (stopped) return void (await client.end())
       connection = client
+      // Only of a connection that listens, and until its first failure: one that is not open yet, or has ended, is not queried.
+      const heartbeat = setInterval(
+        () => void client.query('select 1').catch(() => clearInterval(heartbeat)),
+        heartbeatMs,
+      ).unref()
       void read()
     } catch (error) {
       if (!stopped) logger.warn(describeError(error), 'the event listener is not connected; polling continues')

@@ -38,7 +38,7 @@ const probe = (listener: Listener): Promise<Server> =>
   new Promise((resolve, reject) => {
     const server = createServer()
     const listen = () => {
-      const port = listener.port || randomInt(10_000, 30_000)
+      const port = listener.port || randomInt(10_000, 20_000)
       server.listen({ host: listener.host, port, exclusive: true }, () => resolve(server))
     }
     server.on('error', (error: NodeJS.ErrnoException) => {

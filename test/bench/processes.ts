@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -10,14 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../../src/dev/embedded-postgres/start.ts'
-
-const freePort = async (): Promise<string> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return String(port)
-}
+import { freePort } from '../harness/ports.ts'
 
 /** Of /proc: the parent, and the hundredths of a second that a process and its ended children have used. */
 const statOf = (pid: string): { parent: number; ticks: number } | undefined => {
@@ -59,7 +51,12 @@ export const startService = async (
   env: Env = {},
   args: readonly string[] = [],
 ): Promise<Started> => {
-  const own = { DATABASE_URL: databaseUrl, DATA_DIR: folder, PORT: await freePort(), OPERATOR_PORT: await freePort() }
+  const own = {
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: folder,
+    PORT: String(await freePort()),
+    OPERATOR_PORT: String(await freePort()),
+  }
   const all = { ...process.env, ...own, JOBS: 'off', LOG_LEVEL: 'silent', RATE_LIMIT_ENABLED: 'false', ...env }
   const began = performance.now()
   const program = ['--max-semi-space-size=8', scriptOf('../../scripts/start.js'), ...args]
@@ -87,7 +84,7 @@ export const startFloor = ({ databaseUrl }: Bench) =>
 
 /** The providers' emulator in a process of its own. It answers at once. */
 export const startProvider = async (folder: string): Promise<Started> => {
-  const env = { DATA_DIR: join(folder, 'provider'), SANDBOX_PORT: await freePort(), SANDBOX_DELAY_MS: '0' }
+  const env = { DATA_DIR: join(folder, 'provider'), SANDBOX_PORT: String(await freePort()), SANDBOX_DELAY_MS: '0' }
   return { ...(await startProgram([scriptOf('../../src/dev/sandbox/run.ts')], env)), url: `http://127.0.0.1:${env.SANDBOX_PORT}` }
 }
 

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { connectQueryOf, settingsOf } from '../../src/db/settings.ts'
 import { asUser, choosePostgresUser, type PostgresUser } from '../../src/dev/embedded-postgres/user.ts'
-import { freePort } from '../harness/service.ts'
+import { freePort } from '../harness/ports.ts'
 
 const run = promisify(execFile)
 

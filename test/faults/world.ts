@@ -5,9 +5,9 @@ import type { Movement } from '../../src/dev/sandbox/book.ts'
 import { type Client, createClient } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
+import { freePort } from '../harness/ports.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { programs } from '../harness/programs.ts'
-import { freePort } from '../harness/service.ts'
 import { type ServerProcess, spawnServer } from '../start/process.ts'
 import { findFaults } from './belief.ts'
 import { type PostgresProxy, startPostgresProxy } from './postgres-proxy.ts'
@@ -86,15 +86,11 @@ export const startWorld = async (folder: string) => {
     const url = /API\s+\S+[^\n]*/.test(child.stdout()) ? `http://127.0.0.1:${variables.PORT}` : ''
     return { ...child, url }
   }
-  /** One that takes commands, behind the proxy. Hundreds are started in a run, so another process may have taken a port that was free. */
-  const startPuppet = async (triesLeft = 3): Promise<Puppet> => {
+  /** One that takes commands, behind the proxy. */
+  const startPuppet = async (): Promise<Puppet> => {
     const port = String(await freePort())
     const variables = { ...shared, PORT: port, OPERATOR_PORT: String(await freePort()), DATABASE_URL: proxy.url }
-    const started = spawnServer(variables, { command: [process.execPath, programs.puppet] })
-    return puppetOf(started, port).catch((error: unknown) => {
-      if (triesLeft > 1 && String(error).includes('is already in use')) return startPuppet(triesLeft - 1)
-      throw error
-    })
+    return puppetOf(spawnServer(variables, { command: [process.execPath, programs.puppet] }), port)
   }
   const sql = new pg.Client({ connectionString: database.url, application_name: 'fault-suite' })
   await sql.connect()

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import { connected } from './connected.ts'
-import { freePort } from './service.ts'
+import { freePort } from './ports.ts'
 
 type Member = { port: number; restPort: number }
 

@@ -11,7 +11,7 @@ import { runningPostmaster } from '../../src/dev/embedded-postgres/postmaster.ts
 import { startEmbeddedPostgres } from '../../src/dev/embedded-postgres/start.ts'
 import { asUser, choosePostgresUser } from '../../src/dev/embedded-postgres/user.ts'
 import { connected } from './connected.ts'
-import { freePort } from './service.ts'
+import { freePort } from './ports.ts'
 
 const run = promisify(execFile)
 

@@ -1,5 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto'
-import { createServer } from 'node:net'
+import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { afterAll } from 'vitest'
 import { createService, type Service } from '../../src/app.ts'
@@ -14,6 +13,7 @@ import type { Journal } from '../../src/process/journal.ts'
 import { serializers } from '../../src/process/logger.ts'
 import { type Client, createClient } from './client.ts'
 import { createTestClock, type TestClock } from './clock.ts'
+import { freePort } from './ports.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { settledEvents } from './settled-events.ts'
 import { untraced } from './trace-guard.ts'
@@ -51,24 +51,6 @@ export type TestOptions = {
   provider?: TestService
   /** What an earlier life of the process remembered, and where this one writes down its mark and what it sends. */
   journal?: Journal
-}
-
-const usedPorts = new Set<number>()
-
-/** More than there are workers: each has ports of its own, so that none opens what another one has just found free. */
-const portStep = 5
-const firstPort = Number(process.env.VITEST_POOL_ID ?? '0') % portStep
-
-/** Below the ports that the system assigns, so that no outgoing connection takes it between this check and the listening. */
-export const freePort = async (): Promise<number> => {
-  const port = firstPort + portStep * randomInt(2_000, 6_000)
-  const server = createServer()
-  const isFree = await new Promise<boolean>((resolve) => {
-    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-  })
-  if (!isFree || usedPorts.has(port)) return freePort()
-  usedPorts.add(port)
-  return port
 }
 
 const startProvider = async (clock: TestClock, home: string) => {

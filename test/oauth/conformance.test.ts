@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { authorizationIdOf, decide, registerClient } from '../harness/oauth.ts'
 import { signIn } from '../harness/people.ts'
-import { freePort, openService } from '../harness/service.ts'
+import { freePort } from '../harness/ports.ts'
+import { openService } from '../harness/service.ts'
 
 /** The Model Context Protocol's own conformance runner, against our authorization server. */
 const runner = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url))

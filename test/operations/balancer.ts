@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { trust } from '../harness/client.ts'
+import { freePort } from '../harness/ports.ts'
 import { startRoundRobin } from '../harness/round-robin.ts'
-import { freePort } from '../harness/service.ts'
 import type { Place, Watch } from './pair.ts'
 
 const deploy = (path: string) => fileURLToPath(new URL(`../../deploy/${path}`, import.meta.url))

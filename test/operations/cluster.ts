@@ -10,8 +10,8 @@ import pg from 'pg'
 import { isCode } from '../../src/dev/embedded-postgres/cluster.ts'
 import { asUser, choosePostgresUser } from '../../src/dev/embedded-postgres/user.ts'
 import { findDebianPostgres } from '../db/between.ts'
+import { freePort } from '../harness/ports.ts'
 import { startHaproxy } from '../harness/postgres-haproxy.ts'
-import { freePort } from '../harness/service.ts'
 import { isInstalled } from './balancer.ts'
 
 /** Debian's PostgreSQL beside Patroni and etcd; undefined where one of them is missing. */

@@ -6,9 +6,9 @@ import { expect } from 'vitest'
 import { createClient } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
+import { freePort } from '../harness/ports.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { programs } from '../harness/programs.ts'
-import { freePort } from '../harness/service.ts'
 import { killAll, type ServerProcess, spawnServer } from '../start/process.ts'
 
 export type Place = { port: number; operatorPort: number }

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RailOptions } from '../../src/app-rails.ts'
 import { type Client, createClient } from '../harness/client.ts'
+import { freePort } from '../harness/ports.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { programs } from '../harness/programs.ts'
-import { freePort } from '../harness/service.ts'
 import { killAll, spawnServer } from './process.ts'
 
 let database: TestDatabase

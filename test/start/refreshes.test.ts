@@ -5,8 +5,8 @@ import { afterAll, expect, test } from 'vitest'
 import { createClient } from '../harness/client.ts'
 import { authorizeAgent, refresh, refusal, registerClient } from '../harness/oauth.ts'
 import { signIn } from '../harness/people.ts'
+import { freePort } from '../harness/ports.ts'
 import { createTestDatabase } from '../harness/postgres.ts'
-import { freePort } from '../harness/service.ts'
 import { killAll, patience, spawnServer } from './process.ts'
 
 const database = await createTestDatabase()

@@ -11,6 +11,7 @@ import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { withFiles } from '../../src/process/environment.ts'
 import { adapter as daraja } from '../../src/rails/daraja/adapter.ts'
 import { startPostgresProxy } from '../faults/postgres-proxy.ts'
+import { freePort } from '../harness/ports.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
 import { killAll, patience, type SpawnOptions, spawnServer } from './process.ts'
 
@@ -41,11 +42,7 @@ const listenSomewhere = async () => {
   return { port: String((server.address() as AddressInfo).port), close: () => server.close() }
 }
 
-const closedPort = async () => {
-  const { port, close } = await listenSomewhere()
-  close()
-  return port
-}
+const closedPort = async () => String(await freePort())
 
 const key = () => `k:${randomBytes(32).toString('base64')}`
 const needed = ['ENCRYPTION_KEYS', 'TOKEN_SECRETS', 'ORDER_KEY', 'RECEIPT_KEYS', 'PUBLIC_URL', 'RAILS', 'DATABASE_URL']

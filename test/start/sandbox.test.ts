@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { createClient } from '../harness/client.ts'
 import { newWallet, signIn } from '../harness/people.ts'
-import { freePort } from '../harness/service.ts'
+import { freePort } from '../harness/ports.ts'
 import { killAll, patience, spawnServer } from './process.ts'
 
 let dataDir: string

@@ -11,8 +11,8 @@ import { createMovableClock } from '../../src/lib/clock.ts'
 import { type Client, createClient } from '../harness/client.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
+import { freePort } from '../harness/ports.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
-import { freePort } from '../harness/service.ts'
 import { killAll, spawnServer } from './process.ts'
 
 let database: TestDatabase
