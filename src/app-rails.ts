@@ -12,22 +12,24 @@ import {
   type SendingRail,
   sendingRails,
 } from './lib/rail-names.ts'
-import type { Adapter, AdapterDeps } from './rails/adapter.ts'
 import { adapters as connected } from './rails/all/adapters.ts'
-import { checkCallbackUrl, type RailCheck } from './rails/check.ts'
+import { checkCallbackUrl } from './rails/check.ts'
 import { definitions, payouts, prompts, type RailSettings } from './rails/definitions.ts'
 import { createGate, gatedCollection, gatedPayout } from './rails/gate.ts'
 import type {
+  Adapter,
+  AdapterDeps,
   CollectionRail,
   DepositAdapter,
   OrganisationAccount,
   PayoutRail,
+  RailCheck,
   RailGate,
   Rails,
   Repeats,
+  ShareToken,
   SomeRails,
 } from './rails/rail.ts'
-import type { ShareToken } from './rails/token-cache.ts'
 
 // The only place that knows what calls the providers. What is known about a provider stands in its definition.
 

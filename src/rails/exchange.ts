@@ -6,7 +6,7 @@ import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 
 import { text } from 'node:stream/consumers'
 import { connect as connectTls } from 'node:tls'
 import { inSpan } from '../lib/tracing.ts'
-import { parseJson, textField } from './json.ts'
+import { parseJson, textField } from './fields.ts'
 
 /**
  * One HTTP exchange and what it proves. `not_sent`: no connection was established. `lost`: the request may have arrived.

@@ -1,9 +1,20 @@
+import type { z } from 'zod'
 import type { Bank } from '../lib/bank-code.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { DepositInstructions } from '../lib/deposit-code.ts'
 import type { Failure } from '../lib/failure-codes.ts'
 import type { Minor } from '../lib/money.ts'
-import type { AnyRail, DepositOf, DepositRail, PayoutOf, PromptOf, PromptRail, Provider, RailName } from '../lib/rail-names.ts'
-import type { ShareToken } from './token-cache.ts'
+import type {
+  AnyRail,
+  DepositOf,
+  DepositRail,
+  PayoutOf,
+  PromptOf,
+  PromptRail,
+  Provider,
+  RailName,
+  RailOf,
+} from '../lib/rail-names.ts'
 
 /** What a rail can move at all. `wholeUnits`: amounts are multiples of 100 minor units. */
 export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean }
@@ -233,6 +244,20 @@ export type SomeRails = {
   account: OrganisationAccount | null
 }
 
+export type NoToken = { code: string; message: string }
+/** A token, and when it is renewed. */
+export type HeldToken = { value: string; until: Date }
+/**
+ * What the processes of a deployment share a provider's token through: answers the token that all of them use, and lets one of them fetch a new
+ * one. `credentials`: what a token is given for. `refused`: the token that the provider refused last, never an answer. Never throws.
+ */
+export type ShareToken = (asked: {
+  provider: Provider
+  credentials: readonly string[]
+  refused: string | undefined
+  fetch: () => Promise<HeldToken | NoToken>
+}) => Promise<HeldToken | NoToken>
+
 /** Every rail of a deployment, by name. A rail that is not configured is missing. */
 export type Rails = {
   payout: Readonly<Partial<Record<RailName, PayoutRail>>>
@@ -247,4 +272,25 @@ export type Rails = {
   gates: Readonly<Partial<Record<AnyRail, RailGate>>>
   /** From then on the providers' tokens are shared with other processes. Until then, this process has its own. */
   shareTokens: (share: ShareToken) => void
+}
+
+/** The settings of a provider, as its definition states them. */
+export type SettingsOf<Definition extends { settings: z.ZodRawShape }> = z.output<z.ZodObject<Definition['settings']>>
+
+/** Without `shareToken` a process has a token of its own. */
+export type AdapterDeps = { clock: Clock; shareToken?: ShareToken }
+
+/** One requirement of a rail, and what is missing, in a sentence; null when it is met. */
+export type RailCheck = { requirement: string; problem: string | null }
+
+/** What calls one provider. `Settings`: what it reads of the configuration; `Options`: what it needs to call the provider. */
+export type Adapter<P extends Provider, Settings, Options> = {
+  options: (settings: Settings) => Options
+  /** What identifies the organisation at the provider. */
+  account: (options: Options) => string
+  /** The organisation's numbers at the provider by which each rail moves money: the statement of another one does not list it. */
+  numbers: (options: Options) => Readonly<Partial<Record<RailOf<P>, readonly string[]>>>
+  create: (options: Options, deps: AdapterDeps) => ProviderRails<P>
+  /** Tests what it needs, without moving money. */
+  check: (options: Options, deps: AdapterDeps) => AsyncIterable<RailCheck>
 }

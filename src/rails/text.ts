@@ -74,3 +74,6 @@ export const personName = (text: string): string | null => {
     .slice(0, 120)
   return clean === '' ? null : clean
 }
+
+/** A PEM in one environment variable: its line breaks may be written as \n. */
+export const pem = (text: string | undefined): string => (text ?? '').replaceAll('\\n', '\n')

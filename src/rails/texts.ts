@@ -1,7 +1,6 @@
 import { type Provider, providers, type RailName } from '../lib/rail-names.ts'
 import { words } from './all/words.ts'
-import { together } from './definition.ts'
-import type { PayoutWords, ProviderWords } from './words.ts'
+import { type PayoutWords, type ProviderWords, together } from './definition.ts'
 
 // What people read about rails: a view of every provider's words, for the service and for its pages.
 

@@ -4,7 +4,7 @@ import { inTx, type Statement } from '../../src/db/client.ts'
 import { secondsAfter } from '../../src/lib/clock.ts'
 import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { createTokenSharing, forgetTokens } from '../../src/modules/provider-tokens/service.ts'
-import type { ShareToken } from '../../src/rails/token-cache.ts'
+import type { ShareToken } from '../../src/rails/rail.ts'
 import { openService } from '../harness/service.ts'
 
 const service = await openService()

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decimalShillings, readShillings, wholeShillings } from '../../src/rails/amounts.ts'
+import { decimalShillings, readShillings, wholeShillings } from '../../src/rails/fields.ts'
 import { nairobiDate, nairobiTimestamp } from '../../src/rails/nairobi-time.ts'
 import { exactReference, freeText, safeCode, safeMessage } from '../../src/rails/text.ts'
 

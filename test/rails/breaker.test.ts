@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { afterCall, atTime, type Breaker, type CallOutcome, closedBreaker } from '../../src/rails/breaker.ts'
-import { createGate, railsDown } from '../../src/rails/gate.ts'
+import { afterCall, atTime, type Breaker, type CallOutcome, closedBreaker, createGate, railsDown } from '../../src/rails/gate.ts'
 import type { Submission } from '../../src/rails/rail.ts'
 import { createManualClock } from './harness.ts'
 

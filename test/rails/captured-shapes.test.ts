@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readCollectionDelivery, readCollectionQuery } from '../../src/rails/daraja/collection-evidence.ts'
+import { readCollectionDelivery, readCollectionQuery } from '../../src/rails/daraja/collection.ts'
 import { readPayoutDelivery } from '../../src/rails/daraja/payout-evidence.ts'
 import { readTransferDelivery } from '../../src/rails/pesalink/evidence.ts'
 import type { Evidence } from '../../src/rails/rail.ts'

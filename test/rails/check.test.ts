@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { checkCallbackUrl, type RailCheck } from '../../src/rails/check.ts'
+import { checkCallbackUrl } from '../../src/rails/check.ts'
 import { checkDaraja } from '../../src/rails/daraja/check.ts'
-import { checkPesalink } from '../../src/rails/pesalink/check.ts'
+import { checkPesalink } from '../../src/rails/pesalink/adapter.ts'
+import type { RailCheck } from '../../src/rails/rail.ts'
 import { startRails, type TestRails } from './harness.ts'
 
 let rails: TestRails

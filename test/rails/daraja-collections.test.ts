@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { DarajaOptions } from '../../src/rails/daraja/options.ts'
+import type { DarajaOptions } from '../../src/rails/daraja/gateway.ts'
 import type { CollectionInstruction } from '../../src/rails/rail.ts'
 import { attemptOf, kinds, startRails, type TestRails } from './harness.ts'
 

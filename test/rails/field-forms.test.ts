@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readBalance } from '../../src/rails/amounts.ts'
 import { readPayoutDelivery } from '../../src/rails/daraja/payout-evidence.ts'
+import { readBalance } from '../../src/rails/fields.ts'
 import { nairobiInstant, providerInstant } from '../../src/rails/nairobi-time.ts'
 import { startRails, type TestRails } from './harness.ts'
 

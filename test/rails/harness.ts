@@ -4,9 +4,9 @@ import { createRailSandbox } from '../../src/dev/sandbox/rail-sandbox.ts'
 import { createManualScheduler } from '../../src/dev/sandbox/scheduler.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { createDaraja } from '../../src/rails/daraja/adapter.ts'
-import type { DarajaOptions } from '../../src/rails/daraja/options.ts'
-import type { PesalinkOptions } from '../../src/rails/pesalink/options.ts'
-import { createPesalink } from '../../src/rails/pesalink/pesalink.ts'
+import type { DarajaOptions } from '../../src/rails/daraja/gateway.ts'
+import type { PesalinkOptions } from '../../src/rails/pesalink/gateway.ts'
+import { createPesalink } from '../../src/rails/pesalink/payout.ts'
 import type {
   Attempt,
   CollectionInstruction,

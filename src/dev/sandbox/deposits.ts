@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { depositRails, usualDeposit } from '../../lib/rail-names.ts'
-import { field } from '../../rails/json.ts'
+import { field } from '../../rails/fields.ts'
 import { isIncoming, type Order } from './book.ts'
 import type { Emulation } from './emulator.ts'
 import { scenarioFor } from './scenario.ts'

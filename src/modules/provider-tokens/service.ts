@@ -8,7 +8,7 @@ import { prepareWrite } from '../../db/prepare-write.ts'
 import { providerTokens } from '../../db/tables/rails.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Provider } from '../../lib/rail-names.ts'
-import type { HeldToken, ShareToken } from '../../rails/token-cache.ts'
+import type { HeldToken, ShareToken } from '../../rails/rail.ts'
 
 /** Another process that fetches is waited for this long: it may have ended. Its time is the database's, which all processes share. */
 const fetchSeconds = 3

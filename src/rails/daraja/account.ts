@@ -1,9 +1,8 @@
-import { readBalance } from '../amounts.ts'
+import { readBalance } from '../fields.ts'
+import type { Send } from '../gateway.ts'
 import type { AccountBalance, CallbackUrls, OrganisationAccount } from '../rail.ts'
-import type { Post } from './gateway.ts'
-import type { DarajaOptions } from './options.ts'
-import { readResult } from './result.ts'
-import { readSubmission, referenceOfAnswer } from './submission.ts'
+import { readResult, readSubmission, referenceOfAnswer } from './answers.ts'
+import type { DarajaOptions } from './gateway.ts'
 
 /** `Working Account|KES|1000.00|1000.00|0.00|0.00&Utility Account|…`: name, currency, current and available amount, and more. */
 const balanceOf = (text: string): AccountBalance | undefined => {
@@ -21,7 +20,7 @@ const readBalances = (body: unknown): AccountBalance[] | undefined => {
   return read.length > 0 && read.length === balances.length ? read : undefined
 }
 
-export const createAccount = (options: DarajaOptions, post: Post, credential: () => string): OrganisationAccount => {
+export const createAccount = (options: DarajaOptions, send: Send, credential: () => string): OrganisationAccount => {
   const envelope = (CommandID: string, { result, timeout }: CallbackUrls) => ({
     Initiator: options.initiatorName,
     SecurityCredential: credential(),
@@ -33,7 +32,7 @@ export const createAccount = (options: DarajaOptions, post: Post, credential: ()
     numbers: [...new Set([options.shortcode, options.b2cShortcode, options.b2bShortcode])].flatMap((number) => number ?? []),
     requestBalances: async (number, callbacks) =>
       readSubmission(
-        await post('/mpesa/accountbalance/v1/query', {
+        await send('/mpesa/accountbalance/v1/query', {
           ...envelope('AccountBalance', callbacks),
           PartyA: number,
           IdentifierType: '4',

@@ -1,15 +1,20 @@
-import { type Adapter, pem, type SettingsOf } from '../adapter.ts'
-import type { CollectionAdapter, DepositAdapter, OrganisationAccount, PayoutAdapter } from '../rail.ts'
+import type {
+  Adapter,
+  AdapterDeps,
+  CollectionAdapter,
+  DepositAdapter,
+  OrganisationAccount,
+  PayoutAdapter,
+  SettingsOf,
+} from '../rail.ts'
+import { pem } from '../text.ts'
 import { createAccount } from './account.ts'
 import { checkDaraja } from './check.ts'
 import { createCollectionRail } from './collection.ts'
-import { createCredential } from './credentials.ts'
 import type { definition } from './definition.ts'
 import { createPaybillDeposits } from './deposits.ts'
-import { createGateway } from './gateway.ts'
-import { createLookUp } from './look-up.ts'
-import type { DarajaDeps, DarajaOptions } from './options.ts'
-import { createPayoutRail } from './payout.ts'
+import { connectDaraja, createCredential, type DarajaOptions } from './gateway.ts'
+import { createLookUp, createPayoutRail } from './payout.ts'
 
 type Settings = SettingsOf<typeof definition>
 
@@ -46,15 +51,15 @@ type Daraja = {
   account: OrganisationAccount
 }
 
-export const createDaraja = (input: DarajaOptions, deps: DarajaDeps): Daraja => {
+export const createDaraja = (input: DarajaOptions, deps: AdapterDeps): Daraja => {
   const options = { ...input, baseUrl: input.baseUrl.replace(/\/+$/, '') }
-  const post = createGateway(options, deps)
+  const send = connectDaraja(options, deps)
   const credential = createCredential(options.certificatePem, options.initiatorPassword)
   return {
-    account: createAccount(options, post, credential),
-    payout: createPayoutRail(options, post, { credential, lookUp: createLookUp(options, post, deps.clock) }),
-    deposits: createPaybillDeposits(options, post),
-    collection: createCollectionRail(options, post, deps.clock),
+    account: createAccount(options, send, credential),
+    payout: createPayoutRail(options, send, { credential, lookUp: createLookUp(options, send, deps.clock) }),
+    deposits: createPaybillDeposits(options, send),
+    collection: createCollectionRail(options, send, deps.clock),
   }
 }
 

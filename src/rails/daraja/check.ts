@@ -1,12 +1,11 @@
 import { X509Certificate } from 'node:crypto'
 import { daysAfter } from '../../lib/clock.ts'
-import { checkClock, type RailCheck } from '../check.ts'
-import { textField } from '../json.ts'
+import { checkClock } from '../check.ts'
+import { textField } from '../fields.ts'
 import { nairobiDateTime } from '../nairobi-time.ts'
+import type { AdapterDeps, RailCheck } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'
-import { createCredential } from './credentials.ts'
-import { createGateway, obtainToken } from './gateway.ts'
-import type { DarajaDeps, DarajaOptions } from './options.ts'
+import { connectDaraja, createCredential, type DarajaOptions, obtainToken } from './gateway.ts'
 
 /** Long enough to ask for another one. */
 const warnDays = 30
@@ -28,9 +27,9 @@ const certificateProblem = ({ certificatePem, initiatorPassword }: DarajaOptions
 }
 
 /** The list needs a registration of its own: the provider's words say whether it has one. */
-const listProblem = async (options: DarajaOptions, deps: DarajaDeps): Promise<string | null> => {
+const listProblem = async (options: DarajaOptions, deps: AdapterDeps): Promise<string | null> => {
   const end = deps.clock.now()
-  const answer = await createGateway(options, deps)('/pulltransactions/v1/query', {
+  const answer = await connectDaraja(options, deps)('/pulltransactions/v1/query', {
     ShortCode: options.shortcode,
     StartDate: nairobiDateTime(daysAfter(end, -1)),
     EndDate: nairobiDateTime(end),
@@ -45,7 +44,7 @@ const listProblem = async (options: DarajaOptions, deps: DarajaDeps): Promise<st
 }
 
 /** What can be tested without moving money: a token, the certificate, the clock. */
-export async function* checkDaraja(options: DarajaOptions, deps: DarajaDeps): AsyncGenerator<RailCheck> {
+export async function* checkDaraja(options: DarajaOptions, deps: AdapterDeps): AsyncGenerator<RailCheck> {
   const token = await obtainToken(options)
   const keys = 'DARAJA_CONSUMER_KEY and DARAJA_CONSUMER_SECRET'
   yield {

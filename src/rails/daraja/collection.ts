@@ -1,21 +1,137 @@
 import type { Clock } from '../../lib/clock.ts'
 import { failure } from '../../lib/failure-codes.ts'
-import { wholeShillings } from '../amounts.ts'
+import { succeeded, unknown } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
-import { permissionFor } from '../fingerprint.ts'
-import { textField } from '../json.ts'
-import { nairobiTimestamp } from '../nairobi-time.ts'
-import type { Attempt, CollectionAdapter, CollectionInstruction, Evidence, Submission } from '../rail.ts'
-import { freeText, safeMessage } from '../text.ts'
-import { collectionFailure } from './codes.ts'
-import { readCollectionDelivery, readCollectionQuery } from './collection-evidence.ts'
-import { stkPassword } from './credentials.ts'
-import type { Post } from './gateway.ts'
-import type { DarajaOptions } from './options.ts'
-import { findPaidIn, listPaidIn } from './paid-in.ts'
-import { readSubmission } from './submission.ts'
+import { asList, asText, field, mobileForm, readShillings, textField, wholeShillings } from '../fields.ts'
+import { permissionFor, type Send } from '../gateway.ts'
+import { nairobiDateTime, nairobiTimestamp, providerInstant } from '../nairobi-time.ts'
+import type {
+  Attempt,
+  CollectionAdapter,
+  CollectionInstruction,
+  Delivery,
+  DeliveryKind,
+  Evidence,
+  Movement,
+  Submission,
+} from '../rail.ts'
+import { freeText, receiptOf, safeCode, safeMessage } from '../text.ts'
+import { metadataItem, readSubmission } from './answers.ts'
+import { collectionFailure, stillUnderWay } from './codes.ts'
+import { type DarajaOptions, stkPassword } from './gateway.ts'
 
-const mobile = /^254[17]\d{8}$/
+const nothing = '1001'
+/** A hundred thousand payments: a longer list is treated as an error. */
+const mostPages = 1_000
+/** Our clock and the provider's may differ by some seconds. */
+const marginMs = 300_000
+/** A prompt is answered within minutes: a payment that came in an hour later was not made by it. */
+const promptMs = 3_600_000
+
+type Period = { start: Date; end: Date }
+
+/** The provider's list of payments to the shortcode, page by page. Undefined when it does not answer, or does not finish. */
+const readList = async (send: Send, shortcode: string, { start, end }: Period): Promise<unknown[] | undefined> => {
+  const period = { ShortCode: shortcode, StartDate: nairobiDateTime(start), EndDate: nairobiDateTime(end) }
+  const payments: unknown[] = []
+  const seen = new Set<string>()
+  for (let page = 0; page < mostPages; page += 1) {
+    const answer = await send('/pulltransactions/v1/query', { ...period, OffSetValue: String(payments.length) })
+    const code = answer.kind === 'answer' ? textField(answer.body, 'ResponseCode') : undefined
+    // Nothing in the period, or a shortcode that is not registered for this list: what is known of that time is then a difference.
+    if (code === nothing) return payments
+    if (answer.kind !== 'answer' || code !== '1000') return undefined
+    const listed = asList(field(answer.body, 'Response')).flatMap(asList)
+    // A page may be shorter than another provider's; one that brings nothing new is past the end.
+    const found = listed.filter((each) => !seen.has(JSON.stringify(each)))
+    if (found.length === 0) return payments
+    for (const each of found) seen.add(JSON.stringify(each))
+    payments.push(...found)
+  }
+  return undefined
+}
+
+const movementOf = (payment: unknown): Movement | undefined => {
+  const receipt = receiptOf(textField(payment, 'transactionId'))
+  const amountMinor = readShillings(textField(payment, 'amount'))
+  const at = providerInstant(textField(payment, 'trxDate') ?? '')
+  const reference = textField(payment, 'billreference')
+  if (receipt === undefined || amountMinor === undefined || at === undefined) return undefined
+  return { receipt, at, amountMinor, references: reference ? [reference] : [] }
+}
+
+/** A line that cannot be read makes the list useless: an incomplete list would show differences that do not exist. */
+export const listPaidIn = async (send: Send, shortcode: string, { start, end }: Period): Promise<Movement[] | undefined> => {
+  const payments = await readList(send, shortcode, { start, end })
+  const movements = payments?.map(movementOf) ?? []
+  const read = movements.flatMap((movement) => movement ?? [])
+  if (payments === undefined || read.length < payments.length) return undefined
+  return read.filter(({ at }) => at >= start && at < end)
+}
+
+/**
+ * What was paid in under an attempt's reference, from the provider's list of payments: for a prompt whose answer was lost, so that there is
+ * no id to query by. A missing entry proves nothing. Two payments under one reference are left for a person.
+ */
+export const findPaidIn = async (send: Send, shortcode: string, attempt: Attempt, now: Date): Promise<Evidence> => {
+  const end = Math.min(now.getTime(), attempt.at.getTime() + promptMs)
+  const around = { start: new Date(attempt.at.getTime() - marginMs), end: new Date(end + marginMs) }
+  const listed = await readList(send, shortcode, around)
+  if (listed === undefined) return unknown('not_listed', 'The provider did not list what was paid in.')
+  const payments = listed.filter((each) => textField(each, 'billreference') === attempt.reference)
+  const [only] = payments
+  if (payments.length !== 1)
+    return unknown(payments.length === 0 ? 'not_listed' : 'listed_twice', 'The list of payments does not decide it.')
+  const receipt = receiptOf(textField(only, 'transactionId'))
+  const amountMinor = readShillings(textField(only, 'amount'))
+  if (receipt === undefined || amountMinor === undefined)
+    return unknown('unreadable', 'The list of payments could not be understood.')
+  return { kind: 'succeeded', receipt, amountMinor }
+}
+
+/** Every code but success: it is evidence only when the code proves that nothing was paid. */
+const readOtherCode = (code: string | undefined): Evidence => {
+  if (code === stillUnderWay) return { kind: 'pending' }
+  const failure = code === undefined ? undefined : collectionFailure(code)
+  return code === undefined || failure === undefined
+    ? unknown(safeCode(code), 'The provider gave a result code that proves nothing.')
+    : { kind: 'failed', ...failure }
+}
+
+const readPaid = (callback: unknown): Evidence => {
+  const amount = metadataItem(callback, 'Amount')
+  return succeeded(receiptOf(metadataItem(callback, 'MpesaReceiptNumber')), amount === undefined ? null : readShillings(amount))
+}
+
+export const readCollectionDelivery = (kind: DeliveryKind, body: unknown): Delivery => {
+  const callback = field(field(body, 'Body'), 'stkCallback')
+  const provider = {
+    request: textField(callback, 'CheckoutRequestID') ?? null,
+    conversation: textField(callback, 'MerchantRequestID') ?? null,
+  }
+  if (kind === 'timeout') return { evidence: unknown('queue_timeout', 'The provider has not decided in time.'), provider }
+  const code = asText(field(callback, 'ResultCode'))
+  if (code === undefined) return { evidence: unknown('unreadable', 'The delivery could not be understood.'), provider }
+  return { evidence: code === '0' ? readPaid(callback) : readOtherCode(code), provider }
+}
+
+/**
+ * The STK query's answer. It does not name a receipt or an amount: a success is proven, its receipt may still come by callback.
+ * 500.001.1001 is returned for payments under way and for payments that exist: it proves nothing.
+ */
+export const readCollectionQuery = (answer: Exchange, checkoutRequestId: string): Evidence => {
+  if (answer.kind !== 'answer') return unknown('unreachable', 'The provider could not be queried.')
+  const errorCode = textField(answer.body, 'errorCode')
+  if (errorCode === '500.001.1001') return { kind: 'pending' }
+  if (errorCode !== undefined) return unknown(safeCode(errorCode), 'The provider did not accept the query.')
+  const code = textField(answer.body, 'ResultCode')
+  if (answer.status < 200 || answer.status >= 300 || code === undefined) {
+    return unknown('unreadable', 'The answer could not be understood.')
+  }
+  const named = textField(answer.body, 'CheckoutRequestID')
+  if (named !== undefined && named !== checkoutRequestId) return unknown('other_request', 'The answer is about another request.')
+  return code === '0' ? { kind: 'succeeded', receipt: null, amountMinor: null } : readOtherCode(code)
+}
 
 /** Codes of a result that say at once that no prompt came to a phone. Other codes of an answer are not those of a result. */
 const promptless = new Set(['1001', '1025', '9999'])
@@ -29,7 +145,7 @@ const refusalOf = (answer: Exchange): Submission | undefined => {
   return known && { kind: 'refused', ...known, message: safeMessage(message, known.message) }
 }
 
-export const createCollectionRail = (options: DarajaOptions, post: Post, clock: Clock): CollectionAdapter => {
+export const createCollectionRail = (options: DarajaOptions, send: Send, clock: Clock): CollectionAdapter => {
   /** The current time, not the attempt's: the provider refuses an old one. */
   const proof = () => {
     const timestamp = nairobiTimestamp(clock.now())
@@ -44,7 +160,7 @@ export const createCollectionRail = (options: DarajaOptions, post: Post, clock: 
   const collect = async (instruction: CollectionInstruction): Promise<Submission> => {
     const amount = wholeShillings(instruction.amountMinor)
     if (amount === undefined) return { kind: 'refused', ...failure('invalid_amount', null, 'M-PESA moves whole shillings only.') }
-    if (!mobile.test(instruction.phoneNumber)) {
+    if (!mobileForm.test(instruction.phoneNumber)) {
       return { kind: 'refused', ...failure('invalid_destination', null, 'The payer is not a Kenyan mobile number.') }
     }
     const order = {
@@ -58,7 +174,7 @@ export const createCollectionRail = (options: DarajaOptions, post: Post, clock: 
       TransactionDesc: 'Top-up',
     }
     const permission = permissionFor(instruction.permission, order)
-    const answer = await post('/mpesa/stkpush/v1/processrequest', { ...proof(), ...order }, permission)
+    const answer = await send('/mpesa/stkpush/v1/processrequest', { ...proof(), ...order }, { permission })
     const refused = refusalOf(answer)
     if (refused) return refused
     return readSubmission(answer, (body) => {
@@ -69,18 +185,18 @@ export const createCollectionRail = (options: DarajaOptions, post: Post, clock: 
 
   const query = async (attempt: Attempt): Promise<Evidence> => {
     const request = attempt.provider.request
-    if (request === null) return findPaidIn(post, options.shortcode, attempt, clock.now())
-    return readCollectionQuery(await post('/mpesa/stkpushquery/v1/query', { ...proof(), CheckoutRequestID: request }), request)
+    if (request === null) return findPaidIn(send, options.shortcode, attempt, clock.now())
+    return readCollectionQuery(await send('/mpesa/stkpushquery/v1/query', { ...proof(), CheckoutRequestID: request }), request)
   }
 
   /** Prompts and deposits may come in on different ones. */
   const shortcodes = [...new Set([options.shortcode, options.deposits?.shortcode ?? options.shortcode])]
   return {
     listPaidIn: async (period) => {
-      const lists = await Promise.all(shortcodes.map((shortcode) => listPaidIn(post, shortcode, period)))
+      const lists = await Promise.all(shortcodes.map((shortcode) => listPaidIn(send, shortcode, period)))
       return lists.every((list) => list !== undefined) ? lists.flatMap((list) => list ?? []) : undefined
     },
-    ready: post.ready,
+    ready: send.ready,
     collect,
     query,
     readDelivery: readCollectionDelivery,

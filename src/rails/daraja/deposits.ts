@@ -1,12 +1,12 @@
 import { failure } from '../../lib/failure-codes.ts'
-import { readShillings } from '../amounts.ts'
+import { nameless } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
-import { textField } from '../json.ts'
+import { readShillings, textField } from '../fields.ts'
+import type { Send } from '../gateway.ts'
 import { nairobiInstant } from '../nairobi-time.ts'
 import type { DepositAdapter, DepositNotice, Submission } from '../rail.ts'
 import { personName, receiptOf, safeCode, safeMessage } from '../text.ts'
-import { lacksProduct, type Post } from './gateway.ts'
-import type { DarajaOptions } from './options.ts'
+import { type DarajaOptions, lacksProduct } from './gateway.ts'
 
 const readNotice =
   (shortcode: string) =>
@@ -27,7 +27,7 @@ const readNotice =
     }
   }
 
-const taken: Submission = { kind: 'accepted', provider: { request: null, conversation: null } }
+const taken: Submission = { kind: 'accepted', provider: nameless }
 
 /** Some versions answer with a code, others with a sentence alone. What is refused is said in the provider's words. */
 const readRegistration = (answer: Exchange): Submission => {
@@ -51,7 +51,7 @@ const inTurn = async (first: () => Promise<Submission>, second: () => Promise<Su
 }
 
 /** C2B: a person pays to our paybill under an account number of ours, and M-PESA posts what was paid. */
-export const createPaybillDeposits = (options: DarajaOptions, post: Post): DepositAdapter | null => {
+export const createPaybillDeposits = (options: DarajaOptions, send: Send): DepositAdapter | null => {
   const { deposits } = options
   if (!deposits) return null
   const { shortcode, unanswered, version, pullNumber } = deposits
@@ -61,7 +61,7 @@ export const createPaybillDeposits = (options: DarajaOptions, post: Post): Depos
       inTurn(
         async () =>
           readRegistration(
-            await post(`/mpesa/c2b/v${version}/registerurl`, {
+            await send(`/mpesa/c2b/v${version}/registerurl`, {
               ShortCode: shortcode,
               ResponseType: unanswered,
               ConfirmationURL: confirmation,
@@ -72,7 +72,7 @@ export const createPaybillDeposits = (options: DarajaOptions, post: Post): Depos
           pullNumber === null
             ? taken
             : readRegistration(
-                await post('/pulltransactions/v1/register', {
+                await send('/pulltransactions/v1/register', {
                   ShortCode: shortcode,
                   RequestType: 'Pull',
                   NominatedNumber: pullNumber,

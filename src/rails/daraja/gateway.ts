@@ -1,8 +1,54 @@
-import { authorizedExchange } from '../authorized.ts'
-import { type Exchange, type ExchangeRequest, exchange, type Permission } from '../exchange.ts'
-import { textField } from '../json.ts'
-import { createTokenCache, type NoToken, type Token } from '../token-cache.ts'
-import type { DarajaDeps, DarajaOptions } from './options.ts'
+import { constants, createPublicKey, publicEncrypt } from 'node:crypto'
+import { exchange } from '../exchange.ts'
+import { textField } from '../fields.ts'
+import { createGateway, readToken, type Send, type Token } from '../gateway.ts'
+import type { AdapterDeps, NoToken } from '../rail.ts'
+
+/** One Daraja application with its shortcodes and its initiator. Everything comes from configuration; nothing is guessed. */
+export type DarajaOptions = {
+  baseUrl: string
+  consumerKey: string
+  consumerSecret: string
+  /** The shortcode that collects (STK): a paybill, or the store or head office of a till. */
+  shortcode: string
+  passkey: string
+  transactionType: 'CustomerPayBillOnline' | 'CustomerBuyGoodsOnline'
+  /** Who is paid by a prompt; default: `shortcode`. The passkey, queries and lists stay those of `shortcode`. */
+  tillNumber?: string
+  /** The shortcodes that pay out; default: `shortcode`. */
+  b2cShortcode?: string
+  b2bShortcode?: string
+  initiatorName: string
+  /** Expires 90 days after it was set at the provider. */
+  initiatorPassword: string
+  /** The environment's certificate, or its public key. */
+  certificatePem: string
+  /** The documentation says "4" for every receiver; production systems have been seen to send "2" for tills. */
+  tillIdentifierType: '2' | '4'
+  timeoutMs: number
+  /** Payments by persons to our paybill; null: switched off. `unanswered`: what M-PESA does when our validation does not answer. */
+  deposits: {
+    shortcode: string
+    unanswered: 'Completed' | 'Cancelled'
+    /** C2B's version 1 and 2 are two products: an app has one of them. */
+    version: '1' | '2'
+    /** The phone for which the list of payments is registered; null: it is registered otherwise. */
+    pullNumber: string | null
+  } | null
+}
+
+/**
+ * The initiator's password, encrypted with the environment's certificate (RSA PKCS#1 v1.5, as the provider requires). Throws for a PEM that
+ * is neither a certificate nor a public key, and does so when the rail is built, not at the first payment.
+ */
+export const createCredential = (certificatePem: string, password: string): (() => string) => {
+  const key = createPublicKey(certificatePem)
+  return () => publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, Buffer.from(password, 'utf8')).toString('base64')
+}
+
+/** STK's Password: it proves knowledge of the passkey for this second. */
+export const stkPassword = (shortcode: string, passkey: string, timestamp: string): string =>
+  Buffer.from(`${shortcode}${passkey}${timestamp}`, 'utf8').toString('base64')
 
 /** The gateway's answer when it did not accept the token; it has not processed the request then. */
 const tokenRefusals = new Set(['401.002.01', '401.003.01', '404.001.03', '404.001.04'])
@@ -10,40 +56,27 @@ const tokenRefusals = new Set(['401.002.01', '401.003.01', '404.001.03', '404.00
 /** The token is good, and the app may not call this: "Invalid API call as no apiproduct match found". */
 export const lacksProduct = (message: string | undefined): boolean => /apiproduct/i.test(message ?? '')
 
-export type Post = ((path: string, body: object, permission?: Permission) => Promise<Exchange>) & {
-  ready: () => Promise<void>
-}
-
 export const obtainToken = async (options: DarajaOptions): Promise<Token | NoToken> => {
   const basic = Buffer.from(`${options.consumerKey}:${options.consumerSecret}`, 'utf8').toString('base64')
-  const request: ExchangeRequest = {
+  const answer = await exchange({
     method: 'GET',
     url: `${options.baseUrl}/oauth/v1/generate?grant_type=client_credentials`,
     headers: { authorization: `Basic ${basic}` },
     timeoutMs: options.timeoutMs,
-  }
-  const answer = await exchange(request)
-  const value = answer.kind === 'answer' && answer.status === 200 ? textField(answer.body, 'access_token') : undefined
-  if (answer.kind !== 'answer' || value === undefined)
-    return { code: 'token_unavailable', message: 'The provider gave no access token.' }
-  // Seconds as a string or a number; an unreadable value counts as short, not as endless.
-  const seconds = Number.parseInt(textField(answer.body, 'expires_in') ?? '', 10)
-  return { value, lifetimeSeconds: Number.isFinite(seconds) && seconds > 0 ? seconds : 60 }
+  })
+  // Seconds, as a text or a number.
+  return readToken(answer, 'access_token', (body) => Number.parseInt(textField(body, 'expires_in') ?? '', 10))
 }
 
-export const createGateway = (options: DarajaOptions, deps: DarajaDeps): Post => {
-  const tokens = createTokenCache({
-    ...deps,
-    provider: 'MPESA',
-    credentials: [options.baseUrl, options.consumerKey, options.consumerSecret],
-    obtain: () => obtainToken(options),
-  })
-  const refusesToken = ({ body }: { body: unknown }) =>
-    tokenRefusals.has(textField(body, 'errorCode') ?? '') && !lacksProduct(textField(body, 'errorMessage'))
-  const post = (path: string, body: object, permission?: Permission) =>
-    authorizedExchange(
-      { tokens, refusesToken },
-      { method: 'POST', url: `${options.baseUrl}${path}`, headers: {}, body, timeoutMs: options.timeoutMs, permission },
-    )
-  return Object.assign(post, { ready: async () => void (await tokens.get()) })
-}
+export const connectDaraja = (options: DarajaOptions, deps: AdapterDeps): Send =>
+  createGateway(
+    {
+      ...options,
+      provider: 'MPESA',
+      credentials: [options.baseUrl, options.consumerKey, options.consumerSecret],
+      obtain: () => obtainToken(options),
+      refusesToken: ({ body }) =>
+        tokenRefusals.has(textField(body, 'errorCode') ?? '') && !lacksProduct(textField(body, 'errorMessage')),
+    },
+    deps,
+  )

@@ -1,17 +1,13 @@
 import { failure as failureOf } from '../../lib/failure-codes.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
-import { readShillings } from '../amounts.ts'
-import { reportedName } from '../names.ts'
+import { nameless, succeeded, unknown } from '../evidence.ts'
+import { readShillings } from '../fields.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence } from '../rail.ts'
 import { receiptOf, safeCode, safeMessage } from '../text.ts'
+import { type Result, readResult } from './answers.ts'
 import { endedStatuses, payoutFailure } from './codes.ts'
-import { type Result, readResult } from './result.ts'
 
 type QueriedAttempt = Pick<Attempt, 'orderId' | 'rail' | 'provider'>
-
-const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
-const movedUnread = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message, moved: true })
-const nameless = { request: null, conversation: null }
 
 /** The value of TransactionID when there was no transaction: "OAK0000000". */
 const isPlaceholder = (receipt: string): boolean => /0{7}$/.test(receipt)
@@ -19,15 +15,10 @@ const isPlaceholder = (receipt: string): boolean => /0{7}$/.test(receipt)
 /** "Duplicate Detected": the result of a repeat. What it repeats is still under way, or has its own result. */
 const duplicateResults = new Set(['13', '15'])
 
-/** A success needs a receipt (which makes it unique) and a readable amount: a real one always has both. */
-const succeeded = (named: string | undefined, amount: string | undefined, payee: string | undefined): Evidence => {
+/** A real success always has both. */
+const paid = (named: string | undefined, amount: string | undefined, payee: string | undefined): Evidence => {
   const receipt = receiptOf(named)
-  if (receipt === undefined || isPlaceholder(receipt))
-    return movedUnread('no_receipt', 'The provider reports a success without a receipt.')
-  const amountMinor = readShillings(amount)
-  if (amountMinor === undefined) return movedUnread('no_amount', 'The provider reports a success without a readable amount.')
-  const payeeName = reportedName(payee)
-  return { kind: 'succeeded', receipt, amountMinor, ...(payeeName !== undefined && { payeeName }) }
+  return succeeded(receipt !== undefined && isPlaceholder(receipt) ? undefined : receipt, readShillings(amount), payee)
 }
 
 /**
@@ -57,7 +48,7 @@ const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => 
   if (code === '0') {
     const receipt = result.parameter('TransactionReceipt') ?? result.transactionId
     const amount = result.parameter(attempt.rail === 'MPESA_B2C' ? 'TransactionAmount' : 'Amount')
-    return succeeded(receipt, amount, result.parameter('ReceiverPartyPublicName'))
+    return paid(receipt, amount, result.parameter('ReceiverPartyPublicName'))
   }
   if (!isOwnResult(result, attempt)) return unknown('other_request', 'The delivery answers another request than the payout.')
   const failure = payoutFailure(code)
@@ -84,7 +75,7 @@ const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Ev
   }
   switch (word) {
     case 'completed':
-      return succeeded(result.parameter('ReceiptNo'), result.parameter('Amount'), result.parameter('CreditPartyName'))
+      return paid(result.parameter('ReceiptNo'), result.parameter('Amount'), result.parameter('CreditPartyName'))
     case 'initiated':
     case 'authorized':
       return { kind: 'pending' }

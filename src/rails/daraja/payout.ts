@@ -1,18 +1,115 @@
-import { permissionFor } from '../fingerprint.ts'
-import { textField } from '../json.ts'
+import { randomUUID } from 'node:crypto'
+import type { FailureCode } from '../../errors/failures.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { type Failure, failure } from '../../lib/failure-codes.ts'
+import { readNameAnswer, unknown } from '../evidence.ts'
+import { field, mobileForm, textField, wholeShillings } from '../fields.ts'
+import { permissionFor, type Send } from '../gateway.ts'
+import { nairobiTimestamp } from '../nairobi-time.ts'
 import type { Attempt, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
-import { safeCode } from '../text.ts'
-import type { Post } from './gateway.ts'
-import type { DarajaOptions } from './options.ts'
+import { exactReference, remarks, safeCode } from '../text.ts'
+import { readSubmission } from './answers.ts'
+import type { DarajaOptions } from './gateway.ts'
 import { readPayoutDelivery } from './payout-evidence.ts'
-import { preparePayout } from './payout-request.ts'
-import { readSubmission } from './submission.ts'
 
-const unknownOutcome = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
+/** The first name in full, the others masked: `{firstName: "WANJIRU", middleName: "N****", lastName: "K****"}`. */
+const subscriberIn = (answer: unknown): string | undefined => {
+  const body = field(answer, 'body')
+  const parts = ['firstName', 'middleName', 'lastName'].flatMap((part) => textField(body, part) ?? [])
+  return parts.length === 0 ? undefined : parts.join(' ')
+}
+
+const organisationIn = (answer: unknown): string | undefined => textField(answer, 'OrganizationName')
+
+/** M-PESA's two queries for names: of a subscriber, and of an organisation by its paybill or till. Both answer at once. */
+export const createLookUp =
+  (options: DarajaOptions, send: Send, clock: Clock): LookUp =>
+  async ({ rail, destination, isPaybill }) =>
+    rail === 'MPESA_B2C'
+      ? readNameAnswer(
+          await send('/mpesa/b2c/hakikisha/v1/hakikisha', {
+            header: { requestID: randomUUID(), timestamp: nairobiTimestamp(clock.now()) },
+            body: { msisdn: destination, shortcode: options.b2cShortcode ?? options.shortcode },
+          }),
+          subscriberIn,
+        )
+      : readNameAnswer(
+          await send('/sfcverify/v1/query/info', { IdentifierType: isPaybill ? '4' : '2', Identifier: destination }),
+          organisationIn,
+        )
+
+/** A request ready to be sent, or the reason why this instruction cannot be sent. */
+export type Prepared = { path: string; body: Record<string, string> } | { refusal: Failure }
+
+const organisation = /^\d{5,7}$/
+
+const refusal = (code: FailureCode, message: string): Prepared => ({ refusal: failure(code, null, message) })
+
+const common = (instruction: PayoutInstruction, amount: string) => ({
+  Amount: amount,
+  PartyB: instruction.destination,
+  Remarks: remarks(instruction, 100),
+  QueueTimeOutURL: instruction.callbacks.timeout,
+  ResultURL: instruction.callbacks.result,
+})
+
+/** The attempt's id is the OriginatorConversationID: the provider itself then refuses to pay the same attempt twice. */
+const toMobile = (options: DarajaOptions, credential: string, instruction: PayoutInstruction, amount: string): Prepared => {
+  if (!mobileForm.test(instruction.destination))
+    return refusal('invalid_destination', 'The destination is not a Kenyan mobile number.')
+  return {
+    path: '/mpesa/b2c/v3/paymentrequest',
+    body: {
+      OriginatorConversationID: instruction.orderId,
+      InitiatorName: options.initiatorName,
+      SecurityCredential: credential,
+      CommandID: 'BusinessPayment',
+      PartyA: options.b2cShortcode ?? options.shortcode,
+      ...common(instruction, amount),
+      Occassion: instruction.reference,
+    },
+  }
+}
+
+/** A paybill needs the account reference of the payee; a payment without an account reference goes to a till. */
+const toOrganisation = (options: DarajaOptions, credential: string, instruction: PayoutInstruction, amount: string): Prepared => {
+  if (!organisation.test(instruction.destination))
+    return refusal('invalid_destination', 'The destination is not a paybill or till number.')
+  const isPaybill = instruction.accountReference !== null
+  const account = isPaybill ? exactReference(instruction.accountReference ?? '', 13) : instruction.reference
+  if (account === undefined) return refusal('invalid_account_reference', 'The account reference cannot be passed on unchanged.')
+  return {
+    path: '/mpesa/b2b/v1/paymentrequest',
+    body: {
+      Initiator: options.initiatorName,
+      SecurityCredential: credential,
+      CommandID: isPaybill ? 'BusinessPayBill' : 'BusinessBuyGoods',
+      SenderIdentifierType: '4',
+      RecieverIdentifierType: isPaybill ? '4' : options.tillIdentifierType,
+      PartyA: options.b2bShortcode ?? options.shortcode,
+      ...common(instruction, amount),
+      AccountReference: account,
+      Occassion: instruction.reference,
+    },
+  }
+}
+
+export const preparePayout = (options: DarajaOptions, credential: string, instruction: PayoutInstruction): Prepared => {
+  const amount = wholeShillings(instruction.amountMinor)
+  if (amount === undefined) return refusal('invalid_amount', 'M-PESA moves whole shillings only.')
+  switch (instruction.rail) {
+    case 'MPESA_B2C':
+      return toMobile(options, credential, instruction, amount)
+    case 'MPESA_B2B':
+      return toOrganisation(options, credential, instruction, amount)
+    default:
+      return refusal('wrong_rail', 'This rail does not carry the payment.')
+  }
+}
 
 export const createPayoutRail = (
   options: DarajaOptions,
-  post: Post,
+  send: Send,
   { credential, lookUp }: { credential: () => string; lookUp: LookUp },
 ): PayoutAdapter => {
   const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
@@ -22,7 +119,7 @@ export const createPayoutRail = (
     // The credential is encrypted anew for each request; everything else is the order.
     const { SecurityCredential: _, ...order } = prepared.body
     const permission = permissionFor(instruction.permission, order)
-    const answer = await post(prepared.path, prepared.body, permission)
+    const answer = await send(prepared.path, prepared.body, { permission })
     const referenceOf = (body: unknown) => {
       const request = textField(body, 'OriginatorConversationID') ?? sentId
       const conversation = textField(body, 'ConversationID') ?? null
@@ -38,8 +135,8 @@ export const createPayoutRail = (
    */
   const query = async (attempt: Attempt): Promise<Evidence> => {
     const original = attempt.provider.request ?? (attempt.rail === 'MPESA_B2C' ? attempt.orderId : null)
-    if (original === null) return unknownOutcome('no_reference', 'The provider gave no id to query by.')
-    const answer = await post('/mpesa/transactionstatus/v1/query', {
+    if (original === null) return unknown('no_reference', 'The provider gave no id to query by.')
+    const answer = await send('/mpesa/transactionstatus/v1/query', {
       Initiator: options.initiatorName,
       SecurityCredential: credential(),
       CommandID: 'TransactionStatusQuery',
@@ -51,10 +148,10 @@ export const createPayoutRail = (
       Remarks: 'Status of a payment',
       Occasion: attempt.reference,
     })
-    if (answer.kind !== 'answer') return unknownOutcome('unreachable', 'The provider could not be queried.')
+    if (answer.kind !== 'answer') return unknown('unreachable', 'The provider could not be queried.')
     if (answer.status < 300 && textField(answer.body, 'ResponseCode') === '0') return { kind: 'pending' }
-    return unknownOutcome(safeCode(textField(answer.body, 'errorCode')), 'The provider did not accept the query.')
+    return unknown(safeCode(textField(answer.body, 'errorCode')), 'The provider did not accept the query.')
   }
 
-  return { ready: post.ready, pay, lookUp, query, readDelivery: readPayoutDelivery }
+  return { ready: send.ready, pay, lookUp, query, readDelivery: readPayoutDelivery }
 }

@@ -1,13 +1,11 @@
 import { failure } from '../../lib/failure-codes.ts'
-import { readShillings } from '../amounts.ts'
+import { nameless } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
-import { field, textField } from '../json.ts'
+import { field, readShillings, textField } from '../fields.ts'
 import { nairobiInstant } from '../nairobi-time.ts'
-import type { DepositAdapter, DepositNotice, Submission } from '../rail.ts'
+import type { AdapterDeps, DepositAdapter, DepositNotice, Submission } from '../rail.ts'
 import { personName, receiptOf } from '../text.ts'
-import { createGateway } from './gateway.ts'
-import type { PesalinkDeps, PesalinkOptions } from './options.ts'
-import { createSigner } from './signature.ts'
+import { connectPesalink, createSigner, type PesalinkOptions } from './gateway.ts'
 
 /** The bank's notice of a payment to the account, in the shape of Jenga's instant payment notifications. Only a credit is a deposit. */
 const readNotice =
@@ -32,16 +30,15 @@ const readNotice =
 
 const readRegistration = (answer: Exchange): Submission => {
   if (answer.kind !== 'answer') return answer
-  if (answer.status === 200 && field(answer.body, 'status') === true)
-    return { kind: 'accepted', provider: { request: null, conversation: null } }
+  if (answer.status === 200 && field(answer.body, 'status') === true) return { kind: 'accepted', provider: nameless }
   return { kind: 'refused', ...failure('provider_refused', String(answer.status), 'The bank refused the address for notices.') }
 }
 
 /** Payments by PesaLink to the organisation's account, which the bank reports to our address. */
-export const createBankDeposits = (options: PesalinkOptions, deps: PesalinkDeps): DepositAdapter | null => {
+export const createBankDeposits = (options: PesalinkOptions, deps: AdapterDeps): DepositAdapter | null => {
   const { depositBankCode, noticePath, source } = options
   if (depositBankCode === null) return null
-  const send = createGateway({ ...options, baseUrl: options.baseUrl.replace(/\/+$/, '') }, deps)
+  const send = connectPesalink({ ...options, baseUrl: options.baseUrl.replace(/\/+$/, '') }, deps)
   const sign = createSigner(options.privateKeyPem)
   return {
     instructions: (code) => ({ bank_code: depositBankCode, account_number: source.accountNumber, reference: code }),
@@ -50,12 +47,11 @@ export const createBankDeposits = (options: PesalinkOptions, deps: PesalinkDeps)
         ? null
         : async ({ confirmation }) =>
             readRegistration(
-              await send({
-                method: 'POST',
-                path: noticePath,
-                body: { accountNumber: source.accountNumber, url: confirmation },
-                signature: sign(`${source.accountNumber}${confirmation}`),
-              }),
+              await send(
+                noticePath,
+                { accountNumber: source.accountNumber, url: confirmation },
+                { headers: { signature: sign(`${source.accountNumber}${confirmation}`) } },
+              ),
             ),
     readNotice: readNotice(source.accountNumber),
   }

@@ -1,12 +1,8 @@
 import { failure } from '../../lib/failure-codes.ts'
-import { readShillings } from '../amounts.ts'
-import { asText, field, textField } from '../json.ts'
-import { reportedName } from '../names.ts'
+import { movedUnread, succeeded, unknown } from '../evidence.ts'
+import { asText, field, readShillings, textField } from '../fields.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence } from '../rail.ts'
 import { receiptOf, safeCode } from '../text.ts'
-
-const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
-const movedUnread = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message, moved: true })
 
 const failed = (code: string | undefined, failureCodes: readonly string[]): Evidence =>
   code !== undefined && failureCodes.includes(code)
@@ -27,14 +23,8 @@ export const readDetails = (details: unknown, failureCodes: readonly string[]): 
   const state = (textField(details, 'state') ?? textField(details, 'status') ?? '').toLowerCase()
   const receipt = receiptOf(textField(details, 'transactionId') ?? textField(details, 'transactionReference'))
   switch (state) {
-    case 'success': {
-      if (receipt === undefined) return movedUnread('no_receipt', 'The bank reports a success without a reference.')
-      const amountMinor = amountOf(details)
-      if (amountMinor === undefined)
-        return movedUnread('unreadable_amount', 'The bank reports a success of an unreadable amount.')
-      const payeeName = reportedName(textField(details, 'receiverName'))
-      return { kind: 'succeeded', receipt, amountMinor, ...(payeeName !== undefined && { payeeName }) }
-    }
+    case 'success':
+      return succeeded(receipt, amountOf(details), textField(details, 'receiverName'))
     case 'failed':
       return failed(asText(field(details, 'code')), failureCodes)
     case 'returned':

@@ -1,50 +1,68 @@
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
-import { authorizedExchange } from '../authorized.ts'
-import { type Exchange, type ExchangeRequest, exchange, type Permission } from '../exchange.ts'
-import { asRecord, textField } from '../json.ts'
+import { exchange } from '../exchange.ts'
+import { asRecord, textField } from '../fields.ts'
+import { createGateway, readToken, type Send, type Token } from '../gateway.ts'
 import { providerInstant } from '../nairobi-time.ts'
-import { createTokenCache, type Token } from '../token-cache.ts'
-import { type PesalinkDeps, type PesalinkOptions, paths } from './options.ts'
+import type { AdapterDeps, NoToken } from '../rail.ts'
 
-type Request = Pick<ExchangeRequest, 'method' | 'body'> & {
-  path: string
-  signature: string
-  permission?: Permission | undefined
+/** One bank's API for PesaLink, in Jenga's shape. */
+export type PesalinkOptions = {
+  baseUrl: string
+  apiKey: string
+  merchantCode: string
+  consumerSecret: string
+  /** RSA private key (PEM) whose public half the bank holds. */
+  privateKeyPem: string
+  source: { countryCode: string; name: string; accountNumber: string }
+  /** Our bank codes in the bank's numbering ("0012" here is "57" there). A code that is not listed is refused, never guessed. */
+  bankCodes: Readonly<Record<string, string>> | 'as_given'
+  /** The codes of the bank's documentation that prove that no money moved. Any other code of a failure is `unknown`. */
+  failureCodes: readonly string[]
+  /** The field of the request for a delivery URL, where the bank has one; null: the outcome is known only by query. */
+  callbackField: string | null
+  timeoutMs: number
+  /** The code of our bank, for people who pay in from another one; null: switched off. */
+  depositBankCode: string | null
+  /** Where the bank takes the address for notices of deposits; null: it is entered there by hand. */
+  noticePath: string | null
+  /** Where the bank answers whose account it is; banks differ, and publish no path. Null: it is not asked. */
+  lookUpPath: string | null
 }
-export type Send = ((request: Request) => Promise<Exchange>) & { ready: () => Promise<void> }
 
-const unavailable = { code: 'token_unavailable', message: 'The bank gave no access token.' }
+export type Sign = (text: string) => string
 
-export const obtainToken = async (options: PesalinkOptions, clock: Clock): Promise<Token | typeof unavailable> => {
-  const request: ExchangeRequest = {
+/** Throws for a PEM that is no RSA private key, when the rail is built. */
+export const createSigner = (privateKeyPem: string): Sign => {
+  const key: KeyObject = createPrivateKey(privateKeyPem)
+  if (key.asymmetricKeyType !== 'rsa') throw new TypeError('PesaLink signs with an RSA key')
+  return (text) => sign('sha256', Buffer.from(text, 'utf8'), key).toString('base64')
+}
+
+export const obtainToken = async (options: PesalinkOptions, clock: Clock): Promise<Token | NoToken> => {
+  const answer = await exchange({
     method: 'POST',
-    url: `${options.baseUrl}${paths.token}`,
+    url: `${options.baseUrl}/authentication/api/v3/authenticate/merchant`,
     headers: { 'api-key': options.apiKey },
     body: { merchantCode: options.merchantCode, consumerSecret: options.consumerSecret },
     timeoutMs: options.timeoutMs,
-  }
-  const answer = await exchange(request)
-  const value = answer.kind === 'answer' && answer.status === 200 ? textField(answer.body, 'accessToken') : undefined
-  if (answer.kind !== 'answer' || value === undefined) return unavailable
-  // `expiresIn` is the instant of expiry; an unreadable one counts as near.
-  const seconds =
-    ((providerInstant(textField(answer.body, 'expiresIn') ?? '')?.getTime() ?? Number.NaN) - clock.now().getTime()) / 1000
-  return { value, lifetimeSeconds: Number.isFinite(seconds) && seconds > 0 ? seconds : 60 }
+  })
+  // `expiresIn` is the instant of expiry.
+  return readToken(answer, 'accessToken', (body) => {
+    const end = providerInstant(textField(body, 'expiresIn') ?? '')
+    return end === undefined ? Number.NaN : (end.getTime() - clock.now().getTime()) / 1000
+  })
 }
 
-export const createGateway = (options: PesalinkOptions, deps: PesalinkDeps): Send => {
-  const tokens = createTokenCache({
-    ...deps,
-    provider: 'PESALINK',
-    credentials: [options.baseUrl, options.merchantCode, options.apiKey, options.consumerSecret],
-    obtain: () => obtainToken(options, deps.clock),
-  })
-  // A 401 of the bank's API itself, in JSON: a 401 of a proxy would prove nothing about the bank.
-  const refusesToken = (answer: { status: number; body: unknown }) => answer.status === 401 && asRecord(answer.body) !== undefined
-  const send = ({ method, path, body, signature, permission }: Request) =>
-    authorizedExchange(
-      { tokens, refusesToken },
-      { method, url: `${options.baseUrl}${path}`, headers: { signature }, body, timeoutMs: options.timeoutMs, permission },
-    )
-  return Object.assign(send, { ready: async () => void (await tokens.get()) })
-}
+export const connectPesalink = (options: PesalinkOptions, deps: AdapterDeps): Send =>
+  createGateway(
+    {
+      ...options,
+      provider: 'PESALINK',
+      credentials: [options.baseUrl, options.merchantCode, options.apiKey, options.consumerSecret],
+      obtain: () => obtainToken(options, deps.clock),
+      // A 401 of the bank's API itself, in JSON: a 401 of a proxy would prove nothing about the bank.
+      refusesToken: ({ status, body }) => status === 401 && asRecord(body) !== undefined,
+    },
+    deps,
+  )

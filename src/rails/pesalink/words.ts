@@ -1,4 +1,4 @@
-import type { ProviderWords } from '../words.ts'
+import type { ProviderWords } from '../definition.ts'
 
 export const words = {
   provider: 'PESALINK',

@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { type EmulatedAnswer, gatewayError } from '../../../dev/sandbox/answer.ts'
 import { localTime, shillings } from '../../../dev/sandbox/format.ts'
 import type { Render } from '../../../dev/sandbox/perform.ts'
-import type { Daraja } from './credentials.ts'
-import { invalidField, organisation, url } from './fields.ts'
+import { type Daraja, invalidField, organisation, url } from './credentials.ts'
 
 /** The portal refuses addresses with these words, in either case. */
 const forbidden = /exe|cmd|sql|query|m-?pesa|safaricom/i

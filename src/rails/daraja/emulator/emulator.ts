@@ -1,10 +1,72 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type EmulatedAnswer, gatewayError } from '../../../dev/sandbox/answer.ts'
 import { defineEmulator } from '../../../dev/sandbox/emulator.ts'
-import { createCredentials, secrets } from './credentials.ts'
-import { renderConfirmation } from './deposits.ts'
-import { renderB2b, renderB2c, renderTimeout } from './payout-results.ts'
-import { renderCallback } from './prompts.ts'
-import { registerDaraja } from './routes.ts'
+import type { Respond } from '../../../dev/sandbox/faults.ts'
+import { sameText } from '../../../dev/sandbox/secrets.ts'
+import { tokenLifetimeSeconds } from '../../../dev/sandbox/tokens.ts'
+import { field, textField } from '../../fields.ts'
+import { createCredentials, type Daraja, secrets } from './credentials.ts'
+import { registerUrl, renderConfirmation } from './deposits.ts'
+import { b2b, b2c, renderB2b, renderB2c, renderTimeout, transactionStatus } from './payouts.ts'
+import { renderCallback, stkPush, stkQuery } from './prompts.ts'
+import { accountBalance, pullTransactions, queryOrganisation, querySubscriber, registerPull } from './queries.ts'
 import { statement } from './statement.ts'
+
+/** The emulated app has version 2 of C2B. */
+const withoutProduct = (): EmulatedAnswer => gatewayError(401, '401.003.01', 'Invalid API call as no apiproduct match found')
+
+const endpoints = {
+  '/mpesa/stkpush/v1/processrequest': { rail: 'MPESA_STK', answer: stkPush },
+  '/mpesa/stkpushquery/v1/query': { rail: 'MPESA_STK', answer: stkQuery },
+  '/pulltransactions/v1/query': { rail: 'MPESA_STK', answer: pullTransactions },
+  '/pulltransactions/v1/register': { rail: 'MPESA_STK', answer: registerPull },
+  '/mpesa/c2b/v1/registerurl': { rail: 'MPESA_PAYBILL', answer: withoutProduct },
+  '/mpesa/c2b/v2/registerurl': { rail: 'MPESA_PAYBILL', answer: registerUrl },
+  '/mpesa/b2c/v3/paymentrequest': { rail: 'MPESA_B2C', answer: b2c },
+  '/mpesa/b2b/v1/paymentrequest': { rail: 'MPESA_B2B', answer: b2b },
+  '/mpesa/transactionstatus/v1/query': { rail: null, answer: transactionStatus },
+  '/mpesa/accountbalance/v1/query': { rail: null, answer: accountBalance },
+  '/mpesa/b2c/hakikisha/v1/hakikisha': { rail: 'MPESA_B2C', answer: querySubscriber },
+  '/sfcverify/v1/query/info': { rail: 'MPESA_B2B', answer: queryOrganisation },
+} as const
+
+/** A fault that a test orders is meant for an order, never for the registration of an address or a query for a name. */
+const sideErrands: ReadonlySet<unknown> = new Set([registerPull, withoutProduct, registerUrl, querySubscriber, queryOrganisation])
+
+const partyOf = (body: unknown): string | null =>
+  textField(body, 'PhoneNumber') ??
+  textField(body, 'PartyB') ??
+  textField(body, 'Identifier') ??
+  textField(field(body, 'body'), 'msisdn') ??
+  null
+
+const generateToken = (provider: Daraja, request: FastifyRequest): EmulatedAnswer => {
+  const { consumerKey, consumerSecret } = provider.credentials.options
+  const expected = `Basic ${Buffer.from(`${consumerKey}:${consumerSecret}`).toString('base64')}`
+  if (!sameText(request.headers.authorization ?? '', expected))
+    return gatewayError(400, '400.008.01', 'Invalid Authentication passed')
+  return { status: 200, body: { access_token: provider.tokens.MPESA.issue().value, expires_in: String(tokenLifetimeSeconds) } }
+}
+
+export const registerDaraja = (app: FastifyInstance, provider: Daraja, respond: Respond): void => {
+  app.get('/oauth/v1/generate', (request, reply) => {
+    const answer = generateToken(provider, request)
+    return reply.code(answer.status).send(answer.body)
+  })
+  for (const [path, { rail, answer }] of Object.entries(endpoints)) {
+    app.post(path, (request, reply) => {
+      const target = { rail, party: partyOf(request.body) }
+      if (request.headers.authorization === undefined) {
+        const refusal = () => gatewayError(404, '404.001.04', 'Invalid Authentication Header')
+        return respond(reply, refusal, { path, target, faulty: false })
+      }
+      if (!provider.tokens.MPESA.accepts(request.headers.authorization)) {
+        return respond(reply, () => gatewayError(404, '404.001.03', 'Invalid Access Token'), { path, target, faulty: false })
+      }
+      return respond(reply, () => answer(provider, request.body), { path, target, faulty: !sideErrands.has(answer) })
+    })
+  }
+}
 
 /** Plays Daraja. */
 export const emulator = defineEmulator<'MPESA'>()({

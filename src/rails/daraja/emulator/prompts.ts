@@ -8,8 +8,7 @@ import { describe } from '../../../dev/sandbox/result-codes.ts'
 import type { Scenario } from '../../../dev/sandbox/scenario.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
 import { take } from '../../../dev/sandbox/take.ts'
-import type { Daraja } from './credentials.ts'
-import { amount, invalidField, mobile, timestamp, url } from './fields.ts'
+import { amount, type Daraja, invalidField, mobile, timestamp, url } from './credentials.ts'
 
 const proof = { BusinessShortCode: z.string().regex(/^\d{5,7}$/), Password: z.string().min(1), Timestamp: timestamp }
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, verify } from 'node:crypto'
 import type { Emulation } from '../../../dev/sandbox/emulator.ts'
 import { newKey, newSecret, pem } from '../../../dev/sandbox/secrets.ts'
-import type { PesalinkOptions } from '../options.ts'
+import type { PesalinkOptions } from '../gateway.ts'
 
 /** The codes that magic accounts can answer and that are final in the sandbox's "documentation". */
 const failureCodes = [

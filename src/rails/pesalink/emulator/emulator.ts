@@ -1,9 +1,94 @@
-import { defineEmulator } from '../../../dev/sandbox/emulator.ts'
-import { createCredentials, secrets } from './credentials.ts'
-import { renderNotification } from './deposits.ts'
-import { registerPesalink } from './routes.ts'
-import { statement } from './statement.ts'
-import { renderTransfer } from './transfers.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { EmulatedAnswer } from '../../../dev/sandbox/answer.ts'
+import { isIncoming, type Movement } from '../../../dev/sandbox/book.ts'
+import { defineEmulator, type StatementRows } from '../../../dev/sandbox/emulator.ts'
+import type { Respond } from '../../../dev/sandbox/faults.ts'
+import { dashedTime, periodText, shillings } from '../../../dev/sandbox/format.ts'
+import { sameText } from '../../../dev/sandbox/secrets.ts'
+import { field, textField } from '../../fields.ts'
+import { queryAccount, registerNotices, renderNotification } from './accounts.ts'
+import { createCredentials, type Pesalink, secrets } from './credentials.ts'
+import { refuse, renderTransfer, transfer, transferDetails } from './transfers.ts'
+
+const columns = ['Reference', 'Date', 'Narrative', 'Status', 'Credit', 'Debit', 'Transaction ID']
+
+const line = (moved: Movement): string[] => {
+  const { key, receipt, at, reference } = moved
+  const amount = shillings(moved.amountMinor)
+  const isIn = isIncoming(moved)
+  return [key, dashedTime(at), reference, 'Success', isIn ? amount : '', isIn ? '' : amount, receipt]
+}
+
+/** The bank charges for a transfer below it, as a transaction of its own. */
+const withCharge = (moved: Movement): string[][] =>
+  isIncoming(moved)
+    ? [line(moved)]
+    : [line(moved), ['', dashedTime(moved.at), 'PESALINK CHARGE', 'Success', '', '35.00', `CH${moved.receipt.slice(2)}`]]
+
+/** The rows of the bank's statement: of one account, with what stands above the columns, or of all. */
+export const statement: StatementRows = (movements, account) => [
+  ...(account === undefined ? [] : [[`Account Number: ${account}`], [`Statement Period: ${periodText(movements)}`], []]),
+  columns,
+  ...movements.flatMap(withCharge),
+]
+
+const Login = z.object({ merchantCode: z.string(), consumerSecret: z.string() })
+const Named = z.object({ reference: z.string() })
+
+const partyOf = (body: unknown): string | null => {
+  const destination = field(body, 'destination') ?? body
+  return textField(destination, 'accountNumber') ?? textField(destination, 'mobileNumber') ?? null
+}
+
+const header = (request: FastifyRequest, name: string): string => {
+  const value = request.headers[name]
+  return typeof value === 'string' ? value : ''
+}
+
+const login = (provider: Pesalink, request: FastifyRequest): EmulatedAnswer => {
+  const { apiKey, merchantCode, consumerSecret } = provider.credentials.options
+  const parsed = Login.safeParse(request.body)
+  const known =
+    parsed.success && parsed.data.merchantCode === merchantCode && sameText(parsed.data.consumerSecret, consumerSecret)
+  if (!known || !sameText(header(request, 'api-key'), apiKey)) return refuse(401, 401_000, 'Unauthorized')
+  const token = provider.tokens.PESALINK.issue()
+  return {
+    status: 200,
+    body: { accessToken: token.value, refreshToken: '', expiresIn: token.until.toISOString(), tokenType: 'Bearer' },
+  }
+}
+
+export const registerPesalink = (app: FastifyInstance, provider: Pesalink, respond: Respond): void => {
+  const authorized = (request: FastifyRequest, reply: FastifyReply, answer: () => EmulatedAnswer, faulty = true) => {
+    const options = { path: request.routeOptions.url ?? '', target: { rail: 'PESALINK' as const, party: partyOf(request.body) } }
+    return provider.tokens.PESALINK.accepts(request.headers.authorization)
+      ? respond(reply, answer, { ...options, faulty })
+      : respond(reply, () => refuse(401, 401_001, 'Invalid access token'), { ...options, faulty: false })
+  }
+
+  app.post('/authentication/api/v3/authenticate/merchant', (request, reply) => {
+    const answer = login(provider, request)
+    return reply.code(answer.status).send(answer.body)
+  })
+  for (const service of ['pesalinkacc', 'pesalinkMobile'] as const) {
+    app.post(`/transaction-api/v3.0/remittance/${service}`, (request, reply) =>
+      authorized(request, reply, () => transfer(provider, service, request.body, header(request, 'signature'))),
+    )
+  }
+  app.post('/account-api/v3.0/pesalink/lookup', (request, reply) =>
+    authorized(request, reply, () => queryAccount(provider, request.body, header(request, 'signature')), false),
+  )
+  app.post('/account-api/v3.0/notifications', (request, reply) =>
+    authorized(request, reply, () => registerNotices(provider, request.body), false),
+  )
+  app.get('/transaction-api/v3.0/transactions/details/:reference', (request, reply) =>
+    authorized(request, reply, () => {
+      const named = Named.safeParse(request.params)
+      return transferDetails(provider, named.success ? named.data.reference : '', header(request, 'signature'))
+    }),
+  )
+}
 
 /** Plays a bank's API for PesaLink. */
 export const emulator = defineEmulator<'PESALINK'>()({

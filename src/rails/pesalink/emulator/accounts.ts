@@ -1,8 +1,38 @@
 import { z } from 'zod'
 import type { EmulatedAnswer } from '../../../dev/sandbox/answer.ts'
+import { dashedTime, shillings } from '../../../dev/sandbox/format.ts'
 import { nameOf } from '../../../dev/sandbox/name-answer.ts'
+import type { Render } from '../../../dev/sandbox/perform.ts'
 import type { Pesalink } from './credentials.ts'
 import { refuse } from './transfers.ts'
+
+const Notices = z.object({ accountNumber: z.string(), url: z.url({ protocol: /^https?$/ }) })
+
+/** The bank's registration of the address for notices of deposits. */
+export const registerNotices = (provider: Pesalink, body: unknown): EmulatedAnswer => {
+  const parsed = Notices.safeParse(body)
+  if (!parsed.success || parsed.data.accountNumber !== provider.credentials.options.source.accountNumber)
+    return { status: 400, body: { status: false, code: 400_201, message: 'Invalid registration' } }
+  provider.addresses.register('PESALINK', { confirmation: parsed.data.url, validation: null, unanswered: 'Completed' })
+  return { status: 200, body: { status: true, code: 0, message: 'success' } }
+}
+
+/** The bank's notice, in the shape of Jenga's instant payment notifications. */
+export const renderNotification: Render = (order, settled) => ({
+  callbackType: 'IPN',
+  customer: { name: order.payer ?? '', mobileNumber: order.party, reference: order.reference },
+  transaction: {
+    date: dashedTime(order.at),
+    reference: order.key,
+    paymentMode: 'PESALINK',
+    amount: shillings(settled.amountMinor),
+    currency: 'KES',
+    billNumber: order.reference,
+    status: 'SUCCESS',
+    remarks: order.reference,
+  },
+  bank: { reference: settled.receipt, transactionType: 'C', account: order.account },
+})
 
 const Account = z.union([
   z.object({

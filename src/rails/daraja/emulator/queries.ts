@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { EmulatedAnswer } from '../../../dev/sandbox/answer.ts'
+import { type EmulatedAnswer, gatewayError } from '../../../dev/sandbox/answer.ts'
 import { isIncoming, workingBalance } from '../../../dev/sandbox/book.ts'
 import { dashedTime, shillings } from '../../../dev/sandbox/format.ts'
+import { nameOf } from '../../../dev/sandbox/name-answer.ts'
+import { subscriber } from '../../../dev/sandbox/names.ts'
 import { providerOf } from '../../../lib/rail-names.ts'
-import type { Daraja } from './credentials.ts'
-import { initiated, invalidField, mobile, organisation, url } from './fields.ts'
-import { type QueryIds, queryEnvelope } from './payout-results.ts'
-import { accepted, isInitiator, newConversation } from './payouts.ts'
+import { type Daraja, initiated, invalidField, mobile, organisation, url } from './credentials.ts'
+import { accepted, isInitiator, newConversation, type QueryIds, queryEnvelope } from './payouts.ts'
 
 const Balance = z.object({
   ...initiated,
@@ -92,5 +92,50 @@ export const pullTransactions = (provider: Daraja, body: unknown): EmulatedAnswe
   return {
     status: 200,
     body: { ResponseRefID: randomUUID(), ResponseCode: '1000', ResponseMessage: 'Success', Response: [listed] },
+  }
+}
+
+// The queries for the name behind a number. They answer at once, and move nothing.
+
+const Subscriber = z.object({
+  header: z.object({ requestID: z.string().min(1).max(64), timestamp: z.string().min(1) }),
+  body: z.object({ msisdn: mobile, shortcode: organisation }),
+})
+
+const Organisation = z.object({ IdentifierType: z.enum(['2', '4']), Identifier: organisation })
+
+export const querySubscriber = (provider: Daraja, body: unknown): EmulatedAnswer => {
+  const parsed = Subscriber.safeParse(body)
+  if (!parsed.success) return invalidField(parsed.error)
+  const { name, ...how } = nameOf(provider, 'MPESA_B2C', parsed.data.body.msisdn)
+  const { requestID } = parsed.data.header
+  const header = { requestID, timestamp: String(Math.floor(provider.clock.now().getTime() / 1000)) }
+  if (name === null)
+    return {
+      ...how,
+      status: 404,
+      body: { header: { ...header, status: '404', message: 'Not found' }, body: { message: 'No such customer' } },
+    }
+  return { ...how, status: 200, body: { header: { ...header, status: '200', message: 'Success' }, body: subscriber(name) } }
+}
+
+export const queryOrganisation = (provider: Daraja, body: unknown): EmulatedAnswer => {
+  const parsed = Organisation.safeParse(body)
+  if (!parsed.success) return invalidField(parsed.error)
+  const { Identifier } = parsed.data
+  const { name, ...how } = nameOf(provider, 'MPESA_B2B', Identifier)
+  if (name === null) return { ...how, ...gatewayError(404, '404.001.05', 'Organization not found') }
+  return {
+    ...how,
+    status: 200,
+    body: {
+      ConversationID: randomUUID(),
+      ResponseCode: '4000',
+      ResponseMessage: 'Success',
+      DetailedMessage: 'Request received successfully',
+      OrganizationShortCode: Identifier,
+      OrganizationName: name,
+      ChargeProfileID: '1',
+    },
   }
 }

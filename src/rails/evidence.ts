@@ -1,0 +1,34 @@
+import type { Minor } from '../lib/money.ts'
+import type { Exchange } from './exchange.ts'
+import type { Evidence, NameAnswer, ProviderReference } from './rail.ts'
+import { personName, withoutNumber } from './text.ts'
+
+/** A name that a provider reports beside a number; undefined where there is none. */
+export const reportedName = (text: string | undefined): string | undefined => personName(withoutNumber(text ?? '')) ?? undefined
+
+export const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
+export const movedUnread = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message, moved: true })
+
+/** Of an answer or a delivery that names no order. */
+export const nameless: ProviderReference = { request: null, conversation: null }
+
+/** A success needs a receipt, which makes it unique, and an amount that can be read; `null`: this provider may leave it out. */
+export const succeeded = (receipt: string | undefined, amountMinor: Minor | null | undefined, payee?: string): Evidence => {
+  if (receipt === undefined) return movedUnread('no_receipt', 'The provider reports a success without a receipt.')
+  if (amountMinor === undefined)
+    return movedUnread('unreadable_amount', 'The provider reports a success without a readable amount.')
+  const payeeName = reportedName(payee)
+  return { kind: 'succeeded', receipt, amountMinor, ...(payeeName !== undefined && { payeeName }) }
+}
+
+/**
+ * The answer to a query for a name. Only the presence of a name counts: the codes of a success differ between providers' pages and answers. A
+ * refusal by the provider itself says that there is no name; everything else is no answer.
+ */
+export const readNameAnswer = (answer: Exchange, nameIn: (body: unknown) => string | undefined): NameAnswer => {
+  if (answer.kind !== 'answer' || answer.body === undefined) return { kind: 'unreachable' }
+  const name = answer.status < 300 ? reportedName(nameIn(answer.body)) : undefined
+  if (name !== undefined) return { kind: 'named', name }
+  const isRefusal = answer.status >= 400 && answer.status < 500 && ![401, 403, 408, 429].includes(answer.status)
+  return answer.status < 300 || isRefusal ? { kind: 'nameless' } : { kind: 'unreachable' }
+}

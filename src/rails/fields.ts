@@ -1,0 +1,68 @@
+import type { Minor } from '../lib/money.ts'
+
+/** Narrowing for a provider's JSON. Nothing here throws: a delivery may contain anything. */
+export type JsonRecord = Readonly<Record<string, unknown>>
+
+export const asRecord = (value: unknown): JsonRecord | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : undefined
+
+/** Own properties only, so that a body cannot reach `constructor` and the like. */
+export const field = (value: unknown, name: string): unknown => {
+  const record = asRecord(value)
+  return record && Object.hasOwn(record, name) ? record[name] : undefined
+}
+
+/** Codes and ids come as strings or numbers; an empty one counts as missing. */
+export const asText = (value: unknown): string | undefined => {
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
+  if (typeof value !== 'string') return undefined
+  const text = value.trim()
+  return text === '' ? undefined : text
+}
+
+export const textField = (value: unknown, name: string): string | undefined => asText(field(value, name))
+
+/** One, many or none: providers send a bare object instead of a list of one. */
+export const asList = (value: unknown): readonly unknown[] => {
+  if (Array.isArray(value)) return value
+  return value === undefined || value === null ? [] : [value]
+}
+
+export const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const largest = 10n ** 17n
+
+/** "500" for 50000n, or undefined when the amount has cents: M-PESA moves whole shillings, and the service never rounds. */
+export const wholeShillings = (amount: Minor): string | undefined =>
+  amount > 0n && amount % 100n === 0n ? (amount / 100n).toString() : undefined
+
+/** "500.00" for 50000n. */
+export const decimalShillings = (amount: Minor): string => `${amount / 100n}.${(amount % 100n).toString().padStart(2, '0')}`
+
+/**
+ * Minor units from what a provider writes: 500, "500", 500.5, "500.00". It works on the text, so no float is multiplied.
+ * Undefined for anything else, negative amounts and fractions of a cent included.
+ */
+export const readShillings = (value: unknown): Minor | undefined => {
+  if (typeof value !== 'number' && typeof value !== 'string') return undefined
+  const match = /^(\d{1,16})(?:\.(\d{1,2})0*)?$/.exec(String(value).trim())
+  if (!match) return undefined
+  const amount = BigInt(match[1] ?? '0') * 100n + BigInt((match[2] ?? '').padEnd(2, '0'))
+  return amount < largest ? amount : undefined
+}
+
+/** An account may be below zero: -26, "-26.00". */
+export const readBalance = (value: unknown): Minor | undefined => {
+  const [, sign = '', rest] = /^\s*(-?)\s*(.*)$/.exec(String(value ?? '')) ?? []
+  const amount = readShillings(rest)
+  return amount === undefined ? undefined : sign === '-' ? -amount : amount
+}
+
+/** A Kenyan mobile number in the form that the providers take. */
+export const mobileForm = /^254[17]\d{8}$/

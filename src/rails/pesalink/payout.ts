@@ -1,0 +1,139 @@
+import type { FailureCode } from '../../errors/failures.ts'
+import { type Failure, failure } from '../../lib/failure-codes.ts'
+import { readNameAnswer, unknown } from '../evidence.ts'
+import type { Exchange } from '../exchange.ts'
+import { decimalShillings, field, mobileForm, textField } from '../fields.ts'
+import { permissionFor, type Send } from '../gateway.ts'
+import { nairobiDate } from '../nairobi-time.ts'
+import type { AdapterDeps, Attempt, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
+import { freeText, remarks, safeCode, safeMessage } from '../text.ts'
+import { readAnswer, readDetails, readTransferDelivery } from './evidence.ts'
+import { connectPesalink, createSigner, type PesalinkOptions, type Sign } from './gateway.ts'
+
+export type PreparedTransfer =
+  | { service: 'pesalinkacc' | 'pesalinkMobile'; body: Record<string, unknown>; signed: string }
+  | { refusal: Failure }
+
+const refusal = (code: FailureCode, message: string): PreparedTransfer => ({ refusal: failure(code, null, message) })
+const account = /^[A-Za-z0-9]{5,20}$/
+
+type Destination = { service: 'pesalinkacc' | 'pesalinkMobile'; fields: Record<string, string> }
+
+const bankCodeAt = (table: PesalinkOptions['bankCodes'], bankCode: string): string | undefined => {
+  if (table === 'as_given') return bankCode
+  return Object.hasOwn(table, bankCode) ? table[bankCode] : undefined
+}
+
+/** The part of an instruction that says where the money goes. */
+type Place = Pick<PayoutInstruction, 'destination' | 'bankCode'>
+
+/** With a bank code the destination is an account at that bank, without one it is a phone number. */
+export const destinationOf = (options: Pick<PesalinkOptions, 'bankCodes'>, instruction: Place): Destination | undefined => {
+  if (instruction.bankCode === null) {
+    if (!mobileForm.test(instruction.destination)) return undefined
+    return { service: 'pesalinkMobile', fields: { type: 'mobile', mobileNumber: instruction.destination } }
+  }
+  const bankCode = bankCodeAt(options.bankCodes, instruction.bankCode)
+  if (bankCode === undefined || !account.test(instruction.destination)) return undefined
+  return { service: 'pesalinkacc', fields: { type: 'bank', bankCode, accountNumber: instruction.destination } }
+}
+
+export const prepareTransfer = (options: PesalinkOptions, instruction: PayoutInstruction): PreparedTransfer => {
+  if (instruction.rail !== 'PESALINK') return refusal('wrong_rail', 'This rail does not carry the payment.')
+  if (instruction.amountMinor <= 0n) return refusal('invalid_amount', 'The amount must be positive.')
+  if (!/^\d{12}$/.test(instruction.reference)) return refusal('invalid_reference', 'The reference must have 12 digits.')
+  const destination = destinationOf(options, instruction)
+  if (!destination) return refusal('invalid_destination', 'The destination or its bank is not one that can be paid.')
+  const amount = decimalShillings(instruction.amountMinor)
+  const name = freeText(instruction.beneficiaryName, 70, 'Beneficiary')
+  return {
+    service: destination.service,
+    body: {
+      source: options.source,
+      destination: { countryCode: 'KE', name, ...destination.fields },
+      transfer: {
+        type: 'PesaLink',
+        amount,
+        currencyCode: instruction.currency,
+        reference: instruction.reference,
+        date: nairobiDate(instruction.at),
+        description: remarks(instruction, 100),
+      },
+      ...(options.callbackField !== null && { [options.callbackField]: instruction.callbacks.result }),
+    },
+    // The fields that the signature covers, in the bank's order and without separators.
+    signed: `${amount}${instruction.currency}${instruction.reference}${name}${options.source.accountNumber}`,
+  }
+}
+
+/** PesaLink's account lookup: the name of the holder of an account, or of a phone that is registered for PesaLink. */
+const createLookUp =
+  (options: PesalinkOptions & { lookUpPath: string }, send: Send, sign: Sign): LookUp =>
+  async (query) => {
+    const destination = destinationOf(options, query)
+    if (!destination) return { kind: 'nameless' }
+    const signature = sign(`${options.source.accountNumber}${query.destination}`)
+    const asked = { countryCode: options.source.countryCode, ...destination.fields }
+    const answer = await send(options.lookUpPath, asked, { headers: { signature } })
+    return readNameAnswer(answer, (body) => textField(field(body, 'data'), 'receiverName'))
+  }
+
+/**
+ * `refused` needs the bank's own 4xx with `status: false`. A duplicate reference (409) is `lost`: the transfer was already sent. An answer
+ * of 200 with `status: false` proves nothing about the money.
+ */
+const readSubmission = (answer: Exchange, reference: string, failureCodes: readonly string[]): Submission => {
+  if (answer.kind !== 'answer') return answer
+  const status = field(answer.body, 'status')
+  const code = textField(answer.body, 'code')
+  if ([400, 403, 404, 422].includes(answer.status) && status === false && code !== undefined) {
+    const message = safeMessage(textField(answer.body, 'message'), 'The bank refused the transfer.')
+    return { kind: 'refused', ...failure('provider_refused', safeCode(code), message) }
+  }
+  const data = field(answer.body, 'data')
+  if (answer.status < 200 || answer.status >= 300 || status !== true || data === undefined) {
+    const isDuplicate = answer.status === 409 && status === false
+    return isDuplicate
+      ? { kind: 'lost', message: 'The bank has this order already.', duplicate: true }
+      : { kind: 'lost', message: 'The answer could not be understood.' }
+  }
+  const provider = { request: reference, conversation: textField(data, 'transactionId') ?? null }
+  const evidence = readDetails(data, failureCodes)
+  return evidence.kind === 'succeeded' ? { kind: 'accepted', provider, evidence } : { kind: 'accepted', provider }
+}
+
+/** Payouts to bank accounts and phones by PesaLink. The 12-digit reference is unique at the bank, and queries use it. */
+export const createPesalink = (input: PesalinkOptions, deps: AdapterDeps): PayoutAdapter => {
+  const options = { ...input, baseUrl: input.baseUrl.replace(/\/+$/, '') }
+  const sign = createSigner(options.privateKeyPem)
+  const send = connectPesalink(options, deps)
+
+  const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
+    const prepared = prepareTransfer(options, instruction)
+    if ('refusal' in prepared) return { kind: 'refused', ...prepared.refusal }
+    const answer = await send(`/transaction-api/v3.0/remittance/${prepared.service}`, prepared.body, {
+      headers: { signature: sign(prepared.signed) },
+      permission: permissionFor(instruction.permission, prepared.body),
+    })
+    return readSubmission(answer, instruction.reference, options.failureCodes)
+  }
+
+  const query = async (attempt: Attempt): Promise<Evidence> => {
+    const path = `/transaction-api/v3.0/transactions/details/${encodeURIComponent(attempt.reference)}`
+    const answer = await send(path, undefined, { headers: { signature: sign(attempt.reference) } })
+    if (answer.kind !== 'answer') return unknown('unreachable', 'The bank could not be queried.')
+    const data = field(answer.body, 'data')
+    if (answer.status !== 200 || field(answer.body, 'status') !== true || data === undefined) {
+      return unknown(safeCode(textField(answer.body, 'code')), 'The bank does not know, or did not say.')
+    }
+    return readAnswer(data, attempt.reference, options.failureCodes)
+  }
+
+  return {
+    ready: send.ready,
+    pay,
+    lookUp: options.lookUpPath === null ? null : createLookUp({ ...options, lookUpPath: options.lookUpPath }, send, sign),
+    query,
+    readDelivery: readTransferDelivery(options.failureCodes),
+  }
+}
