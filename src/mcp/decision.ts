@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { isolated, quoted } from '../lib/text.ts'
-import { Outcome } from '../modules/policies/schema.ts'
-import type { Next } from './next.ts'
-import type { Caller } from './tool.ts'
+import { Decision, Outcome, TraceEntry } from '../modules/policies/schema.ts'
+import type { Next, Caller } from './tool.ts'
 
-const Source = z.object({ kind: z.string(), id: z.string().nullish(), name: z.string().nullish() })
 const numbers = {
   limit_minor: z.string().optional(),
   used_minor: z.string().optional(),
@@ -12,11 +10,8 @@ const numbers = {
   resets_at: z.string().optional(),
 }
 
-/** The fields of the API's Decision that the tools use. */
-export const WireDecision = z.object({
-  outcome: Outcome,
-  explanation: z.string(),
-  required_approvals: z.int(),
+/** What the tools use of the API's Decision. */
+export const WireDecision = Decision.pick({ outcome: true, explanation: true, required_approvals: true, remedy: true }).extend({
   warnings: z
     .array(
       z.looseObject({
@@ -27,14 +22,7 @@ export const WireDecision = z.object({
       }),
     )
     .default([]),
-  trace: z.array(z.object({ source: Source, rule: z.string(), outcome: z.string(), ...numbers })).default([]),
-  remedy: z
-    .object({
-      max_amount_minor: z.string().nullable(),
-      passes_at: z.string().nullable(),
-      changes: z.array(z.object({ source: Source, rule: z.string(), to_minor: z.string().optional() })),
-    })
-    .optional(),
+  trace: z.array(TraceEntry.pick({ source: true, rule: true, outcome: true }).extend(numbers)).default([]),
 })
 type WireDecision = z.output<typeof WireDecision>
 
@@ -64,7 +52,9 @@ export const ToolDecision = z.object({
 })
 export type ToolDecision = z.output<typeof ToolDecision>
 
-const nameOf = ({ kind, name }: z.output<typeof Source>): string => (name ? `${kind} ${quoted(name)}` : kind)
+type Source = z.output<typeof TraceEntry>['source']
+
+const nameOf = ({ kind, name }: Source): string => (name ? `${kind} ${quoted(name)}` : kind)
 
 const decisive = ({ outcome, trace }: WireDecision) => trace.filter((entry) => outcome !== 'allow' && entry.outcome === outcome)
 

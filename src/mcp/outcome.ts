@@ -5,10 +5,8 @@ import { displayAmount } from '../lib/money.ts'
 import { quoted } from '../lib/text.ts'
 import { amountText, otherAmountIn } from './amount.ts'
 import { afterDenial, limitAddress, ToolDecision, toToolDecision, WireDecision } from './decision.ts'
-import type { Doubt, Order } from './doubt.ts'
-import { guide, type Next, type RefusedAnswer, refusalFields, refusedAnswer } from './next.ts'
-import { CardPayee, headline, otherNameText, payeeText, readPayee, WirePayee } from './payee.ts'
-import type { Caller, Refused } from './tool.ts'
+import { CardPayee, type Doubt, headline, type Order, otherNameText, payeeText, readPayee, WirePayee } from './payee.ts'
+import { type Caller, guide, type Next, type Refused, type RefusedAnswer, refusalFields, refusedAnswer } from './tool.ts'
 
 /** Where a person decides: the same in every answer about something that waits for a person. */
 export const ApprovalLink = z.object({

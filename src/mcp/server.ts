@@ -13,9 +13,8 @@ import {
 import { z } from 'zod'
 import { inSpan } from '../lib/tracing.ts'
 import { version } from '../lib/version.ts'
-import { agentStep, refusedAnswer } from './next.ts'
 import { PaymentOutcome as Outcome, type PaymentOutcome } from './outcome.ts'
-import { type Caller, refusedOf, type Tool } from './tool.ts'
+import { agentStep, type Caller, refusedAnswer, refusedOf, type Tool } from './tool.ts'
 import { tools } from './tools.ts'
 
 const instructions = `Payments with spending limits that a person has set. Begin with get_credential. Amounts are in currency units

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { errorCodes, errorRow } from '../../src/errors/catalogue.ts'
-import { nextSteps } from '../../src/mcp/next.ts'
+import { nextSteps } from '../../src/mcp/tool.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 

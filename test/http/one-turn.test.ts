@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { tools } from '../../src/mcp/tools.ts'
 import { startAdministered } from '../admin/administrators.ts'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
-import { type Person, signIn } from '../harness/people.ts'
+import { createKey, type Person, signIn } from '../harness/people.ts'
 import { createTurns, type Sent, type Turns } from '../harness/turns.ts'
 import { playExamples } from './example-scene.ts'
 
@@ -107,6 +108,27 @@ describe('every operation with the longest texts that its body and its address t
     figures.push(`| ${sent} requests with longest texts, slowest ${worst.id} | | ${worst.longestMs.toFixed(0)} | |`)
     expect(slow).toEqual([])
     expect(sent).toBeGreaterThan(250)
+  }, 60_000)
+
+  test('nor does a tool for agents, with its arguments', async () => {
+    const key = await createKey(person)
+    const headers = {
+      ...json,
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2025-06-18',
+      authorization: `Bearer ${key.key}`,
+    }
+    const slow: [string, number][] = []
+    for (const { name, input } of tools)
+      for (const given of longestOf(Object.fromEntries(Object.keys(input.shape).map((field) => [field, 'x'])), 64_000)) {
+        const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } }
+        const ask = () => turns.measure(`${service.api.url}/mcp`, { method: 'POST', headers, body: JSON.stringify(call) })
+        let taken = await ask()
+        for (let again = 0; again < 2 && taken.longestMs >= mostMs; again++) taken = await ask()
+        expect([name, taken.status]).toEqual([name, 200])
+        if (taken.longestMs >= mostMs) slow.push([`${name} ${Object.keys(given).join(' ')}`, taken.longestMs])
+      }
+    expect(slow).toEqual([])
   }, 60_000)
 })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { displayAmount } from '../../lib/money.ts'
-import { guide } from '../next.ts'
-import { answered, defineTool, reads } from '../tool.ts'
+import { amountInput, minorOf } from '../amount.ts'
+import { answered, defineTool, guide, type Next, reads } from '../tool.ts'
 
 const Amount = z.string().nullable()
 
@@ -57,3 +57,111 @@ const balance = defineTool({
 })
 
 export const accountTools = [whoami, balance]
+
+const Topup = z.object({
+  id: z.string(),
+  status: z.string().describe('pending until the provider answers; expired may still succeed later.'),
+  amount_minor: z.string().nullable().describe('Asked for; null for a deposit of any amount.'),
+  received_minor: z.string().nullable().describe('What arrived.'),
+  currency: z.string(),
+  phone_number_mask: z.string().nullable(),
+  instructions: z
+    .record(z.string(), z.string())
+    .nullable()
+    .describe('Of a deposit: where a person pays in, and under which number.'),
+  provider_receipt: z.string().nullable(),
+  failure_code: z.string().nullable(),
+  failure_message: z.string().nullable(),
+})
+
+const GuidedTopup = Topup.extend(guide)
+
+const nextOf: Readonly<Record<string, readonly [Next, string]>> = {
+  pending: ['wait', 'the owner of the phone enters the PIN there. Call get_topup until it has ended.'],
+  succeeded: ['done', 'the money is in the account.'],
+  failed: ['ask_a_person', 'it failed. Ask the owner of the phone before you send another prompt.'],
+  expired: [
+    'ask_a_person',
+    'nothing arrived in time; it may still arrive. Ask the owner of the phone before you send another prompt.',
+  ],
+}
+
+const withGuide = (topup: z.output<typeof Topup>): z.output<typeof GuidedTopup> => {
+  const { status, amount_minor, received_minor, currency, phone_number_mask: phone } = topup
+  const [next, sentence] = nextOf[status] ?? ['done' as const, status]
+  const sum = received_minor ?? amount_minor
+  const from = phone === null ? '' : ` from ${phone}`
+  return { ...topup, next, message: `${sum === null ? currency : displayAmount(BigInt(sum), currency)}${from}: ${sentence}` }
+}
+
+const requestTopup = defineTool({
+  name: 'request_topup',
+  title: 'Request a top-up',
+  description: 'Sends an M-PESA prompt to a phone. Its owner enters the PIN there, and the money arrives in the account.',
+  operation: 'topups.initiate',
+  hints: { readOnly: false, destructive: false, idempotent: true, openWorld: true },
+  input: z.strictObject({
+    idempotency_key: z.string().min(1).max(255).describe('One per intended top-up.'),
+    ...amountInput,
+    phone_number: z.string().describe('A Kenyan mobile number.'),
+  }),
+  output: GuidedTopup,
+  run: async ({ idempotency_key: idempotencyKey, amount, amount_minor, phone_number }, caller) => {
+    const body = { phone_number, amount_minor: minorOf({ amount, amount_minor }) }
+    return withGuide(answered(Topup, await caller.call({ method: 'POST', path: '/v1/topups/initiate', body, idempotencyKey })))
+  },
+})
+
+const getTopup = defineTool({
+  name: 'get_topup',
+  title: 'Read a top-up',
+  description: 'Whether a top-up has arrived.',
+  operation: 'topups.get',
+  hints: reads,
+  input: z.strictObject({ topup_id: z.string() }),
+  output: GuidedTopup,
+  run: async ({ topup_id }, caller) =>
+    withGuide(answered(Topup, await caller.call({ method: 'GET', path: `/v1/topups/${encodeURIComponent(topup_id)}` }))),
+})
+
+export const topupTools = [requestTopup, getTopup]
+
+const Wire = z.object({ id: z.string(), type: z.string(), created_at: z.string(), data: z.unknown() })
+const About = z.object({ id: z.string().optional().catch(undefined), status: z.string().optional().catch(undefined) })
+
+const Event = z.object({
+  id: z.string(),
+  type: z.string(),
+  created_at: z.string(),
+  resource_id: z.string().nullable().describe('What it is about.'),
+  status: z.string().nullable(),
+})
+
+const listEvents = defineTool({
+  name: 'list_events',
+  title: 'List recent events',
+  description:
+    'Recent events that this credential may read. With `after`, the events since that one, oldest first; otherwise newest first.',
+  operation: null,
+  hints: reads,
+  input: z.strictObject({
+    after: z.string().optional().describe('The id of the last event that you have.'),
+    limit: z.int().min(1).max(100).default(25),
+  }),
+  output: z.object({ ...guide, events: z.array(Event) }),
+  run: async ({ after, limit }, caller) => {
+    const query = { after, limit: String(limit) }
+    const { data } = answered(
+      z.object({ data: z.array(Wire) }),
+      await caller.call({ method: 'GET', path: '/v1/notifications', query }),
+    )
+    const events = data.map(({ data: about, ...event }) => {
+      const { id = null, status = null } = About.safeParse(about).data ?? {}
+      return { ...event, resource_id: id, status }
+    })
+    const message = 'Read a payment with get_payment, or ask again later with `after`: the id of the newest event here.'
+    return { next: 'done' as const, message, events }
+  },
+})
+
+export const eventTools = [listEvents]

@@ -2,20 +2,20 @@ import { z } from 'zod'
 import { paymentBatchStatuses } from '../../db/transitions.ts'
 import { displayAmount } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
+import { PaymentBatch } from '../../modules/payments/batch/schema.ts'
 import { amountInput, otherAmountIn, withMinor } from '../amount.ts'
-import { guide, refusalFields, refusedAnswer } from '../next.ts'
 import { ApprovalLink, approvalLink, isDecidable } from '../outcome.ts'
-import { answered, type Caller, defineTool, type Refused, reads } from '../tool.ts'
+import { answered, type Caller, defineTool, guide, type Refused, reads, refusalFields, refusedAnswer } from '../tool.ts'
 
-const Wire = z.object({
-  id: z.string(),
-  name: z.string().nullable(),
-  status: z.enum(paymentBatchStatuses),
-  items_count: z.int(),
-  total_minor: z.string(),
-  currency: z.string(),
-  counts: z.record(z.string(), z.int()),
-  approval_id: z.string().nullable(),
+const Wire = PaymentBatch.pick({
+  id: true,
+  name: true,
+  status: true,
+  items_count: true,
+  total_minor: true,
+  currency: true,
+  counts: true,
+  approval_id: true,
 })
 type Wire = z.output<typeof Wire>
 

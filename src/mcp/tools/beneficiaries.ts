@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { railNames } from '../../lib/rail-names.ts'
 import { quoted } from '../../lib/text.ts'
-import { guide } from '../next.ts'
 import { NameAtRail, payeeAddress, payeeText } from '../payee.ts'
-import { answered, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
+import { answered, defineTool, guide, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
 
 const Beneficiary = z.object({
   id: z.string(),

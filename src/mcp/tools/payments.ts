@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { paymentStatuses } from '../../db/transitions.ts'
-import { amountInput, withMinor } from '../amount.ts'
-import { doubtOf } from '../doubt.ts'
-import { guide } from '../next.ts'
+import { amountInput, otherAmountIn, withMinor } from '../amount.ts'
+import { afterDenial, limitAddress, ToolDecision, toToolDecision, WireDecision } from '../decision.ts'
 import {
   ApprovalLink,
   approvalLink,
+  askedFor,
   doubtfulOutcome,
   isDecidable,
   isUnderWay,
@@ -15,9 +15,57 @@ import {
   refusedOutcome,
   WirePayment,
 } from '../outcome.ts'
-import { headline, NameAtRail, payeeText, readNamesAtRail, readPayee } from '../payee.ts'
-import { Simulated, simulated } from '../simulated.ts'
-import { answered, type Caller, defineTool, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
+import {
+  CardPayee,
+  doubtOf,
+  headline,
+  NameAtRail,
+  type Order,
+  otherNameText,
+  payeeText,
+  readNamesAtRail,
+  readPayee,
+} from '../payee.ts'
+import { answered, type Caller, defineTool, guide, nextCursor, pageInput, pageQuery, reads, refusalFields } from '../tool.ts'
+
+/** `done`: nothing was paid, and create_payment with the same order would be accepted. */
+export const Simulated = ToolDecision.extend({ ...guide, payee: CardPayee.optional(), address: refusalFields.address })
+
+const sentenceOf = ({ outcome, required_approvals }: ToolDecision, explanation: string, at: string | undefined): string => {
+  if (outcome === 'allow')
+    return at === undefined
+      ? 'it would be paid now. Call create_payment.'
+      : `it would be paid at ${at}, if the limits and the balance allow it then. Call create_payment.`
+  if (outcome === 'deny') return `it would be refused. ${explanation}`
+  const needed = required_approvals === 1 ? '1 person' : `${required_approvals} people`
+  return `${needed} would have to approve it after create_payment. ${explanation}`
+}
+
+export const simulated = async (
+  caller: Caller,
+  { narrative, ...order }: Order & { execute_at?: string | undefined },
+): Promise<z.output<typeof Simulated>> => {
+  const body = { ...order, on_duplicate: 'confirm' }
+  const answer = answered(WireDecision, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body }))
+  const decision = toToolDecision(answer)
+  const payee = await readPayee(caller, order.beneficiary_id)
+  const doubt = await doubtOf(caller, { ...order, narrative }, payee)
+  const other = otherAmountIn(narrative, order.amount_minor, caller.currency)
+  const denied = decision.outcome === 'deny'
+  const address = doubt?.address ?? (denied ? limitAddress(caller, answer) : undefined)
+  const sentence = doubt
+    ? `create_payment would not send it. ${doubt.message}`
+    : [sentenceOf(decision, answer.explanation, order.execute_at), other && `${other.sentence}: tell the person.`]
+        .filter(Boolean)
+        .join(' ')
+  return {
+    ...decision,
+    next: doubt ? 'ask_a_person' : denied ? afterDenial(decision) : 'done',
+    message: [`${askedFor(order, payee, caller.currency)}: ${sentence}`, otherNameText(payee)].filter(Boolean).join(' '),
+    ...(payee && { payee }),
+    ...(address !== undefined && { address }),
+  }
+}
 
 const Key = z.string().min(1).max(255).describe('One per intended payment. Sending the same again is safe and pays once.')
 const PurposeCode = z.string().max(4).optional().describe('ISO 20022 external purpose code, four capitals such as SALA.')
