@@ -4,7 +4,7 @@ import type { Gathered } from '../db/gather.ts'
 import { prepareInsertAll, Sent } from '../db/prepare-write.ts'
 import { events } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
-import { changesOf, type Fields } from './payment-changes.ts'
+import { changesOf, type Fields } from './stored-data.ts'
 import type { EventType } from './types.ts'
 
 /**

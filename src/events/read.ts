@@ -4,8 +4,7 @@ import { frequentEventTypes } from '../db/tables/events.ts'
 import { readTogether } from '../db/together.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
 import { unpack } from '../lib/packed-text.ts'
-import { withKept } from './approval-parts.ts'
-import { type Fields, withChanges } from './payment-changes.ts'
+import { type Fields, withChanges, withKept } from './stored-data.ts'
 
 /** A reader's position: commit order is not id order, so an event's position is its transaction first and its id second. */
 export type Position = { transaction: string; id: Uuid }

@@ -2,8 +2,15 @@ import type { Db } from '../db/client.ts'
 import { together } from '../db/together.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { consistencyPath, inclusionPath, leafHash, type ReadNode, treeOf } from '../lib/merkle.ts'
-import { readNearSealedRows, readNewestSeal, readSealNodes, type SealPlace } from './seal.ts'
-import { leafOfLine, rowsRoot as rootOfLines, type SealNode } from './seal-tree.ts'
+import {
+  leafOfLine,
+  readNearSealedRows,
+  readNewestSeal,
+  readSealNodes,
+  rowsRoot as rootOfLines,
+  type SealNode,
+  type SealPlace,
+} from './seal.ts'
 
 /** The sealed log at a moment: how many seals, and the root over them. */
 export type LogHead = { size: number; root: Buffer; sealedAt: Date }

@@ -1,5 +1,9 @@
 import type { Db } from '../db/client.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Uuid } from '../lib/ids.ts'
+import type { Feed } from './feed.ts'
 import { comparePositions, eventsAfter, type Position, type StoredEvent } from './read.ts'
+import { changesReader, resourceOf } from './types.ts'
 import { audienceOf, lostWorkspace, mayRead, type Reader } from './visibility.ts'
 
 /** Where a stream's events go. */
@@ -158,5 +162,123 @@ export class Stream {
     if (this.#held || this.#ended) return
     this.#held = []
     this.#run()
+  }
+}
+
+export type StreamStart = { replayFrom: Position } | { isPast: (event: Position) => boolean }
+
+const nothing = () => false
+
+export type FanOut = {
+  /** Begins after `start`: an event to replay from, or the past to leave out. The returned function ends the stream. */
+  open: (
+    reader: Reader,
+    start: StreamStart,
+    stream: Pick<StreamOptions, 'db' | 'sink' | 'send' | 'lookAgain' | 'hasEnded'>,
+  ) => () => void
+  /** Ends every stream and accepts no more. */
+  close: () => void
+}
+
+const tickMs = 250
+/** Every end of a credential is published by an event or known in advance; this interval is for changes made directly in the database. */
+const sweepMs = 60_000
+
+type Index = Map<Uuid, Set<Stream>>
+
+const add = (index: Index, key: Uuid, stream: Stream) => {
+  const streams = index.get(key)
+  if (streams) streams.add(stream)
+  else index.set(key, new Set([stream]))
+}
+
+const remove = (index: Index, key: Uuid, stream: Stream) => {
+  const streams = index.get(key)
+  streams?.delete(stream)
+  if (streams?.size === 0) index.delete(key)
+}
+
+const difference = (all: Iterable<Uuid>, less: Reader['workspaces']): Uuid[] => [...all].filter((id) => !less.has(id))
+
+/** Passes the feed's events to the streams of this process that may want them, and makes them check their credentials again. */
+export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
+  const { feed, clock } = options
+  const byAccount: Index = new Map()
+  const byWorkspace: Index = new Map()
+  const checkedAt = new Map<Stream, number>()
+  let last: Position = feed.position()
+  let ticker: NodeJS.Timeout | undefined
+  let closed = false
+
+  const recheckConcerned = (event: StoredEvent) => {
+    if (!changesReader(event.type)) return
+    // A person's own streams do not depend on its keys and grants; delegated streams do.
+    const delegation = ['api_key', 'grant'].includes(resourceOf(event.type))
+    for (const stream of byAccount.get(event.accountId) ?? [])
+      if (!delegation || stream.reader.grants !== null) stream.recheck(last)
+  }
+
+  const deliver = (event: StoredEvent) => {
+    recheckConcerned(event)
+    const ofWorkspace = event.workspaceId === null ? undefined : byWorkspace.get(event.workspaceId)
+    // Copies: a stream that ends while it is sent to leaves the index.
+    for (const stream of [...((event.workspaceId === null ? byAccount.get(event.accountId) : ofWorkspace) ?? [])])
+      stream.push(event)
+    last = { transaction: event.transaction, id: event.id }
+  }
+
+  const tick = () => {
+    const now = clock.now()
+    const at = performance.now()
+    for (const [stream, checked] of checkedAt) {
+      const { expiresAt } = stream.reader
+      if ((expiresAt === null || expiresAt > now) && at - checked < sweepMs) continue
+      checkedAt.set(stream, at)
+      stream.recheck(feed.position())
+    }
+  }
+
+  const unsubscribe = feed.subscribe({ receive: (events) => events.forEach(deliver), isListening: () => checkedAt.size > 0 })
+
+  const forget = (stream: Stream) => {
+    const { accountId, workspaces } = stream.reader
+    remove(byAccount, accountId, stream)
+    for (const id of workspaces.keys()) remove(byWorkspace, id, stream)
+    checkedAt.delete(stream)
+    if (checkedAt.size > 0) return
+    clearInterval(ticker)
+    ticker = undefined
+  }
+
+  const onReader = (stream: Stream, after: Reader) => {
+    const before = stream.reader.workspaces
+    for (const id of difference(before.keys(), after.workspaces)) remove(byWorkspace, id, stream)
+    for (const id of difference(after.workspaces.keys(), before)) add(byWorkspace, id, stream)
+  }
+
+  return {
+    open: (reader, start, options) => {
+      const place =
+        'replayFrom' in start
+          ? { from: start.replayFrom, replay: true, isPast: nothing }
+          : { from: feed.position(), replay: false, ...start }
+      const stream = new Stream(reader, { ...options, ...place, delivered: feed.position, onReader })
+      add(byAccount, reader.accountId, stream)
+      for (const id of reader.workspaces.keys()) add(byWorkspace, id, stream)
+      checkedAt.set(stream, performance.now())
+      ticker ??= setInterval(tick, tickMs).unref()
+      // This stream missed what happened to its credential between the check and its entry in the index.
+      if (closed) stream.end()
+      else stream.recheck(feed.position())
+      return () => {
+        stream.end()
+        forget(stream)
+      }
+    },
+    close: () => {
+      closed = true
+      unsubscribe()
+      for (const stream of [...checkedAt.keys()]) stream.end()
+    },
   }
 }

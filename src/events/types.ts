@@ -96,3 +96,21 @@ export const permissionToRead = (type: string): Permission | undefined => strict
 
 /** Types after which the event's own account may read less or more than before: its open streams check their credential again. */
 export const changesReader = (type: string): boolean => /^(api_key|grant|member)\.|^session\.revoked$/.test(type)
+
+/** The types that a reader asks for: single ones, or all of a resource. */
+export type TypePattern = EventType | `${keyof typeof eventPermissions}.*`
+
+export const typePatterns: readonly TypePattern[] = [
+  ...eventTypes,
+  ...Object.keys(eventPermissions).map((resource) => `${resource}.*` as TypePattern),
+]
+
+/** Whether a type is asked for. */
+export type TypeFilter = (type: string) => boolean
+
+/** Null: every type. */
+export const filterOf = (patterns: readonly TypePattern[] | undefined): TypeFilter | null => {
+  if (patterns === undefined) return null
+  const exact = new Set<string>(patterns)
+  return (type) => exact.has(type) || exact.has(`${resourceOf(type)}.*`)
+}

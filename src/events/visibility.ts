@@ -2,8 +2,7 @@ import type { Permission } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
 import type { Audience, StoredEvent } from './read.ts'
-import type { TypeFilter } from './type-filter.ts'
-import { eventTypes, permissionToRead, resourceOf } from './types.ts'
+import { eventTypes, permissionToRead, resourceOf, type TypeFilter } from './types.ts'
 
 /** A reader of events, reduced to what decides which ones it gets. */
 export type Reader = {

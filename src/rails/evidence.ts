@@ -16,7 +16,7 @@ export const nameless: ProviderReference = { request: null, conversation: null }
 export const succeeded = (receipt: string | undefined, amountMinor: Minor | null | undefined, payee?: string): Evidence => {
   if (receipt === undefined) return movedUnread('no_receipt', 'The provider reports a success without a receipt.')
   if (amountMinor === undefined)
-    return movedUnread('unreadable_amount', 'The provider reports a success without a readable amount.')
+    return movedUnread('no_amount', 'The provider reports a success without a readable amount.')
   const payeeName = reportedName(payee)
   return { kind: 'succeeded', receipt, amountMinor, ...(payeeName !== undefined && { payeeName }) }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { rowsRoot } from '../../src/events/seal-tree.ts'
+import { rowsRoot } from '../../src/events/seal.ts'
 import {
   consistencyPath,
   inclusionPath,

@@ -109,14 +109,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'cents are cut off',
-    file: 'src/rails/amounts.ts',
+    file: 'src/rails/fields.ts',
     find: "(match[2] ?? '').padEnd(2, '0')",
     replace: "(match[2] ?? '').padStart(2, '0')",
     suite: 'test/rails/amounts.test.ts',
   },
   {
     bug: 'M-PESA is sent cents rounded down',
-    file: 'src/rails/amounts.ts',
+    file: 'src/rails/fields.ts',
     find: 'amount > 0n && amount % 100n === 0n',
     replace: 'amount > 0n',
     suite: 'test/rails/amounts.test.ts',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { changesOf, withChanges } from '../../src/events/payment-changes.ts'
+import { changesOf, withChanges } from '../../src/events/stored-data.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'

@@ -1,7 +1,7 @@
 import { createECDH } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
-import { endpointProblem } from '../../src/modules/push/rules.ts'
+import { endpointProblem } from '../../src/modules/push/send.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { type PushService, startPushService } from '../harness/push-service.ts'
 import { startService, type TestService } from '../harness/service.ts'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { typePatterns } from '../../events/type-filter.ts'
-import { eventTypes } from '../../events/types.ts'
+import { eventTypes, typePatterns } from '../../events/types.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { bounded, IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
 

@@ -1,7 +1,17 @@
 import type { Check, CheckFacts } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
-import { readLastSealBefore, readSealedRows, readSealNodes, readSealsAfter, type Seal } from '../../events/seal.ts'
-import { type Grown, grow, peaksOf, rootOfPeaks, rowsRoot } from '../../events/seal-tree.ts'
+import {
+  type Grown,
+  grow,
+  peaksOf,
+  readLastSealBefore,
+  readSealedRows,
+  readSealNodes,
+  readSealsAfter,
+  rootOfPeaks,
+  rowsRoot,
+  type Seal,
+} from '../../events/seal.ts'
 
 /** Seals whose rows are read together. */
 const batch = 20

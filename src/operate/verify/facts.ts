@@ -1,7 +1,7 @@
 import type { OrderNames } from '../../auth/order-names.ts'
 import type { Derivations, Vault } from '../../auth/vault.ts'
 import type { CheckFacts } from '../../db/check.ts'
-import { sealPurpose } from '../../events/seal-tree.ts'
+import { sealPurpose } from '../../events/seal.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { KeyRing } from '../../lib/key-ring.ts'
 
