@@ -1,6 +1,6 @@
 import recorded from '../../docs/openapi/examples.json' with { type: 'json' }
 import { nameEvents } from './events.ts'
-import { describe } from './glossary/describe.ts'
+import { describe } from './glossary.ts'
 import { followNames, nameLists, namePages } from './names.ts'
 import { addSamples } from './samples.ts'
 import { tags } from './tags.ts'

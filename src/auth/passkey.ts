@@ -42,7 +42,7 @@ export const NewCredential = z
     ...credential,
     response: z.object({
       clientDataJSON: Base64Url,
-      attestationObject: Base64Url,
+      attestationObject: Base64Url.meta({ description: 'What the authenticator says about the new key, base64url (WebAuthn).' }),
       authenticatorData: notRead('A part of the attestation object, taken out by the browser'),
       transports: notRead('How the authenticator is reached: `internal`, `hybrid`, `usb`, `nfc`, `ble`'),
       publicKey: notRead('The public key, taken out by the browser'),
@@ -61,7 +61,7 @@ export const Assertion = z
     ...credential,
     response: z.object({
       clientDataJSON: Base64Url,
-      authenticatorData: Base64Url,
+      authenticatorData: Base64Url.meta({ description: 'What the authenticator adds to what it signs, base64url (WebAuthn).' }),
       signature: Base64Url,
       userHandle: notRead('Whose passkey it is, as the authenticator keeps it'),
     }),

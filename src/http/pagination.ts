@@ -6,7 +6,7 @@ import type { Uuid } from '../lib/ids.ts'
 import { bounded } from './wire.ts'
 
 export const PageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(100).default(25),
+  limit: z.coerce.number().int().min(1).max(100).default(25).meta({ description: 'How many items at most.' }),
   cursor: bounded(200)
     .min(1)
     .optional()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isolated, quoted } from '../lib/text.ts'
 import { Decision, Outcome, TraceEntry } from '../modules/policies/schema.ts'
-import type { Next, Caller } from './tool.ts'
+import type { Caller, Next } from './tool.ts'
 
 const numbers = {
   limit_minor: z.string().optional(),

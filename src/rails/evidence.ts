@@ -15,8 +15,7 @@ export const nameless: ProviderReference = { request: null, conversation: null }
 /** A success needs a receipt, which makes it unique, and an amount that can be read; `null`: this provider may leave it out. */
 export const succeeded = (receipt: string | undefined, amountMinor: Minor | null | undefined, payee?: string): Evidence => {
   if (receipt === undefined) return movedUnread('no_receipt', 'The provider reports a success without a receipt.')
-  if (amountMinor === undefined)
-    return movedUnread('no_amount', 'The provider reports a success without a readable amount.')
+  if (amountMinor === undefined) return movedUnread('no_amount', 'The provider reports a success without a readable amount.')
   const payeeName = reportedName(payee)
   return { kind: 'succeeded', receipt, amountMinor, ...(payeeName !== undefined && { payeeName }) }
 }

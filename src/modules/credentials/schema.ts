@@ -12,7 +12,7 @@ export const Credential = z
     permissions: z
       .array(z.enum(permissions))
       .meta({ description: 'Those of the account and of the role, limited to those of the grant.' }),
-    is_admin: z.boolean(),
+    is_admin: z.boolean().meta({ description: 'Whether it administers the service.' }),
     grant: Grant.nullable().meta({ description: 'What was delegated; null for a person in their own session.' }),
     headroom: z
       .object({

@@ -84,7 +84,7 @@ export const Mandate = z
     valid_from: TimeOut,
     expires_at: TimeOut,
     spent_minor: MinorOut,
-    payments_made: z.number().int(),
+    payments_made: z.number().int().meta({ description: 'How many payments were made under it.' }),
     message: z.string().meta({ description: 'The text that was signed, as it was.' }),
     signature: z.string(),
     signer: z.string().meta({ description: 'The wallet that signed: its address, or `eip155:<chain>:<address>` of a contract.' }),

@@ -10,36 +10,40 @@ export const ServerMetadata = z
     issuer: z.string(),
     authorization_endpoint: z.string(),
     token_endpoint: z.string(),
-    registration_endpoint: z.string(),
-    revocation_endpoint: z.string(),
-    introspection_endpoint: z.string(),
-    device_authorization_endpoint: z.string(),
-    pushed_authorization_request_endpoint: z.string(),
-    require_pushed_authorization_requests: z.boolean(),
+    registration_endpoint: z.string().meta({ description: 'Where an application registers (RFC 7591).' }),
+    revocation_endpoint: z.string().meta({ description: 'Where a token is revoked (RFC 7009).' }),
+    introspection_endpoint: z.string().meta({ description: 'Where a token is looked at (RFC 7662).' }),
+    device_authorization_endpoint: z.string().meta({ description: 'Where a device begins (RFC 8628).' }),
+    pushed_authorization_request_endpoint: z.string().meta({ description: 'Where a request is sent ahead (RFC 9126).' }),
+    require_pushed_authorization_requests: z.boolean().meta({ description: 'Whether requests must be sent ahead.' }),
     scopes_supported: Strings,
-    response_types_supported: Strings,
-    response_modes_supported: Strings,
-    grant_types_supported: Strings,
-    code_challenge_methods_supported: Strings,
-    token_endpoint_auth_methods_supported: Strings,
-    revocation_endpoint_auth_methods_supported: Strings,
-    introspection_endpoint_auth_methods_supported: Strings,
-    authorization_response_iss_parameter_supported: z.boolean(),
+    response_types_supported: Strings.meta({ description: 'What can be asked for.' }),
+    response_modes_supported: Strings.meta({ description: 'How the answer is sent back.' }),
+    grant_types_supported: Strings.meta({ description: 'How tokens are given.' }),
+    code_challenge_methods_supported: Strings.meta({ description: 'The forms of PKCE that are accepted.' }),
+    token_endpoint_auth_methods_supported: Strings.meta({ description: 'How a client authenticates there.' }),
+    revocation_endpoint_auth_methods_supported: Strings.meta({ description: 'How a client authenticates there.' }),
+    introspection_endpoint_auth_methods_supported: Strings.meta({ description: 'How a client authenticates there.' }),
+    authorization_response_iss_parameter_supported: z
+      .boolean()
+      .meta({ description: 'Whether the answer names the issuer (RFC 9207).' }),
     authorization_details_types_supported: Strings,
-    client_id_metadata_document_supported: z.boolean(),
-    service_documentation: z.string(),
+    client_id_metadata_document_supported: z
+      .boolean()
+      .meta({ description: 'Whether a client may be named by the address of its metadata.' }),
+    service_documentation: z.string().meta({ description: 'Where the service is documented.' }),
   })
   .meta({ id: 'OAuthServerMetadata' })
 
 export const ResourceMetadata = z
   .object({
     resource: z.string(),
-    authorization_servers: Strings,
+    authorization_servers: Strings.meta({ description: 'Who issues tokens for it.' }),
     scopes_supported: Strings,
-    bearer_methods_supported: Strings,
+    bearer_methods_supported: Strings.meta({ description: 'How a token may be sent.' }),
     authorization_details_types_supported: Strings,
-    resource_name: z.string(),
-    resource_documentation: z.string(),
+    resource_name: z.string().meta({ description: 'The name of the resource.' }),
+    resource_documentation: z.string().meta({ description: 'Where the resource is documented.' }),
   })
   .meta({ id: 'OAuthResourceMetadata' })
 

@@ -102,15 +102,18 @@ export type TokenResponse = z.output<typeof TokenResponse>
 
 export const Introspection = z
   .object({
-    active: z.boolean(),
+    active: z.boolean().meta({ description: 'Whether the token is active. Nothing else is returned for one that is not.' }),
     scope: z.string().optional(),
     client_id: z.string().optional(),
     token_type: z.string().optional(),
-    exp: z.number().int().optional(),
-    iat: z.number().int().optional(),
+    exp: z.number().int().optional().meta({ description: 'When the token expires, in seconds since 1970.' }),
+    iat: z.number().int().optional().meta({ description: 'When the token was issued, in seconds since 1970.' }),
     sub: IdOut('account').optional(),
-    aud: z.union([z.string(), z.array(z.string())]).optional(),
-    iss: z.string().optional(),
+    aud: z
+      .union([z.string(), z.array(z.string())])
+      .optional()
+      .meta({ description: 'The resource that the token is for.' }),
+    iss: z.string().optional().meta({ description: 'Who issued the token.' }),
     grant_id: IdOut('grant').optional(),
     workspace_id: IdOut('workspace').optional(),
     authorization_details: Details.optional(),
@@ -124,10 +127,10 @@ export const DeviceAuthorization = z
   .object({
     device_code: z.string(),
     user_code: z.string(),
-    verification_uri: z.string(),
-    verification_uri_complete: z.string(),
+    verification_uri: z.string().meta({ description: 'Where a person enters the code.' }),
+    verification_uri_complete: z.string().meta({ description: 'The same, with the code in it.' }),
     expires_in: z.number().int(),
-    interval: z.number().int(),
+    interval: z.number().int().meta({ description: 'How many seconds to wait between two requests.' }),
   })
   .meta({ id: 'OAuthDeviceAuthorization' })
 
@@ -140,9 +143,13 @@ export const ClientMetadataBody = z.looseObject({}).meta({
 export const RegisteredClient = z
   .object({
     client_id: z.string(),
-    client_id_issued_at: z.number().int(),
+    client_id_issued_at: z.number().int().meta({ description: 'When the application was registered, in seconds since 1970.' }),
     client_secret: z.string().optional(),
-    client_secret_expires_at: z.number().int().optional(),
+    client_secret_expires_at: z
+      .number()
+      .int()
+      .optional()
+      .meta({ description: 'When the secret expires, in seconds since 1970; 0 for never.' }),
     client_name: z.string(),
     client_uri: z.string().optional(),
     redirect_uris: z.array(z.string()),
@@ -171,16 +178,16 @@ export const Authorization = z
     id: IdOut('oauth_authorization'),
     flow: z.enum(['code', 'device']),
     status: z.enum(['pending', 'approved', 'denied', 'expired']),
-    client: Client,
+    client: Client.meta({ description: 'The application that asks.' }),
     user_code: z.string().nullable(),
     redirect_host: z.string().nullable().meta({ description: 'Where the answer goes; null for a device.' }),
     redirect_is_local: z.boolean().meta({
       description:
         'The answer goes to a program on the machine of the person who decides: any program there can pretend to be this client.',
     }),
-    scopes: z.array(z.enum(permissions)),
+    scopes: z.array(z.enum(permissions)).meta({ description: 'The permissions that are asked for.' }),
     spending_controls: SpendingControls,
-    resources: z.array(z.string()),
+    resources: z.array(z.string()).meta({ description: 'The resources that the token would be for.' }),
     workspaces: z
       .array(
         z.object({ id: IdOut('workspace'), name: z.string(), role: z.enum(roles), permissions: z.array(z.enum(permissions)) }),
@@ -224,7 +231,7 @@ export const Decided = z
 export const OAuthErrorBody = z
   .object({
     error: z.string(),
-    error_description: z.string(),
+    error_description: z.string().meta({ description: 'The error in a sentence.' }),
     message: z.string(),
     details: z.record(z.string(), z.unknown()).optional(),
   })

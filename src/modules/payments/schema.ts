@@ -169,7 +169,9 @@ export const PaymentsSummary = z
     spent: z.object(Total).meta({
       description: 'Those of them that were sent or are being sent: what `by_day` counts too.',
     }),
-    by_status: z.array(z.object({ status: z.enum(paymentStatuses), ...Total })),
+    by_status: z
+      .array(z.object({ status: z.enum(paymentStatuses), ...Total }))
+      .meta({ description: 'The same for each status.' }),
     by_day: z.array(z.object({ date: z.string().meta({ format: 'date', example: '2026-01-31' }), ...Total })).meta({
       description:
         'Payments that were sent or are being sent, by the day of their creation in the workspace’s time zone; oldest first.',

@@ -104,7 +104,7 @@ export const Policy = z
       .optional()
       .meta({ description: 'What counts towards its limits in the current day and month. Only where policies are read.' }),
     created_by: MakerOut,
-    changed_by: MakerOut.nullable(),
+    changed_by: MakerOut.nullable().meta({ description: 'Who changed it last; null if no one has.' }),
     created_at: TimeOut,
     updated_at: TimeOut,
   })

@@ -9,7 +9,7 @@ export const LogHead = z
   .object({
     size: z.number().int().meta({ description: 'How many seals the log has.' }),
     root: Digest.meta({ description: 'The Merkle root over them.' }),
-    sealed_at: TimeOut,
+    sealed_at: TimeOut.meta({ description: 'When it was sealed.' }),
     jws: z.string().meta({
       description:
         'A detached JWS (EdDSA, typ `audit-log-head`) over the RFC 8785 form of {issuer, root, sealed_at, size} by a key of /.well-known/jwks.json.',
@@ -36,7 +36,7 @@ export type RowProof = z.output<typeof RowProof>
 
 export const SealedLog = z
   .object({
-    head: LogHead,
+    head: LogHead.meta({ description: 'The newest seal of the log.' }),
     consistency: z.object({ from: z.number().int(), path: Path }).nullable().meta({
       description: 'That the log of `from` seals is the beginning of this one (RFC 6962, section 2.1.2). Null without `from`.',
     }),

@@ -38,9 +38,9 @@ const Replay = z.object({
     description:
       'Payments that the policy applies to, with those that were refused at the time where it would have stopped them too. `allowed`, `held` and `refused` add up to it.',
   }),
-  allowed: z.number().int(),
-  held: z.number().int(),
-  refused: z.number().int(),
+  allowed: z.number().int().meta({ description: 'How many would have been paid.' }),
+  held: z.number().int().meta({ description: 'How many would have waited for an approval.' }),
+  refused: z.number().int().meta({ description: 'How many would have been refused.' }),
   affected: z.array(
     z.object({
       payment_id: IdOut('payment').nullable().meta({ description: 'The payment; null for one that was refused at the time.' }),
@@ -61,5 +61,10 @@ const Replay = z.object({
 })
 
 /** The Decision where a payment was described; the replay where one was asked for. */
-export const Simulation = z.object({ ...Decision.partial().shape, replay: Replay.optional() }).meta({ id: 'Simulation' })
+export const Simulation = z
+  .object({
+    ...Decision.partial().shape,
+    replay: Replay.optional().meta({ description: 'What the proposed policy would have done with past payments.' }),
+  })
+  .meta({ id: 'Simulation' })
 export type Simulation = z.output<typeof Simulation>

@@ -28,7 +28,7 @@ export const Adjustment = z
     currency: z.string(),
     reason: z.string(),
     requested_by: By,
-    decided_by: By.nullable(),
+    decided_by: By.nullable().meta({ description: 'Who decided it.' }),
     created_at: TimeOut,
     decided_at: TimeOut.nullable(),
   })
@@ -62,7 +62,7 @@ export const SuspenseItem = z
     reason: z.enum(suspenseReasons),
     sender_name: z.string().nullable().meta({ description: 'Of a deposit: the payer, as the provider reports the name.' }),
     payment_reference: z.string().nullable().meta({ description: 'Of a deposit: the account number that the payer typed.' }),
-    paid_at: TimeOut.nullable(),
+    paid_at: TimeOut.nullable().meta({ description: 'When the provider was paid.' }),
     payment_id: IdOut('payment').nullable(),
     topup_id: IdOut('topup').nullable(),
     provider_receipt: z.string().nullable(),

@@ -60,10 +60,14 @@ export const Topup = z
     }),
     currency: z.string(),
     method: Method,
-    phone_number_mask: z.string().nullable().meta({ example: '********5678' }),
+    phone_number_mask: z
+      .string()
+      .nullable()
+      .meta({ example: '********5678' })
+      .meta({ description: 'The last digits of the phone that was prompted; null for a deposit.' }),
     instructions: z
       .union([
-        z.object({ paybill: z.string(), account_number: z.string() }),
+        z.object({ paybill: z.string().meta({ description: 'The paybill to pay in at.' }), account_number: z.string() }),
         z.object({ bank_code: z.string(), account_number: z.string(), reference: z.string() }),
       ])
       .nullable()

@@ -24,7 +24,9 @@ export const Role = z.enum(roles)
 export const WorkspaceView = z
   .object({
     workspace: Workspace,
-    membership: z.object({ role: Role, status: z.enum(['active', 'invited', 'suspended']) }),
+    membership: z
+      .object({ role: Role, status: z.enum(['active', 'invited', 'suspended']) })
+      .meta({ description: 'What the account is in it.' }),
   })
   .meta({ id: 'WorkspaceView' })
 export type WorkspaceView = z.output<typeof WorkspaceView>

@@ -15,11 +15,11 @@ export const Reconciliation = z
       .string()
       .nullable()
       .meta({ description: 'The account that the statement names as its own; null where it names none.' }),
-    period_start: TimeOut,
-    period_end: TimeOut,
+    period_start: TimeOut.meta({ description: 'The first moment that the statement covers.' }),
+    period_end: TimeOut.meta({ description: 'The last moment that the statement covers.' }),
     lines: z.int(),
-    matched: z.int(),
-    differences: z.int(),
+    matched: z.int().meta({ description: 'How many lines agree with what was booked.' }),
+    differences: z.int().meta({ description: 'How many entries disagree.' }),
     booked_minor: SignedMinor,
     stated_minor: SignedMinor,
     charges_minor: SignedMinor.meta({ description: "The provider's charges, which are in neither sum." }),

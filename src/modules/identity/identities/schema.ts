@@ -44,7 +44,10 @@ export const SignedMessage = z.strictObject({ ...signedMessage, intent: SignInIn
 export const LinkIdentity = z
   .discriminatedUnion('provider', [
     z.strictObject({ provider: z.literal('wallet'), ...signedMessage }),
-    z.strictObject({ provider: z.enum(flowProviders), return_to: bounded(2000).min(1).optional() }),
+    z.strictObject({
+      provider: z.enum(flowProviders),
+      return_to: bounded(2000).min(1).optional().meta({ description: 'Where the browser goes afterwards.' }),
+    }),
   ])
   .meta({ id: 'LinkIdentity' })
 

@@ -24,18 +24,32 @@ export type CreatePasskey = z.output<typeof CreatePasskey>
 /** The W3C's `PublicKeyCredentialCreationOptionsJSON`. */
 export const PasskeyOptions = z
   .object({
-    rp: z.object({ id: z.string(), name: z.string() }),
-    user: z.object({ id: z.string(), name: z.string(), displayName: z.string() }),
+    rp: z
+      .object({ id: z.string(), name: z.string() })
+      .meta({ description: 'This service, as the authenticator knows it (WebAuthn).' }),
+    user: z
+      .object({
+        id: z.string(),
+        name: z.string(),
+        displayName: z.string().meta({ description: 'The name that the authenticator shows (WebAuthn).' }),
+      })
+      .meta({ description: 'The account, as the authenticator knows it (WebAuthn).' }),
     challenge: z.string().meta({ description: 'In base64url; it can be used once, for ten minutes.' }),
-    pubKeyCredParams: z.array(z.object({ type: z.literal('public-key'), alg: z.number().int().min(-65_536).max(65_535) })),
+    pubKeyCredParams: z
+      .array(z.object({ type: z.literal('public-key'), alg: z.number().int().min(-65_536).max(65_535) }))
+      .meta({ description: 'The kinds of keys that are accepted (WebAuthn).' }),
     timeout: z.number().int(),
-    excludeCredentials: z.array(z.object({ id: z.string(), type: z.literal('public-key') })),
-    authenticatorSelection: z.object({
-      residentKey: z.literal('required'),
-      requireResidentKey: z.literal(true),
-      userVerification: z.literal('required'),
-    }),
-    attestation: z.literal('none'),
+    excludeCredentials: z
+      .array(z.object({ id: z.string(), type: z.literal('public-key') }))
+      .meta({ description: 'The passkeys that the account has already (WebAuthn).' }),
+    authenticatorSelection: z
+      .object({
+        residentKey: z.literal('required').meta({ description: 'Whether the authenticator keeps the key (WebAuthn).' }),
+        requireResidentKey: z.literal(true).meta({ description: 'Whether the authenticator keeps the key (WebAuthn).' }),
+        userVerification: z.literal('required'),
+      })
+      .meta({ description: 'Which authenticators may be used (WebAuthn).' }),
+    attestation: z.literal('none').meta({ description: 'Whether the authenticator proves its make (WebAuthn).' }),
   })
   .meta({
     id: 'PasskeyOptions',

@@ -5,7 +5,11 @@ import { Account } from '../accounts/schema.ts'
 import { SignInIntent } from '../identities/schema.ts'
 
 export const CreateNonce = z
-  .strictObject({ address: WalletAddress, chain_id: z.number().int().positive(), intent: SignInIntent })
+  .strictObject({
+    address: WalletAddress,
+    chain_id: z.number().int().positive().meta({ description: 'The chain of the wallet.' }),
+    intent: SignInIntent,
+  })
   .partial()
   .meta({ id: 'CreateWalletNonce' })
   .nullish()
@@ -14,10 +18,10 @@ export const CreateNonce = z
 export const Nonce = z
   .object({
     nonce: z.string(),
-    domain: z.string(),
+    domain: z.string().meta({ description: 'The domain that the message names.' }),
     uri: z.string(),
-    statement: z.string(),
-    chain_ids: z.array(z.number()),
+    statement: z.string().meta({ description: 'The sentence that the message contains.' }),
+    chain_ids: z.array(z.number()).meta({ description: 'The chains that are accepted.' }),
     issued_at: TimeOut,
     expires_at: TimeOut,
     message: z.string().optional().meta({ description: 'The message to sign, if an address was given.' }),
@@ -27,8 +31,8 @@ export const Nonce = z
 export const SignedIn = z
   .object({
     outcome: z.enum(['signed_in', 'account_created', 'linked', 'already_linked']),
-    account: Account,
-    session: z.object({ expires_at: TimeOut }).nullable(),
+    account: Account.meta({ description: 'The account that is signed in.' }),
+    session: z.object({ expires_at: TimeOut }).nullable().meta({ description: 'The session that began; null where none did.' }),
   })
   .meta({ id: 'SignedIn' })
 

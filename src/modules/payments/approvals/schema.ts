@@ -68,7 +68,7 @@ const ApprovalContext = z
     payee: z
       .object({
         payments_count: z.number().int().meta({ description: 'Payments from this workspace that reached this destination.' }),
-        last_paid_at: TimeOut.nullable(),
+        last_paid_at: TimeOut.nullable().meta({ description: 'When the payee was last paid; null if never.' }),
         typical_amount_minor: MinorOut.nullable().meta({
           description: 'The median of the last nine of those payments; null where there are fewer than three.',
         }),
@@ -93,7 +93,7 @@ export const Approval = z
     payment: PaymentSummary.nullable().meta({ description: 'Null where a batch is decided.' }),
     batch: BatchSummary.nullable().meta({ description: 'The batch that is decided as a whole; null for one payment.' }),
     required_approvals: z.number().int(),
-    approvals_given: z.number().int(),
+    approvals_given: z.number().int().meta({ description: 'How many approvals count so far.' }),
     separation_of_duties: z.boolean(),
     approval_proof: z.enum(approvalProofs).meta({
       description: '`signature`: only approvals that a passkey or a wallet signed count in `approvals_given`.',

@@ -12,17 +12,19 @@ const Signed = z.object({ signer: z.string(), signature: z.string(), message: z.
 
 /** Binary parts in base64url. */
 const PasskeyProof = z.object({
-  credential_id: z.string(),
-  authenticator_data: z.string(),
-  client_data: z.string(),
-  public_key: z.object({
-    kty: z.string(),
-    crv: z.string().optional(),
-    x: z.string().optional(),
-    y: z.string().optional(),
-    n: z.string().optional(),
-    e: z.string().optional(),
-  }),
+  credential_id: z.string().meta({ description: 'The passkey that signed.' }),
+  authenticator_data: z.string().meta({ description: 'What the authenticator added to what it signed, base64url.' }),
+  client_data: z.string().meta({ description: 'What the browser signed for, base64url.' }),
+  public_key: z
+    .object({
+      kty: z.string(),
+      crv: z.string().optional(),
+      x: z.string().optional(),
+      y: z.string().optional().meta({ description: 'The second coordinate of the key, base64url.' }),
+      n: z.string().optional(),
+      e: z.string().optional(),
+    })
+    .meta({ description: 'The public key of the passkey.' }),
 })
 
 export const Receipt = z
@@ -31,7 +33,7 @@ export const Receipt = z
     version: z.literal(2),
     issuer: z.string(),
     issued_at: TimeOut,
-    payment: Payment,
+    payment: Payment.meta({ description: 'The payment.' }),
     beneficiary: z.object({
       id: IdOut('beneficiary'),
       display_name: z.string(),
@@ -39,7 +41,13 @@ export const Receipt = z
       destination_mask: z.string(),
     }),
     policies: z
-      .array(z.object({ id: IdOut('policy'), version: z.number().int(), document: z.record(z.string(), z.unknown()) }))
+      .array(
+        z.object({
+          id: IdOut('policy'),
+          version: z.number().int(),
+          document: z.record(z.string(), z.unknown()).meta({ description: 'What was signed, as it was.' }),
+        }),
+      )
       .meta({ description: 'The policies that applied to the payment, each as it was when it decided.' }),
     decision_inputs: z.record(z.string(), z.unknown()).nullable().meta({
       description:
@@ -52,7 +60,9 @@ export const Receipt = z
         required_approvals: z.number().int(),
         separation_of_duties: z.boolean(),
         approval_proof: z.enum(approvalProofs),
-        messages: z.object({ approve: z.string(), reject: z.string() }),
+        messages: z
+          .object({ approve: z.string(), reject: z.string() })
+          .meta({ description: 'The texts that could be signed, as they were.' }),
         decisions: z.array(
           z.object({
             account_id: IdOut('account'),
@@ -67,7 +77,7 @@ export const Receipt = z
                 'For `via: passkey`: what was signed besides the text, whose SHA-256 is its challenge, and by which key.',
             }),
             decided_at: TimeOut,
-            voided_at: TimeOut.nullable(),
+            voided_at: TimeOut.nullable().meta({ description: 'When the decision stopped counting; null while it counts.' }),
           }),
         ),
       })
@@ -89,8 +99,8 @@ export const Receipt = z
         id: IdOut('ledger'),
         kind: z.enum(transferKinds),
         ends: IdOut('ledger').nullable().meta({ description: 'The hold that a post or a void ends.' }),
-        debit: z.string(),
-        credit: z.string(),
+        debit: z.string().meta({ description: 'The ledger account that is debited.' }),
+        credit: z.string().meta({ description: 'The ledger account that is credited.' }),
         amount_minor: MinorOut,
         created_at: TimeOut,
       }),
