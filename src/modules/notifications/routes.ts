@@ -4,9 +4,10 @@ import type { App } from '../../http/app-type.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { listsOf } from '../../http/routes.ts'
 import { openSse } from '../../http/sse.ts'
+import type { Deps } from './deps.ts'
 import { presentNotification } from './present.ts'
 import { EventStream, Notification, NotificationsQuery, StreamQuery } from './schema.ts'
-import { type Deps, listNotifications, openNotificationStream } from './service.ts'
+import { listNotifications, openNotificationStream } from './service.ts'
 
 export const registerNotifications = (app: App, deps: Deps): void => {
   const list = listsOf(app, deps)

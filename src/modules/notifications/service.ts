@@ -1,33 +1,18 @@
-import type { Logger } from 'pino'
 import type { Principal } from '../../auth/principal.ts'
-import type { Config } from '../../config.ts'
-import type { Database } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
-import type { Witness } from '../../db/witness.ts'
-import type { Feed } from '../../events/feed.ts'
 import { eventsAfter, eventsBefore, findEvent, type Position, readPast, type StoredEvent } from '../../events/read.ts'
 import type { FanOut } from '../../events/stream.ts'
 import type { StreamPlaces } from '../../events/stream-places.ts'
 import { filterOf, type TypeFilter, type TypePattern } from '../../events/types.ts'
 import { audienceOf, mayRead, type Reader } from '../../events/visibility.ts'
-import type { Cursors, PageRequest } from '../../http/pagination.ts'
+import type { PageRequest } from '../../http/pagination.ts'
 import type { SseConnection } from '../../http/sse.ts'
-import { type Clock, daysAfter } from '../../lib/clock.ts'
+import { daysAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { parseId, type Uuid } from '../../lib/ids.ts'
+import type { Deps } from './deps.ts'
 import { frameOf, resetFrame } from './present.ts'
 import { findReader } from './queries.ts'
-
-/** What notifications need: `app.ts` builds each part once. */
-export type Deps = {
-  config: Config
-  db: Database
-  witness: Witness
-  clock: Clock
-  logger: Logger
-  cursors: Cursors
-  feed: Feed
-}
 
 /** An event that this reader may read and that is still stored. Another tenant's counts as unknown. */
 const findOwnEvent = async (

@@ -3,9 +3,10 @@ import { created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
+import type { Deps } from './deps.ts'
 import { liveSubscriptions } from './queries.ts'
 import { CreatePushSubscription, PushKey, PushSubscription, presentSubscription } from './schema.ts'
-import { type Deps, requirePush, subscribe, unsubscribe } from './service.ts'
+import { requirePush, subscribe, unsubscribe } from './service.ts'
 
 const path = '/v1/accounts/me/push-subscriptions'
 

@@ -2,23 +2,17 @@ import { and, eq } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import { sha256 } from '../../auth/secrets.ts'
 import { sessionBehind } from '../../auth/session-behind.ts'
-import type { Vault } from '../../auth/vault.ts'
-import type { Config } from '../../config.ts'
 import { lockAccount } from '../../db/account-lock.ts'
-import { type Database, type Db, first, type Tx } from '../../db/client.ts'
+import { type Db, first, type Tx } from '../../db/client.ts'
 import { prepareInsert, prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
 import { pushSubscriptions } from '../../db/tables/push.ts'
 import { audit } from '../../events/audit.ts'
-import type { Cursors } from '../../http/pagination.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import type { Deps } from './deps.ts'
 import { findByEndpoint, liveSubscriptions, type SubscriptionRecord } from './queries.ts'
 import type { CreatePushSubscription } from './schema.ts'
 import { endpointProblem, type Push, pushHosts, sealEndpoint } from './send.ts'
-
-/** What subscriptions to notices need: `app.ts` builds each part once. `push` is null where it is off. */
-export type Deps = { config: Config; db: Database; clock: Clock; cursors: Cursors; vault: Vault; push: Push | null }
 
 const maxSubscriptions = 20
 
