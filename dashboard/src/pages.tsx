@@ -40,7 +40,7 @@ const BatchesPage = later(async () => (await import('./pages/batches/batches-pag
 const NewBatchPage = later(async () => (await import('./pages/batches/new-batch-page.tsx')).NewBatchPage)
 const BatchPage = later(async () => (await import('./pages/batches/batch-page.tsx')).BatchPage)
 const AccountPage = later(async () => (await import('./pages/account/account-page.tsx')).AccountPage)
-const ConsentPage = later(async () => (await import('./pages/consent/consent-page.tsx')).ConsentPage)
+const ConsentPage = later(async () => (await import('./pages/consent/consent.tsx')).ConsentPage)
 const DevicePage = later(async () => (await import('./pages/consent/device-page.tsx')).DevicePage)
 const KeysPage = later(async () => (await import('./pages/developers/keys-page.tsx')).KeysPage)
 const HistoryPage = later(async () => (await import('./pages/history/history-page.tsx')).HistoryPage)

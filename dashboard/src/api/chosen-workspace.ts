@@ -1,24 +1,11 @@
-const name = 'workspace'
+import { keepStored, readStored } from '../lib/storage.ts'
 
-const read = (): string | null => {
-  try {
-    return sessionStorage.getItem(name)
-  } catch {
-    return null
-  }
-}
-
-let chosen = read()
+let chosen = readStored('workspace', 'session')
 
 /** The workspace of this tab. Null: the session's own, where this person worked last. */
 export const chosenWorkspace = (): string | null => chosen
 
 export const chooseWorkspace = (id: string | null): void => {
   chosen = id
-  try {
-    if (id === null) sessionStorage.removeItem(name)
-    else sessionStorage.setItem(name, id)
-  } catch {
-    // Without storage the choice lasts as long as the page.
-  }
+  keepStored('workspace', id, 'session')
 }

@@ -1,19 +1,7 @@
-type Asking = { answer: (proven: boolean) => void }
+import { createStore } from '../lib/store.ts'
 
-let asking: Asking | null = null
-const listeners = new Set<() => void>()
-const tell = () => {
-  for (const listener of listeners) listener()
-}
-
-/** For the dialog that asks: whether a request waits for the person's proof, and how it is answered. */
-export const stepUp = {
-  subscribe: (listener: () => void) => {
-    listeners.add(listener)
-    return () => void listeners.delete(listener)
-  },
-  current: (): Asking | null => asking,
-}
+/** For the dialog that asks: how a request that waits for the person's proof is answered. */
+export const stepUp = createStore<{ answer: (proven: boolean) => void } | null>(null)
 
 /** Between the page that asks and the window in which the person answers: the cookie of both is the same. */
 const channel = 'step-up'
@@ -34,14 +22,12 @@ export const onProven = (listener: () => void): (() => void) => {
 /** Asks the person once, however many requests wait. What is sent to give the proof is not asked for one itself. */
 const ask = (): Promise<boolean> =>
   new Promise((resolve) => {
-    asking = {
+    stepUp.set({
       answer: (proven) => {
-        asking = null
-        tell()
+        stepUp.set(null)
         resolve(proven)
       },
-    }
-    tell()
+    })
   })
 
 const isRefused = async (response: Response): Promise<boolean> => {
@@ -56,6 +42,6 @@ const isRefused = async (response: Response): Promise<boolean> => {
 /** Sends a request; where the service wants to know again who the person is, asks them and sends it once more. */
 export const withProof = async (send: () => Promise<Response>): Promise<Response> => {
   const response = await send()
-  if (asking !== null || listeners.size === 0 || !(await isRefused(response))) return response
+  if (stepUp.get() !== null || !stepUp.isFollowed() || !(await isRefused(response))) return response
   return (await ask()) ? send() : response
 }

@@ -1,7 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { needsOpening } from '../lib/approval-cautions.ts'
-import { counts } from '../lib/approval-proof.ts'
-import { approvalSubject } from '../lib/approval-subject.ts'
+import { approvalSubject, counts } from '../lib/approval-subject.ts'
 import { permissionsOf, useSession } from '../shell/session.tsx'
 import { api, call, inWorkspace } from './client.ts'
 import { workspacesQuery } from './queries.ts'

@@ -54,8 +54,26 @@ const ofBatch = (batch: Schemas['PaymentBatchSummary']): ApprovalSubject => {
   }
 }
 
+/** Whether a decision counts: a rejection always, an approval only if it is signed where signatures are asked for. */
+export const counts = (
+  { approval_proof: proof }: Pick<Approval, 'approval_proof'>,
+  { decision, via }: Pick<Approval['decisions'][number], 'decision' | 'via'>,
+): boolean => decision === 'reject' || proof === 'any' || via !== 'credential'
+
 export const approvalSubject = ({ payment, batch }: Pick<Approval, 'payment' | 'batch'>): ApprovalSubject => {
   if (payment) return ofPayment(payment)
   if (batch) return ofBatch(batch)
   throw new Error('an approval is about a payment or a batch')
+}
+
+export type Choice = Approval['decisions'][number]['decision']
+
+/** "KES 23,499 to Savannah Supplies": what a decision is about, wherever it is named. */
+export const subjectWords = (approval: Pick<Approval, 'payment' | 'batch'>): string => approvalSubject(approval).words
+
+/** The result of a decision, from the service's answer: the first of two approvals sends nothing yet. */
+export const decidedWords = (approval: Approval): string => {
+  if (approval.status === 'approved') return `Approved: ${subjectWords(approval)} is on its way`
+  if (approval.status === 'rejected') return `Rejected: ${subjectWords(approval)} won’t be sent`
+  return `Approval recorded: ${approval.approvals_given} of ${countWords(approval.required_approvals, 'approval')}`
 }

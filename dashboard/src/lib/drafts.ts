@@ -1,26 +1,14 @@
 import { useEffect, useRef, useState } from 'react'
 import { sessionEnded } from './session-end.ts'
+import { keepStored, readStoredJson } from './storage.ts'
 
 const prefix = 'draft:'
 
 type Draft<Value> = { account: string; value: Value }
 
 const read = <Value>(key: string, account: string): Value | null => {
-  try {
-    const text = sessionStorage.getItem(key)
-    const draft: Draft<Value> | null = text === null ? null : JSON.parse(text)
-    return draft?.account === account ? draft.value : null
-  } catch {
-    return null
-  }
-}
-
-const write = <Value>(key: string, draft: Draft<Value>): void => {
-  try {
-    sessionStorage.setItem(key, JSON.stringify(draft))
-  } catch {
-    // Without storage a form lasts as long as its page.
-  }
+  const draft = readStoredJson(key, 'session') as Draft<Value> | null
+  return draft?.account === account ? draft.value : null
 }
 
 /** A draft belongs to the person who typed it: it is deleted when they sign out, and no one else sees it. */
@@ -47,15 +35,15 @@ export const useDraft = <Value>(name: string, account: string, initial: () => Va
   const [value, setValue] = useState<Value>(() => read<Value>(key, account) ?? initial())
   const sent = useRef(false)
   useEffect(() => {
-    if (!sent.current) write(key, { account, value })
+    if (!sent.current) keepStored(key, JSON.stringify({ account, value }), 'session')
   }, [key, account, value])
   const clear = () => {
     sent.current = true
-    sessionStorage.removeItem(key)
+    keepStored(key, null, 'session')
   }
   useEffect(
     () => () => {
-      if (!sessionEnded.get()) sessionStorage.removeItem(key)
+      if (!sessionEnded.get()) keepStored(key, null, 'session')
     },
     [key],
   )

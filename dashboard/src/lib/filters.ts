@@ -3,14 +3,14 @@ import { useSearchParams } from 'wouter'
 /** Filters live in the address, so that a view can be kept and shared. */
 export const useFilters = (apart: readonly string[] = []) => {
   const [params, setParams] = useSearchParams()
-  const change = (apply: (next: URLSearchParams) => void) =>
+  const change = (apply: (next: URLSearchParams) => void, replace = true) =>
     setParams(
       (before) => {
         const next = new URLSearchParams(before)
         apply(next)
         return next
       },
-      { replace: true },
+      { replace },
     )
   const put = (next: URLSearchParams, name: string, value: string) => {
     if (value === '') next.delete(name)
@@ -19,7 +19,8 @@ export const useFilters = (apart: readonly string[] = []) => {
   const names = [...params.keys()].filter((name) => !apart.includes(name))
   return {
     get: (name: string) => params.get(name),
-    set: (name: string, value: string) => change((next) => put(next, name, value)),
+    /** `replace`: going back leads to what was before it. */
+    set: (name: string, value: string, replace = true) => change((next) => put(next, name, value), replace),
     /** For a field: what it shows and sets. */
     field: (name: string) => ({
       value: params.get(name) ?? '',

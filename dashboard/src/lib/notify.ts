@@ -1,6 +1,5 @@
+import { keepStored, readStoredJson } from './storage.ts'
 import { createStore } from './store.ts'
-
-const storageName = 'notify'
 
 /** How this browser announces a new approval. */
 export type NotifyChoices = {
@@ -15,23 +14,12 @@ export type NotifyChoices = {
 
 const standard: NotifyChoices = { toast: true, badge: true, push: null, approved: false, asked: false }
 
-const stored = (): NotifyChoices => {
-  try {
-    const stored: unknown = JSON.parse(localStorage.getItem(storageName) ?? '{}')
-    return { ...standard, ...(typeof stored === 'object' ? stored : {}) }
-  } catch {
-    return standard
-  }
-}
+const stored = readStoredJson('notify')
 
-export const notifyChoices = createStore<NotifyChoices>(stored())
+export const notifyChoices = createStore<NotifyChoices>({ ...standard, ...(typeof stored === 'object' && stored) })
 
 export const chooseNotify = (change: Partial<NotifyChoices>): void => {
   const next = { ...notifyChoices.get(), ...change }
   notifyChoices.set(next)
-  try {
-    localStorage.setItem(storageName, JSON.stringify(next))
-  } catch {
-    // Without storage the choice lasts as long as the page.
-  }
+  keepStored('notify', JSON.stringify(next))
 }

@@ -2,6 +2,7 @@ import { csvHeader, csvLine } from '../../../src/lib/csv-line.ts'
 import { columnOfTitle, isReason, labelOfColumn, listColumns, reasonTitle, titleKey } from '../../../src/lib/list-columns.ts'
 import type { PaymentList as ReadList } from '../../../src/lib/payment-list.ts'
 import { filledWidth, rowProblem } from '../../../src/lib/table-rows.ts'
+import { keepStored, readStoredJson } from './storage.ts'
 import { ofFile, type Problem, readTextFile } from './text-file.ts'
 
 /** What a column of a file means: a column of the API, `metadata.<name>`, or nothing that is sent. Null: not said yet. */
@@ -17,24 +18,14 @@ const longestName = 120
 const mostRows = 1_000
 
 const remembered = 'list-columns'
-const readRemembered = (): Readonly<Record<string, unknown>> => {
-  try {
-    return JSON.parse(localStorage.getItem(remembered) ?? '{}')
-  } catch {
-    return {}
-  }
-}
+const readRemembered = (): Readonly<Record<string, unknown>> => ({ ...(readStoredJson(remembered) as object | null) })
 const isMeaning = (value: unknown): value is string =>
   typeof value === 'string' && (value === leftOut || value.startsWith('metadata.') || listColumns.some((name) => name === value))
 
 /** The same file comes next month: its columns are known then. They say nothing about a person, so they outlive the session. */
 export const rememberColumns = ({ columns }: PaymentList): void => {
   const said = columns.flatMap(({ title, meaning }) => (title === '' || meaning === null ? [] : [[titleKey(title), meaning]]))
-  try {
-    localStorage.setItem(remembered, JSON.stringify({ ...readRemembered(), ...Object.fromEntries(said) }))
-  } catch {
-    // Without storage they are asked for again.
-  }
+  keepStored(remembered, JSON.stringify({ ...readRemembered(), ...Object.fromEntries(said) }))
 }
 
 const meaningOf = (title: string, isFilled: boolean): string | null => {

@@ -1,30 +1,30 @@
 import { useEffect, useRef } from 'react'
+import { keepStored, readStored } from './storage.ts'
 import { createStore } from './store.ts'
 
-const storageName = 'shortcuts'
-
-const enabledAtStart = (): boolean => {
-  try {
-    return localStorage.getItem(storageName) !== 'off'
-  } catch {
-    return true
-  }
-}
-
 /** Single-key shortcuts conflict with some tools (dictation), so they can be turned off. */
-export const shortcutsOn = createStore(enabledAtStart())
+export const shortcutsOn = createStore(readStored('shortcuts') !== 'off')
 
 export const switchShortcuts = (on: boolean): void => {
   shortcutsOn.set(on)
-  try {
-    localStorage.setItem(storageName, on ? 'on' : 'off')
-  } catch {
-    // Without storage the choice lasts as long as the page.
-  }
+  keepStored('shortcuts', on ? 'on' : 'off')
 }
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || ['INPUT', 'TEXTAREA', 'SELECT'].includes(target.tagName))
+
+export const isDialogOpen = (): boolean => document.querySelector('dialog[open]') !== null
+
+/** Each key that is pressed anywhere on the page. */
+export const usePageKey = (onKey: (event: KeyboardEvent) => void): void => {
+  const latest = useRef(onKey)
+  latest.current = onKey
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => latest.current(event)
+    addEventListener('keydown', listen)
+    return () => removeEventListener('keydown', listen)
+  }, [])
+}
 
 const sequenceMs = 900
 
@@ -32,22 +32,16 @@ const sequenceMs = 900
 export type Shortcuts = Readonly<Record<string, () => void>>
 
 export const useShortcuts = (shortcuts: Shortcuts): void => {
-  const latest = useRef(shortcuts)
-  latest.current = shortcuts
-  useEffect(() => {
-    let first: { key: string; at: number } | null = null
-    const onKey = (event: KeyboardEvent) => {
-      if (!shortcutsOn.get() || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
-      if (isTyping(event.target) || document.querySelector('dialog[open]')) return
-      const sequence = first && event.timeStamp - first.at < sequenceMs ? `${first.key} ${event.key}` : null
-      const action = (sequence && latest.current[sequence]) || latest.current[event.key]
-      first = { key: event.key, at: event.timeStamp }
-      if (!action) return
-      first = null
-      event.preventDefault()
-      action()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
+  const first = useRef<{ key: string; at: number } | null>(null)
+  usePageKey((event) => {
+    if (!shortcutsOn.get() || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
+    if (isTyping(event.target) || isDialogOpen()) return
+    const before = first.current
+    const sequence = before && event.timeStamp - before.at < sequenceMs ? `${before.key} ${event.key}` : null
+    const action = (sequence && shortcuts[sequence]) || shortcuts[event.key]
+    first.current = action ? null : { key: event.key, at: event.timeStamp }
+    if (!action) return
+    event.preventDefault()
+    action()
+  })
 }

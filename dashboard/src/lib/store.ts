@@ -1,6 +1,11 @@
 import { useSyncExternalStore } from 'react'
 
-export type Store<Value> = { get: () => Value; set: (value: Value) => void; subscribe: (listener: () => void) => () => void }
+export type Store<Value> = {
+  get: () => Value
+  set: (value: Value) => void
+  subscribe: (listener: () => void) => () => void
+  isFollowed: () => boolean
+}
 
 /** A value outside of React that components can follow. */
 export const createStore = <Value>(initial: Value): Store<Value> => {
@@ -16,6 +21,7 @@ export const createStore = <Value>(initial: Value): Store<Value> => {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    isFollowed: () => listeners.size > 0,
   }
 }
 

@@ -1,3 +1,4 @@
+import { keepStored } from './storage.ts'
 import { createStore } from './store.ts'
 
 export const themes = ['system', 'light', 'dark'] as const
@@ -10,11 +11,6 @@ export const theme = createStore<Theme>(stored())
 export const chooseTheme = (choice: Theme): void => {
   if (choice === 'system') delete document.documentElement.dataset.theme
   else document.documentElement.dataset.theme = choice
-  try {
-    if (choice === 'system') localStorage.removeItem('theme')
-    else localStorage.setItem('theme', choice)
-  } catch {
-    // Without storage the choice lasts as long as the page.
-  }
+  keepStored('theme', choice === 'system' ? null : choice)
   theme.set(choice)
 }

@@ -1,9 +1,27 @@
 import { eventTypes } from '../../../src/events/types.ts'
-import { type LiveEvent, parseEvent } from './event.ts'
+
+/** An event as the stream and the list carry it. */
+export type LiveEvent = {
+  id: string
+  type: string
+  created_at: string
+  account_id: string
+  workspace_id: string | null
+  data: Record<string, unknown>
+}
+
+const parseEvent = (text: string): LiveEvent | null => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && 'type' in value && 'data' in value ? (value as LiveEvent) : null
+  } catch {
+    return null
+  }
+}
 
 export type ConnectionState = 'connecting' | 'live' | 'reconnecting'
 
-export type Listener = {
+type Listener = {
   onEvent: (event: LiveEvent) => void
   /** The missed events are no longer in the stream: everything has to be read again. */
   onReset: () => void
@@ -16,7 +34,7 @@ const longestPauseMs = 30_000
  * One EventSource that doesn't give up. The browser itself resumes after a broken connection (with Last-Event-ID); after an answer
  * that is no stream (503, a restart) it stops for good, so then we open a new one, later each time.
  */
-export const connect = (listener: Listener): (() => void) => {
+const connect = (listener: Listener): (() => void) => {
   let source: EventSource | null = null
   let lastId: string | null = null
   let failures = 0
@@ -62,5 +80,75 @@ export const connect = (listener: Listener): (() => void) => {
     removeEventListener('offline', lose)
     removeEventListener('online', open)
     source?.close()
+  }
+}
+
+type Message =
+  | { kind: 'event'; event: LiveEvent }
+  | { kind: 'reset' }
+  | { kind: 'state'; state: ConnectionState }
+  | { kind: 'hello' }
+
+/**
+ * One stream for all tabs of a person: over HTTP/1.1 a browser has six connections for a site, and streams would take them all.
+ * The tab that holds the lock has the stream and passes its events to the others; when it closes, the next one takes over.
+ */
+export const connectShared = (account: string, listener: Listener): (() => void) => {
+  if (!('locks' in navigator) || !('BroadcastChannel' in window)) return connect(listener)
+  const name = `stream:${account}`
+  const channel = new BroadcastChannel(name)
+  const stopped = new AbortController()
+  let state: ConnectionState = 'connecting'
+  let leads = false
+  const post = (message: Message) => channel.postMessage(message)
+
+  channel.onmessage = ({ data }: MessageEvent<Message>) => {
+    if (data.kind === 'hello' && leads) post({ kind: 'state', state })
+    if (leads) return
+    if (data.kind === 'event') listener.onEvent(data.event)
+    if (data.kind === 'reset') listener.onReset()
+    if (data.kind === 'state') listener.onState(data.state)
+  }
+  post({ kind: 'hello' })
+
+  const lead = () =>
+    new Promise<void>((resolve) => {
+      leads = true
+      const disconnect = connect({
+        onEvent: (event) => {
+          post({ kind: 'event', event })
+          listener.onEvent(event)
+        },
+        onReset: () => {
+          post({ kind: 'reset' })
+          listener.onReset()
+        },
+        onState: (next) => {
+          state = next
+          post({ kind: 'state', state })
+          listener.onState(state)
+        },
+      })
+      stopped.signal.addEventListener('abort', () => {
+        disconnect()
+        resolve()
+      })
+    })
+
+  // Events may be missed between two leaders: the new one reads everything again.
+  const leading = navigator.locks.request(name, { ifAvailable: true }, (lock) => (lock ? lead() : null))
+  leading
+    .then(() => {
+      if (leads || stopped.signal.aborted) return undefined
+      return navigator.locks.request(name, { signal: stopped.signal }, () => {
+        listener.onReset()
+        return lead()
+      })
+    })
+    .catch(() => undefined)
+
+  return () => {
+    stopped.abort()
+    channel.close()
   }
 }

@@ -1,12 +1,10 @@
 import { LinkButton } from '../ui/button.tsx'
-import { Empty, Page } from '../ui/layout.tsx'
+import { EmptyCard, Page } from '../ui/layout.tsx'
 
 export const NotFoundPage = () => (
   <Page title="Page not found">
-    <div className="card">
-      <Empty icon="search" title="Nothing here" actions={<LinkButton href="/">Go to overview</LinkButton>}>
-        The address may be wrong, or the page may have been removed.
-      </Empty>
-    </div>
+    <EmptyCard icon="search" title="Nothing here" actions={<LinkButton href="/">Go to overview</LinkButton>}>
+      The address may be wrong, or the page may have been removed.
+    </EmptyCard>
   </Page>
 )

@@ -1,8 +1,7 @@
 import { Fragment, useEffect, useId, useRef, useState } from 'react'
 import { cx } from '../lib/class-names.ts'
 import { Icon } from '../ui/icon.tsx'
-import { type Entry, findEntries } from './entry.ts'
-import { useEntries } from './use-entries.ts'
+import { type Entry, findEntries, useEntries } from './use-entries.ts'
 
 const perGroup = 5
 

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useLocation } from 'wouter'
+import { rowsOf } from '../api/every-page.ts'
 import { grantsQuery, paymentsQuery, policiesQuery, workspacesQuery } from '../api/queries.ts'
 import { useBeneficiaries } from '../api/use-beneficiaries.ts'
 import { useDebounced } from '../lib/debounced.ts'
@@ -11,7 +12,44 @@ import { shortTime } from '../lib/time.ts'
 import { useNav } from '../shell/nav-items.ts'
 import { useSession } from '../shell/session.tsx'
 import { useSwitchWorkspace } from '../shell/switch-workspace.ts'
-import type { Entry } from './entry.ts'
+import type { IconName } from '../ui/icon.tsx'
+
+export type Entry = {
+  key: string
+  group: string
+  title: string
+  note?: string
+  icon: IconName
+  /** More words that match it. */
+  also?: string
+  run: () => void
+}
+
+const rank = (entry: Entry, words: readonly string[]): number | null => {
+  const title = entry.title.toLowerCase()
+  const text = `${title} ${entry.note ?? ''} ${entry.also ?? ''}`.toLowerCase()
+  if (!words.every((word) => text.includes(word))) return null
+  const [first = ''] = words
+  if (title.startsWith(first)) return 0
+  return title.includes(first) ? 1 : 2
+}
+
+/** The entries that contain every word; those whose title starts with the text first. Groups keep their order. */
+export const findEntries = (entries: readonly Entry[], text: string, perGroup: number): Entry[] => {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const ranked = entries.flatMap((entry) => {
+    const position = rank(entry, words)
+    return position === null ? [] : [{ entry, position }]
+  })
+  const groups = [...new Set(ranked.map(({ entry }) => entry.group))]
+  return groups.flatMap((group) =>
+    ranked
+      .filter(({ entry }) => entry.group === group)
+      .sort((a, b) => a.position - b.position)
+      .slice(0, perGroup)
+      .map(({ entry }) => entry),
+  )
+}
 
 type Go = (href: string) => () => void
 
@@ -60,7 +98,7 @@ export const useEntries = (text: string): { entries: Entry[]; payments: Entry[] 
         icon: railFacts[beneficiary.payment_rail].icon,
         run: go(`/beneficiaries/${beneficiary.id}`),
       })),
-    ...(grants.data?.pages.flatMap((page) => page.data) ?? [])
+    ...rowsOf(grants)
       .filter(({ revoked_at }) => revoked_at === null)
       .map((grant) => {
         const agent = grant.kind === 'oauth'
@@ -73,7 +111,7 @@ export const useEntries = (text: string): { entries: Entry[]; payments: Entry[] 
           run: go(`/agents/${grant.id}`),
         }
       }),
-    ...(policies.data?.pages.flatMap((page) => page.data) ?? []).map(({ id, name }) => ({
+    ...rowsOf(policies).map(({ id, name }) => ({
       key: id,
       group: 'Policies',
       title: name,

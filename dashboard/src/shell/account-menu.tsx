@@ -1,10 +1,9 @@
-import { Link } from 'wouter'
 import type { Schemas } from '../api/types.ts'
 import { initials, shortAddress } from '../lib/mask.ts'
 import { useStore } from '../lib/store.ts'
 import { chooseTheme, type Theme, theme, themes } from '../lib/theme.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
-import { Menu } from '../ui/menu.tsx'
+import { Menu, MenuItem } from '../ui/menu.tsx'
 import { useSession } from './session.tsx'
 import { useSignOut } from './sign-out.ts'
 
@@ -20,10 +19,9 @@ const ThemeItem = () => {
   const current = useStore(theme)
   const next = themes[(themes.indexOf(current) + 1) % themes.length] ?? 'system'
   return (
-    <button type="button" className="menu-item" onClick={() => chooseTheme(next)}>
-      <Icon name={themeIcons[current]} />
+    <MenuItem icon={themeIcons[current]} onClick={() => chooseTheme(next)}>
       {themeNames[current]}
-    </button>
+    </MenuItem>
   )
 }
 
@@ -50,31 +48,27 @@ export const AccountMenu = ({ onHelp, up = false, compact = false }: { onHelp: (
     >
       {(close) => (
         <>
-          <Link href="/account" className="menu-item" onClick={close}>
-            <Icon name="account" />
+          <MenuItem icon="account" href="/account" onClick={close}>
             Account
-          </Link>
+          </MenuItem>
           <ThemeItem />
-          <button
-            type="button"
-            className="menu-item"
+          <MenuItem
+            icon="bolt"
             onClick={() => {
               close()
               onHelp()
             }}
           >
-            <Icon name="bolt" />
             Keyboard shortcuts
-          </button>
+          </MenuItem>
           <a className="menu-item" href="/docs">
             <Icon name="code" />
             API reference
           </a>
           <div className="menu-line" />
-          <button type="button" className="menu-item" onClick={() => signOut.mutate()}>
-            <Icon name="out" />
+          <MenuItem icon="out" onClick={() => signOut.mutate()}>
             Sign out
-          </button>
+          </MenuItem>
         </>
       )}
     </Menu>

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import type { Permission } from '../../../src/auth/permissions.ts'
 import { statusText } from '../lib/status-words.ts'
 import { LinkButton } from '../ui/button.tsx'
-import { Empty } from '../ui/layout.tsx'
+import { EmptyCard } from '../ui/layout.tsx'
 import { useSession } from './session.tsx'
 
 /** A form for people who may submit it; for others, why it is missing and whom to ask. `action`: such as "make payments". */
@@ -11,12 +11,10 @@ export const Allowed = ({ permission, action, children }: { permission: Permissi
   if (can(permission)) return children
   const role = statusText(membership.role).toLowerCase()
   return (
-    <div className="card">
-      <Empty icon="lock" title={`Your role can’t ${action}`} actions={<LinkButton href="/workspace">See who can</LinkButton>}>
-        {membership.status === 'suspended'
-          ? `Your membership in ${workspace.name} is suspended. An owner or administrator can reinstate you.`
-          : `You are ${/^[aeiou]/.test(role) ? 'an' : 'a'} ${role} in ${workspace.name}. An owner or administrator can give you another role.`}
-      </Empty>
-    </div>
+    <EmptyCard icon="lock" title={`Your role can’t ${action}`} actions={<LinkButton href="/workspace">See who can</LinkButton>}>
+      {membership.status === 'suspended'
+        ? `Your membership in ${workspace.name} is suspended. An owner or administrator can reinstate you.`
+        : `You are ${/^[aeiou]/.test(role) ? 'an' : 'a'} ${role} in ${workspace.name}. An owner or administrator can give you another role.`}
+    </EmptyCard>
   )
 }

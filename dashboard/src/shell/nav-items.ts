@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useLocation } from 'wouter'
 import { credentialQuery } from '../api/queries.ts'
+import { keepStored, readStored } from '../lib/storage.ts'
 import type { IconName } from '../ui/icon.tsx'
 import { type Session, useSession } from './session.tsx'
 
@@ -52,23 +53,6 @@ export const isCurrent = (href: string, location: string): boolean =>
 
 const name = 'administers'
 
-const remembered = (): string | null => {
-  try {
-    return localStorage.getItem(name)
-  } catch {
-    return null
-  }
-}
-
-const remember = (accountId: string | null): void => {
-  try {
-    if (accountId === null) localStorage.removeItem(name)
-    else localStorage.setItem(name, accountId)
-  } catch {
-    // Without storage it is asked again after each load.
-  }
-}
-
 /**
  * Whether this person administers the service. The overview, which most visits begin with, makes no call for it: there what was last
  * answered in this browser counts, unless `asks`.
@@ -78,8 +62,8 @@ export const useAdministers = (asks = false): boolean => {
   const [location] = useLocation()
   const { data } = useQuery({ ...credentialQuery, enabled: asks || location !== '/' })
   useEffect(() => {
-    if (data?.is_admin) remember(data.account_id)
-    else if (data && remembered() === data.account_id) remember(null)
+    if (data?.is_admin) keepStored(name, data.account_id)
+    else if (data && readStored(name) === data.account_id) keepStored(name, null)
   }, [data])
-  return data ? data.is_admin : remembered() === account.id
+  return data ? data.is_admin : readStored(name) === account.id
 }

@@ -10,8 +10,8 @@ import { hasNoSession } from '../lib/first-visit.ts'
 import { sessionEnded } from '../lib/session-end.ts'
 import { setPageZone } from '../lib/zone.ts'
 import { Failure } from '../ui/failure.tsx'
+import { SkeletonText } from '../ui/layout.tsx'
 import { signInPath } from './paths.ts'
-import { ShellFrame } from './shell-frame.tsx'
 import { StepUp } from './step-up.tsx'
 
 export type Session = {
@@ -93,3 +93,19 @@ export const SessionIn = ({ account, view: { workspace, membership }, children }
     </SessionContext>
   )
 }
+
+/** The page while the session loads, in the size of what follows. */
+const ShellFrame = ({ children }: { children?: ReactNode }) => (
+  <div className="shell">
+    <aside className="sidebar" aria-hidden="true" />
+    <div className="topbar" aria-hidden="true" />
+    <main className="main" aria-busy={!children}>
+      {children || (
+        <div className="page-header">
+          <SkeletonText width="180px" height={26} />
+          <h1 className="visually-hidden">Loading</h1>
+        </div>
+      )}
+    </main>
+  </div>
+)

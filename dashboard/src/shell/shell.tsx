@@ -1,21 +1,29 @@
+import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { useInbox } from '../api/use-inbox.ts'
+import { workspacesQuery } from '../api/queries.ts'
+import type { Schemas } from '../api/types.ts'
+import { isForMe, useInbox } from '../api/use-inbox.ts'
+import { subjectWords } from '../lib/approval-subject.ts'
 import { takeArrival } from '../lib/arrival.ts'
-import { useShortcuts } from '../lib/shortcuts.ts'
+import { notifyChoices } from '../lib/notify.ts'
+import { usePageKey, useShortcuts } from '../lib/shortcuts.ts'
 import { useStore } from '../lib/store.ts'
-import { connection } from '../live/live.tsx'
+import { waitingCount } from '../lib/title.ts'
+import type { LiveEvent } from '../live/connection.ts'
+import { connection, Live } from '../live/live.tsx'
 import { Palette } from '../palette/palette.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Notice } from '../ui/layout.tsx'
+import { announce } from '../ui/toast.tsx'
 import { AccountMenu } from './account-menu.tsx'
-import { Attention } from './attention.tsx'
 import { BottomBar } from './bottom-bar.tsx'
 import { isCurrent, type NavItem, useNav } from './nav-items.ts'
 import { PushOffer } from './push-offer.tsx'
-import { SandboxBadge } from './sandbox-badge.tsx'
 import { SecondWay } from './second-way.tsx'
-import { useSession } from './session.tsx'
+import { permissionsOf, useSession } from './session.tsx'
+import { SandboxBadge } from './single-page.tsx'
+import { useSwitchWorkspace } from './switch-workspace.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
 
 const ShortcutHelp = lazy(async () => ({ default: (await import('./shortcut-help.tsx')).ShortcutHelp }))
@@ -59,20 +67,6 @@ const useArrival = (location: string) => {
   return main
 }
 
-const usePaletteKey = (open: () => void) => {
-  const latest = useRef(open)
-  latest.current = open
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
-      event.preventDefault()
-      latest.current()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
-}
-
 export const Shell = ({ children }: { children: ReactNode }) => {
   const { can } = useSession()
   const nav = useNav()
@@ -83,7 +77,11 @@ export const Shell = ({ children }: { children: ReactNode }) => {
   const main = useArrival(location)
   const search = () => setOpen('palette')
   const help = () => setOpen('help')
-  usePaletteKey(search)
+  usePageKey((event) => {
+    if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
+    event.preventDefault()
+    search()
+  })
   useShortcuts({
     ...Object.fromEntries(nav.all.map(({ keys, href }) => [keys, () => navigate(href)])),
     ...(can('payment.create') && { n: () => navigate('/payments/new') }),
@@ -190,4 +188,32 @@ const FrozenBanner = () => {
       {notes}
     </div>
   ) : null
+}
+
+const isApproval = (data: Record<string, unknown>): data is Schemas['Approval'] => 'payment' in data && 'decisions' in data
+
+/** Follows the stream, and announces an approval that waits for this person. */
+const Attention = ({ waiting }: { waiting: number }) => {
+  const { account, workspace } = useSession()
+  const { badge } = useStore(notifyChoices)
+  const { data } = useQuery(workspacesQuery)
+  const switchTo = useSwitchWorkspace()
+  const [location, navigate] = useLocation()
+
+  useEffect(() => {
+    waitingCount.set(badge ? waiting : 0)
+    return () => waitingCount.set(0)
+  }, [badge, waiting])
+
+  const onEvent = (event: LiveEvent) => {
+    if (event.type !== 'approval.requested' || !isApproval(event.data) || !isForMe(event.data, account.id)) return
+    const view = data?.data.find((candidate) => candidate.workspace.id === event.workspace_id)
+    if (!view || !permissionsOf(view.membership).has('approval.decide')) return
+    const path = `/approvals/${event.data.id}`
+    const open = () => (view.workspace.id === workspace.id ? navigate(path) : switchTo(view.workspace.id, path))
+    const subject = subjectWords(event.data)
+    if (notifyChoices.get().toast && location !== '/approvals')
+      announce(`${subject} needs your approval`, 'info', { label: 'Review', run: open })
+  }
+  return <Live accountId={account.id} onEvent={onEvent} />
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { cx } from '../lib/class-names.ts'
-import { SandboxBadge } from './sandbox-badge.tsx'
+import { isMoneySimulated } from '../lib/sandbox.ts'
 
 export const Brand = () => (
   <span className="brand">
@@ -24,3 +24,11 @@ export const SinglePage = ({ children, wide = false, aside }: { children: ReactN
     </div>
   </main>
 )
+
+/** On every page where no real money moves. */
+export const SandboxBadge = () =>
+  isMoneySimulated() ? (
+    <span className="sandbox-badge" title="Payments are simulated. No real money moves.">
+      Sandbox
+    </span>
+  ) : null

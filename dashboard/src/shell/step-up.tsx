@@ -1,10 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useEffect, useState, useSyncExternalStore } from 'react'
+import { useEffect, useState } from 'react'
 import { api, call } from '../api/client.ts'
 import { onProven, stepUp } from '../api/step-up.ts'
+import { useStore } from '../lib/store.ts'
 import { ProviderButtons } from '../pages/sign-in/provider-buttons.tsx'
 import { prepareSignIn } from '../pages/sign-in/wallet-message.ts'
 import { answerWithPasskey, hasPasskeys } from '../passkey/passkey.ts'
+import { WayButton } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -31,20 +33,9 @@ const ByPasskey = ({ onProven }: { onProven: () => void }) => {
   if (!proving.data || proving.data.allowCredentials.length === 0) return null
   return (
     <div className="stack-s">
-      <button
-        type="button"
-        className="button button-secondary button-large button-wide button-way"
-        aria-disabled={prove.isPending || undefined}
-        onClick={() => {
-          if (!prove.isPending) prove.mutate()
-        }}
-      >
-        <span className="avatar">
-          <Icon name="fingerprint" />
-        </span>
-        <span className="grow">Confirm with a passkey</span>
-        <Icon name="forward" size={16} />
-      </button>
+      <WayButton mark={<Icon name="fingerprint" />} disabled={prove.isPending} onClick={() => prove.mutate()}>
+        Confirm with a passkey
+      </WayButton>
       <Failure error={prove.error} />
     </div>
   )
@@ -97,6 +88,6 @@ const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
 
 /** Opens when a request of any page was refused until the person proves who they are. */
 export const StepUp = () => {
-  const asking = useSyncExternalStore(stepUp.subscribe, stepUp.current)
+  const asking = useStore(stepUp)
   return asking && <Asking answer={asking.answer} />
 }

@@ -1,10 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from 'wouter'
 import { workspacesQuery } from '../api/queries.ts'
 import { initials } from '../lib/mask.ts'
 import { statusText } from '../lib/status-words.ts'
 import { Icon } from '../ui/icon.tsx'
-import { Menu } from '../ui/menu.tsx'
+import { Menu, MenuItem } from '../ui/menu.tsx'
 import { useSession } from './session.tsx'
 import { useSwitchWorkspace } from './switch-workspace.ts'
 
@@ -30,16 +29,14 @@ export const WorkspaceMenu = () => {
       {(close) => (
         <>
           {others.map((view) => (
-            <button
+            <MenuItem
               key={view.workspace.id}
-              type="button"
-              className="menu-item"
+              mark={<span className="avatar">{initials(view.workspace.name)}</span>}
               onClick={() => {
                 close()
                 switchTo(view.workspace.id)
               }}
             >
-              <span className="avatar">{initials(view.workspace.name)}</span>
               <span className="grow">
                 {view.workspace.name}
                 <br />
@@ -47,17 +44,15 @@ export const WorkspaceMenu = () => {
                   {statusText(view.membership.status === 'active' ? view.membership.role : view.membership.status)}
                 </span>
               </span>
-            </button>
+            </MenuItem>
           ))}
           {others.length > 0 && <div className="menu-line" />}
-          <Link href="/workspace" className="menu-item" onClick={close}>
-            <Icon name="workspace" />
+          <MenuItem icon="workspace" href="/workspace" onClick={close}>
             Members and settings
-          </Link>
-          <Link href="/workspace/new" className="menu-item" onClick={close}>
-            <Icon name="plus" />
+          </MenuItem>
+          <MenuItem icon="plus" href="/workspace/new" onClick={close}>
             New workspace
-          </Link>
+          </MenuItem>
         </>
       )}
     </Menu>

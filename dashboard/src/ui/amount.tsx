@@ -15,7 +15,7 @@ type AmountProps = {
 export const Amount = ({ minor, currency, size = 'normal', signed = false, gain = signed }: AmountProps) => {
   const plus = signed && !minor.startsWith('-') && minor !== '0'
   return (
-    <span className={cx('amount', size !== 'normal' && `amount-${size}`, plus && gain && 'amount-good')}>
+    <span className={cx('amount', size !== 'normal' && `amount-${size}`, plus && gain && 'good-text')}>
       <span className="amount-currency">{currency}</span>
       {plus && '+'}
       {majorText(minor)}

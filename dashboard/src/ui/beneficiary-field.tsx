@@ -1,4 +1,4 @@
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
 import { Field, SelectField } from './field.tsx'
 
@@ -39,18 +39,8 @@ export const BeneficiaryField = ({ beneficiaries, value, onChange, none, label =
 }
 
 /** The service searches as one types; the suggestions are the browser's own, so the keyboard works as everywhere. */
-const SearchField = ({
-  beneficiaries,
-  value,
-  onChange,
-  none,
-  label,
-  hint,
-  error,
-  autoFocus = false,
-}: Props & { label: string }) => {
+const SearchField = ({ beneficiaries, value, onChange, none, hint, autoFocus = false, ...field }: Props & { label: string }) => {
   const { all, search, nameOf, isPending } = beneficiaries
-  const list = useId()
   const [typed, setTyped] = useState<string | null>(null)
   const shown = typed ?? (value === '' || isPending ? '' : nameOf(value))
   const type = (text: string) => {
@@ -60,13 +50,13 @@ const SearchField = ({
     onChange(match?.id ?? '')
   }
   return (
-    <Field label={label} hint={hint ?? 'Type a part of the name'} {...(error !== undefined && { error })}>
+    <Field hint={hint ?? 'Type a part of the name'} {...field}>
       {(wiring) => (
         <>
           <input
             {...wiring}
             className="input"
-            list={list}
+            list={`${wiring.id}-names`}
             value={shown}
             placeholder={none}
             autoComplete="off"
@@ -78,7 +68,7 @@ const SearchField = ({
               if (value === '') setTyped(null)
             }}
           />
-          <datalist id={list}>
+          <datalist id={`${wiring.id}-names`}>
             {all
               .filter(({ status }) => status === 'active')
               .map(({ id, display_name }) => (

@@ -14,6 +14,8 @@ type ButtonProps = Look & {
   children: ReactNode
   onClick?: () => void
   type?: 'button' | 'submit'
+  /** In the icon's place. */
+  mark?: ReactNode
   /** The request is under way: the button keeps its place and its focus and does nothing. */
   busy?: boolean
   disabled?: boolean
@@ -23,6 +25,8 @@ type ButtonProps = Look & {
   expanded?: boolean
 }
 
+const Spinner = () => <span className="spinner" aria-hidden="true" />
+
 /** Disabled buttons stay focusable, so that a keyboard doesn't lose its place when one becomes busy. */
 export const Button = ({
   children,
@@ -31,6 +35,7 @@ export const Button = ({
   busy = false,
   disabled = false,
   icon,
+  mark = icon && <Icon name={icon} size={16} />,
   describedBy,
   label,
   expanded,
@@ -49,7 +54,7 @@ export const Button = ({
       onClick?.()
     }}
   >
-    {busy ? <span className="spinner" aria-hidden="true" /> : icon && <Icon name={icon} size={16} />}
+    {busy ? <Spinner /> : mark}
     {children}
   </button>
 )
@@ -59,6 +64,25 @@ export const LinkButton = ({ href, children, icon, ...look }: Look & { href: str
     {icon && <Icon name={icon} size={16} />}
     {children}
   </Link>
+)
+
+type WayProps = Pick<ButtonProps, 'children' | 'mark' | 'disabled'> & { onClick: () => void; busy?: boolean }
+
+/** One of several ways to go on: its mark first, all of them in line. */
+export const WayButton = ({ mark, disabled = false, busy = false, onClick, children }: WayProps) => (
+  <button
+    type="button"
+    className={cx(classOf({ size: 'large', wide: true }), 'button-way')}
+    aria-disabled={disabled || busy || undefined}
+    aria-busy={busy || undefined}
+    onClick={() => {
+      if (!disabled && !busy) onClick()
+    }}
+  >
+    <span className="avatar">{mark}</span>
+    <span className="grow">{children}</span>
+    {busy ? <Spinner /> : <Icon name="forward" size={16} />}
+  </button>
 )
 
 /** What a form is for. */

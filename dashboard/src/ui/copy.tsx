@@ -43,7 +43,7 @@ export const CopyButton = ({ value, children = 'Copy' }: { value: string; childr
 
 /** A secret that is shown once, so it must be easy to copy. */
 export const Secret = ({ value, label }: { value: string; label: string }) => (
-  <div className="secret">
+  <div className="row secret">
     <code>
       <span className="visually-hidden">{label}: </span>
       <span data-secret>{value}</span>

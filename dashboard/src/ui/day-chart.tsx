@@ -1,6 +1,7 @@
 import { listWords } from '../lib/list-words.ts'
 import { moneyText, roundMoney, shortMoney } from '../lib/money.ts'
 import { dayLabel } from '../lib/time.ts'
+import { Table } from './table.tsx'
 
 export type DayBar = { date: string; up: string; mark?: string }
 
@@ -79,31 +80,16 @@ export const DayChart = ({ days, currency, names }: Props) => {
       <details>
         <summary className="small quiet">Show as a table</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard has to reach it */}
-        <section className="chart-table table-scroll" tabIndex={0} aria-label="By day">
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">Day</th>
-                <th scope="col" className="figure">
-                  {names.up}
-                </th>
-                {names.mark && (
-                  <th scope="col" className="figure">
-                    {names.mark}
-                  </th>
-                )}
+        <section className="chart-table" tabIndex={0} aria-label="By day">
+          <Table headings={['Day', { figures: names.up }, names.mark !== undefined && { figures: names.mark }]}>
+            {[...days].reverse().map(({ date, up, mark }) => (
+              <tr key={date}>
+                <th scope="row">{dayLabel(date)}</th>
+                <td className="figure">{moneyText(up, currency)}</td>
+                {names.mark && <td className="figure">{moneyText(mark ?? '0', currency)}</td>}
               </tr>
-            </thead>
-            <tbody>
-              {[...days].reverse().map(({ date, up, mark }) => (
-                <tr key={date}>
-                  <th scope="row">{dayLabel(date)}</th>
-                  <td className="figure">{moneyText(up, currency)}</td>
-                  {names.mark && <td className="figure">{moneyText(mark ?? '0', currency)}</td>}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </Table>
         </section>
       </details>
     </figure>

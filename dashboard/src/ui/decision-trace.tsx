@@ -53,7 +53,7 @@ const Entry = ({ entry, currency, at }: { entry: TraceEntry; currency: string; a
 
 /** The rules that were checked, in order, in plain words: of more than fifty the ones that matter most. `at`: when, if not at this moment. */
 export const DecisionTrace = ({ decision, currency, at }: { decision: Decision; currency: string; at?: string }) => (
-  <ol className="trace" aria-label="Policy checks">
+  <ol className="rows trace" aria-label="Policy checks">
     {grouped(decision.trace ?? []).map(({ title, entries }) => (
       <li key={`${title} ${entries[0]?.rule}`}>
         <p className="strong">{title}</p>

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { cx } from '../lib/class-names.ts'
 import { Button, IconButton } from './button.tsx'
 import { Failure } from './failure.tsx'
@@ -36,7 +36,7 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
   const content = (
     <>
       <div className="dialog-body stack">{children}</div>
-      {footer && <div className="dialog-footer">{footer}</div>}
+      {footer && <div className="row row-end dialog-footer">{footer}</div>}
     </>
   )
   return (
@@ -53,7 +53,7 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
         if (event.target === element.current) onClose()
       }}
     >
-      <div className="dialog-header">
+      <div className="row row-between dialog-header">
         <h2 id={titleId}>{title}</h2>
         <IconButton icon="cross" label="Close" onClick={onClose} />
       </div>
@@ -97,3 +97,16 @@ export const FormDialog = ({ action, making, red = false, keep = 'Cancel', child
     <Failure error={making.error} />
   </Dialog>
 )
+
+type OpenerProps = Omit<ComponentProps<typeof Button>, 'onClick'> & { dialog: (close: () => void) => ReactNode }
+
+/** A button that opens a dialog. */
+export const DialogButton = ({ dialog, ...button }: OpenerProps) => {
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <Button {...button} onClick={() => setOpen(true)} />
+      {open && dialog(() => setOpen(false))}
+    </>
+  )
+}

@@ -4,11 +4,11 @@ import { groupDigits } from '../lib/money.ts'
 import { fieldError } from './failure.tsx'
 import { Icon } from './icon.tsx'
 
-type FieldProps = { label: ReactNode; hint?: ReactNode; error?: string | undefined; optional?: boolean }
+type FieldProps = { label: ReactNode; hint?: ReactNode; error?: string | undefined; optional?: boolean | undefined }
 
-/** What each field shows and sets of a draft, and what the service says is wrong with it. `path`: the API's name for it. */
+/** What each field shows and sets of a draft, and what the service says is wrong with it. `path`: the API's name for it, `within` what it is a part of there. */
 export const fieldsOf =
-  <Draft extends object>(draft: Draft, set: (change: Partial<Draft>) => void, error: unknown) =>
+  <Draft extends object>(draft: Draft, set: (change: Partial<Draft>) => void, error: unknown, within = '') =>
   <Name extends keyof Draft & string>(name: Name, path: string = name) => ({
     value: draft[name],
     onChange: (value: Draft[Name]) => {
@@ -16,19 +16,13 @@ export const fieldsOf =
       change[name] = value
       set(change)
     },
-    error: fieldError(error, path),
+    error: fieldError(error, within + path),
   })
 
 type Wiring = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': true | undefined }
 
 /** A label, a hint and an error, connected to their field for screen readers. */
-export const Field = ({
-  label,
-  hint,
-  error,
-  optional = false,
-  children,
-}: FieldProps & { children: (wiring: Wiring) => ReactNode }) => {
+export const Field = ({ label, hint, error, optional, children }: FieldProps & { children: (wiring: Wiring) => ReactNode }) => {
   const id = useId()
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
@@ -83,7 +77,7 @@ export const TextField = ({
   optional,
   ...input
 }: TextProps) => (
-  <Field label={label} hint={hint} error={error} {...(optional !== undefined && { optional })}>
+  <Field {...{ label, hint, error, optional }}>
     {(wiring) => (
       <input
         {...wiring}
@@ -98,17 +92,10 @@ export const TextField = ({
   </Field>
 )
 
-export const TextArea = ({
-  value,
-  onChange,
-  maxLength,
-  label,
-  hint,
-  error,
-  optional,
-  mono = false,
-}: FieldProps & { value: string; onChange: (value: string) => void; maxLength?: number; mono?: boolean }) => (
-  <Field label={label} hint={hint} error={error} {...(optional !== undefined && { optional })}>
+type AreaProps = FieldProps & { value: string; onChange: (value: string) => void; maxLength?: number; mono?: boolean }
+
+export const TextArea = ({ value, onChange, maxLength, mono = false, ...field }: AreaProps) => (
+  <Field {...field}>
     {(wiring) => (
       <textarea
         {...wiring}
@@ -121,17 +108,23 @@ export const TextArea = ({
   </Field>
 )
 
-export type Option = { value: string; label: string }
+export type Option<Value extends string = string> = { value: Value; label: string }
 
-type SelectProps = FieldProps & {
-  value: string
-  onChange: (value: string) => void
-  options: readonly Option[]
+type SelectProps<Value extends string> = FieldProps & {
+  value: Value
+  onChange: (value: Value) => void
+  options: readonly Option<NoInfer<Value>>[]
   autoFocus?: boolean
 }
 
-export const SelectField = ({ value, onChange, options, label, hint, error, optional, autoFocus = false }: SelectProps) => (
-  <Field label={label} hint={hint} error={error} {...(optional !== undefined && { optional })}>
+export const SelectField = <Value extends string>({
+  value,
+  onChange,
+  options,
+  autoFocus = false,
+  ...field
+}: SelectProps<Value>) => (
+  <Field {...field}>
     {(wiring) => (
       <select
         {...wiring}
@@ -139,7 +132,7 @@ export const SelectField = ({ value, onChange, options, label, hint, error, opti
         // biome-ignore lint/a11y/noAutofocus: the first field of a page that was opened to fill it in
         autoFocus={autoFocus}
         value={value}
-        onChange={(event) => onChange(event.target.value)}
+        onChange={({ target }) => onChange(options.find((option) => option.value === target.value)?.value ?? value)}
       >
         {options.map((option) => (
           <option key={option.value} value={option.value}>
@@ -168,18 +161,8 @@ const caretAfter = (grouped: string, before: string): number => {
 }
 
 /** Takes an amount the way people write it; `lib/money.ts` turns it into minor units. */
-export const MoneyField = ({
-  value,
-  onChange,
-  currency,
-  large = false,
-  autoFocus = false,
-  label,
-  hint,
-  error,
-  optional,
-}: MoneyProps) => (
-  <Field label={label} hint={hint} error={error} {...(optional !== undefined && { optional })}>
+export const MoneyField = ({ value, onChange, currency, large = false, autoFocus = false, ...field }: MoneyProps) => (
+  <Field {...field}>
     {(wiring) => (
       <div className={cx('money-input', large && 'money-input-large')}>
         <span aria-hidden="true">{currency}</span>
@@ -204,17 +187,9 @@ export const MoneyField = ({
   </Field>
 )
 
-export const CheckField = ({
-  label,
-  hint,
-  checked,
-  onChange,
-}: {
-  label: ReactNode
-  hint?: ReactNode
-  checked: boolean
-  onChange: (checked: boolean) => void
-}) => (
+type CheckProps = Pick<FieldProps, 'label' | 'hint'> & { checked: boolean; onChange: (checked: boolean) => void }
+
+export const CheckField = ({ label, hint, checked, onChange }: CheckProps) => (
   <label className="check">
     <input type="checkbox" checked={checked} onChange={(event) => onChange(event.target.checked)} />
     <span>
@@ -226,6 +201,35 @@ export const CheckField = ({
 
 export type Choice<Value extends string> = { value: Value; label: string; hint?: string }
 
+type ChoiceProps<Value extends string> = {
+  label: string
+  value: Value
+  onChange: (value: Value) => void
+  choices: readonly Choice<Value>[]
+  inRow?: boolean
+  error?: string | undefined
+}
+
+/** One of a few that stand side by side. */
+export const Segments = <Value extends string>({ label, value, onChange, choices }: ChoiceProps<Value>) => (
+  <fieldset className="stack-s">
+    <legend className="field-label">{label}</legend>
+    <div className="segments">
+      {choices.map((choice) => (
+        <button
+          key={choice.value}
+          type="button"
+          className="segment"
+          aria-pressed={choice.value === value}
+          onClick={() => onChange(choice.value)}
+        >
+          {choice.label}
+        </button>
+      ))}
+    </div>
+  </fieldset>
+)
+
 export const ChoiceField = <Value extends string>({
   label,
   value,
@@ -233,14 +237,7 @@ export const ChoiceField = <Value extends string>({
   choices,
   inRow = false,
   error,
-}: {
-  label: string
-  value: Value
-  onChange: (value: Value) => void
-  choices: readonly Choice<Value>[]
-  inRow?: boolean
-  error?: string | undefined
-}) => {
+}: ChoiceProps<Value>) => {
   const name = useId()
   return (
     <fieldset className="field">

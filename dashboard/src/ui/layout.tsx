@@ -4,9 +4,16 @@ import { cx } from '../lib/class-names.ts'
 import { useTitle } from '../lib/title.ts'
 import { Icon, type IconName } from './icon.tsx'
 
-type PageHeaderProps = { title: string; lead?: ReactNode; actions?: ReactNode; back?: { href: string; label: string } }
+type PageHeaderProps = {
+  title: string
+  lead?: ReactNode
+  actions?: ReactNode
+  back?: { href: string; label: string }
+  /** What follows says the same in larger letters. */
+  hidden?: boolean
+}
 
-export const PageHeader = ({ title, lead, actions, back }: PageHeaderProps) => {
+export const PageHeader = ({ title, lead, actions, back, hidden = false }: PageHeaderProps) => {
   useTitle(title)
   return (
     <header className="page-header">
@@ -17,13 +24,17 @@ export const PageHeader = ({ title, lead, actions, back }: PageHeaderProps) => {
             {back.label}
           </Link>
         )}
-        <h1>{title}</h1>
+        <h1 className={hidden ? 'visually-hidden' : undefined}>{title}</h1>
         {lead && <p>{lead}</p>}
       </div>
       {actions && <div className="row no-print">{actions}</div>}
     </header>
   )
 }
+
+/** A link where there is a page to lead to. */
+export const MaybeLink = ({ href, children }: { href: string | null; children: ReactNode }) =>
+  href ? <Link href={href}>{children}</Link> : children
 
 /** A page below its header. */
 export const Page = ({ children, ...header }: PageHeaderProps & { children: ReactNode }) => (
@@ -40,12 +51,14 @@ type CardProps = {
   footer?: ReactNode
   children: ReactNode
   flush?: boolean
+  /** Its name for a screen reader, where nothing that is seen says it. */
+  label?: string
 }
 
-export const Card = ({ title, note, actions, footer, children, flush = false }: CardProps) => (
-  <section className="card">
+export const Card = ({ title, note, actions, footer, children, flush = false, label }: CardProps) => (
+  <section className="card" aria-label={label}>
     {title && (
-      <div className="card-header">
+      <div className="row row-between card-header">
         <div>
           <h2>{title}</h2>
           {note && <p>{note}</p>}
@@ -54,7 +67,7 @@ export const Card = ({ title, note, actions, footer, children, flush = false }: 
       </div>
     )}
     {flush ? children : <div className="card-body">{children}</div>}
-    {footer && <div className="card-footer">{footer}</div>}
+    {footer && <div className="row row-end card-footer">{footer}</div>}
   </section>
 )
 
@@ -62,17 +75,9 @@ export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info'
 
 const noticeIcons: Readonly<Record<Tone, IconName>> = { plain: 'info', good: 'check', warn: 'alert', bad: 'alert', info: 'info' }
 
-export const Notice = ({
-  tone = 'plain',
-  title,
-  children,
-  live = false,
-}: {
-  tone?: Tone
-  title?: ReactNode
-  children?: ReactNode
-  live?: boolean
-}) => (
+type NoticeProps = { tone?: Tone; title?: ReactNode; children?: ReactNode; live?: boolean }
+
+export const Notice = ({ tone = 'plain', title, children, live = false }: NoticeProps) => (
   <div className={`notice tone-${tone}`} role={live ? (tone === 'bad' ? 'alert' : 'status') : undefined}>
     <Icon name={noticeIcons[tone]} />
     <div className="notice-body">
@@ -82,24 +87,23 @@ export const Notice = ({
   </div>
 )
 
-export const Empty = ({
-  icon,
-  title,
-  children,
-  actions,
-}: {
-  icon: IconName
-  title: string
-  children?: ReactNode
-  actions?: ReactNode
-}) => (
+type EmptyProps = { icon: IconName; tone?: Tone; title: string; heading?: boolean; children?: ReactNode; actions?: ReactNode }
+
+/** What stands where nothing else does. */
+export const Empty = ({ icon, tone, title, heading = false, children, actions }: EmptyProps) => (
   <div className="empty">
-    <span className="avatar avatar-large">
+    <span className={cx('avatar avatar-large', tone && `tone-${tone}`)}>
       <Icon name={icon} size={22} />
     </span>
-    <p className="empty-title">{title}</p>
+    {heading ? <h2>{title}</h2> : <p className="empty-title strong">{title}</p>}
     {children && <p>{children}</p>}
     {actions && <div className="row">{actions}</div>}
+  </div>
+)
+
+export const EmptyCard = (props: EmptyProps) => (
+  <div className="card">
+    <Empty {...props} />
   </div>
 )
 

@@ -1,6 +1,7 @@
 import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
+import { rowsOf } from '../api/every-page.ts'
 import { cx } from '../lib/class-names.ts'
 import { Button } from './button.tsx'
 import { Failure } from './failure.tsx'
@@ -15,28 +16,42 @@ type ItemProps = {
   tone?: Exclude<Tone, 'plain'> | undefined
   /** In the icon's place. */
   mark?: ReactNode
+  /** Before all of it: when it was. */
+  time?: ReactNode
   title: ReactNode
   note?: ReactNode
-  /** The whole row opens it. */
+  /** What else is said about it. */
+  more?: ReactNode
+  /** The whole row opens it, a page or by a press. */
   href?: string
+  onOpen?: () => void
+  className?: string
   children?: ReactNode
 }
 
 /** A row of a list: what it is, what is said about it, and what can be done with it. */
-export const Item = ({ icon, tone, mark, title, note, href, children }: ItemProps) => {
+export const Item = ({ icon, tone, mark, time, title, note, more, href, onOpen, className, children }: ItemProps) => {
   const content = (
     <>
+      {time}
       {(icon || mark) && <span className={cx('avatar', tone && `tone-${tone}`)}>{mark || (icon && <Icon name={icon} />)}</span>}
       <span className="item-main">
         <span className="item-title">{title}</span>
         {note && <span className="item-note block">{note}</span>}
+        {more}
       </span>
       {children}
     </>
   )
-  if (!href) return <div className="item">{content}</div>
+  if (onOpen)
+    return (
+      <button type="button" className={cx('item item-button', className)} onClick={onOpen}>
+        {content}
+      </button>
+    )
+  if (!href) return <div className={cx('item', className)}>{content}</div>
   return (
-    <Link href={href} className="item">
+    <Link href={href} className={cx('item', className)}>
       {content}
     </Link>
   )
@@ -54,6 +69,20 @@ export const Loading = ({
     <SkeletonCard rows={rows} />
   ) : (
     <Failure error={query.isError && query.error} onRetry={() => void query.refetch()} />
+  )
+
+/** What is shown of a paged list below its rows, where it has more. */
+export const More = ({
+  query,
+}: {
+  query: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>
+}) =>
+  query.hasNextPage && (
+    <div className="row row-end card-footer no-print">
+      <Button variant="quiet" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+        Show more
+      </Button>
+    </div>
   )
 
 type ListingProps<Item> = {
@@ -105,7 +134,7 @@ export const Current = <Row extends { id: string; status: string }>({
       <Rows items={whole ? items : current}>{children}</Rows>
       {current.length === 0 && !whole && <p className="card-body quiet">{none}</p>}
       {ended > 0 && (
-        <div className="card-footer">
+        <div className="row row-end card-footer">
           <Button size="small" variant="quiet" expanded={whole} onClick={() => setWhole(!whole)}>
             {whole ? 'Without those that have ended' : `${ended} ended`}
           </Button>
@@ -125,22 +154,24 @@ export const Listing = <Item,>({ query, empty, rows = 5, whole = false, children
     </div>
   )
   if (!query.data) return failure
-  const items = query.data.pages.flatMap((page) => page.data)
+  const items = rowsOf(query)
   if (items.length === 0) return failure || empty
   return (
     <>
       {failure}
       <LiveRows>{children(items)}</LiveRows>
-      {query.hasNextPage && !whole && (
-        <div className="card-footer">
-          <Button variant="quiet" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      {!whole && <More query={query} />}
     </>
   )
 }
+
+/** A paged list of rows. */
+export const List = <Item extends { id: string }>({
+  children,
+  ...listing
+}: Omit<ListingProps<Item>, 'children'> & { children: (item: Item) => ReactNode }) => (
+  <Listing {...listing}>{(items) => <Rows items={items}>{children}</Rows>}</Listing>
+)
 
 /** Above a list that could not be read again: what is shown is what was read then. */
 export const OldList = ({ at }: { at: number }) => (

@@ -1,8 +1,25 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { Link } from 'wouter'
 import { cx } from '../lib/class-names.ts'
+import { Icon, type IconName } from './icon.tsx'
 import { useDismiss } from './use-dismiss.ts'
 
 type MenuProps = { label: string; button: ReactNode; children: (close: () => void) => ReactNode; up?: boolean; right?: boolean }
+
+type ItemProps = { icon?: IconName; mark?: ReactNode; children: ReactNode; href?: string; onClick?: () => void }
+
+export const MenuItem = ({ icon, mark = icon && <Icon name={icon} />, children, href, onClick }: ItemProps) =>
+  href ? (
+    <Link href={href} className="menu-item" {...(onClick && { onClick })}>
+      {mark}
+      {children}
+    </Link>
+  ) : (
+    <button type="button" className="menu-item" onClick={onClick}>
+      {mark}
+      {children}
+    </button>
+  )
 
 const itemsOf = (list: HTMLElement | null): HTMLElement[] => (list ? [...list.querySelectorAll<HTMLElement>('.menu-item')] : [])
 

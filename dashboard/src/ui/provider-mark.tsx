@@ -1,3 +1,5 @@
+import type { Schemas } from '../api/types.ts'
+import { maskSubject, shortAddress } from '../lib/mask.ts'
 import { Icon } from './icon.tsx'
 
 const Google = () => (
@@ -15,9 +17,13 @@ const Github = () => (
   </svg>
 )
 
-export type Provider = 'google' | 'github' | 'wallet'
+type Provider = Schemas['Identity']['provider']
 
 export const providerNames: Readonly<Record<Provider, string>> = { google: 'Google', github: 'GitHub', wallet: 'Wallet' }
+
+/** Which one of several: "Wallet 0x1234…abcd", "Google amina@example.com". */
+export const identityName = ({ provider, subject, email }: Schemas['Identity']): string =>
+  `${providerNames[provider]} ${provider === 'wallet' ? shortAddress(subject) : (email ?? maskSubject(subject))}`
 
 export const ProviderMark = ({ provider }: { provider: Provider }) => {
   if (provider === 'google') return <Google />

@@ -1,6 +1,7 @@
-import { type ReactNode, useId, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
 import { railOptions } from '../lib/rails.ts'
+import { Field, type Option } from './field.tsx'
 import { Icon } from './icon.tsx'
 
 type Props = { chosen: readonly string[]; onChange: (chosen: string[]) => void; hint?: string }
@@ -24,7 +25,6 @@ export const PaymentTypesField = (field: Props) => (
   <PickMany label="Only these payment types" placeholder="Choose or type" free options={railOptions} {...field} />
 )
 
-type Option = { value: string; label: string }
 type PickManyProps = {
   label: string
   hint?: ReactNode
@@ -42,7 +42,6 @@ type PickManyProps = {
 
 /** Chips of the chosen values and a field that adds more. Works by keyboard alone, with the browser's own suggestions. */
 const PickMany = ({ label, hint, options, chosen, onChange, free = false, placeholder, onType, nameOf }: PickManyProps) => {
-  const id = useId()
   const [text, setText] = useState('')
   const labelOf = (value: string) => options.find((option) => option.value === value)?.label ?? nameOf?.(value) ?? value
   const offered = options.filter(({ value }) => !chosen.includes(value))
@@ -55,59 +54,53 @@ const PickMany = ({ label, hint, options, chosen, onChange, free = false, placeh
     setText('')
   }
   return (
-    <div className="field">
-      <label className="field-label" htmlFor={id}>
-        {label}
-        <span className="field-optional">optional</span>
-      </label>
-      {chosen.length > 0 && (
-        <ul className="chips">
-          {chosen.map((value) => (
-            <li key={value}>
-              <button
-                type="button"
-                className="chip chip-button"
-                onClick={() => onChange(chosen.filter((other) => other !== value))}
-                aria-label={`Remove ${labelOf(value)}`}
-              >
-                {labelOf(value)}
-                <Icon name="cross" size={12} />
-              </button>
-            </li>
-          ))}
-        </ul>
+    <Field label={label} hint={hint} optional>
+      {(wiring) => (
+        <>
+          {chosen.length > 0 && (
+            <ul className="row row-tight">
+              {chosen.map((value) => (
+                <li key={value}>
+                  <button
+                    type="button"
+                    className="chip chip-button"
+                    onClick={() => onChange(chosen.filter((other) => other !== value))}
+                    aria-label={`Remove ${labelOf(value)}`}
+                  >
+                    {labelOf(value)}
+                    <Icon name="cross" size={12} />
+                  </button>
+                </li>
+              ))}
+            </ul>
+          )}
+          <input
+            {...wiring}
+            className="input"
+            list={`${wiring.id}-options`}
+            value={text}
+            placeholder={placeholder}
+            autoComplete="off"
+            onChange={(event) => {
+              setText(event.target.value)
+              onType?.(event.target.value)
+              // A click on a suggestion arrives as its whole text at once.
+              if (offered.some((option) => option.label === event.target.value)) add(event.target.value)
+            }}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter') return
+              event.preventDefault()
+              add(text)
+            }}
+            onBlur={() => add(text)}
+          />
+          <datalist id={`${wiring.id}-options`}>
+            {offered.map(({ value, label: name }) => (
+              <option key={value} value={name} />
+            ))}
+          </datalist>
+        </>
       )}
-      <input
-        id={id}
-        className="input"
-        list={`${id}-options`}
-        value={text}
-        placeholder={placeholder}
-        autoComplete="off"
-        aria-describedby={hint ? `${id}-hint` : undefined}
-        onChange={(event) => {
-          setText(event.target.value)
-          onType?.(event.target.value)
-          // A click on a suggestion arrives as its whole text at once.
-          if (offered.some((option) => option.label === event.target.value)) add(event.target.value)
-        }}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter') return
-          event.preventDefault()
-          add(text)
-        }}
-        onBlur={() => add(text)}
-      />
-      <datalist id={`${id}-options`}>
-        {offered.map(({ value, label: name }) => (
-          <option key={value} value={name} />
-        ))}
-      </datalist>
-      {hint && (
-        <p className="field-hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
-    </div>
+    </Field>
   )
 }

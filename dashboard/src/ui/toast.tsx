@@ -31,7 +31,7 @@ const ToastItem = ({ toast }: { toast: Toast }) => {
   const { action } = toast
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only stays longer under the pointer
-    <div className={`toast tone-${toast.tone}`} onMouseEnter={() => setHeld(true)} onMouseLeave={() => setHeld(false)}>
+    <div className={`row toast tone-${toast.tone}`} onMouseEnter={() => setHeld(true)} onMouseLeave={() => setHeld(false)}>
       <Icon name={icons[toast.tone]} />
       <span className="grow">{toast.text}</span>
       {action && (

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { hasCode, isTextChanged } from '../api/error.ts'
 import { shortAddress } from '../lib/mask.ts'
-import { Button } from '../ui/button.tsx'
+import { Button, WayButton } from '../ui/button.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { useWallets } from './discovery.ts'
@@ -13,10 +13,6 @@ const waiting = (step: WalletStep, { name }: Wallet): string => {
   if (step === 'connect') return `Connect in ${name}`
   return step === 'sign' ? `Sign the message in ${name}` : 'Checking the signature'
 }
-
-const WalletIcon = ({ wallet }: { wallet: Wallet }) => (
-  <span className="avatar">{wallet.icon ? <img src={wallet.icon} alt="" /> : <Icon name="wallet" />}</span>
-)
 
 /** After a refused signature: another account of the same wallet may be the right one. */
 const WrongAccount = ({ flow }: { flow: WalletFlow }) => {
@@ -44,18 +40,15 @@ export const WalletPicker = ({ flow, verb, action, fallback = <NoWallet /> }: Pi
       {wallets.map((wallet) => {
         const active = busy && flow.wallet?.id === wallet.id
         return (
-          <button
+          <WayButton
             key={wallet.id}
-            type="button"
-            className="button button-secondary button-large button-wide button-way"
-            aria-disabled={busy || undefined}
-            aria-busy={active || undefined}
+            mark={wallet.icon ? <img src={wallet.icon} alt="" /> : <Icon name="wallet" />}
+            disabled={busy}
+            busy={active}
             onClick={() => flow.start(wallet)}
           >
-            <WalletIcon wallet={wallet} />
-            <span className="grow">{active ? waiting(flow.step, wallet) : `${verb} ${wallet.name}`}</span>
-            {active ? <span className="spinner" aria-hidden="true" /> : <Icon name="forward" size={16} />}
-          </button>
+            {active ? waiting(flow.step, wallet) : `${verb} ${wallet.name}`}
+          </WayButton>
         )
       })}
       <p className="visually-hidden" role="status">

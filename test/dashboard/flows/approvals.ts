@@ -249,7 +249,7 @@ export const approvalFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Approve with Test Wallet' }).click()
     await page.getByText(/Approved: .* is on its way/).waitFor()
     expect(wallet.signed.at(-1)).toContain('asks you to APPROVE a payment')
-    await page.getByText(/signed by 0x/).waitFor()
+    await page.getByText(/Signed by 0x/).waitFor()
     await close()
   })
 

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
-import { fund } from '../../harness/money.ts'
-import { signIn } from '../../harness/people.ts'
+import { countHours } from '../../../src/ledger/hours.ts'
+import { fund, newBeneficiary } from '../../harness/money.ts'
+import { createKey, signIn } from '../../harness/people.ts'
+import { takeScreenshots } from '../screenshots.ts'
 import { createTeam } from '../team.ts'
 import { follow, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
@@ -91,5 +93,67 @@ export const overviewFlows = (world: World): void => {
     await own.page.getByLabel('Needs you').getByRole('link', { name: 'Review' }).click()
     await own.page.getByRole('heading', { name: /KES\s23,499 to Savannah Supplies Ltd/ }).waitFor()
     await own.close()
+  })
+
+  test('a day with a list of 200 payments flattens no other day, and stands above the scale in words', async () => {
+    const now = new Date()
+    const before = new Date(now.getTime() - 4 * 86_400_000)
+    world.service.clock.set(before)
+    await countHours(world.service.deps.db, before)
+    const earlier = await signIn(world.service.api)
+    await fund(world.service, earlier, 60_000_000n)
+    const pay = (beneficiary_id: string, amount_minor: string) =>
+      earlier.api.post('/v1/payments', { beneficiary_id, amount_minor })
+    expect((await pay(await newBeneficiary(earlier.api), '50000')).status).toBe(201)
+    await world.service.settle()
+    world.service.clock.set(now)
+    const person = await signIn(world.service.api, earlier.wallet)
+    const items = Array.from({ length: 200 }, (_, index) => ({
+      display_name: `Person ${index}`,
+      destination: `0722${String(100_000 + index)}`,
+      amount_minor: '250000',
+    }))
+    expect((await person.api.post('/v1/payment-batches', { name: 'Salaries', items })).status).toBe(201)
+    await world.service.settle()
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto('/')
+    await page.getByText(/^Above the scale: KES\s500,000 on/).waitFor()
+    const heights = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('.day-chart rect.chart-down')].map((bar) => Number(bar.getAttribute('height'))).filter(Boolean)`,
+    )
+    expect(heights).toHaveLength(2)
+    expect(Math.min(...heights)).toBeGreaterThan(Math.max(...heights) / 2)
+    await takeScreenshots(page, 'overview-with-a-list-of-200')
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('the spending of a workspace with three agents and twelve payees is read in at most twelve calls', async () => {
+    world.service.clock.set(new Date())
+    const person = await signIn(world.service.api)
+    await fund(world.service, person, 5_000_000n)
+    for (const name of ['Invoice bot', 'Errand bot', 'Payroll bot']) {
+      const { api } = await createKey(person, { name })
+      for (let payee = 0; payee < 4; payee += 1) {
+        const destination = `0722${100_000 + name.length * 10 + payee}`
+        const beneficiary_id = await newBeneficiary(person.api, { display_name: `${name} ${payee}`, destination })
+        expect((await api.post('/v1/payments', { beneficiary_id, amount_minor: '20000' })).status).toBe(201)
+      }
+    }
+    await world.service.settle()
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto('/payments')
+    await page.getByLabel('Totals').getByText('12 payments').waitFor()
+    const calls: string[] = []
+    page.on('request', (request) => calls.push(new URL(request.url()).pathname))
+    await follow(page, '/spending')
+    const agents = page.getByRole('table', { name: 'Spent by agent and month' })
+    await agents.getByRole('row').filter({ hasText: 'Payroll bot' }).getByText('800').waitFor()
+    const payees = page.getByRole('table', { name: 'Spent by payee and month' })
+    await payees.getByRole('row').filter({ hasText: 'All others' }).waitFor()
+    expect(calls.filter((path) => path.startsWith('/v1/')).length).toBeLessThanOrEqual(12)
+    await takeScreenshots(page, 'spending-by-agent-and-payee')
+    expect(complaints).toEqual([])
+    await close()
   })
 }

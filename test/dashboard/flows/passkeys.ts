@@ -69,7 +69,7 @@ export const passkeyFlows = (world: World): void => {
     expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true)
     expect(await world.inspector.inBothThemes(page)).toEqual([])
     await approve.click()
-    await page.getByText('signed with a passkey').waitFor()
+    await page.getByText('Signed with a passkey').waitFor()
     expect((await approvalOf(scene, id)).decisions).toMatchObject([{ decision: 'approve', via: 'passkey', voided_at: null }])
 
     await page.goto('/account')

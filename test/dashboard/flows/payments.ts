@@ -268,7 +268,7 @@ export const paymentFlows = (world: World): void => {
     await follow(page, '/history')
     const back = page.getByRole('row', { name: /Returned to balance from Closed Line/ })
     await back.waitFor()
-    expect(await back.locator('.amount-good').count()).toBe(0)
+    expect(await back.locator('.good-text').count()).toBe(0)
     await close()
   })
 }

@@ -1,14 +1,25 @@
+import { useState } from 'react'
+import { api, call } from '../../api/client.ts'
 import { chooseNotify, notifyChoices } from '../../lib/notify.ts'
 import { shortcutsOn, switchShortcuts } from '../../lib/shortcuts.ts'
 import { statusText } from '../../lib/status-words.ts'
 import { useStore } from '../../lib/store.ts'
 import { chooseTheme, theme, themes } from '../../lib/theme.ts'
-import { CheckField } from '../../ui/field.tsx'
-import { Card, Page } from '../../ui/layout.tsx'
-import { BalanceFacts } from './balance-facts.tsx'
+import { nameOf } from '../../shell/account-menu.tsx'
+import { useSession } from '../../shell/session.tsx'
+import { Amount } from '../../ui/amount.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
+import { CopyText } from '../../ui/copy.tsx'
+import { Failure, fieldError } from '../../ui/failure.tsx'
+import { CheckField, Segments, TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Card, Facts, Page } from '../../ui/layout.tsx'
+import { StatusBadge } from '../../ui/status.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+import { useChange } from '../../ui/use-change.ts'
 import { Identities } from './identities.tsx'
 import { Passkeys } from './passkeys.tsx'
-import { Profile } from './profile.tsx'
 import { PushDevices } from './push-devices.tsx'
 import { Sessions } from './sessions.tsx'
 
@@ -37,22 +48,12 @@ const Preferences = () => {
   return (
     <Card title="This browser">
       <div className="stack">
-        <fieldset className="stack-s">
-          <legend className="field-label">Theme</legend>
-          <div className="segments">
-            {themes.map((choice) => (
-              <button
-                key={choice}
-                type="button"
-                className="segment"
-                aria-pressed={choice === current}
-                onClick={() => chooseTheme(choice)}
-              >
-                {statusText(choice)}
-              </button>
-            ))}
-          </div>
-        </fieldset>
+        <Segments
+          label="Theme"
+          value={current}
+          onChange={chooseTheme}
+          choices={themes.map((value) => ({ value, label: statusText(value) }))}
+        />
         <CheckField
           label="Message when an approval is needed"
           hint="While this page is open, with a link to review it."
@@ -66,6 +67,88 @@ const Preferences = () => {
           onChange={(badge) => chooseNotify({ badge })}
         />
         <CheckField label="Single-key shortcuts" hint="Press ? to see them." checked={on} onChange={switchShortcuts} />
+      </div>
+    </Card>
+  )
+}
+
+const Profile = () => {
+  const { account } = useSession()
+  const [name, setName] = useState(account.display_name ?? '')
+  const save = useChange(() => call(api.PATCH('/v1/accounts/me', { body: { display_name: name.trim() || null } })), {
+    announcement: 'Name saved',
+    outdates: ['account'],
+  })
+  const changed = name.trim() !== (account.display_name ?? '')
+  return (
+    <Card title="Profile">
+      <Form className="stack" ready={changed} busy={save.isPending} onSubmit={() => save.mutate()}>
+        <div className="row" style={{ alignItems: 'end' }}>
+          <div className="grow">
+            <TextField
+              label="Display name"
+              value={name}
+              onChange={setName}
+              maxLength={120}
+              autoComplete="name"
+              placeholder={nameOf(account)}
+              error={fieldError(save.error, 'display_name')}
+            />
+          </div>
+          <Button type="submit" busy={save.isPending} disabled={!changed}>
+            Save
+          </Button>
+        </div>
+        {save.error && !fieldError(save.error, 'display_name') && <Failure error={save.error} />}
+        <Facts
+          facts={{
+            Email: account.email ?? <span className="faint">None. Link Google or GitHub to add one</span>,
+            'Account ID': <CopyText value={account.id} text="Copy" label="account ID" />,
+            Status: <StatusBadge status={account.status} />,
+            Created: <ExactTime at={account.created_at} />,
+          }}
+        />
+      </Form>
+    </Card>
+  )
+}
+
+const names: Readonly<Record<string, string>> = {
+  topups: 'Top up',
+  payments: 'Pay',
+  api_keys: 'Create API keys',
+  oauth: 'Connect agents',
+}
+
+const BalanceFacts = () => {
+  const { account } = useSession()
+  const { balance } = account
+  return (
+    <Card title="Balance">
+      <div className="stack">
+        <div>
+          <p className="quiet small">Available</p>
+          <Amount minor={balance.available_minor} currency={balance.currency} size="medium" />
+        </div>
+        <p className="quiet small">
+          <Amount minor={balance.held_minor} currency={balance.currency} /> held for payments in progress
+        </p>
+        <ul className="stack-xs" aria-label="What this account can do">
+          {Object.entries(account.capabilities).map(([capability, state]) => (
+            <li key={capability} className="row row-tight">
+              <span className={state === 'active' ? 'good-text' : 'faint'}>
+                <Icon name={state === 'active' ? 'check' : 'cross'} size={16} />
+              </span>
+              <span className={state === 'active' ? undefined : 'faint'}>
+                {names[capability] ?? 'Other'}
+                {state === 'disabled' && ' (disabled)'}
+              </span>
+            </li>
+          ))}
+        </ul>
+        <LinkButton href="/top-up" icon="topup" wide>
+          Top up
+        </LinkButton>
       </div>
     </Card>
   )

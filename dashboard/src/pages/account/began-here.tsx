@@ -6,11 +6,11 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { ChoiceField } from '../../ui/field.tsx'
-import { Icon, type IconName } from '../../ui/icon.tsx'
-import { Rows } from '../../ui/listing.tsx'
+import type { IconName } from '../../ui/icon.tsx'
+import { Item, Rows } from '../../ui/listing.tsx'
+import { identityName } from '../../ui/provider-mark.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
-import { identityName } from './identity-name.ts'
 
 export type BeganHere = Schemas['BeganHere'] | null
 
@@ -47,9 +47,9 @@ export const WasItStolen = ({ stolen, onChange }: { stolen: boolean; onChange: (
   />
 )
 
-type Item = { id: string; icon: IconName; name: string; note: string; at: string; isMember?: boolean }
+type Thing = { id: string; icon: IconName; name: string; note: string; at: string; isMember?: boolean }
 
-const itemsOf = ({ identities, passkeys, api_keys: keys, grants, invitations }: NonNullable<BeganHere>): Item[] => [
+const thingsOf = ({ identities, passkeys, api_keys: keys, grants, invitations }: NonNullable<BeganHere>): Thing[] => [
   ...identities.map((one) => ({
     id: one.id,
     icon: one.provider === 'wallet' ? ('wallet' as const) : ('account' as const),
@@ -78,23 +78,23 @@ const itemsOf = ({ identities, passkeys, api_keys: keys, grants, invitations }: 
   })),
 ]
 
-const Items = ({ items, ended }: { items: readonly Item[]; ended: boolean }) => (
-  <Rows items={items}>
+const Things = ({ things, ended }: { things: readonly Thing[]; ended: boolean }) => (
+  <Rows items={things}>
     {({ icon, name, note, at, isMember }) => (
-      <div className="item">
-        <span className="avatar">
-          <Icon name={icon} />
-        </span>
-        <div className="item-main">
-          <p className="item-title">
+      <Item
+        icon={icon}
+        title={
+          <>
             <span>{name}</span>
             {isMember ? <Badge tone="warn">Is a member now</Badge> : ended && <Badge>Ended</Badge>}
-          </p>
-          <p className="item-note">
+          </>
+        }
+        note={
+          <>
             {note} <Time at={at} />
-          </p>
-        </div>
-      </div>
+          </>
+        }
+      />
     )}
   </Rows>
 )
@@ -102,9 +102,9 @@ const Items = ({ items, ended }: { items: readonly Item[]; ended: boolean }) => 
 /** The most of each kind that an answer lists. */
 const mostListed = 100
 
-const Footnotes = ({ began, items }: { began: NonNullable<BeganHere>; items: readonly Item[] }) => (
+const Footnotes = ({ began, things }: { began: NonNullable<BeganHere>; things: readonly Thing[] }) => (
   <>
-    {items.some(({ isMember }) => isMember) && (
+    {things.some(({ isMember }) => isMember) && (
       <p>
         Who accepted an invitation stays until you remove them. <Link href="/workspace">See members</Link>
       </p>
@@ -122,14 +122,14 @@ type Ended = { began: BeganHere; everything: boolean; endAll?: () => Promise<Beg
 const Began = ({ ended, onEnded, onClose }: { ended: Ended; onEnded: (ended: Ended) => void; onClose: () => void }) => {
   const { began, everything, endAll } = ended
   if (!began) return null
-  const items = itemsOf(began)
+  const things = thingsOf(began)
   const list = (
     <>
-      <Items items={items} ended={everything} />
-      <Footnotes began={began} items={items} />
+      <Things things={things} ended={everything} />
+      <Footnotes began={began} things={things} />
     </>
   )
-  if (!everything && endAll && items.some(({ isMember }) => !isMember))
+  if (!everything && endAll && things.some(({ isMember }) => !isMember))
     return (
       <Confirm
         title="Was it stolen?"
@@ -166,6 +166,6 @@ const Began = ({ ended, onEnded, onClose }: { ended: Ended; onEnded: (ended: End
 /** The dialog after an end, and what opens it: only where something began there. */
 export const useBegan = (): { show: (ended: Ended) => void; dialog: ReactNode } => {
   const [ended, setEnded] = useState<Ended | null>(null)
-  const show = (one: Ended) => setEnded(one.began && itemsOf(one.began).length > 0 ? one : null)
+  const show = (one: Ended) => setEnded(one.began && thingsOf(one.began).length > 0 ? one : null)
   return { show, dialog: ended && <Began ended={ended} onEnded={show} onClose={() => setEnded(null)} /> }
 }

@@ -1,25 +1,29 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, call } from '../../api/client.ts'
+import { Link } from 'wouter'
+import { api, call, inWorkspace } from '../../api/client.ts'
 import { hasCode } from '../../api/error.ts'
+import { everyPage } from '../../api/every-page.ts'
+import { parametersOf } from '../../api/parameters.ts'
+import { workspacesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
+import { countWords } from '../../lib/list-words.ts'
 import { maskSubject, shortAddress } from '../../lib/mask.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
 import { CopyText } from '../../ui/copy.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButton } from '../../ui/dialog.tsx'
 import { Card, Notice } from '../../ui/layout.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
-import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
+import { identityName, ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
 import { Time } from '../../ui/time.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { useWalletFlow } from '../../wallet/wallet-flow.ts'
 import { WalletPicker } from '../../wallet/wallet-picker.tsx'
 import { prepareSignIn } from '../sign-in/wallet-message.ts'
-import { useBegan } from './began-here.tsx'
-import { identityName } from './identity-name.ts'
-import { Unlink } from './unlink.tsx'
+import { type BeganHere, endQuery, outdatedByEnd, useBegan, WasItStolen } from './began-here.tsx'
 
 /** The public route; its answer names the provider's page. */
 const LinkProvider = ({ provider }: { provider: 'google' | 'github' }) => {
@@ -29,19 +33,10 @@ const LinkProvider = ({ provider }: { provider: 'google' | 'github' }) => {
     },
     announcesFailure: true,
   })
-  const busy = link.isPending || link.isSuccess
   return (
-    <button
-      type="button"
-      className="button button-secondary"
-      aria-disabled={busy || undefined}
-      onClick={() => {
-        if (!busy) link.mutate()
-      }}
-    >
-      <ProviderMark provider={provider} />
+    <Button mark={<ProviderMark provider={provider} />} disabled={link.isPending || link.isSuccess} onClick={() => link.mutate()}>
       Link {providerNames[provider]}
-    </button>
+    </Button>
   )
 }
 
@@ -53,7 +48,9 @@ const Who = ({ identity }: { identity: Identity }) => {
   return <span>{identity.email ? identity.email : maskSubject(identity.subject)}</span>
 }
 
-const IdentityCard = ({ identity, onUnlink, last }: { identity: Identity; onUnlink: () => void; last: boolean }) => (
+type CardProps = { identity: Identity; last: boolean; onUnlinked: UnlinkProps['onUnlinked'] }
+
+const IdentityCard = ({ identity, last, onUnlinked }: CardProps) => (
   <Item
     mark={<ProviderMark provider={identity.provider} />}
     title={
@@ -74,29 +71,28 @@ const IdentityCard = ({ identity, onUnlink, last }: { identity: Identity; onUnli
       </>
     }
   >
-    <Button
+    <DialogButton
       size="small"
       variant="danger"
       disabled={last}
-      onClick={onUnlink}
       label={`Unlink ${identityName(identity)}`}
       {...(last && { describedBy: 'last-identity' })}
+      dialog={(close) => <Unlink identity={identity} onUnlinked={onUnlinked} onClose={close} />}
     >
       Unlink
-    </Button>
+    </DialogButton>
   </Item>
 )
 
 /** The sign-in methods, and the buttons that add another. */
 export const Identities = () => {
   const { account } = useSession()
-  const [unlinking, setUnlinking] = useState<Identity | null>(null)
   const began = useBegan()
   const last = account.identities.length === 1
   return (
     <Card title="Sign-in methods" note="Each of them signs you in to this account." flush>
       <Rows items={account.identities}>
-        {(identity) => <IdentityCard identity={identity} last={last} onUnlink={() => setUnlinking(identity)} />}
+        {(identity) => <IdentityCard identity={identity} last={last} onUnlinked={began.show} />}
       </Rows>
       {last && (
         <div className="card-body" id="last-identity">
@@ -107,12 +103,13 @@ export const Identities = () => {
           </Notice>
         </div>
       )}
-      <div className="card-footer" style={{ justifyContent: 'flex-start' }}>
+      <div className="row row-end card-footer" style={{ justifyContent: 'flex-start' }}>
         <LinkProvider provider="google" />
         <LinkProvider provider="github" />
-        <LinkWallet />
+        <DialogButton icon="wallet" dialog={(close) => <LinkDialog onClose={close} />}>
+          Link wallet
+        </DialogButton>
       </div>
-      {unlinking && <Unlink identity={unlinking} onUnlinked={began.show} onClose={() => setUnlinking(null)} />}
       {began.dialog}
     </Card>
   )
@@ -150,14 +147,99 @@ const LinkDialog = ({ onClose }: { onClose: () => void }) => {
   )
 }
 
-const LinkWallet = () => {
-  const [open, setOpen] = useState(false)
+type Relying = { mandates: number; decisions: number; isPending: boolean }
+
+/** What ends with a wallet, in every workspace: mandates in force that it signed, and approvals that it gave to payments that are not sent yet. */
+const useRelying = ({ provider, subject }: Schemas['Identity']): Relying => {
+  const isWallet = provider === 'wallet'
+  const { data: workspaces } = useQuery({ ...workspacesQuery, enabled: isWallet })
+  const isSigner = (signer: string | null) => signer?.toLowerCase() === subject.toLowerCase()
+  const read = workspaces?.data.map(({ workspace }) => workspace.id) ?? []
+  return useQueries({
+    queries: isWallet ? read.map((id) => signedInQuery(id)) : [],
+    combine: (results) => {
+      const all = results.flatMap(({ data }) => (data ? [data] : []))
+      return {
+        mandates: all.flatMap(({ mandates }) => mandates).filter(({ signer }) => isSigner(signer)).length,
+        decisions: all
+          .flatMap(({ approvals }) => approvals)
+          .flatMap(({ decisions }) => decisions)
+          .filter(({ decision, signer, voided_at: voided }) => decision === 'approve' && voided === null && isSigner(signer))
+          .length,
+        isPending: isWallet && (!workspaces || results.some(({ isPending }) => isPending)),
+      }
+    },
+  })
+}
+
+/** What was signed in a workspace: its mandates in force, and the approvals of what is not sent yet. */
+const signedInQuery = (workspaceId: string) => ({
+  queryKey: ['signed', workspaceId],
+  queryFn: async () => {
+    const within = inWorkspace(workspaceId)
+    const query = <Filter extends object>(filter: Filter, cursor: string | undefined) => ({
+      params: { query: parametersOf({ ...filter, limit: 100, cursor }) },
+      ...within,
+    })
+    const status = 'scheduled' as const
+    const [mandates, pending, payments, batches] = await Promise.all([
+      everyPage((cursor) => call(api.GET('/v1/intent-mandates', query({ status: 'active' as const }, cursor)))),
+      everyPage((cursor) => call(api.GET('/v1/approvals', query({ status: 'pending' as const }, cursor)))),
+      everyPage((cursor) => call(api.GET('/v1/payments', query({ status: [status] }, cursor)))),
+      everyPage((cursor) => call(api.GET('/v1/payment-batches', query({ status }, cursor)))),
+    ])
+    const waiting = new Set([...payments, ...batches].flatMap(({ approval_id: id }) => (id === null ? [] : [id])))
+    const isWaiting = ({ id }: Schemas['Approval']) => waiting.has(id)
+    // An approval that is given is looked for only where something rests on it until its day.
+    const approved = await everyPage(
+      (cursor) => call(api.GET('/v1/approvals', query({ status: 'approved' as const }, cursor))),
+      (read) => read.filter(isWaiting).length >= waiting.size - pending.filter(isWaiting).length,
+    )
+    return { mandates, approvals: [...pending, ...approved.filter(isWaiting)] }
+  },
+  // What was signed a moment ago counts too.
+  staleTime: 0,
+})
+
+type UnlinkProps = {
+  identity: Schemas['Identity']
+  onUnlinked: (ended: { began: BeganHere; everything: boolean }) => void
+  onClose: () => void
+}
+
+const Unlink = ({ identity, onUnlinked, onClose }: UnlinkProps) => {
+  const [stolen, setStolen] = useState(false)
+  const { mandates, decisions, isPending } = useRelying(identity)
   return (
-    <>
-      <Button icon="wallet" onClick={() => setOpen(true)}>
-        Link wallet
-      </Button>
-      {open && <LinkDialog onClose={() => setOpen(false)} />}
-    </>
+    <Confirm
+      title={`Unlink ${identityName(identity)}?`}
+      action={stolen ? 'Unlink and end all of it' : 'Unlink'}
+      change={() =>
+        call(api.DELETE('/v1/accounts/me/identities/{id}', { params: { path: { id: identity.id }, query: endQuery(stolen) } }))
+      }
+      announcement={() => `${providerNames[identity.provider]} unlinked`}
+      outdates={outdatedByEnd}
+      onChanged={({ began_here: began }) => onUnlinked({ began, everything: stolen })}
+      onClose={onClose}
+    >
+      <p>
+        It will no longer sign you in{identity.provider === 'wallet' && ', and its signature can no longer decide approvals'}.
+        Browsers signed in with it are signed out. Your other sign-in methods stay.
+      </p>
+      {isPending && <p>Reading what it signed…</p>}
+      {mandates > 0 && (
+        <p>
+          {countWords(mandates, 'mandate in force was', 'mandates in force were')} signed with it and will be revoked.{' '}
+          <Link href="/mandates">See mandates</Link>
+        </p>
+      )}
+      {decisions > 0 && (
+        <p>
+          {countWords(decisions, 'approval of a payment', 'approvals of payments')} not sent yet will be void:{' '}
+          {decisions === 1 ? 'it needs' : 'they need'} another one. <Link href="/approvals">See approvals</Link>
+        </p>
+      )}
+      <WasItStolen stolen={stolen} onChange={setStolen} />
+    </Confirm>
   )
 }

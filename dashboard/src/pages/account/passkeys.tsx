@@ -5,9 +5,8 @@ import { passkeysQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { deviceName } from '../../lib/device-name.ts'
 import { createPasskey, hasPasskeys } from '../../passkey/passkey.ts'
-import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
-import { FormDialog } from '../../ui/dialog.tsx'
+import { DialogButton, FormDialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Card, Empty, SkeletonRows } from '../../ui/layout.tsx'
@@ -15,9 +14,7 @@ import { Item, Rows } from '../../ui/listing.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useChange } from '../../ui/use-change.ts'
 
-type Passkey = Schemas['Passkey']
-
-const PasskeyRow = ({ passkey, onRemove }: { passkey: Passkey; onRemove: () => void }) => (
+const PasskeyRow = ({ passkey }: { passkey: Schemas['Passkey'] }) => (
   <Item
     icon="fingerprint"
     title={passkey.name}
@@ -32,9 +29,28 @@ const PasskeyRow = ({ passkey, onRemove }: { passkey: Passkey; onRemove: () => v
       </>
     }
   >
-    <Button size="small" variant="danger" onClick={onRemove} label={`Remove ${passkey.name}`}>
+    <DialogButton
+      size="small"
+      variant="danger"
+      label={`Remove ${passkey.name}`}
+      dialog={(close) => (
+        <Confirm
+          title={`Remove ${passkey.name}?`}
+          action="Remove"
+          change={() => call(api.DELETE('/v1/accounts/me/passkeys/{id}', { params: { path: { id: passkey.id } } }))}
+          announcement={() => 'Passkey removed'}
+          outdates={['passkeys', 'approval', 'approvals', 'inbox']}
+          onClose={close}
+        >
+          <p>
+            You can’t approve with it any more, and approvals that you gave with it stop counting where the payment was not sent
+            yet. Delete it on the device as well.
+          </p>
+        </Confirm>
+      )}
+    >
       Remove
-    </Button>
+    </DialogButton>
   </Item>
 )
 
@@ -68,8 +84,6 @@ const AddDialog = ({ onClose }: { onClose: () => void }) => {
 /** What the person approves with. Passkeys do not sign in. */
 export const Passkeys = () => {
   const passkeys = useQuery(passkeysQuery)
-  const [adding, setAdding] = useState(false)
-  const [removing, setRemoving] = useState<Passkey | null>(null)
   const own = passkeys.data?.data ?? []
   return (
     <Card
@@ -77,9 +91,9 @@ export const Passkeys = () => {
       note="Approve payments with Face ID, a fingerprint or a security key. They don’t sign you in."
       footer={
         hasPasskeys() ? (
-          <Button icon="plus" onClick={() => setAdding(true)}>
+          <DialogButton icon="plus" dialog={(close) => <AddDialog onClose={close} />}>
             Add a passkey
-          </Button>
+          </DialogButton>
         ) : (
           <p className="quiet small">
             This browser has no passkeys at this address. Open the page over https, or in another browser.
@@ -99,25 +113,7 @@ export const Passkeys = () => {
           With one, an approval is your own signature over exactly the payment that you see.
         </Empty>
       )}
-      {own.length > 0 && (
-        <Rows items={own}>{(passkey) => <PasskeyRow passkey={passkey} onRemove={() => setRemoving(passkey)} />}</Rows>
-      )}
-      {adding && <AddDialog onClose={() => setAdding(false)} />}
-      {removing && (
-        <Confirm
-          title={`Remove ${removing.name}?`}
-          action="Remove"
-          change={() => call(api.DELETE('/v1/accounts/me/passkeys/{id}', { params: { path: { id: removing.id } } }))}
-          announcement={() => 'Passkey removed'}
-          outdates={['passkeys', 'approval', 'approvals', 'inbox']}
-          onClose={() => setRemoving(null)}
-        >
-          <p>
-            You can’t approve with it any more, and approvals that you gave with it stop counting where the payment was not sent
-            yet. Delete it on the device as well.
-          </p>
-        </Confirm>
-      )}
+      {own.length > 0 && <Rows items={own}>{(passkey) => <PasskeyRow passkey={passkey} />}</Rows>}
     </Card>
   )
 }

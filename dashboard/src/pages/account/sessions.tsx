@@ -1,85 +1,95 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { everyPage } from '../../api/every-page.ts'
 import { parametersOf } from '../../api/parameters.ts'
 import { sessionsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { deviceName } from '../../lib/device-name.ts'
+import { countWords } from '../../lib/list-words.ts'
 import { statusText } from '../../lib/status-words.ts'
 import { useSignOut } from '../../shell/sign-out.ts'
 import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { DialogButton } from '../../ui/dialog.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
 import { Current, Item, Listing } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
-import { useBegan } from './began-here.tsx'
-import { EndSessions } from './end-sessions.tsx'
+import { type BeganHere, endQuery, outdatedByEnd, useBegan, WasItStolen } from './began-here.tsx'
 
-const SessionRow = ({ session, onEnd }: { session: Schemas['Session']; onEnd: () => void }) => {
+type Session = Schemas['Session']
+type Began = ReturnType<typeof useBegan>
+
+const EndButton = ({ session, onEnded }: { session: Session; onEnded: Began['show'] }) => {
   const signOut = useSignOut()
+  if (session.current)
+    return (
+      <Button size="small" variant="danger" busy={signOut.isPending} onClick={() => signOut.mutate()}>
+        Sign out
+      </Button>
+    )
   return (
-    <Item
-      icon="screen"
-      title={
-        <>
-          {deviceName(session.user_agent)}
-          {session.current && <Badge tone="good">This browser</Badge>}
-        </>
-      }
-      note={
-        <>
-          {session.ip && <>{session.ip}, </>}
-          {session.status === 'active' ? (
-            <>
-              last used <Time at={session.last_used_at} />
-            </>
-          ) : (
-            statusText(session.status).toLowerCase()
-          )}
-          , signed in <Time at={session.created_at} />
-        </>
-      }
-    >
-      {session.status === 'active' && (
-        <Button
-          size="small"
-          variant="danger"
-          busy={signOut.isPending}
-          onClick={() => (session.current ? signOut.mutate() : onEnd())}
-        >
-          {session.current ? 'Sign out' : 'End session'}
-        </Button>
-      )}
-    </Item>
-  )
-}
-
-export const Sessions = () => {
-  const [ending, setEnding] = useState<Schemas['Session'] | null>(null)
-  const began = useBegan()
-  return (
-    <Card title="Sessions" note="Browsers you are signed in with." actions={<SignOutElsewhere />} flush>
-      <Listing query={useInfiniteQuery(sessionsQuery)} rows={2} empty={<Empty icon="screen" title="No sessions" />}>
-        {(sessions) => (
-          <Current items={sessions} none="No session is active">
-            {(session) => <SessionRow session={session} onEnd={() => setEnding(session)} />}
-          </Current>
-        )}
-      </Listing>
-      {ending && (
+    <DialogButton
+      size="small"
+      variant="danger"
+      dialog={(close) => (
         <EndSessions
           title="End this session?"
           action="End session"
-          find={async () => [ending.id]}
-          onEnded={began.show}
-          onClose={() => setEnding(null)}
+          find={async () => [session.id]}
+          onEnded={onEnded}
+          onClose={close}
         >
           <p>
-            {deviceName(ending.user_agent)}, signed in <Time at={ending.created_at} />, has to sign in again.
+            {deviceName(session.user_agent)}, signed in <Time at={session.created_at} />, has to sign in again.
           </p>
         </EndSessions>
       )}
+    >
+      End session
+    </DialogButton>
+  )
+}
+
+const SessionRow = ({ session, onEnded }: { session: Session; onEnded: Began['show'] }) => (
+  <Item
+    icon="screen"
+    title={
+      <>
+        {deviceName(session.user_agent)}
+        {session.current && <Badge tone="good">This browser</Badge>}
+      </>
+    }
+    note={
+      <>
+        {session.ip && <>{session.ip}, </>}
+        {session.status === 'active' ? (
+          <>
+            last used <Time at={session.last_used_at} />
+          </>
+        ) : (
+          statusText(session.status).toLowerCase()
+        )}
+        , signed in <Time at={session.created_at} />
+      </>
+    }
+  >
+    {session.status === 'active' && <EndButton session={session} onEnded={onEnded} />}
+  </Item>
+)
+
+export const Sessions = () => {
+  const began = useBegan()
+  return (
+    <Card title="Sessions" note="Browsers you are signed in with." actions={<SignOutElsewhere onEnded={began.show} />} flush>
+      <Listing query={useInfiniteQuery(sessionsQuery)} rows={2} empty={<Empty icon="screen" title="No sessions" />}>
+        {(sessions) => (
+          <Current items={sessions} none="No session is active">
+            {(session) => <SessionRow session={session} onEnded={began.show} />}
+          </Current>
+        )}
+      </Listing>
       {began.dialog}
     </Card>
   )
@@ -93,26 +103,79 @@ const findOthers = async (): Promise<string[]> => {
   return sessions.flatMap(({ id, current, status }) => (current || status !== 'active' ? [] : id))
 }
 
-const SignOutElsewhere = () => {
-  const [asking, setAsking] = useState(false)
-  const began = useBegan()
+const SignOutElsewhere = ({ onEnded }: { onEnded: Began['show'] }) => (
+  <DialogButton
+    size="small"
+    dialog={(close) => (
+      <EndSessions
+        title="Sign out everywhere else?"
+        action="Sign out everywhere else"
+        find={findOthers}
+        onEnded={onEnded}
+        onClose={close}
+      >
+        <p>Every other browser you are signed in with has to sign in again. API keys and agents keep working.</p>
+      </EndSessions>
+    )}
+  >
+    Sign out everywhere else
+  </DialogButton>
+)
+
+/** What began in any of two places, each thing once. */
+const merged = (one: Schemas['BeganHere'], other: Schemas['BeganHere']): Schemas['BeganHere'] => {
+  const both = <Row extends { id: string }>(of: (began: Schemas['BeganHere']) => readonly Row[]): Row[] => [
+    ...new Map([...of(one), ...of(other)].map((row) => [row.id, row])).values(),
+  ]
+  return {
+    identities: both(({ identities }) => identities),
+    passkeys: both(({ passkeys }) => passkeys),
+    api_keys: both(({ api_keys }) => api_keys),
+    grants: both(({ grants }) => grants),
+    invitations: both(({ invitations }) => invitations),
+  }
+}
+
+/** What began in any of them is one list. Sessions that have ended can be ended again, with everything that began there. */
+const endEach = async (ids: readonly string[], everything: boolean): Promise<BeganHere> => {
+  let began: BeganHere = null
+  for (const id of ids) {
+    const params = { path: { id }, query: endQuery(everything) }
+    const { began_here: here } = await call(api.DELETE('/v1/accounts/me/sessions/{id}', { params }))
+    began = began && here ? merged(began, here) : (began ?? here)
+  }
+  return began
+}
+
+type Props = {
+  title: string
+  action: string
+  /** Which sessions, by id. */
+  find: () => Promise<string[]>
+  onEnded: Began['show']
+  onClose: () => void
+  children: ReactNode
+}
+
+const EndSessions = ({ title, action, find, onEnded, onClose, children }: Props) => {
+  const [stolen, setStolen] = useState(false)
   return (
-    <>
-      <Button size="small" onClick={() => setAsking(true)}>
-        Sign out everywhere else
-      </Button>
-      {asking && (
-        <EndSessions
-          title="Sign out everywhere else?"
-          action="Sign out everywhere else"
-          find={findOthers}
-          onEnded={began.show}
-          onClose={() => setAsking(false)}
-        >
-          <p>Every other browser you are signed in with has to sign in again. API keys and agents keep working.</p>
-        </EndSessions>
-      )}
-      {began.dialog}
-    </>
+    <Confirm
+      title={title}
+      action={stolen ? 'End all of it' : action}
+      change={async () => {
+        const ids = await find()
+        return { ids, began: await endEach(ids, stolen) }
+      }}
+      announcement={({ ids }) =>
+        ids.length === 0 ? 'You aren’t signed in anywhere else' : `${countWords(ids.length, 'session')} ended`
+      }
+      outdates={outdatedByEnd}
+      onChanged={({ ids, began }) => onEnded({ began, everything: stolen, endAll: () => endEach(ids, true) })}
+      onClose={onClose}
+    >
+      {children}
+      <WasItStolen stolen={stolen} onChange={setStolen} />
+    </Confirm>
   )
 }

@@ -1,11 +1,10 @@
-import { useState } from 'react'
 import { Link } from 'wouter'
 import { usePeople } from '../../api/use-people.ts'
 import type { LastAct } from '../../lib/last-act.ts'
 import { capitalized } from '../../lib/list-words.ts'
 import { shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
+import { DialogButton } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Ring } from '../../ui/meter.tsx'
 import { Badge } from '../../ui/status.tsx'
@@ -27,11 +26,10 @@ const ringOf = ({ spending_controls: limits, usage }: Agent) =>
 export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
   const { currency } = useSession()
   const people = usePeople()
-  const [open, setOpen] = useState(false)
   const ring = ringOf(agent)
   const { id, label, own, frozen } = agent
   return (
-    <div className="agent-card">
+    <div className="row agent-card">
       {ring ? (
         <Ring used={ring.used} limit={ring.limit} currency={currency} label={`${label}, used ${ring.period}`} />
       ) : (
@@ -68,10 +66,14 @@ export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
           )}
         </p>
       </div>
-      <Button size="small" icon="freeze" label={`${frozen ? 'Unfreeze' : 'Freeze'} ${label}`} onClick={() => setOpen(true)}>
+      <DialogButton
+        size="small"
+        icon="freeze"
+        label={`${frozen ? 'Unfreeze' : 'Freeze'} ${label}`}
+        dialog={(close) => <FreezeAgent {...{ id, label, own, frozen }} onClose={close} />}
+      >
         {frozen ? 'Unfreeze' : 'Freeze'}
-      </Button>
-      {open && <FreezeAgent {...{ id, label, own, frozen }} onClose={() => setOpen(false)} />}
+      </DialogButton>
     </div>
   )
 }

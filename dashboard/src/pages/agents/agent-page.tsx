@@ -4,7 +4,7 @@ import { grantQuery } from '../../api/queries.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Empty, Page, SkeletonCard } from '../../ui/layout.tsx'
+import { EmptyCard, Page, SkeletonCard } from '../../ui/layout.tsx'
 import { GrantPage } from '../developers/grant-page.tsx'
 import { MemberGrantPage } from '../workspace/member-grant-page.tsx'
 
@@ -18,11 +18,9 @@ export const AgentPage = ({ id }: { id: string }) => {
     <Page title="Agent" back={{ href: '/agents', label: 'Agents' }}>
       {grant.isPending && <SkeletonCard rows={3} />}
       {hasCode(grant.error, 'not_found') ? (
-        <div className="card">
-          <Empty icon="lock" title="Not one of your agents" actions={<LinkButton href="/agents">Your agents</LinkButton>}>
-            It belongs to another member, or there is no such agent. Owners and administrators of the workspace see all of them.
-          </Empty>
-        </div>
+        <EmptyCard icon="lock" title="Not one of your agents" actions={<LinkButton href="/agents">Your agents</LinkButton>}>
+          It belongs to another member, or there is no such agent. Owners and administrators of the workspace see all of them.
+        </EmptyCard>
       ) : (
         <Failure error={grant.error} onRetry={() => void grant.refetch()} />
       )}

@@ -1,29 +1,111 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { rowsOf } from '../../api/every-page.ts'
+import {
+  auditQuery,
+  grantEventsQuery,
+  madeByQuery,
+  paymentsQuery,
+  policiesMadeByQuery,
+  refusalsQuery,
+} from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
-import type { Moment } from '../../lib/agent-moments.ts'
+import { type Moment, type Part, timelineOf } from '../../lib/agent-moments.ts'
 import { plainWords } from '../../lib/field-words.ts'
-import { changeWords } from '../../lib/grant-changes.ts'
+import { changesInAudit, changesInEvents, changeWords, type GrantChange } from '../../lib/grant-changes.ts'
 import { capitalized, listWords } from '../../lib/list-words.ts'
 import { moneyText, sumMinor } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Icon, type IconName } from '../../ui/icon.tsx'
 import { Card, SkeletonRows } from '../../ui/layout.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
+import { type Step, Steps } from '../../ui/steps.tsx'
 import { ExactTime } from '../../ui/time.tsx'
-import { Raise } from '../payments/refusals.tsx'
-import { useAgentTimeline } from './use-agent-timeline.ts'
+import { Raise } from '../payments/refused-page.tsx'
 
-type Line = {
-  tone: 'good' | 'warn' | 'bad' | 'now' | 'later'
-  icon: IconName
-  text: ReactNode
-  note?: ReactNode
-  act?: ReactNode
+/** A list that is read page by page, as the timeline's part of it. */
+type Source = Part & { readMore: () => void; isPending: boolean; error: unknown }
+type Query<Item> = {
+  data: { pages: { data: Item[] }[] } | undefined
+  hasNextPage: boolean
+  fetchNextPage: () => unknown
+  isLoading: boolean
+  error: unknown
 }
+
+const sourceOf = <Item extends { created_at: string }>(query: Query<Item>, toMoments: (items: Item[]) => Moment[]): Source => {
+  const items = rowsOf(query)
+  return {
+    moments: toMoments(items),
+    readTo: query.hasNextPage ? (items.at(-1)?.created_at ?? null) : null,
+    readMore: () => void query.fetchNextPage(),
+    isPending: query.isLoading,
+    error: query.error,
+  }
+}
+
+const momentsOfChanges = (changes: readonly GrantChange[]): Moment[] =>
+  changes.map((change) => ({ key: change.id, at: change.at, kind: 'change', change }))
+
+const useChanges = (grantId: string): Source => {
+  const { can } = useSession()
+  const manages = can('workspace.manage')
+  const audit = useInfiniteQuery({ ...auditQuery({ subject_id: grantId }), enabled: manages })
+  const events = useInfiniteQuery({ ...grantEventsQuery, enabled: !manages })
+  return manages
+    ? sourceOf(audit, (entries) => momentsOfChanges(changesInAudit(entries)))
+    : sourceOf(events, (all) => momentsOfChanges(changesInEvents(all, grantId)))
+}
+
+const pageSize = 20
+
+/** Everything that a key or an agent did here, and what was done to it, newest first. */
+const useAgentTimeline = ({ id: grantId, created_at: createdAt }: { id: string; created_at: string }) => {
+  const { can } = useSession()
+  const pays = can('payment.read')
+  const sources = [
+    sourceOf(useInfiniteQuery({ ...paymentsQuery({ grant_id: grantId }, pageSize), enabled: pays }), (payments) =>
+      payments.map((payment) => ({ key: payment.id, at: payment.created_at, kind: 'payment', payment })),
+    ),
+    sourceOf(useInfiniteQuery({ ...refusalsQuery({ grant_id: grantId }, pageSize), enabled: pays }), (refusals) =>
+      refusals.map((refusal) => ({ key: refusal.id, at: refusal.created_at, kind: 'refusal', refusal })),
+    ),
+    sourceOf(useInfiniteQuery({ ...madeByQuery(grantId), enabled: can('beneficiary.read') }), (beneficiaries) =>
+      beneficiaries.map((beneficiary) => {
+        const created = beneficiary.created_by.grant_id === grantId
+        return {
+          key: beneficiary.id,
+          at: created ? beneficiary.created_at : beneficiary.updated_at,
+          kind: 'beneficiary',
+          beneficiary,
+          created,
+        }
+      }),
+    ),
+    sourceOf(useInfiniteQuery({ ...policiesMadeByQuery(grantId), enabled: can('policy.read') }), (policies) =>
+      policies.map((policy) => {
+        const created = policy.created_by.grant_id === grantId
+        return { key: policy.id, at: created ? policy.created_at : policy.updated_at, kind: 'policy', policy, created }
+      }),
+    ),
+    useChanges(grantId),
+  ]
+  const created: Part = { moments: [{ key: 'created', at: createdAt, kind: 'created' }], readTo: null }
+  return {
+    moments: timelineOf([...sources, created]),
+    isPending: sources.some(({ isPending }) => isPending),
+    error: sources.map(({ error }) => error).find((error) => error !== null) ?? null,
+    more: sources.some(({ readTo }) => readTo !== null),
+    readMore: () => {
+      for (const { readTo, readMore } of sources) if (readTo !== null) readMore()
+    },
+  }
+}
+
+type Line = Omit<Step, 'key'>
 type Payment = Schemas['Payment']
 
 const asked = ({ id, status, amount_minor: amount, currency, beneficiary }: Payment): ReactNode => (
@@ -42,9 +124,9 @@ const ofPayment = (payment: Payment): Line => {
   return {
     tone: paid ? 'good' : status === 'failed' || status === 'rejected' ? 'bad' : 'warn',
     icon: paid ? 'check' : 'payments',
-    text: asked(payment),
+    title: asked(payment),
     note: narrative,
-    ...(!paid && { act: <StatusBadge status={status} /> }),
+    ...(!paid && { side: <StatusBadge status={status} /> }),
   }
 }
 
@@ -55,7 +137,7 @@ const ofPayments = (payments: readonly [Payment, ...Payment[]]): Line => {
   return {
     tone: 'good',
     icon: 'check',
-    text: `Paid ${payments.length} times, ${moneyText(sumMinor(payments.map(({ amount_minor: amount }) => amount)), currency)} together`,
+    title: `Paid ${payments.length} times, ${moneyText(sumMinor(payments.map(({ amount_minor: amount }) => amount)), currency)} together`,
     note: `To ${listWords(others > 0 ? [...names.slice(0, 3), `${others} more`] : names)}`,
   }
 }
@@ -74,9 +156,9 @@ const lineOf = (moment: Moment, { people, currency, kind }: Context): Line | nul
       return {
         tone: 'bad',
         icon: 'cross',
-        text: `Was refused ${moneyText(refusal.amount_minor, refusal.currency)}${payee}`,
+        title: `Was refused ${moneyText(refusal.amount_minor, refusal.currency)}${payee}`,
         note: plainWords(refusal.message),
-        act: <Raise refusal={refusal} />,
+        side: <Raise refusal={refusal} />,
       }
     }
     case 'beneficiary': {
@@ -84,7 +166,7 @@ const lineOf = (moment: Moment, { people, currency, kind }: Context): Line | nul
       return {
         tone: 'now',
         icon: 'people',
-        text: (
+        title: (
           <>
             {moment.created ? 'Added the beneficiary' : 'Renamed the beneficiary'}{' '}
             <Link className="in-text" href={`/beneficiaries/${id}`}>
@@ -92,14 +174,14 @@ const lineOf = (moment: Moment, { people, currency, kind }: Context): Line | nul
             </Link>
           </>
         ),
-        ...(confirmation === 'proposed' && { act: <Badge tone="warn">Not confirmed</Badge> }),
+        ...(confirmation === 'proposed' && { side: <Badge tone="warn">Not confirmed</Badge> }),
       }
     }
     case 'policy':
       return {
         tone: 'now',
         icon: 'policy',
-        text: (
+        title: (
           <>
             {moment.created ? 'Created' : 'Changed'} the policy{' '}
             <Link className="in-text" href={`/policies/${moment.policy.id}`}>
@@ -116,11 +198,11 @@ const lineOf = (moment: Moment, { people, currency, kind }: Context): Line | nul
       return {
         tone: freezes ? 'warn' : 'now',
         icon: freezes ? 'freeze' : 'policy',
-        text: `${capitalized(listWords(words))}${change.by === null ? '' : ` by ${people(change.by)}`}`,
+        title: `${capitalized(listWords(words))}${change.by === null ? '' : ` by ${people(change.by)}`}`,
       }
     }
     case 'created':
-      return { tone: 'later', icon: 'plus', text: kind === 'oauth' ? 'Connected' : 'Created' }
+      return { tone: 'later', icon: 'plus', title: kind === 'oauth' ? 'Connected' : 'Created' }
   }
 }
 
@@ -136,37 +218,15 @@ const Moments = ({ grant }: { grant: Grant }) => {
   const { currency } = useSession()
   const people = usePeople()
   const { moments, isPending, error, more, readMore } = useAgentTimeline(grant)
-  const lines = moments.flatMap((moment) => {
+  const steps = moments.flatMap((moment): Step[] => {
     const line = lineOf(moment, { people, currency, kind: grant.kind })
-    return line ? [{ ...line, key: moment.key, at: moment.at }] : []
+    return line ? [{ key: moment.key, ...line, below: <ExactTime at={moment.at} /> }] : []
   })
   return (
     <Card title="What it did" note="Newest first, with what was changed about it.">
       <div className="stack">
         <Failure error={error} />
-        {isPending ? (
-          <SkeletonRows rows={4} />
-        ) : (
-          <ol className="timeline" aria-label="What it did">
-            {lines.map(({ key, at, tone, icon, text, note, act }) => (
-              <li key={key}>
-                <span className={`timeline-mark tone-${tone}`}>
-                  <Icon name={icon} size={14} />
-                </span>
-                <div>
-                  <div className="row row-between row-tight">
-                    <span>{text}</span>
-                    {act}
-                  </div>
-                  {note && <p className="quiet small">{note}</p>}
-                  <p className="faint small">
-                    <ExactTime at={at} />
-                  </p>
-                </div>
-              </li>
-            ))}
-          </ol>
-        )}
+        {isPending ? <SkeletonRows rows={4} /> : <Steps label="What it did" steps={steps} />}
       </div>
       {more && !isPending && (
         <Button variant="quiet" onClick={readMore}>

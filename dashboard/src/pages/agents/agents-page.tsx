@@ -1,17 +1,22 @@
 import { useInfiniteQuery, useQueries } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { Link } from 'wouter'
 import { api, call } from '../../api/client.ts'
+import { rowsOf } from '../../api/every-page.ts'
 import { lastPaymentQuery, paymentsQuery, refusalsQuery } from '../../api/queries.ts'
+import { cx } from '../../lib/class-names.ts'
 import { now } from '../../lib/clock.ts'
 import { type LastAct, lastActOf } from '../../lib/last-act.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, NewLink } from '../../ui/button.tsx'
+import { NewLink } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
+import { CodeBlock } from '../../ui/copy.tsx'
+import { DialogButton } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Card, Empty, Page, SkeletonCard } from '../../ui/layout.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Card, EmptyCard, Page, SkeletonCard } from '../../ui/layout.tsx'
 import { AgentCard } from './agent-card.tsx'
-import { ConnectAgent } from './connect-agent.tsx'
 import { freezeOutdates, setFrozen } from './freeze-agent.tsx'
 import { type Agent, useWorkspaceAgents } from './use-agents.ts'
 
@@ -60,7 +65,6 @@ export const AgentsPage = () => {
   const { workspace, can } = useSession()
   const { own, others, isPending, error, manages } = useWorkspaceAgents(true)
   const actsOf = useLastActs([...own, ...others])
-  const [stopping, setStopping] = useState(false)
   const stoppable = (manages ? [...own, ...others] : own).filter(({ frozen }) => !frozen)
   return (
     <Page
@@ -69,9 +73,13 @@ export const AgentsPage = () => {
       actions={
         <>
           {stoppable.length > 0 && (
-            <Button variant="danger" icon="freeze" onClick={() => setStopping(true)}>
+            <DialogButton
+              variant="danger"
+              icon="freeze"
+              dialog={(close) => <StopAll agents={stoppable} manages={manages} onClose={close} />}
+            >
               Stop everything by agents
-            </Button>
+            </DialogButton>
           )}
           {can('key.manage') && <NewLink href="/developers/keys/new">New API key</NewLink>}
         </>
@@ -80,18 +88,15 @@ export const AgentsPage = () => {
       {error && <Failure error={error} />}
       {isPending && <SkeletonCard rows={3} />}
       {!isPending && own.length + others.length === 0 && (
-        <div className="card">
-          <Empty icon="robot" title="No agents yet">
-            An agent acts for you with a key of its own or by signing in. You set its limits, and you can stop it at any time.
-          </Empty>
-        </div>
+        <EmptyCard icon="robot" title="No agents yet">
+          An agent acts for you with a key of its own or by signing in. You set its limits, and you can stop it at any time.
+        </EmptyCard>
       )}
       {own.length > 0 && (
         <Cards title={others.length > 0 ? 'Yours' : countWords(own.length, 'agent')} agents={own} actsOf={actsOf} />
       )}
       {others.length > 0 && <Cards title="Of other members" agents={others} actsOf={actsOf} />}
       {!isPending && <ConnectAgent />}
-      {stopping && <StopAll agents={stoppable} manages={manages} onClose={() => setStopping(false)} />}
     </Page>
   )
 }
@@ -110,8 +115,7 @@ const useLastActs = (agents: readonly Agent[]): ((id: string) => Acts) => {
   const enabled = can('payment.read')
   const payments = useInfiniteQuery({ ...paymentsQuery({}, 100), enabled })
   const refusals = useInfiniteQuery({ ...refusalsQuery({}, 100), enabled })
-  const paid = payments.data?.pages.flatMap(({ data }) => data) ?? []
-  const refused = refusals.data?.pages.flatMap(({ data }) => data) ?? []
+  const [paid, refused] = [rowsOf(payments), rowsOf(refusals)]
   const unseen = payments.hasNextPage
     ? agents.filter(({ id, last_used_at: used }) => used !== null && !paid.some(({ initiated_by: by }) => by.grant_id === id))
     : []
@@ -130,4 +134,93 @@ const useLastActs = (agents: readonly Agent[]): ((id: string) => Acts) => {
       refusedWords: count === 0 ? undefined : `${more}${count} refused in 24 hours`,
     }
   }
+}
+
+type Way = { name: string; text: string; label: string; code: string }
+
+/** One line for each kind of agent. All but the last sign in by themselves: the person allows it on a page here. */
+const ways = (origin: string): readonly Way[] => [
+  {
+    name: 'Claude',
+    text: 'In Claude, open Settings, Connectors, “Add custom connector”, and paste this address. In Claude Code, run “claude mcp add --transport http payments” with it.',
+    label: 'Address for Claude',
+    code: `${origin}/mcp`,
+  },
+  {
+    name: 'ChatGPT',
+    text: 'In ChatGPT, open Settings, Connectors, “Create”, and paste this address as the MCP server URL.',
+    label: 'Address for ChatGPT',
+    code: `${origin}/mcp`,
+  },
+  {
+    name: 'Cursor',
+    text: 'Add this to .cursor/mcp.json in your project or your home folder.',
+    label: 'Settings for Cursor',
+    code: JSON.stringify({ mcpServers: { payments: { url: `${origin}/mcp` } } }),
+  },
+  {
+    name: 'CLI',
+    text: 'In a terminal. It opens a page here, where you allow it.',
+    label: 'Command for a terminal',
+    code: `npx --package=${origin}/client.tgz payments login --url ${origin}`,
+  },
+  {
+    name: 'Code',
+    text: 'With an API key of its own. The reference lists every call.',
+    label: 'First request from code',
+    code: `curl ${origin}/v1/credentials/current -H "Authorization: Bearer $PAYMENTS_API_KEY"`,
+  },
+]
+
+/** Whether something was connected while this page is open. */
+const useArrival = (): string | null => {
+  const { own, isPending } = useWorkspaceAgents()
+  const known = useRef<Set<string> | null>(null)
+  const [arrived, setArrived] = useState<string | null>(null)
+  useEffect(() => {
+    if (isPending) return
+    const fresh = known.current && own.find(({ id }) => !known.current?.has(id))
+    known.current = new Set(own.map(({ id }) => id))
+    if (fresh) setArrived(fresh.label)
+  }, [own, isPending])
+  return arrived
+}
+
+const ConnectAgent = () => {
+  const all = ways(location.origin)
+  const [chosen, setChosen] = useState(all[0]?.name)
+  const arrived = useArrival()
+  const way = all.find(({ name }) => name === chosen) ?? all[0]
+  if (!way) return null
+  return (
+    <Card title="Connect an agent" note="It asks, you see who it is and set its limits, and you can stop it at any time.">
+      <div className="stack-s">
+        <fieldset className="row row-tight">
+          <legend className="visually-hidden">Kind of agent</legend>
+          {all.map(({ name }) => (
+            <button
+              key={name}
+              type="button"
+              className="chip chip-button"
+              aria-pressed={name === way.name}
+              onClick={() => setChosen(name)}
+            >
+              {name}
+            </button>
+          ))}
+        </fieldset>
+        <p className="quiet">{way.text}</p>
+        <CodeBlock label={way.label} code={way.code} />
+        {way.name === 'Code' && (
+          <p className="small">
+            <Link href="/developers/keys/new">Create a key</Link> · <a href="/docs">API reference</a>
+          </p>
+        )}
+        <p className={cx('row row-tight small', arrived ? 'good-text' : 'quiet')} role="status">
+          {arrived ? <Icon name="check" size={16} /> : <span className="waiting-dot" aria-hidden="true" />}
+          {arrived ? `${arrived} is connected` : 'Waiting for it to connect…'}
+        </p>
+      </div>
+    </Card>
+  )
 }

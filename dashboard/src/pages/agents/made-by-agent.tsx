@@ -1,131 +1,176 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { api, call } from '../../api/client.ts'
+import { rowsOf } from '../../api/every-page.ts'
 import { madeByQuery, policiesMadeByQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
+import { DialogButton } from '../../ui/dialog.tsx'
 import { Card } from '../../ui/layout.tsx'
+import { Item, Rows } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
-import { archiveBeneficiaries, archivePolicies, confirmBeneficiaries } from './made-acts.ts'
 
-type Act = 'confirm' | 'archive' | 'archive policies'
+type Beneficiary = Schemas['Beneficiary']
 const mostShown = 5
 
 const beneficiaryCount = (count: number): string => countWords(count, 'beneficiary', 'beneficiaries')
 const policyCount = (count: number): string => countWords(count, 'policy', 'policies')
 
-/** What it left behind that others are paid by or bound by: looked at, confirmed or archived together. Nothing where it made nothing. */
-export const MadeByAgent = ({ grantId, label }: { grantId: string; label: string }) => {
-  const { can } = useSession()
-  const [act, setAct] = useState<Act | null>(null)
-  const close = () => setAct(null)
-  const payees = useInfiniteQuery({ ...madeByQuery(grantId), enabled: can('beneficiary.read') })
-  const rules = useInfiniteQuery({ ...policiesMadeByQuery(grantId), enabled: can('policy.read') })
-  const beneficiaries = (payees.data?.pages.flatMap((page) => page.data) ?? []).filter(({ status }) => status !== 'archived')
-  const proposed = beneficiaries.filter(({ confirmation }) => confirmation === 'proposed')
-  const policies = (rules.data?.pages.flatMap((page) => page.data) ?? []).filter(
-    ({ status, created_by: maker }) => status === 'active' && maker.grant_id === grantId,
-  )
-  if (beneficiaries.length + policies.length === 0) return null
+type AllProps = {
+  ids: readonly string[]
+  /** "Archive 5 beneficiaries", "5 beneficiaries archived" */
+  verb: string
+  done: string
+  count: (count: number) => string
+  harmless?: boolean
+  change: (id: string) => Promise<unknown>
+  outdates: readonly string[]
+  onChanged?: () => void
+  /** What the button says, where it does not count. */
+  label?: string
+  children: ReactNode
+}
+
+/** Does the same with all that are shown: what an agent adds meanwhile is not among them. */
+const ForAll = ({ ids, verb, done, count, harmless = false, change, label, children, ...confirm }: AllProps) => {
+  const words = `${verb} ${count(ids.length)}`
   return (
-    <Card title="What it made" note={[beneficiaryCount(beneficiaries.length), policyCount(policies.length)].join(', ')} flush>
-      {beneficiaries.length > 0 && (
-        <section aria-label="Beneficiaries that it made">
-          <ul className="rows">
-            {beneficiaries.slice(0, mostShown).map(({ id, display_name: name, confirmation, verification }) => (
-              <li key={id} className="item">
-                <span className="item-main">
-                  <Link href={`/beneficiaries/${id}`}>{name}</Link>
-                </span>
-                {verification.status === 'no_match' && <Badge tone="bad">Another name</Badge>}
-                {confirmation === 'proposed' && <Badge tone="warn">Not confirmed</Badge>}
-              </li>
-            ))}
-          </ul>
-          <div className="card-footer">
-            <Link href={`/beneficiaries?made_by=${grantId}`} className="small">
-              View {beneficiaries.length === 1 ? 'it' : `all ${beneficiaries.length}`}
-            </Link>
-            {can('beneficiary.manage') && (
-              <>
-                {proposed.length > 0 && (
-                  <Button size="small" onClick={() => setAct('confirm')}>
-                    Confirm {beneficiaryCount(proposed.length)}
-                  </Button>
-                )}
-                <Button size="small" variant="danger" onClick={() => setAct('archive')}>
-                  Archive {beneficiaryCount(beneficiaries.length)}
-                </Button>
-              </>
-            )}
-          </div>
-        </section>
-      )}
-      {policies.length > 0 && (
-        <section aria-label="Policies that it made">
-          <ul className="rows">
-            {policies.slice(0, mostShown).map(({ id, name }) => (
-              <li key={id} className="item">
-                <span className="item-main">
-                  <Link href={`/policies/${id}`}>{name}</Link>
-                </span>
-              </li>
-            ))}
-          </ul>
-          {can('policy.manage') && (
-            <div className="card-footer">
-              <Button size="small" variant="danger" onClick={() => setAct('archive policies')}>
-                Archive {policyCount(policies.length)}
-              </Button>
-            </div>
-          )}
-        </section>
-      )}
-      {act === 'confirm' && (
+    <DialogButton
+      {...(label === undefined && { size: 'small' })}
+      variant={harmless ? 'secondary' : 'danger'}
+      dialog={(close) => (
         <Confirm
-          title={`Confirm ${beneficiaryCount(proposed.length)}?`}
-          action="Confirm all"
-          harmless
-          change={() => confirmBeneficiaries(proposed)}
-          announcement={(count) => `${beneficiaryCount(count)} confirmed`}
-          outdates={['beneficiaries', 'beneficiary']}
+          title={`${words}?`}
+          action={`${verb} all`}
+          harmless={harmless}
+          // One after the other, so that a failure leaves those before it done and those after it as they were.
+          change={async () => {
+            for (const id of ids) await change(id)
+            return ids.length
+          }}
+          announcement={(number) => `${count(number)} ${done}`}
           onClose={close}
+          {...confirm}
+        >
+          {children}
+        </Confirm>
+      )}
+    >
+      {label ?? words}
+    </DialogButton>
+  )
+}
+
+/** For beneficiaries that one key or agent created or renamed. */
+export const MadeBeneficiariesActs = ({
+  made,
+  label = 'A key or an agent',
+}: {
+  made: readonly Beneficiary[]
+  label?: string
+}) => {
+  const proposed = made.filter(({ confirmation }) => confirmation === 'proposed')
+  const shared = { count: beneficiaryCount, outdates: ['beneficiaries', 'beneficiary'] }
+  return (
+    <>
+      {proposed.length > 0 && (
+        <ForAll
+          {...shared}
+          ids={proposed.map(({ id }) => id)}
+          verb="Confirm"
+          done="confirmed"
+          harmless
+          change={(id) => call(api.POST('/v1/beneficiaries/{id}/confirm', { params: { path: { id } } }))}
         >
           <p>
             Look at each before you confirm it: payments to it by keys and agents then go out without asking. <bdi>{label}</bdi>{' '}
             made them.
           </p>
-        </Confirm>
+        </ForAll>
       )}
-      {act === 'archive' && (
-        <Confirm
-          title={`Archive ${beneficiaryCount(beneficiaries.length)}?`}
-          action="Archive all"
-          change={() => archiveBeneficiaries(grantId)}
-          announcement={(count) => `${beneficiaryCount(count)} archived`}
-          outdates={['beneficiaries', 'beneficiary']}
-          onClose={close}
+      {made.length > 0 && (
+        <ForAll
+          {...shared}
+          ids={made.map(({ id }) => id)}
+          verb="Archive"
+          done="archived"
+          change={(id) => call(api.DELETE('/v1/beneficiaries/{id}', { params: { path: { id } } }))}
         >
           <p>
             No one can pay what <bdi>{label}</bdi> created or renamed any more. Payments already sent still arrive.
           </p>
-        </Confirm>
+        </ForAll>
       )}
-      {act === 'archive policies' && (
-        <Confirm
-          title={`Archive ${policyCount(policies.length)}?`}
-          action="Archive all"
-          change={() => archivePolicies(grantId)}
-          announcement={(count) => `${policyCount(count)} archived`}
-          outdates={['policies', 'policy']}
-          onClose={close}
-        >
-          <p>
-            Every active policy that <bdi>{label}</bdi> created stops applying right away. Policies by people stay.
-          </p>
-        </Confirm>
+    </>
+  )
+}
+
+/** Those that it created and that apply still: a policy of a person that it changed stays. */
+export const useMadePolicies = (grantId: string | null): Schemas['SpendingPolicy'][] => {
+  const { can } = useSession()
+  const made = useInfiniteQuery({ ...policiesMadeByQuery(grantId ?? ''), enabled: grantId !== null && can('policy.read') })
+  return rowsOf(made).filter(({ status, created_by: maker }) => status === 'active' && maker.grant_id === grantId)
+}
+
+type PoliciesProps = Pick<AllProps, 'onChanged' | 'label'> & { made: readonly Schemas['SpendingPolicy'][]; by: string }
+
+export const ArchiveMadePolicies = ({ made, by, ...rest }: PoliciesProps) => (
+  <ForAll
+    ids={made.map(({ id }) => id)}
+    verb="Archive"
+    done="archived"
+    count={policyCount}
+    change={(id) => call(api.DELETE('/v1/spending-policies/{id}', { params: { path: { id } } }))}
+    outdates={['policies', 'policy']}
+    {...rest}
+  >
+    <p>
+      Every active policy that <bdi>{by}</bdi> created stops applying right away. Policies by people stay.
+    </p>
+  </ForAll>
+)
+
+/** What it left behind that others are paid by or bound by: looked at, confirmed or archived together. Nothing where it made nothing. */
+export const MadeByAgent = ({ grantId, label }: { grantId: string; label: string }) => {
+  const { can } = useSession()
+  const payees = useInfiniteQuery({ ...madeByQuery(grantId), enabled: can('beneficiary.read') })
+  const beneficiaries = rowsOf(payees).filter(({ status }) => status !== 'archived')
+  const policies = useMadePolicies(grantId)
+  if (beneficiaries.length + policies.length === 0) return null
+  return (
+    <Card title="What it made" note={[beneficiaryCount(beneficiaries.length), policyCount(policies.length)].join(', ')} flush>
+      {beneficiaries.length > 0 && (
+        <section aria-label="Beneficiaries that it made">
+          <Rows items={beneficiaries.slice(0, mostShown)}>
+            {({ id, display_name: name, confirmation, verification }) => (
+              <Item title={<Link href={`/beneficiaries/${id}`}>{name}</Link>}>
+                {verification.status === 'no_match' && <Badge tone="bad">Another name</Badge>}
+                {confirmation === 'proposed' && <Badge tone="warn">Not confirmed</Badge>}
+              </Item>
+            )}
+          </Rows>
+          <div className="row row-end card-footer">
+            <Link href={`/beneficiaries?made_by=${grantId}`} className="small">
+              View {beneficiaries.length === 1 ? 'it' : `all ${beneficiaries.length}`}
+            </Link>
+            {can('beneficiary.manage') && <MadeBeneficiariesActs made={beneficiaries} label={label} />}
+          </div>
+        </section>
+      )}
+      {policies.length > 0 && (
+        <section aria-label="Policies that it made">
+          <Rows items={policies.slice(0, mostShown)}>
+            {({ id, name }) => <Item title={<Link href={`/policies/${id}`}>{name}</Link>} />}
+          </Rows>
+          {can('policy.manage') && (
+            <div className="row row-end card-footer">
+              <ArchiveMadePolicies made={policies} by={label} />
+            </div>
+          )}
+        </section>
       )}
     </Card>
   )

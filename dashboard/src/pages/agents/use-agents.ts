@@ -1,4 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { rowsOf } from '../../api/every-page.ts'
 import { grantsQuery, workspaceGrantsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -18,10 +19,10 @@ export const useWorkspaceAgents = (all = false) => {
   const manages = can('workspace.manage')
   const mine = useInfiniteQuery(grantsQuery)
   const everyone = useInfiniteQuery({ ...workspaceGrantsQuery, enabled: all && manages })
-  const own = (mine.data?.pages.flatMap((page) => page.data) ?? [])
+  const own = rowsOf(mine)
     .filter((grant) => grant.workspace_id === workspace.id && isLive(grant))
     .map((grant): Agent => ({ ...grant, account_id: account.id, own: true }))
-  const others = (everyone.data?.pages.flatMap((page) => page.data) ?? [])
+  const others = rowsOf(everyone)
     .filter((grant) => grant.account_id !== account.id && isLive(grant))
     .map((grant): Agent => ({ ...grant, own: false }))
   return {

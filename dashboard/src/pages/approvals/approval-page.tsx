@@ -1,31 +1,33 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import { useLocation } from 'wouter'
 import { approvalQuery, paymentQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useInbox } from '../../api/use-inbox.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { noteOpened } from '../../lib/approval-cautions.ts'
-import { capitalized } from '../../lib/list-words.ts'
-import { shortAddress } from '../../lib/mask.ts'
+import { type Choice, subjectWords } from '../../lib/approval-subject.ts'
+import { countWords, listWords } from '../../lib/list-words.ts'
+import { typeLabel } from '../../lib/rails.ts'
 import { statusText } from '../../lib/status-words.ts'
 import { createStore, useStore } from '../../lib/store.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
 import { LinkButton } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
-import { Icon } from '../../ui/icon.tsx'
-import { Card, PageHeader, SkeletonText } from '../../ui/layout.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Dialog, DialogButton } from '../../ui/dialog.tsx'
+import { Card, Facts, PageHeader, SkeletonText } from '../../ui/layout.tsx'
+import { QrCode } from '../../ui/qr-code.tsx'
+import { ExactTime } from '../../ui/time.tsx'
+import { useWallets } from '../../wallet/discovery.ts'
 import { BatchLines } from '../batches/batch-lines.tsx'
-import { Timeline } from '../payments/timeline.tsx'
-import { ApprovalDetails } from './approval-details.tsx'
-import { Decide } from './decide.tsx'
-import { subjectWords } from './decided-words.ts'
+import { Decisions, Timeline } from '../payments/timeline.tsx'
+import { Decide, useHindrance } from './decide.tsx'
 import { DecisionCard } from './decision-card.tsx'
-import { OtherWays } from './other-ways.tsx'
-import { SignedText } from './sign-decision.tsx'
+import { PasteSignature, SignDecision, SignedText } from './sign-decision.tsx'
+import { useAfterDecision } from './use-decide.ts'
 
 /** What happened to the payment after the decision, live, and a link to the next approval. */
 const PaymentOutcome = ({ approval, paymentId }: { approval: Schemas['Approval']; paymentId: string | null }) => {
@@ -57,6 +59,7 @@ export const ApprovalPage = ({ id }: { id: string }) => {
       <PageHeader
         title={approval.data ? subjectWords(approval.data) : 'Approval'}
         back={back}
+        hidden
         actions={approval.data?.payment && <LinkButton href={`/payments/${approval.data.payment.id}`}>View payment</LinkButton>}
       />
       <LoadState query={approval} path={`/v1/approvals/${id}`} rows={4} />
@@ -80,7 +83,11 @@ const ApprovalDetail = ({ approval }: { approval: Approval }) => {
         )}
       </DecisionCard>
       {approval.batch && <BatchLines batch={approval.batch} message={approval.signing.approve} />}
-      <Decisions approval={approval} people={people} />
+      {approval.decisions.length > 0 && (
+        <Card title="Decisions">
+          <Decisions approval={approval} nameOf={people} />
+        </Card>
+      )}
       {pending && <OtherWays approval={approval} />}
       <ApprovalDetails approval={approval} people={people} />
       <PolicyChecks approval={approval} />
@@ -99,41 +106,6 @@ const PolicyChecks = ({ approval: { payment, signing, decision_now: now } }: { a
   return (
     <Card title="Policy checks" note={now ? 'Every rule, with what is used now.' : 'Every rule, when it was asked for.'}>
       <DecisionTrace decision={now ?? payment.decision} currency={payment.currency} />
-    </Card>
-  )
-}
-
-/** The decisions so far. */
-const Decisions = ({ approval, people }: { approval: Schemas['Approval']; people: (id: string) => string }) => {
-  if (approval.decisions.length === 0) return null
-  return (
-    <Card title="Decisions">
-      <ul className="timeline">
-        {approval.decisions.map((decision) => (
-          <li key={`${decision.account_id} ${decision.decided_at}`}>
-            <span className={`timeline-mark tone-${decision.decision === 'approve' ? 'good' : 'bad'}`}>
-              <Icon name={decision.decision === 'approve' ? 'check' : 'cross'} size={14} />
-            </span>
-            <div>
-              <p>
-                <span className="strong">{capitalized(people(decision.account_id))}</span>{' '}
-                {decision.decision === 'approve' ? 'approved' : 'rejected'}
-              </p>
-              <p className="quiet small">
-                <Time at={decision.decided_at} />
-                {decision.via === 'passkey' && ', signed with a passkey'}
-                {decision.via === 'signature' && `, signed${decision.signer ? ` by ${shortAddress(decision.signer)}` : ''}`}
-                {decision.reason && `: ${decision.reason}`}
-              </p>
-              {decision.voided_at && (
-                <p className="quiet small">
-                  Stopped counting <Time at={decision.voided_at} />
-                </p>
-              )}
-            </div>
-          </li>
-        ))}
-      </ul>
     </Card>
   )
 }
@@ -165,4 +137,135 @@ const useReviewQueue = ({ id }: Pick<Schemas['Approval'], 'id'>) => {
       else switchTo(next.workspace.id, href)
     },
   }
+}
+type Props = { approval: Approval; people: (accountId: string) => string }
+type OwnFacts = Readonly<Record<string, ReactNode>>
+
+const factsOfPayment = (payment: Schemas['PaymentSummary']): OwnFacts => ({
+  Type: payment.payment_type === payment.beneficiary.payment_rail ? null : typeLabel(payment.payment_type),
+  'Account reference': payment.account_reference,
+})
+
+const factsOfBatch = (batch: Schemas['PaymentBatchSummary']): OwnFacts => ({
+  Payments: countWords(batch.items_count, 'payment'),
+  'Merkle root': <span className="mono small">{batch.merkle_root}</span>,
+})
+
+const stillNeeded = ({ approvals_given: given, required_approvals: required, ...approval }: Approval): string =>
+  [
+    `${given} of ${required}`,
+    ...(approval.approval_proof === 'signature' ? ['only by passkey or wallet'] : []),
+    ...(approval.separation_of_duties ? ['not by the requester'] : []),
+  ].join(', ')
+
+/** Everything else about it. */
+const ApprovalDetails = ({ approval, people }: Props) => {
+  const { workspace, account } = useSession()
+  const { payment, batch, context } = approval
+  const pending = approval.status === 'pending'
+  const others = (context?.eligible_approvers ?? []).filter((id) => id !== account.id)
+  return (
+    <Card title="Details">
+      <div className="stack">
+        <Facts
+          facts={{
+            Workspace: workspace.name,
+            ...(payment && factsOfPayment(payment)),
+            ...(batch && factsOfBatch(batch)),
+            Approvals: stillNeeded(approval),
+            'Who else can decide': pending ? (others.length > 0 ? listWords(others.map(people), 'or') : 'No one else') : null,
+          }}
+        />
+        <div className="row row-between faint small">
+          <span>
+            {pending ? 'Expires' : 'Would have expired'} <ExactTime at={approval.expires_at} />
+          </span>
+          <CopyButton value={approval.id}>Copy ID</CopyButton>
+        </div>
+      </div>
+    </Card>
+  )
+}
+
+/** A link to a page without sign-in, for the device that has the approver's wallet. */
+const ShareLink = ({ approvalId }: { approvalId: string }) => {
+  const link = `${location.origin}/approve/${approvalId}`
+  return (
+    <div className="stack-xs">
+      <p className="quiet small">Share a signing link (no login needed)</p>
+      <div className="row">
+        <CopyButton value={link}>Copy link</CopyButton>
+        <DialogButton
+          size="small"
+          icon="qr"
+          dialog={(close) => (
+            <Dialog title="Sign on a phone" onClose={close}>
+              <p className="quiet">
+                Scan it with the phone your wallet is on. The page shows the payment and asks for a signature.
+              </p>
+              <QrCode text={link} label="Signing link as a QR code" />
+            </Dialog>
+          )}
+        >
+          QR code
+        </DialogButton>
+      </div>
+    </div>
+  )
+}
+
+/** A wallet's signature, here or by a link. */
+const OtherWays = ({ approval }: { approval: Approval }) => {
+  const hindrance = useHindrance(approval)
+  return (
+    <Card title="Other ways to decide">
+      <div className="stack">
+        {!hindrance && <SignHere approval={approval} />}
+        <ShareLink approvalId={approval.id} />
+      </div>
+    </Card>
+  )
+}
+
+const signTitles: Readonly<Record<Choice, string>> = { approve: 'Sign approval', reject: 'Sign rejection' }
+
+/** Only where this browser has a wallet to sign with. */
+const SignHere = ({ approval }: { approval: Approval }) => {
+  if (useWallets().length === 0) return null
+  return (
+    <div className="stack-xs">
+      <p className="quiet small">Sign with your wallet</p>
+      <div className="row">
+        {(['approve', 'reject'] as const).map((choice) => (
+          <DialogButton
+            key={choice}
+            size="small"
+            icon="wallet"
+            dialog={(close) => <SignDialog approval={approval} choice={choice} onClose={close} />}
+          >
+            {signTitles[choice]}
+          </DialogButton>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+const SignDialog = ({ approval, choice, onClose }: { approval: Approval; choice: Choice; onClose: () => void }) => {
+  const after = useAfterDecision()
+  const signing = {
+    id: approval.id,
+    messages: { [choice]: approval.signing[choice] },
+    onDecided: (decided: Approval) => {
+      after([decided])
+      onClose()
+    },
+  }
+  return (
+    <Dialog title={signTitles[choice]} onClose={onClose} wide>
+      <SignedText message={approval.signing[choice]} />
+      <SignDecision {...signing} />
+      <PasteSignature {...signing} />
+    </Dialog>
+  )
 }

@@ -2,10 +2,10 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useLocation } from 'wouter'
 import { approvalsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { type InboxItem, useInbox } from '../../api/use-inbox.ts'
-import { usePeopleOf } from '../../api/use-people.ts'
+import { type Inbox, type InboxItem, useInbox } from '../../api/use-inbox.ts'
+import { usePeople } from '../../api/use-people.ts'
 import { fitsBulk } from '../../lib/approval-cautions.ts'
-import { approvalSubject } from '../../lib/approval-subject.ts'
+import { approvalSubject, subjectWords } from '../../lib/approval-subject.ts'
 import { capitalized, countWords } from '../../lib/list-words.ts'
 import { shortMoney, sumMinor } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -14,8 +14,8 @@ import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, Empty, Page, SkeletonRows } from '../../ui/layout.tsx'
 import { Listing, LiveRows, OldList, Rows } from '../../ui/listing.tsx'
+import { SelectionBar } from '../../ui/selection.tsx'
 import { DecideDialog } from './decide-dialog.tsx'
-import { subjectWords } from './decided-words.ts'
 import { InboxRow } from './inbox-row.tsx'
 import { useReview } from './use-review.ts'
 
@@ -23,30 +23,44 @@ export const ApprovalsPage = () => {
   const inbox = useInbox()
   return (
     <Page title="Approvals" lead="Payments that need a decision before they are sent, from all your workspaces.">
-      <ForMe
-        items={inbox.forMe}
-        isPending={inbox.isPending}
-        error={inbox.error}
-        oldSince={inbox.oldSince}
-        several={inbox.several}
-      />
-      {inbox.others.length > 0 && <Others items={inbox.others} several={inbox.several} />}
+      <ForMe {...inbox} />
+      {inbox.others.length > 0 && (
+        <Card title="Waiting for someone else" flush>
+          <InboxRows items={inbox.others} several={inbox.several} />
+        </Card>
+      )}
       <Decided />
     </Page>
   )
 }
 
-const usePeopleIn = (items: readonly InboxItem[]) => usePeopleOf([...new Set(items.map(({ workspace }) => workspace.id))])
+type RowsProps = { items: readonly InboxItem[]; several: boolean; review?: Review }
 
-type ForMeProps = { items: InboxItem[]; isPending: boolean; error: unknown; oldSince: number | null; several: boolean }
+const InboxRows = ({ items, several, review }: RowsProps) => {
+  const people = usePeople([...new Set(items.map(({ workspace }) => workspace.id))])
+  return (
+    <ul className="rows">
+      {items.map((item, index) => (
+        <li key={item.approval.id}>
+          <InboxRow
+            item={item}
+            above={items[index - 1]}
+            people={people}
+            named={several}
+            check={review && items.length > 1 && <Tick item={item} review={review} />}
+          />
+        </li>
+      ))}
+    </ul>
+  )
+}
 
-const ForMe = ({ items, isPending, error, oldSince, several }: ForMeProps) => {
+const ForMe = ({ forMe: items, isPending, error, oldSince, several }: Inbox) => {
   const open = useOpenApproval(items)
   const review = useReview(
     items.map(({ approval }) => approval),
     open,
   )
-  const people = usePeopleIn(items)
   const keys = items.length > 0 && (
     <span className="faint small row row-tight keys-hint">
       <kbd>j</kbd> <kbd>k</kbd> move <kbd>x</kbd> select <kbd>a</kbd> approve <kbd>r</kbd> reject
@@ -66,22 +80,10 @@ const ForMe = ({ items, isPending, error, oldSince, several }: ForMeProps) => {
           New requests appear here as they arrive. <Link href="/policies">Policies</Link> decide which payments need approval.
         </Empty>
       )}
-      {items.length > 1 && <SelectionBar review={review} items={items} />}
+      {items.length > 1 && <Bar review={review} items={items} />}
       {items.length > 0 && (
         <LiveRows>
-          <ul className="rows">
-            {items.map((item, index) => (
-              <li key={item.approval.id}>
-                <InboxRow
-                  item={item}
-                  above={items[index - 1]}
-                  people={people}
-                  named={several}
-                  check={items.length > 1 && <Tick item={item} review={review} />}
-                />
-              </li>
-            ))}
-          </ul>
+          <InboxRows items={items} several={several} review={review} />
         </LiveRows>
       )}
       {review.deciding && (
@@ -120,8 +122,8 @@ const Tick = ({ item: { approval }, review }: { item: InboxItem; review: Review 
       aria-label={fits ? label : `${label}: open it first`}
       title={fits ? undefined : 'Open it first'}
       disabled={!fits}
-      checked={fits && review.selected.has(approval.id)}
-      onChange={() => review.toggle(approval.id)}
+      checked={fits && review.selection.chosen.includes(approval.id)}
+      onChange={() => review.selection.toggle(approval.id)}
     />
   )
 }
@@ -132,7 +134,7 @@ const selectAllWords = (ticked: number, apart: number): string => {
   return ticked === 0 ? capitalized(first) : `Select the other ${ticked}. ${first}`
 }
 
-const SelectionBar = ({ review, items }: { review: Review; items: readonly InboxItem[] }) => {
+const Bar = ({ review, items }: { review: Review; items: readonly InboxItem[] }) => {
   const { chosen, ticked } = review
   const apart = items.length - ticked.length
   const sum = shortMoney(
@@ -140,52 +142,25 @@ const SelectionBar = ({ review, items }: { review: Review; items: readonly Inbox
     items[0]?.workspace.currency ?? '',
   )
   return (
-    <div className="selection-bar">
-      <label className="check">
-        <input
-          type="checkbox"
-          checked={chosen.length > 0 && chosen.length === ticked.length}
-          disabled={ticked.length === 0}
-          onChange={review.selectAll}
-        />
-        <span>
-          {chosen.length === 0
-            ? selectAllWords(ticked.length, apart)
-            : `${countWords(chosen.length, 'payment')} selected, ${sum}`}
-        </span>
-      </label>
-      {chosen.length > 0 && (
-        <div className="row row-tight">
-          <Button size="small" variant="primary" onClick={() => review.decide('approve')}>
-            Approve {chosen.length}
-          </Button>
-          <Button size="small" variant="danger" onClick={() => review.decide('reject')}>
-            Reject {chosen.length}
-          </Button>
-        </div>
-      )}
-    </div>
-  )
-}
-
-const Others = ({ items, several }: { items: InboxItem[]; several: boolean }) => {
-  const people = usePeopleIn(items)
-  return (
-    <Card title="Waiting for someone else" flush>
-      <ul className="rows">
-        {items.map((item, index) => (
-          <li key={item.approval.id}>
-            <InboxRow item={item} above={items[index - 1]} people={people} named={several} />
-          </li>
-        ))}
-      </ul>
-    </Card>
+    <SelectionBar
+      selection={review.selection}
+      words={
+        chosen.length === 0 ? selectAllWords(ticked.length, apart) : `${countWords(chosen.length, 'payment')} selected, ${sum}`
+      }
+    >
+      <Button size="small" variant="primary" onClick={() => review.decide('approve')}>
+        Approve {chosen.length}
+      </Button>
+      <Button size="small" variant="danger" onClick={() => review.decide('reject')}>
+        Reject {chosen.length}
+      </Button>
+    </SelectionBar>
   )
 }
 
 const Decided = () => {
   const { workspace } = useSession()
-  const people = usePeopleOf([workspace.id])
+  const people = usePeople()
   const all = useInfiniteQuery(approvalsQuery(undefined))
   const none = <Empty icon="clock" title="No decisions yet" />
   return (

@@ -1,18 +1,18 @@
 import { useState } from 'react'
+import { ApiError } from '../../api/error.ts'
 import type { Schemas } from '../../api/types.ts'
+import { usePeople } from '../../api/use-people.ts'
 import { cautionsOf, cautionWords } from '../../lib/approval-cautions.ts'
-import { approvalSubject } from '../../lib/approval-subject.ts'
-import { countWords } from '../../lib/list-words.ts'
+import { approvalSubject, type Choice, subjectWords } from '../../lib/approval-subject.ts'
+import { capitalized, countWords } from '../../lib/list-words.ts'
 import { shortMoney, sumMinor } from '../../lib/money.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Failure } from '../../ui/failure.tsx'
+import { Dialog, FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/layout.tsx'
 import { Badge } from '../../ui/status.tsx'
-import { type Choice, subjectWords } from './decided-words.ts'
-import { LateDecision, lateIn } from './late-decision.tsx'
+import { Time } from '../../ui/time.tsx'
 import { useDecide } from './use-decide.ts'
 
 type Approval = Schemas['Approval']
@@ -47,7 +47,7 @@ const rejectionEffect = (several: boolean): string =>
 
 /** Lists every payment that is decided, also in bulk, with what is odd about it. */
 const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
-  <ul className="decide-list">
+  <ul className="rows decide-list">
     {subjectsOf(approvals).map(({ id, title, mask, note, amountMinor, currency, cautions }) => (
       <li key={id}>
         <span>
@@ -65,68 +65,88 @@ const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
   </ul>
 )
 
+type Late = { by: string; at: string; status: unknown }
+
+/** Someone was faster: who, and when. Null for every other error. */
+export const lateIn = (error: unknown): Late | null => {
+  const details = error instanceof ApiError && error.code === 'conflict' ? error.details : {}
+  const { decided_by: by, decided_at: at, status } = details
+  return typeof by === 'string' && typeof at === 'string' ? { by, at, status } : null
+}
+
+/** Nothing is left to do about it. `subject`: which one, where several were to be decided. */
+export const LateDecision = ({ late: { by, at, status }, subject }: { late: Late; subject?: string | undefined }) => {
+  const people = usePeople()
+  return (
+    <Notice tone="info" title="Already decided" live>
+      <p className="quiet">
+        {capitalized(people(by))} {status === 'rejected' ? 'rejected' : status === 'approved' ? 'approved' : 'decided'}{' '}
+        {subject ?? 'it'} <Time at={at} />.
+      </p>
+    </Notice>
+  )
+}
+
 /** Confirms a decision, with its payments and an optional reason. */
 export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) => {
   const [reason, setReason] = useState('')
   const decide = useDecide(approvals, choice, onDecided)
   const approves = choice === 'approve'
-  const toSign = approves && approvals.find((approval) => approval.approval_proof === 'signature')
+  const toSign = approves ? approvals.find((approval) => approval.approval_proof === 'signature') : undefined
   const several = approvals.length > 1
   const late = lateIn(decide.error)
-  const close = () => {
-    if (late) decide.refresh()
-    onClose()
+  if (late) {
+    const refused = approvals[decide.made]
+    const left = approvals.length - decide.made - 1
+    const close = () => {
+      decide.refresh()
+      onClose()
+    }
+    return (
+      <Dialog title={titleOf(approvals, choice)} onClose={close} footer={<Button onClick={close}>Close</Button>}>
+        <LateDecision late={late} subject={several && refused ? subjectWords(refused) : undefined} />
+        <p className="quiet">
+          {several
+            ? `${countWords(decide.made, 'payment')} before it ${decide.made === 1 ? 'is' : 'are'} decided, and ${countWords(left, 'payment')} after it ${left === 1 ? 'is' : 'are'} not.`
+            : 'Nothing is left to do.'}
+        </p>
+      </Dialog>
+    )
   }
-  const refused = approvals[decide.made]
-  const left = approvals.length - decide.made - 1
-  const action = approves ? `Approve ${total(approvals)}` : several ? `Reject ${approvals.length}` : 'Reject'
-  return (
-    <Dialog
-      title={titleOf(approvals, choice)}
-      onClose={close}
-      onSubmit={() => {
-        if (!toSign && !late && !decide.isPending) decide.mutate(reason)
-      }}
-      footer={
-        <>
-          <Button onClick={close}>{late ? 'Close' : 'Cancel'}</Button>
-          {late ? null : toSign ? (
-            <LinkButton href={`/approvals/${toSign.id}`} variant="primary">
-              Open to sign it
-            </LinkButton>
-          ) : (
-            <Button type="submit" variant={approves ? 'primary' : 'red'} busy={decide.isPending}>
-              {action}
-            </Button>
-          )}
-        </>
-      }
-    >
-      {late && (
-        <>
-          <LateDecision late={late} subject={several && refused ? subjectWords(refused) : undefined} />
-          <p className="quiet">
-            {several
-              ? `${countWords(decide.made, 'payment')} before it ${decide.made === 1 ? 'is' : 'are'} decided, and ${countWords(left, 'payment')} after it ${left === 1 ? 'is' : 'are'} not.`
-              : 'Nothing is left to do.'}
-          </p>
-        </>
-      )}
-      {!late && <Asking {...{ approvals, choice, toSign: toSign !== undefined && toSign !== false, reason, setReason }} />}
-      {!late && <Failure error={decide.error} />}
-    </Dialog>
-  )
-}
-
-type AskingProps = Pick<Props, 'approvals' | 'choice'> & { toSign: boolean; reason: string; setReason: (reason: string) => void }
-
-const Asking = ({ approvals, choice, toSign, reason, setReason }: AskingProps) => {
-  const approves = choice === 'approve'
-  return (
+  const content = (
     <>
       <Subjects approvals={approvals} />
       {toSign && <Notice tone="info">Only an approval by passkey or wallet counts here.</Notice>}
-      <p className="quiet">{approves ? approvalEffect(approvals) : rejectionEffect(approvals.length > 1)}</p>
+      <p className="quiet">{approves ? approvalEffect(approvals) : rejectionEffect(several)}</p>
+    </>
+  )
+  if (toSign)
+    return (
+      <Dialog
+        title={titleOf(approvals, choice)}
+        onClose={onClose}
+        footer={
+          <>
+            <Button onClick={onClose}>Cancel</Button>
+            <LinkButton href={`/approvals/${toSign.id}`} variant="primary">
+              Open to sign it
+            </LinkButton>
+          </>
+        }
+      >
+        {content}
+      </Dialog>
+    )
+  return (
+    <FormDialog
+      title={titleOf(approvals, choice)}
+      action={approves ? `Approve ${total(approvals)}` : several ? `Reject ${approvals.length}` : 'Reject'}
+      making={decide}
+      red={!approves}
+      onSubmit={() => decide.mutate(reason)}
+      onClose={onClose}
+    >
+      {content}
       <TextField
         label="Reason"
         optional
@@ -135,6 +155,6 @@ const Asking = ({ approvals, choice, toSign, reason, setReason }: AskingProps) =
         maxLength={500}
         hint={approves ? 'Saved with your decision.' : 'The requester sees it.'}
       />
-    </>
+    </FormDialog>
   )
 }

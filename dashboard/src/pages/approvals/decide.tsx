@@ -1,19 +1,15 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
-import { counts } from '../../lib/approval-proof.ts'
-import { approvalSubject } from '../../lib/approval-subject.ts'
+import { approvalSubject, type Choice, counts } from '../../lib/approval-subject.ts'
 import { useShortcuts } from '../../lib/shortcuts.ts'
 import { hasPasskeys } from '../../passkey/passkey.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Notice } from '../../ui/layout.tsx'
-import { DecideDialog } from './decide-dialog.tsx'
-import type { Choice } from './decided-words.ts'
-import { LateDecision, lateIn } from './late-decision.tsx'
-import { useAfterDecision } from './use-decide.ts'
-import { useDecideByPasskey, useOwnPasskeys } from './use-passkeys.ts'
+import { DecideDialog, LateDecision, lateIn } from './decide-dialog.tsx'
+import { useAfterDecision, useDecideByPasskey, useOwnPasskeys } from './use-decide.ts'
 
 type Approval = Schemas['Approval']
 

@@ -12,7 +12,7 @@ import { requesterWords } from '../../lib/requester.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { Countdown, Time } from '../../ui/time.tsx'
-import { FrozenBadge } from '../agents/frozen-badge.tsx'
+import { FrozenBadge } from '../agents/freeze-agent.tsx'
 import { Cautions } from './cautions.tsx'
 
 type Approval = Schemas['Approval']
@@ -141,7 +141,7 @@ export const DecisionCard = ({ approval, people, place, children }: Props) => {
   const pending = approval.status === 'pending'
   return (
     <section className="card decision-card" aria-label="What is decided">
-      <div className="decision-top">
+      <div className="row row-between">
         <span className="faint small">{place}</span>
         {pending ? (
           <span className="badge tone-warn">

@@ -10,7 +10,7 @@ import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
 import { Countdown, Time } from '../../ui/time.tsx'
-import { FrozenBadge } from '../agents/frozen-badge.tsx'
+import { FrozenBadge } from '../agents/freeze-agent.tsx'
 import { rowId } from './use-review.ts'
 
 type Props = {

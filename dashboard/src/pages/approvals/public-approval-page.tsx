@@ -1,9 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { accountQuery, approvalMessageQuery } from '../../api/queries.ts'
+import { api, call, inWorkspace } from '../../api/client.ts'
+import { hasCode } from '../../api/error.ts'
+import { accountQuery, approvalMessageQuery, workspacesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { titleOfText } from '../../lib/approval-message.ts'
+import { readSignedText, titleOfText } from '../../lib/approval-message.ts'
+import { decidedWords } from '../../lib/approval-subject.ts'
 import { useNow } from '../../lib/clock.ts'
 import { hasNoSession } from '../../lib/first-visit.ts'
 import { chooseNotify } from '../../lib/notify.ts'
@@ -18,10 +21,9 @@ import { Notice, SkeletonText, type Tone } from '../../ui/layout.tsx'
 import { Countdown } from '../../ui/time.tsx'
 import { useWallets } from '../../wallet/discovery.ts'
 import { NoWallet } from '../../wallet/no-wallet.tsx'
-import { DecideSignedIn, useOwnApproval } from './decide-signed-in.tsx'
-import { decidedWords } from './decided-words.ts'
-import { PasteSignature, SignDecision } from './sign-decision.tsx'
-import { SignedLines } from './signed-lines.tsx'
+import { Cautions } from './cautions.tsx'
+import { Decide, useHindrance } from './decide.tsx'
+import { PasteSignature, SignDecision, type Signing } from './sign-decision.tsx'
 
 type Approval = Schemas['Approval']
 type Text = Pick<Schemas['SigningMessage'], 'message' | 'status' | 'expires_at'>
@@ -140,5 +142,110 @@ const Ways = ({ id, text, account, own, onDecided, refresh }: WaysProps) => {
         )}
       </div>
     </>
+  )
+}
+
+type Found = { approval: Schemas['Approval']; view: Schemas['WorkspaceView'] }
+
+const readIn = async (view: Found['view'], id: string): Promise<Found | null> => {
+  try {
+    const options = { params: { path: { id } }, ...inWorkspace(view.workspace.id) }
+    return { approval: await call(api.GET('/v1/approvals/{id}', options)), view }
+  } catch (error) {
+    if (hasCode(error, 'not_found') || hasCode(error, 'forbidden')) return null
+    throw error
+  }
+}
+
+/** The approval in whichever of the person's workspaces it is, read again and again while it waits. */
+const useOwnApproval = (id: string, signedIn: boolean): { found: Found | undefined; isPending: boolean } => {
+  const views = useQuery({ ...workspacesQuery, enabled: signedIn })
+  const active = views.data?.data.filter(({ membership }) => membership.status === 'active')
+  const query = useQuery({
+    queryKey: ['approval', id, 'anywhere'],
+    enabled: signedIn && active !== undefined,
+    refetchInterval: ({ state }) => state.data?.approval.status === 'pending' && 5000,
+    queryFn: async () => {
+      const found = await Promise.all((active ?? []).map((view) => readIn(view, id)))
+      return found.find((one) => one !== null) ?? null
+    },
+  })
+  return { found: query.data ?? undefined, isPending: signedIn && !views.isError && query.isPending }
+}
+
+type SignedInProps = Found & { account: Schemas['AccountWithIdentities']; signing: Signing; onDecided: () => void }
+
+/** By the person's own session or passkey, as in the dashboard. */
+const DecideSignedIn = ({ account, view, ...props }: SignedInProps) => (
+  <SessionIn account={account} view={view}>
+    <Inside {...props} />
+  </SessionIn>
+)
+
+const Inside = ({ approval, signing, onDecided }: Omit<SignedInProps, 'account' | 'view'>) => {
+  const wallets = useWallets()
+  const hindrance = useHindrance(approval)
+  const signed = ['first_payment', ...(approval.payment?.decision.warnings ?? []).map(({ code }) => code)]
+  return (
+    <>
+      <Cautions approval={approval} without={signed} />
+      {!hindrance && wallets.length > 0 && (
+        <div className="stack-s">
+          <p className="quiet small">Or sign with your wallet</p>
+          <SignDecision {...signing} />
+        </div>
+      )}
+      <div className="answer-bar">
+        <Decide approval={approval} onDecided={onDecided} />
+      </div>
+    </>
+  )
+}
+
+const isWarning = (line: string): boolean => /^Warning\b/.test(line)
+
+/** "Label: value", or a line of a list; whatever it is, it stands there word for word. */
+const Line = ({ line }: { line: string }) => {
+  const [, label, value] = /^([^:]{1,60}: )(.+)$/.exec(line) ?? []
+  const isItem = line.startsWith('- ')
+  return (
+    <p className={isItem ? 'signed-item' : undefined}>
+      {label && value && !isItem ? (
+        <>
+          <span className="quiet">{label}</span>
+          <span className={/\b[A-Z]+ NOT MATCH\b/.test(value) ? 'strong bad-text' : undefined}>{value}</span>
+        </>
+      ) : (
+        line
+      )}
+    </p>
+  )
+}
+
+/** Everything that is signed, word for word: the warnings first, then what is decided, then what binds it. Nothing of it is folded away. */
+const SignedLines = ({ message }: { message: string }) => {
+  const { opening, lines, binding } = readSignedText(message)
+  return (
+    <section className="stack signed-text" aria-label="What you sign">
+      {lines.filter(isWarning).map((line) => (
+        <Notice key={line} tone="warn">
+          <p>{line}</p>
+        </Notice>
+      ))}
+      <div className="signed-lines">
+        <p className="quiet">{opening}</p>
+        {lines
+          .filter((line) => !isWarning(line))
+          .map((line, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two lines of a list may be alike
+            <Line key={`${index} ${line}`} line={line} />
+          ))}
+      </div>
+      <div className="signed-binding">
+        {binding.map((line) => (
+          <p key={line}>{line}</p>
+        ))}
+      </div>
+    </section>
   )
 }

@@ -2,14 +2,14 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
+import type { Choice } from '../../lib/approval-subject.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { TextArea } from '../../ui/field.tsx'
+import { Segments, TextArea } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { useWalletFlow } from '../../wallet/wallet-flow.ts'
 import { WalletPicker } from '../../wallet/wallet-picker.tsx'
-import type { Choice } from './decided-words.ts'
 
 /** What is signed for each decision; a text that has not arrived yet cannot be signed. */
 export type Signing = {
@@ -49,16 +49,12 @@ export const PasteSignature = ({ id, messages, onDecided }: Signing) => {
       <Form className="stack-s" ready={signature.trim() !== ''} busy={send.isPending} onSubmit={() => send.mutate(choice)}>
         <p className="quiet small">Copy the message, sign it as text (EIP-191) with your wallet, and paste the signature here.</p>
         {offered.length > 1 && (
-          <fieldset>
-            <legend className="visually-hidden">Decision</legend>
-            <div className="segments">
-              {offered.map((one) => (
-                <button key={one} type="button" className="segment" aria-pressed={one === choice} onClick={() => setWanted(one)}>
-                  {choiceWords[one]}
-                </button>
-              ))}
-            </div>
-          </fieldset>
+          <Segments
+            label="Decision"
+            value={choice}
+            onChange={setWanted}
+            choices={offered.map((value) => ({ value, label: choiceWords[value] }))}
+          />
         )}
         <div className="row">
           <CopyButton value={messages[choice] ?? ''}>Copy message</CopyButton>

@@ -1,15 +1,15 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, call, inWorkspace } from '../../api/client.ts'
 import { isTextChanged } from '../../api/error.ts'
-import { approvalQuery } from '../../api/queries.ts'
+import { approvalQuery, passkeysQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { digestOfText } from '../../lib/approval-message.ts'
-import { approvalSubject } from '../../lib/approval-subject.ts'
+import { approvalSubject, type Choice, decidedWords } from '../../lib/approval-subject.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { chooseNotify } from '../../lib/notify.ts'
+import { hasPasskeys, signWithPasskey } from '../../passkey/passkey.ts'
 import { announce } from '../../ui/toast.tsx'
-import { type Choice, decidedWords } from './decided-words.ts'
 
 type Approval = Schemas['Approval']
 
@@ -44,7 +44,7 @@ export const useAfterDecision = () => {
 type How = Pick<Schemas['DecideApproval'], 'reason' | 'passkey'>
 
 /** With the digest of the text that was shown: one that has changed since is not decided. */
-export const decideOne = async (approval: Approval, choice: Choice, how: How): Promise<Approval> => {
+const decideOne = async (approval: Approval, choice: Choice, how: How): Promise<Approval> => {
   const message_digest = await digestOfText(approval.signing[choice])
   return call(
     api.POST('/v1/approvals/{id}/decide', {
@@ -82,4 +82,29 @@ export const useDecide = (approvals: readonly Approval[], choice: Choice, done: 
     },
   })
   return { ...decide, made, refresh }
+}
+
+/** The person's passkeys, where this browser can use one. */
+export const useOwnPasskeys = (): readonly Schemas['Passkey'][] => {
+  const { data } = useQuery({ ...passkeysQuery, enabled: hasPasskeys() })
+  return data?.data ?? []
+}
+
+/** Signs the approval's text on this device, and decides with it. */
+export const useDecideByPasskey = (
+  approval: Approval,
+  passkeys: readonly Schemas['Passkey'][],
+  onDecided: (approval: Approval) => void,
+) => {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: async (choice: Choice) => {
+      const passkey = await signWithPasskey(approval.signing[choice], passkeys)
+      return decideOne(approval, choice, { passkey })
+    },
+    onSuccess: onDecided,
+    onError: (error) => {
+      if (isTextChanged(error)) void client.invalidateQueries({ queryKey: ['approval'] })
+    },
+  })
 }

@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'react'
 import type { Schemas } from '../../api/types.ts'
 import { fitsBulk } from '../../lib/approval-cautions.ts'
+import type { Choice } from '../../lib/approval-subject.ts'
 import { useShortcuts } from '../../lib/shortcuts.ts'
-import type { Choice } from './decided-words.ts'
+import { useSelection } from '../../ui/selection.tsx'
 
 type Approval = Schemas['Approval']
 
@@ -15,11 +16,11 @@ type Deciding = { approvals: readonly Approval[]; choice: Choice; next: string |
  * what is selected, or else the row that has the focus. Afterwards the focus is on the next one.
  */
 export const useReview = (approvals: readonly Approval[], open: (approval: Approval) => void) => {
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [deciding, setDeciding] = useState<Deciding | null>(null)
   /** Those that can be decided together. */
   const ticked = approvals.filter(fitsBulk)
-  const chosen = ticked.filter(({ id }) => selected.has(id))
+  const selection = useSelection(ticked.map(({ id }) => id))
+  const chosen = ticked.filter(({ id }) => selection.chosen.includes(id))
   const at = () => approvals.findIndex((approval) => document.activeElement?.closest('[data-row]')?.id === rowId(approval))
   const focusOn = (id: string | undefined) =>
     document.querySelector<HTMLElement>(`#${id === undefined ? 'none' : rowId({ id })} a`)?.focus()
@@ -35,11 +36,6 @@ export const useReview = (approvals: readonly Approval[], open: (approval: Appro
     if (!approvals.some(({ id }) => decided.includes(id))) landing.current = null
   }, [deciding, ids])
 
-  const toggle = (id: string) => {
-    const next = new Set(selected)
-    if (!next.delete(id)) next.add(id)
-    setSelected(next)
-  }
   const decide = (choice: Choice) => {
     const focused = approvals[at()]
     const about = chosen.length > 0 ? chosen : focused ? [focused] : []
@@ -56,24 +52,21 @@ export const useReview = (approvals: readonly Approval[], open: (approval: Appro
     k: () => focusOn(approvals[Math.max(at() - 1, 0)]?.id),
     x: () => {
       const focused = approvals[at()]
-      if (focused && fitsBulk(focused)) toggle(focused.id)
+      if (focused && fitsBulk(focused)) selection.toggle(focused.id)
     },
     a: () => decide('approve'),
     r: () => decide('reject'),
   })
   return {
-    selected,
+    selection,
     chosen,
-    toggle,
-    selectAll: () => setSelected(new Set(chosen.length === ticked.length ? [] : ticked.map(({ id }) => id))),
     ticked,
-    clear: () => setSelected(new Set()),
     decide,
     deciding,
     close: () => setDeciding(null),
     decided: () => {
       if (deciding?.next) landing.current = { on: deciding.next, decided: deciding.approvals.map(({ id }) => id) }
-      setSelected(new Set())
+      selection.clear()
       setDeciding(null)
     },
   }

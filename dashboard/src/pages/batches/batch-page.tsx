@@ -1,6 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Link } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import { approvalQuery, batchPaymentsQuery, batchQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -18,7 +17,7 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Card, Empty, Facts, Page } from '../../ui/layout.tsx'
-import { Listing, Rows } from '../../ui/listing.tsx'
+import { Item, List } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { Requester } from '../payments/requester.tsx'
@@ -166,25 +165,23 @@ const Items = ({ batch }: { batch: Batch }) => {
       }
       flush
     >
-      <Listing query={query} empty={<Empty icon="payments" title="No payments match" />}>
-        {(payments) => (
-          <Rows items={payments}>
-            {(payment) => (
-              <Link href={`/payments/${payment.id}`} className="item">
-                <span className="item-main">
-                  <span className="item-title">{payment.beneficiary.display_name}</span>
-                  <span className="item-note">
-                    {payment.batch_row !== null && `Row ${payment.batch_row}. `}
-                    {payment.failure_code ? failureWords(payment) : (payment.narrative ?? payment.beneficiary.destination_mask)}
-                  </span>
-                </span>
-                <StatusBadge status={payment.status} />
-                <Amount minor={payment.amount_minor} currency={payment.currency} />
-              </Link>
-            )}
-          </Rows>
+      <List query={query} empty={<Empty icon="payments" title="No payments match" />}>
+        {(payment) => (
+          <Item
+            href={`/payments/${payment.id}`}
+            title={payment.beneficiary.display_name}
+            note={
+              <>
+                {payment.batch_row !== null && `Row ${payment.batch_row}. `}
+                {payment.failure_code ? failureWords(payment) : (payment.narrative ?? payment.beneficiary.destination_mask)}
+              </>
+            }
+          >
+            <StatusBadge status={payment.status} />
+            <Amount minor={payment.amount_minor} currency={payment.currency} />
+          </Item>
         )}
-      </Listing>
+      </List>
     </Card>
   )
 }

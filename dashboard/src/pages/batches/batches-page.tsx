@@ -8,7 +8,7 @@ import { Amount } from '../../ui/amount.tsx'
 import { NewLink } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Empty, Page } from '../../ui/layout.tsx'
-import { Item, Listing, Rows } from '../../ui/listing.tsx'
+import { Item, List } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 
@@ -29,7 +29,7 @@ export const BatchesPage = () => {
         <TextField label="Search" type="search" value={q} onChange={(text) => set('q', text)} placeholder="Name of the list" />
       </search>
       <section className="card" aria-label="Lists of payments">
-        <Listing
+        <List
           query={query}
           empty={
             q === '' ? (
@@ -41,25 +41,21 @@ export const BatchesPage = () => {
             )
           }
         >
-          {(batches) => (
-            <Rows items={batches}>
-              {(batch) => (
-                <Item
-                  href={`/payments/batches/${batch.id}`}
-                  title={batch.name ?? 'List without a name'}
-                  note={
-                    <>
-                      {countWords(batch.items_count, 'payment')}, <Time at={batch.created_at} />
-                    </>
-                  }
-                >
-                  <StatusBadge status={batch.status} />
-                  <Amount minor={batch.total_minor} currency={batch.currency} />
-                </Item>
-              )}
-            </Rows>
+          {(batch) => (
+            <Item
+              href={`/payments/batches/${batch.id}`}
+              title={batch.name ?? 'List without a name'}
+              note={
+                <>
+                  {countWords(batch.items_count, 'payment')}, <Time at={batch.created_at} />
+                </>
+              }
+            >
+              <StatusBadge status={batch.status} />
+              <Amount minor={batch.total_minor} currency={batch.currency} />
+            </Item>
           )}
-        </Listing>
+        </List>
       </section>
     </Page>
   )

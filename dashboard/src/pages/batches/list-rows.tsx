@@ -4,6 +4,7 @@ import { countWords } from '../../lib/list-words.ts'
 import { fieldName, type ListRow, type PaymentList } from '../../lib/payment-list.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/layout.tsx'
+import { Table } from '../../ui/table.tsx'
 
 type Props = {
   list: PaymentList
@@ -30,41 +31,23 @@ export const ListRows = ({ list, faults, onCell, onRemove }: Props) => {
   }))
   return (
     <Card title={countWords(list.rows.length, 'row')} flush>
-      <div className="table-scroll">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">Row</th>
-              {columns.map(({ place, title }) => (
-                <th scope="col" key={place}>
-                  {title}
-                </th>
-              ))}
-              <th scope="col">
-                <span className="visually-hidden">Change</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((row) => (
-              <Row
-                key={row.number}
-                row={row}
-                columns={columns}
-                faults={(wrong.get(row.number) ?? []).map(({ param, message }) =>
-                  param === null || param === 'row' ? message : `${fieldName(list, param)}: ${message}`,
-                )}
-                editing={wrong.has(row.number) || edited.has(row.number)}
-                onEdit={() => setEdited(new Set([...edited, row.number]))}
-                onCell={onCell}
-                onRemove={onRemove}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table headings={['Row', ...columns.map(({ title }) => title), { hidden: 'Change' }]}>
+        {shown.map((row) => (
+          <Row
+            key={row.number}
+            row={row}
+            columns={columns}
+            faults={(wrong.get(row.number) ?? []).map(({ param, message }) =>
+              param === null || param === 'row' ? message : `${fieldName(list, param)}: ${message}`,
+            )}
+            editing={wrong.has(row.number) || edited.has(row.number)}
+            onEdit={() => setEdited(new Set([...edited, row.number]))}
+            {...{ onCell, onRemove }}
+          />
+        ))}
+      </Table>
       {shown.length < places.length && (
-        <div className="card-footer">
+        <div className="row row-end card-footer">
           <Button variant="quiet" onClick={() => setAll(true)}>
             {`Show all ${places.length} rows`}
           </Button>
@@ -82,51 +65,47 @@ type RowProps = Pick<Props, 'onCell' | 'onRemove'> & {
   onEdit: () => void
 }
 
-const Row = ({ row: { number, cells }, columns, faults, editing, onEdit, onCell, onRemove }: RowProps) => {
-  return (
-    <>
-      <tr>
-        <td className="faint">{number}</td>
-        {columns.map(({ place, title }) => (
-          <td key={place}>
-            {editing ? (
-              <input
-                className="input"
-                aria-label={`Row ${number}, ${title}`}
-                aria-describedby={faults.length > 0 ? `row-${number}-faults` : undefined}
-                value={cells[place] ?? ''}
-                onChange={(event) => onCell(number, place, event.target.value)}
-              />
-            ) : (
-              cells[place]
-            )}
-          </td>
-        ))}
-        <td className="nowrap">
-          {!editing && (
-            <Button size="small" variant="quiet" label={`Edit row ${number}`} onClick={onEdit}>
-              Edit
-            </Button>
-          )}
-          {editing && (
-            <Button size="small" variant="quiet" label={`Remove row ${number}`} onClick={() => onRemove(number)}>
-              Remove
-            </Button>
+const Row = ({ row: { number, cells }, columns, faults, editing, onEdit, onCell, onRemove }: RowProps) => (
+  <>
+    <tr>
+      <td className="faint">{number}</td>
+      {columns.map(({ place, title }) => (
+        <td key={place}>
+          {editing ? (
+            <input
+              className="input"
+              aria-label={`Row ${number}, ${title}`}
+              aria-describedby={faults.length > 0 ? `row-${number}-faults` : undefined}
+              value={cells[place] ?? ''}
+              onChange={(event) => onCell(number, place, event.target.value)}
+            />
+          ) : (
+            cells[place]
           )}
         </td>
+      ))}
+      <td className="nowrap">
+        <Button
+          size="small"
+          variant="quiet"
+          label={`${editing ? 'Remove' : 'Edit'} row ${number}`}
+          onClick={editing ? () => onRemove(number) : onEdit}
+        >
+          {editing ? 'Remove' : 'Edit'}
+        </Button>
+      </td>
+    </tr>
+    {faults.length > 0 && (
+      <tr>
+        <td />
+        <td colSpan={columns.length + 1} id={`row-${number}-faults`}>
+          {faults.map((fault) => (
+            <p key={fault} className="field-error">
+              {fault}
+            </p>
+          ))}
+        </td>
       </tr>
-      {faults.length > 0 && (
-        <tr>
-          <td />
-          <td colSpan={columns.length + 1} id={`row-${number}-faults`}>
-            {faults.map((fault) => (
-              <p key={fault} className="field-error">
-                {fault}
-              </p>
-            ))}
-          </td>
-        </tr>
-      )}
-    </>
-  )
-}
+    )}
+  </>
+)

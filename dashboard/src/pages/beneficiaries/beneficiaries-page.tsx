@@ -1,5 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { type BeneficiaryFilters, beneficiariesQuery } from '../../api/queries.ts'
+import { Link } from 'wouter'
+import { rowsOf } from '../../api/every-page.ts'
+import { type BeneficiaryFilters, beneficiariesQuery, madeByQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useDebounced } from '../../lib/debounced.ts'
 import { useFilters } from '../../lib/filters.ts'
@@ -7,10 +9,10 @@ import { railFacts } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, NewLink } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Empty, Page } from '../../ui/layout.tsx'
-import { Item, Listing, Rows } from '../../ui/listing.tsx'
+import { Empty, Notice, Page } from '../../ui/layout.tsx'
+import { Item, List } from '../../ui/listing.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
-import { MadeByGrant } from './made-by-grant.tsx'
+import { MadeBeneficiariesActs } from '../agents/made-by-agent.tsx'
 
 type Beneficiary = Schemas['Beneficiary']
 
@@ -33,6 +35,24 @@ const Row = ({ beneficiary }: { beneficiary: Beneficiary }) => (
     </span>
   </Item>
 )
+
+/** Everything that one key or agent made: confirmed or archived together. */
+const MadeByGrant = ({ grantId }: { grantId: string }) => {
+  const { can } = useSession()
+  const made = rowsOf(useInfiniteQuery(madeByQuery(grantId))).filter(({ status }) => status !== 'archived')
+  return (
+    <Notice tone="info" title="Only what one key or agent created or renamed">
+      <p className="quiet">
+        <Link href="/beneficiaries">Show all beneficiaries</Link>
+      </p>
+      {can('beneficiary.manage') && (
+        <div className="row">
+          <MadeBeneficiariesActs made={made} />
+        </div>
+      )}
+    </Notice>
+  )
+}
 
 /** The filters of the address, and the API's parameters for them. */
 const useBeneficiaryFilters = () => {
@@ -84,7 +104,7 @@ export const BeneficiariesPage = () => {
         ))}
       </search>
       <section className="card" aria-label="Beneficiaries">
-        <Listing
+        <List
           query={useInfiniteQuery(beneficiariesQuery(parameters))}
           empty={
             filters.any ? (
@@ -100,8 +120,8 @@ export const BeneficiariesPage = () => {
             )
           }
         >
-          {(beneficiaries) => <Rows items={beneficiaries}>{(beneficiary) => <Row beneficiary={beneficiary} />}</Rows>}
-        </Listing>
+          {(beneficiary) => <Row beneficiary={beneficiary} />}
+        </List>
       </section>
     </Page>
   )

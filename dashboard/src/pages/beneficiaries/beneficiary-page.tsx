@@ -3,6 +3,7 @@ import { useId, useState } from 'react'
 import { Link } from 'wouter'
 import { hasAccounts } from '../../../../src/lib/rail-names.ts'
 import { api, call } from '../../api/client.ts'
+import { rowsOf } from '../../api/every-page.ts'
 import { beneficiaryQuery, paymentsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useBankName } from '../../api/use-banks.ts'
@@ -16,6 +17,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
+import { DialogButton } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Card, Empty, Facts, Notice, Page } from '../../ui/layout.tsx'
@@ -23,7 +25,7 @@ import { Listing } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { useChange } from '../../ui/use-change.ts'
-import { FrozenBadge } from '../agents/frozen-badge.tsx'
+import { FrozenBadge } from '../agents/freeze-agent.tsx'
 import { PaymentsTable } from '../payments/payments-table.tsx'
 import { EditBeneficiary } from './edit-beneficiary.tsx'
 
@@ -40,6 +42,11 @@ export const BeneficiaryPage = ({ id }: { id: string }) => {
   )
 }
 
+const useKeep = () => {
+  const client = useQueryClient()
+  return (after: Beneficiary) => void client.setQueryData(beneficiaryQuery(after.id).queryKey, after)
+}
+
 const referenceText = (beneficiary: Beneficiary): string => {
   const { account_reference: fixed, account_reference_required: required, payment_rail: rail } = beneficiary
   if (fixed !== null) return `Always ${fixed}`
@@ -50,15 +57,10 @@ const referenceText = (beneficiary: Beneficiary): string => {
 /** A person looks at who is paid, once. */
 const Proposed = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const { can } = useSession()
-  const client = useQueryClient()
   const people = usePeople()
   const confirm = useChange(
     () => call(api.POST('/v1/beneficiaries/{id}/confirm', { params: { path: { id: beneficiary.id } } })),
-    {
-      announcement: 'Beneficiary confirmed',
-      outdates: ['beneficiaries'],
-      onDone: (after) => void client.setQueryData(beneficiaryQuery(after.id).queryKey, after),
-    },
+    { announcement: 'Beneficiary confirmed', outdates: ['beneficiaries'], onDone: useKeep() },
   )
   return (
     <Notice tone="warn" title="No person has confirmed this beneficiary">
@@ -87,12 +89,8 @@ const MadeBy = ({ maker }: { maker: Schemas['Maker'] }) => {
   )
 }
 
-type Open = 'edit' | 'freeze' | 'archive' | null
-
 const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const { can } = useSession()
-  const [open, setOpen] = useState<Open>(null)
-  const close = () => setOpen(null)
   const { status } = beneficiary
   const bank = useBankName(beneficiary.bank_code)
   const manages = can('beneficiary.manage') && status !== 'archived'
@@ -102,17 +100,7 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
       back={back}
       actions={
         <>
-          {manages && <Button onClick={() => setOpen('edit')}>Edit</Button>}
-          {manages && (
-            <Button icon="freeze" onClick={() => setOpen('freeze')}>
-              {status === 'frozen' ? 'Unfreeze' : 'Freeze'}
-            </Button>
-          )}
-          {manages && (
-            <Button variant="danger" onClick={() => setOpen('archive')}>
-              Archive
-            </Button>
-          )}
+          {manages && <Acts beneficiary={beneficiary} />}
           {can('payment.create') && status === 'active' && (
             <LinkButton href={`/payments/new?beneficiary=${beneficiary.id}`} variant="primary" icon="payments">
               Pay
@@ -147,19 +135,23 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
         />
       </Card>
       <PaymentsTo beneficiary={beneficiary} />
-      {open === 'edit' && <EditBeneficiary beneficiary={beneficiary} onClose={close} />}
-      {open === 'freeze' && <FreezeBeneficiary beneficiary={beneficiary} onClose={close} />}
-      {open === 'archive' && <ArchiveBeneficiary beneficiary={beneficiary} onClose={close} />}
     </Page>
   )
 }
 
-type Props = { beneficiary: Beneficiary; onClose: () => void }
+const Acts = ({ beneficiary }: { beneficiary: Beneficiary }) => (
+  <>
+    <DialogButton dialog={(close) => <EditBeneficiary beneficiary={beneficiary} onClose={close} />}>Edit</DialogButton>
+    <DialogButton icon="freeze" dialog={(close) => <FreezeBeneficiary beneficiary={beneficiary} onClose={close} />}>
+      {beneficiary.status === 'frozen' ? 'Unfreeze' : 'Freeze'}
+    </DialogButton>
+    <DialogButton variant="danger" dialog={(close) => <ArchiveBeneficiary beneficiary={beneficiary} onClose={close} />}>
+      Archive
+    </DialogButton>
+  </>
+)
 
-const useKeep = () => {
-  const client = useQueryClient()
-  return (after: Beneficiary) => void client.setQueryData(beneficiaryQuery(after.id).queryKey, after)
-}
+type Props = { beneficiary: Beneficiary; onClose: () => void }
 
 const FreezeBeneficiary = ({ beneficiary: { id, display_name: name, status }, onClose }: Props) => {
   const frozen = status === 'frozen'
@@ -252,7 +244,7 @@ const PaymentsTo = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const all = useInfiniteQuery(paymentsQuery({ beneficiary_id: beneficiary.id }))
   const filters = { beneficiary_id: beneficiary.id, account_reference }
   const shown = useInfiniteQuery(paymentsQuery(filters))
-  const listed = all.data?.pages.flatMap(({ data }) => data) ?? []
+  const listed = rowsOf(all)
   const accounts = [...new Set(listed.flatMap(({ account_reference: reference }) => reference ?? []))]
   return (
     <Card title="Payments" flush>

@@ -1,24 +1,36 @@
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Link, useSearchParams } from 'wouter'
 import type { Permission } from '../../../../src/auth/permissions.ts'
 import { api, call } from '../../api/client.ts'
+import { hasCode } from '../../api/error.ts'
+import { authorizationQuery } from '../../api/queries.ts'
 import type { Body, Schemas } from '../../api/types.ts'
 import { now } from '../../lib/clock.ts'
 import { controlsWords } from '../../lib/controls-words.ts'
 import { capitalized, countWords } from '../../lib/list-words.ts'
 import { isPowerful, wordsOfPermission } from '../../lib/permission-words.ts'
 import { fullTime } from '../../lib/time.ts'
+import { useTitle } from '../../lib/title.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { useSignOut } from '../../shell/sign-out.ts'
-import { Button } from '../../ui/button.tsx'
-import type { Controls } from '../../ui/controls-fields.tsx'
+import { SinglePage } from '../../shell/single-page.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Facts, Notice } from '../../ui/layout.tsx'
-import { controlsOf, hasAmount, initialSpending, SpendChoice, spendingWords } from '../../ui/spend-choice.tsx'
+import { Empty, Facts, Notice, SkeletonText } from '../../ui/layout.tsx'
+import {
+  accessLifetimes,
+  type Controls,
+  controlsOf,
+  hasAmount,
+  initialSpending,
+  SpendChoice,
+  spendingWords,
+} from '../../ui/limits.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { PermissionChecks } from '../developers/permission-checks.tsx'
 
@@ -31,12 +43,6 @@ const over: Readonly<Record<Exclude<Authorization['status'], 'pending'>, string>
 }
 
 const dayMs = 86_400_000
-const lifetimes = [
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '', label: 'No end date' },
-]
 
 const decide = (authorization: Authorization, body: Body<'/v1/oauth/authorizations/{id}/decision', 'post'>) =>
   authorization.flow === 'device' && authorization.user_code
@@ -122,7 +128,7 @@ const ConsentForm = ({ authorization }: { authorization: Authorization }) => {
           label="Access ends after"
           value={days}
           onChange={setDays}
-          options={lifetimes}
+          options={accessLifetimes}
           error={fieldError(answer.error, 'expires_at')}
         />
       </div>
@@ -274,5 +280,36 @@ const ConsentTerms = ({ chosen, controls, requested, currency, endsAt }: TermsPr
         }}
       />
     </div>
+  )
+}
+
+export const ConsentPage = () => {
+  useTitle('Connect an agent')
+  const [params] = useSearchParams()
+  const id = params.get('authorization') ?? ''
+  const authorization = useQuery({ ...authorizationQuery(id), enabled: id !== '' })
+  return (
+    <SinglePage wide>
+      {id === '' && (
+        <Empty icon="robot" title="No request" actions={<LinkButton href="/agents">Agents</LinkButton>}>
+          An agent sends you here when it wants to connect.
+        </Empty>
+      )}
+      {id !== '' && authorization.isPending && <SkeletonText width="80%" height={60} />}
+      {authorization.isError && (
+        <div className="stack">
+          <h1>Connect an agent</h1>
+          {hasCode(authorization.error, 'not_found') ? (
+            <Notice tone="bad" title="This request has expired or was already used." live>
+              <p className="quiet">Go back to the app and start again.</p>
+              <Link href="/agents">See your agents</Link>
+            </Notice>
+          ) : (
+            <Failure error={authorization.error} onRetry={() => void authorization.refetch()} />
+          )}
+        </div>
+      )}
+      {authorization.data && <Consent authorization={authorization.data} />}
+    </SinglePage>
   )
 }

@@ -7,7 +7,7 @@ import { capitalized } from '../../lib/list-words.ts'
 import { useStore } from '../../lib/store.ts'
 import { fullTime, timeWithDay } from '../../lib/time.ts'
 import { dayEnd, dayStart } from '../../lib/zone.ts'
-import type { LiveEvent } from '../../live/event.ts'
+import type { LiveEvent } from '../../live/connection.ts'
 import { connection, recentEvents } from '../../live/live.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/copy.tsx'
@@ -15,7 +15,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Listing, Rows } from '../../ui/listing.tsx'
+import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { DevelopersLayout } from './developers-layout.tsx'
 
@@ -24,15 +24,20 @@ type EventEntry = Pick<LiveEvent, 'id' | 'type' | 'created_at'> & { data: unknow
 const resourceId = (data: unknown): string => (typeof data === 'object' && data !== null && 'id' in data ? String(data.id) : '')
 
 const EventRow = ({ event, onOpen }: { event: EventEntry; onOpen: () => void }) => (
-  <button type="button" className="item item-button" onClick={onOpen}>
-    <time className="faint mono nowrap" dateTime={event.created_at} title={fullTime(event.created_at)}>
-      {timeWithDay(event.created_at)}
-    </time>
-    <span className="item-main">
-      <code className="strong">{event.type}</code>
-      <span className="item-note mono"> {resourceId(event.data)}</span>
-    </span>
-  </button>
+  <Item
+    onOpen={onOpen}
+    time={
+      <time className="faint mono nowrap" dateTime={event.created_at} title={fullTime(event.created_at)}>
+        {timeWithDay(event.created_at)}
+      </time>
+    }
+    title={
+      <>
+        <code>{event.type}</code>
+        <span className="item-note mono"> {resourceId(event.data)}</span>
+      </>
+    }
+  />
 )
 
 /** Events of the stream above those of the list, each once. */

@@ -2,45 +2,33 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { api, call } from '../../api/client.ts'
+import { rowsOf } from '../../api/every-page.ts'
 import { apiKeysQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { countWords } from '../../lib/list-words.ts'
+import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
-import { raisedLimits } from '../../ui/controls-fields.tsx'
-import { FormDialog } from '../../ui/dialog.tsx'
+import { DialogButton, FormDialog } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { Page } from '../../ui/layout.tsx'
+import {
+  type Controls,
+  type ControlsDraft,
+  ControlsFields,
+  controlsOfDraft,
+  draftOfControls,
+  raisedLimits,
+} from '../../ui/limits.tsx'
 import { useChange } from '../../ui/use-change.ts'
-import { FreezeAgent } from '../agents/freeze-agent.tsx'
-import { EditLimits } from './edit-limits.tsx'
-import { GrantActions, GrantView } from './grant-view.tsx'
+import { GrantActions, GrantUsage, GrantView } from './grant-view.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
-
-const RevokeKey = ({ apiKey, onClose }: { apiKey: Schemas['ApiKey']; onClose: () => void }) => (
-  <Confirm
-    title={`Revoke ${apiKey.name}?`}
-    action="Revoke"
-    change={() => call(api.DELETE('/v1/accounts/me/api-keys/{id}', { params: { path: { id: apiKey.id } } }))}
-    announcement={() => `${apiKey.name} revoked`}
-    outdates={['api-keys', 'grants', 'grant']}
-    onClose={onClose}
-  >
-    <p>It stops working right away, and so does every key that was made with it. This can’t be undone.</p>
-  </Confirm>
-)
 
 type Grant = Schemas['Grant']
 type ApiKey = Schemas['ApiKey']
 
-const back = { href: '/agents', label: 'Agents' } as const
-
 /** The secrets of a key's grant: one, or two while a rotation overlaps. The newest is the one to rotate. */
-const useSecrets = (grant: Grant): ApiKey[] => {
-  const { data } = useInfiniteQuery({ ...apiKeysQuery, enabled: grant.kind === 'api_key' })
-  return data?.pages.flatMap((page) => page.data).filter((apiKey) => apiKey.grant.id === grant.id) ?? []
-}
+const useSecrets = (grant: Grant): ApiKey[] =>
+  rowsOf(useInfiniteQuery({ ...apiKeysQuery, enabled: grant.kind === 'api_key' })).filter((key) => key.grant.id === grant.id)
 
 const Ends = ({ of: { key_prefix: start, last_four: end } }: { of: ApiKey }) => (
   <span className="mono">
@@ -48,27 +36,35 @@ const Ends = ({ of: { key_prefix: start, last_four: end } }: { of: ApiKey }) => 
   </span>
 )
 
-type Open = 'limits' | 'rotate' | 'revoke' | 'freeze' | null
+const revokeAgent = (id: string) => call(api.DELETE('/v1/accounts/me/grants/{id}', { params: { path: { id } } }))
+const revokeKey = (id: string) => call(api.DELETE('/v1/accounts/me/api-keys/{id}', { params: { path: { id } } }))
 
 /** A key's or an agent's own page: what it may spend and has spent, its payments, and every way to stop it. */
 export const GrantPage = ({ grant }: { grant: Grant }) => {
   const { workspace } = useSession()
   const [params] = useSearchParams()
   const raise = params.get('raise')
-  const [open, setOpen] = useState<Open>(raise ? 'limits' : null)
-  const close = () => setOpen(null)
-  const secrets = useSecrets(grant)
-  const [newest, old] = secrets
+  const [limits, setLimits] = useState(raise !== null)
+  const [newest, old] = useSecrets(grant)
   const agent = grant.kind === 'oauth'
   const live = grant.revoked_at === null && (agent || newest === undefined || newest.status === 'active')
   return (
     <Page
       title={newest?.name ?? grant.label}
-      back={back}
+      back={{ href: '/agents', label: 'Agents' }}
       actions={
         live && (
-          <GrantActions frozen={grant.frozen} onFreeze={() => setOpen('freeze')} onRevoke={() => setOpen('revoke')}>
-            {!agent && <Button onClick={() => setOpen('rotate')}>Rotate</Button>}
+          <GrantActions
+            grant={grant}
+            own
+            revoke={agent || !newest ? () => revokeAgent(grant.id) : () => revokeKey(newest.id)}
+            effect={
+              agent
+                ? 'It loses access right away, and so does everything it created. To come back, it has to ask you again.'
+                : 'It stops working right away, and so does every key that was made with it. This can’t be undone.'
+            }
+          >
+            {newest && <DialogButton dialog={(close) => <RotateKey apiKey={newest} onClose={close} />}>Rotate</DialogButton>}
           </GrantActions>
         )
       }
@@ -79,7 +75,7 @@ export const GrantPage = ({ grant }: { grant: Grant }) => {
         until="until you unfreeze it"
         limitActions={
           live && (
-            <Button size="small" onClick={() => setOpen('limits')}>
+            <Button size="small" onClick={() => setLimits(true)}>
               Edit limits
             </Button>
           )
@@ -90,43 +86,15 @@ export const GrantPage = ({ grant }: { grant: Grant }) => {
           Workspace: grant.workspace_id === workspace.id ? workspace.name : 'Another of your workspaces',
         }}
       />
-      {open === 'limits' && (
-        <EditLimits grant={grant} title={`Limits of ${grant.label}`} raised={raisedLimits(raise)} onClose={close} />
+      {limits && (
+        <EditLimits
+          grant={grant}
+          title={`Limits of ${grant.label}`}
+          raised={raisedLimits(raise)}
+          onClose={() => setLimits(false)}
+        />
       )}
-      {open === 'freeze' && <FreezeAgent {...grant} own onClose={close} />}
-      {open === 'rotate' && newest && <RotateKey apiKey={newest} onClose={close} />}
-      {open === 'revoke' && agent && <RevokeAgents agents={[grant]} onClose={close} />}
-      {open === 'revoke' && !agent && newest && <RevokeKey apiKey={newest} onClose={close} />}
     </Page>
-  )
-}
-
-type Props = { agents: readonly Schemas['Grant'][]; onClose: () => void }
-
-const RevokeAgents = ({ agents, onClose }: Props) => {
-  const [only] = agents
-  const one = agents.length === 1 && only
-  return (
-    <Confirm
-      title={one ? `Revoke ${one.label}?` : `Revoke ${countWords(agents.length, 'agent')}?`}
-      action="Revoke"
-      change={async () => {
-        for (const { id } of agents) await call(api.DELETE('/v1/accounts/me/grants/{id}', { params: { path: { id } } }))
-        // Events make the page's own list shorter meanwhile: this is the one that was confirmed.
-        return agents
-      }}
-      announcement={(revoked) => {
-        const [first] = revoked
-        return first && revoked.length === 1 ? `${first.label} revoked` : `${countWords(revoked.length, 'agent')} revoked`
-      }}
-      outdates={['grants', 'grant']}
-      onClose={onClose}
-    >
-      <p>
-        {one ? 'It loses' : 'They lose'} access right away, and so does everything {one ? 'it' : 'they'} created. To come back,{' '}
-        {one ? 'it has' : 'each has'} to ask you again.
-      </p>
-    </Confirm>
   )
 }
 
@@ -152,6 +120,58 @@ const RotateKey = ({ apiKey: { id, name }, onClose }: { apiKey: Schemas['ApiKey'
     <FormDialog title={`Rotate ${name}`} action="Rotate" making={rotate} onSubmit={() => rotate.mutate()} onClose={onClose}>
       <p className="quiet">You get a new key with the same permissions, limits and usage.</p>
       <SelectField label="Old key" value={overlap} onChange={setOverlap} options={overlaps} />
+    </FormDialog>
+  )
+}
+
+/** What is left empty is removed: a limit that is left out of a change stays. */
+const removed = {
+  per_payment_limit_minor: null,
+  daily_limit_minor: null,
+  monthly_limit_minor: null,
+  approval_threshold_minor: null,
+  payment_types: null,
+  beneficiary_ids: null,
+  new_payees: null,
+  on_duplicate: null,
+} as const satisfies Record<keyof Controls, null>
+
+/** The limits of a key's or an agent's grant. */
+type LimitsProps = {
+  grant: Schemas['Grant']
+  title: string
+  /** A limit that is filled in with a new amount. */
+  raised?: Partial<ControlsDraft>
+  onClose: () => void
+}
+
+const EditLimits = ({ grant, title, raised, onClose }: LimitsProps) => {
+  const { currency } = useSession()
+  const beneficiaries = useBeneficiaries(grant.spending_controls.beneficiary_ids)
+  const [draft, setDraft] = useState(() => ({ ...draftOfControls(grant.spending_controls), ...raised }))
+  const controls = controlsOfDraft(draft)
+  const save = useChange(
+    () =>
+      call(
+        api.PATCH('/v1/accounts/me/grants/{id}', {
+          params: { path: { id: grant.id } },
+          body: { spending_controls: { ...removed, ...controls } },
+        }),
+      ),
+    { announcement: 'Limits saved', outdates: ['grants', 'grant', 'api-keys'], onDone: onClose },
+  )
+  return (
+    <FormDialog
+      title={title}
+      wide
+      action="Save limits"
+      making={save}
+      ready={controls !== null}
+      onSubmit={() => save.mutate()}
+      onClose={onClose}
+    >
+      <GrantUsage grant={grant} />
+      <ControlsFields draft={draft} onChange={setDraft} currency={currency} error={save.error} beneficiaries={beneficiaries} />
     </FormDialog>
   )
 }

@@ -4,36 +4,70 @@ import { Link } from 'wouter'
 import { paymentsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
+import { answerWords } from '../../lib/answer-words.ts'
 import { countWords, listWords } from '../../lib/list-words.ts'
 import { moneyText } from '../../lib/money.ts'
 import { wordsOfPermission } from '../../lib/permission-words.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { DayChart } from '../../ui/day-chart.tsx'
+import { DialogButton } from '../../ui/dialog.tsx'
 import { Card, Empty, Facts, Notice } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
+import { Meter } from '../../ui/meter.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
 import { ExactTime, Time } from '../../ui/time.tsx'
 import { AgentTimeline } from '../agents/agent-timeline.tsx'
+import { FreezeAgent } from '../agents/freeze-agent.tsx'
 import { MadeByAgent } from '../agents/made-by-agent.tsx'
 import { PaymentsTable } from '../payments/payments-table.tsx'
-import { GrantUsage } from './grant-usage.tsx'
 
 type Grant = Schemas['Grant']
-type ActionsProps = { frozen: boolean; onFreeze: () => void; onRevoke: () => void; children?: ReactNode }
+type ActionsProps = {
+  grant: Grant
+  /** It is the reader's. */
+  own: boolean
+  revoke: () => Promise<unknown>
+  /** What a revocation does. */
+  effect: string
+  children?: ReactNode
+}
 
-export const GrantActions = ({ frozen, onFreeze, onRevoke, children }: ActionsProps) => (
+export const GrantActions = ({ grant: { id, label, frozen }, own, revoke, effect, children }: ActionsProps) => (
   <>
-    <Button icon="freeze" onClick={onFreeze}>
+    <DialogButton icon="freeze" dialog={(close) => <FreezeAgent {...{ id, label, own, frozen }} onClose={close} />}>
       {frozen ? 'Unfreeze' : 'Freeze'}
-    </Button>
+    </DialogButton>
     {children}
-    <Button variant="danger" onClick={onRevoke}>
+    <RevokeButton label={label} revoke={revoke} effect={effect}>
       Revoke
-    </Button>
+    </RevokeButton>
   </>
+)
+
+type RevokeProps = Pick<ActionsProps, 'revoke' | 'effect' | 'children'> & { label: string; small?: boolean }
+
+export const RevokeButton = ({ label, revoke, effect, small = false, children }: RevokeProps) => (
+  <DialogButton
+    variant="danger"
+    {...(small && { size: 'small', label: `Revoke ${label}` })}
+    dialog={(close) => (
+      <Confirm
+        title={`Revoke ${label}?`}
+        action="Revoke"
+        change={revoke}
+        announcement={() => `${label} revoked`}
+        outdates={['api-keys', 'grants', 'grant', 'audit']}
+        onClose={close}
+      >
+        <p>{effect}</p>
+      </Confirm>
+    )}
+  >
+    {children}
+  </DialogButton>
 )
 
 type Props = {
@@ -72,19 +106,6 @@ export const GrantView = ({ grant, live, until, facts, limitActions }: Props) =>
   </>
 )
 
-const newPayeeWords = {
-  allow: 'Paid without asking',
-  require_approval: 'You are asked once about each',
-  deny: 'Refused',
-} as const
-
-const duplicateWords = {
-  warn: 'Paid with a warning',
-  confirm: 'Refused until it says that a second one is meant',
-  require_approval: 'Needs approval',
-  deny: 'Refused',
-} as const
-
 /** The limits in words; their use is shown above. */
 const LimitFacts = ({ grant: { spending_controls: controls } }: Pick<Props, 'grant'>) => {
   const { currency } = useSession()
@@ -102,8 +123,8 @@ const LimitFacts = ({ grant: { spending_controls: controls } }: Pick<Props, 'gra
         'Requires approval':
           controls.approval_threshold_minor && `At or above ${moneyText(controls.approval_threshold_minor, currency)}`,
         Beneficiaries: controls.beneficiary_ids && listWords(controls.beneficiary_ids.map(nameOf), 'or'),
-        'New beneficiaries': newPayeeWords[controls.new_payees ?? 'require_approval'],
-        'A repeated payment': controls.on_duplicate && duplicateWords[controls.on_duplicate],
+        'New beneficiaries': answerWords[controls.new_payees ?? 'require_approval'],
+        'A repeated payment': controls.on_duplicate && answerWords[controls.on_duplicate],
         'Payment types': controls.payment_types && listWords(controls.payment_types.map(typeLabel), 'or'),
       }}
     />
@@ -171,3 +192,27 @@ const Aside = ({ grant, facts }: Pick<Props, 'grant' | 'facts'>) => (
     </Card>
   </div>
 )
+
+type UsageProps = { grant: Pick<Schemas['Grant'], 'usage' | 'spending_controls'> }
+
+/** What has been spent, against the limits where there are any. */
+export const GrantUsage = ({ grant }: UsageProps) => {
+  const { currency } = useSession()
+  const periods = [
+    { name: 'Used today', used: grant.usage.today_minor, limit: grant.spending_controls.daily_limit_minor },
+    { name: 'Used this month', used: grant.usage.month_minor, limit: grant.spending_controls.monthly_limit_minor },
+  ]
+  return (
+    <div className="columns">
+      {periods.map(({ name, used, limit }) => (
+        <div key={name} className="stack-xs">
+          <p className="small">
+            <span className="faint">{name}</span> {moneyText(used, currency)}
+            {limit !== undefined && <span className="faint"> of {moneyText(limit, currency)}</span>}
+          </p>
+          {limit !== undefined && <Meter used={used} limit={limit} currency={currency} label={name} />}
+        </div>
+      ))}
+    </div>
+  )
+}

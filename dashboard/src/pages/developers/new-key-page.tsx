@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { defaultKeyPermissions, effectivePermissions, type Permission } from '../../../../src/auth/permissions.ts'
 import { api, call } from '../../api/client.ts'
+import { rowsOf } from '../../api/every-page.ts'
 import { grantsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { now } from '../../lib/clock.ts'
@@ -12,18 +13,10 @@ import { useSession } from '../../shell/session.tsx'
 import { fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
 import { FormCard } from '../../ui/form.tsx'
 import { Notice, Page, SkeletonCard } from '../../ui/layout.tsx'
-import { controlsOf, SpendChoice, type Spending, suggestedSpending } from '../../ui/spend-choice.tsx'
+import { accessLifetimes, controlsOf, SpendChoice, type Spending, suggestedSpending } from '../../ui/limits.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { PermissionChecks } from './permission-checks.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
-
-const lifetimes = [
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: '1 year' },
-  { value: '', label: 'No expiry' },
-]
 
 type Fields = { name: string; days: string; permissions: Permission[]; spending: Spending }
 
@@ -57,7 +50,7 @@ const mostLookedAt = 10
 const Suggested = () => {
   const { can, workspace } = useSession()
   const grants = useInfiniteQuery(grantsQuery)
-  const ids = (grants.data?.pages.flatMap((page) => page.data) ?? [])
+  const ids = rowsOf(grants)
     .filter((grant) => grant.workspace_id === workspace.id)
     .slice(0, mostLookedAt)
     .map(({ id }) => id)
@@ -110,7 +103,7 @@ const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: b
         </p>
         <div className="columns">
           <TextField label="Name" {...field('name')} maxLength={120} autoFocus placeholder="For example: payroll script" />
-          <SelectField label="Expires after" {...field('days', 'expires_at')} options={lifetimes} />
+          <SelectField label="Expires after" {...field('days', 'expires_at')} options={accessLifetimes} />
         </div>
         {pays && (
           <p className="quiet small">

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Link } from 'wouter'
+import { rowsOf } from '../../api/every-page.ts'
 import { grantsQuery, requestLogQuery } from '../../api/queries.ts'
 import { requestHref } from '../../lib/activity-words.ts'
 import { useFilters } from '../../lib/filters.ts'
@@ -12,8 +12,8 @@ import { CodeBlock, CopyButton, CopyText } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
-import { Card, Empty } from '../../ui/layout.tsx'
-import { Listing, Rows } from '../../ui/listing.tsx'
+import { Card, Empty, MaybeLink } from '../../ui/layout.tsx'
+import { Item, List, Rows } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { DevelopersLayout } from './developers-layout.tsx'
@@ -32,13 +32,16 @@ export const RequestsPage = () => {
         ) : (
           <Rows items={calls}>
             {(call) => (
-              <button type="button" className="item item-button" onClick={() => setOpen(call)}>
-                <span className="faint mono nowrap">{clockText(new Date(call.at).toISOString())}</span>
-                <span className="item-main item-title">
-                  <Badge dot={false}>{call.method}</Badge>
-                  <code>{call.path}</code>
-                </span>
-              </button>
+              <Item
+                onOpen={() => setOpen(call)}
+                time={<span className="faint mono nowrap">{clockText(new Date(call.at).toISOString())}</span>}
+                title={
+                  <>
+                    <Badge dot={false}>{call.method}</Badge>
+                    <code>{call.path}</code>
+                  </>
+                }
+              />
             )}
           </Rows>
         )}
@@ -70,7 +73,7 @@ const RequestLog = () => {
   const filters = useFilters()
   const { get, field } = filters
   const grants = useInfiniteQuery(grantsQuery)
-  const all = grants.data?.pages.flatMap((page) => page.data) ?? []
+  const all = rowsOf(grants)
   const labelOf = (id: string | null) =>
     id === null ? 'You' : (all.find((grant) => grant.id === id)?.label ?? 'A key or an agent')
   const query = useInfiniteQuery(
@@ -101,28 +104,28 @@ const RequestLog = () => {
         note="What was refused, failed or changed something, by every key, agent and person of this account."
         flush
       >
-        <Listing query={query} empty={<Empty icon="code" title={filters.any ? 'No requests match' : 'No requests yet'} />}>
-          {(requests) => (
-            <Rows items={requests}>
-              {({ at, method, path, status, error, message, grant_id, request_id, ms }) => (
-                <div className="item item-fold">
-                  <div className="item-main">
-                    <p className="item-title">
-                      <Badge dot={false}>{method}</Badge>
-                      <PathOf path={path} error={error} />
-                      <Badge tone={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{String(status)}</Badge>
-                    </p>
-                    {message && <p className="quiet small">{message}</p>}
-                    <p className="item-note">
-                      {labelOf(grant_id)} · <ExactTime at={at} /> · {ms} ms
-                    </p>
-                  </div>
-                  <CopyButton value={request_id}>Copy request ID</CopyButton>
-                </div>
-              )}
-            </Rows>
+        <List query={query} empty={<Empty icon="code" title={filters.any ? 'No requests match' : 'No requests yet'} />}>
+          {({ at, method, path, status, error, message, grant_id, request_id, ms }) => (
+            <Item
+              className="item-fold"
+              title={
+                <>
+                  <Badge dot={false}>{method}</Badge>
+                  <PathOf path={path} error={error} />
+                  <Badge tone={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{String(status)}</Badge>
+                </>
+              }
+              note={
+                <>
+                  {message && <span className="block quiet">{message}</span>}
+                  {labelOf(grant_id)} · <ExactTime at={at} /> · {ms} ms
+                </>
+              }
+            >
+              <CopyButton value={request_id}>Copy request ID</CopyButton>
+            </Item>
           )}
-        </Listing>
+        </List>
       </Card>
     </>
   )
@@ -131,6 +134,9 @@ const RequestLog = () => {
 /** A payment that a rule refused exists only in its own list. */
 const PathOf = ({ path, error }: { path: string; error: string | null }) => {
   const href = requestHref(path) ?? (path === '/v1/payments' && error !== null ? '/payments/refused' : null)
-  const code = <code className="break">{path}</code>
-  return href ? <Link href={href}>{code}</Link> : code
+  return (
+    <MaybeLink href={href}>
+      <code className="break">{path}</code>
+    </MaybeLink>
+  )
 }

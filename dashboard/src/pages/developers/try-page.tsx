@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { chosenWorkspace } from '../../api/chosen-workspace.ts'
 import { unreachable } from '../../api/error.ts'
-import { curlOf } from '../../lib/recent-calls.ts'
+import { curlOf, prettyJson } from '../../lib/recent-calls.ts'
 import { Submit } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/copy.tsx'
 import { Failure } from '../../ui/failure.tsx'
@@ -26,14 +26,11 @@ const send = async (address: string): Promise<Sent> => {
     throw unreachable()
   })
   const text = await response.text()
-  return { address, status: response.status, ms: Math.round(performance.now() - started), text: pretty(text).slice(0, longest) }
-}
-
-const pretty = (text: string): string => {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return text
+  return {
+    address,
+    status: response.status,
+    ms: Math.round(performance.now() - started),
+    text: prettyJson(text).slice(0, longest),
   }
 }
 

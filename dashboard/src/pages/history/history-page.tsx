@@ -13,7 +13,7 @@ import { Button, LinkButton } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
-import { Empty, Page } from '../../ui/layout.tsx'
+import { Empty, EmptyCard, MaybeLink, Page } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ExactTime } from '../../ui/time.tsx'
@@ -49,20 +49,18 @@ export const HistoryPage = () => {
   if (!ownsBalance)
     return (
       <Page title="History">
-        <div className="card">
-          <Empty
-            icon="list"
-            title="The balance is its owner’s"
-            actions={
-              <>
-                <LinkButton href="/payments">View payments</LinkButton>
-                <LinkButton href="/statements">Statements</LinkButton>
-              </>
-            }
-          >
-            {workspace.name} is paid from its owner’s balance. Only the owner sees its history.
-          </Empty>
-        </div>
+        <EmptyCard
+          icon="list"
+          title="The balance is its owner’s"
+          actions={
+            <>
+              <LinkButton href="/payments">View payments</LinkButton>
+              <LinkButton href="/statements">Statements</LinkButton>
+            </>
+          }
+        >
+          {workspace.name} is paid from its owner’s balance. Only the owner sees its history.
+        </EmptyCard>
       </Page>
     )
   return <OwnHistory />
@@ -115,7 +113,7 @@ const Entries = ({ entries }: { entries: readonly Entry[] }) => (
         <ListEntries key={group[0].id} entries={group} />
       ) : (
         <Line key={group[0].id} entry={group[0]} minor={group[0].amount_minor} held={group[0].held_change_minor}>
-          <Linked href={hrefOf(group[0])}>{titleOf(group[0])}</Linked>
+          <MaybeLink href={hrefOf(group[0])}>{titleOf(group[0])}</MaybeLink>
         </Line>
       ),
     )}
@@ -173,12 +171,9 @@ const ListEntries = ({ entries }: { entries: readonly [Entry, ...Entry[]] }) => 
       {open &&
         entries.map((entry) => (
           <Line key={entry.id} entry={entry} minor={entry.amount_minor} held={entry.held_change_minor}>
-            <Linked href={hrefOf(entry)}>{titleOf(entry)}</Linked>
+            <MaybeLink href={hrefOf(entry)}>{titleOf(entry)}</MaybeLink>
           </Line>
         ))}
     </>
   )
 }
-
-const Linked = ({ href, children }: { href: string | null; children: ReactNode }) =>
-  href ? <Link href={href}>{children}</Link> : children

@@ -5,7 +5,7 @@ import { moneyText } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { NewLink } from '../../ui/button.tsx'
 import { Empty, Page } from '../../ui/layout.tsx'
-import { Item, Listing, Rows } from '../../ui/listing.tsx'
+import { Item, List } from '../../ui/listing.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -37,7 +37,7 @@ export const MandatesPage = () => {
       actions={create}
     >
       <section className="card" aria-label="Mandates">
-        <Listing
+        <List
           query={useInfiniteQuery(mandatesQuery)}
           rows={2}
           empty={
@@ -46,8 +46,8 @@ export const MandatesPage = () => {
             </Empty>
           }
         >
-          {(mandates) => <Rows items={mandates}>{(mandate) => <Row mandate={mandate} currency={currency} />}</Rows>}
-        </Listing>
+          {(mandate) => <Row mandate={mandate} currency={currency} />}
+        </List>
       </section>
     </Page>
   )

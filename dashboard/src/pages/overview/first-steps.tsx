@@ -83,9 +83,13 @@ export const FirstSteps = () => {
   if (!current) return null
   return (
     <Card title="Get started" note={`${steps.filter(({ done }) => done).length} of ${steps.length} done`} flush>
-      <ol className="steps">
+      <ol className="rows steps">
         {steps.map((step, index) => (
-          <li key={step.title} className={cx(step.done && 'step-done')} aria-current={step === current ? 'step' : undefined}>
+          <li
+            key={step.title}
+            className={cx('row', step.done && 'step-done')}
+            aria-current={step === current ? 'step' : undefined}
+          >
             <span className="step-mark">{step.done ? <Icon name="check" size={14} /> : index + 1}</span>
             <div className="grow stack-s">
               <div>

@@ -1,85 +1,254 @@
-import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
+import { attentionQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { useInbox } from '../../api/use-inbox.ts'
+import { subjectWords } from '../../lib/approval-subject.ts'
+import { now } from '../../lib/clock.ts'
+import { plainWords } from '../../lib/field-words.ts'
+import { ofGrant } from '../../lib/limits.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { moneyText, share, shortMoney, sumMinor } from '../../lib/money.ts'
+import { fullTime, localDate, timeOfDay } from '../../lib/time.ts'
+import { useAdministers } from '../../shell/nav-items.ts'
+import { type Session, useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Icon } from '../../ui/icon.tsx'
-import { Badge } from '../../ui/status.tsx'
-import { FreezeAgent } from '../agents/freeze-agent.tsx'
-import { useIsFrozen } from '../agents/frozen-badge.tsx'
-import { type Need, useNeeds } from './use-attention.ts'
+import type { IconName } from '../../ui/icon.tsx'
+import { Card } from '../../ui/layout.tsx'
+import { Item } from '../../ui/listing.tsx'
+import { FreezeButton, FrozenBadge } from '../agents/freeze-agent.tsx'
+import { useWorkspaceAgents } from '../agents/use-agents.ts'
+
+type ApiNeed = Schemas['Attention']['needs'][number]
+type Need = {
+  key: string
+  tone: 'bad' | 'warn' | 'info'
+  icon: IconName
+  title: string
+  note: ReactNode
+  /** Where to look, or for an agent how to stop it. */
+  action: { label: string; href: string } | { freeze: Schemas['Payment']['initiated_by'] }
+  more?: { label: string; href: string }
+}
+
+const nearlyUsed = 0.8
+
+type Reader = { currency: string; administers: boolean; can: Session['can']; mayStop: (accountId: string) => boolean }
+/** `ends`: whether this reader can end it, by stopping an agent, by a limit, by another number, or as an administrator. */
+type Noticed = { ends: boolean; need: Need }
+
+/** An exhaustive list: a kind that the service adds does not compile until it has its words. */
+const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reader): Noticed => {
+  switch (need.kind) {
+    case 'unknown_payments': {
+      const list = need.count === 1 ? `/payments/${need.payment_id}` : '/payments?status=unknown'
+      return {
+        ends: administers,
+        need: {
+          key: 'unknown',
+          tone: 'warn',
+          icon: 'alert',
+          title: `${countWords(need.count, 'payment')} without a known outcome`,
+          note: `${moneyText(need.amount_minor, currency)} stays held until it is known. Nothing is sent twice.`,
+          action: administers ? { label: 'End it', href: '/reconciliation/unknown' } : { label: 'See it', href: list },
+        },
+      }
+    }
+    case 'repeated_payments': {
+      const { by, beneficiary } = need
+      const ends = by.grant_id !== null && mayStop(by.account_id)
+      const list = { label: 'See them', href: `/payments?beneficiary=${beneficiary.id}` }
+      return {
+        ends,
+        need: {
+          key: `repeated ${beneficiary.id} ${need.amount_minor} ${by.grant_id}`,
+          tone: 'bad',
+          icon: 'payments',
+          title: `${need.count} payments of ${shortMoney(need.amount_minor, currency)} to ${beneficiary.display_name}`,
+          note: `${by.label === null ? 'All alike' : `All by ${by.label}`}, ${timeOfDay(need.first_at)} to ${timeOfDay(need.last_at)}.`,
+          ...(ends ? { action: { freeze: by }, more: list } : { action: list }),
+        },
+      }
+    }
+    case 'refused_payments': {
+      const { by, last, count } = need
+      const payee = last.beneficiary ? ` to ${last.beneficiary.display_name}` : ''
+      const what = count === 1 ? `${shortMoney(last.amount_minor, currency)}${payee} was` : `${count} payments were`
+      const query = by.grant_id === null ? `person=${by.account_id}` : `agent=${by.grant_id}`
+      return {
+        // It is over already.
+        ends: false,
+        need: {
+          key: `refused ${by.account_id} ${by.grant_id}`,
+          tone: 'warn',
+          icon: 'cross',
+          title: `${what} refused${by.label ? ` for ${by.label}` : ''}`,
+          note: plainWords(last.message),
+          action: { label: 'See why', href: `/payments/refused?${query}` },
+        },
+      }
+    }
+    case 'names_differ': {
+      const { count, beneficiary, reported_name: name } = need
+      return {
+        ends: can('beneficiary.manage'),
+        need: {
+          key: 'names',
+          tone: 'warn',
+          icon: 'people',
+          title:
+            count === 1
+              ? `The number of ${beneficiary.display_name} belongs to another name`
+              : `The numbers of ${count} beneficiaries belong to other names`,
+          note: `${count === 1 ? 'The' : `${beneficiary.display_name}: the`} payment method reports ${name ?? 'another name'}. Ask for the right number before you pay.`,
+          action: { label: 'See it', href: count === 1 ? `/beneficiaries/${beneficiary.id}` : '/beneficiaries?names=other' },
+        },
+      }
+    }
+    case 'limit_nearly_used':
+      return {
+        ends: can('policy.manage'),
+        need: {
+          key: `limit ${need.policy_id} ${need.period}`,
+          tone: 'info',
+          icon: 'policy',
+          title: `${need.name}: ${percent(need.used_minor, need.limit_minor)} of the ${need.period === 'day' ? 'daily' : 'monthly'} limit is used`,
+          note: `${moneyText(need.used_minor, currency)} of ${moneyText(need.limit_minor, currency)}`,
+          action: { label: 'Edit limit', href: `/policies/${need.policy_id}` },
+        },
+      }
+    case 'deposits_in_suspense':
+      return {
+        ends: administers,
+        need: {
+          key: 'suspense',
+          tone: 'info',
+          icon: 'topup',
+          title: `${countWords(need.count, 'deposit')} of ${moneyText(need.amount_minor, currency)} could not be booked`,
+          note: `The oldest arrived on ${fullTime(need.oldest_at)}. The money waits in suspense.`,
+          action: { label: 'Assign', href: '/reconciliation' },
+        },
+      }
+  }
+}
+
+const percent = (used: string, limit: string): string => `${Math.floor(share(used, limit) * 100)} %`
+
+/** What this person can end, decisions first, and what is worth a look: it may be for others to end, or over. The most urgent first in both. */
+const useNeeds = (): { needs: Need[]; looks: Need[] } => {
+  const { account, workspace, currency, can } = useSession()
+  const reader: Reader = {
+    currency,
+    administers: useAdministers(),
+    can,
+    mayStop: (accountId) => accountId === account.id || can('workspace.manage'),
+  }
+  const { data } = useQuery(attentionQuery)
+  const { forMe } = useInbox()
+  const agents = useWorkspaceAgents()
+  const noticed = (data?.needs ?? []).map((need) => noticedOf(need, reader))
+  const [next] = forMe
+  const approvals: Need[] = next
+    ? [
+        {
+          key: 'approvals',
+          tone: 'warn',
+          icon: 'approvals',
+          title: `${countWords(forMe.length, 'payment needs', 'payments need')} your approval`,
+          note: `${subjectWords(next.approval)}${next.workspace.id === workspace.id ? '' : ` in ${next.workspace.name}`}`,
+          action: {
+            label: 'Review',
+            href: forMe.length === 1 && next.workspace.id === workspace.id ? `/approvals/${next.approval.id}` : '/approvals',
+          },
+        },
+      ]
+    : []
+  const ofAgents = agents.own
+    .flatMap((grant) => ofGrant(grant, `/agents/${grant.id}`))
+    .filter(({ used, limit }) => share(used, limit) >= nearlyUsed)
+    .map(
+      ({ key, name, period, used, limit, href }): Need => ({
+        key,
+        tone: 'info',
+        icon: 'robot',
+        title: `${name}: ${percent(used, limit)} of its limit ${period} is used`,
+        note: `${moneyText(used, currency)} of ${moneyText(limit, currency)}`,
+        action: { label: 'Raise limit', href },
+      }),
+    )
+  return {
+    needs: [...approvals, ...noticed.filter(({ ends }) => ends).map(({ need }) => need), ...ofAgents],
+    looks: noticed.filter(({ ends }) => !ends).map(({ need }) => need),
+  }
+}
+
+/** "KES 27,300 was spent in 19 payments since yesterday. 3 things need you." */
+export const useMorningSentence = (): string | null => {
+  const { data } = useQuery(attentionQuery)
+  const { needs } = useNeeds()
+  if (!data) return null
+  const recent = data.by_day.filter(({ date }) => date >= localDate(now() - 86_400_000))
+  const count = recent.reduce((sum, day) => sum + day.count, 0)
+  const money = shortMoney(sumMinor(recent.map((day) => day.amount_minor)), data.currency)
+  const went =
+    count === 0 ? 'Nothing was spent since yesterday.' : `${money} was spent in ${countWords(count, 'payment')} since yesterday.`
+  const quiet = needs.length === 0 ? 'Nothing needs you.' : `${countWords(needs.length, 'thing needs', 'things need')} you.`
+  return `${went} ${quiet}`
+}
 
 const mostShown = 5
 
 /** What this person can end, and below it what is only worth a look. */
 export const Needs = () => {
   const { needs, looks } = useNeeds()
-  const [stopping, setStopping] = useState<Agent | null>(null)
   return (
     <>
-      <Group title="Needs you" needs={needs} onFreeze={setStopping} />
-      <Group title="Worth a look" needs={looks} onFreeze={setStopping} />
-      {stopping && <FreezeAgent id={stopping.id} label={stopping.label} own={stopping.own} onClose={() => setStopping(null)} />}
+      <Group title="Needs you" needs={needs} />
+      <Group title="Worth a look" needs={looks} />
     </>
   )
 }
 
 /** The first five, each with the one act that helps; the others on a press. */
-const Group = ({ title, needs, onFreeze }: { title: string; needs: readonly Need[] } & OnFreeze) => {
+const Group = ({ title, needs }: { title: string; needs: readonly Need[] }) => {
   const [isWhole, setWhole] = useState(false)
   if (needs.length === 0) return null
-  const shown = isWhole ? needs : needs.slice(0, mostShown)
+  const rest = needs.length > mostShown && (
+    <Button variant="quiet" size="small" expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+      {isWhole ? 'Show fewer' : `${needs.length - mostShown} more`}
+    </Button>
+  )
   return (
-    <section className="card" aria-label={title}>
-      <div className="card-header">
-        <h2>{title}</h2>
-      </div>
+    <Card title={title} label={title} footer={rest} flush>
       <ul className="rows">
-        {shown.map((need) => (
-          <li key={need.key}>
-            <Item need={need} onFreeze={onFreeze} />
+        {needs.slice(0, isWhole ? needs.length : mostShown).map(({ key, tone, icon, title: what, note, action, more }) => (
+          <li key={key}>
+            <Item
+              className="need"
+              icon={icon}
+              tone={tone}
+              title={what}
+              note={
+                <>
+                  {note} {more && <Link href={more.href}>{more.label}</Link>}
+                </>
+              }
+            >
+              {'freeze' in action ? (
+                <span>
+                  <FrozenBadge by={action.freeze} />
+                  <FreezeButton by={action.freeze} />
+                </span>
+              ) : (
+                <LinkButton href={action.href} size="small">
+                  {action.label}
+                </LinkButton>
+              )}
+            </Item>
           </li>
         ))}
       </ul>
-      {needs.length > mostShown && (
-        <div className="card-footer">
-          <Button variant="quiet" size="small" expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-            {isWhole ? 'Show fewer' : `${needs.length - mostShown} more`}
-          </Button>
-        </div>
-      )}
-    </section>
+    </Card>
   )
 }
-
-type Agent = Extract<Need['action'], { freeze: unknown }>['freeze']
-type OnFreeze = { onFreeze: (agent: Agent) => void }
-type ItemProps = { need: Need } & OnFreeze
-
-const Freeze = ({ agent, onFreeze }: { agent: Agent } & OnFreeze) =>
-  useIsFrozen(agent.by) ? (
-    <Badge tone="info">Frozen</Badge>
-  ) : (
-    <Button size="small" icon="freeze" label={`Freeze ${agent.label}`} onClick={() => onFreeze(agent)}>
-      Freeze
-    </Button>
-  )
-
-const Item = ({ need: { tone, icon, title, note, action, more }, onFreeze }: ItemProps) => (
-  <div className="item need">
-    <span className={`avatar tone-${tone}`}>
-      <Icon name={icon} />
-    </span>
-    <div className="item-main">
-      <p className="item-title">{title}</p>
-      <p className="item-note">
-        {note} {more && <Link href={more.href}>{more.label}</Link>}
-      </p>
-    </div>
-    {'freeze' in action ? (
-      <Freeze agent={action.freeze} onFreeze={onFreeze} />
-    ) : (
-      <LinkButton href={action.href} size="small">
-        {action.label}
-      </LinkButton>
-    )}
-  </div>
-)

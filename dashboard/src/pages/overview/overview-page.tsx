@@ -14,9 +14,8 @@ import { Card, Page, SkeletonCard } from '../../ui/layout.tsx'
 import { AgentCard } from '../agents/agent-card.tsx'
 import { useWorkspaceAgents } from '../agents/use-agents.ts'
 import { FirstSteps, useHas } from './first-steps.tsx'
-import { Needs } from './needs.tsx'
+import { Needs, useMorningSentence } from './needs.tsx'
 import { RecentPayments, recentPayments } from './recent-payments.tsx'
-import { useMorningSentence } from './use-attention.ts'
 
 /** Whether everything has loaded that decides the page's layout: shown one by one, each part would push the ones below it. */
 const useReady = (): boolean => {
@@ -134,7 +133,7 @@ const Balance = () => {
           )}
         </div>
         <div className="stack-s">
-          <ul className="legend" aria-label="Last 30 days">
+          <ul className="row small legend" aria-label="Last 30 days">
             <li>
               <span className="tone-accent" aria-hidden="true" />
               <span>Spent {shortMoney(sumMinor(days.map(({ up }) => up)), currency)}</span>

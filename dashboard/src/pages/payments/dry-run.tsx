@@ -76,7 +76,7 @@ export const DryRun = ({ draft, run }: DryRunProps) => {
 }
 
 export const VerdictLine = ({ verdict }: { verdict: Verdict }) => (
-  <div className="verdict" role="status">
+  <div className="row row-top verdict" role="status">
     <span className={`avatar tone-${verdict.tone}`}>
       <Icon name={verdict.icon} />
     </span>

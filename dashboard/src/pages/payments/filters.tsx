@@ -1,10 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { rowsOf } from '../../api/every-page.ts'
 import { grantsQuery, membersQuery, type PaymentFilters } from '../../api/queries.ts'
 import { useBeneficiaries, useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
+import { memberName } from '../../api/use-people.ts'
 import { now } from '../../lib/clock.ts'
 import { useDebounced } from '../../lib/debounced.ts'
 import { useFilters } from '../../lib/filters.ts'
-import { shortAddress } from '../../lib/mask.ts'
 import { parseMajor, shortMoney } from '../../lib/money.ts'
 import { isPaymentStatus, paymentStatuses, statusText } from '../../lib/status-words.ts'
 import { dayLabel, localDate } from '../../lib/time.ts'
@@ -77,21 +78,18 @@ type Option = { value: string; label: string }
 /** The reader's agents of this workspace. */
 const useAgentOptions = (chosen: string, enabled: boolean): Option[] => {
   const { workspace } = useSession()
-  const { data, isPending } = useInfiniteQuery({ ...grantsQuery, enabled })
-  const own = data?.pages.flatMap((page) => page.data).filter((grant) => grant.workspace_id === workspace.id) ?? []
+  const grants = useInfiniteQuery({ ...grantsQuery, enabled })
+  const own = rowsOf(grants).filter((grant) => grant.workspace_id === workspace.id)
   const missing = chosen !== '' && !own.some(({ id }) => id === chosen)
   return [
     ...own.map(({ id, label, frozen }) => ({ value: id, label: frozen ? `${label} (frozen)` : label })),
-    ...(missing ? [{ value: chosen, label: isPending ? 'Loading…' : 'Another member’s agent' }] : []),
+    ...(missing ? [{ value: chosen, label: grants.isPending ? 'Loading…' : 'Another member’s agent' }] : []),
   ]
 }
 
 const usePersonOptions = (enabled: boolean): Option[] => {
-  const { data } = useInfiniteQuery({ ...membersQuery, enabled })
-  return (data?.pages.flatMap((page) => page.data) ?? []).map((member) => ({
-    value: member.account_id,
-    label: member.display_name ?? member.email ?? shortAddress(member.wallet_address ?? 'Member'),
-  }))
+  const members = useInfiniteQuery({ ...membersQuery, enabled })
+  return rowsOf(members).map((member) => ({ value: member.account_id, label: memberName(member) }))
 }
 
 /** Nothing is read for it until it is set or unfolded. */

@@ -5,24 +5,22 @@ import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { editableMajor } from '../../lib/money.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { LinkButton } from '../../ui/button.tsx'
-import { Empty, Page, SkeletonCard } from '../../ui/layout.tsx'
+import { EmptyCard, Page, SkeletonCard } from '../../ui/layout.tsx'
 import { PaymentForm } from './payment-form.tsx'
 import { emptyPayment } from './payment-form-state.ts'
 
 const NoBeneficiary = () => (
-  <div className="card">
-    <Empty
-      icon="people"
-      title="First, add someone to pay"
-      actions={
-        <LinkButton href="/beneficiaries/new" variant="primary">
-          Add beneficiary
-        </LinkButton>
-      }
-    >
-      A beneficiary is a phone, a business or a bank account that you pay by name.
-    </Empty>
-  </div>
+  <EmptyCard
+    icon="people"
+    title="First, add someone to pay"
+    actions={
+      <LinkButton href="/beneficiaries/new" variant="primary">
+        Add beneficiary
+      </LinkButton>
+    }
+  >
+    A beneficiary is a phone, a business or a bank account that you pay by name.
+  </EmptyCard>
 )
 
 export const NewPaymentPage = () => (

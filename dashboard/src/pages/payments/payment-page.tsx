@@ -1,16 +1,27 @@
-import { useQuery } from '@tanstack/react-query'
-import { paymentQuery } from '../../api/queries.ts'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { api, call } from '../../api/client.ts'
+import { approvalQuery, paymentQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
+import { isForMe } from '../../api/use-inbox.ts'
 import { usePeople } from '../../api/use-people.ts'
+import type { Choice } from '../../lib/approval-subject.ts'
+import { failureFix, failureWords } from '../../lib/failure-words.ts'
 import { shortMoney } from '../../lib/money.ts'
+import { providerOf, railFacts, typeLabel } from '../../lib/rails.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
+import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
-import { Card, Page } from '../../ui/layout.tsx'
+import { Card, Facts, Notice, Page } from '../../ui/layout.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
-import { ExactTime } from '../../ui/time.tsx'
-import { PaymentActions } from './payment-actions.tsx'
-import { PaymentFacts, PaymentNotices } from './payment-parts.tsx'
+import { ExactTime, Time } from '../../ui/time.tsx'
+import { DecideDialog } from '../approvals/decide-dialog.tsx'
+import { Requester } from './requester.tsx'
 import { Timeline } from './timeline.tsx'
 
 const back = { href: '/payments', label: 'Payments' }
@@ -71,5 +82,150 @@ const PaymentDetail = ({ payment }: { payment: Schemas['Payment'] }) => {
         </div>
       </div>
     </Page>
+  )
+}
+
+type Payment = Schemas['Payment']
+
+/** "Asked last 3 hours ago, and next in 3 hours." Nothing where the payment came without it, as in a list. */
+const LastAsked = ({ payment }: { payment: Payment }) => {
+  const { last_at: last, next_at: next } = payment.outcome_check ?? {}
+  if (!last && !next) return null
+  return (
+    <p className="quiet">
+      {last ? (
+        <>
+          Asked last <Time at={last} />
+        </>
+      ) : (
+        'Not asked yet'
+      )}
+      {next && (
+        <>
+          , and next <Time at={next} />
+        </>
+      )}
+      .
+    </p>
+  )
+}
+
+/** Shown before the details: whether the money may have moved or is back. */
+export const PaymentNotices = ({ payment }: { payment: Payment }) => {
+  if (payment.status === 'unknown')
+    return (
+      <Notice tone="warn" title="The money may have moved. We’re checking">
+        <p className="quiet">
+          {providerOf(payment.payment_rail)} didn’t answer. The amount stays held, nothing is sent again, and this page updates
+          when we know.
+        </p>
+        <LastAsked payment={payment} />
+      </Notice>
+    )
+  if (payment.status === 'failed')
+    return (
+      <Notice tone="bad" title="This payment failed. The money is back in the balance">
+        <p className="quiet">
+          {failureWords(payment)} {failureFix(payment)}
+        </p>
+      </Notice>
+    )
+  return null
+}
+
+/** What the requester's program said about it stands apart: it may call a thing as we do. */
+export const PaymentFacts = ({ payment }: { payment: Payment }) => (
+  <>
+    <Facts
+      stacked
+      facts={{
+        Beneficiary: <Link href={`/beneficiaries/${payment.beneficiary_id}`}>{payment.beneficiary.display_name}</Link>,
+        Purpose: payment.narrative,
+        Destination: (
+          <>
+            {railFacts[payment.payment_rail].label}, <span className="mono">{payment.beneficiary.destination_mask}</span>
+          </>
+        ),
+        Type: payment.payment_type === payment.payment_rail ? null : typeLabel(payment.payment_type),
+        'Purpose code': payment.purpose_code,
+        'Account reference': payment.account_reference,
+        'Requested by': <Requester by={payment.initiated_by} stops />,
+        Mandate: payment.mandate_id && <Link href={`/mandates/${payment.mandate_id}`}>Uses a mandate</Link>,
+        Fee: <Amount minor={payment.fee_minor} currency={payment.currency} />,
+        'Receipt number': payment.provider_receipt && <CopyText value={payment.provider_receipt} label="receipt number" />,
+        Created: <ExactTime at={payment.created_at} />,
+      }}
+    />
+    {Object.keys(payment.metadata).length > 0 && <Facts stacked facts={payment.metadata} />}
+    <div className="row">
+      <CopyButton value={payment.id}>Copy payment ID</CopyButton>
+    </div>
+  </>
+)
+
+const CancelPayment = ({ payment, onClose }: { payment: Payment; onClose: () => void }) => {
+  const client = useQueryClient()
+  return (
+    <Confirm
+      title="Cancel this payment?"
+      action="Cancel payment"
+      keep="Keep payment"
+      change={() => call(api.POST('/v1/payments/{id}/cancel', { params: { path: { id: payment.id } } }))}
+      announcement={() => 'Payment cancelled'}
+      onChanged={(after) => client.setQueryData(paymentQuery(payment.id).queryKey, after)}
+      onClose={onClose}
+    >
+      <p>
+        {payment.status === 'scheduled'
+          ? 'It won’t be sent, and no one is asked to approve it any more. No money is held for it.'
+          : 'It won’t be sent, no one is asked to approve it any more, and the held amount returns to the balance.'}
+      </p>
+    </Confirm>
+  )
+}
+
+/** A new payment with the same beneficiary and amount; it is reviewed like any other. */
+const again = ({ id }: Payment): string => `/payments/new?again=${id}`
+
+/** The actions that this person can take on a payment in its current status. */
+export const PaymentActions = ({ payment }: { payment: Payment }) => {
+  const { can, account } = useSession()
+  const [open, setOpen] = useState<Choice | 'cancel' | null>(null)
+  const waits = payment.status === 'pending_approval' || payment.status === 'scheduled'
+  const approval = useQuery({ ...approvalQuery(payment.approval_id ?? ''), enabled: waits && payment.approval_id !== null })
+  const decides = waits && approval.data?.status === 'pending' && can('approval.decide') && isForMe(approval.data, account.id)
+  const close = () => setOpen(null)
+  return (
+    <>
+      {decides && (
+        <Button variant="primary" icon="check" onClick={() => setOpen('approve')}>
+          Approve
+        </Button>
+      )}
+      {decides && (
+        <Button variant="danger" onClick={() => setOpen('reject')}>
+          Reject
+        </Button>
+      )}
+      {waits && can('payment.create') && (
+        <Button variant="quiet" onClick={() => setOpen('cancel')}>
+          Cancel payment
+        </Button>
+      )}
+      {payment.status === 'failed' && can('payment.create') && (
+        <LinkButton href={again(payment)} variant="primary" icon="payments">
+          Pay again
+        </LinkButton>
+      )}
+      {(payment.status === 'succeeded' || payment.status === 'returned') && (
+        <LinkButton href={`/payments/${payment.id}/receipt`} icon="receipt">
+          Receipt
+        </LinkButton>
+      )}
+      {open === 'cancel' && <CancelPayment payment={payment} onClose={close} />}
+      {approval.data && (open === 'approve' || open === 'reject') && (
+        <DecideDialog approvals={[approval.data]} choice={open} onDecided={close} onClose={close} />
+      )}
+    </>
   )
 }

@@ -1,19 +1,26 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
 import { Link, useLocation, useSearch } from 'wouter'
+import { rowsOf } from '../../api/every-page.ts'
 import { paymentsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
+import { usePeople } from '../../api/use-people.ts'
+import { useFilters } from '../../lib/filters.ts'
 import { countWords } from '../../lib/list-words.ts'
-import { moneyText } from '../../lib/money.ts'
-import { useShortcuts } from '../../lib/shortcuts.ts'
+import { moneyText, shortMoney } from '../../lib/money.ts'
+import { isDialogOpen, usePageKey, useShortcuts } from '../../lib/shortcuts.ts'
 import { statusCount } from '../../lib/status-words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, LinkButton, NewLink } from '../../ui/button.tsx'
+import { Button, IconButton, LinkButton, NewLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
-import { Empty, Page } from '../../ui/layout.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Empty, Page, SkeletonRows } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
-import { Filters, usePaymentFilters } from './filters.tsx'
-import { PaymentPanel, usePanel } from './payment-panel.tsx'
+import { StatusBadge } from '../../ui/status.tsx'
+import { Filters, panelParam, usePaymentFilters } from './filters.tsx'
+import { followedPayment, PaymentActions, PaymentFacts, PaymentNotices } from './payment-page.tsx'
 import { PaymentsTable } from './payments-table.tsx'
+import { Timeline } from './timeline.tsx'
 
 export const PaymentsPage = () => {
   const { can, account } = useSession()
@@ -21,7 +28,7 @@ export const PaymentsPage = () => {
   const panel = usePanel()
   const query = useInfiniteQuery(paymentsQuery(filters.parameters))
   const summary = useQuery(paymentsSummaryQuery(filters.parameters, 90))
-  const shown = query.data?.pages.flatMap((page) => page.data) ?? []
+  const shown = rowsOf(query)
   const step = (by: 1 | -1) => () => {
     const at = shown.findIndex(({ id }) => id === panel.id)
     const next = shown[at === -1 ? 0 : at + by]
@@ -82,7 +89,7 @@ type TotalsProps = { filters: ReturnType<typeof usePaymentFilters>; summary: Sch
 const Totals = ({ filters, summary }: TotalsProps) => {
   if (!summary || summary.count === 0) return null
   return (
-    <ul className="totals" aria-label="Totals">
+    <ul className="row small" aria-label="Totals">
       <li>
         <span className="strong">{countWords(summary.count, 'payment')}</span>
       </li>
@@ -106,7 +113,7 @@ const Totals = ({ filters, summary }: TotalsProps) => {
   )
 }
 
-export type SavedView = { label: string; path?: string; search: string }
+type SavedView = { label: string; path?: string; search: string }
 
 /** Lists that people come back to. Each is an address, as every filter is. */
 export const savedViews = (accountId: string): readonly SavedView[] => [
@@ -134,5 +141,66 @@ export const SavedViews = ({ views }: { views: readonly SavedView[] }) => {
         </Link>
       ))}
     </nav>
+  )
+}
+
+const wideEnough = '(min-width: 1100px)'
+
+/** The payment that is open beside the list. It is in the address, so that going back closes it. `open` returns whether there is room. */
+const usePanel = () => {
+  const { get, set } = useFilters()
+  const id = get(panelParam)
+  return {
+    id,
+    open: (payment: string): boolean => {
+      if (!matchMedia(wideEnough).matches) return false
+      set(panelParam, payment, id !== null)
+      return true
+    },
+    close: () => {
+      set(panelParam, '', id !== null)
+      document.querySelector<HTMLElement>(`a[href="/payments/${id}"]`)?.focus()
+    },
+  }
+}
+
+/** A payment beside its list, which keeps its place. */
+const PaymentPanel = ({ id, onClose }: { id: string; onClose: () => void }) => {
+  const payment = useQuery(followedPayment(id))
+  const people = usePeople()
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [])
+  // On the page, not on the panel: the focused button may be gone after its action.
+  usePageKey((event) => {
+    if (event.key === 'Escape' && !event.defaultPrevented && !isDialogOpen()) onClose()
+  })
+  const { data } = payment
+  return (
+    <aside className="card panel" aria-label="Payment">
+      <div className="row row-between dialog-header">
+        <h2 ref={heading} tabIndex={-1}>
+          {data ? `${shortMoney(data.amount_minor, data.currency)} to ${data.beneficiary.display_name}` : 'Payment'}
+        </h2>
+        <IconButton icon="cross" label="Close" onClick={onClose} />
+      </div>
+      {payment.isPending && <SkeletonRows rows={3} />}
+      {payment.isError && <Failure error={payment.error} onRetry={() => void payment.refetch()} />}
+      {data && (
+        <div className="card-body stack">
+          <div className="row row-between">
+            <StatusBadge status={data.status} />
+            <LinkButton href={`/payments/${id}`} size="small">
+              Open page
+            </LinkButton>
+          </div>
+          <PaymentNotices payment={data} />
+          <div className="row">
+            <PaymentActions payment={data} />
+          </div>
+          <Timeline payment={data} nameOf={people} />
+          <PaymentFacts payment={data} />
+        </div>
+      )}
+    </aside>
   )
 }

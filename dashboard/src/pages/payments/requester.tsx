@@ -1,14 +1,11 @@
-import { useState } from 'react'
 import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { capitalized } from '../../lib/list-words.ts'
 import { initials } from '../../lib/mask.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { FreezeAgent } from '../agents/freeze-agent.tsx'
-import { FrozenBadge, useIsFrozen } from '../agents/frozen-badge.tsx'
+import { FreezeButton, FrozenBadge } from '../agents/freeze-agent.tsx'
 
 type By = Schemas['Payment']['initiated_by']
 
@@ -33,27 +30,12 @@ export const RequesterMark = ({ by }: { by: By }) => {
 /** The same with a link to the agent's page and, with `stops`, the way to stop it. */
 export const Requester = ({ by, stops = false }: { by: By; stops?: boolean }) => {
   const { account, can } = useSession()
-  const [stopping, setStopping] = useState(false)
-  const { grant_id: id, label } = by
-  const frozen = useIsFrozen(by)
-  if (id === null) return <RequesterMark by={by} />
-  const own = by.account_id === account.id
-  const reaches = own || can('workspace.manage')
+  const mark = <RequesterMark by={by} />
+  if (by.grant_id === null || !(by.account_id === account.id || can('workspace.manage'))) return mark
   return (
     <span className="row row-tight">
-      {reaches ? (
-        <Link href={`/agents/${id}`}>
-          <RequesterMark by={by} />
-        </Link>
-      ) : (
-        <RequesterMark by={by} />
-      )}
-      {stops && reaches && !frozen && (
-        <Button size="small" icon="freeze" onClick={() => setStopping(true)} label={`Freeze ${label ?? 'this agent'}`}>
-          Freeze
-        </Button>
-      )}
-      {stopping && <FreezeAgent id={id} label={label ?? 'This agent'} own={own} onClose={() => setStopping(false)} />}
+      <Link href={`/agents/${by.grant_id}`}>{mark}</Link>
+      {stops && <FreezeButton by={by} />}
     </span>
   )
 }

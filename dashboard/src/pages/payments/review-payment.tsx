@@ -48,7 +48,7 @@ export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, b
       >
         <div className="stack">
           <div>
-            <h2 ref={heading} tabIndex={-1} className="quiet review-title">
+            <h2 ref={heading} tabIndex={-1} className="quiet">
               Pay {shortMoney(draft.amount_minor, currency)} to {beneficiary.display_name}?
             </h2>
             <Amount minor={draft.amount_minor} currency={currency} size="big" />

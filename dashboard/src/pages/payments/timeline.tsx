@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { approvalQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -7,20 +6,20 @@ import { failureWords } from '../../lib/failure-words.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { shortAddress } from '../../lib/mask.ts'
 import { providerOf } from '../../lib/rails.ts'
-import { Icon, type IconName } from '../../ui/icon.tsx'
+import { type Step, Steps } from '../../ui/steps.tsx'
 import { Countdown, ExactTime, Time } from '../../ui/time.tsx'
 
 type Payment = Schemas['Payment']
 type Approval = Schemas['Approval']
-type Tone = 'good' | 'warn' | 'bad' | 'now' | 'later'
-type Step = { key: string; tone: Tone; icon: IconName; title: ReactNode; note?: ReactNode; at?: string | undefined }
+type Event = Step & { at?: string | undefined }
 
-const decisionStep = (decision: Approval['decisions'][number], nameOf: (account: string) => string): Step => ({
+const decisionStep = (decision: Approval['decisions'][number], nameOf: (account: string) => string): Event => ({
   key: `${decision.account_id} ${decision.decided_at}`,
   tone: decision.voided_at ? 'later' : decision.decision === 'approve' ? 'good' : 'bad',
   icon: decision.decision === 'approve' ? 'check' : 'cross',
   title: `${decision.decision === 'approve' ? 'Approved' : 'Rejected'} by ${nameOf(decision.account_id)}`,
   note: [
+    decision.via === 'passkey' && 'Signed with a passkey',
     decision.via === 'signature' && (decision.signer ? `Signed by ${shortAddress(decision.signer)}` : 'By signature'),
     decision.reason,
     decision.voided_at && 'Stopped counting',
@@ -30,9 +29,9 @@ const decisionStep = (decision: Approval['decisions'][number], nameOf: (account:
   at: decision.decided_at,
 })
 
-const approvalSteps = (payment: Payment, approval: Approval | undefined, nameOf: (account: string) => string): Step[] => {
+const approvalSteps = (payment: Payment, approval: Approval | undefined, nameOf: (account: string) => string): Event[] => {
   if (!payment.approval_id) return []
-  const requested: Step = {
+  const requested: Event = {
     key: 'requested',
     tone: 'good',
     icon: 'approvals',
@@ -63,7 +62,7 @@ const approvalSteps = (payment: Payment, approval: Approval | undefined, nameOf:
 const returned = 'The held amount returned to the balance.'
 
 /** Null: not a plain end. */
-const ends: Readonly<Record<Payment['status'], Omit<Step, 'key' | 'at'> | null>> = {
+const ends: Readonly<Record<Payment['status'], Omit<Event, 'key' | 'at'> | null>> = {
   scheduled: null,
   pending_approval: null,
   processing: null,
@@ -76,7 +75,7 @@ const ends: Readonly<Record<Payment['status'], Omit<Step, 'key' | 'at'> | null>>
   expired: { tone: 'later', icon: 'clock', title: 'Expired', note: `No one decided in time. ${returned}` },
 }
 
-const outcomeSteps = (payment: Payment): Step[] => {
+const outcomeSteps = (payment: Payment): Event[] => {
   const { status, completed_at: at } = payment
   const provider = providerOf(payment.payment_rail)
   if (status === 'scheduled')
@@ -95,7 +94,7 @@ const outcomeSteps = (payment: Payment): Step[] => {
       },
     ]
   if (status === 'pending_approval') return [{ key: 'later', tone: 'later', icon: 'forward', title: `Sent to ${provider}` }]
-  const sent: Step = { key: 'sent', tone: 'good', icon: 'forward', title: `Sent to ${provider}` }
+  const sent: Event = { key: 'sent', tone: 'good', icon: 'forward', title: `Sent to ${provider}` }
   const end = ends[status]
   if (status === 'processing')
     return [
@@ -133,14 +132,22 @@ const outcomeSteps = (payment: Payment): Step[] => {
   return [...(wasSent ? [sent] : []), { key: status, ...end, note, at: at ?? payment.updated_at }]
 }
 
-const Mark = ({ tone, icon }: { tone: Tone; icon: IconName }) => (
-  <span className={`timeline-mark tone-${tone}`}>{tone !== 'later' && <Icon name={icon} size={14} />}</span>
+const stepsOf = (events: readonly Event[]): Step[] =>
+  events.map(({ at, ...step }) => ({
+    ...step,
+    title: <span className={step.key === 'later' ? 'faint' : 'strong'}>{step.title}</span>,
+    side: at && <Time at={at} />,
+  }))
+
+/** The decisions of an approval so far. */
+export const Decisions = ({ approval, nameOf }: { approval: Approval; nameOf: (account: string) => string }) => (
+  <Steps label="Decisions" steps={stepsOf(approval.decisions.map((decision) => decisionStep(decision, nameOf)))} />
 )
 
 /** Created, held, approved, sent, and how it ended. */
 export const Timeline = ({ payment, nameOf }: { payment: Payment; nameOf: (account: string) => string }) => {
   const approval = useQuery({ ...approvalQuery(payment.approval_id ?? ''), enabled: payment.approval_id !== null })
-  const steps: Step[] = [
+  const steps: Event[] = [
     {
       key: 'created',
       tone: 'good',
@@ -151,24 +158,5 @@ export const Timeline = ({ payment, nameOf }: { payment: Payment; nameOf: (accou
     ...approvalSteps(payment, approval.data, nameOf),
     ...outcomeSteps(payment),
   ]
-  return (
-    <ol className="timeline" aria-label="What happened">
-      {steps.map((step) => (
-        <li key={step.key}>
-          <Mark tone={step.tone} icon={step.icon} />
-          <div>
-            <p className="row row-between row-tight">
-              <span className={step.tone === 'later' && step.key === 'later' ? 'faint' : 'strong'}>{step.title}</span>
-              {step.at && (
-                <span className="faint small">
-                  <Time at={step.at} />
-                </span>
-              )}
-            </p>
-            {step.note && <p className="quiet small">{step.note}</p>}
-          </div>
-        </li>
-      ))}
-    </ol>
-  )
+  return <Steps label="What happened" steps={stepsOf(steps)} />
 }

@@ -17,7 +17,7 @@ import { announce } from '../../ui/toast.tsx'
 import { useWalletFlow } from '../../wallet/wallet-flow.ts'
 import { WalletPicker } from '../../wallet/wallet-picker.tsx'
 import { SignedText } from '../approvals/sign-decision.tsx'
-import { useOwnPasskeys } from '../approvals/use-passkeys.ts'
+import { useOwnPasskeys } from '../approvals/use-decide.ts'
 
 type Policy = Schemas['SpendingPolicy']
 type Waiting = NonNullable<Policy['pending_change']>

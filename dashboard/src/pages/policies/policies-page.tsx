@@ -5,7 +5,7 @@ import { policySentence } from '../../lib/policy-sentence.ts'
 import { useSession } from '../../shell/session.tsx'
 import { NewLink } from '../../ui/button.tsx'
 import { Empty, Page } from '../../ui/layout.tsx'
-import { Item, Listing, Rows } from '../../ui/listing.tsx'
+import { Item, List } from '../../ui/listing.tsx'
 
 export const PoliciesPage = () => {
   const { can, currency } = useSession()
@@ -21,7 +21,7 @@ export const PoliciesPage = () => {
       actions={create}
     >
       <section className="card" aria-label="Policies">
-        <Listing
+        <List
           query={query}
           rows={3}
           empty={
@@ -31,19 +31,15 @@ export const PoliciesPage = () => {
             </Empty>
           }
         >
-          {(policies) => (
-            <Rows items={policies}>
-              {(policy) => (
-                <Item
-                  href={`/policies/${policy.id}`}
-                  icon="policy"
-                  title={policy.name}
-                  note={policySentence(policy, policy, { currency, nameOf })}
-                />
-              )}
-            </Rows>
+          {(policy) => (
+            <Item
+              href={`/policies/${policy.id}`}
+              icon="policy"
+              title={policy.name}
+              note={policySentence(policy, policy, { currency, nameOf })}
+            />
           )}
-        </Listing>
+        </List>
       </section>
     </Page>
   )

@@ -1,48 +1,86 @@
 import { Fragment, type ReactNode } from 'react'
+import { useSearchParams } from 'wouter'
 import {
   type DuplicateAnswer,
   duplicateAnswers,
-  newPayeeAnswers,
+  type NewPayeeAnswer,
+  type PayeeVerificationAnswer,
   payeeVerificationAnswers,
 } from '../../../../src/lib/policy-answers.ts'
-import type { PolicyWireField } from '../../../../src/policy/fields.ts'
+import type { PolicyWire, PolicyWireField } from '../../../../src/policy/fields.ts'
+import type { Schemas } from '../../api/types.ts'
 import type { Beneficiaries } from '../../api/use-beneficiaries.ts'
-import { unreadableAmount } from '../../lib/money.ts'
+import { answerOptions } from '../../lib/answer-words.ts'
+import { useDraft } from '../../lib/drafts.ts'
 import { useSession } from '../../shell/session.tsx'
-import { fieldError } from '../../ui/failure.tsx'
-import { CheckField, fieldsOf, MoneyField, SelectField } from '../../ui/field.tsx'
+import { CheckField, fieldsOf, SelectField } from '../../ui/field.tsx'
+import { draftOfLimits, LimitField, type LimitName, type LimitsDraft, limitsOf, raisedLimits } from '../../ui/limits.tsx'
 import { BeneficiariesField, PaymentTypesField } from '../../ui/scope-fields.tsx'
-import type { AmountField, usePolicyForm } from './policy-form-state.ts'
+
+type PolicyDraft = LimitsDraft & {
+  name: string
+  payment_types: string[]
+  beneficiary_ids: string[]
+  required_approval_count: string
+  separation: boolean
+  signed: boolean
+  on_duplicate: '' | DuplicateAnswer
+  new_payees: '' | NewPayeeAnswer
+  payee_verification: '' | PayeeVerificationAnswer
+  /** Empty: the service's own. */
+  duplicate_window_seconds: string
+}
+
+const draftOf = (policy: Schemas['SpendingPolicy'] | null): PolicyDraft => ({
+  ...draftOfLimits(policy),
+  name: policy?.name ?? '',
+  payment_types: policy?.payment_types ?? [],
+  beneficiary_ids: policy?.beneficiary_ids ?? [],
+  required_approval_count: String(policy?.required_approval_count ?? 0),
+  separation: policy?.separation_of_duties ?? false,
+  signed: policy?.approval_proof === 'signature',
+  // A window alone warns.
+  on_duplicate: policy?.on_duplicate ?? (typeof policy?.duplicate_window_seconds === 'number' ? 'warn' : ''),
+  new_payees: policy?.new_payees ?? '',
+  payee_verification: policy?.payee_verification ?? '',
+  duplicate_window_seconds: policy?.duplicate_window_seconds?.toString() ?? '',
+})
+
+/** The form's content for the API; null while an amount is not valid. */
+const termsOf = (draft: PolicyDraft) => {
+  const limits = limitsOf(draft)
+  if (!limits) return null
+  const count = Number(draft.required_approval_count)
+  const window = draft.on_duplicate === '' ? '' : draft.duplicate_window_seconds
+  return {
+    ...limits,
+    payment_types: draft.payment_types,
+    beneficiary_ids: draft.beneficiary_ids,
+    required_approval_count: limits.approval_threshold_minor !== null && count === 0 ? 1 : count,
+    separation_of_duties: draft.separation,
+    approval_proof: draft.signed ? 'signature' : 'any',
+    on_duplicate: draft.on_duplicate || null,
+    new_payees: draft.new_payees || null,
+    payee_verification: draft.payee_verification || null,
+    duplicate_window_seconds: window === '' ? null : Number(window),
+  } satisfies PolicyWire
+}
+
+export const usePolicyForm = (policy: Schemas['SpendingPolicy'] | null) => {
+  const { account } = useSession()
+  // A link from a refused payment proposes the limits that would have let it pass.
+  const raised = raisedLimits(useSearchParams()[0].get('raise'))
+  const name = `policy:${policy?.id}@${policy?.version}`
+  const { value: draft, ...form } = useDraft(name, account.id, () => ({ ...draftOf(policy), ...raised }))
+  return { ...form, draft, terms: termsOf(draft) }
+}
 
 const approvalCounts = Array.from({ length: 11 }, (_, count) => ({
   value: String(count),
   label: count === 0 ? 'None' : count === 1 ? '1 person' : `${count} people`,
 }))
 
-const answerLabels: Readonly<Record<DuplicateAnswer, string>> = {
-  warn: 'Warn',
-  confirm: 'Must say that a second payment is meant',
-  require_approval: 'Require approval',
-  deny: 'Refuse',
-}
-const duplicateOptions = [
-  { value: '', label: 'No rule of this policy' },
-  ...duplicateAnswers.map((answer) => ({ value: answer, label: answerLabels[answer] })),
-]
-
-const verificationOptions = [
-  { value: '', label: 'No rule of this policy' },
-  { value: 'off', label: 'No warning' },
-  { value: 'warn', label: 'Warn' },
-  { value: 'require_approval', label: 'Require approval' },
-  { value: 'deny', label: 'Refuse' },
-]
-
-const newPayeeOptions = [
-  { value: '', label: 'No rule of this policy' },
-  { value: 'require_approval', label: 'Require approval' },
-  { value: 'deny', label: 'Refuse' },
-]
+const noRule = 'No rule of this policy'
 
 const windows = [
   { value: '', label: 'Within the service’s usual time' },
@@ -54,7 +92,7 @@ const windows = [
 const windowOptions = (chosen: string) =>
   windows.some(({ value }) => value === chosen) ? windows : [...windows, { value: chosen, label: `Within ${chosen} seconds` }]
 
-type Props = Pick<ReturnType<typeof usePolicyForm>, 'draft' | 'set' | 'invalid'> & {
+type Props = Pick<ReturnType<typeof usePolicyForm>, 'draft' | 'set'> & {
   beneficiaries: Beneficiaries
   /** Why the last attempt to save failed. */
   error: Error | null
@@ -62,19 +100,12 @@ type Props = Pick<ReturnType<typeof usePolicyForm>, 'draft' | 'set' | 'invalid'>
 
 /** The control of every field. */
 const controlsOf = (
-  { draft, set, invalid, beneficiaries, error }: Props,
+  { draft, set, beneficiaries, error }: Props,
   currency: string,
 ): Readonly<Record<PolicyWireField, ReactNode>> => {
   const at = fieldsOf(draft, set, error)
-  const limit = (field: AmountField, path: PolicyWireField, label: string) => (
-    <MoneyField
-      label={label}
-      optional
-      {...at(field, path)}
-      {...(invalid(field) && { error: unreadableAmount })}
-      currency={currency}
-    />
-  )
+  const limit = (name: LimitName) => <LimitField name={name} {...at(name)} currency={currency} />
+  const asks = draft.required_approval_count !== '0'
   return {
     beneficiary_ids: (
       <BeneficiariesField
@@ -91,29 +122,21 @@ const controlsOf = (
         onChange={(types) => set({ payment_types: types })}
       />
     ),
-    per_payment_limit_minor: limit('per_payment', 'per_payment_limit_minor', 'Per-payment limit'),
-    daily_limit_minor: limit('daily', 'daily_limit_minor', 'Daily limit'),
-    monthly_limit_minor: limit('monthly', 'monthly_limit_minor', 'Monthly limit'),
+    per_payment_limit_minor: limit('per_payment_limit_minor'),
+    daily_limit_minor: limit('daily_limit_minor'),
+    monthly_limit_minor: limit('monthly_limit_minor'),
     approval_threshold_minor: (
-      <MoneyField
-        label="Require approval at or above"
-        optional
-        {...at('threshold', 'approval_threshold_minor')}
-        {...(invalid('threshold') && { error: unreadableAmount })}
-        onChange={(threshold) => set({ threshold, ...(draft.approvals === 0 && threshold !== '' && { approvals: 1 }) })}
+      <LimitField
+        name="approval_threshold_minor"
+        {...at('approval_threshold_minor')}
+        onChange={(text) =>
+          set({ approval_threshold_minor: text, ...(!asks && text !== '' && { required_approval_count: '1' }) })
+        }
         currency={currency}
-        hint={draft.approvals > 0 && draft.threshold.trim() === '' && 'If empty, every payment needs approval.'}
+        hint={asks && draft.approval_threshold_minor.trim() === '' && 'If empty, every payment needs approval.'}
       />
     ),
-    required_approval_count: (
-      <SelectField
-        label="Approvals needed"
-        value={String(draft.approvals)}
-        onChange={(count) => set({ approvals: Number(count) })}
-        options={approvalCounts}
-        error={fieldError(error, 'required_approval_count')}
-      />
-    ),
+    required_approval_count: <SelectField label="Approvals needed" {...at('required_approval_count')} options={approvalCounts} />,
     separation_of_duties: (
       <CheckField
         label="Requester can’t approve their own payment"
@@ -134,37 +157,31 @@ const controlsOf = (
       <SelectField
         label="If a key or an agent made the beneficiary"
         hint="Until a person has confirmed it."
-        value={draft.new_payees}
-        onChange={(answer) => set({ new_payees: newPayeeAnswers.find((known) => known === answer) ?? '' })}
-        options={newPayeeOptions}
-        error={fieldError(error, 'new_payees')}
+        {...at('new_payees')}
+        options={answerOptions(['require_approval', 'deny'], noRule)}
       />
     ),
     payee_verification: (
       <SelectField
         label="If the name is not confirmed"
         hint="The payment method reports another name for the number, or none."
-        value={draft.payee_verification}
-        onChange={(answer) => set({ payee_verification: payeeVerificationAnswers.find((known) => known === answer) ?? '' })}
-        options={verificationOptions}
-        error={fieldError(error, 'payee_verification')}
+        {...at('payee_verification')}
+        options={answerOptions(payeeVerificationAnswers, noRule)}
       />
     ),
     on_duplicate: (
       <SelectField
         label="If a payment repeats a recent one"
         hint="The same amount and reference, to the same beneficiary."
-        value={draft.on_duplicate}
-        onChange={(answer) => set({ on_duplicate: duplicateAnswers.find((known) => known === answer) ?? '' })}
-        options={duplicateOptions}
-        error={fieldError(error, 'on_duplicate')}
+        {...at('on_duplicate')}
+        options={answerOptions(duplicateAnswers, noRule)}
       />
     ),
     duplicate_window_seconds: draft.on_duplicate !== '' && (
       <SelectField
         label="How recent"
-        {...at('duplicate_window', 'duplicate_window_seconds')}
-        options={windowOptions(draft.duplicate_window)}
+        {...at('duplicate_window_seconds')}
+        options={windowOptions(draft.duplicate_window_seconds)}
       />
     ),
   }

@@ -1,7 +1,7 @@
-import type { DuplicateAnswer, NewPayeeAnswer, PayeeVerificationAnswer } from '../../../../src/lib/policy-answers.ts'
 import type { PolicyWireField } from '../../../../src/policy/fields.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
+import { answerWords } from '../../lib/answer-words.ts'
 import { countWords, listWords } from '../../lib/list-words.ts'
 import { moneyText } from '../../lib/money.ts'
 import { policySentence } from '../../lib/policy-sentence.ts'
@@ -12,27 +12,7 @@ import { Card, Facts } from '../../ui/layout.tsx'
 type Policy = Schemas['SpendingPolicy']
 type Fact = readonly [label: string, value: string | false | null]
 
-const answerWords: Readonly<Record<DuplicateAnswer, string>> = {
-  warn: 'Gets a warning',
-  confirm: 'Must say that a second payment is meant',
-  require_approval: 'Needs approval',
-  deny: 'Is refused',
-}
-
-const newPayeeWords: Readonly<Record<NewPayeeAnswer, string>> = {
-  allow: 'Is paid',
-  require_approval: 'Needs approval',
-  deny: 'Is refused',
-}
-
 /** Every field, in the order of the page. */
-const verificationWords: Readonly<Record<PayeeVerificationAnswer, string>> = {
-  off: 'Gets no warning',
-  warn: 'Gets a warning',
-  require_approval: 'Needs approval',
-  deny: 'Is refused',
-}
-
 const factsOf = (policy: Policy, currency: string, nameOf: (id: string) => string): Readonly<Record<PolicyWireField, Fact>> => {
   const money = (minor: string | null) => minor && moneyText(minor, currency)
   const { on_duplicate: answer, duplicate_window_seconds: window } = policy
@@ -56,11 +36,8 @@ const factsOf = (policy: Policy, currency: string, nameOf: (id: string) => strin
     separation_of_duties: ['Requester', policy.separation_of_duties && 'Can’t approve their own payment'],
     approval_proof: ['Approvals', policy.approval_proof === 'signature' && 'Only by passkey or wallet'],
     on_duplicate: ['A repeated payment', (answer || window !== null) && answerWords[answer ?? 'warn']],
-    payee_verification: [
-      'A name that is not confirmed',
-      policy.payee_verification && verificationWords[policy.payee_verification],
-    ],
-    new_payees: ['A beneficiary that no person has confirmed', policy.new_payees && newPayeeWords[policy.new_payees]],
+    payee_verification: ['A name that is not confirmed', policy.payee_verification && answerWords[policy.payee_verification]],
+    new_payees: ['A beneficiary that no person has confirmed', policy.new_payees && answerWords[policy.new_payees]],
     duplicate_window_seconds: ['Counts as repeated within', window !== null && countWords(window, 'second')],
   }
 }

@@ -4,7 +4,7 @@ import { adviceFor } from '../../api/advice.ts'
 import { hasCode } from '../../api/error.ts'
 import { suspenseQuery } from '../../api/queries.ts'
 import { LinkButton } from '../../ui/button.tsx'
-import { Empty, Page } from '../../ui/layout.tsx'
+import { EmptyCard, Page } from '../../ui/layout.tsx'
 
 /** For administrators of the service; others are told so. */
 export const AdministratorsPage = (props: ComponentProps<typeof Page>) => {
@@ -12,11 +12,9 @@ export const AdministratorsPage = (props: ComponentProps<typeof Page>) => {
   if (!hasCode(error, 'admin_required')) return <Page {...props} />
   return (
     <Page title={props.title}>
-      <div className="card">
-        <Empty icon="lock" title="Only administrators can see this" actions={<LinkButton href="/">Go to overview</LinkButton>}>
-          {adviceFor(error)}
-        </Empty>
-      </div>
+      <EmptyCard icon="lock" title="Only administrators can see this" actions={<LinkButton href="/">Go to overview</LinkButton>}>
+        {adviceFor(error)}
+      </EmptyCard>
     </Page>
   )
 }

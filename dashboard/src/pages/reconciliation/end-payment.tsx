@@ -1,11 +1,61 @@
 import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { shortMoney } from '../../lib/money.ts'
+import { Confirm } from '../../ui/confirm.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
 import { useChange } from '../../ui/use-change.ts'
-import { type OfferedOutcome, outcomeWords } from './accept-outcome.tsx'
-import { evidenceOf, type Said, type UnknownPayment } from './unknown.ts'
+import { type Difference, evidenceOf, type Said, type UnknownPayment } from './unknown.ts'
+
+export type OfferedOutcome = NonNullable<Difference['offered_outcome']>
+
+const outcomeWords: Readonly<
+  Record<OfferedOutcome, { button: string; title: string; effect: string; effectByHand: string; done: string }>
+> = {
+  succeeded: {
+    button: 'Record as succeeded',
+    title: 'Record this payment as succeeded?',
+    effect: 'The payment ends as succeeded, with the receipt of the statement.',
+    effectByHand: 'It ends as succeeded, and what was held is spent.',
+    done: 'Payment recorded as succeeded',
+  },
+  failed: {
+    button: 'Record as failed',
+    title: 'Record this payment as failed?',
+    effect: 'The payment ends as failed, and its money returns to the account that paid.',
+    effectByHand: 'It ends as failed, and its money returns to the account that paid.',
+    done: 'Payment recorded as failed',
+  },
+}
+
+export const acceptLabel = (outcome: OfferedOutcome): string => outcomeWords[outcome].button
+
+type AcceptProps = { difference: Difference; outcome: OfferedOutcome; onClose: () => void }
+
+/** Ends a payment as the statement shows it. Still open afterwards: a second administrator has to agree. */
+export const AcceptOutcome = ({ difference, outcome, onClose }: AcceptProps) => (
+  <Confirm
+    title={outcomeWords[outcome].title}
+    action={outcomeWords[outcome].button}
+    harmless={outcome === 'succeeded'}
+    change={() =>
+      call(
+        api.POST('/v1/admin/reconciliation-differences/{id}/resolve', {
+          params: { path: { id: difference.id } },
+          body: { note: difference.reason, accept: true },
+        }),
+      )
+    }
+    announcement={({ resolved_at: at }) =>
+      at === null ? 'Requested: another administrator must do the same' : outcomeWords[outcome].done
+    }
+    outdates={['suspense', 'differences', 'trial balance', 'payments', 'payment']}
+    onClose={onClose}
+  >
+    <p>{difference.reason}</p>
+    <p>{outcomeWords[outcome].effect}</p>
+  </Confirm>
+)
 
 type Props = { payment: UnknownPayment; said: readonly Said[]; outcome: OfferedOutcome; onClose: () => void }
 

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { providerLabel } from '../../../../src/rails/texts.ts'
 import { paymentQuery, topupQuery } from '../../api/queries.ts'
@@ -7,9 +7,10 @@ import { moneyText, shortMoney } from '../../lib/money.ts'
 import { isProvider, typeLabel } from '../../lib/rails.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
+import { DialogButton } from '../../ui/dialog.tsx'
 import { ExactTime } from '../../ui/time.tsx'
-import { AcceptOutcome, acceptLabel } from './accept-outcome.tsx'
-import type { Difference, OpenItem, SuspenseItem } from './open-items.ts'
+import { AcceptOutcome, acceptLabel } from './end-payment.tsx'
+import type { Difference, OpenItem, SuspenseItem } from './unknown.ts'
 
 const reasons: Readonly<Record<SuspenseItem['reason'], string>> = {
   superseded_attempt: 'A replaced attempt moved money',
@@ -82,7 +83,6 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
   const title = titleOf(item)
   const receipt = suspense ? null : difference?.provider_receipt
   const outcome = difference?.offered_outcome ?? null
-  const [isAccepting, setAccepting] = useState(false)
   return (
     <li>
       <div className="item">
@@ -111,19 +111,20 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
           </Note>
         </span>
         <span className="item-acts">
-          {outcome && (
-            <Button variant="primary" onClick={() => setAccepting(true)} label={`${acceptLabel(outcome)}: ${title}`}>
+          {difference && outcome && (
+            <DialogButton
+              variant="primary"
+              label={`${acceptLabel(outcome)}: ${title}`}
+              dialog={(close) => <AcceptOutcome difference={difference} outcome={outcome} onClose={close} />}
+            >
               {acceptLabel(outcome)}
-            </Button>
+            </DialogButton>
           )}
           <Button onClick={onResolve} label={`Resolve: ${title}`}>
             Resolve
           </Button>
         </span>
       </div>
-      {isAccepting && difference && outcome && (
-        <AcceptOutcome difference={difference} outcome={outcome} onClose={() => setAccepting(false)} />
-      )}
     </li>
   )
 }

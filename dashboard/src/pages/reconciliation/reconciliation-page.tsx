@@ -1,16 +1,23 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { differencesQuery, suspenseQuery } from '../../api/queries.ts'
+import { providerLabel } from '../../../../src/rails/texts.ts'
+import { rowsOf } from '../../api/every-page.ts'
+import { differencesQuery, reconciliationsQuery, suspenseQuery, trialBalanceQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
+import { moneyText, sumMinor } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Card, Empty } from '../../ui/layout.tsx'
-import { Listing } from '../../ui/listing.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Card, Empty, Facts, SkeletonRows } from '../../ui/layout.tsx'
+import { Item, List, Listing } from '../../ui/listing.tsx'
+import { SelectionBar, useSelection } from '../../ui/selection.tsx'
+import { ExactTime } from '../../ui/time.tsx'
 import { AdministratorsPage } from './administrators-page.tsx'
-import { Clearing, Comparisons } from './books.tsx'
 import { ItemRow, nameOfItem } from './item-row.tsx'
-import { type OpenItem, openItems } from './open-items.ts'
 import { mostAtOnce, Resolve } from './resolve.tsx'
+import { type OpenItem, openItems } from './unknown.ts'
+import { UploadStatement } from './upload-statement.tsx'
 
 /** For administrators of the service: where the providers and the books disagree. */
 export const ReconciliationPage = () => {
@@ -36,20 +43,14 @@ const selectionWords = (chosen: number, all: number): string => {
 const Open = ({ currency }: { currency: string }) => {
   const suspense = useInfiniteQuery(suspenseQuery)
   const differences = useInfiniteQuery(differencesQuery)
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [resolving, setResolving] = useState<readonly OpenItem[] | null>(null)
-  const { inSuspense, others } = openItems(
-    suspense.data?.pages.flatMap((page) => page.data) ?? [],
-    differences.data?.pages.flatMap((page) => page.data) ?? [],
-  )
+  const { inSuspense, others } = openItems(rowsOf(suspense), rowsOf(differences))
   const all = [...inSuspense, ...others]
-  const first = all.slice(0, mostAtOnce)
-  const chosen = all.filter(({ key }) => selected.has(key)).slice(0, mostAtOnce)
-  const toggle = (key: string) => {
-    const next = new Set(selected)
-    if (!next.delete(key)) next.add(key)
-    setSelected(next)
-  }
+  const selection = useSelection(
+    all.map(({ key }) => key),
+    mostAtOnce,
+  )
+  const chosen = all.filter(({ key }) => selection.chosen.includes(key))
   const rows = (items: readonly OpenItem[]) => (
     <ul className="rows">
       {items.map((item) => (
@@ -57,8 +58,8 @@ const Open = ({ currency }: { currency: string }) => {
           key={item.key}
           item={item}
           currency={currency}
-          checked={selected.has(item.key)}
-          onCheck={() => toggle(item.key)}
+          checked={selection.chosen.includes(item.key)}
+          onCheck={() => selection.toggle(item.key)}
           onResolve={() => setResolving([item])}
         />
       ))}
@@ -68,21 +69,11 @@ const Open = ({ currency }: { currency: string }) => {
   return (
     <>
       {all.length > 1 && (
-        <div className="selection-bar card">
-          <label className="check">
-            <input
-              type="checkbox"
-              checked={chosen.length === first.length}
-              onChange={() => setSelected(new Set(chosen.length === first.length ? [] : first.map(({ key }) => key)))}
-            />
-            <span>{selectionWords(chosen.length, all.length)}</span>
-          </label>
-          {chosen.length > 0 && (
-            <Button size="small" variant="primary" onClick={() => setResolving(chosen)}>
-              Resolve {chosen.length}
-            </Button>
-          )}
-        </div>
+        <SelectionBar selection={selection} words={selectionWords(chosen.length, all.length)} apart>
+          <Button size="small" variant="primary" onClick={() => setResolving(chosen)}>
+            Resolve {chosen.length}
+          </Button>
+        </SelectionBar>
       )}
       <Card title="Suspense" note="Money that a provider moved and that could not be booked." flush>
         <Listing query={suspense} empty={<Empty icon="check" title="Nothing is in suspense" />}>
@@ -100,5 +91,77 @@ const Open = ({ currency }: { currency: string }) => {
       </Card>
       {resolving && <Resolve items={resolving} titleOf={nameOfItem} onClose={() => setResolving(null)} />}
     </>
+  )
+}
+
+type Line = Schemas['TrialBalance']['lines'][number]
+type Run = Schemas['Reconciliation']
+
+const balanceOf = (lines: readonly Line[], account: string): string => {
+  const line = lines.find((each) => each.account === account)
+  return line ? (BigInt(line.debits_minor) - BigInt(line.credits_minor)).toString() : '0'
+}
+
+/** The books’ totals of the money at the providers: topped up, paid out, in suspense, and what is left there. */
+const Clearing = () => {
+  const query = useQuery(trialBalanceQuery)
+  return (
+    <Card title="Clearing accounts" note="What the books say the providers hold for this service.">
+      {query.isPending && <SkeletonRows rows={4} />}
+      {query.isError && <Failure error={query.error} onRetry={() => void query.refetch()} />}
+      {query.isSuccess && <ClearingFacts {...query.data} />}
+    </Card>
+  )
+}
+
+const ClearingFacts = ({ lines, currency }: Schemas['TrialBalance']) => {
+  const toppedUp = balanceOf(lines, 'topup_clearing')
+  const paidOut = balanceOf(lines, 'rail_clearing')
+  const suspense = balanceOf(lines, 'suspense')
+  return (
+    <Facts
+      facts={{
+        'Top-ups received': moneyText(toppedUp, currency),
+        'Payments sent': moneyText(paidOut, currency),
+        'In suspense': moneyText(suspense, currency),
+        'Left at the providers': moneyText(sumMinor([toppedUp, paidOut, suspense]), currency),
+      }}
+    />
+  )
+}
+
+const result = ({ differences, matched, lines }: Run): string => {
+  const listed = lines === 0 ? 'nothing listed' : `${matched} of ${lines} matched`
+  if (differences === 0) return listed
+  return `${listed}, ${countWords(differences, 'difference')}`
+}
+
+/** Every comparison with a provider's own list or statement, newest first. */
+const Comparisons = ({ currency }: { currency: string }) => {
+  const query = useInfiniteQuery(reconciliationsQuery)
+  return (
+    <Card
+      title="Comparisons"
+      note="Top-ups and the balances are compared with M-PESA’s own every day. A statement is compared when it is uploaded here, or reconciled on the server."
+      actions={<UploadStatement />}
+      flush
+    >
+      <List query={query} empty={<Empty icon="list" title="Nothing has been compared yet" />}>
+        {(run) => (
+          <Item
+            title={`${providerLabel(run.provider)}${run.account ? ` ${run.account}` : ''}, ${run.source === 'provider' ? 'top-ups of a day' : run.source}`}
+            note={
+              <>
+                <ExactTime at={run.period_start} /> to <ExactTime at={run.period_end} />
+                <br />
+                {result(run)}; books {moneyText(run.booked_minor, currency)}, provider {moneyText(run.stated_minor, currency)}
+                {run.charges_minor !== '0' && `, and charges ${moneyText(run.charges_minor, currency)}`}
+                {run.unproven && <span className="block">{run.unproven}</span>}
+              </>
+            }
+          />
+        )}
+      </List>
+    </Card>
   )
 }

@@ -1,17 +1,15 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../../api/advice.ts'
 import { api, call } from '../../api/client.ts'
 import { ApiError } from '../../api/error.ts'
 import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
-import { Button, Submit } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Failure } from '../../ui/failure.tsx'
+import { Button } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/layout.tsx'
-import { announce } from '../../ui/toast.tsx'
-import type { OpenItem } from './open-items.ts'
+import { useChange } from '../../ui/use-change.ts'
+import type { OpenItem } from './unknown.ts'
 
 type Outcome = Schemas['ResolveSuspense']['outcome']
 
@@ -37,10 +35,9 @@ type Decision = { chosen: readonly OpenItem[]; outcome: Outcome; note: string }
 
 /** All of the money in suspense or none of it, then all of the differences or none: each gets its own entry in the audit log. */
 const useResolve = (onDone: () => void) => {
-  const client = useQueryClient()
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
-  const resolving = useMutation({
-    mutationFn: async ({ chosen, outcome, note }: Decision) => {
+  const resolving = useChange(
+    async (_, { chosen, outcome, note }: Decision) => {
       const suspense = chosen.flatMap((item) => (item.suspense && !left.has(item.key) ? [item.suspense.id] : []))
       const differences = chosen.flatMap(({ difference }) => (difference ? [difference.id] : []))
       let waiting = 0
@@ -52,17 +49,17 @@ const useResolve = (onDone: () => void) => {
       }
       if (differences.length > 0)
         await call(api.POST('/v1/admin/reconciliation-differences/resolve', { body: { ids: differences, note } }))
-      return waiting
+      return { waiting, count: chosen.length }
     },
-    onSuccess: (waiting, { chosen: { length } }) => {
-      if (waiting > 0) announce(`${countWords(waiting, 'item')} wait for a second administrator, who resolves them the same way`)
-      else announce(length === 1 ? 'Resolved' : `${countWords(length, 'item')} resolved`)
-      onDone()
+    {
+      announcement: ({ waiting, count }) => {
+        if (waiting > 0) return `${countWords(waiting, 'item')} wait for a second administrator, who resolves them the same way`
+        return count === 1 ? 'Resolved' : `${countWords(count, 'item')} resolved`
+      },
+      outdates: ['suspense', 'differences', 'trial balance'],
+      onDone,
     },
-    onSettled: () => {
-      for (const name of ['suspense', 'differences', 'trial balance']) void client.invalidateQueries({ queryKey: [name] })
-    },
-  })
+  )
   return { ...resolving, hasPart: left.size > 0 }
 }
 
@@ -77,67 +74,55 @@ export const Resolve = ({ items: chosen, titleOf, onClose }: Props) => {
   const resolve = useResolve(onClose)
   const [only] = items
   const several = items.length > 1
-  const ready = note.trim() !== '' && !resolve.isPending
   const refused = items.find(isAbout(refusedId(resolve.error)))
   return (
-    <Dialog
+    <FormDialog
       title={several ? `Resolve ${countWords(items.length, 'item')}?` : 'Resolve this item?'}
+      action={several ? `Resolve ${items.length}` : 'Resolve'}
+      making={several && refused ? { ...resolve, error: null } : resolve}
+      ready={note.trim() !== ''}
+      onSubmit={() => resolve.mutate({ chosen: items, outcome, note: note.trim() })}
       onClose={onClose}
-      onSubmit={() => {
-        if (ready) resolve.mutate({ chosen: items, outcome, note: note.trim() })
-      }}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Submit busy={resolve.isPending} disabled={!ready}>
-            {several ? `Resolve ${items.length}` : 'Resolve'}
-          </Submit>
-        </>
-      }
     >
-      <div className="stack">
-        {!several && only?.difference && <p className="quiet">{only.difference.action}</p>}
-        {several && (
-          <ul className="stack-xs small quiet">
-            {items.map((item) => (
-              <li key={item.key}>{titleOf(item)}</li>
-            ))}
-          </ul>
-        )}
-        {items.some(({ suspense }) => suspense) && (
-          <SelectField
-            label="What happened to the money"
-            value={outcome}
-            onChange={(value) => setOutcome(outcomes.find((each) => each.value === value)?.value ?? 'explained')}
-            options={outcomes}
-          />
-        )}
-        <TextField
-          label="What was found"
-          hint={several ? 'Saved with each of them, for the audit.' : 'Saved with the decision, for the audit.'}
-          value={note}
-          onChange={setNote}
-          maxLength={500}
+      {!several && only?.difference && <p className="quiet">{only.difference.action}</p>}
+      {several && (
+        <ul className="stack-xs small quiet">
+          {items.map((item) => (
+            <li key={item.key}>{titleOf(item)}</li>
+          ))}
+        </ul>
+      )}
+      {items.some(({ suspense }) => suspense) && (
+        <SelectField
+          label="What happened to the money"
+          value={outcome}
+          onChange={(value) => setOutcome(outcomes.find((each) => each.value === value)?.value ?? 'explained')}
+          options={outcomes}
         />
-        {several && refused ? (
-          <Notice tone="bad" title={resolve.hasPart ? 'The differences stayed open' : 'Nothing was resolved'} live>
-            <p className="quiet">
-              {titleOf(refused)}: {messageOf(resolve.error)}
-            </p>
-            <Button
-              size="small"
-              onClick={() => {
-                setItems(items.filter((item) => item !== refused))
-                resolve.reset()
-              }}
-            >
-              Leave it out
-            </Button>
-          </Notice>
-        ) : (
-          <Failure error={resolve.error} />
-        )}
-      </div>
-    </Dialog>
+      )}
+      <TextField
+        label="What was found"
+        hint={several ? 'Saved with each of them, for the audit.' : 'Saved with the decision, for the audit.'}
+        value={note}
+        onChange={setNote}
+        maxLength={500}
+      />
+      {several && refused && (
+        <Notice tone="bad" title={resolve.hasPart ? 'The differences stayed open' : 'Nothing was resolved'} live>
+          <p className="quiet">
+            {titleOf(refused)}: {messageOf(resolve.error)}
+          </p>
+          <Button
+            size="small"
+            onClick={() => {
+              setItems(items.filter((item) => item !== refused))
+              resolve.reset()
+            }}
+          >
+            Leave it out
+          </Button>
+        </Notice>
+      )}
+    </FormDialog>
   )
 }

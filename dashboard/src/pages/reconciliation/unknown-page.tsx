@@ -1,17 +1,17 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { rowsOf } from '../../api/every-page.ts'
 import { differencesQuery, reconciliationsQuery, unknownPaymentsQuery } from '../../api/queries.ts'
 import { shortMoney } from '../../lib/money.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Listing, Rows } from '../../ui/listing.tsx'
+import { Item, List } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { ExactTime, Time } from '../../ui/time.tsx'
-import { AcceptOutcome, type OfferedOutcome } from './accept-outcome.tsx'
 import { AdministratorsPage } from './administrators-page.tsx'
-import { EndPayment } from './end-payment.tsx'
+import { AcceptOutcome, EndPayment, type OfferedOutcome } from './end-payment.tsx'
 import { isListed, offerOf, type Said, sayings, type UnknownPayment } from './unknown.ts'
 import { UploadStatement } from './upload-statement.tsx'
 
@@ -52,22 +52,29 @@ const Row = ({ payment, said }: { payment: UnknownPayment; said: readonly Said[]
   const isPaid = offered === 'succeeded' || said.some(isListed)
   const offer = ending && offerOf(said, ending)
   return (
-    <div className="item">
-      <span className="item-main">
-        <span className="item-title">
+    <Item
+      title={
+        <>
           {name}
           {payment.waiting_adjustment_id && <Badge tone="info">Waits for a second administrator</Badge>}
-        </span>
-        <span className="item-note block">
+        </>
+      }
+      note={
+        <>
           {typeLabel(payment.payment_rail)} {payment.beneficiary.destination_mask}, requested <Time at={payment.created_at} /> (
           <ExactTime at={payment.created_at} />)
-        </span>
-        <Asked {...payment} />
-        <Statements said={said} />
-        <span className="item-note block">
-          <CopyButton value={payment.id}>Copy payment ID</CopyButton>
-        </span>
-      </span>
+        </>
+      }
+      more={
+        <>
+          <Asked {...payment} />
+          <Statements said={said} />
+          <span className="item-note block">
+            <CopyButton value={payment.id}>Copy payment ID</CopyButton>
+          </span>
+        </>
+      }
+    >
       <span className="item-acts">
         <Button variant={isPaid ? 'primary' : 'secondary'} label={`Paid: ${name}`} onClick={() => setEnding('succeeded')}>
           Paid
@@ -82,30 +89,26 @@ const Row = ({ payment, said }: { payment: UnknownPayment; said: readonly Said[]
       </span>
       {ending && offer && <AcceptOutcome difference={offer} outcome={ending} onClose={close} />}
       {ending && !offer && <EndPayment payment={payment} said={said} outcome={ending} onClose={close} />}
-    </div>
+    </Item>
   )
 }
 
 /** For administrators: payments that the rail has not reported the end of, what is known of each, and their end by evidence. */
 export const UnknownPaymentsPage = () => {
   const query = useInfiniteQuery(unknownPaymentsQuery)
-  const differences = useInfiniteQuery(differencesQuery).data?.pages.flatMap(({ data }) => data) ?? []
-  const runs = useInfiniteQuery(reconciliationsQuery).data?.pages.flatMap(({ data }) => data) ?? []
-  const [uploading, setUploading] = useState(false)
+  const differences = rowsOf(useInfiniteQuery(differencesQuery))
+  const runs = rowsOf(useInfiniteQuery(reconciliationsQuery))
   return (
     <AdministratorsPage
       title="Unknown payments"
       lead="Sent, or perhaps sent, and not reported back. The money stays held, and nothing is sent twice. Only evidence ends one."
       back={{ href: '/reconciliation', label: 'Reconciliation' }}
-      actions={<Button onClick={() => setUploading(true)}>Compare a statement</Button>}
+      actions={<UploadStatement />}
     >
-      {uploading && <UploadStatement onClose={() => setUploading(false)} />}
       <Card title="Waiting for an end" flush>
-        <Listing query={query} empty={<Empty icon="check" title="Every payment has a known outcome" />}>
-          {(payments) => (
-            <Rows items={payments}>{(payment) => <Row payment={payment} said={sayings(payment, runs, differences)} />}</Rows>
-          )}
-        </Listing>
+        <List query={query} empty={<Empty icon="check" title="Every payment has a known outcome" />}>
+          {(payment) => <Row payment={payment} said={sayings(payment, runs, differences)} />}
+        </List>
       </Card>
     </AdministratorsPage>
   )

@@ -1,19 +1,29 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { api, call } from '../../api/client.ts'
+import { rowsOf } from '../../api/every-page.ts'
+import { differencesOfQuery, unknownPaymentsQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
+import { shortMoney } from '../../lib/money.ts'
 import { readTextFile } from '../../lib/text-file.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyText } from '../../ui/copy.tsx'
-import { Dialog, FormDialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButton, FormDialog } from '../../ui/dialog.tsx'
 import { fieldError } from '../../ui/failure.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Notice } from '../../ui/layout.tsx'
+import { Loading } from '../../ui/listing.tsx'
 import { useChange } from '../../ui/use-change.ts'
-import { SettledBy } from './settled-by.tsx'
+import { isListed, saidBy } from './unknown.ts'
+
+export const UploadStatement = () => (
+  <DialogButton dialog={(close) => <UploadDialog onClose={close} />}>Compare a statement</DialogButton>
+)
 
 /** Compares a statement that the provider's portal has exported. Whoever uploads it may have written it, so nothing is booked by it. */
-export const UploadStatement = ({ onClose }: { onClose: () => void }) => {
+const UploadDialog = ({ onClose }: { onClose: () => void }) => {
   const [file, setFile] = useState<{ name: string; text: string } | null>(null)
   const [problem, setProblem] = useState<string>()
   const choose = async (chosen: File | undefined) => {
@@ -74,5 +84,33 @@ export const UploadStatement = ({ onClose }: { onClose: () => void }) => {
         <CopyText value="npm run admin -- reconcile statement.csv" label="the command" /> takes a statement as evidence.
       </p>
     </FormDialog>
+  )
+}
+
+/** Which of the unknown payments a compared statement shows as paid, and what it says of the others. */
+const SettledBy = ({ run }: { run: Schemas['Reconciliation'] }) => {
+  const payments = useInfiniteQuery(unknownPaymentsQuery)
+  const differences = useQuery(differencesOfQuery(run.id))
+  if (!payments.data || !differences.data) return <Loading query={payments.data ? differences : payments} rows={2} />
+  const found = differences.data.data
+  const all = rowsOf(payments).map((payment) => ({ payment, said: saidBy(run, payment, found) }))
+  if (all.length === 0) return <p className="quiet">No payment is unknown.</p>
+  const paid = all.filter(({ said }) => isListed(said)).length
+  return (
+    <div className="stack-s">
+      <p className="strong">
+        It lists {paid} of {countWords(all.length, 'unknown payment')}
+      </p>
+      <ul className="stack-xs small">
+        {all.map(({ payment, said }) => (
+          <li key={payment.id}>
+            <span className="strong">
+              {shortMoney(payment.amount_minor, payment.currency)} to {payment.beneficiary.display_name}
+            </span>
+            <span className="quiet block">{said.words}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }

@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { toApiError, unreachable } from '../../api/error.ts'
 import { isIdentitySimulated } from '../../lib/sandbox.ts'
+import { WayButton } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Icon } from '../../ui/icon.tsx'
 import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
 
 const providers = ['google', 'github'] as const
@@ -35,23 +35,14 @@ export const ProviderButtons = ({ returnTo, verb = 'Continue with', begin = leav
   return (
     <div className="stack-s">
       {providers.map((provider) => (
-        <button
+        <WayButton
           key={provider}
-          type="button"
-          className="button button-secondary button-large button-wide button-way"
-          aria-disabled={busy || undefined}
-          onClick={() => {
-            if (!busy) begin()(start.mutateAsync(provider))
-          }}
+          mark={<ProviderMark provider={provider} />}
+          disabled={busy}
+          onClick={() => begin()(start.mutateAsync(provider))}
         >
-          <span className="avatar">
-            <ProviderMark provider={provider} />
-          </span>
-          <span className="grow">
-            {verb} {isIdentitySimulated() ? `the sandbox’s ${providerNames[provider]}` : providerNames[provider]}
-          </span>
-          <Icon name="forward" size={16} />
-        </button>
+          {verb} {isIdentitySimulated() ? `the sandbox’s ${providerNames[provider]}` : providerNames[provider]}
+        </WayButton>
       ))}
       <Failure error={start.error} />
     </div>

@@ -1,24 +1,29 @@
-import { useInfiniteQuery, useQueries } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { paymentsStatementQuery, paymentsSummaryQuery, policiesQuery } from '../../api/queries.ts'
+import { rowsOf } from '../../api/every-page.ts'
+import { paymentsStatementQuery, paymentsSummaryQuery, policiesQuery, scheduledQuery } from '../../api/queries.ts'
 import { now } from '../../lib/clock.ts'
 import { type LimitUse, ofGrant, ofPolicy } from '../../lib/limits.ts'
-import { compareMinor, moneyText, roundMoney, share, sumMinor } from '../../lib/money.ts'
-import { localDate, monthLabel } from '../../lib/time.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { compareMinor, majorText, moneyText, roundMoney, share, shortMoney, sumMinor } from '../../lib/money.ts'
+import { dayLabel, localDate, monthLabel } from '../../lib/time.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { useSession } from '../../shell/session.tsx'
-import { Card, Empty, Page, SkeletonRows } from '../../ui/layout.tsx'
+import { BalanceFigure } from '../../ui/balance-line.tsx'
+import { Failure } from '../../ui/failure.tsx'
+import { Card, Empty, Notice, Page, SkeletonRows, SkeletonText } from '../../ui/layout.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import { Table } from '../../ui/table.tsx'
 import { useWorkspaceAgents } from '../agents/use-agents.ts'
-import { Coming } from './coming.tsx'
+
+const dayMs = 86_400_000
 
 /** Where the money goes over the months, what each limit leaves, and what is coming. */
 export const SpendingPage = () => {
   const { workspace } = useSession()
   return (
-    <Page title="Spending" lead={`Of ${workspace.name}: what was sent or is being sent, by the day on which it was asked for.`}>
+    <Page title="Spending" lead={`Of ${workspace.name}: where the money goes, what each limit leaves, and what is coming.`}>
       <Allowed permission="payment.read" action="see payments">
         <ByAgent />
         <ByPayee />
@@ -33,164 +38,130 @@ export const SpendingPage = () => {
 const daysBack = 90
 const mostShown = 8
 
+const monthBefore = (month: string): string => new Date(Date.parse(`${month}-01T00:00:00Z`) - dayMs).toISOString().slice(0, 7)
+
 /** This month and those before it that the last 90 days have whole. */
 const wholeMonths = (): string[] => {
-  const first = localDate(now() - (daysBack - 1) * 86_400_000)
+  const first = localDate(now() - (daysBack - 1) * dayMs)
   const months: string[] = []
   for (let month = localDate(now()).slice(0, 7); `${month}-01` >= first; month = monthBefore(month)) months.unshift(month)
   return months
 }
 
-const monthBefore = (month: string): string =>
-  new Date(Date.parse(`${month}-01T00:00:00Z`) - 86_400_000).toISOString().slice(0, 7)
-
+/** Amounts of these months, in their order. */
 type Row = { key: string; name: ReactNode; spent: string[] }
 
-/** What each of them spent in each month, by one summary each. */
-const useSpent = (
-  asked: readonly { key: string; name: ReactNode; filter: Parameters<typeof paymentsSummaryQuery>[0] }[],
-  months: readonly string[],
-) =>
-  useQueries({
-    queries: asked.map(({ filter }) => paymentsSummaryQuery(filter, daysBack)),
-    combine: (results) => ({
-      isPending: results.some(({ isPending }) => isPending),
-      rows: asked.map(({ key, name }, index): Row => {
-        const days = results[index]?.data?.by_day ?? []
-        const of = (month: string) =>
-          sumMinor(days.filter(({ date }) => date.startsWith(month)).map(({ amount_minor: minor }) => minor))
-        return { key, name, spent: months.map(of) }
-      }),
-    }),
-  })
-
 const larger = (a: string, b: string): string => (compareMinor(a, b) < 0 ? b : a)
+const bySpent = (a: Row, b: Row): number => compareMinor(sumMinor(b.spent), sumMinor(a.spent))
+const isSomething = ({ spent }: Row): boolean => spent.some((minor) => minor !== '0')
 
-/** Bars beside their amounts: the table is the picture. All bars have one scale. */
-const Months = ({
-  label,
-  months,
-  rows,
-  all,
-}: {
+type MonthsProps = {
   label: string
   months: readonly string[]
-  rows: readonly Row[]
-  all: Row | undefined
-}) => {
-  const { currency } = useSession()
-  const shown = rows.filter(({ spent }) => spent.some((minor) => minor !== '0')).slice(0, mostShown)
-  const most = shown.flatMap(({ spent }) => spent).reduce(larger, '1')
-  if (shown.length === 0) return <Empty icon="payments" title="Nothing was spent in these months" />
-  const others = all && {
-    key: 'others',
-    name: 'All others',
-    spent: all.spent.map((total, at) =>
-      (BigInt(total) - BigInt(sumMinor(shown.map(({ spent }) => spent[at] ?? '0')))).toString(),
-    ),
-  }
-  const lines = [...shown, ...(others?.spent.some((minor) => minor !== '0') ? [others] : []), ...(all ? [all] : [])]
-  return (
-    <Table
-      headings={[label, ...months.map((month) => ({ figures: monthLabel(month) }))]}
-      label={`Spent by ${label.toLowerCase()} and month`}
-    >
-      {lines.map(({ key, name, spent }) => (
-        <tr key={key} className={key === 'all' ? 'strong' : undefined}>
-          <td>{name}</td>
-          {spent.map((minor, at) => (
-            <td key={months[at]} className="figure month-figure" title={moneyText(minor, currency)}>
-              {minor === '0' ? <span className="faint">–</span> : roundMoney(minor)}
-              {shown.some((row) => row.key === key) && (
-                <svg className="month-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-                  <rect className="chart-down" x={100 - share(minor, most) * 100} width={share(minor, most) * 100} height="4" />
-                </svg>
-              )}
-            </td>
-          ))}
-        </tr>
-      ))}
-    </Table>
-  )
+  rows: Row[]
+  totals: readonly string[]
+  isPending: boolean
+  note: string
 }
 
-const bySpent = (a: Row, b: Row): number => compareMinor(sumMinor(b.spent), sumMinor(a.spent))
-
-const SpentCard = ({ title, children }: { title: string; children: ReactNode }) => {
+/** Bars beside their amounts: the table is the picture. All bars have one scale. */
+const Months = ({ label, months, rows, totals, isPending, note }: MonthsProps) => {
   const { currency } = useSession()
+  const shown = rows.filter(isSomething).sort(bySpent).slice(0, mostShown)
+  const most = shown.flatMap(({ spent }) => spent).reduce(larger, '1')
+  const rest = totals.map((total, at) =>
+    (BigInt(total) - BigInt(sumMinor(shown.map(({ spent }) => spent[at] ?? '0')))).toString(),
+  )
+  const sums = [
+    { key: 'others', name: 'All others', spent: rest },
+    { key: 'all', name: 'Everyone', spent: [...totals] },
+  ]
   return (
-    <Card title={title} note={`In ${currency}, rounded.`} flush>
-      {children}
+    <Card title={`By ${label.toLowerCase()}`} note={`In ${currency}, rounded, ${note}.`} flush>
+      {isPending && <SkeletonRows rows={3} />}
+      {!isPending && shown.length === 0 && <Empty icon="payments" title="Nothing was spent in these months" />}
+      {!isPending && shown.length > 0 && (
+        <Table
+          headings={[label, ...months.map((month) => ({ figures: monthLabel(month) }))]}
+          label={`Spent by ${label.toLowerCase()} and month`}
+        >
+          {[...shown, ...sums.filter(isSomething)].map((row) => (
+            <tr key={row.key} className={row.key === 'all' ? 'strong' : undefined}>
+              <td>{row.name}</td>
+              {row.spent.map((minor, at) => (
+                <td key={months[at]} className="figure month-figure" title={moneyText(minor, currency)}>
+                  {minor === '0' ? <span className="faint">–</span> : roundMoney(minor)}
+                  {shown.includes(row) && (
+                    <svg className="month-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+                      <rect
+                        className="chart-down"
+                        x={100 - share(minor, most) * 100}
+                        width={share(minor, most) * 100}
+                        height="4"
+                      />
+                    </svg>
+                  )}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </Table>
+      )}
     </Card>
   )
 }
 
+/** Of everyone, and of each agent that was used in these days: a summary each. */
 const ByAgent = () => {
   const months = wholeMonths()
   const { own, others, isPending } = useWorkspaceAgents(true)
-  const agents = [...own, ...others].slice(0, 20)
-  const spent = useSpent(
-    [
-      { key: 'all', name: 'Everyone', filter: {} },
-      ...agents.map(({ id, label }) => ({
-        key: id,
-        name: <Link href={`/agents/${id}`}>{label}</Link>,
-        filter: { grant_id: id },
-      })),
-    ],
-    months,
-  )
-  const [all, ...rows] = spent.rows
+  const first = now() - daysBack * dayMs
+  const agents = [...own, ...others].filter(({ last_used_at: at }) => at !== null && Date.parse(at) > first).slice(0, mostShown)
+  const spent = useQueries({
+    queries: [{}, ...agents.map(({ id }) => ({ grant_id: id }))].map((filter) => paymentsSummaryQuery(filter, daysBack)),
+    combine: (results) => ({
+      isPending: results.some((result) => result.isPending),
+      of: results.map(({ data }) =>
+        months.map((month) =>
+          sumMinor((data?.by_day ?? []).flatMap(({ date, amount_minor: minor }) => (date.startsWith(month) ? [minor] : []))),
+        ),
+      ),
+    }),
+  })
+  const [totals = [], ...each] = spent.of
+  const rows = agents.map(({ id, label }, at) => ({
+    key: id,
+    name: <Link href={`/agents/${id}`}>{label}</Link>,
+    spent: each[at] ?? [],
+  }))
   return (
-    <SpentCard title="By agent">
-      {isPending || spent.isPending ? (
-        <SkeletonRows rows={3} />
-      ) : (
-        <Months label="Agent" months={months} rows={rows.sort(bySpent)} all={all} />
-      )}
-    </SpentCard>
+    <Months
+      {...{ months, rows, totals }}
+      label="Agent"
+      note="by the day on which it was asked for"
+      isPending={isPending || spent.isPending}
+    />
   )
 }
 
-/** The payees who got most by the statements of these months; what was spent on each is the same figure as everywhere. */
-const usePayees = (months: readonly string[]) =>
-  useQueries({
-    queries: months.map((month) => paymentsStatementQuery(month)),
-    combine: (results) => {
-      const out = new Map<string, { name: string; minor: string }>()
-      for (const { id, display_name: name, out_minor: minor } of results.flatMap(({ data }) => data?.totals?.by_payee ?? []))
-        out.set(id, { name, minor: sumMinor([out.get(id)?.minor ?? '0', minor]) })
-      return {
-        isPending: results.some(({ isPending }) => isPending),
-        payees: [...out].sort(([, a], [, b]) => compareMinor(b.minor, a.minor)).slice(0, mostShown),
-      }
-    },
-  })
-
+/** By the statements of these months: the same figures as in the books. */
 const ByPayee = () => {
   const months = wholeMonths()
-  const { payees, isPending } = usePayees(months)
-  const spent = useSpent(
-    [
-      { key: 'all', name: 'Everyone', filter: {} },
-      ...payees.map(([id, { name }]) => ({
-        key: id,
-        name: <Link href={`/beneficiaries/${id}`}>{name}</Link>,
-        filter: { beneficiary_id: id },
-      })),
-    ],
-    months,
-  )
-  const [all, ...rows] = spent.rows
-  return (
-    <SpentCard title="By payee">
-      {isPending || spent.isPending ? (
-        <SkeletonRows rows={3} />
-      ) : (
-        <Months label="Payee" months={months} rows={rows.sort(bySpent)} all={all} />
-      )}
-    </SpentCard>
-  )
+  const { isPending, read } = useQueries({
+    queries: months.map((month) => paymentsStatementQuery(month)),
+    combine: (results) => ({
+      isPending: results.some((result) => result.isPending),
+      read: results.map(({ data }) => data),
+    }),
+  })
+  const names = new Map(read.flatMap((data) => data?.totals?.by_payee ?? []).map(({ id, display_name: name }) => [id, name]))
+  const rows = [...names].map(([id, name]) => ({
+    key: id,
+    name: <Link href={`/beneficiaries/${id}`}>{name}</Link>,
+    spent: read.map((data) => data?.totals?.by_payee.find((payee) => payee.id === id)?.out_minor ?? '0'),
+  }))
+  const totals = read.map((data) => data?.out_minor ?? '0')
+  return <Months {...{ months, rows, totals, isPending }} label="Payee" note="as it was booked" />
 }
 
 const byShare = (a: LimitUse, b: LimitUse): number => share(b.used, b.limit) - share(a.used, a.limit)
@@ -201,7 +172,7 @@ const Headroom = () => {
   const { own, others } = useWorkspaceAgents(true)
   const policies = useInfiniteQuery({ ...policiesQuery('active'), enabled: can('policy.read') })
   const limits = [
-    ...(policies.data?.pages.flatMap((page) => page.data) ?? []).flatMap(ofPolicy),
+    ...rowsOf(policies).flatMap(ofPolicy),
     ...[...own, ...others].flatMap((grant) => ofGrant(grant, `/agents/${grant.id}`)),
   ].sort(byShare)
   return (
@@ -226,6 +197,82 @@ const Headroom = () => {
           ))}
         </ul>
       )}
+    </Card>
+  )
+}
+
+const daysAhead = 30
+
+/** The coming days: what is scheduled, and what it leaves of the balance that is there today. */
+const Coming = () => {
+  const { account, ownsBalance, currency } = useSession()
+  const scheduled = useQuery(scheduledQuery)
+  const dates = Array.from({ length: daysAhead + 1 }, (_, ahead) => localDate(now() + ahead * dayMs))
+  const due = (scheduled.data ?? []).map(({ execute_at: at, amount_minor: minor }) => ({
+    date: localDate(Date.parse(at ?? '')),
+    minor,
+  }))
+  let left = BigInt(account.balance.available_minor)
+  const days = dates.map((date) => {
+    const own = due.filter((payment) => payment.date === date)
+    const minor = sumMinor(own.map((payment) => payment.minor))
+    left -= BigInt(minor)
+    return { date, count: own.length, minor, left: left.toString() }
+  })
+  const total = sumMinor(days.map(({ minor }) => minor))
+  const short = ownsBalance ? days.find((day) => day.left.startsWith('-')) : undefined
+  const count = days.reduce((sum, day) => sum + day.count, 0)
+  return (
+    <Card
+      title="The coming 30 days"
+      note={
+        scheduled.data &&
+        (count === 0 ? 'Nothing is scheduled.' : `${countWords(count, 'payment')}, ${shortMoney(total, currency)} in all.`)
+      }
+      actions={
+        <Link href="/payments?status=scheduled" className="small">
+          View all
+        </Link>
+      }
+    >
+      <div className="stack">
+        {scheduled.isPending && <SkeletonText width="100%" height={56} />}
+        <Failure error={scheduled.error} />
+        {short && (
+          <Notice tone="warn" title={`The balance does not suffice on ${dayLabel(short.date)}`}>
+            <p className="quiet">
+              {moneyText(short.left.slice(1), currency)} short, if nothing arrives before. <Link href="/top-up">Top up</Link>
+            </p>
+          </Notice>
+        )}
+        {scheduled.data && ownsBalance && (
+          <BalanceFigure line={days.map(({ date, left: minor }) => ({ date, minor: BigInt(minor) }))}>
+            Available today {shortMoney(account.balance.available_minor, currency)}, after what is scheduled{' '}
+            {shortMoney(days.at(-1)?.left ?? '0', currency)}
+          </BalanceFigure>
+        )}
+        {count > 0 && (
+          <Table
+            headings={[
+              `Day, ${currency}`,
+              { figures: 'Payments' },
+              { figures: 'Scheduled' },
+              ...(ownsBalance ? [{ figures: 'Left' }] : []),
+            ]}
+          >
+            {days
+              .filter((day) => day.count > 0)
+              .map((day) => (
+                <tr key={day.date}>
+                  <td className="nowrap">{dayLabel(day.date)}</td>
+                  <td className="figure">{day.count}</td>
+                  <td className="figure nowrap">{majorText(day.minor)}</td>
+                  {ownsBalance && <td className="figure nowrap">{majorText(day.left)}</td>}
+                </tr>
+              ))}
+          </Table>
+        )}
+      </div>
     </Card>
   )
 }

@@ -12,8 +12,8 @@ import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { Field } from '../../ui/field.tsx'
-import { Card, Empty, Facts, Page } from '../../ui/layout.tsx'
-import { Loading } from '../../ui/listing.tsx'
+import { Card, Empty, Facts, MaybeLink, Page } from '../../ui/layout.tsx'
+import { Loading, More } from '../../ui/listing.tsx'
 import { Table } from '../../ui/table.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 
@@ -79,7 +79,7 @@ export const StatementPage = () => {
         </>
       }
     >
-      <div className="row row-bottom no-print">
+      <div className="row no-print" style={{ alignItems: 'end' }}>
         <Field label="Month">
           {(wiring) => (
             <input
@@ -110,13 +110,7 @@ export const StatementPage = () => {
             ) : (
               <Bookings entries={entries} period={period} />
             )}
-            {query.hasNextPage && (
-              <div className="card-footer no-print">
-                <Button variant="quiet" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-                  Show more
-                </Button>
-              </div>
-            )}
+            <More query={query} />
           </Card>
         </>
       )}
@@ -163,7 +157,7 @@ const Totals = ({ period }: { period: Period }) => {
             ))}
           </Table>
           {payees.length > mostPayees && (
-            <div className="card-footer no-print">
+            <div className="row row-end card-footer no-print">
               <Button variant="quiet" expanded={whole} onClick={() => setWhole(!whole)}>
                 {whole ? `The first ${mostPayees}` : `All ${payees.length}`}
               </Button>
@@ -202,7 +196,7 @@ const Bookings = ({ entries, period }: { entries: readonly Entry[]; period: Peri
         </td>
         <td>
           <p>
-            <Named href={hrefOf(entry)}>{entry.payee ? entry.payee.display_name : typeWords[entry.type]}</Named>
+            <MaybeLink href={hrefOf(entry)}>{entry.payee ? entry.payee.display_name : typeWords[entry.type]}</MaybeLink>
           </p>
           {entry.narrative && <p className="faint small">{entry.narrative}</p>}
           {entry.batch && (
@@ -224,6 +218,3 @@ const Bookings = ({ entries, period }: { entries: readonly Entry[]; period: Peri
     ))}
   </Table>
 )
-
-const Named = ({ href, children }: { href: string | null; children: string }) =>
-  href ? <Link href={href}>{children}</Link> : children

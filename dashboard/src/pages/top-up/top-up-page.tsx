@@ -13,7 +13,7 @@ import { Failure } from '../../ui/failure.tsx'
 import { fieldsOf, MoneyField, TextField } from '../../ui/field.tsx'
 import { FormCard } from '../../ui/form.tsx'
 import { Card, Empty, Page } from '../../ui/layout.tsx'
-import { Item, Listing, Rows } from '../../ui/listing.tsx'
+import { Item, List } from '../../ui/listing.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useChange } from '../../ui/use-change.ts'
 
@@ -130,22 +130,18 @@ const RecentTopUps = () => {
   const { currency } = useSession()
   return (
     <Card title="Recent top-ups" flush>
-      <Listing
+      <List
         query={useInfiniteQuery(historyQuery({ type: 'topup' }, 6))}
         rows={2}
         whole
         empty={<Empty icon="topup" title="No top-ups yet" />}
       >
-        {(entries) => (
-          <Rows items={entries}>
-            {(entry) => (
-              <Item href={`/top-up/${entry.reference.id}`} icon="topup" tone="good" title={<Time at={entry.created_at} />}>
-                <Amount minor={entry.amount_minor} currency={currency} signed />
-              </Item>
-            )}
-          </Rows>
+        {(entry) => (
+          <Item href={`/top-up/${entry.reference.id}`} icon="topup" tone="good" title={<Time at={entry.created_at} />}>
+            <Amount minor={entry.amount_minor} currency={currency} signed />
+          </Item>
         )}
-      </Listing>
+      </List>
     </Card>
   )
 }

@@ -10,8 +10,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
-import { Icon } from '../../ui/icon.tsx'
-import { Card, Facts, Notice, Page } from '../../ui/layout.tsx'
+import { Card, Empty, Facts, Notice, Page } from '../../ui/layout.tsx'
 import { QrCode } from '../../ui/qr-code.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
@@ -130,16 +129,10 @@ const Pending = ({ topup }: { topup: TopUp }) => {
   const left = Math.min(promptSeconds, Math.ceil((Date.parse(topup.created_at) + promptSeconds * 1000 - time) / 1000))
   if (left <= 0)
     return (
-      <div className="empty">
-        <span className="avatar avatar-large tone-warn">
-          <Icon name="clock" size={22} />
-        </span>
-        <h2>Still waiting for M-PESA</h2>
-        <p>
-          If you entered your PIN, the money may have moved already and we are checking. Please don’t pay again. This page updates
-          when we know.
-        </p>
-      </div>
+      <Empty icon="clock" tone="warn" title="Still waiting for M-PESA" heading>
+        If you entered your PIN, the money may have moved already and we are checking. Please don’t pay again. This page updates
+        when we know.
+      </Empty>
     )
   return (
     <div className="empty">
@@ -154,17 +147,20 @@ const Pending = ({ topup }: { topup: TopUp }) => {
 }
 
 const Succeeded = ({ topup }: { topup: TopUp }) => (
-  <div className="empty">
-    <span className="avatar avatar-large tone-good">
-      <Icon name="check" size={22} />
-    </span>
-    <h2>{moneyText(amountOf(topup) ?? '0', topup.currency)} arrived</h2>
-    <p>It is available now.</p>
-    <div className="row">
-      <NextStep />
-      <LinkButton href="/">Overview</LinkButton>
-    </div>
-  </div>
+  <Empty
+    icon="check"
+    tone="good"
+    title={`${moneyText(amountOf(topup) ?? '0', topup.currency)} arrived`}
+    heading
+    actions={
+      <>
+        <NextStep />
+        <LinkButton href="/">Overview</LinkButton>
+      </>
+    }
+  >
+    It is available now.
+  </Empty>
 )
 
 /** In the first steps there may be no beneficiary yet. */
@@ -184,31 +180,26 @@ const NextStep = () => {
 }
 
 const Failed = ({ topup }: { topup: TopUp }) => (
-  <div className="empty">
-    <span className="avatar avatar-large tone-bad">
-      <Icon name="cross" size={22} />
-    </span>
-    <h2>Top-up failed</h2>
-    <p>
-      {topup.failure_message ?? 'M-PESA declined it.'} No money was taken. {failureFix(topup)}
-    </p>
-    <div className="row">
+  <Empty
+    icon="cross"
+    tone="bad"
+    title="Top-up failed"
+    heading
+    actions={
       <LinkButton href="/top-up" variant="primary">
         Try again
       </LinkButton>
-    </div>
-  </div>
+    }
+  >
+    {topup.failure_message ?? 'M-PESA declined it.'} No money was taken. {failureFix(topup)}
+  </Empty>
 )
 
 const TimedOut = () => (
   <>
-    <div className="empty">
-      <span className="avatar avatar-large tone-warn">
-        <Icon name="alert" size={22} />
-      </span>
-      <h2>M-PESA didn’t answer in time</h2>
-      <p>The top-up may still have happened.</p>
-    </div>
+    <Empty icon="alert" tone="warn" title="M-PESA didn’t answer in time" heading>
+      The top-up may still have happened.
+    </Empty>
     <Notice tone="warn" title="The money may have moved. We’re checking">
       <p className="quiet">
         If M-PESA sent you a confirmation, don’t pay again: it is credited here as soon as M-PESA confirms it to us. If it didn’t,

@@ -1,9 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
+import { rowsOf } from '../../api/every-page.ts'
 import { auditQuery, membersQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { usePeople } from '../../api/use-people.ts'
+import { memberName, usePeople } from '../../api/use-people.ts'
 import { activityGroups, activityHref, activityOfList, activityWords, listKey } from '../../lib/activity-words.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { together } from '../../lib/list-words.ts'
@@ -14,10 +15,9 @@ import { Button } from '../../ui/button.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import type { IconName } from '../../ui/icon.tsx'
-import { Empty, Page } from '../../ui/layout.tsx'
+import { Empty, MaybeLink, Page } from '../../ui/layout.tsx'
 import { Item, Listing } from '../../ui/listing.tsx'
 import { ExactTime } from '../../ui/time.tsx'
-import { memberName } from './members.tsx'
 
 type Entry = Schemas['WorkspaceAuditEntry']
 
@@ -56,7 +56,7 @@ const Activity = () => {
           {...field('person')}
           options={[
             { value: '', label: 'Everyone' },
-            ...(members.data?.pages.flatMap((page) => page.data) ?? []).map((member) => ({
+            ...rowsOf(members).map((member) => ({
               value: member.account_id,
               label: memberName(member),
             })),
@@ -89,7 +89,7 @@ const Row = ({ entry, people }: RowProps) => {
   return (
     <Item
       icon={iconOf(entry)}
-      title={href ? <Link href={href}>{sentence}</Link> : sentence}
+      title={<MaybeLink href={href}>{sentence}</MaybeLink>}
       note={
         <>
           <ExactTime at={entry.created_at} />

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import { statusText } from '../../lib/status-words.ts'
+import { keepStored, readStored } from '../../lib/storage.ts'
 import { useTitle } from '../../lib/title.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
 import { SignedIn, useSession } from '../../shell/session.tsx'
@@ -20,19 +21,14 @@ const name = 'invitation'
 
 /** The token is in the address's fragment, so that no server logs it, and is removed from the address at once. */
 const heldInvitation = (): string | null => {
-  try {
-    const arrived = location.pathname === '/invitation' ? decodeURIComponent(location.hash.slice(1)) : ''
-    if (arrived !== '') {
-      sessionStorage.setItem(name, arrived)
-      history.replaceState(null, '', location.pathname)
-    }
-    return sessionStorage.getItem(name)
-  } catch {
-    return null
-  }
+  const arrived = location.pathname === '/invitation' ? location.hash.slice(1) : ''
+  if (arrived === '') return readStored(name, 'session')
+  keepStored(name, arrived, 'session')
+  history.replaceState(null, '', location.pathname)
+  return arrived
 }
 
-const forgetInvitation = (): void => sessionStorage.removeItem(name)
+const forgetInvitation = (): void => keepStored(name, null, 'session')
 
 /** The page of an invitation's link. A person may have to sign in first, so the token is stored before that. */
 export const InvitationPage = () => {

@@ -1,5 +1,4 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { api, call } from '../../api/client.ts'
 import { invitationsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -9,7 +8,7 @@ import { statusText } from '../../lib/status-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Secret } from '../../ui/copy.tsx'
-import { Dialog, FormDialog } from '../../ui/dialog.tsx'
+import { Dialog, DialogButton, FormDialog } from '../../ui/dialog.tsx'
 import { ChoiceField, fieldsOf, TextField } from '../../ui/field.tsx'
 import { Card, Empty, Notice } from '../../ui/layout.tsx'
 import { Current, Item, Listing } from '../../ui/listing.tsx'
@@ -58,34 +57,33 @@ const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) =>
   )
 }
 
-export const Invitations = () => {
-  const [inviting, setInviting] = useState(false)
-  const invite = (
-    <Button size="small" icon="plus" onClick={() => setInviting(true)}>
-      Invite
-    </Button>
-  )
-  return (
-    <Card title="Invitations" actions={invite} flush>
-      <Listing
-        query={useInfiniteQuery(invitationsQuery)}
-        rows={1}
-        empty={
-          <Empty icon="link" title="No invitations">
-            Invite an approver to have a second person decide payments.
-          </Empty>
-        }
-      >
-        {(invitations) => (
-          <Current items={invitations} none="No one is invited at the moment">
-            {(invitation) => <InvitationRow invitation={invitation} />}
-          </Current>
-        )}
-      </Listing>
-      {inviting && <Invite onClose={() => setInviting(false)} />}
-    </Card>
-  )
-}
+export const Invitations = () => (
+  <Card
+    title="Invitations"
+    actions={
+      <DialogButton size="small" icon="plus" dialog={(close) => <Invite onClose={close} />}>
+        Invite
+      </DialogButton>
+    }
+    flush
+  >
+    <Listing
+      query={useInfiniteQuery(invitationsQuery)}
+      rows={1}
+      empty={
+        <Empty icon="link" title="No invitations">
+          Invite an approver to have a second person decide payments.
+        </Empty>
+      }
+    >
+      {(invitations) => (
+        <Current items={invitations} none="No one is invited at the moment">
+          {(invitation) => <InvitationRow invitation={invitation} />}
+        </Current>
+      )}
+    </Listing>
+  </Card>
+)
 
 const addressing = (to: string) => {
   const text = to.trim()

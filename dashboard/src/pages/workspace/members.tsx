@@ -4,25 +4,23 @@ import { chooseWorkspace } from '../../api/chosen-workspace.ts'
 import { api, call } from '../../api/client.ts'
 import { membersQuery } from '../../api/queries.ts'
 import type { Body, Schemas } from '../../api/types.ts'
-import { initials, shortAddress } from '../../lib/mask.ts'
+import { memberName } from '../../api/use-people.ts'
+import { initials } from '../../lib/mask.ts'
 import { statusText } from '../../lib/status-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
-import { FormDialog } from '../../ui/dialog.tsx'
+import { DialogButton, FormDialog } from '../../ui/dialog.tsx'
 import { ChoiceField } from '../../ui/field.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
-import { Item, Listing, Rows } from '../../ui/listing.tsx'
+import { Item, List } from '../../ui/listing.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { type Role, roleChoices } from './roles.ts'
 
 type Member = Schemas['Member']
 
-export const memberName = (member: Member): string =>
-  member.display_name ?? member.email ?? (member.wallet_address ? shortAddress(member.wallet_address) : 'Member')
-
-const MemberRow = ({ member, onChange, onRemove }: { member: Member; onChange: () => void; onRemove: () => void }) => {
+const MemberRow = ({ member }: { member: Member }) => {
   const { account, workspace, can } = useSession()
   const own = member.account_id === account.id
   const owning = member.account_id === workspace.owning_account_id
@@ -49,14 +47,23 @@ const MemberRow = ({ member, onChange, onRemove }: { member: Member; onChange: (
       {!owning && (
         <div className="row row-tight">
           {can('workspace.manage') && !own && (
-            <Button size="small" onClick={onChange} label={`Change ${name}`}>
+            <DialogButton
+              size="small"
+              label={`Change ${name}`}
+              dialog={(close) => <ChangeMember member={member} onClose={close} />}
+            >
               Change
-            </Button>
+            </DialogButton>
           )}
           {(can('workspace.manage') || own) && (
-            <Button size="small" variant="danger" onClick={onRemove} label={own ? 'Leave' : `Remove ${name}`}>
+            <DialogButton
+              size="small"
+              variant="danger"
+              label={own ? 'Leave' : `Remove ${name}`}
+              dialog={(close) => <RemoveMember member={member} onClose={close} />}
+            >
               {own ? 'Leave' : 'Remove'}
-            </Button>
+            </DialogButton>
           )}
         </div>
       )}
@@ -64,23 +71,13 @@ const MemberRow = ({ member, onChange, onRemove }: { member: Member; onChange: (
   )
 }
 
-export const Members = () => {
-  const [changing, setChanging] = useState<Member | null>(null)
-  const [removing, setRemoving] = useState<Member | null>(null)
-  return (
-    <Card title="Members" flush>
-      <Listing query={useInfiniteQuery(membersQuery)} rows={2} empty={<Empty icon="people" title="No members" />}>
-        {(members) => (
-          <Rows items={members}>
-            {(member) => <MemberRow member={member} onChange={() => setChanging(member)} onRemove={() => setRemoving(member)} />}
-          </Rows>
-        )}
-      </Listing>
-      {changing && <ChangeMember member={changing} onClose={() => setChanging(null)} />}
-      {removing && <RemoveMember member={removing} onClose={() => setRemoving(null)} />}
-    </Card>
-  )
-}
+export const Members = () => (
+  <Card title="Members" flush>
+    <List query={useInfiniteQuery(membersQuery)} rows={2} empty={<Empty icon="people" title="No members" />}>
+      {(member) => <MemberRow member={member} />}
+    </List>
+  </Card>
+)
 
 const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void }) => {
   const { membership } = useSession()

@@ -3,13 +3,13 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { api, call } from '../../api/client.ts'
 import { workspaceGrantsQuery, workspaceQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { capitalized } from '../../lib/list-words.ts'
 import { shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, LinkButton } from '../../ui/button.tsx'
+import { LinkButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
+import { DialogButton } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Card, Empty, Page } from '../../ui/layout.tsx'
 import { Item, Listing, Rows } from '../../ui/listing.tsx'
@@ -56,11 +56,7 @@ export const WorkspacePage = () => {
 
 /** Stops all payments of the workspace after one confirmation. */
 const Freeze = () => {
-  const { workspace } = useSession()
-  const client = useQueryClient()
-  const [asking, setAsking] = useState(false)
-  const [reason, setReason] = useState('')
-  const frozen = workspace.status === 'frozen'
+  const frozen = useSession().workspace.status === 'frozen'
   return (
     <Card title={frozen ? 'Frozen' : 'Emergency stop'}>
       <div className="stack">
@@ -69,54 +65,62 @@ const Freeze = () => {
             ? 'No payments or changes can be made. You can still revoke, reject and cancel.'
             : 'Stops all payments by everyone and every agent in this workspace. Payments already sent still arrive.'}
         </p>
-        <Button variant={frozen ? 'secondary' : 'red'} size="large" icon="freeze" wide onClick={() => setAsking(true)}>
-          {frozen ? 'Unfreeze workspace' : 'Freeze workspace'}
-        </Button>
-      </div>
-      {asking && (
-        <Confirm
-          title={frozen ? `Unfreeze ${workspace.name}?` : `Freeze ${workspace.name}?`}
-          action={frozen ? 'Unfreeze' : 'Freeze now'}
-          harmless={frozen}
-          change={() =>
-            frozen
-              ? call(api.POST('/v1/workspaces/current/unfreeze'))
-              : call(api.POST('/v1/workspaces/current/freeze', { body: reason.trim() ? { reason: reason.trim() } : {} }))
-          }
-          announcement={(view) => (view.workspace.status === 'frozen' ? 'Workspace frozen' : 'Workspace unfrozen')}
-          onChanged={(view) => client.setQueryData(workspaceQuery.queryKey, view)}
-          onClose={() => setAsking(false)}
+        <DialogButton
+          variant={frozen ? 'secondary' : 'red'}
+          size="large"
+          icon="freeze"
+          wide
+          dialog={(close) => <ConfirmFreeze onClose={close} />}
         >
-          <div className="stack">
-            <p>
-              {frozen
-                ? 'Everyone and every agent can make payments again.'
-                : 'No one can pay or change anything until an owner or administrator unfreezes it.'}
-            </p>
-            {!frozen && (
-              <TextField
-                label="Reason"
-                optional
-                value={reason}
-                onChange={setReason}
-                maxLength={500}
-                hint="Shown to other members and kept in the activity."
-              />
-            )}
-          </div>
-        </Confirm>
-      )}
+          {frozen ? 'Unfreeze workspace' : 'Freeze workspace'}
+        </DialogButton>
+      </div>
     </Card>
   )
 }
 
-type Grant = Schemas['WorkspaceGrant']
+const ConfirmFreeze = ({ onClose }: { onClose: () => void }) => {
+  const { workspace } = useSession()
+  const client = useQueryClient()
+  const [reason, setReason] = useState('')
+  const frozen = workspace.status === 'frozen'
+  return (
+    <Confirm
+      title={frozen ? `Unfreeze ${workspace.name}?` : `Freeze ${workspace.name}?`}
+      action={frozen ? 'Unfreeze' : 'Freeze now'}
+      harmless={frozen}
+      change={() =>
+        frozen
+          ? call(api.POST('/v1/workspaces/current/unfreeze'))
+          : call(api.POST('/v1/workspaces/current/freeze', { body: reason.trim() ? { reason: reason.trim() } : {} }))
+      }
+      announcement={(view) => (view.workspace.status === 'frozen' ? 'Workspace frozen' : 'Workspace unfrozen')}
+      onChanged={(view) => client.setQueryData(workspaceQuery.queryKey, view)}
+      onClose={onClose}
+    >
+      <p>
+        {frozen
+          ? 'Everyone and every agent can make payments again.'
+          : 'No one can pay or change anything until an owner or administrator unfreezes it.'}
+      </p>
+      {!frozen && (
+        <TextField
+          label="Reason"
+          optional
+          value={reason}
+          onChange={setReason}
+          maxLength={500}
+          hint="Shown to other members and kept in the activity."
+        />
+      )}
+    </Confirm>
+  )
+}
 
 /** For owners: the keys and agents of all members. */
 const WorkspaceGrants = () => {
   const { currency } = useSession()
   const people = usePeople()
-  const [revoking, setRevoking] = useState<Grant | null>(null)
   const none = <Empty icon="robot" title="No keys or agents" />
   return (
     <Card title="All keys and agents" flush>
@@ -137,16 +141,13 @@ const WorkspaceGrants = () => {
                   }
                   note={`${capitalized(people(grant.account_id))} · ${shortMoney(grant.usage.month_minor, currency)} used this month`}
                 >
-                  <Button size="small" variant="danger" onClick={() => setRevoking(grant)} label={`Revoke ${grant.label}`}>
-                    Revoke
-                  </Button>
+                  <RevokeMemberGrant grant={grant} />
                 </Item>
               )}
             </Rows>
           )
         }}
       </Listing>
-      {revoking && <RevokeMemberGrant grant={revoking} onClose={() => setRevoking(null)} />}
     </Card>
   )
 }

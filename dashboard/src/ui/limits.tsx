@@ -1,0 +1,258 @@
+import { type DuplicateAnswer, duplicateAnswers, type NewPayeeAnswer } from '../../../src/lib/policy-answers.ts'
+import type { Schemas } from '../api/types.ts'
+import type { Beneficiaries } from '../api/use-beneficiaries.ts'
+import { answerOptions } from '../lib/answer-words.ts'
+import { editableMajor, moneyText, parseMajor, shortMoney, unreadableAmount } from '../lib/money.ts'
+import { ChoiceField, fieldsOf, MoneyField, SelectField } from './field.tsx'
+import { BeneficiariesField, PaymentTypesField } from './scope-fields.tsx'
+
+/** The amounts that a policy and the limits of a key or an agent have alike. */
+const limitLabels = {
+  per_payment_limit_minor: 'Per-payment limit',
+  daily_limit_minor: 'Daily limit',
+  monthly_limit_minor: 'Monthly limit',
+  approval_threshold_minor: 'Require approval at or above',
+} as const
+export type LimitName = keyof typeof limitLabels
+const limitNames = Object.keys(limitLabels) as LimitName[]
+
+/** As they are typed; empty: no limit. */
+export type LimitsDraft = Record<LimitName, string>
+
+const fromNames = <Value,>(of: (name: LimitName) => Value) =>
+  Object.fromEntries(limitNames.map((name) => [name, of(name)])) as Record<LimitName, Value>
+
+export const draftOfLimits = (limits: { [Name in LimitName]?: string | null | undefined } | null): LimitsDraft =>
+  fromNames((name) => editableMajor(limits?.[name]))
+
+/** "daily_limit:9000,monthly_limit:20000": the amounts that a link fills in. */
+export const raisedLimits = (text: string | null): Partial<LimitsDraft> => {
+  const pairs = (text?.split(',') ?? []).map((pair) => pair.split(':'))
+  const raised = limitNames.flatMap((name) => {
+    const amount = pairs.find(([rule]) => `${rule}_minor` === name)?.[1] ?? ''
+    return parseMajor(amount) === null ? [] : [[name, amount]]
+  })
+  return Object.fromEntries(raised)
+}
+
+const isUnreadable = (amount: string): boolean => amount.trim() !== '' && parseMajor(amount) === null
+
+/** What is typed, in minor units; null for an empty one. All of it is null while one of them can't be read. */
+export const limitsOf = (draft: LimitsDraft): Record<LimitName, string | null> | null =>
+  limitNames.some((name) => isUnreadable(draft[name])) ? null : fromNames((name) => parseMajor(draft[name]))
+
+type LimitProps = Omit<Parameters<typeof MoneyField>[0], 'label' | 'optional'> & { name: LimitName }
+
+export const LimitField = ({ name, ...field }: LimitProps) => (
+  <MoneyField label={limitLabels[name]} optional {...field} {...(isUnreadable(field.value) && { error: unreadableAmount })} />
+)
+
+export type Controls = Schemas['SpendingControls']
+export type ControlsDraft = LimitsDraft & {
+  payment_types: string[]
+  beneficiary_ids: string[]
+  /** Empty: a person is asked once. */
+  new_payees: '' | NewPayeeAnswer
+  /** Empty: no rule of its own. */
+  on_duplicate: '' | DuplicateAnswer
+}
+
+export const draftOfControls = (controls: Controls): ControlsDraft => ({
+  ...draftOfLimits(controls),
+  payment_types: controls.payment_types ?? [],
+  beneficiary_ids: controls.beneficiary_ids ?? [],
+  // Asking is what an absent answer means.
+  new_payees: controls.new_payees === undefined || controls.new_payees === 'require_approval' ? '' : controls.new_payees,
+  on_duplicate: controls.on_duplicate ?? '',
+})
+
+/** What is empty is left out and doesn't apply. Null while an amount can't be read. */
+export const controlsOfDraft = (draft: ControlsDraft): Controls | null => {
+  const limits = limitsOf(draft)
+  if (!limits) return null
+  const isSet = (value: unknown): boolean => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)
+  return Object.fromEntries(Object.entries({ ...draft, ...limits }).filter(([, value]) => isSet(value)))
+}
+
+/** What the answer means for whoever gives it. */
+const newPayeeMeaning: Readonly<Record<Exclude<ControlsDraft['new_payees'], 'require_approval'>, string>> = {
+  '': 'It may add and rename beneficiaries. You are asked once about each, when it first pays them.',
+  allow: 'It decides who is paid: it can add any number and pay it at once, up to its limits.',
+  deny: 'It pays only beneficiaries that a person added or confirmed.',
+}
+
+type FieldsProps = {
+  draft: ControlsDraft
+  onChange: (draft: ControlsDraft) => void
+  currency: string
+  error: unknown
+  beneficiaries?: Beneficiaries | undefined
+  /** What a client requested, which may only be narrowed. */
+  requested?: Controls | undefined
+  /** False: only what the payments may be for can be limited, not how much. */
+  amounts?: boolean
+}
+
+/** The limits of a key or an agent as fields. */
+export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries, requested, amounts = true }: FieldsProps) => {
+  const set = (change: Partial<ControlsDraft>) => onChange({ ...draft, ...change })
+  const at = fieldsOf(draft, set, error, 'spending_controls.')
+  return (
+    <fieldset className="stack">
+      <legend className="visually-hidden">Limits</legend>
+      <div className="columns">
+        {limitNames
+          .filter((name) => amounts || name === 'approval_threshold_minor')
+          .map((name) => (
+            <LimitField
+              key={name}
+              name={name}
+              {...at(name)}
+              currency={currency}
+              hint={requested?.[name] && `Requested: ${moneyText(requested[name], currency)}`}
+            />
+          ))}
+      </div>
+      {beneficiaries && (
+        <BeneficiariesField
+          beneficiaries={beneficiaries}
+          chosen={draft.beneficiary_ids}
+          onChange={(ids) => set({ beneficiary_ids: ids })}
+        />
+      )}
+      <SelectField
+        label="New beneficiaries"
+        {...at('new_payees')}
+        hint={
+          newPayeeMeaning[draft.new_payees === 'require_approval' ? '' : draft.new_payees] +
+          (requested?.new_payees === 'allow' ? ' Requested: pay without asking.' : '')
+        }
+        options={answerOptions(['allow', 'deny'], 'Ask me once about each')}
+      />
+      <SelectField
+        label="A payment that repeats a recent one"
+        {...at('on_duplicate')}
+        hint="The same amount and reference, to the same beneficiary."
+        options={answerOptions(duplicateAnswers, requested ? undefined : 'No rule of its own')}
+      />
+      <PaymentTypesField chosen={draft.payment_types} onChange={(types) => set({ payment_types: types })} />
+    </fieldset>
+  )
+}
+
+/** In days. */
+export const accessLifetimes = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: '1 year' },
+  { value: '', label: 'No end date' },
+]
+
+export type Spending = { choice: 'limited' | 'unlimited'; draft: ControlsDraft }
+
+/** The limits a form starts with: small, so that a mistake costs little. */
+const cautious = {
+  per_payment_limit_minor: '100000',
+  daily_limit_minor: '500000',
+  monthly_limit_minor: '5000000',
+  approval_threshold_minor: '100000',
+} as const satisfies Controls
+
+export const hasAmount = (controls: Controls): boolean =>
+  [controls.per_payment_limit_minor, controls.daily_limit_minor, controls.monthly_limit_minor].some(
+    (limit) => limit !== undefined,
+  )
+
+/** The limits that the client requested; without a request, the cautious ones. */
+export const initialSpending = (asked?: Controls): Spending => {
+  const { new_payees, on_duplicate, ...requested } = asked ?? {}
+  return {
+    choice: 'limited',
+    draft: draftOfControls({
+      ...(hasAmount(requested) ? requested : { ...cautious, ...requested }),
+      // Paying new beneficiaries without being asked is chosen by the person, never filled in.
+      ...(new_payees === 'deny' && { new_payees }),
+      // An agent must say that a second payment is meant, unless it asked for a stricter answer.
+      ...(asked && { on_duplicate: on_duplicate === undefined || on_duplicate === 'warn' ? 'confirm' : on_duplicate }),
+    }),
+  }
+}
+
+const roundUp = (minor: bigint): bigint => {
+  // Two digits that matter, and never less than a whole unit of the currency.
+  const step = 10n ** BigInt(Math.max(2, minor.toString().length - 2))
+  return ((minor + step - 1n) / step) * step
+}
+
+type Day = { count: number; amount_minor: string }
+
+const median = (sorted: readonly bigint[]): bigint => sorted[Math.floor(sorted.length / 2)] ?? 0n
+
+/**
+ * Limits from the days on which agents spent: twice the median day, and never more than four times the cautious one; three times the usual
+ * payment, from which on a person is asked; ten days a month. Without such days the cautious ones.
+ */
+export const suggestedSpending = (days: readonly Day[]): Spending => {
+  const byAmount = days.map((day) => BigInt(day.amount_minor)).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const count = days.reduce((sum, day) => sum + day.count, 0)
+  if (count === 0) return { choice: 'limited', draft: draftOfControls({ ...cautious, on_duplicate: 'confirm' }) }
+  const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+  const daily = least(roundUp(median(byAmount) * 2n), BigInt(cautious.daily_limit_minor) * 4n)
+  const usual = byAmount.reduce((sum, amount) => sum + amount, 0n) / BigInt(count)
+  const perPayment = least(roundUp(usual * 3n), daily).toString()
+  return {
+    choice: 'limited',
+    draft: draftOfControls({
+      per_payment_limit_minor: perPayment,
+      daily_limit_minor: daily.toString(),
+      monthly_limit_minor: (daily * 10n).toString(),
+      approval_threshold_minor: perPayment,
+      on_duplicate: 'confirm',
+    }),
+  }
+}
+
+/** The chosen limits. Null while an amount can't be read, and while there is no limit without "No limit" being chosen. */
+export const controlsOf = ({ choice, draft }: Spending): Controls | null => {
+  const controls = controlsOfDraft(draft)
+  if (choice === 'limited') return controls && hasAmount(controls) ? controls : null
+  if (!controls) return null
+  const { per_payment_limit_minor: _, daily_limit_minor: _day, monthly_limit_minor: _month, ...others } = controls
+  return others
+}
+
+/** "pay up to KES 5,000 a day": the widest of what is chosen, in a few words. */
+export const spendingWords = (controls: Controls, currency: string): string => {
+  if (controls.daily_limit_minor) return `up to ${shortMoney(controls.daily_limit_minor, currency)} a day`
+  if (controls.monthly_limit_minor) return `up to ${shortMoney(controls.monthly_limit_minor, currency)} a month`
+  if (controls.per_payment_limit_minor) return `up to ${shortMoney(controls.per_payment_limit_minor, currency)} per payment`
+  return 'any amount'
+}
+
+type Props = Omit<FieldsProps, 'draft' | 'onChange' | 'amounts'> & { value: Spending; onChange: (value: Spending) => void }
+
+/** Limits are filled in from the start; having no limit takes an explicit choice. */
+export const SpendChoice = ({ value, onChange, ...fields }: Props) => (
+  <div className="stack">
+    <ChoiceField
+      label="Spending"
+      value={value.choice}
+      onChange={(choice) => onChange({ ...value, choice })}
+      inRow
+      choices={[
+        { value: 'limited', label: 'Set limits', hint: 'You can change them at any time.' },
+        { value: 'unlimited', label: 'No limit', hint: 'Only policies and the balance limit it.' },
+      ]}
+    />
+    <ControlsFields
+      draft={value.draft}
+      onChange={(draft) => onChange({ ...value, draft })}
+      amounts={value.choice === 'limited'}
+      {...fields}
+    />
+    {value.choice === 'limited' && controlsOf(value) === null && (
+      <p className="field-error">Enter at least one limit, or choose “No limit”.</p>
+    )}
+  </div>
+)
