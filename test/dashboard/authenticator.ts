@@ -34,3 +34,12 @@ export const addAuthenticator = async (page: Page): Promise<VirtualAuthenticator
     credentials: async () => (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
   }
 }
+
+/** In the account, with this device. */
+export const addPasskey = async (page: Page, name: string): Promise<void> => {
+  await page.goto('/account')
+  await page.getByRole('button', { name: 'Add a passkey' }).click()
+  await page.getByRole('dialog').getByLabel('Name').fill(name)
+  await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click()
+  await page.getByText('Passkey added').waitFor()
+}

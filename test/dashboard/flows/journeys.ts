@@ -295,4 +295,28 @@ export const journeyFlows = (world: World): void => {
     expect(complaints).toEqual([])
     await close()
   })
+
+  test('two hundred people are paid from a file in four presses', async () => {
+    world.service.clock.set(new Date())
+    const person = await signIn(world.service.api)
+    await fund(world.service, person, 60_000_000n)
+    const rows = Array.from({ length: 200 }, (_, index) => `Person ${index},0722${300_000 + index},2500,March salary`)
+    const { page, complaints, close } = await visitAs(world, person)
+    const walk = countSteps()
+    await page.goto('/payments')
+    await walk.press(page.getByRole('link', { name: 'Lists' }))
+    await walk.press(page.getByRole('link', { name: 'Pay a list' }).first())
+    const buffer = Buffer.from(`name,phone,amount,narrative\n${rows.join('\n')}\n`)
+    await page.getByLabel('File').setInputFiles({ name: 'Salaries March.csv', mimeType: 'text/csv', buffer })
+    await walk.press(page.getByRole('button', { name: 'Check the list' }))
+    await page.getByText(/KES\s500,000\.00/).waitFor()
+    await walk.press(page.getByRole('button', { name: 'Pay this list' }))
+    await page.getByRole('heading', { name: 'Salaries March' }).waitFor()
+    expect(walk.steps).toBe(4)
+    await world.service.settle()
+    const [batch] = (await person.api.get('/v1/payment-batches')).body.data
+    expect(batch).toMatchObject({ items_count: 200, total_minor: '50000000', status: 'completed' })
+    expect(complaints).toEqual([])
+    await close()
+  })
 }

@@ -3,19 +3,12 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { Answer } from '../../harness/client.ts'
 import type { Person } from '../../harness/people.ts'
-import { addAuthenticator, type VirtualAuthenticator } from '../authenticator.ts'
+import { addAuthenticator, addPasskey, type VirtualAuthenticator } from '../authenticator.ts'
 import { createTeam, type Team } from '../team.ts'
 import { countSteps, phone, type Visit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 const approveLabel = 'Approve with Face ID, fingerprint or security key'
-
-const addPasskey = async (page: Page, name: string): Promise<void> => {
-  await page.goto('/account')
-  await page.getByRole('button', { name: 'Add a passkey' }).click()
-  await page.getByRole('dialog').getByLabel('Name').fill(name)
-  await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click()
-}
 
 type Scene = Visit & { team: Team; approver: Person; device: VirtualAuthenticator }
 
@@ -26,7 +19,6 @@ const visitWithPasskey = async (world: World, viewport = phone): Promise<Scene> 
   const visited = await visitAs(world, approver, viewport)
   const device = await addAuthenticator(visited.page)
   await addPasskey(visited.page, 'Amina’s phone')
-  await visited.page.getByText('Passkey added').waitFor()
   const close = async () => {
     await device.remove()
     await visited.close()

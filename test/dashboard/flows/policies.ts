@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { signIn } from '../../harness/people.ts'
 import { standIn } from '../../workspaces/team.ts'
+import { addAuthenticator, addPasskey } from '../authenticator.ts'
 import { createHousehold } from '../household.ts'
 import { createTeam } from '../team.ts'
 import { follow, shareVisit, visitAs } from '../visit.ts'
@@ -184,6 +186,50 @@ export const policyFlows = (world: World): void => {
     await page.getByText('Confirmed: the policy is archived').waitFor()
     expect(await read()).toMatchObject({ status: 'archived' })
     world.service.clock.set(new Date())
+    await close()
+  })
+
+  test('where a policy asks for signatures, its change is confirmed by a passkey over the text that is shown, and by no wrong finger', async () => {
+    const { approver, path, read } = await loosening({ ...forTwo, approval_proof: 'signature' }, 'archive')
+    const { page, complaints, close } = await visitAs(world, approver)
+    const device = await addAuthenticator(page)
+    await addPasskey(page, 'Amina’s phone')
+    await page.goto(path)
+    await page.getByRole('button', { name: 'Confirm the change' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('CONFIRM a change that makes a spending policy less strict').waitFor()
+    await device.setVerifies(false)
+    await dialog.getByRole('button', { name: 'Sign with a passkey' }).click()
+    await dialog.getByText(/didn’t confirm that it is you/).waitFor()
+    expect(await read()).toMatchObject({ status: 'active' })
+    await device.setVerifies(true)
+    await dialog.getByRole('button', { name: 'Sign with a passkey' }).click()
+    await page.getByText('Confirmed: the policy is archived').waitFor()
+    expect(await read()).toMatchObject({ status: 'archived' })
+    expect(complaints).toEqual([])
+    await device.remove()
+    await close()
+  })
+
+  test('in an old session a change is confirmed after a passkey has proved who the person is', async () => {
+    const { approver, path, read } = await loosening(forTwo, 'archive')
+    const { page, context, complaints, close } = await visitAs(world, approver)
+    const device = await addAuthenticator(page)
+    await addPasskey(page, 'Amina’s phone')
+    // Only a passkey that was there before the session proves anything of it.
+    const { cookie } = await signIn(world.service.api, approver.wallet)
+    await context.addCookies([{ name: 'service_session', value: cookie, url: world.service.api.url }])
+    world.service.clock.advance(11 * 60)
+    await page.goto(path)
+    await page.getByRole('button', { name: 'Confirm the change' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
+    const proof = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    await proof.getByRole('button', { name: 'Confirm with a passkey' }).click()
+    await page.getByText('Confirmed: the policy is archived').waitFor()
+    expect(await read()).toMatchObject({ status: 'archived' })
+    expect(complaints).toEqual([])
+    world.service.clock.set(new Date())
+    await device.remove()
     await close()
   })
 }
