@@ -24,7 +24,7 @@ const MandatesPage = later(async () => (await import('./pages/mandates/mandates-
 const MandatePage = later(async () => (await import('./pages/mandates/mandate-page.tsx')).MandatePage)
 const NewMandatePage = later(async () => (await import('./pages/mandates/new-mandate-page.tsx')).NewMandatePage)
 const ConfirmedPage = later(async () => (await import('./pages/sign-in/confirmed-page.tsx')).ConfirmedPage)
-const AgentPage = later(async () => (await import('./pages/agents/agent-page.tsx')).AgentPage)
+const AgentPage = later(async () => (await import('./pages/developers/grant-page.tsx')).AgentPage)
 const AgentsPage = later(async () => (await import('./pages/agents/agents-page.tsx')).AgentsPage)
 const NewKeyPage = later(async () => (await import('./pages/developers/new-key-page.tsx')).NewKeyPage)
 const ActivityPage = later(async () => (await import('./pages/workspace/activity-page.tsx')).ActivityPage)

@@ -1,7 +1,144 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Fragment, useEffect, useId, useRef, useState } from 'react'
+import { useLocation } from 'wouter'
+import { rowsOf } from '../api/every-page.ts'
+import { grantsQuery, paymentsQuery, policiesQuery, workspacesQuery } from '../api/queries.ts'
+import { useBeneficiaries } from '../api/use-beneficiaries.ts'
 import { cx } from '../lib/class-names.ts'
-import { Icon } from '../ui/icon.tsx'
-import { type Entry, findEntries, useEntries } from './use-entries.ts'
+import { useDebounced } from '../lib/debounced.ts'
+import { moneyText } from '../lib/money.ts'
+import { railFacts } from '../lib/rails.ts'
+import { statusText } from '../lib/status-words.ts'
+import { shortTime } from '../lib/time.ts'
+import { useNav } from '../shell/nav-items.ts'
+import { useSession } from '../shell/session.tsx'
+import { useSwitchWorkspace } from '../shell/switch-workspace.ts'
+import { Icon, type IconName } from '../ui/icon.tsx'
+
+type Entry = {
+  key: string
+  group: string
+  title: string
+  note?: string
+  icon: IconName
+  /** More words that match it. */
+  also?: string
+  run: () => void
+}
+
+const rank = (entry: Entry, words: readonly string[]): number | null => {
+  const title = entry.title.toLowerCase()
+  const text = `${title} ${entry.note ?? ''} ${entry.also ?? ''}`.toLowerCase()
+  if (!words.every((word) => text.includes(word))) return null
+  const [first = ''] = words
+  if (title.startsWith(first)) return 0
+  return title.includes(first) ? 1 : 2
+}
+
+/** The entries that contain every word; those whose title starts with the text first. Groups keep their order. */
+const findEntries = (entries: readonly Entry[], text: string, perGroup: number): Entry[] => {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const ranked = entries.flatMap((entry) => {
+    const position = rank(entry, words)
+    return position === null ? [] : [{ entry, position }]
+  })
+  const groups = [...new Set(ranked.map(({ entry }) => entry.group))]
+  return groups.flatMap((group) =>
+    ranked
+      .filter(({ entry }) => entry.group === group)
+      .sort((a, b) => a.position - b.position)
+      .slice(0, perGroup)
+      .map(({ entry }) => entry),
+  )
+}
+
+type Go = (href: string) => () => void
+
+const useActions = (go: Go): Entry[] => {
+  const { can } = useSession()
+  const action = (allowed: boolean, title: string, href: string, icon: Entry['icon'], also = ''): Entry[] =>
+    allowed ? [{ key: `do ${href}`, group: 'Actions', title, icon, also, run: go(href) }] : []
+  return [
+    ...action(can('payment.create'), 'New payment', '/payments/new', 'plus', 'pay send'),
+    ...action(can('topup.create'), 'Top up', '/top-up', 'topup', 'add money'),
+    ...action(can('beneficiary.manage'), 'Add beneficiary', '/beneficiaries/new', 'people', 'payee new'),
+    ...action(can('policy.create'), 'New policy', '/policies/new', 'policy', 'limit rule'),
+    ...action(can('key.manage'), 'New API key', '/developers/keys/new', 'key', 'agent'),
+    ...action(can('workspace.manage'), 'Freeze workspace', '/workspace', 'freeze', 'emergency stop'),
+    ...action(can('workspace.manage'), 'Invite a member', '/workspace', 'people', 'team'),
+  ]
+}
+
+/** Everything that the palette can open. The service searches the payments, over all of them. */
+const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
+  const { currency, workspace } = useSession()
+  const [, navigate] = useLocation()
+  const switchTo = useSwitchWorkspace()
+  const go: Go = (href) => () => navigate(href)
+  const beneficiaries = useBeneficiaries()
+  const grants = useInfiniteQuery(grantsQuery)
+  const policies = useInfiniteQuery(policiesQuery('active'))
+  const workspaces = useQuery(workspacesQuery)
+  const query = useDebounced(text.trim(), 150)
+  const { search } = beneficiaries
+  useEffect(() => search(query), [query, search])
+  const matching = useInfiniteQuery({ ...paymentsQuery({ q: query }, 6), enabled: query.length > 1 })
+  const actions = useActions(go)
+  const nav = useNav(true)
+  const entries: Entry[] = [
+    ...actions,
+    ...nav.all.map(({ href, label, icon }) => ({ key: `go ${href}`, group: 'Go to', title: label, icon, run: go(href) })),
+    ...beneficiaries.all
+      .filter(({ status }) => status !== 'archived')
+      .map((beneficiary) => ({
+        key: beneficiary.id,
+        group: 'Beneficiaries',
+        title: beneficiary.display_name,
+        note: railFacts[beneficiary.payment_rail].label,
+        also: `${beneficiary.legal_name ?? ''} ${beneficiary.type}`,
+        icon: railFacts[beneficiary.payment_rail].icon,
+        run: go(`/beneficiaries/${beneficiary.id}`),
+      })),
+    ...rowsOf(grants)
+      .filter(({ revoked_at }) => revoked_at === null)
+      .map((grant) => {
+        const agent = grant.kind === 'oauth'
+        return {
+          key: grant.id,
+          group: 'Keys and agents',
+          title: grant.label,
+          note: `${agent ? 'Agent' : 'API key'}${grant.frozen ? ', frozen' : ''}`,
+          icon: agent ? ('robot' as const) : ('key' as const),
+          run: go(`/agents/${grant.id}`),
+        }
+      }),
+    ...rowsOf(policies).map(({ id, name }) => ({
+      key: id,
+      group: 'Policies',
+      title: name,
+      icon: 'policy' as const,
+      run: go(`/policies/${id}`),
+    })),
+    ...(workspaces.data?.data ?? [])
+      .filter((view) => view.workspace.id !== workspace.id)
+      .map((view) => ({
+        key: view.workspace.id,
+        group: 'Workspaces',
+        title: `Switch to ${view.workspace.name}`,
+        icon: 'workspace' as const,
+        run: () => switchTo(view.workspace.id),
+      })),
+  ]
+  const payments = (query.length > 1 ? (matching.data?.pages[0]?.data ?? []) : []).map((payment) => ({
+    key: payment.id,
+    group: 'Payments',
+    title: `${moneyText(payment.amount_minor, currency)} to ${payment.beneficiary.display_name}`,
+    note: [payment.narrative, statusText(payment.status), shortTime(payment.created_at)].filter(Boolean).join(' · '),
+    icon: 'payments' as const,
+    run: go(`/payments/${payment.id}`),
+  }))
+  return { entries, payments }
+}
 
 const perGroup = 5
 

@@ -23,9 +23,8 @@ import { Card, Page } from '../../ui/layout.tsx'
 import { readSendTime, SendLater, sendNow } from '../../ui/send-later.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { ChooseList } from './choose-list.tsx'
+import { ListFaults, ListPreview } from './list-checked.tsx'
 import { ListColumns } from './list-columns.tsx'
-import { ListFaults } from './list-faults.tsx'
-import { ListPreview } from './list-preview.tsx'
 import { ListRows } from './list-rows.tsx'
 
 export const NewBatchPage = () => (

@@ -9,6 +9,7 @@ import type { Schemas } from '../../api/types.ts'
 import { useBankName } from '../../api/use-banks.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { useDebounced } from '../../lib/debounced.ts'
+import { useFields } from '../../lib/drafts.ts'
 import { makerText } from '../../lib/maker.ts'
 import { moneyText } from '../../lib/money.ts'
 import { railFacts } from '../../lib/rails.ts'
@@ -17,9 +18,9 @@ import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
-import { DialogButton } from '../../ui/dialog.tsx'
+import { DialogButton, FormDialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { CheckField, fieldsOf, TextField } from '../../ui/field.tsx'
 import { Card, Empty, Facts, Notice, Page } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
@@ -27,7 +28,6 @@ import { ExactTime } from '../../ui/time.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { FrozenBadge } from '../agents/freeze-agent.tsx'
 import { PaymentsTable } from '../payments/payments-table.tsx'
-import { EditBeneficiary } from './edit-beneficiary.tsx'
 
 type Beneficiary = Schemas['Beneficiary']
 const back = { href: '/beneficiaries', label: 'Beneficiaries' }
@@ -285,5 +285,47 @@ const Total = ({ filters }: { filters: Parameters<typeof paymentsSummaryQuery>[0
     <p className="filters-note">
       {count === 1 ? '1 payment' : `${count} payments`} to this account, {moneyText(amount_minor, data.currency)} in all
     </p>
+  )
+}
+
+const EditBeneficiary = ({ beneficiary, onClose }: { beneficiary: Schemas['Beneficiary']; onClose: () => void }) => {
+  const client = useQueryClient()
+  const { value, set } = useFields({
+    display_name: beneficiary.display_name,
+    legal_name: beneficiary.legal_name ?? '',
+    type: beneficiary.type,
+    required: beneficiary.account_reference_required,
+  })
+  // At a paybill it decides who is paid, and does not change.
+  const changesReference = !hasAccounts(beneficiary.payment_rail)
+  const save = useChange(
+    () => {
+      const body = {
+        display_name: value.display_name.trim(),
+        legal_name: value.legal_name.trim() || null,
+        type: value.type.trim(),
+        ...(changesReference && { account_reference_required: value.required }),
+      }
+      return call(api.PATCH('/v1/beneficiaries/{id}', { params: { path: { id: beneficiary.id } }, body }))
+    },
+    {
+      announcement: 'Beneficiary saved',
+      outdates: ['beneficiaries'],
+      onDone: (after) => {
+        client.setQueryData(beneficiaryQuery(after.id).queryKey, after)
+        onClose()
+      },
+    },
+  )
+  const field = fieldsOf(value, set, save.error)
+  return (
+    <FormDialog title="Edit beneficiary" action="Save" making={save} onSubmit={() => save.mutate()} onClose={onClose}>
+      <TextField label="Name" {...field('display_name')} maxLength={120} />
+      <TextField label="Legal name" optional {...field('legal_name')} maxLength={120} />
+      <TextField label="Category" {...field('type')} maxLength={64} />
+      {changesReference && (
+        <CheckField label="Require an account reference" checked={value.required} onChange={(required) => set({ required })} />
+      )}
+    </FormDialog>
   )
 }

@@ -1,16 +1,18 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { api, call } from '../../api/client.ts'
+import { hasCode } from '../../api/error.ts'
 import { rowsOf } from '../../api/every-page.ts'
-import { apiKeysQuery } from '../../api/queries.ts'
+import { apiKeysQuery, grantQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, LinkButton } from '../../ui/button.tsx'
 import { DialogButton, FormDialog } from '../../ui/dialog.tsx'
+import { Failure } from '../../ui/failure.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { Page } from '../../ui/layout.tsx'
+import { EmptyCard, Page, SkeletonCard } from '../../ui/layout.tsx'
 import {
   type Controls,
   type ControlsDraft,
@@ -20,6 +22,7 @@ import {
   raisedLimits,
 } from '../../ui/limits.tsx'
 import { useChange } from '../../ui/use-change.ts'
+import { MemberGrantPage } from '../workspace/member-grant-page.tsx'
 import { GrantActions, GrantUsage, GrantView } from './grant-view.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 
@@ -40,7 +43,7 @@ const revokeAgent = (id: string) => call(api.DELETE('/v1/accounts/me/grants/{id}
 const revokeKey = (id: string) => call(api.DELETE('/v1/accounts/me/api-keys/{id}', { params: { path: { id } } }))
 
 /** A key's or an agent's own page: what it may spend and has spent, its payments, and every way to stop it. */
-export const GrantPage = ({ grant }: { grant: Grant }) => {
+const GrantPage = ({ grant }: { grant: Grant }) => {
   const { workspace } = useSession()
   const [params] = useSearchParams()
   const raise = params.get('raise')
@@ -173,5 +176,25 @@ const EditLimits = ({ grant, title, raised, onClose }: LimitsProps) => {
       <GrantUsage grant={grant} />
       <ControlsFields draft={draft} onChange={setDraft} currency={currency} error={save.error} beneficiaries={beneficiaries} />
     </FormDialog>
+  )
+}
+
+/** One's own key or agent with all that can be changed, or another member's for who manages the workspace. */
+export const AgentPage = ({ id }: { id: string }) => {
+  const { can } = useSession()
+  const grant = useQuery(grantQuery(id))
+  if (grant.data) return <GrantPage grant={grant.data} />
+  if (hasCode(grant.error, 'not_found') && can('workspace.manage')) return <MemberGrantPage id={id} />
+  return (
+    <Page title="Agent" back={{ href: '/agents', label: 'Agents' }}>
+      {grant.isPending && <SkeletonCard rows={3} />}
+      {hasCode(grant.error, 'not_found') ? (
+        <EmptyCard icon="lock" title="Not one of your agents" actions={<LinkButton href="/agents">Your agents</LinkButton>}>
+          It belongs to another member, or there is no such agent. Owners and administrators of the workspace see all of them.
+        </EmptyCard>
+      ) : (
+        <Failure error={grant.error} onRetry={() => void grant.refetch()} />
+      )}
+    </Page>
   )
 }

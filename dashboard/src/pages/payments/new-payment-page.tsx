@@ -1,13 +1,27 @@
-import { useQuery } from '@tanstack/react-query'
-import { useSearchParams } from 'wouter'
-import { paymentQuery } from '../../api/queries.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
-import { editableMajor } from '../../lib/money.ts'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useLocation, useSearchParams } from 'wouter'
+import { hasAccounts } from '../../../../src/lib/rail-names.ts'
+import { api, call } from '../../api/client.ts'
+import { mandatesQuery, paymentQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { type Beneficiaries, useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { useDraft } from '../../lib/drafts.ts'
+import { editableMajor, moneyText, parseMajor, unreadableAmount } from '../../lib/money.ts'
+import { railFacts } from '../../lib/rails.ts'
 import { Allowed } from '../../shell/allowed.tsx'
-import { LinkButton } from '../../ui/button.tsx'
-import { EmptyCard, Page, SkeletonCard } from '../../ui/layout.tsx'
-import { PaymentForm } from './payment-form.tsx'
-import { emptyPayment } from './payment-form-state.ts'
+import { useSession } from '../../shell/session.tsx'
+import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
+import { LinkButton, Submit } from '../../ui/button.tsx'
+import { Failure, fieldError } from '../../ui/failure.tsx'
+import { fieldsOf, MoneyField, SelectField, TextField } from '../../ui/field.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Card, EmptyCard, Page, SkeletonCard } from '../../ui/layout.tsx'
+import { SendLater } from '../../ui/send-later.tsx'
+import { useChange } from '../../ui/use-change.ts'
+import { DryRun, useDryRun, verdictOf } from './dry-run.tsx'
+import { bodyOf, draftOf, emptyPayment, type PaymentFields } from './payment-form-state.ts'
+import { ReviewPayment } from './review-payment.tsx'
 
 const NoBeneficiary = () => (
   <EmptyCard
@@ -52,4 +66,167 @@ const Prepared = () => {
       }
     : { ...emptyPayment, beneficiary: params.get('beneficiary') ?? '' }
   return <PaymentForm beneficiaries={beneficiaries} first={first} />
+}
+
+const useMandateOptions = () => {
+  const { data } = useInfiniteQuery(mandatesQuery)
+  const active = data?.pages.flatMap((page) => page.data).filter(({ status }) => status === 'active') ?? []
+  return active.map(({ id, description }) => ({ value: id, label: description }))
+}
+
+const announced = ({ status, approval_id }: Schemas['Payment']): string => {
+  if (status === 'scheduled') return approval_id === null ? 'Payment scheduled' : 'Scheduled, waiting for approval'
+  return status === 'pending_approval' ? 'Waiting for approval' : 'Payment sent'
+}
+
+const useSend = (onSent: () => void) => {
+  const [, navigate] = useLocation()
+  const client = useQueryClient()
+  return useChange((keyFor, body: ReturnType<typeof bodyOf>) => call(api.POST('/v1/payments', { body, headers: keyFor(body) })), {
+    announcement: announced,
+    outdates: ['payments'],
+    onDone: (payment) => {
+      onSent()
+      client.setQueryData(['payment', payment.id], payment)
+      navigate(`/payments/${payment.id}`)
+    },
+  })
+}
+
+/** Two steps, form and review: money leaves from the second only. */
+const PaymentForm = ({ beneficiaries, first }: { beneficiaries: Beneficiaries; first: PaymentFields }) => {
+  const { currency, account, ownsBalance } = useSession()
+  const form = useDraft('payment', account.id, () => first)
+  const [reviewing, setReviewing] = useState(false)
+  const draft = draftOf(form.value)
+  const run = useDryRun(draft)
+  const available = ownsBalance ? account.balance.available_minor : null
+  const verdict = draft && run.decision ? verdictOf(run.decision, draft, available, currency) : null
+  const send = useSend(form.clear)
+  const beneficiary = beneficiaries.find(form.value.beneficiary)
+  const ready = draft !== null && verdict !== null && verdict.tone !== 'bad'
+  if (reviewing && draft && beneficiary && verdict && run.decision)
+    return (
+      <ReviewPayment
+        fields={form.value}
+        draft={draft}
+        beneficiary={beneficiary}
+        decision={run.decision}
+        verdict={verdict}
+        busy={send.isPending || send.isSuccess}
+        error={send.error}
+        onSend={() => send.mutate(bodyOf(draft, form.value))}
+        onBack={() => {
+          send.reset()
+          setReviewing(false)
+        }}
+      />
+    )
+  return (
+    <Form className="split" ready={ready} onSubmit={() => setReviewing(true)}>
+      <Card
+        footer={
+          <>
+            {verdict && <p className={`only-narrow small grow verdict-line tone-${verdict.tone}`}>{verdict.title}</p>}
+            <Submit size="large" disabled={!ready}>
+              {draft ? `Review ${moneyText(draft.amount_minor, currency)}` : 'Review'}
+            </Submit>
+          </>
+        }
+      >
+        <Fields form={form} beneficiaries={beneficiaries} error={send.error} />
+      </Card>
+      <div className="split-aside">
+        <DryRun draft={draft} run={run} />
+      </div>
+    </Form>
+  )
+}
+
+/** A paybill's account is fixed with the beneficiary or named with each payment; a till has none. */
+const takesReference = (beneficiary: Beneficiaries['all'][number] | undefined): boolean =>
+  !beneficiary ||
+  !hasAccounts(beneficiary.payment_rail) ||
+  (beneficiary.account_reference_required && beneficiary.account_reference === null)
+
+type FieldsProps = { form: ReturnType<typeof useDraft<PaymentFields>>; beneficiaries: Beneficiaries; error: unknown }
+
+const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => {
+  const { currency, account, ownsBalance } = useSession()
+  const mandates = useMandateOptions()
+  const beneficiary = beneficiaries.find(value.beneficiary)
+  const field = fieldsOf(value, set, error)
+  const unreadable = value.amount !== '' && parseMajor(value.amount) === null
+  return (
+    <div className="stack">
+      <BeneficiaryField
+        beneficiaries={beneficiaries}
+        none="Choose a beneficiary"
+        value={value.beneficiary}
+        onChange={(id) => set({ beneficiary: id, ...(!takesReference(beneficiaries.find(id)) && { reference: '' }) })}
+        autoFocus={value.beneficiary === ''}
+        error={fieldError(error, 'beneficiary_id')}
+        hint={beneficiary && `${railFacts[beneficiary.payment_rail].label}, ${beneficiary.destination_mask}`}
+      />
+      <MoneyField
+        label="Amount"
+        large
+        autoFocus={value.beneficiary !== ''}
+        {...field('amount', 'amount_minor')}
+        {...(unreadable && { error: unreadableAmount })}
+        currency={currency}
+        hint={ownsBalance && `${moneyText(account.balance.available_minor, currency)} available`}
+      />
+      <TextField
+        label="Purpose"
+        optional
+        {...field('narrative')}
+        maxLength={140}
+        hint="Approvers see it, and you find the payment by it."
+      />
+      {takesReference(beneficiary) && (
+        <TextField
+          label="Account reference"
+          optional={!beneficiary?.account_reference_required}
+          {...field('reference', 'account_reference')}
+          maxLength={20}
+          hint={
+            beneficiary?.account_reference_required
+              ? 'Required by this beneficiary: an account or invoice number.'
+              : 'An account or invoice number for the beneficiary.'
+          }
+        />
+      )}
+      <SendLater {...field('time', 'execute_at')} />
+      <details>
+        <summary className="quiet small">More options</summary>
+        <div className="stack" style={{ marginTop: '14px' }}>
+          <TextField
+            label="Payment type"
+            optional
+            {...field('type', 'payment_type')}
+            maxLength={64}
+            hint="Policies can select by it, for example “rent”."
+          />
+          <TextField
+            label="Purpose code"
+            optional
+            {...field('purposeCode', 'purpose_code')}
+            maxLength={4}
+            hint="ISO 20022: four letters, for example SALA for salaries."
+          />
+          {mandates.length > 0 && (
+            <SelectField
+              label="Mandate"
+              optional
+              {...field('mandate', 'mandate_id')}
+              options={[{ value: '', label: 'None' }, ...mandates]}
+              hint="A mandate that fits counts as one approval by its signer."
+            />
+          )}
+        </div>
+      </details>
+      <Failure error={error} />
+    </div>
+  )
 }

@@ -14,9 +14,8 @@ import { TextField } from '../../ui/field.tsx'
 import { Card, Empty, Page } from '../../ui/layout.tsx'
 import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
-import { Invitations } from './invitations.tsx'
 import { RevokeMemberGrant } from './member-grant-page.tsx'
-import { Members } from './members.tsx'
+import { Invitations, Members } from './members.tsx'
 import { Settings } from './settings.tsx'
 
 export const WorkspacePage = () => {
