@@ -1,12 +1,5 @@
 import type { Schemas } from '../api/types.ts'
-
-/** Why no passkey was made, or nothing was signed, for the person at this device. */
-export class PasskeyError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'PasskeyError'
-  }
-}
+import { DeviceError } from '../lib/device-error.ts'
 
 const problems: Readonly<Record<string, string>> = {
   NotAllowedError: 'This device didn’t confirm that it is you, or you cancelled. Nothing was signed.',
@@ -15,10 +8,10 @@ const problems: Readonly<Record<string, string>> = {
   NotSupportedError: 'This device can’t make a passkey that this service accepts. Use another device or a security key.',
 }
 
-const toPasskeyError = (error: unknown): PasskeyError => {
+const toDeviceError = (error: unknown): DeviceError => {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const name = cause instanceof Error ? cause.name : ''
-  return new PasskeyError(problems[name] ?? 'This device couldn’t use a passkey. Unlock it and try again.')
+  return new DeviceError(problems[name] ?? 'This device couldn’t use a passkey. Unlock it and try again.')
 }
 
 /** Whether this browser has passkeys, at this address. */
@@ -33,7 +26,7 @@ export const createPasskey = async (options: Schemas['PasskeyOptions']): Promise
     const { startRegistration } = await webauthn()
     return await startRegistration({ optionsJSON: { ...options, attestation: 'none' } })
   } catch (error) {
-    throw toPasskeyError(error)
+    throw toDeviceError(error)
   }
 }
 
@@ -49,7 +42,7 @@ export const answerWithPasskey = async (optionsJSON: Schemas['ProofOptions']): P
     const { startAuthentication } = await webauthn()
     return await startAuthentication({ optionsJSON })
   } catch (error) {
-    throw toPasskeyError(error)
+    throw toDeviceError(error)
   }
 }
 

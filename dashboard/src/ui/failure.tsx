@@ -1,10 +1,9 @@
 import { Link } from 'wouter'
 import { adviceFor, messageOf, pageFor } from '../api/advice.ts'
 import { ApiError } from '../api/error.ts'
+import { DeviceError } from '../lib/device-error.ts'
 import { plainWords } from '../lib/field-words.ts'
 import { capitalized } from '../lib/list-words.ts'
-import { PasskeyError } from '../passkey/passkey.ts'
-import { WalletError } from '../wallet/provider.ts'
 import { Button } from './button.tsx'
 import { CopyText } from './copy.tsx'
 import { Notice } from './layout.tsx'
@@ -16,7 +15,7 @@ export const Failure = ({ error, onRetry }: { error: unknown; onRetry?: () => vo
   const page = pageFor(error)
   return (
     <Notice tone="bad" title={plainWords(messageOf(error))} live>
-      {!(error instanceof WalletError || error instanceof PasskeyError) && (
+      {!(error instanceof DeviceError) && (
         <p className="quiet">
           {adviceFor(error)} {page && <Link href={page.path}>{page.label}</Link>}
         </p>

@@ -49,22 +49,17 @@ type FormCardProps = Required<Pick<FormProps, 'onSubmit' | 'children'>> &
     action: ReactNode
     making: Making
     large?: boolean
-    /** Beside the button. */
-    other?: ReactNode
   }
 
 /** A form that is a card: its fields, what went wrong, and the button that sends it. */
-export const FormCard = ({ title, action, making, ready = true, large = false, other, children, ...form }: FormCardProps) => (
+export const FormCard = ({ title, action, making, ready = true, large = false, children, ...form }: FormCardProps) => (
   <Form ready={ready} busy={making.isPending} {...form}>
     <Card
       {...(title !== undefined && { title })}
       footer={
-        <>
-          {other}
-          <Submit size={large ? 'large' : 'normal'} busy={making.isPending} disabled={!ready}>
-            {action}
-          </Submit>
-        </>
+        <Submit size={large ? 'large' : 'normal'} busy={making.isPending} disabled={!ready}>
+          {action}
+        </Submit>
       }
     >
       <div className="stack">

@@ -1,36 +1,26 @@
+import { DeviceError } from '../lib/device-error.ts'
+
 /** EIP-1193. */
 export type Provider = { request: (call: { method: string; params?: readonly unknown[] }) => Promise<unknown> }
 
 /** EIP-6963. `icon` is a data: URI by that standard; anything else is not shown. */
 export type Wallet = { id: string; name: string; icon: string | null; provider: Provider }
 
-export type WalletProblem = 'rejected' | 'busy' | 'no_account' | 'failed'
-
-export class WalletError extends Error {
-  readonly problem: WalletProblem
-
-  constructor(problem: WalletProblem, message: string) {
-    super(message)
-    this.name = 'WalletError'
-    this.problem = problem
-  }
-}
-
 const codeOf = (error: unknown): number | null =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'number' ? error.code : null
 
-const toWalletError = (error: unknown): WalletError => {
+const toDeviceError = (error: unknown): DeviceError => {
   const code = codeOf(error)
-  if (code === 4001) return new WalletError('rejected', 'You declined in the wallet. Nothing was signed.')
-  if (code === -32_002) return new WalletError('busy', 'The wallet already has an open request. Finish it there, then try again.')
-  return new WalletError('failed', 'The wallet could not do this. Unlock it and try again.')
+  if (code === 4001) return new DeviceError('You declined in the wallet. Nothing was signed.')
+  if (code === -32_002) return new DeviceError('The wallet already has an open request. Finish it there, then try again.')
+  return new DeviceError('The wallet could not do this. Unlock it and try again.')
 }
 
 const request = async (provider: Provider, method: string, params: readonly unknown[] = []): Promise<unknown> => {
   try {
     return await provider.request({ method, params })
   } catch (error) {
-    throw toWalletError(error)
+    throw toDeviceError(error)
   }
 }
 
@@ -39,10 +29,7 @@ export const connectWallet = async ({ provider }: Wallet): Promise<string> => {
   const accounts = await request(provider, 'eth_requestAccounts')
   const first: unknown = Array.isArray(accounts) ? accounts[0] : undefined
   if (typeof first !== 'string')
-    throw new WalletError(
-      'no_account',
-      'The wallet has not shared an account with this page. Choose one in the wallet and try again.',
-    )
+    throw new DeviceError('The wallet has not shared an account with this page. Choose one in the wallet and try again.')
   return first
 }
 
@@ -57,7 +44,6 @@ const toHex = (text: string): string =>
 /** EIP-191, the readable text as it is. */
 export const signText = async ({ provider }: Wallet, address: string, text: string): Promise<string> => {
   const signature = await request(provider, 'personal_sign', [toHex(text), address])
-  if (typeof signature !== 'string' || !signature.startsWith('0x'))
-    throw new WalletError('failed', 'The wallet returned no signature.')
+  if (typeof signature !== 'string' || !signature.startsWith('0x')) throw new DeviceError('The wallet returned no signature.')
   return signature
 }

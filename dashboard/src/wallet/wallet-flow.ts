@@ -5,15 +5,12 @@ export type WalletStep = 'idle' | 'connect' | 'sign' | 'send'
 
 type Signed = { address: string; message: string; signature: string }
 
-export type WalletFlow = {
-  step: WalletStep
-  wallet: Wallet | null
-  address: string | null
-  error: unknown
+type State = { step: WalletStep; wallet: Wallet | null; address: string | null; error: unknown }
+
+export type WalletFlow = State & {
   start: (wallet: Wallet) => void
   /** Back to the choice of wallets, with a request to the wallet for another account. */
   changeAccount: () => void
-  reset: () => void
 }
 
 type Options<Result> = {
@@ -25,12 +22,7 @@ type Options<Result> = {
 
 /** Connect, sign, send: each step is shown, so that a person knows whether to look at this page or at the wallet. */
 export const useWalletFlow = <Result>({ prepare, send, done }: Options<Result>): WalletFlow => {
-  const [state, setState] = useState<{ step: WalletStep; wallet: Wallet | null; address: string | null; error: unknown }>({
-    step: 'idle',
-    wallet: null,
-    address: null,
-    error: null,
-  })
+  const [state, setState] = useState<State>({ step: 'idle', wallet: null, address: null, error: null })
   const run = async (wallet: Wallet, anew: boolean) => {
     let address: string | null = null
     try {
@@ -56,6 +48,5 @@ export const useWalletFlow = <Result>({ prepare, send, done }: Options<Result>):
     changeAccount: () => {
       if (state.step === 'idle' && state.wallet) void run(state.wallet, true)
     },
-    reset: () => setState({ step: 'idle', wallet: null, address: null, error: null }),
   }
 }
