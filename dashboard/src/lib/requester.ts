@@ -1,4 +1,5 @@
 import type { Schemas } from '../api/types.ts'
+import { capitalized } from './list-words.ts'
 
 type InitiatedBy = Schemas['PaymentSummary']['initiated_by']
 
@@ -8,3 +9,7 @@ export const requesterWords = ({ label, account_id: account }: InitiatedBy, peop
   if (label === null) return person
   return person === 'you' ? `${label}, your agent` : `${label}, ${person}’s agent`
 }
+
+/** Who made something: a person by name, or a key or an agent. */
+export const makerText = ({ account_id: account, grant_id: grantId, label }: Schemas['Maker'], people: (id: string) => string) =>
+  grantId === null ? capitalized(people(account)) : `${label ?? 'A key or an agent'} (key or agent)`

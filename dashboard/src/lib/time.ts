@@ -1,6 +1,27 @@
-import { localMs, offsetMs } from '../../../src/policy/calendar.ts'
+import { localMs, offsetMs, startOfDate } from '../../../src/policy/calendar.ts'
 import { now } from './clock.ts'
-import { pageZone } from './zone.ts'
+
+let zone: string | undefined
+
+/** Times and days are those of the workspace, because its limits are; before a person is signed in, those of this machine. */
+export const pageZone = (): string | undefined => zone
+
+export const setPageZone = (name: string): void => {
+  zone = name
+}
+
+const zoneHere = (): string => zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** "Nairobi time" of "Africa/Nairobi". */
+export const zoneWords = (name: string): string => `${(name.split('/').at(-1) ?? name).replaceAll('_', ' ')} time`
+
+/** The instants at which a day typed into `<input type="date">` begins and ends there. */
+export const dayStart = (day: string | null): string | undefined => (day ? startOfDate(day, zoneHere()).toISOString() : undefined)
+export const dayEnd = (day: string | null): string | undefined => {
+  if (!day) return undefined
+  const next = new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000)
+  return startOfDate(next.toISOString().slice(0, 10), zoneHere()).toISOString()
+}
 
 /** A format in the zone of the page, which is known only when a person is signed in; made once for each zone. */
 const zoned = (options: Intl.DateTimeFormatOptions): ((at: Date) => string) => {
@@ -28,15 +49,12 @@ const weekday = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'nume
 const dayMonthYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
 
-const zoneHere = (): string => pageZone() ?? Intl.DateTimeFormat().resolvedOptions().timeZone
-
 /** The date that a calendar of the workspace shows at an instant: "2026-11-21". */
 export const localDate = (at: number): string => new Date(localMs(at, zoneHere())).toISOString().slice(0, 10)
 
 export const fullTime = (at: string): string => dateTime(new Date(at))
 /** "21 Nov, 09:41:07": a log's line, whose day is not in a heading. */
 export const timeWithDay = (at: string): string => `${dayLabel(localDate(Date.parse(at)))}, ${clock(new Date(at))}`
-export const clockText = (at: string): string => clock(new Date(at))
 
 /** "21 Nov" of a calendar date (2026-11-21), whatever the zone of this machine. */
 export const dayLabel = (date: string): string => dayAndMonth.format(new Date(`${date}T00:00:00Z`))

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { cx } from '../lib/class-names.ts'
 import type { useFilters } from '../lib/filters.ts'
-import { pageZone, zoneWords } from '../lib/zone.ts'
+import { pageZone, zoneWords } from '../lib/time.ts'
 import { Button } from './button.tsx'
 import { TextField } from './field.tsx'
 import { Icon } from './icon.tsx'

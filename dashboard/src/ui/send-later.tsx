@@ -1,6 +1,5 @@
 import { now } from '../lib/clock.ts'
-import { fromLocalInput, localInput } from '../lib/time.ts'
-import { pageZone, zoneWords } from '../lib/zone.ts'
+import { fromLocalInput, localInput, pageZone, zoneWords } from '../lib/time.ts'
 import { ChoiceField, TextField } from './field.tsx'
 
 /** When money is to leave: `at` is the text of the field, in the workspace's time zone. */

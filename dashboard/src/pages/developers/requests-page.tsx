@@ -6,8 +6,7 @@ import { requestHref } from '../../lib/activity-words.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { curlOf, type RecentCall, recentCalls } from '../../lib/recent-calls.ts'
 import { useStore } from '../../lib/store.ts'
-import { clockText } from '../../lib/time.ts'
-import { dayEnd, dayStart } from '../../lib/zone.ts'
+import { dayEnd, dayStart, timeWithDay } from '../../lib/time.ts'
 import { CodeBlock, CopyButton, CopyText } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
@@ -34,7 +33,7 @@ export const RequestsPage = () => {
             {(call) => (
               <Item
                 onOpen={() => setOpen(call)}
-                time={<span className="faint mono nowrap">{clockText(new Date(call.at).toISOString())}</span>}
+                time={<span className="faint mono nowrap">{timeWithDay(new Date(call.at).toISOString())}</span>}
                 title={
                   <>
                     <Badge dot={false}>{call.method}</Badge>
