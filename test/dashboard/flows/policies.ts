@@ -204,6 +204,7 @@ export const policyFlows = (world: World): void => {
     const { page, context, complaints, close } = await visitAs(world, approver)
     const device = await addAuthenticator(page)
     await addPasskey(page, 'Amina’s phone')
+    world.service.clock.advance(1)
     const { cookie } = await signIn(world.service.api, approver.wallet)
     await context.addCookies([{ name: 'service_session', value: cookie, url: world.service.api.url }])
     world.service.clock.advance(11 * 60)

@@ -133,7 +133,7 @@ const Balance = () => {
           )}
         </div>
         <div className="stack-s">
-          <ul className="row small legend" aria-label="Last 30 days">
+          <ul className="row row-wide small legend" aria-label="Last 30 days">
             <li>
               <span className="tone-accent" aria-hidden="true" />
               <span>Spent {shortMoney(sumMinor(days.map(({ up }) => up)), currency)}</span>

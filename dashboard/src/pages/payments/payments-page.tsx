@@ -89,7 +89,7 @@ type TotalsProps = { filters: ReturnType<typeof usePaymentFilters>; summary: Sch
 const Totals = ({ filters, summary }: TotalsProps) => {
   if (!summary || summary.count === 0) return null
   return (
-    <ul className="row small" aria-label="Totals">
+    <ul className="row row-wide small" aria-label="Totals">
       <li>
         <span className="strong">{countWords(summary.count, 'payment')}</span>
       </li>

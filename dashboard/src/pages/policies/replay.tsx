@@ -69,7 +69,7 @@ const Result = ({ replay }: { replay: ReplayData }) => {
           <span key={key} className={`tone-${key}`} style={{ width: `${(count / total) * 100}%` }} />
         ))}
       </div>
-      <ul className="row small legend">
+      <ul className="row row-wide small legend">
         {parts.map(({ key, count, text }) => (
           <li key={key}>
             <span className={`tone-${key}`} />
