@@ -83,7 +83,7 @@ const ApprovalDetail = ({ approval }: { approval: Approval }) => {
         )}
       </DecisionCard>
       {approval.batch && <BatchLines batch={approval.batch} message={approval.signing.approve} />}
-      {approval.decisions.length > 0 && (
+      {approval.decisions.length > 0 && (pending || !approval.payment) && (
         <Card title="Decisions">
           <Decisions approval={approval} nameOf={people} />
         </Card>
