@@ -7,7 +7,7 @@ export const answerWords: Readonly<Record<RuleAnswer, string>> = {
   off: 'No warning',
   allow: 'Pay without asking',
   warn: 'Pay with a warning',
-  confirm: 'Refuse until it says that a second one is meant',
+  confirm: 'Refuse unless a second is meant',
   require_approval: 'Require approval',
   deny: 'Refuse',
 }

@@ -42,14 +42,14 @@ const MadeByGrant = ({ grantId }: { grantId: string }) => {
   const made = rowsOf(useInfiniteQuery(madeByQuery(grantId))).filter(({ status }) => status !== 'archived')
   return (
     <Notice tone="info" title="Only what one key or agent created or renamed">
-      <p className="quiet">
+      <div className="stack-s">
         <Link href="/beneficiaries">Show all beneficiaries</Link>
-      </p>
-      {can('beneficiary.manage') && (
-        <div className="row">
-          <MadeBeneficiariesActs made={made} />
-        </div>
-      )}
+        {can('beneficiary.manage') && (
+          <div className="row">
+            <MadeBeneficiariesActs made={made} />
+          </div>
+        )}
+      </div>
     </Notice>
   )
 }

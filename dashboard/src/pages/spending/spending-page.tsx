@@ -225,10 +225,7 @@ const Coming = () => {
   return (
     <Card
       title="The coming 30 days"
-      note={
-        scheduled.data &&
-        (count === 0 ? 'Nothing is scheduled.' : `${countWords(count, 'payment')}, ${shortMoney(total, currency)} in all.`)
-      }
+      note={count > 0 && `${countWords(count, 'payment')}, ${shortMoney(total, currency)} in all.`}
       actions={
         <Link href="/payments?status=scheduled" className="small">
           View all
@@ -238,6 +235,7 @@ const Coming = () => {
       <div className="stack">
         {scheduled.isPending && <SkeletonText width="100%" height={56} />}
         <Failure error={scheduled.error} />
+        {scheduled.data && count === 0 && <p className="quiet">Nothing is scheduled.</p>}
         {short && (
           <Notice tone="warn" title={`The balance does not suffice on ${dayLabel(short.date)}`}>
             <p className="quiet">
@@ -252,20 +250,15 @@ const Coming = () => {
           </BalanceFigure>
         )}
         {count > 0 && (
-          <Table
-            headings={[
-              `Day, ${currency}`,
-              { figures: 'Payments' },
-              { figures: 'Scheduled' },
-              ...(ownsBalance ? [{ figures: 'Left' }] : []),
-            ]}
-          >
+          <Table headings={[`Day, ${currency}`, { figures: 'Scheduled' }, ...(ownsBalance ? [{ figures: 'Left' }] : [])]}>
             {days
               .filter((day) => day.count > 0)
               .map((day) => (
                 <tr key={day.date}>
-                  <td className="nowrap">{dayLabel(day.date)}</td>
-                  <td className="figure">{day.count}</td>
+                  <td>
+                    {dayLabel(day.date)}
+                    <span className="block faint small">{countWords(day.count, 'payment')}</span>
+                  </td>
                   <td className="figure nowrap">{majorText(day.minor)}</td>
                   {ownsBalance && <td className="figure nowrap">{majorText(day.left)}</td>}
                 </tr>
