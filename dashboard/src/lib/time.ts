@@ -63,12 +63,12 @@ export const dayLabel = (date: string): string => dayAndMonth.format(new Date(`$
 export const monthLabel = (month: string): string =>
   (month.slice(0, 4) === localDate(now()).slice(0, 4) ? monthOfYear : monthOfOtherYear).format(new Date(`${month}-01T00:00:00Z`))
 
-/** A short form: relative while it is near, else a date. */
+/** A short form: relative while it is near, else a date. The clocks agree to 3 seconds, so that what was just done is never yet to come. */
 export const shortTime = (at: string): string => {
   const time = new Date(at)
   const seconds = (time.getTime() - now()) / 1000
   const distance = Math.abs(seconds)
-  if (distance < 50) return seconds > 0 ? 'in a moment' : 'just now'
+  if (distance < 50) return seconds > 3 ? 'in a moment' : 'just now'
   if (distance < 3300) return relative.format(Math.round(seconds / 60), 'minute')
   if (distance < 79_200) return relative.format(Math.round(seconds / 3600), 'hour')
   if (distance < 6 * 86_400) return relative.format(Math.round(seconds / 86_400), 'day')
