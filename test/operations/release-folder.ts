@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -40,23 +40,23 @@ export const nextRelease = (texts: readonly string[]): ReleaseFolder => {
 
 const git = (...args: string[]): string => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
 
-/** The release as its tag has it, run from its sources; the reason where that cannot be. */
+/** The release as its tag has it, run from its sources with the packages of its own lock file; the reason where that cannot be. */
 export const taggedRelease = (version: string): ReleaseFolder | string => {
   const tag = `v${version}`
-  let lock: string
   try {
-    lock = git('show', `${tag}:package-lock.json`)
+    git('rev-parse', '--verify', '--quiet', `${tag}^{commit}`)
   } catch {
     return `there is no git tag ${tag} here`
   }
-  const packages = (text: string) =>
-    Object.entries(JSON.parse(text).packages).filter(([name]) => name.startsWith('node_modules/'))
-  if (JSON.stringify(packages(lock)) !== JSON.stringify(packages(readFileSync(join(root, 'package-lock.json'), 'utf8'))))
-    return `${tag} needs other packages than those that are installed`
-  const folder = mkdtempSync(join(tmpdir(), 'release-'))
-  mkdirSync(join(folder, 'tree'))
-  const tree = join(folder, 'tree')
-  execFileSync('sh', ['-c', 'git archive "$1" | tar -x -C "$2"', 'sh', tag, tree], { cwd: root })
-  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
-  return folderOf(tag, tree, () => rmSync(folder, { recursive: true, force: true }))
+  // With its packages a release has a quarter of a gigabyte: not in memory.
+  const folder = mkdtempSync('/var/tmp/release-')
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  execFileSync('sh', ['-c', 'git archive "$1" | tar -x -C "$2"', 'sh', tag, folder], { cwd: root })
+  try {
+    execFileSync('npm', ['ci', '--omit=dev', '--no-audit', '--silent'], { cwd: folder, stdio: 'ignore' })
+  } catch {
+    remove()
+    return `the packages of ${tag} cannot be installed`
+  }
+  return folderOf(tag, folder, remove)
 }

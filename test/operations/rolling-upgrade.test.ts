@@ -128,13 +128,14 @@ describe(`a rolling upgrade under up to ${perSecond} payments a second`, { timeo
     await upgrade(database, thisRelease(), next)
   })
 
-  for (const { version } of readReleases().slice(-1)) {
-    const tagged = taggedRelease(version)
-    if (typeof tagged === 'string') process.stderr.write(`the upgrade from ${version} is not run: ${tagged}\n`)
-    test.skipIf(typeof tagged === 'string')(`from ${version} to this version`, async () => {
-      if (typeof tagged === 'string') return
+  for (const { version } of readReleases().slice(-1))
+    test(`from ${version} to this version`, async ({ skip }) => {
+      const tagged = taggedRelease(version)
+      if (typeof tagged === 'string') {
+        process.stderr.write(`the upgrade from ${version} is not run: ${tagged}\n`)
+        return skip()
+      }
       ends.push(tagged.remove)
       await upgrade(await createEmptyDatabase(), tagged, thisRelease())
     })
-  }
 })
