@@ -1,14 +1,42 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { realRails, type SandboxOptions, sandboxRails } from '../app-rails.ts'
+import { type RailOptions, realRails, type SandboxOptions, sandboxRails } from '../app-rails.ts'
 import type { Config } from '../config.ts'
 import { createRailSandbox } from '../dev/sandbox/rail-sandbox.ts'
-import { createTimerScheduler } from '../dev/sandbox/scheduler.ts'
-import { createSandboxTime, storedOffsetMs } from '../dev/sandbox/time.ts'
+import { createSandboxTime, createTimerScheduler, storedOffsetMs } from '../dev/sandbox/scheduler.ts'
 import { type Clock, createMovableClock, type MovableClock } from '../lib/clock.ts'
+import { StartupError } from '../lib/startup-error.ts'
 import type { Rails } from '../rails/rail.ts'
-import { joinSandbox, readSandboxOffsetMs } from './joined-sandbox.ts'
+
+const timeoutMs = 2_000
+const tries = 20
+
+const requestJson = async (url: string, init: RequestInit = {}): Promise<unknown> => {
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) })
+  if (!response.ok) throw new Error(`the sandbox answered ${response.status}`)
+  return response.json()
+}
+
+/** Without addresses: the emulator does not know under which one it is reached. */
+type Options = { [P in keyof RailOptions]: Omit<RailOptions[P], 'baseUrl'> }
+
+const readOptions = async (url: string): Promise<Options> => {
+  for (let count = 1; ; count += 1) {
+    try {
+      return (await requestJson(`${url}/control/options`)) as Options
+    } catch (cause) {
+      if (count === tries)
+        throw new StartupError(`No sandbox answers at SANDBOX_URL (${url}): start one with npm run sandbox.`, { cause })
+      await wait(500)
+    }
+  }
+}
+
+/** How far the time of a running sandbox is ahead. */
+const readOffsetMs = async (url: string): Promise<number> =>
+  ((await requestJson(`${url}/control/clock`)) as { offset_ms: number }).offset_ms
 
 export type RunningRails = {
   rails: Rails
@@ -23,12 +51,20 @@ const folderOf = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string => join(DATA_D
 /** Where the service writes the address of its own emulator, for programs on this machine. */
 export const sandboxAddressFile = (dataDir: string): string => join(folderOf({ DATA_DIR: dataDir }), 'address')
 
+const urlOf = (address: string): string => address.replace(/\/+$/, '')
+
 /** The time of the service with these settings, for a command beside it: the system's, or that of the sandbox that the service uses. */
 export const readTime = async (config: Pick<Config, 'RAILS' | 'DATA_DIR' | 'SANDBOX_URL'>): Promise<Clock> => {
   const clock = createMovableClock()
   if (!usesSandbox(config)) return clock
+  const { SANDBOX_URL: address } = config
+  const read = address === undefined ? storedOffsetMs(folderOf(config)) : readOffsetMs(urlOf(address))
   clock.moveTo(
-    config.SANDBOX_URL === undefined ? storedOffsetMs(folderOf(config)) : await readSandboxOffsetMs(config.SANDBOX_URL),
+    await Promise.resolve(read).catch((cause: unknown) => {
+      throw new StartupError(`No sandbox answers at SANDBOX_URL (${address}) with its time: start one with npm run sandbox.`, {
+        cause,
+      })
+    }),
   )
   return clock
 }
@@ -57,13 +93,28 @@ const openSandbox = async (config: Config, clock: MovableClock, logger: Logger):
   }
 }
 
-const joinRunningSandbox = async (config: Config, clock: MovableClock, logger: Logger, url: string): Promise<RunningRails> => {
-  const joined = await joinSandbox(url, clock, logger)
-  const options: SandboxOptions = joined.options
+/** An emulator shared by several services: they use its credentials and its time. */
+const joinSandbox = async (config: Config, clock: MovableClock, logger: Logger, address: string): Promise<RunningRails> => {
+  const url = urlOf(address)
+  const read = await readOptions(url)
+  const follow = async (): Promise<void> => clock.moveTo(await readOffsetMs(url))
+  await follow()
+  const timer = setInterval(() => {
+    follow().catch(() => logger.debug('the sandbox did not answer with its time'))
+  }, 1_000).unref()
+  const options: SandboxOptions = {
+    options: (baseUrl) =>
+      Object.fromEntries(Object.entries(read).map(([provider, options]) => [provider, { ...options, baseUrl }])) as RailOptions,
+  }
+  const advance = async (seconds: number): Promise<void> => {
+    const body = JSON.stringify({ advance_seconds: seconds })
+    await requestJson(`${url}/control/clock`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    await follow()
+  }
   return {
     rails: sandboxRails(config, clock, options, url),
-    sandbox: { url, advance: joined.advance, resume: () => undefined },
-    stop: joined.stop,
+    sandbox: { url, advance, resume: () => undefined },
+    stop: async () => clearInterval(timer),
   }
 }
 
@@ -74,5 +125,5 @@ export const openRails = (config: Config, clock: MovableClock, logger: Logger): 
   }
   return config.SANDBOX_URL === undefined
     ? openSandbox(config, clock, logger)
-    : joinRunningSandbox(config, clock, logger, config.SANDBOX_URL)
+    : joinSandbox(config, clock, logger, config.SANDBOX_URL)
 }

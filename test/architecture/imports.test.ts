@@ -14,7 +14,7 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
     ['lib/planted.ts', `import { connect } from '../db/client.ts'`],
     ['policy/planted.ts', `import type { Db } from '../db/client.ts'`],
     ['rails/planted.ts', `export const lazily = () => import('../db/client.ts')`],
-    ['rails/planted/adapter.ts', `import { take } from '../../sandbox/take.ts'`],
+    ['rails/planted/adapter.ts', `import { take } from '../../sandbox/perform.ts'`],
     ['rails/planted/adapter.ts', `import { emulator } from './emulator/emulator.ts'`],
     ['rails/planted/emulator/emulator.ts', `import type { Db } from '../../../db/client.ts'`],
     ['http/planted.ts', `import { createPayment } from '../modules/payments/service.ts'`],

@@ -36,7 +36,7 @@ beforeAll(() => {
   const files = [
     'src/app-rails.ts',
     'src/dev/sandbox/rail-sandbox.ts',
-    'src/process/joined-sandbox.ts',
+    'src/process/rails.ts',
     'dashboard/src/lib/rails.ts',
   ]
   const options = { ...compilerOptions, jsx: 'react-jsx', lib: ['es2024', 'esnext.disposable', 'dom', 'dom.iterable'] }

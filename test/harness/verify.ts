@@ -1,7 +1,6 @@
 import type { CheckFacts } from '../../src/db/check.ts'
 import type { Db } from '../../src/db/client.ts'
-import { factsOf } from '../../src/operate/verify/facts.ts'
-import { verify } from '../../src/operate/verify/verify.ts'
+import { factsOf, verify } from '../../src/operate/verify/verify.ts'
 import type { TestService } from './service.ts'
 
 /** The broken promises of the data now; empty on correct data. `promise: subject`, one for each line. */

@@ -7,7 +7,7 @@ import { rememberDuplicateCheck } from '../../src/modules/exceptions/duplicate-c
 import { pauseRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { verifyDaily } from '../../src/operate/verify/daily.ts'
-import { factsOf } from '../../src/operate/verify/facts.ts'
+import { factsOf } from '../../src/operate/verify/verify.ts'
 import { startAdministered } from '../admin/administrators.ts'
 import { addPasskey } from '../harness/authenticator.ts'
 import type { Client, Json } from '../harness/client.ts'

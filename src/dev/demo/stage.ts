@@ -1,6 +1,17 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Payments } from '#client'
 import { isLoopbackUrl } from '../../lib/loopback.ts'
 import { readEnvironment } from '../../process/environment.ts'
+
+export const expectSame = (name: string, actual: unknown, expected: unknown): void => {
+  if (isDeepStrictEqual(actual, expected)) return
+  throw new Error(`${name} should be ${JSON.stringify(expected)} and is ${JSON.stringify(actual)}`)
+}
+
+export const expectThere = <T>(name: string, value: T | null | undefined): T => {
+  if (value === null || value === undefined) throw new Error(`${name} should be there and is not`)
+  return value
+}
 
 const { PUBLIC_URL, PORT, RAILS = 'sandbox' } = readEnvironment()
 /** The service that scenes are played on. */

@@ -1,4 +1,25 @@
+import { z } from 'zod'
+import { type DepositRail, depositRails } from '../../lib/rail-names.ts'
 import type { Journal } from './journal.ts'
+import { keepDocument } from './store.ts'
+
+const Stored = z.partialRecord(
+  z.enum(depositRails),
+  z.object({ confirmation: z.string(), validation: z.string().nullable(), unanswered: z.enum(['Completed', 'Cancelled']) }),
+)
+type Addresses = z.output<typeof Stored>
+export type Address = NonNullable<Addresses[DepositRail]>
+
+/** Where clients want to be told of deposits. */
+export const createAddresses = (folder?: string) => {
+  const kept = keepDocument<Addresses>(folder, 'addresses.json', {}, (stored) => Stored.parse(stored))
+  return {
+    of: (rail: DepositRail): Address | undefined => kept.read()[rail],
+    register: (rail: DepositRail, address: Address): void => kept.write({ ...kept.read(), [rail]: address }),
+  }
+}
+
+export type AddressBook = ReturnType<typeof createAddresses>
 
 /** What the sandbox writes to a log: never a URL (it contains a secret), a number or a body. */
 export type SandboxLogger = { info: (facts: object, message: string) => void; warn: (facts: object, message: string) => void }

@@ -4,8 +4,8 @@ import { depositRails, usualDeposit } from '../../lib/rail-names.ts'
 import { field } from '../../rails/fields.ts'
 import { isIncoming, type Order } from './book.ts'
 import type { Emulation } from './emulator.ts'
+import { take } from './perform.ts'
 import { scenarioFor } from './scenario.ts'
-import { take } from './take.ts'
 
 export const PayIn = z.strictObject({
   method: z.enum(depositRails).default(usualDeposit),

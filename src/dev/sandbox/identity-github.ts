@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { GithubOptions } from '../../auth/providers/github.ts'
 import type { App } from '../../http/app-type.ts'
-import { createCodes } from './identity-codes.ts'
 import type { ProviderAddresses } from './identity-google.ts'
-import { registerAuthorizePage } from './identity-page.ts'
-import { githubIdOf, githubLoginOf, type SandboxPerson } from './identity-people.ts'
+import { createCodes, githubIdOf, githubLoginOf, registerAuthorizePage, type SandboxPerson } from './identity-page.ts'
 
 const TokenRequest = z.object({
   code: z.string(),

@@ -4,9 +4,7 @@ import { z } from 'zod'
 import type { GoogleOptions } from '../../auth/providers/google.ts'
 import type { App } from '../../http/app-type.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type Consent, createCodes } from './identity-codes.ts'
-import { registerAuthorizePage } from './identity-page.ts'
-import { googleSubjectOf } from './identity-people.ts'
+import { type Consent, createCodes, googleSubjectOf, registerAuthorizePage } from './identity-page.ts'
 
 export type ProviderAddresses = {
   /** Where browsers and this process reach the provider: the same server by its public name and by its own address. */

@@ -1,8 +1,53 @@
+import { createHash, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import { escapeHtml, renderPage, sendHtml } from '../../http/page.ts'
-import type { Codes } from './identity-codes.ts'
-import { people, type SandboxPerson } from './identity-people.ts'
+import { type Clock, secondsAfter } from '../../lib/clock.ts'
+
+/** A person with an account at every provider that the sandbox simulates. */
+export type SandboxPerson = { name: string; email: string; verified: boolean }
+
+/** The people on the page. One has an address that was never verified: sign-in must not trust it. */
+export const people: readonly SandboxPerson[] = [
+  { name: 'Amina Otieno', email: 'amina@example.com', verified: true },
+  { name: 'Brian Kamau', email: 'brian@example.com', verified: true },
+  { name: 'Chao Wanjiru', email: 'chao@example.com', verified: true },
+  { name: 'Dalia Njeri', email: 'dalia@example.com', verified: false },
+]
+
+/** The same person has the same subject in every run. */
+const digestOf = (person: SandboxPerson): Buffer => createHash('sha256').update(person.email.toLowerCase()).digest()
+
+export const googleSubjectOf = (person: SandboxPerson): string =>
+  `1${digestOf(person).readBigUInt64BE(0).toString().padStart(20, '0')}`
+export const githubIdOf = (person: SandboxPerson): number => digestOf(person).readUIntBE(0, 5) + 1
+export const githubLoginOf = (person: SandboxPerson): string =>
+  person.email.split('@')[0]?.replace(/[^A-Za-z0-9]+/g, '-') ?? 'somebody'
+
+/** An authorization request's parameters, and the person that was chosen on the page. */
+export type Consent = { person: SandboxPerson; redirectUri: string; challenge: string; nonce: string | null }
+
+const codeSeconds = 60
+
+/** Authorization codes: valid once, for a short time, and only with the verifier. */
+export const createCodes = (clock: Clock) => {
+  const waiting = new Map<string, Consent & { until: Date }>()
+  return {
+    issue: (consent: Consent): string => {
+      const code = randomBytes(20).toString('base64url')
+      waiting.set(code, { ...consent, until: secondsAfter(clock.now(), codeSeconds) })
+      return code
+    },
+    redeem: (code: string, redirectUri: string, verifier: string): Consent | undefined => {
+      const consent = waiting.get(code)
+      waiting.delete(code)
+      if (!consent || consent.until <= clock.now() || consent.redirectUri !== redirectUri) return undefined
+      return createHash('sha256').update(verifier).digest('base64url') === consent.challenge ? consent : undefined
+    },
+  }
+}
+
+export type Codes = ReturnType<typeof createCodes>
 
 /** What a provider's authorization endpoint requires of this service: code, PKCE with S256, and its one redirect URI. */
 const authorization = (client: { clientId: string; redirectUri: string }) =>

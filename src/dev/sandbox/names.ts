@@ -1,5 +1,23 @@
 import { z } from 'zod'
-import { readDocument, writeDocument } from './store.ts'
+import type { RailName } from '../../lib/rail-names.ts'
+import type { Rules } from './rules.ts'
+import { keepDocument } from './store.ts'
+
+/** The name that the provider gives; null where the number has no holder. `cut`: the connection is reset, or the answer comes late. */
+export const nameOf = (
+  provider: { rules: Rules; names: Names },
+  rail: RailName,
+  party: string,
+): { name: string | null; lost: boolean; delayMs: number } => {
+  const rule = provider.rules.forName({ rail, party })
+  const fault = rule?.effect ?? provider.names.faultOf(party)
+  const holder = provider.names.of(party)
+  return {
+    name: holder === null && fault !== 'name_ok' && fault !== 'name_other' ? null : disturbed(holder ?? '', fault),
+    lost: fault === 'name_outage',
+    delayMs: rule?.effect === 'name_late' ? rule.delay_ms : 0,
+  }
+}
 
 /** What goes wrong with the answer to a query for a name. */
 export const nameFaults = ['name_late', 'name_masked', 'name_swapped', 'name_ok', 'name_other', 'name_outage'] as const
@@ -39,25 +57,16 @@ export const Holder = z.strictObject({
 })
 const Stored = z.record(z.string(), z.string().nullable())
 
-const fileName = 'names.json'
-
-/** Who each number belongs to. With a folder what was set outlives the process. */
+/** Who each number belongs to. */
 export const createNames = (folder?: string) => {
-  let held: z.output<typeof Stored> = {}
-  const read = () => {
-    const stored = folder === undefined ? undefined : readDocument(folder, fileName)
-    return stored === undefined ? held : Stored.parse(JSON.parse(stored))
-  }
+  const kept = keepDocument<z.output<typeof Stored>>(folder, 'names.json', {}, (stored) => Stored.parse(stored))
   return {
     of: (party: string): string | null => {
-      const set = read()
+      const set = kept.read()
       if (Object.hasOwn(set, party)) return set[party] ?? null
       return Object.hasOwn(holders, party) ? (holders[party] ?? null) : null
     },
-    set: ({ party, name }: z.output<typeof Holder>): void => {
-      held = { ...read(), [party]: name }
-      if (folder !== undefined) writeDocument(folder, fileName, JSON.stringify(held))
-    },
+    set: ({ party, name }: z.output<typeof Holder>): void => kept.write({ ...kept.read(), [party]: name }),
     faultOf: (party: string): NameFault | undefined => (Object.hasOwn(faultOf, party) ? faultOf[party] : undefined),
   }
 }

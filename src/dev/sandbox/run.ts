@@ -4,8 +4,7 @@ import { loadConfig } from '../../config.ts'
 import { createMovableClock } from '../../lib/clock.ts'
 import { readEnvironment } from '../../process/environment.ts'
 import { createRailSandbox } from './rail-sandbox.ts'
-import { createTimerScheduler } from './scheduler.ts'
-import { createSandboxTime } from './time.ts'
+import { createSandboxTime, createTimerScheduler } from './scheduler.ts'
 
 // The providers' emulator alone: for several services at once, and for other people's M-PESA and PesaLink clients.
 const config = loadConfig(readEnvironment())

@@ -1,3 +1,35 @@
+import { z } from 'zod'
+import type { MovableClock } from '../../lib/clock.ts'
+import type { MoveTime } from './control.ts'
+import { keepDocument } from './store.ts'
+
+const Ahead = z.object({ offset_ms: z.number() })
+const keptOffset = (folder: string | undefined) =>
+  keepDocument(folder, 'clock.json', { offset_ms: 0 }, (stored) => Ahead.parse(stored))
+
+/** How far the time of the sandbox that keeps its money in this folder is ahead. */
+export const storedOffsetMs = (folder: string): number => keptOffset(folder).read().offset_ms
+
+/** The sandbox's time, kept with its money: after a restart it does not go back. */
+export const createSandboxTime = (
+  clock: MovableClock,
+  scheduler: { advance: (ms: number) => void },
+  folder: string | undefined,
+): MoveTime => {
+  const kept = keptOffset(folder)
+  if (folder !== undefined) clock.moveTo(kept.read().offset_ms)
+  return {
+    offsetMs: clock.offsetMs,
+    advance: (seconds) => {
+      const offset = clock.offsetMs() + seconds * 1000
+      clock.moveTo(offset)
+      kept.write({ offset_ms: offset })
+      scheduler.advance(seconds * 1000)
+      return offset
+    },
+  }
+}
+
 export type Task = () => Promise<void>
 
 /** What happens later at the provider: results, late deliveries. Injected, so that a test decides when "later" is. */

@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
-import { readDocument, writeDocument } from './store.ts'
+import { z } from 'zod'
+import { keepDocument } from './store.ts'
 
 export const pem = (key: KeyObject, type: 'spki' | 'pkcs8'): string => key.export({ type, format: 'pem' }).toString()
 const digest = (text: string) => createHash('sha256').update(text).digest()
@@ -11,36 +12,21 @@ export const sameText = (one: string, other: string): boolean => timingSafeEqual
 export const newSecret = (): string => randomBytes(18).toString('base64url')
 export const newKey = (): string => pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey, 'pkcs8')
 
-type Makers<Name extends string> = Readonly<Record<Name, () => string>>
-type Secrets<Name extends string> = Record<Name, string>
-
-const complete = <Name extends string>(makers: Makers<Name>, known: Partial<Secrets<Name>> = {}): Secrets<Name> =>
-  Object.fromEntries(
-    Object.entries<() => string>(makers).map(([name, make]) => [name, known[name as Name] ?? make()]),
-  ) as Secrets<Name>
-
-const fileName = 'credentials.json'
-
-/**
- * Stored, so that a client that was configured with them can use them after a restart. A provider that is newer than the file gets its secrets,
- * and those of the others stay.
- */
-const stored = <Name extends string>(makers: Makers<Name>, folder: string): Secrets<Name> => {
-  const text = readDocument(folder, fileName)
-  const known: Partial<Secrets<Name>> = text === undefined ? {} : JSON.parse(text)
-  const secrets = complete(makers, known)
-  if (Object.keys(makers).some((name) => !Object.hasOwn(known, name)))
-    writeDocument(folder, fileName, JSON.stringify(secrets, null, 2))
-  return secrets
-}
+const Stored = z.record(z.string(), z.string())
 
 /** Pairs of RSA keys take up to a second of processor time: sandboxes without a folder in one process share theirs. */
 const shared: Record<string, string> = {}
 
-/** The providers' secrets: nothing to configure. Without a folder they live as long as the process. */
-export const readSecrets = <Name extends string>(makers: Makers<Name>, folder?: string): Secrets<Name> => {
-  if (folder !== undefined) return stored(makers, folder)
-  const secrets = complete(makers, shared as Partial<Secrets<Name>>)
-  Object.assign(shared, secrets)
-  return secrets
+/**
+ * The providers' secrets: nothing to configure. With a folder they are kept, so that a client that was configured with them can use them
+ * after a restart; a provider that is newer than the file gets its own, and those of the others stay.
+ */
+export const readSecrets = <Name extends string>(makers: Readonly<Record<Name, () => string>>, folder?: string) => {
+  const kept = keepDocument(folder, 'credentials.json', folder === undefined ? shared : {}, (stored) => Stored.parse(stored))
+  const known = kept.read()
+  const missing = Object.entries<() => string>(makers).filter(([name]) => !Object.hasOwn(known, name))
+  const secrets = { ...known, ...Object.fromEntries(missing.map(([name, make]) => [name, make()])) }
+  if (folder === undefined) Object.assign(shared, secrets)
+  else if (missing.length > 0) kept.write(secrets)
+  return secrets as Record<Name, string>
 }

@@ -37,15 +37,24 @@ export const fileStore = (folder: string, name: string): Store => {
   }
 }
 
-/** One small document, replaced as a whole. */
-export const readDocument = (folder: string, name: string): string | undefined => {
+/** One small document, read and replaced as a whole. Without a folder it ends with the process. */
+export const keepDocument = <T>(folder: string | undefined, name: string, empty: T, parse: (stored: unknown) => T) => {
+  if (folder === undefined) {
+    let held = empty
+    return {
+      read: (): T => held,
+      write: (value: T): void => {
+        held = value
+      },
+    }
+  }
   const file = join(folder, name)
-  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
-}
-
-export const writeDocument = (folder: string, name: string, text: string): void => {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const draft = join(folder, `${name}.draft`)
-  writeFileSync(draft, text, { mode: 0o600 })
-  renameSync(draft, join(folder, name))
+  return {
+    read: (): T => (existsSync(file) ? parse(JSON.parse(readFileSync(file, 'utf8'))) : empty),
+    write: (value: T): void => {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      writeFileSync(`${file}.draft`, JSON.stringify(value), { mode: 0o600 })
+      renameSync(`${file}.draft`, file)
+    },
+  }
 }

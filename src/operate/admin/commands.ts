@@ -3,10 +3,10 @@ import { sendingRails } from '../../lib/rail-names.ts'
 import { accountCommands } from './accounts.ts'
 import { type Arguments, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
+import { receiptKeyCommands } from './keys.ts'
 import { migrateDatabase } from './migrate.ts'
 import { moneyCommands } from './money.ts'
 import { railCommands } from './rails.ts'
-import { receiptKeyCommands } from './receipt-keys.ts'
 import { upkeepCommands } from './upkeep.ts'
 
 /** `needsConsole: false`: it runs on a database of any release, without the service's parts. */

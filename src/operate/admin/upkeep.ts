@@ -7,11 +7,10 @@ import { FindAudit } from '../../modules/audit-log/schema.ts'
 import { markWaitingUnknown, resumeAfterLoss } from '../../modules/exceptions/pauses-service.ts'
 import { subjects } from '../../modules/jobs.ts'
 import { keepPoint, unverifiedSince } from '../verify/daily.ts'
-import { factsOf } from '../verify/facts.ts'
-import { verify } from '../verify/verify.ts'
+import { factsOf, verify } from '../verify/verify.ts'
 import { type Arguments, fieldsOf, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
-import { rotateKeys } from './key-rotation.ts'
+import { rotateKeys } from './keys.ts'
 
 const auditLog = async (at: Console, { options }: Arguments): Promise<unknown> => {
   const { account, workspace, subject, action, after, before, limit } = options

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { EmulatedAnswer } from '../../../dev/sandbox/answer.ts'
 import { dashedTime, shillings } from '../../../dev/sandbox/format.ts'
-import { nameOf } from '../../../dev/sandbox/name-answer.ts'
+import { nameOf } from '../../../dev/sandbox/names.ts'
 import type { Render } from '../../../dev/sandbox/perform.ts'
 import type { Pesalink } from './credentials.ts'
 import { refuse } from './transfers.ts'

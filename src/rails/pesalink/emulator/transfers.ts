@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { EmulatedAnswer } from '../../../dev/sandbox/answer.ts'
 import type { Order } from '../../../dev/sandbox/book.ts'
-import { shillings, wireNumber } from '../../../dev/sandbox/format.ts'
+import { describe, shillings, wireNumber } from '../../../dev/sandbox/format.ts'
 import type { Render } from '../../../dev/sandbox/perform.ts'
-import { describe } from '../../../dev/sandbox/result-codes.ts'
-import { take } from '../../../dev/sandbox/take.ts'
+import { take } from '../../../dev/sandbox/perform.ts'
 import type { Pesalink } from './credentials.ts'
 
 const Transfer = z.object({
