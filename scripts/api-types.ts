@@ -1,7 +1,187 @@
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
 import { describeService } from './describe-service.ts'
-import { typesOf } from './openapi-to-types.ts'
+
+/** The part of JSON Schema 2020-12 that our own documents use. */
+type Schema = {
+  $ref?: string | undefined
+  type?: string | string[] | undefined
+  enum?: unknown[] | undefined
+  const?: unknown
+  anyOf?: Schema[] | undefined
+  oneOf?: Schema[] | undefined
+  allOf?: Schema[] | undefined
+  properties?: Record<string, Schema> | undefined
+  required?: string[] | undefined
+  additionalProperties?: boolean | Schema | undefined
+  items?: Schema | undefined
+  not?: unknown
+  description?: string | undefined
+}
+
+const Schema: z.ZodType<Schema> = z.lazy(() =>
+  z.looseObject({
+    $ref: z.string().optional(),
+    type: z.union([z.string(), z.array(z.string())]).optional(),
+    enum: z.array(z.unknown()).optional(),
+    const: z.unknown().optional(),
+    anyOf: z.array(Schema).optional(),
+    oneOf: z.array(Schema).optional(),
+    allOf: z.array(Schema).optional(),
+    properties: z.record(z.string(), Schema).optional(),
+    required: z.array(z.string()).optional(),
+    additionalProperties: z.union([z.boolean(), Schema]).optional(),
+    items: Schema.optional(),
+    not: z.unknown().optional(),
+    description: z.string().optional(),
+  }),
+)
+const Content = z.record(z.string(), z.looseObject({ schema: Schema.optional() }))
+const Response = z.looseObject({ $ref: z.string().optional(), content: Content.optional() })
+type Response = z.output<typeof Response>
+const Parameter = z.looseObject({ name: z.string(), in: z.string(), required: z.boolean().optional(), schema: Schema.optional() })
+const Operation = z.looseObject({
+  parameters: z.array(Parameter).optional(),
+  requestBody: z.looseObject({ required: z.boolean().optional(), content: Content }).optional(),
+  responses: z.record(z.string(), Response),
+})
+type Operation = z.output<typeof Operation>
+const Document = z.looseObject({
+  paths: z.record(z.string(), z.record(z.string(), Operation)),
+  components: z.looseObject({
+    schemas: z.record(z.string(), Schema).optional(),
+    responses: z.record(z.string(), Response).optional(),
+  }),
+})
+/** A document whose operations may name their parameters instead of listing them. */
+const Shared = z.looseObject({
+  paths: z.record(z.string(), z.record(z.string(), z.looseObject({ parameters: z.array(z.looseObject({})).optional() }))),
+  components: z.looseObject({ parameters: z.record(z.string(), Parameter).optional() }),
+})
+
+const quoted = (text: string): string => JSON.stringify(text)
+const union = (types: string[]): string => [...new Set(types)].join(' | ') || 'never'
+const nested = (type: string): string => (/[|&]/.test(type) ? `(${type})` : type)
+
+/** What an editor shows beside a field. On one line, as all of an operation is. */
+const comment = ({ description }: Schema): string =>
+  description === undefined ? '' : `/** ${description.replace(/\s+/g, ' ').replaceAll('*/', '* /')} */ `
+
+const fields = (schema: Schema): string[] =>
+  Object.entries(schema.properties ?? {}).map(
+    ([name, value]) => `${comment(value)}${quoted(name)}${schema.required?.includes(name) ? '' : '?'}: ${typeOf(value)}`,
+  )
+
+const objectType = (schema: Schema): string => {
+  const known = fields(schema)
+  const { additionalProperties: rest } = schema
+  if (known.length > 0) return `{ ${known.join('; ')} }`
+  if (rest === false) return 'Record<string, never>'
+  return `Record<string, ${typeof rest === 'object' ? typeOf(rest) : 'unknown'}>`
+}
+
+const primitives: Readonly<Record<string, string>> = {
+  string: 'string',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+  null: 'null',
+}
+
+const typed = (schema: Schema, type: string): string => {
+  if (type === 'object') return objectType(schema)
+  if (type === 'array') return `${nested(schema.items ? typeOf(schema.items) : 'unknown')}[]`
+  return primitives[type] ?? 'unknown'
+}
+
+const typeOf = (schema: Schema): string => {
+  if (schema.$ref) return named('schemas', schema.$ref)
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum) return union(schema.enum.map((value) => JSON.stringify(value)))
+  const choices = schema.anyOf ?? schema.oneOf
+  if (choices) return union(choices.map(typeOf))
+  if (schema.allOf) return schema.allOf.map((part) => nested(typeOf(part))).join(' & ')
+  if (schema.not !== undefined) return 'never'
+  const types = schema.type === undefined ? (schema.properties ? ['object'] : []) : [schema.type].flat()
+  return types.length === 0 ? 'unknown' : union(types.map((type) => typed(schema, type)))
+}
+
+/** Our own clients always ask for JSON where there is any, and so get only that. */
+const preferredContent = (content: z.output<typeof Content> | undefined) => {
+  const entries = Object.entries(content ?? {})
+  const json = entries.filter(([media]) => media === 'application/json')
+  return json.length > 0 ? json : entries
+}
+
+const contentType = (content: z.output<typeof Content> | undefined): string => {
+  const entries = preferredContent(content)
+  if (entries.length === 0) return 'content?: never'
+  return `content: { ${entries.map(([media, { schema }]) => `${quoted(media)}: ${schema ? typeOf(schema) : 'unknown'}`).join('; ')} }`
+}
+
+const parametersType = (operation: Operation): string => {
+  const places = ['query', 'header', 'path', 'cookie'].map((place) => {
+    const here = (operation.parameters ?? []).filter((parameter) => parameter.in === place)
+    if (here.length === 0) return `${place}?: never`
+    const list = here.map(
+      ({ name, required, schema }) => `${quoted(name)}${required ? '' : '?'}: ${schema ? typeOf(schema) : 'unknown'}`,
+    )
+    return `${place}${here.some(({ required }) => required) ? '' : '?'}: { ${list.join('; ')} }`
+  })
+  return `{ ${places.join('; ')} }`
+}
+
+const named = (kind: string, ref: string): string => `components[${quoted(kind)}][${quoted(ref.split('/').at(-1) ?? '')}]`
+
+const responseType = ({ $ref, content }: Response): string =>
+  $ref ? named('responses', $ref) : `{ headers: Record<string, string>; ${contentType(content)} }`
+
+const operationType = (operation: Operation): string => {
+  const { requestBody, responses } = operation
+  const body = requestBody
+    ? `requestBody${requestBody.required ? '' : '?'}: { ${contentType(requestBody.content)} }`
+    : 'requestBody?: never'
+  const answers = Object.entries(responses).map(([status, response]) => `${status}: ${responseType(response)}`)
+  return `{ parameters: ${parametersType(operation)}; ${body}; responses: { ${answers.join('; ')} } }`
+}
+
+const methods = ['get', 'put', 'post', 'delete', 'patch']
+
+const pathType = (path: string, operations: Record<string, Operation>): string => {
+  const lines = methods.map((method) => {
+    const operation = operations[method]
+    return operation ? `    ${method}: ${operationType(operation)}` : `    ${method}?: never`
+  })
+  return `  ${quoted(path)}: {\n    parameters: { query?: never; header?: never; path?: never; cookie?: never }\n${lines.join('\n')}\n  }`
+}
+
+/** `paths` and `components` in the form that openapi-fetch reads. */
+const typesOf = (document: unknown): string => {
+  const shared = Shared.parse(document)
+  for (const item of Object.values(shared.paths))
+    for (const operation of Object.values(item))
+      operation.parameters = operation.parameters?.map(
+        (one) => shared.components.parameters?.[String(one.$ref).split('/').at(-1) ?? ''] ?? one,
+      )
+  const { paths, components } = Document.parse(shared)
+  const schemas = Object.entries(components.schemas ?? {}).map(([name, schema]) => `    ${quoted(name)}: ${typeOf(schema)}`)
+  return [
+    '/** Written by scripts/api-types.ts from the OpenAPI document. Do not edit. */',
+    'export interface paths {',
+    ...Object.entries(paths).map(([path, operations]) => pathType(path, operations)),
+    '}',
+    'export interface components {',
+    '  schemas: {',
+    ...schemas,
+    '  }',
+    '  responses: {',
+    ...Object.entries(components.responses ?? {}).map(([name, one]) => `    ${quoted(name)}: ${responseType(one)}`),
+    '  }',
+    '}',
+    '',
+  ].join('\n')
+}
 
 export const apiTypesFile = fileURLToPath(new URL('../client/src/api.ts', import.meta.url))
 

@@ -1,4 +1,4 @@
-import type { Row } from '../../scripts/authorization-table.ts'
+import type { Row } from '../../scripts/authorization.ts'
 import type { TestService } from '../harness/service.ts'
 
 export type Credential = { cookie?: string; bearer?: string; headers?: Record<string, string> }

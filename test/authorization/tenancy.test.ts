@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseTable, type Row } from '../../scripts/authorization-table.ts'
+import { parseTable, type Row } from '../../scripts/authorization.ts'
 import { addPasskey } from '../harness/authenticator.ts'
 import { createMandate } from '../harness/mandates.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { exercises } from '../../src/operate/drill/exercises.ts'
+import { exercises } from '../../src/operate/drill/drill.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -2,11 +2,77 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Exercise, exercises } from './exercises.ts'
+import { fileURLToPath } from 'node:url'
 
 // `npm run drill`: what an operator hopes never to need, done once on this machine. Each exercise starts servers of its own from PostgreSQL's
 // embedded programs, breaks them, mends them by the documented commands, and counts the money at the provider. `npm run drill -- failover`
 // plays those whose name contains the word. It touches no database that is configured.
+
+/** One exercise of `npm run drill`: tests that break real servers, and where the same is written down for a person. */
+export type Exercise = { name: string; does: string; file: string; tests: readonly string[]; document: string }
+
+export const exercises: readonly Exercise[] = [
+  {
+    name: 'backup and restore to a moment',
+    does: 'Takes a base backup of a running server and archives its log; pays on; restores to a moment between two payments; runs after-restore.',
+    file: 'test/faults/base-backup.test.ts',
+    tests: ['restored to a moment, has what was acknowledged before it, and what was paid after it is not paid again'],
+    document: 'docs/operations.md, "Restore to a moment"',
+  },
+  {
+    name: 'a copy from an earlier moment',
+    does: 'Starts the service on a copy; finds at the provider what was paid since; ends every payment by the statement.',
+    file: 'test/faults/restore.test.ts',
+    tests: [
+      'restored to an earlier moment: what was paid since is found at the provider, nothing is paid twice, and the books agree again',
+    ],
+    document: 'docs/failover.md, "After a restore"',
+  },
+  {
+    name: 'failover',
+    does: 'Promotes a standby that lagged, and one that is synchronous.',
+    file: 'test/faults/failover.test.ts',
+    tests: [
+      'a standby that lagged is promoted: the loss is noticed within five seconds, no waiting payment is paid twice, and a person resumes',
+      'a synchronous standby is promoted: every acknowledged payment is there, is paid once, and nobody is needed',
+    ],
+    document: 'docs/failover.md',
+  },
+  {
+    name: 'a server that hangs or dies',
+    does: 'Freezes the database server; kills it under load and starts it again.',
+    file: 'test/faults/server.test.ts',
+    tests: [
+      'when frozen, requests get 503 in time, and the service recovers without a restart',
+      'when killed and started again, nothing acknowledged is lost, and the service reconnects without a restart',
+    ],
+    document: 'docs/runbooks/database-down.md',
+  },
+  {
+    name: 'a full disk',
+    does: 'Fills the disk of the tables, then that of the log; makes room; repeats the refused requests.',
+    file: 'test/faults/server.test.ts',
+    tests: [
+      'with a full disk, requests get 503, nothing is half done, and the same requests succeed when there is space again',
+      'with a full disk of the write-ahead log, requests get 503, and nothing acknowledged is lost when the server starts with space again',
+    ],
+    document: 'docs/runbooks/disk-full.md',
+  },
+  {
+    name: 'a key that leaked',
+    does: 'Takes a new key into the ring, seals everything again by rotate-keys, and removes the old one.',
+    file: 'test/admin/command.test.ts',
+    tests: ['rotate-keys encrypts and fingerprints everything with the current keys, so the old ones can be removed'],
+    document: 'docs/runbooks/lost-encryption-key.md',
+  },
+  {
+    name: 'a lost or a wrong key',
+    does: 'Starts without a key under which data are stored, and with another one under its name.',
+    file: 'test/start/refusals.test.ts',
+    tests: ['does not start without a key under which data are stored, or with another one under its name'],
+    document: 'docs/runbooks/lost-encryption-key.md',
+  },
+]
 
 const root = new URL('../../..', import.meta.url)
 
@@ -28,24 +94,28 @@ const play = async (exercise: Exercise, folder: string) => {
   return { played, figures: lines.map((line): { name: string; value: number | string } => JSON.parse(line)) }
 }
 
-const chosen = exercises.filter(({ name }) => name.includes(process.argv[2] ?? ''))
-let failed = 0
-for (const exercise of chosen) {
-  const folder = await mkdtemp(join(tmpdir(), 'drill-'))
-  process.stdout.write(`\n${exercise.name}\n  ${exercise.does}\n`)
-  const from = performance.now()
-  const { played, figures } = await play(exercise, folder)
-  await rm(folder, { recursive: true })
-  for (const { title, status, failureMessages } of played)
-    process.stdout.write(
-      `  ${status === 'passed' ? '✓' : '✗'} ${title}\n${status === 'passed' ? '' : `${failureMessages.join('\n')}\n`}`,
-    )
-  for (const { name, value } of figures) process.stdout.write(`    ${name.replaceAll('_', ' ')}: ${value}\n`)
-  process.stdout.write(`  ${Math.round((performance.now() - from) / 1000)} s · by hand: ${exercise.document}\n`)
-  // A test that was renamed must not let its exercise pass.
-  const missing = exercise.tests.length - played.filter(({ status }) => status === 'passed').length
-  if (missing > 0) process.stdout.write(`  ${missing} of ${exercise.tests.length} did not pass\n`)
-  failed += missing > 0 ? 1 : 0
+const drill = async (word: string): Promise<void> => {
+  const chosen = exercises.filter(({ name }) => name.includes(word))
+  let failed = 0
+  for (const exercise of chosen) {
+    const folder = await mkdtemp(join(tmpdir(), 'drill-'))
+    process.stdout.write(`\n${exercise.name}\n  ${exercise.does}\n`)
+    const from = performance.now()
+    const { played, figures } = await play(exercise, folder)
+    await rm(folder, { recursive: true })
+    for (const { title, status, failureMessages } of played)
+      process.stdout.write(
+        `  ${status === 'passed' ? '✓' : '✗'} ${title}\n${status === 'passed' ? '' : `${failureMessages.join('\n')}\n`}`,
+      )
+    for (const { name, value } of figures) process.stdout.write(`    ${name.replaceAll('_', ' ')}: ${value}\n`)
+    process.stdout.write(`  ${Math.round((performance.now() - from) / 1000)} s · by hand: ${exercise.document}\n`)
+    // A test that was renamed must not let its exercise pass.
+    const missing = exercise.tests.length - played.filter(({ status }) => status === 'passed').length
+    if (missing > 0) process.stdout.write(`  ${missing} of ${exercise.tests.length} did not pass\n`)
+    failed += missing > 0 ? 1 : 0
+  }
+  process.stdout.write(`\n${chosen.length - failed} of ${chosen.length} exercises passed\n`)
+  if (failed > 0 || chosen.length === 0) process.exitCode = 1
 }
-process.stdout.write(`\n${chosen.length - failed} of ${chosen.length} exercises passed\n`)
-if (failed > 0 || chosen.length === 0) process.exitCode = 1
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await drill(process.argv[2] ?? '')
