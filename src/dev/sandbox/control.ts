@@ -9,9 +9,7 @@ import type { Emulation } from './emulator.ts'
 import { maskedParty } from './journal.ts'
 import { Holder } from './names.ts'
 import { NewRule } from './rules.ts'
-
-/** Moves the provider's time; returns how far it is ahead of the system's. */
-export type MoveTime = { advance: (seconds: number) => number; offsetMs: () => number }
+import type { MoveTime } from './scheduler.ts'
 
 /** `home`: the address of the service that the emulator stands beside, where its page leads back to. */
 export type ControlOptions = { moveTime?: MoveTime; home?: string }

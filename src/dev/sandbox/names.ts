@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import type { RailName } from '../../lib/rail-names.ts'
-import type { Rules } from './rules.ts'
 import { keepDocument } from './store.ts'
+
+type NameRules = { forName: (target: { rail: RailName; party: string }) => { effect: NameFault; delay_ms: number } | undefined }
 
 /** The name that the provider gives; null where the number has no holder. `cut`: the connection is reset, or the answer comes late. */
 export const nameOf = (
-  provider: { rules: Rules; names: Names },
+  provider: { rules: NameRules; names: Names },
   rail: RailName,
   party: string,
 ): { name: string | null; lost: boolean; delayMs: number } => {

@@ -2,7 +2,8 @@ import { type DepositRail, isDepositRail, type SendingRail, sendingRails } from 
 import type { Book, Order } from './book.ts'
 import { newReceipt } from './book.ts'
 import { type Deliver, forgedUrl } from './deliver.ts'
-import type { Emulation } from './emulator.ts'
+import type { Names } from './names.ts'
+import type { Rules } from './rules.ts'
 import { type Scenario, scenarioFor } from './scenario.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -17,7 +18,7 @@ type Taken = Pick<
 }
 
 /** Records an order and carries it out as its destination, or a matching rule, says. */
-export const take = (emulation: Emulation, { scenario: chosen, ...fields }: Taken): Order => {
+export const take = (emulation: Stage & { rules: Rules; names: Names }, { scenario: chosen, ...fields }: Taken): Order => {
   const byDestination = chosen ?? scenarioFor(fields.party)
   const reporting = emulation.rules.forOrder({ rail: fields.rail, party: fields.party })
   const scenario = reporting ? { ...byDestination, reporting } : byDestination

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { MovableClock } from '../../lib/clock.ts'
-import type { MoveTime } from './control.ts'
 import { keepDocument } from './store.ts'
 
 const Ahead = z.object({ offset_ms: z.number() })
@@ -9,6 +8,9 @@ const keptOffset = (folder: string | undefined) =>
 
 /** How far the time of the sandbox that keeps its money in this folder is ahead. */
 export const storedOffsetMs = (folder: string): number => keptOffset(folder).read().offset_ms
+
+/** Moves the provider's time; returns how far it is ahead of the system's. */
+export type MoveTime = { advance: (seconds: number) => number; offsetMs: () => number }
 
 /** The sandbox's time, kept with its money: after a restart it does not go back. */
 export const createSandboxTime = (
