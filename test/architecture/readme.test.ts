@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
@@ -26,10 +26,35 @@ describe('README.md', () => {
     for (const name of Object.keys(scripts).filter((script) => !implied(script))) expect(named).toContain(name)
     for (const name of named) if (!['ci', 'install'].includes(name)) expect(scripts).toHaveProperty([name])
   })
+})
 
-  it('has no dead links', () => {
-    const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map((match) => match[1] ?? '')
-    expect(links.length).toBeGreaterThan(5)
-    for (const link of links) expect(existsSync(new URL(`../../${link}`, import.meta.url)), link).toBe(true)
+const root = new URL('../../', import.meta.url)
+const skipped = /^(node_modules|build|\.data|client\/(dist|pack)|docs\/dist|docs\/decisions)(\/|\.|$)|\/node_modules\//
+const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => !skipped.test(path))
+const pages = files.filter((path) => path.endsWith('.md') && path !== 'CHANGELOG.md')
+
+/** Links to files of the repository, from the page's own folder. */
+const deadLinks = (page: string, text: string): string[] =>
+  [...text.replace(/```[\s\S]*?```|`[^`\n]*`/g, '').matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)]
+    .flatMap(([, link = '']) => (/^([a-z]+:|\/)/.test(link) ? [] : link))
+    .filter((link) => !existsSync(new URL(link, new URL(page, root))))
+
+/** Names of source files that stand nowhere. */
+const deadNames = (text: string): string[] =>
+  [...text.matchAll(/`([\w./-]+\.(?:ts|tsx|js))`/g)]
+    .flatMap(([, name = '']) => name.replace(/^\.\//, ''))
+    .filter((name) => !files.some((path) => path === name || path.endsWith(`/${name}`)))
+
+describe('every page', () => {
+  it.each(pages)('%s has no dead links, and names files that exist', (page) => {
+    expect([...deadLinks(page, read(page)), ...deadNames(read(page))]).toEqual([])
+  })
+
+  it('which the check notices', () => {
+    expect(pages.length).toBeGreaterThan(60)
+    expect(deadLinks('docs/README.md', '[here](guides/quickstart.md) and [there](guides/nowhere.md)')).toEqual([
+      'guides/nowhere.md',
+    ])
+    expect(deadNames('`client.ts`, `db/client.ts` and `db/nothing.ts`')).toEqual(['db/nothing.ts'])
   })
 })
