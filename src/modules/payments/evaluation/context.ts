@@ -17,8 +17,15 @@ import type {
   Usage,
 } from '../../../policy/types.ts'
 import { readPast } from './past.ts'
-import { type BeneficiaryState, type LockedState, readState, type StateQuery, usageKey, type WorkspaceState } from './state.ts'
-import { familyDay } from './state-parts.ts'
+import {
+  type BeneficiaryState,
+  familyDay,
+  type LockedState,
+  readState,
+  type StateQuery,
+  usageKey,
+  type WorkspaceState,
+} from './state.ts'
 
 /** What one payment's decision is based on. */
 export type PaymentContext = {

@@ -1,41 +1,18 @@
 import { canSign, countsUnder } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import { type Db, statement } from '../../../db/client.ts'
+import { columnsOf } from '../../../db/columns.ts'
 import { plainList, textList } from '../../../db/lists.ts'
-import {
-  amountOf,
-  asIs,
-  type Fields,
-  fieldsReader,
-  instantOf,
-  isTrue,
-  listOf,
-  numberOf,
-  quoted,
-  quotedOf,
-  readInstant,
-  recordsColumn,
-  recordsReader,
-  splitRecords,
-  sqlOf,
-  textOf,
-} from '../../../db/records.ts'
+import { accounts } from '../../../db/tables/accounts.ts'
+import { countedPaymentsSql, paidPaymentsSql } from '../../../db/transitions.ts'
 import { referenceKey, takesAnyReference } from '../../../lib/account-reference.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import type { ApprovalProof } from '../../../lib/policy-answers.ts'
+import { only } from '../../../lib/only.ts'
 import type { RailName } from '../../../lib/rail-names.ts'
 import { mayApplyTo } from '../../../policy/scope-sql.ts'
-import type { GrantRules, Limits, PayeeFacts, Periods, PolicyRules } from '../../../policy/types.ts'
+import type { GrantRules, Limits, Maker, PayeeFacts, Periods, PolicyRules, Unapproved } from '../../../policy/types.ts'
 import type { AccountRecord } from '../../identity/accounts/queries.ts'
-import {
-  askedPayees,
-  makerFields,
-  readPayeeFacts,
-  readUnapproved,
-  type UnapprovedState,
-  unapprovedColumn,
-} from './state-parts.ts'
 
 export type WorkspaceState = {
   id: Uuid
@@ -84,22 +61,38 @@ export type LockedState = {
   /** The policies that may apply to a payment to one of the beneficiaries. */
   policies: ReadonlyMap<Uuid, readonly PolicyState[]>
   usage: Map<string, Minor>
-  /** What was paid without an approval, where a threshold may apply. Each decision adds to it. */
-  unapproved: UnapprovedState
+  /** What was paid without an approval, by `familyDay`, where a threshold may apply. Each decision adds to it. */
+  unapproved: Map<string, readonly Unapproved[]>
   /** The first local date of each day and month whose usage was read. */
   periodStarts: ReadonlySet<string>
 }
 
+/** `familyId`: the payee, or of an account at a paybill the paybill. */
+export const familyDay = (familyId: Uuid, day: string): string => `${familyId} ${day}`
+
 export const usageKey = (subjectId: Uuid, period: string, start: string | null): string => `${subjectId} ${period} ${start}`
 
-// Rows as records: built as JSON, two thirds of the statement's time went into naming and typing each value.
+// One statement for any number of requests, as SQL text: each of its lists is read from what the one before found. One plan is made for lists of any
+// length, so each row is looked up by itself (`offset 0`): joined, a small table was read as a whole, with the rows of every tenant.
 
-const limitFields: Fields<Limits> = {
-  perPaymentLimitMinor: ['per_payment_limit_minor', amountOf],
-  dailyLimitMinor: ['daily_limit_minor', amountOf],
-  monthlyLimitMinor: ['monthly_limit_minor', amountOf],
-  approvalThresholdMinor: ['approval_threshold_minor', amountOf],
-}
+/** A subquery's rows as a list in JSON. Amounts are texts there: its numbers are not exact. */
+const list = (columns: string, from: string): string =>
+  `(select coalesce(json_agg(r), '[]') from (select ${columns} from ${from}) as r)`
+
+/**
+ * The beneficiaries that are asked for with their payees, every beneficiary of these in one row, and the policies that may apply to a payment to
+ * them.
+ */
+const asked = `asked as materialized (
+     select b.*, y.paybill_id, y.frozen_at is not null as payee_frozen, coalesce(y.paybill_id, y.id) as family_id
+     from unnest($3::uuid[]) as named(id)
+       cross join lateral (select * from beneficiaries where id = named.id offset 0) as b
+       cross join lateral (select * from payees where id = b.payee_id offset 0) as y),
+   same_payee as materialized (
+     select array(select distinct x.id from asked cross join lateral (
+       select id from beneficiaries where payee_id = any(array[asked.payee_id, asked.paybill_id]
+         || array(select z.id from payees z where z.paybill_id = asked.payee_id and z.reference_key = any($6::text[]))) offset 0) as x) as ids),
+   applicable as materialized ${mayApplyTo('same_payee', '$1::uuid[]')}`
 
 /** Members of workspace `w` that may decide its approvals, and count under the policies that may apply. */
 const approversOf = (further: string): string =>
@@ -107,161 +100,146 @@ const approversOf = (further: string): string =>
      where m.workspace_id = w.id and m.status = 'active' and m.role = any($5::text[]) and a.status = 'active'
        and ${countsUnder('m', 'w', 'applicable', '$8::timestamptz')} ${further})`
 
-const workspaceFields = [
-  'w.id',
-  'w.owning_account_id',
-  'w.frozen_at is not null or w.suspended_at is not null',
-  'w.closed_at is not null',
-  'w.time_zone',
-  'w.next_time_zone',
-  'w.next_time_zone_from',
-  approversOf(''),
-  `case when $7::boolean or exists (select from applicable p where p.workspace_id = w.id and p.approval_proof = 'signature')
-     then ${approversOf(`and ${canSign('m.account_id')}`)} else '{}' end`,
-]
-const ownerFields = [
-  'a.id',
-  'a.status',
-  quoted('a.email'),
-  quoted('a.display_name'),
-  'a.topups_enabled',
-  'a.payments_enabled',
-  'a.api_keys_enabled',
-  'a.oauth_enabled',
-  'a.is_admin',
-  'a.created_at',
-  'a.updated_at',
-]
-const beneficiaryFields = [
-  'b.id',
-  'b.workspace_id',
-  'b.payee_id',
-  'b.family_id',
-  quoted('b.display_name'),
-  'b.payment_rail',
-  quoted('b.destination_mask'),
-  'b.account_reference_required',
-  quoted('b.account_reference'),
-  'b.archived_at is not null',
-  ...makerFields,
-  'b.payee_frozen or coalesce((select z.frozen_at is not null from payees z where z.id = b.paybill_id), false)',
-  'array(select x.id from beneficiaries x where x.payee_id = b.payee_id)',
-  'array(select x.id from beneficiaries x where x.payee_id = b.paybill_id)',
-  `(select json_agg(json_build_object('referenceKey', z.reference_key, 'payeeId', z.id, 'frozen', z.frozen_at is not null,
-      'beneficiaryIds', array(select x.id from beneficiaries x where x.payee_id = z.id)))
-    from payees z where z.paybill_id = b.payee_id and z.reference_key = any($6::text[]))`,
-]
-const grantFields: Fields<GrantState> = {
-  id: ['id', asIs],
-  name: [quoted('label'), JSON.parse],
-  ...limitFields,
-  paymentTypes: [quoted('payment_types'), quotedOf],
-  beneficiaryIds: [quoted('beneficiary_ids'), quotedOf],
-  newPayees: ['new_payees', textOf],
-  onDuplicate: ['on_duplicate', textOf],
-  frozen: ['frozen_at is not null', isTrue],
-  revoked: ['revoked_at is not null', isTrue],
-  depth: ['cardinality(ancestor_ids)', Number],
-}
-const policyFields: Fields<PolicyState> = {
-  id: ['id', asIs],
-  workspaceId: ['workspace_id', asIs],
-  name: [quoted('name'), JSON.parse],
-  version: ['version', Number],
-  bindsGrantId: ['binds_grant_id', textOf],
-  ...limitFields,
-  paymentTypes: [quoted('payment_types'), JSON.parse],
-  beneficiaryIds: ['beneficiary_ids', listOf],
-  requiredApprovalCount: ['required_approval_count', Number],
-  separationOfDuties: ['separation_of_duties', isTrue],
-  approvalProof: ['approval_proof', (text) => text as ApprovalProof],
-  duplicateWindowSeconds: ['duplicate_window_seconds', numberOf],
-  onDuplicate: ['on_duplicate', textOf],
-  newPayees: ['new_payees', textOf],
-  payeeVerification: ['payee_verification', textOf],
-}
+const workspaceColumns = `w.id, w.owning_account_id as "ownerId", w.frozen_at is not null or w.suspended_at is not null as frozen,
+  w.closed_at is not null as closed, w.time_zone as "timeZone", w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextFrom",
+  ${approversOf('')} as "approverAccountIds",
+  case when $7::boolean or exists (select from applicable p where p.workspace_id = w.id and p.approval_proof = 'signature')
+    then ${approversOf(`and ${canSign('m.account_id')}`)} else '{}' end as "signingAccountIds"`
+
+/** A payee that looks like one that was paid is named only while nothing was paid to it itself. */
+const similarTo = `case when b.similar_to_id is not null
+    and not exists (select from payments o where o.beneficiary_id = b.id and o.status in ${paidPaymentsSql}) then
+    (select json_build_object('beneficiaryId', s.id, 'name', s.display_name) from beneficiaries s
+     where s.id = b.similar_to_id and exists (select from payments q where q.beneficiary_id = s.id and q.status in ${paidPaymentsSql})) end`
+
+const beneficiaryColumns = `b.id, b.workspace_id as "workspaceId", b.payee_id as "payeeId", b.family_id as "familyId", b.display_name as "displayName",
+  b.payment_rail as rail, b.destination_mask as "destinationMask", b.account_reference_required as "accountReferenceRequired",
+  b.account_reference as "accountReference", b.archived_at is not null as archived,
+  b.payee_frozen or coalesce((select z.frozen_at is not null from payees z where z.id = b.paybill_id), false) as frozen,
+  array(select x.id from beneficiaries x where x.payee_id = b.payee_id) as "payeeBeneficiaryIds",
+  array(select x.id from beneficiaries x where x.payee_id = b.paybill_id) as "paybillBeneficiaryIds",
+  ${list(
+    `z.reference_key as "referenceKey", z.id as "payeeId", z.frozen_at is not null as frozen,
+    array(select x.id from beneficiaries x where x.payee_id = z.id) as "beneficiaryIds"`,
+    'payees z where z.paybill_id = b.payee_id and z.reference_key = any($6::text[])',
+  )} as accounts,
+  b.confirmed_at is not null as confirmed, b.created_at as "createdAt", b.changed_at as "changedAt",
+  json_build_object('accountId', b.created_by, 'grantId', b.created_by_grant_id, 'label', b.created_by_label) as "createdBy",
+  json_build_object('accountId', b.changed_by, 'grantId', b.changed_by_grant_id, 'label', b.changed_by_label) as "changedBy",
+  b.verification, b.reported_name as "reportedName", ${similarTo} as "similarTo"`
+
+/** The columns that the rules of a grant and of a policy both have. */
+const ruleColumns = `id, per_payment_limit_minor::text as "perPaymentLimitMinor", daily_limit_minor::text as "dailyLimitMinor",
+  monthly_limit_minor::text as "monthlyLimitMinor", approval_threshold_minor::text as "approvalThresholdMinor", payment_types as "paymentTypes",
+  beneficiary_ids as "beneficiaryIds", new_payees as "newPayees", on_duplicate as "onDuplicate"`
+const grantColumns = `${ruleColumns}, label as name, frozen_at is not null as frozen, revoked_at is not null as revoked,
+  cardinality(ancestor_ids) as depth`
+const policyColumns = `${ruleColumns}, workspace_id as "workspaceId", name, version, binds_grant_id as "bindsGrantId",
+  required_approval_count as "requiredApprovalCount", separation_of_duties as "separationOfDuties", approval_proof as "approvalProof",
+  duplicate_window_seconds as "duplicateWindowSeconds", payee_verification as "payeeVerification"`
+
+const approvals = `coalesce((select required_approvals from approvals a where a.id = p.approval_id), (p.mandate_id is not null)::int)`
+const ofPayee = `select p.* from payments p where p.payee_id = y.id and p.counted_day = any($4::date[]) and p.status in ${countedPaymentsSql}`
 
 /**
- * One row for any number of requests, and no row locks: a transaction that freezes, revokes, archives or changes one of these holds the
- * account's lock, which the deciding transaction holds too.
+ * Read only where a policy or a grant has a threshold, which also bounds how many rows nobody approved; those that somebody approved only where a
+ * policy asks for several people.
+ */
+const unapproved = list(
+  `u.family_id as "familyId", u.counted_day as day, u.payment_type as "paymentType", u.rail, u.approvals, u.minor::text as "amountMinor",
+   array(select unnest(g.ancestor_ids || g.id) from grants g where g.id = u.grant_id) as "grantLineage"`,
+  `(select family.id as family_id, p.counted_day, p.payment_type, p.rail, p.grant_id, ${approvals} as approvals, sum(p.amount_minor) as minor
+    from (select distinct family_id from asked) as family(id)
+    cross join lateral (select family.id union all select id from payees where paybill_id = family.id) as y(id)
+    cross join lateral (
+      (${ofPayee} and p.approval_id is null and p.mandate_id is null offset 0)
+      union all
+      (${ofPayee} and (p.approval_id is not null or p.mandate_id is not null)
+         and exists (select from applicable where approval_threshold_minor is not null and required_approval_count > 1) offset 0)) as p
+    where exists (select from applicable where approval_threshold_minor is not null)
+      or exists (select from grants g where g.id = any($2::uuid[]) and g.approval_threshold_minor is not null)
+    group by 1, 2, 3, 4, 5, 6) as u`,
+)
+
+/**
+ * No row locks: a transaction that freezes, revokes, archives or changes one of these holds the account's lock, which the deciding transaction holds
+ * too.
  */
 const read = statement(
   'payments.state',
-  `with ${askedPayees},
-   applicable as materialized ${mayApplyTo('same_payee', '$1::uuid[]')}
+  `with ${asked}
    select
-    ${recordsColumn(workspaceFields, 'workspaces w where w.id = any($1::uuid[])')} as workspaces,
-    ${recordsColumn(ownerFields, 'accounts a where a.id = any(array(select owning_account_id from workspaces where id = any($1::uuid[])))')} as owners,
-    ${recordsColumn(beneficiaryFields, 'asked b')} as beneficiaries,
-    ${recordsColumn(sqlOf(grantFields), 'grants where id = any($2::uuid[])')} as grants,
-    ${recordsColumn(sqlOf(policyFields), 'applicable')} as policies,
-    ${recordsColumn(
-      ['c.subject_id', 'c.period', 'c.period_start', 'c.used_minor'],
+    ${list(workspaceColumns, 'workspaces w where w.id = any($1::uuid[])')} as workspaces,
+    ${list(columnsOf(accounts, 'a'), 'accounts a where a.id = any(array(select owning_account_id from workspaces where id = any($1::uuid[])))')} as owners,
+    ${list(beneficiaryColumns, 'asked b')} as beneficiaries,
+    ${list(grantColumns, 'grants where id = any($2::uuid[])')} as grants,
+    ${list(policyColumns, 'applicable')} as policies,
+    ${list(
+      `c.subject_id as "subjectId", c.period, c.period_start as "periodStart", c.used_minor::text as "usedMinor"`,
       `usage_counters c where c.subject_id = any(array(select unnest($2::uuid[]) union all select id from applicable))
          and c.period in ('day', 'month') and c.period_start = any($4::date[])`,
     )} as usage,
-    ${unapprovedColumn} as unapproved`,
+    ${unapproved} as unapproved`,
   'record',
 )
 
-const readWorkspaces = recordsReader(
-  (next): WorkspaceState => ({
-    id: next(),
-    ownerId: next(),
-    frozen: isTrue(next()),
-    closed: isTrue(next()),
-    zone: { timeZone: next(), nextTimeZone: textOf(next()), nextFrom: instantOf(next()) },
-    approverAccountIds: listOf(next()),
-    signingAccountIds: listOf(next()),
-  }),
-)
-const readOwners = recordsReader(
-  (next): AccountRecord => ({
-    id: next(),
-    status: next() as AccountRecord['status'],
-    email: quotedOf(next()),
-    displayName: quotedOf(next()),
-    topupsEnabled: isTrue(next()),
-    paymentsEnabled: isTrue(next()),
-    apiKeysEnabled: isTrue(next()),
-    oauthEnabled: isTrue(next()),
-    isAdmin: isTrue(next()),
-    createdAt: readInstant(next),
-    updatedAt: readInstant(next),
-  }),
-)
-const readBeneficiaries = recordsReader((next): BeneficiaryState => {
-  const beneficiary = {
-    id: next(),
-    workspaceId: next(),
-    payeeId: next(),
-    familyId: next(),
-    displayName: JSON.parse(next()),
-    rail: next() as RailName,
-    destinationMask: JSON.parse(next()),
-    accountReferenceRequired: isTrue(next()),
-    accountReference: quotedOf<string>(next()),
-    archived: isTrue(next()),
-    payee: readPayeeFacts(next),
-    frozen: isTrue(next()),
-    payeeBeneficiaryIds: listOf(next()),
-    paybillBeneficiaryIds: listOf(next()),
-    accounts: quotedOf<AccountState[]>(next()) ?? [],
-  }
-  return { ...beneficiary, takesAnyReference: takesAnyReference({ ...beneficiary, paymentRail: beneficiary.rail }) }
+/** A row as JSON has it. */
+type Sent<Row> = {
+  [Name in keyof Row]: Row[Name] extends Minor | Date ? string : Row[Name] extends Minor | Date | null ? string | null : Row[Name]
+}
+type SentWorkspace = Omit<WorkspaceState, 'zone'> & Sent<WorkspaceState['zone']>
+type SentBeneficiary = Omit<BeneficiaryState, 'payee' | 'takesAnyReference'> &
+  Sent<Omit<BeneficiaryState['payee'], 'change'>> & { changedAt: string | null; changedBy: Maker }
+type SentRow = {
+  workspaces: SentWorkspace[]
+  owners: Sent<AccountRecord>[]
+  beneficiaries: SentBeneficiary[]
+  grants: Sent<GrantState>[]
+  policies: Sent<PolicyState>[]
+  usage: { subjectId: Uuid; period: string; periodStart: string; usedMinor: string }[]
+  unapproved: (Sent<Unapproved> & { familyId: Uuid; day: string })[]
+}
+
+const instant = (text: string | null): Date | null => (text === null ? null : new Date(text))
+const minor = (text: string | null): Minor | null => (text === null ? null : BigInt(text))
+const limitsOf = (rule: Sent<Limits>): Limits => ({
+  perPaymentLimitMinor: minor(rule.perPaymentLimitMinor),
+  dailyLimitMinor: minor(rule.dailyLimitMinor),
+  monthlyLimitMinor: minor(rule.monthlyLimitMinor),
+  approvalThresholdMinor: minor(rule.approvalThresholdMinor),
 })
-const readGrants = fieldsReader(grantFields)
-const readPolicies = fieldsReader(policyFields)
-/** These differ each time: nothing is gained by remembering them. */
-const readUsage = (text: string | null): Map<string, Minor> => {
-  const usage = new Map<string, Minor>()
-  for (const [subjectId = '', period = '', start = '', used = ''] of splitRecords(text))
-    usage.set(usageKey(subjectId, period, start), BigInt(used))
-  return usage
+
+const workspaceOf = ({ timeZone, nextTimeZone, nextFrom, ...workspace }: SentWorkspace): WorkspaceState => ({
+  ...workspace,
+  zone: { timeZone, nextTimeZone, nextFrom: instant(nextFrom) },
+})
+const ownerOf = (owner: Sent<AccountRecord>): AccountRecord => ({
+  ...owner,
+  createdAt: new Date(owner.createdAt),
+  updatedAt: new Date(owner.updatedAt),
+})
+const beneficiaryOf = (sent: SentBeneficiary): BeneficiaryState => {
+  const { confirmed, createdBy, createdAt, changedBy, changedAt, verification, reportedName, similarTo, ...beneficiary } = sent
+  const change = changedAt === null ? null : { by: changedBy, at: new Date(changedAt) }
+  return {
+    ...beneficiary,
+    takesAnyReference: takesAnyReference({ ...beneficiary, paymentRail: beneficiary.rail }),
+    payee: { confirmed, createdBy, createdAt: new Date(createdAt), change, verification, reportedName, similarTo },
+  }
 }
 
 const byId = <Value extends { id: Uuid }>(rows: readonly Value[]): Map<Uuid, Value> =>
   new Map(rows.map((value) => [value.id, value]))
+
+const unapprovedOf = (rows: SentRow['unapproved']): LockedState['unapproved'] => {
+  const grouped = Map.groupBy(rows, ({ familyId, day }) => familyDay(familyId, day))
+  return new Map(
+    [...grouped].map(([key, group]) => [
+      key,
+      group.map(({ familyId, day, ...row }) => ({ ...row, amountMinor: BigInt(row.amountMinor) })),
+    ]),
+  )
+}
 
 export type StateQuery = {
   workspaceIds: readonly Uuid[]
@@ -279,27 +257,32 @@ export type StateQuery = {
 /** Reads what decisions for these workspaces, grants and beneficiaries need, in one round trip. */
 export const readState = async (db: Db, query: StateQuery): Promise<LockedState> => {
   const periodStarts = new Set(query.periods.flatMap(({ day, month }) => [day, month]))
-  const [row] = await db.query<
-    Record<'workspaces' | 'owners' | 'beneficiaries' | 'grants' | 'policies' | 'usage' | 'unapproved', string | null>
-  >(read, [
-    plainList(query.workspaceIds),
-    plainList(query.grantIds),
-    plainList([...new Set(query.beneficiaryIds)]),
-    plainList([...periodStarts]),
-    plainList(decidingRoles),
-    textList([...new Set(query.accountReferences.flatMap((reference) => (reference === null ? [] : referenceKey(reference))))]),
-    query.withSigners ?? false,
-    query.at,
-  ])
-  if (!row) throw new Error('a statement that always answers did not')
+  const row = only(
+    await db.query<SentRow>(read, [
+      plainList(query.workspaceIds),
+      plainList(query.grantIds),
+      plainList([...new Set(query.beneficiaryIds)]),
+      plainList([...periodStarts]),
+      plainList(decidingRoles),
+      textList([...new Set(query.accountReferences.flatMap((reference) => (reference === null ? [] : referenceKey(reference))))]),
+      query.withSigners ?? false,
+      query.at,
+    ]),
+  )
+  const policies = row.policies.map((policy): PolicyState => ({ ...policy, ...limitsOf(policy) }))
   return {
-    owners: byId(readOwners(row.owners)),
-    workspaces: byId(readWorkspaces(row.workspaces)),
-    beneficiaries: byId(readBeneficiaries(row.beneficiaries)),
-    grants: byId(readGrants(row.grants)),
-    policies: Map.groupBy(readPolicies(row.policies), ({ workspaceId }) => workspaceId),
-    usage: readUsage(row.usage),
-    unapproved: readUnapproved(row.unapproved),
+    owners: byId(row.owners.map(ownerOf)),
+    workspaces: byId(row.workspaces.map(workspaceOf)),
+    beneficiaries: byId(row.beneficiaries.map(beneficiaryOf)),
+    grants: byId(row.grants.map((grant): GrantState => ({ ...grant, ...limitsOf(grant) }))),
+    policies: Map.groupBy(policies, ({ workspaceId }) => workspaceId),
+    usage: new Map(
+      row.usage.map(({ subjectId, period, periodStart, usedMinor }) => [
+        usageKey(subjectId, period, periodStart),
+        BigInt(usedMinor),
+      ]),
+    ),
+    unapproved: unapprovedOf(row.unapproved),
     periodStarts,
   }
 }
