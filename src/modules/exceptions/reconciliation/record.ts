@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { statement, type Tx } from '../../../db/client.ts'
-import { plainList, textList, timeList } from '../../../db/lists.ts'
-import { prepareInsertOnce } from '../../../db/prepare-write.ts'
-import { reconciliations } from '../../../db/tables/rails.ts'
+import type { Tx } from '../../../db/client.ts'
+import { prepareInsertAll, prepareInsertOnce } from '../../../db/prepare-write.ts'
+import { reconciliationDifferences, reconciliations } from '../../../db/tables/rails.ts'
 import { audit } from '../../../events/audit.ts'
 import { conflict } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
@@ -16,14 +15,7 @@ import type { Difference, Match, StatementMatch } from './rules.ts'
 
 const insertRun = prepareInsertOnce('reconciliation.insert', reconciliations)
 
-/** One statement for a statement's thousand differences, which drizzle's insert cannot be prepared for: the number of its rows is not known. */
-const insertAll = statement(
-  'reconciliation.insert_differences',
-  `insert into reconciliation_differences (reconciliation_id, created_at, id, kind, receipt, subject_kind, subject_id, booked_minor, stated_minor,
-     reason, action, offer, resolved_at, resolved_by, note)
-   select $1, $2, d.* from unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::bigint[], $9::bigint[], $10::text[],
-     $11::text[], $12::text[], $13::timestamptz[], $14::text[], $15::text[]) as d`,
-)
+const insertAll = prepareInsertAll('reconciliation.insert_differences', reconciliationDifferences)
 
 export type Comparison = {
   provider: Provider
@@ -77,27 +69,23 @@ const insertDifferences = async (tx: Tx, reconciliationId: Uuid, all: readonly D
     await insertPortion(tx, reconciliationId, all.slice(from, from + portion), report)
 }
 
-const insertPortion = (tx: Tx, reconciliationId: Uuid, differences: readonly Difference[], report: boolean): Promise<unknown> => {
-  const list = <Value>(read: (difference: Difference) => Value): Value[] => differences.map(read)
-  const closed = list((difference) => isEvidence(difference) && !report)
-  return tx.query(insertAll, [
-    reconciliationId,
-    tx.at,
-    plainList(list(() => newId())),
-    textList(list(({ kind }) => kind)),
-    textList(list(({ receipt }) => receipt)),
-    textList(list(({ subject }) => subject?.kind ?? null)),
-    plainList(list(({ subject }) => subject?.id ?? null)),
-    plainList(list(({ bookedMinor }) => bookedMinor)),
-    plainList(list(({ statedMinor }) => statedMinor)),
-    textList(list(({ reason }) => reason)),
-    textList(list(({ action }) => action)),
-    textList(list(({ offer }) => offer ?? null)),
-    timeList(closed.map((is) => (is ? tx.at : null))),
-    textList(closed.map((is) => (is ? asEvidence.by : null))),
-    textList(closed.map((is) => (is ? asEvidence.note : null))),
-  ])
-}
+const insertPortion = (tx: Tx, reconciliationId: Uuid, differences: readonly Difference[], report: boolean): Promise<unknown> =>
+  insertAll(
+    tx.query,
+    differences.map((difference) => {
+      const { subject, kind, receipt, bookedMinor, statedMinor, reason, action, offer } = difference
+      const closed = isEvidence(difference) && !report ? asEvidence : null
+      return {
+        ...{ id: newId(), reconciliationId, kind, receipt, bookedMinor, statedMinor, reason, action, offer },
+        subjectKind: subject?.kind,
+        subjectId: subject?.id,
+        resolvedAt: closed && tx.at,
+        resolvedBy: closed?.by,
+        note: closed?.note,
+        createdAt: tx.at,
+      }
+    }),
+  )
 
 /** Records a comparison of the books with what a provider says: its sums, and a row for each difference. */
 export const recordComparison = async (

@@ -5,7 +5,7 @@ import { sha256 } from '../../../auth/secrets.ts'
 import { sessionBehind } from '../../../auth/session-behind.ts'
 import type { Database } from '../../../db/client.ts'
 import { first } from '../../../db/client.ts'
-import { prepareLoneInsert, prepareWrite } from '../../../db/prepare-write.ts'
+import { prepareInsertAll, prepareWrite } from '../../../db/prepare-write.ts'
 import { oauthAuthorizations } from '../../../db/tables/oauth.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
@@ -18,7 +18,7 @@ import { decisionTtlSeconds, hasGrantFor } from './authorizations.ts'
 
 type AuthorizeDeps = Pick<Deps, 'clock' | 'config' | 'db'>
 
-const insertRow = prepareLoneInsert('oauth_authorizations.insert', oauthAuthorizations)
+const insertRow = prepareInsertAll('oauth_authorizations.insert', oauthAuthorizations)
 
 const takeRow = prepareWrite(
   'oauth_authorizations.take_pushed',
@@ -57,18 +57,20 @@ export const pushRequest = async (deps: AuthorizeDeps, client: ClientRecord, par
   const request = readCodeRequest(client, parameters, deps.config.publicUrl)
   const reference = randomBytes(32).toString('base64url')
   const at = deps.clock.now()
-  await insertRow(deps.db, {
-    id: newId(),
-    clientId: client.id,
-    flow: 'code',
-    status: 'pushed',
-    ...request,
-    redirectUri,
-    state: parameters.state ?? null,
-    requestUriHash: sha256(reference),
-    createdAt: at,
-    expiresAt: secondsAfter(at, pushedTtlSeconds),
-  })
+  await insertRow(deps.db.query, [
+    {
+      id: newId(),
+      clientId: client.id,
+      flow: 'code',
+      status: 'pushed',
+      ...request,
+      redirectUri,
+      state: parameters.state ?? null,
+      requestUriHash: sha256(reference),
+      createdAt: at,
+      expiresAt: secondsAfter(at, pushedTtlSeconds),
+    },
+  ])
   return requestUriPrefix + reference
 }
 
@@ -115,18 +117,20 @@ const begin = async (
   if (prompts.includes('none')) throw new OAuthError(principal ? 'consent_required' : 'login_required')
   const at = deps.clock.now()
   const id = newId()
-  await insertRow(deps.db, {
-    id,
-    clientId: client.id,
-    flow: 'code',
-    status: 'pending',
-    ...request,
-    redirectUri,
-    state: parameters.state ?? null,
-    ...(await bindingOf(deps.db, principal)),
-    createdAt: at,
-    expiresAt: secondsAfter(at, decisionTtlSeconds),
-  })
+  await insertRow(deps.db.query, [
+    {
+      id,
+      clientId: client.id,
+      flow: 'code',
+      status: 'pending',
+      ...request,
+      redirectUri,
+      state: parameters.state ?? null,
+      ...(await bindingOf(deps.db, principal)),
+      createdAt: at,
+      expiresAt: secondsAfter(at, decisionTtlSeconds),
+    },
+  ])
   return id
 }
 

@@ -1,5 +1,7 @@
 import { statement, type Tx } from '../../../db/client.ts'
-import { plainList, textList } from '../../../db/lists.ts'
+import { plainList } from '../../../db/lists.ts'
+import { prepareInsertAll } from '../../../db/prepare-write.ts'
+import { spendingTotals, usageCounters } from '../../../db/tables/policies.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { everyPayee, noGrant, policiesOf } from '../../../policy/scope-sql.ts'
@@ -12,20 +14,14 @@ const totalStart = '0001-01-01'
 /** What one payment adds to: the counters of its policies, grants and mandate, and its owner's totals. */
 export type Counted = { payment: PaymentRecord; charges: readonly Charge[] }
 
-const add = statement(
-  'counters.add',
-  `insert into usage_counters as c (subject, subject_id, period, period_start, account_id, used_minor, payments)
-   select * from unnest($1::text[], $2::uuid[], $3::text[], $4::date[], $5::uuid[], $6::bigint[], $7::bigint[])
-   on conflict (subject_id, period, period_start, account_id) do update
-     set used_minor = c.used_minor + excluded.used_minor, payments = c.payments + excluded.payments`,
-)
-const addTotals = statement(
-  'counters.add_totals',
-  `insert into spending_totals as t (workspace_id, account_id, day, payee_id, grant_id, rail, payment_type, used_minor, payments)
-   select * from unnest($1::uuid[], $2::uuid[], $3::date[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::bigint[])
-   on conflict (workspace_id, day, payee_id, rail, payment_type, grant_id, account_id) do update
-     set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`,
-)
+/** How a sum is added to the row of its key, which is a table's primary key. */
+const addedBy = (key: string): string => `on conflict (${key}) do update
+     set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`
+const addedToCounter = addedBy('subject_id, period, period_start, account_id')
+const addedToTotal = addedBy('workspace_id, day, payee_id, rail, payment_type, grant_id, account_id')
+
+const add = prepareInsertAll('counters.add', usageCounters, addedToCounter)
+const addTotals = prepareInsertAll('counters.add_totals', spendingTotals, addedToTotal)
 
 /** Everything that counts these payments, with their sums; it follows from the payments alone. */
 const chargesOf = `
@@ -59,66 +55,52 @@ const releaseTotals = statement(
 /** Of payments of one account. */
 const charge = statement(
   'counters.charge',
-  `insert into usage_counters as c (subject, subject_id, period, period_start, account_id, used_minor, payments)
+  `insert into usage_counters as t (subject, subject_id, period, period_start, account_id, used_minor, payments)
    select subject, id, period, start, (select account_id from payments where id = ($1::uuid[])[1]), minor, payments from (${chargesOf}) as own
-   on conflict (subject_id, period, period_start, account_id) do update
-     set used_minor = c.used_minor + excluded.used_minor, payments = c.payments + excluded.payments`,
+   ${addedToCounter}`,
 )
 const chargeTotals = statement(
   'counters.charge_totals',
   `insert into spending_totals as t (workspace_id, account_id, day, payee_id, grant_id, rail, payment_type, used_minor, payments)
    select workspace_id, account_id, day, payee, grant_id, rail, payment_type, minor, payments from (${totalsOf}) as own
-   on conflict (workspace_id, day, payee_id, rail, payment_type, grant_id, account_id) do update
-     set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`,
+   ${addedToTotal}`,
 )
 const setDay = statement('payments.count_in', 'update payments set counted_day = $2 where id = $1')
 
-type Sum = { key: readonly string[]; usedMinor: Minor; payments: number }
-
-/** One sum for each key: every payment is added to half a dozen of them. */
-const createSums = () => {
-  const sums = new Map<string, Sum>()
-  return {
-    add: (key: readonly string[], amountMinor: Minor): void => {
-      const name = key.join(' ')
-      const sum = sums.get(name)
-      if (!sum) sums.set(name, { key, usedMinor: amountMinor, payments: 1 })
-      else {
-        sum.usedMinor += amountMinor
-        sum.payments += 1
-      }
-    },
-    rows: () => [...sums.values()],
+/** One row for each key, with the sum of its payments: every payment is added to half a dozen of them. */
+const summed = <Key extends object>(rows: readonly (Key & { usedMinor: Minor })[]) => {
+  const sums = new Map<string, Key & { usedMinor: Minor; payments: bigint }>()
+  for (const row of rows) {
+    const { usedMinor, ...key } = row
+    const name = Object.values(key).join(' ')
+    const sum = sums.get(name)
+    if (sum) {
+      sum.usedMinor += usedMinor
+      sum.payments += 1n
+    } else sums.set(name, { ...row, payments: 1n })
   }
+  return [...sums.values()]
 }
-
-const column = (rows: readonly Sum[], at: number): string => plainList(rows.map(({ key }) => key[at] ?? null))
 
 /**
  * Adds payments to every counter that counts them and to their owners' totals: one row for each counter, however many payments. The caller
  * holds the owning ledger accounts' locks, and no other transaction touches these rows.
  */
 export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promise<void> => {
-  const counters = createSums()
-  const perDay = createSums()
-  for (const { payment: p, charges: own } of counted) {
-    for (const { subject, subjectId, period, periodStart } of own)
-      counters.add([subject, subjectId, period, periodStart ?? totalStart, p.accountId], p.amountMinor)
-    for (const payee of [p.payeeId, everyPayee])
-      perDay.add([p.workspaceId, p.accountId, p.countedDay, payee, p.grantId ?? noGrant, p.rail, p.paymentType], p.amountMinor)
-  }
-  const charges = counters.rows()
-  const totals = perDay.rows()
-  const sums = (rows: readonly Sum[]) => [plainList(rows.map((row) => row.usedMinor)), plainList(rows.map((row) => row.payments))]
-  await Promise.all([
-    charges.length > 0 && tx.query(add, [...[0, 1, 2, 3, 4].map((at) => column(charges, at)), ...sums(charges)]),
-    totals.length > 0 &&
-      tx.query(addTotals, [
-        ...[0, 1, 2, 3, 4, 5].map((at) => column(totals, at)),
-        textList(totals.map(({ key }) => key[6] ?? null)),
-        ...sums(totals),
-      ]),
-  ])
+  const charges = counted.flatMap(({ payment: { accountId, amountMinor: usedMinor }, charges: own }) =>
+    own.map(({ subject, subjectId, period, periodStart }) => ({
+      ...{ subject, subjectId, accountId, period, usedMinor },
+      periodStart: periodStart ?? totalStart,
+    })),
+  )
+  const totals = counted.flatMap(
+    ({ payment: { workspaceId, accountId, countedDay, payeeId, grantId, rail, paymentType, amountMinor } }) =>
+      [payeeId, everyPayee].map((payee) => ({
+        ...{ workspaceId, accountId, rail, paymentType, day: countedDay, payeeId: payee, usedMinor: amountMinor },
+        grantId: grantId ?? noGrant,
+      })),
+  )
+  await Promise.all([add(tx.query, summed(charges)), addTotals(tx.query, summed(totals))])
 }
 
 /** Takes payments off their counters, in the day and month in which each counts. A counter that was deleted is not created again. */

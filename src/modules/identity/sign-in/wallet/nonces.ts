@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { lt } from 'drizzle-orm'
-import { type Db, statement, type Tx } from '../../../../db/client.ts'
-import { plainList, timeList } from '../../../../db/lists.ts'
-import { prepareLoneInsert } from '../../../../db/prepare-write.ts'
+import type { Db, Tx } from '../../../../db/client.ts'
+import { prepareInsertAll } from '../../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../../db/prune.ts'
 import { type noncePurposes, nonces } from '../../../../db/tables/sessions.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
@@ -15,7 +14,7 @@ export type IssuedNonce = { nonce: string; issuedAt: Date; expiresAt: Date }
 /** What a nonce that has a row from the start is for. */
 export type NoncePurpose = Exclude<(typeof noncePurposes)[number], 'wallet_sign_in'>
 
-const insertNonce = prepareLoneInsert('nonces.insert', nonces)
+const insertNonce = prepareInsertAll('nonces.insert', nonces)
 
 /** Stored when it is given out, because what it is bound to decides how a later request with it is refused. */
 export const issueNonce = async (
@@ -25,28 +24,28 @@ export const issueNonce = async (
 ): Promise<IssuedNonce> => {
   const nonce = randomBytes(16).toString('hex')
   const expiresAt = secondsAfter(now, ttlSeconds)
-  await insertNonce(db, { nonce, purpose, boundTo, createdAt: now, expiresAt })
+  await insertNonce(db.query, [{ nonce, purpose, boundTo, createdAt: now, expiresAt }])
   return { nonce, issuedAt: now, expiresAt }
 }
 
-const burn = statement(
-  'nonces.burn',
-  `insert into nonces (nonce, purpose, created_at, expires_at, consumed_at)
-   select nonce, 'wallet_sign_in', presented_at, expires_at, presented_at
-   from unnest($1::text[], $2::timestamptz[], $3::timestamptz[]) as n(nonce, expires_at, presented_at) order by nonce
-   on conflict do nothing returning nonce`,
-)
+const burn = prepareInsertAll<typeof nonces, { nonce: string }>('nonces.burn', nonces, 'on conflict do nothing returning nonce')
 /**
  * Uses nonces of sign-ins up (`sign-in-nonce.ts`), and returns those that nobody has used before: of twenty requests at once one has it. In
  * sorted order, so that two transactions that use the same nonces do not wait for each other.
  */
-export const burnNonces = async (db: Db, nonces: readonly SignInNonce[]): Promise<Set<string>> => {
-  const used = await db.query<{ nonce: string }>(burn, [
-    plainList(nonces.map(({ nonce }) => nonce)),
-    timeList(nonces.map(({ expiresAt }) => expiresAt)),
-    timeList(nonces.map(({ presentedAt }) => presentedAt)),
-  ])
-  return new Set(used.map(({ nonce }) => nonce))
+export const burnNonces = async (db: Db, used: readonly SignInNonce[]): Promise<Set<string>> => {
+  const rows = used.map(({ nonce, expiresAt, presentedAt }) => ({
+    nonce,
+    purpose: 'wallet_sign_in' as const,
+    createdAt: presentedAt,
+    expiresAt,
+    consumedAt: presentedAt,
+  }))
+  const burnt = await burn(
+    db.query,
+    rows.sort((one, other) => (one.nonce < other.nonce ? -1 : 1)),
+  )
+  return new Set(burnt.map(({ nonce }) => nonce))
 }
 
 const removal = prepareRemoval('nonces.prune', nonces, {

@@ -5,7 +5,7 @@ import { joinTurn } from '../../../../db/join-turn.ts'
 import { bytesList, plainList, textList } from '../../../../db/lists.ts'
 import { dropPeriods } from '../../../../db/periods.ts'
 import { prepare } from '../../../../db/prepare.ts'
-import { prepareInsert, prepareLoneInsert } from '../../../../db/prepare-write.ts'
+import { prepareInsert, prepareInsertAll } from '../../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../../db/prune.ts'
 import { beneficiaries } from '../../../../db/tables/beneficiaries.ts'
 import { callbackBodies, callbackDeliveries, payments } from '../../../../db/tables/payments.ts'
@@ -86,7 +86,7 @@ const keepAll = async (deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'vault'>, arri
   return rows.map(({ id }) => ({ stored: known.has(id), known: known.get(id) ?? true }))
 }
 
-const insertRefused = prepareLoneInsert('deliveries.insert_refused', callbackDeliveries)
+const insertRefused = prepareInsertAll('deliveries.insert_refused', callbackDeliveries)
 
 /** For a refused delivery only the time, the source and the reason are stored: what a stranger sends is not evidence. */
 const noteRefused = async (
@@ -96,17 +96,19 @@ const noteRefused = async (
 ): Promise<void> => {
   const at = deps.clock.now()
   const id = newId()
-  await insertRefused(deps.db, {
-    id,
-    attemptId,
-    accountId: attempt?.accountId,
-    kind,
-    sourceIp,
-    authentic: false,
-    verdict,
-    receivedAt: at,
-    processedAt: at,
-  })
+  await insertRefused(deps.db.query, [
+    {
+      id,
+      attemptId,
+      accountId: attempt?.accountId,
+      kind,
+      sourceIp,
+      authentic: false,
+      verdict,
+      receivedAt: at,
+      processedAt: at,
+    },
+  ])
   deps.logger.warn({ delivery: id, source: sourceIp, verdict }, 'a delivery was refused')
 }
 

@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import { type Db, first, statement, type Tx } from '../../../../db/client.ts'
 import { columnsOf } from '../../../../db/columns.ts'
 import { prepare } from '../../../../db/prepare.ts'
-import { prepareUpdate, prepareWrite } from '../../../../db/prepare-write.ts'
+import { prepareInsertAll, prepareUpdate, prepareWrite } from '../../../../db/prepare-write.ts'
 import { railAttempts } from '../../../../db/tables/payments.ts'
 import { type StateOf, statesBefore, transitions } from '../../../../db/transitions.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
@@ -37,13 +37,10 @@ export const findAttempt = (db: Db, id: Uuid): Promise<AttemptRecord | undefined
 /** All attempts of payments or top-ups, oldest first. */
 export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<AttemptRecord[]> => db.run(bySubjects, { subjectIds })
 
-const insert = statement(
+const insert = prepareInsertAll<typeof railAttempts, { id: Uuid }>(
   'attempts.insert',
-  `insert into rail_attempts (id, kind, subject_id, account_id, rail, state, amount_minor, order_id, reference, generation, send, next_check_at, created_at, updated_at)
-   select x.id, $1, x.subject_id, x.account_id, $2, 'recorded', x.amount_minor, x.order_id, x.reference, x.generation, x.send, $3, $4, $4
-   from unnest($5::uuid[], $6::uuid[], $7::bigint[], $8::uuid[], $9::text[], $10::int[], $11::int[], $12::uuid[])
-     as x(id, subject_id, amount_minor, order_id, reference, generation, send, account_id)
-   on conflict do nothing returning id`,
+  railAttempts,
+  'on conflict do nothing returning id',
 )
 
 export type NewAttempt = Pick<
@@ -57,22 +54,10 @@ export const insertAttempts = async (
   common: Pick<AttemptRecord, 'kind' | 'rail' | 'nextCheckAt' | 'createdAt'>,
   attempts: readonly NewAttempt[],
 ): Promise<Set<Uuid>> => {
-  if (attempts.length === 0) return new Set()
-  const column = <Name extends keyof NewAttempt>(name: Name) => attempts.map((attempt) => attempt[name])
-  const rows = await tx.query<{ id: Uuid }>(insert, [
-    common.kind,
-    common.rail,
-    common.nextCheckAt,
-    common.createdAt,
-    column('id'),
-    column('subjectId'),
-    column('amountMinor'),
-    column('orderId'),
-    column('reference'),
-    column('generation'),
-    column('send'),
-    column('accountId'),
-  ])
+  const rows = await insert(
+    tx.query,
+    attempts.map((attempt) => ({ ...common, ...attempt, state: 'recorded' as const, updatedAt: common.createdAt })),
+  )
   return new Set(rows.map(({ id }) => id))
 }
 
