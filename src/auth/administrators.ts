@@ -1,6 +1,5 @@
 import { type Db, statement } from '../db/client.ts'
-import { emailKeySql } from '../db/email-key.ts'
-import { emailKey } from '../lib/email-key.ts'
+import { emailKey, emailKeySql } from '../lib/email-key.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { parseWalletName, walletKeySql, walletKeys } from '../lib/wallet-name.ts'
 

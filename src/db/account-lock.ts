@@ -1,6 +1,5 @@
 import type { Uuid } from '../lib/ids.ts'
 import { statement, type Tx } from './client.ts'
-import { plainList } from './lists.ts'
 
 /** `exclusive`: accounts whose money, limits or status change. `shared`: accounts of callers that move another account's money. */
 export type AccountLocks = { exclusive: readonly Uuid[]; shared?: readonly Uuid[] }
@@ -48,8 +47,8 @@ const lock = async (tx: Tx, locks: AccountLocks): Promise<boolean> => {
   if (needed.length === 0) return false
   for (const one of needed) note(tx, one)
   const rows = await tx.query<{ late: boolean }>(take, [
-    plainList(needed.map(({ key }) => key)),
-    plainList(needed.map(({ exclusive }) => `${exclusive}`)),
+    needed.map(({ key }) => key),
+    needed.map(({ exclusive }) => `${exclusive}`),
   ])
   return rows.some(({ late }) => late)
 }
@@ -72,9 +71,9 @@ export const lockAccount = (tx: Tx, account: Uuid): Promise<void> => lockAccount
 const tryLockAccounts = async (tx: Tx, locks: AccountLocks): Promise<ReadonlySet<Uuid>> => {
   const needed = missing(tx, locks)
   const rows = await tx.query<{ account: Uuid; taken: boolean }>(tryTake, [
-    plainList(needed.map(({ account }) => account)),
-    plainList(needed.map(({ key }) => key)),
-    plainList(needed.map(({ exclusive }) => `${exclusive}`)),
+    needed.map(({ account }) => account),
+    needed.map(({ key }) => key),
+    needed.map(({ exclusive }) => `${exclusive}`),
   ])
   const taken = new Set(rows.filter((row) => row.taken).map((row) => row.account))
   for (const lock of needed) if (taken.has(lock.account)) note(tx, lock)

@@ -12,29 +12,6 @@ import { createTransactions } from './transaction.ts'
 import { types } from './types.ts'
 import { queryBy, runJoined, sendersBy, traced } from './wire.ts'
 
-type Done = Parameters<pg.Pool['connect']>[0]
-
-/** Reports how long each caller waited for a connection, whether it got one or not. */
-const watchPoolWait = (pool: pg.Pool, onWait: (seconds: number) => void): void => {
-  const connect = pool.connect.bind(pool)
-  const timed = (done?: Done): Promise<pg.PoolClient> | undefined => {
-    const start = performance.now()
-    const note = () => onWait((performance.now() - start) / 1000)
-    if (done) {
-      connect((...answer) => {
-        note()
-        done(...answer)
-      })
-      return undefined
-    }
-    const client = connect()
-    client.then(note, note)
-    return client
-  }
-  // The pool's own `query` takes its connections by this as well.
-  pool.connect = timed as pg.Pool['connect']
-}
-
 export type DatabaseOptions = {
   url: string
   poolSize: number
@@ -78,7 +55,15 @@ export const connect = (options: DatabaseOptions): Database => {
     max: options.poolSize,
     idleTimeoutMillis: idleTimeoutMs,
   })
-  if (options.onPoolWait) watchPoolWait(pool, options.onPoolWait)
+  /** A connection of its own, and how long it was waited for, whether there was one or not. */
+  const checkOut = async (): Promise<pg.PoolClient> => {
+    const start = performance.now()
+    try {
+      return await pool.connect()
+    } finally {
+      options.onPoolWait?.((performance.now() - start) / 1000)
+    }
+  }
   // The pool ends before its connections are closed: an error that the server's own shutdown causes on them is expected.
   let closing = false
   const lostListeners: (() => void)[] = []
@@ -90,10 +75,19 @@ export const connect = (options: DatabaseOptions): Database => {
   // Without a listener of its own, a backend that dies inside a transaction takes the whole process down.
   pool.on('connect', (client) => client.on('error', lost('a database connection was lost')))
   const pooled = sendersBy(named, async (query, run) => {
+    let client: pg.PoolClient | undefined
+    let failed = true
     try {
-      return await traced(query, () => run(pool))
+      client = await checkOut()
+      const own = client
+      const answer = await traced(query, () => run(own))
+      failed = false
+      return answer
     } catch (error) {
       throw translateDatabaseError(error)
+    } finally {
+      // As by the pool's own `query`: a connection whose statement failed is not used again.
+      client?.release(failed)
     }
   })
 
@@ -104,7 +98,7 @@ export const connect = (options: DatabaseOptions): Database => {
   const mark = createMark(options.clock)
   const signals = new EventEmitter()
   const transaction = createTransactions({
-    pool,
+    checkOut,
     named,
     begin: options.pooler ? 'begin isolation level read committed read write' : 'begin',
     logger: options.logger,

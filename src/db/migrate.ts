@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { StartupError } from '../lib/startup-error.ts'
 import { sqlState } from './errors.ts'
 import { type Migration, migrationsFolder, readMigrations } from './migrations.ts'
-import { withStartClient } from './start-client.ts'
+import { withStartClient } from './start.ts'
 
 // A number that no other lock uses: processes that start together apply the migrations one after another.
 const migrationLock = 7_241_990

@@ -5,7 +5,6 @@ import type { PgColumn, PgDatabase, PgTable } from 'drizzle-orm/pg-core'
 import { only } from '../lib/only.ts'
 import type { Db, Tx } from './client.ts'
 import { columnsOf } from './columns.ts'
-import { documentList, documents, plainList, valuesList } from './lists.ts'
 import {
   type Complete,
   declareForms,
@@ -65,7 +64,6 @@ export type RowToInsert<T extends PgTable> = {
 type Changed<T extends PgTable, Column extends keyof InferInsertModel<T>> = Required<Pick<RowToInsert<T>, Column>>
 
 const nameOf = (column: PgColumn): string => `"${casing.getColumnCasing(column)}"`
-const isDocument = (column: PgColumn): boolean => column.getSQLType().startsWith('json')
 const isList = (column: PgColumn): boolean => column.getSQLType().endsWith(']')
 
 const sentValue = (value: unknown, column: PgColumn): unknown => {
@@ -73,31 +71,20 @@ const sentValue = (value: unknown, column: PgColumn): unknown => {
   return value === null || value === undefined ? null : column.mapToDriverValue(value)
 }
 
-/** How a statement reads a column's values, and how they are sent. A list of lists has no rows: each is sent as its text. */
-const listOf = (column: PgColumn, place: number): { read: string; encode: (items: readonly unknown[]) => string } => {
-  if (isDocument(column)) return { read: documents(place), encode: (items) => documentList(items as (string | null)[]) }
-  if (isList(column)) return { read: `unnest($${place}::text[])`, encode: valuesList }
-  const type = column.getSQLType()
-  const encode = /^(uuid|bigint|integer|date|boolean|xid8)/.test(type)
-    ? (items: readonly unknown[]) => plainList(items as (string | null)[])
-    : valuesList
-  return { read: `unnest($${place}::${type}[])`, encode }
-}
-
 /** Rows `x` of these columns: how a statement reads them, each column's value as of its type, and how rows are sent. */
 const rowsOf = (columns: Columns) => {
-  const lists = columns.map(([key, column], at) => ({ key, column, name: nameOf(column), ...listOf(column, at + 1) }))
-  const names = lists.map(({ name }) => name)
+  const names = columns.map(([, column]) => nameOf(column))
+  // A list of lists has no rows: each is sent as its text.
+  const lists = columns.map(([, column], at) => `unnest($${at + 1}::${isList(column) ? 'text' : column.getSQLType()}[])`)
   return {
     names,
-    typed: lists.map(({ column, name }) => `x.${name}${isDocument(column) || isList(column) ? `::${column.getSQLType()}` : ''}`),
-    from: `rows from (${lists.map(({ read }) => read).join(', ')}) as x(${names.join(', ')})`,
-    send: (rows: readonly Row[]) =>
-      lists.map(({ key, column, encode }) => encode(rows.map((row) => sentValue(row[key], column)))),
+    typed: columns.map(([, column]) => `x.${nameOf(column)}${isList(column) ? `::${column.getSQLType()}` : ''}`),
+    from: `rows from (${lists.join(', ')}) as x(${names.join(', ')})`,
+    send: (rows: readonly Row[]) => columns.map(([key, column]) => rows.map((row) => sentValue(row[key], column))),
   }
 }
 
-type Insert = { query: Statement; send: (rows: readonly Row[]) => string[] }
+type Insert = { query: Statement; send: (rows: readonly Row[]) => unknown[][] }
 
 /**
  * Declares how any number of rows are inserted. A column that no row has is left to its default. `end`: what follows, for rows whose key is there

@@ -2,7 +2,6 @@ import { is, Placeholder, type SQL, sql } from 'drizzle-orm'
 import { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
-import { encoderOf, listEncoders } from './lists.ts'
 import { leavesOf, readerOf } from './row-reader.ts'
 import { declareStatements, type Lane, type QueryLane, type Statement, statement } from './statement.ts'
 
@@ -91,6 +90,9 @@ const mostForms = 32
 
 const builder = new QueryBuilder({ casing: 'snake_case' })
 
+/** The kinds that a query may be joined by: a list of each is sent as it is. */
+const joinable = new Set(['uuid', 'text', 'date', 'timestamptz', 'rows'])
+
 /** Its name, without whether it may be missing. */
 const kindOf = (kind: Parameters[string]): string => kind.replace(/\?$|\|null$/, '')
 const typeOf = (kind: Parameters[string]): string => (kind === 'rows' ? 'int' : kindOf(kind))
@@ -130,8 +132,11 @@ export const declareForms = <P extends Parameters, Row>(
     const takers = params.map((param) => {
       if (!is(param, Placeholder)) return () => param
       const parameter = String(param.name)
-      const encode = encoderOf(kindOf(parameters[parameter] ?? 'text'))
-      return (values: V) => encode((values as Record<string, unknown>)[parameter])
+      const isDocument = kindOf(parameters[parameter] ?? 'text') === 'jsonb'
+      return (values: V) => {
+        const value = (values as Record<string, unknown>)[parameter] ?? null
+        return isDocument && value !== null ? JSON.stringify(value) : value
+      }
     })
     const read = readerOf(name, leavesOf(fields))
     return {
@@ -157,11 +162,6 @@ export const declareForms = <P extends Parameters, Row>(
     )
     const { sql: text, params } = built.toSQL()
     const leaves = leavesOf(fields)
-    const encode = taken.map(([parameter, kind]) => {
-      const encoder = listEncoders[kindOf(kind)]
-      if (!encoder) throw new Error(`${name} cannot be joined by its parameter ${parameter}`)
-      return (list: readonly V[]) => encoder(list.map((values) => (values as Record<string, unknown>)[parameter]))
-    })
     const columns = leaves.map((_, at) => `c${at}`).join(', ')
     const shifted = text.replaceAll(/\$(\d+)/g, (_, number: string) => `$${Number(number) + taken.length}`)
     const lists = taken.map(([, kind], at) => `$${at + 1}::${typeOf(kind)}[]`).join(', ')
@@ -173,7 +173,10 @@ export const declareForms = <P extends Parameters, Row>(
          cross join lateral (${shifted} offset 0) as r(${columns})`,
         lane,
       ),
-      values: (list) => [...encode.map((each) => each(list)), ...params],
+      values: (list) => [
+        ...names.map((parameter) => list.map((values) => (values as Record<string, unknown>)[parameter])),
+        ...params,
+      ],
       read: (rows, count) => {
         const groups: Row[][] = Array.from({ length: count }, () => [])
         for (const row of rows) groups[Number(row[0]) - 1]?.push(read(row) as Row)
@@ -198,7 +201,7 @@ export const declareForms = <P extends Parameters, Row>(
   const isJoinable = (given: readonly string[]): boolean => {
     const kinds = Object.keys(parameters).flatMap((parameter) => (isThere(parameter, given) ? (parameters[parameter] ?? []) : []))
     const sent = kinds.filter((kind) => kind !== 'flag?')
-    return sent.length > 0 && sent.every((kind) => listEncoders[kindOf(kind)] !== undefined)
+    return sent.length > 0 && sent.every((kind) => joinable.has(kindOf(kind)))
   }
   const formFor = kept(formOf)
   const joinedFormFor = kept((given, isKept) => (isKept && isJoinable(given) ? joinedFormOf(given) : null))

@@ -88,19 +88,3 @@ export const addressed = (
   const ours = Object.entries({ ...ofDirect, ...settings }).map(option)
   return { connectionString: given === null ? url : address.href, options: [...(given ? [given] : []), ...ours].join(' ') }
 }
-
-const short: Readonly<Record<string, string>> = {
-  on: '1',
-  off: '0',
-  'ISO, MDY': 'ISO,MDY',
-  'read committed': "''read committed''",
-}
-
-/**
- * The same for a pooler that opens the connections: what its configuration runs on each. Quotes are doubled, as it stands in quotes there. PgBouncer
- * opens no connection for a text of more than 506 bytes.
- */
-export const connectQueryOf = (settings: Settings): string =>
-  Object.entries(settings)
-    .map(([name, value]) => ['set ', name, '=', short[value] ?? value].join(''))
-    .join(';')

@@ -1,8 +1,8 @@
+import { makePgArray } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import { only } from '../lib/only.ts'
 import { type Db, isTx, statement } from './client.ts'
 import { joinTurn } from './join-turn.ts'
-import { plainList, textList } from './lists.ts'
 import type { Lane } from './statement.ts'
 
 type ReadMany<Key, Value> = (db: Db, keys: readonly Key[]) => Promise<readonly Value[]>
@@ -50,13 +50,8 @@ type KeyOf<T extends KeyTypes> = { readonly [Name in keyof T]: Part }
 
 const isList = (type: SqlType): boolean => type.endsWith('[]')
 
-const textOf = (part: Part): string | null => {
-  if (part === null) return null
-  if (part instanceof Date) return part.toISOString()
-  return typeof part === 'object' ? textList(part) : String(part)
-}
-const partsIn = <Row extends Readonly<Record<string, unknown>>>(rows: readonly Row[], name: string) =>
-  rows.map((row) => textOf((row[name] ?? null) as Part))
+/** A list is sent as its text: a list of lists of several lengths is no array. */
+const sentAs = (part: Part): unknown => (Array.isArray(part) ? makePgArray(part) : part)
 
 /**
  * SQL text that answers one key, which is asked for in one turn of the event loop for several keys, as `together`. The text names the parts of its
@@ -71,7 +66,6 @@ export const readTogether = <Row extends object, const T extends KeyTypes>(
 ): ((db: Db, key: KeyOf<T>) => Promise<Row[]>) => {
   const names = Object.keys(types)
   const keys = Object.values(types).map((type, at) => `$${at + 1}::${isList(type) ? 'text' : type}[]`)
-  // A list of lists of several lengths is no array: each is sent as a text, and read once.
   const parts = [...names, 'n'].map((part) =>
     types[part] && isList(types[part]) ? `sent.${part}::${types[part]} as ${part}` : `sent.${part}`,
   )
@@ -83,11 +77,9 @@ export const readTogether = <Row extends object, const T extends KeyTypes>(
      ${hasLists ? unpacked : ''} cross join lateral (${text}) as r`,
     lane,
   )
-  const keyColumn = (rows: readonly KeyOf<T>[], part: string): string =>
-    types[part] === 'text' || isList(types[part] ?? 'text') ? textList(partsIn(rows, part)) : plainList(partsIn(rows, part))
   return together(
     async (db, keys: readonly KeyOf<T>[]) => {
-      const values = names.map((part) => keyColumn(keys, part))
+      const values = names.map((part) => keys.map((key) => sentAs(key[part] ?? null)))
       const groups: Row[][] = keys.map(() => [])
       for (const { keyNumber, ...row } of await db.query<Record<string, unknown> & { keyNumber: number }>(query, values))
         groups[keyNumber - 1]?.push(row as Row)

@@ -21,7 +21,7 @@ const keepVerdict = (error: unknown): { verdict: Error } => {
 const describe = (error: unknown) => (error instanceof Error ? error.name : 'unknown')
 
 export type TransactionOptions = {
-  pool: pg.Pool
+  checkOut: () => Promise<pg.PoolClient>
   /** Whether connections keep prepared statements. */
   named: boolean
   /** Behind a pooler, whose connections may have other defaults, a transaction says what it is. */
@@ -34,9 +34,9 @@ export type TransactionOptions = {
 
 /** How work runs in one transaction, on a connection of its own: see `Tx`, and `inTx` for when it runs again. */
 export const createTransactions = (options: TransactionOptions): Database['transaction'] => {
-  const { pool, named } = options
+  const { checkOut, named } = options
   const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<Outcome<T>> => {
-    const client = await pool.connect().catch((error: unknown) => {
+    const client = await checkOut().catch((error: unknown) => {
       throw translateDatabaseError(error)
     })
     // A task that several steps ask for is done once.

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { loadConfig } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
-import { withStartClient } from '../db/start-client.ts'
+import { withStartClient } from '../db/start.ts'
 import { parseDatabaseAddress } from '../lib/database-address.ts'
 import { isLoopbackUrl } from '../lib/loopback.ts'
 import { StartupError } from '../lib/startup-error.ts'

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { lockAccount, requireLocked } from '../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../db/client.ts'
-import { plainList, textList } from '../db/lists.ts'
 import { prepare } from '../db/prepare.ts'
 import { prepareInsert } from '../db/prepare-write.ts'
 import { ledgerAccounts } from '../db/tables/ledger.ts'
@@ -86,11 +85,11 @@ export const holdAll = async (tx: Tx, holds: readonly Hold[], at: Date): Promise
     holds.map(({ ownerId }) => ownerId),
   )
   await tx.query(holdFunds, [
-    plainList(holds.map(({ transferId }) => transferId)),
-    plainList(holds.map(({ ownerId }) => ownerId)),
-    plainList(holds.map(({ amountMinor }) => amountMinor)),
-    plainList(holds.map(({ paymentId }) => paymentId)),
-    plainList(holds.map(({ availableAfterMinor }) => availableAfterMinor)),
+    holds.map(({ transferId }) => transferId),
+    holds.map(({ ownerId }) => ownerId),
+    holds.map(({ amountMinor }) => amountMinor),
+    holds.map(({ paymentId }) => paymentId),
+    holds.map(({ availableAfterMinor }) => availableAfterMinor),
     at,
   ])
 }
@@ -133,9 +132,9 @@ export const endHolds = async (tx: Tx, ends: readonly HoldEnd[], at: Date): Prom
     ends.map(({ ownerId }) => ownerId),
   )
   const rows = await tx.query<BalanceRow>(endStatement, [
-    plainList(ends.map(() => newId())),
-    plainList(ends.map(({ holdId }) => holdId)),
-    plainList(ends.map(({ kind }) => kind)),
+    ends.map(() => newId()),
+    ends.map(({ holdId }) => holdId),
+    ends.map(({ kind }) => kind),
     at,
   ])
   if (rows.length !== ends.length) throw new Error('there is no such hold')
@@ -205,13 +204,13 @@ export type SystemTransfer = {
 export const transferWithin = async (tx: Tx, moves: readonly SystemTransfer[], at: Date): Promise<void> => {
   if (moves.length === 0) return
   await tx.query(systemTransfer, [
-    plainList(moves.map(({ id }) => id)),
-    plainList(moves.map(({ debit }) => debit)),
-    plainList(moves.map(({ credit }) => credit)),
-    plainList(moves.map(({ amountMinor }) => amountMinor)),
-    plainList(moves.map(({ reference }) => reference.type)),
-    plainList(moves.map(({ reference }) => reference.id)),
-    textList(moves.map(({ memo }) => memo)),
+    moves.map(({ id }) => id),
+    moves.map(({ debit }) => debit),
+    moves.map(({ credit }) => credit),
+    moves.map(({ amountMinor }) => amountMinor),
+    moves.map(({ reference }) => reference.type),
+    moves.map(({ reference }) => reference.id),
+    moves.map(({ memo }) => memo),
     at,
   ])
 }

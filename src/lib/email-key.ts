@@ -5,3 +5,6 @@ const ascii = /^[!-~]+$/
  * letters into others (the Kelvin sign into a k), so an address with such letters is compared exactly and never equals another one.
  */
 export const emailKey = (email: string): string => (ascii.test(email) ? email.toLowerCase() : email)
+
+/** The same in SQL. */
+export const emailKeySql = (column: string): string => `case when ${column} ~ '^[!-~]+$' then lower(${column}) else ${column} end`

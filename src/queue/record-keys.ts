@@ -2,7 +2,6 @@ import type { Permission } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import { sha256 } from '../auth/secrets.ts'
 import { grantLife } from '../db/credential-life.ts'
-import { plainList, textList } from '../db/lists.ts'
 import { statement } from '../db/statement.ts'
 import { conflict, type Refusal } from '../lib/errors.ts'
 import { formatId, type IdKind, type Uuid } from '../lib/ids.ts'
@@ -65,9 +64,9 @@ export const recordKeys = (
     read: async (db, all) => {
       if (all.length === 0) return []
       const rows = await db.query<Row>(find, [
-        plainList(all.map(({ place }) => place.accountId)),
-        plainList(all.map(({ place }) => place.workspaceId)),
-        textList(all.map(({ key }) => key)),
+        all.map(({ place }) => place.accountId),
+        all.map(({ place }) => place.workspaceId),
+        all.map(({ key }) => key),
       ])
       return rows.map(({ id, packed, key, bodyHash, grantId, lineage, revokedAt, expiresAt, ...place }) => ({
         once: { scope: recordScope(path, place, key), bodyHash },

@@ -6,11 +6,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { connectQueryOf, settingsOf } from '../../src/db/settings.ts'
+import { settingsOf } from '../../src/db/settings.ts'
 import { asUser, choosePostgresUser, type PostgresUser } from '../../src/dev/embedded-postgres/user.ts'
 import { freePort } from '../harness/ports.ts'
 
 const run = promisify(execFile)
+
+const short: Readonly<Record<string, string>> = {
+  on: '1',
+  off: '0',
+  'ISO, MDY': 'ISO,MDY',
+  'read committed': "''read committed''",
+}
+
+/**
+ * The same for a pooler that opens the connections: what its configuration runs on each. Quotes are doubled, as it stands in quotes there. PgBouncer
+ * opens no connection for a text of more than 506 bytes.
+ */
+export const connectQueryOf = (settings: Readonly<Record<string, string>>): string =>
+  Object.entries(settings)
+    .map(([name, value]) => ['set ', name, '=', short[value] ?? value].join(''))
+    .join(';')
 
 /** Debian's programs, which the Postgres from npm comes without: pg_basebackup among them. */
 export const findDebianPostgres = async (): Promise<string | undefined> => {

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { catchUpTransactionIds } from '../../src/db/transaction-ids.ts'
+import { catchUpTransactionIds } from '../../src/db/start.ts'
 import { statementCsv } from '../../src/dev/sandbox/emulated.ts'
 import { sendingRails } from '../../src/lib/rail-names.ts'
 import { markWaitingUnknown, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'

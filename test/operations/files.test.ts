@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { loadConfig, variableNames } from '../../src/config.ts'
-import { connectQueryOf, settingsOf } from '../../src/db/settings.ts'
+import { settingsOf } from '../../src/db/settings.ts'
+import { connectQueryOf } from '../db/between.ts'
 import { isInstalled } from './balancer.ts'
 
 const root = fileURLToPath(new URL('../../deploy', import.meta.url))

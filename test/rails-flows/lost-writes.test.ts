@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { catchUpTransactionIds } from '../../src/db/transaction-ids.ts'
+import { catchUpTransactionIds } from '../../src/db/start.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { copyDatabase, createTestDatabase, type TestDatabase } from '../harness/postgres.ts'

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { emailKeyOf } from '../email-key.ts'
-import { id, idOf, instant, oneOf } from './columns.ts'
+import { emailKeyOf, id, idOf, instant, oneOf } from './columns.ts'
 
 export const accountStatuses = ['active', 'frozen', 'closed'] as const
 export const identityProviders = ['google', 'github', 'wallet'] as const

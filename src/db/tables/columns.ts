@@ -29,3 +29,7 @@ export const oneOf = (column: AnyColumn, values: readonly string[]): SQL => sql`
 
 /** A column has none of these values. */
 export const noneOf = (column: AnyColumn, values: readonly string[]): SQL => sql`${column} not in ${sql.raw(namesSql(values))}`
+
+/** `emailKey` in SQL, as the indexes have it. */
+export const emailKeyOf = (column: AnyColumn): SQL<string> =>
+  sql`case when ${column} ~ '^[!-~]+$' then lower(${column}) else ${column} end`

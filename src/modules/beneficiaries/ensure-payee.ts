@@ -1,7 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import type { Derivations } from '../../auth/vault.ts'
 import { first, statement, type Tx } from '../../db/client.ts'
-import { bytesList } from '../../db/lists.ts'
 import { prepare } from '../../db/prepare.ts'
 import { payees } from '../../db/tables/beneficiaries.ts'
 import { referenceKey } from '../../lib/account-reference.ts'
@@ -50,7 +49,7 @@ const ensureOne = async (
   const [payee] = await tx.query<PayeeRow>(findOrInsert, [
     newId(),
     workspaceId,
-    bytesList(macs.map(({ mac }) => mac)),
+    macs.map(({ mac }) => mac),
     current.mac,
     current.keyId,
     account?.paybill.id ?? null,

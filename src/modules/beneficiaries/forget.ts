@@ -1,7 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { Vault } from '../../auth/vault.ts'
 import { statement, type Tx } from '../../db/client.ts'
-import { bytesList, plainList } from '../../db/lists.ts'
 import { prepare } from '../../db/prepare.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { workspaces } from '../../db/tables/workspaces.ts'
@@ -32,9 +31,5 @@ export const forgetDestinations = async (tx: Tx, { vault }: { vault: Vault }, ow
   const sealed = rows.map(({ id, workspaceId }) => vault.seal('', destinationContext(id, workspaceId)))
   const [first] = sealed
   if (!first) return
-  await tx.query(overwrite, [
-    plainList(rows.map(({ id }) => id)),
-    bytesList(sealed.map(({ ciphertext }) => ciphertext)),
-    first.keyId,
-  ])
+  await tx.query(overwrite, [rows.map(({ id }) => id), sealed.map(({ ciphertext }) => ciphertext), first.keyId])
 }

@@ -1,6 +1,5 @@
 import type { Principal } from '../../auth/principal.ts'
 import { statement, type Tx } from '../../db/client.ts'
-import { plainList, textList } from '../../db/lists.ts'
 import { prepareUpdate } from '../../db/prepare-write.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { paidPaymentsSql } from '../../db/transitions.ts'
@@ -61,11 +60,11 @@ type Paid = { id: Uuid; accountId: Uuid; beneficiaryId: Uuid }
 /** The names that a rail reported with payments: each that differs from what is known is compared after the commit. */
 export const noteResultNames = (tx: Tx, paid: readonly { payment: Paid; name: string | undefined }[]): void => {
   if (paid.length === 0) return
-  const of = (pick: (payment: Paid) => Uuid) => plainList(paid.map(({ payment }) => pick(payment)))
+  const of = (pick: (payment: Paid) => Uuid) => paid.map(({ payment }) => pick(payment))
   const lists = [
-    plainList(paid.map(() => newId())),
+    paid.map(() => newId()),
     of((payment) => payment.beneficiaryId),
-    textList(paid.map(({ name }) => name ?? '')),
+    paid.map(({ name }) => name ?? ''),
     of((payment) => payment.id),
     of((payment) => payment.accountId),
   ]

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
+import { makePgArray } from 'drizzle-orm/pg-core'
 import type { Db } from '../../db/client.ts'
-import { plainList } from '../../db/lists.ts'
 import { prepare } from '../../db/prepare.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
@@ -52,7 +52,9 @@ export const loadLimits = async (
   lineage: readonly Uuid[],
   { day, month }: Periods,
 ): Promise<(LimitsInUse & { id: Uuid })[]> =>
-  (await db.run(limits, { workspaceId, grantIds: plainList(lineage), day, month })).map(({ dayMinor, monthMinor, ...limit }) => ({
-    ...limit,
-    usage: { dayMinor, monthMinor },
-  }))
+  (await db.run(limits, { workspaceId, grantIds: makePgArray([...lineage]), day, month })).map(
+    ({ dayMinor, monthMinor, ...limit }) => ({
+      ...limit,
+      usage: { dayMinor, monthMinor },
+    }),
+  )

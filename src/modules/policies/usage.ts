@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
+import { makePgArray } from 'drizzle-orm/pg-core'
 import type { Principal } from '../../auth/principal.ts'
 import type { Db } from '../../db/client.ts'
-import { plainList } from '../../db/lists.ts'
 import { prepare } from '../../db/prepare.ts'
 import { usageCounters } from '../../db/tables/policies.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -31,7 +31,7 @@ export const readUsage = async (
   ids: readonly Uuid[],
 ): Promise<(id: Uuid) => Usage> => {
   const { day, month } = periodsAt(at, effectiveTimeZone(zone, at))
-  const rows = ids.length === 0 ? [] : await db.run(counters, { ids: plainList(ids), day, month })
+  const rows = ids.length === 0 ? [] : await db.run(counters, { ids: makePgArray([...ids]), day, month })
   const used = new Map(rows.map(({ id, period, usedMinor }) => [`${id}:${period}`, usedMinor]))
   return (id) => ({ dayMinor: used.get(`${id}:day`) ?? 0n, monthMinor: used.get(`${id}:month`) ?? 0n })
 }

@@ -1,4 +1,4 @@
-import { catchUpTransactionIds } from '../../db/transaction-ids.ts'
+import { catchUpTransactionIds } from '../../db/start.ts'
 import { csvHeader, csvLine } from '../../lib/csv-line.ts'
 import { type Exported, exportAudit, firstPlace, readExportCursor } from '../../modules/audit-log/export.ts'
 import { presentAudit } from '../../modules/audit-log/present.ts'

@@ -1,6 +1,7 @@
-import { beginningOf, sqlCheck, typeIdSql } from '../../db/check.ts'
+import { beginningOf, sqlCheck } from '../../db/check.ts'
 import { toldCheck } from './told.ts'
 import { toldTables } from './told-tables.ts'
+import { typeIdSql } from './type-id.ts'
 
 const newestOf = (rail: string): string => `(
   select a.action from audit_log a where lower(a.action) in ('admin.pause_rail', 'admin.resume_rail') and a.after->>'rail' = ${rail}

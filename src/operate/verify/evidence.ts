@@ -1,5 +1,5 @@
 import { recoverSigner } from '../../auth/wallet.ts'
-import { beginningOf, type Check, type CheckFacts, typeIdSql } from '../../db/check.ts'
+import { beginningOf, type Check, type CheckFacts } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
 import { parseAnyId, type Uuid } from '../../lib/ids.ts'
 import type { RailName } from '../../lib/rail-names.ts'
@@ -9,6 +9,7 @@ import { fingerprintText, maskOf } from '../../modules/beneficiaries/rules.ts'
 import { rootOfLeaves } from '../../modules/payments/batch/leaf-rules.ts'
 import { seedOf } from '../../modules/payments/lifecycle/lost-writes.ts'
 import { type Fields, findInPages, namesThatDiffer } from './told.ts'
+import { typeIdSql } from './type-id.ts'
 
 type Destination = {
   id: Uuid

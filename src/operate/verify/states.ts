@@ -1,5 +1,6 @@
-import { beginningOf, type CheckFacts, sqlCheck, typeIdSql } from '../../db/check.ts'
+import { beginningOf, type CheckFacts, sqlCheck } from '../../db/check.ts'
 import { edgesOf, type Resource, underWayPaymentsSql, waitingPaymentsSql } from '../../db/transitions.ts'
+import { typeIdSql } from './type-id.ts'
 
 /** Records whose events are still stored, among those that are checked. */
 const retainedSince = ({ now, eventRetentionDays, since }: CheckFacts): Date => {

@@ -1,5 +1,6 @@
-import { beginningOf, type CheckFacts, sqlCheck, typeIdSql } from '../../db/check.ts'
+import { beginningOf, type CheckFacts, sqlCheck } from '../../db/check.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
+import { typeIdSql } from './type-id.ts'
 
 const published = [
   { table: 'api_keys', kind: 'api_key', type: 'api_key.created' },

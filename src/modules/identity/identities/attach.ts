@@ -1,5 +1,4 @@
 import { statement, type Tx } from '../../../db/client.ts'
-import { plainList, textList } from '../../../db/lists.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { identities } from '../../../db/tables/accounts.ts'
 import { appendEvents } from '../../../events/append.ts'
@@ -57,10 +56,10 @@ export const noteProofsOf = (tx: Tx, used: readonly UsedIdentity[]): void => {
   const proofs = used.map(({ proof }) => proof)
   tx.defer(
     tx.query(noteProofs, [
-      plainList(used.map(({ id }) => id)),
-      textList(proofs.map(({ email }) => email)),
-      plainList(proofs.map(({ emailVerified }) => `${emailVerified}`)),
-      textList(proofs.map(({ displayName }) => displayName)),
+      used.map(({ id }) => id),
+      proofs.map(({ email }) => email),
+      proofs.map(({ emailVerified }) => `${emailVerified}`),
+      proofs.map(({ displayName }) => displayName),
       tx.at,
     ]),
   )

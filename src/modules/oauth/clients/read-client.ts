@@ -1,6 +1,5 @@
 import { columnsOf } from '../../../db/columns.ts'
 import { joinTurn } from '../../../db/join-turn.ts'
-import { plainList } from '../../../db/lists.ts'
 import { type Query, statement } from '../../../db/statement.ts'
 import { oauthClients } from '../../../db/tables/oauth.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -18,7 +17,7 @@ export const createReadClient = (query: Query): ReadClient =>
     inFlight: 2,
     maxKeys: 128,
     query: async (ids) => {
-      const clients = await query<Client>(readByIds, [plainList(ids)])
+      const clients = await query<Client>(readByIds, [ids])
       const byId = new Map(clients.map((client) => [client.id, client]))
       return ids.map((id) => byId.get(id))
     },

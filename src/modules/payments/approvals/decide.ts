@@ -5,7 +5,6 @@ import { grantBehind } from '../../../auth/begun-by.ts'
 import { type Principal, type RequestOrigin, requireActiveAccount } from '../../../auth/principal.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
 import { statement, type Tx } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
@@ -190,7 +189,7 @@ const readUncounted = statement(
 const requireTwoPeople = async (tx: Tx, record: LockedApproval, accountId: Uuid): Promise<void> => {
   if (!record.asksForTwo) return
   const { initiatorAccountId, workspaceId } = record.payment
-  const values = [workspaceId, accountId, initiatorAccountId, plainList(record.payments.map(({ id }) => id)), tx.at]
+  const values = [workspaceId, accountId, initiatorAccountId, record.payments.map(({ id }) => id), tx.at]
   const [first] = await tx.query<{ countsFrom: Date; act: 'deciding' | 'requesting' }>(readUncounted, values)
   if (!first) return
   const whose = first.act === 'deciding' ? 'Your role to approve' : 'The role in which this was asked for'

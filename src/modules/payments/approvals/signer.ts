@@ -4,7 +4,6 @@ import type { ContractWallets } from '../../../auth/contract-wallet.ts'
 import { challengeFor } from '../../../auth/passkey.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { type Database, type Db, statement, type Tx } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
 import { prepare } from '../../../db/prepare.ts'
 import type { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { auditLog } from '../../../db/tables/events.ts'
@@ -117,7 +116,7 @@ const readSharesOrigin = statement(
    select exists (select from deciding join asking using (id)) as shares`,
 )
 
-const idsOf = (...ids: (Uuid | null)[]): string => plainList(ids.filter((id) => id !== null))
+const idsOf = (...ids: (Uuid | null)[]): Uuid[] => ids.filter((id) => id !== null)
 
 /**
  * Whether a decision comes from where the request came from: the same lineage of grants, a session that began with a wallet that the lineage
@@ -129,7 +128,7 @@ export const sharesOrigin = async (
   grantBehindDecision: Uuid | null,
 ): Promise<boolean> => {
   const asking = idsOf(payment.grantId, approval.initiatingGrantId)
-  if (grantBehindDecision === null || asking === plainList([])) return false
+  if (grantBehindDecision === null || asking.length === 0) return false
   const [row] = await tx.query<{ shares: boolean }>(readSharesOrigin, [idsOf(grantBehindDecision), asking])
   return row?.shares ?? true
 }

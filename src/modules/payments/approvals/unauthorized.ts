@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm'
 import { isNotSent, mayStillRequest } from '../../../auth/authority-sql.ts'
 import { holdsLock, lockFurtherAccounts } from '../../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { workspaces } from '../../../db/tables/workspaces.ts'
 import { isWaiting, waitingPaymentsSql } from '../../../db/transitions.ts'
@@ -39,7 +38,7 @@ const readWhole = statement(
 /** The caller has locked the owning accounts, and these payments are not sent. */
 const endUnsent = async (tx: Tx, actor: Actor, ids: readonly Uuid[]): Promise<void> => {
   if (ids.length === 0) return
-  const whole = await tx.query<{ id: Uuid }>(readWhole, [plainList(ids)])
+  const whole = await tx.query<{ id: Uuid }>(readWhole, [ids])
   const payments = await lockPaymentsWithAccounts(
     tx,
     whole.map(({ id }) => id),
@@ -69,7 +68,7 @@ export const endUnauthorizedPayments = async (tx: Tx, actor: Actor, { accountId,
   const owners = (await tx.run(readOwners, { workspaceIds })).map(({ id }) => id)
   const locked = owners.filter((owner) => holdsLock(tx, owner))
   await lockFurtherAccounts(tx, ...owners)
-  const rows = await tx.query<{ id: Uuid }>(readUnauthorized, [plainList(workspaceIds), accountId, plainList(locked)])
+  const rows = await tx.query<{ id: Uuid }>(readUnauthorized, [workspaceIds, accountId, locked])
   await endUnsent(
     tx,
     actor,

@@ -1,7 +1,6 @@
 import { currentDecisions as currentDecisionsSql, isNotSent, lostBy } from '../../../auth/authority-sql.ts'
 import { lockFurtherAccounts } from '../../../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { approvalVoids, type voidReasons } from '../../../db/tables/approvals.ts'
 import { appendEvents } from '../../../events/append.ts'
@@ -83,7 +82,7 @@ const chain: Actor = { accountId: null, origin: null, way: 'chain' }
 export const voidRefusedDecisions = async (tx: Tx, answers: ChainAnswers): Promise<boolean> => {
   const refused = [...answers].flatMap(([decisionId, answer]) => (answer === 'invalid' ? [decisionId] : []))
   if (refused.length === 0) return false
-  const lost = await tx.query<Lost>(readRefused, [plainList(refused)])
+  const lost = await tx.query<Lost>(readRefused, [refused])
   await voidDecisions(tx, chain, lost)
   return lost.length > 0
 }

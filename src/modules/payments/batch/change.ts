@@ -1,6 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { statement, type Tx } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
 import { prepareWrite } from '../../../db/prepare-write.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { openPaymentsSql, paidPaymentsSql, statesBefore } from '../../../db/transitions.ts'
@@ -59,7 +58,7 @@ const publish = async (tx: Tx, actor: Actor, records: readonly BatchRecord[]): P
  * which every item changes.
  */
 export const finishBatches = async (tx: Tx, ids: readonly Uuid[]): Promise<void> => {
-  const ended = await tx.query<{ id: Uuid }>(finish, [plainList(ids), tx.at])
+  const ended = await tx.query<{ id: Uuid }>(finish, [ids, tx.at])
   if (ended.length === 0) return
   const records = await findBatches(
     tx,

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Principal } from '../../../auth/principal.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { appendEvents } from '../../../events/append.ts'
@@ -224,7 +223,7 @@ const readItems = async (tx: Tx, clock: Clock, request: BatchRequest, items: rea
     return { principal, input, once: null, standing: 'holds', traceparent, ofBatch }
   })
   const ids = [...new Set(items.map(({ input }) => input.beneficiary_id))]
-  const [spending, payees] = await Promise.all([readSpending(tx, clock, asks), tx.query<PayeeRow>(readPayees, [plainList(ids)])])
+  const [spending, payees] = await Promise.all([readSpending(tx, clock, asks), tx.query<PayeeRow>(readPayees, [ids])])
   return { items, asks, spending, payees: new Map(payees.map((payee) => [payee.id, payee])) }
 }
 

@@ -1,7 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import { statement, type Tx } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
 import { getBalances } from '../../../ledger/ledger.ts'
 import { referenceKey } from '../../../lib/account-reference.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -54,8 +53,8 @@ const readRepeated = async (tx: Tx, requests: readonly Ask[]): Promise<ReadonlyS
   const naming = requests.filter(({ input }) => input.duplicate_of)
   if (naming.length === 0) return new Set()
   const rows = await tx.query<{ id: Uuid; workspace_id: Uuid }>(repeatedPayments, [
-    plainList(unique(naming.map(({ input }) => input.duplicate_of ?? null))),
-    plainList(unique(naming.map(({ principal }) => principal.workspace.id))),
+    unique(naming.map(({ input }) => input.duplicate_of ?? null)),
+    unique(naming.map(({ principal }) => principal.workspace.id)),
   ])
   return new Set(rows.map(({ id, workspace_id }) => placeOf(workspace_id, id)))
 }

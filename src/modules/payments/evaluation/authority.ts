@@ -2,7 +2,6 @@ import { currentDecisions, isContractSigned, isSigned, lostBy, mayStillRequest }
 import type { ChainAnswer, ContractWallets } from '../../../auth/contract-wallet.ts'
 import { parseAddress } from '../../../auth/wallet.ts'
 import { type Db, statement } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
 import { readTogether, together } from '../../../db/together.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { parseWalletName } from '../../../lib/wallet-name.ts'
@@ -58,7 +57,7 @@ const read = statement(
  * to this reading.
  */
 export const readAuthority = together<readonly Uuid[], (paymentId: Uuid) => Authority>(async (db, lists) => {
-  const rows = await db.query<Authority & { id: Uuid }>(read, [plainList([...new Set(lists.flat())])])
+  const rows = await db.query<Authority & { id: Uuid }>(read, [[...new Set(lists.flat())]])
   const byId = new Map(rows.map((row) => [row.id, row]))
   const authorityOf = (paymentId: Uuid): Authority => {
     const authority = byId.get(paymentId)

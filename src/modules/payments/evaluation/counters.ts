@@ -1,5 +1,4 @@
 import { statement, type Tx } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
 import { prepareInsertAll } from '../../../db/prepare-write.ts'
 import { spendingTotals, usageCounters } from '../../../db/tables/policies.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -106,13 +105,13 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
 /** Takes payments off their counters, in the day and month in which each counts. A counter that was deleted is not created again. */
 export const releaseCharges = async (tx: Tx, paymentIds: readonly Uuid[]): Promise<void> => {
   if (paymentIds.length === 0) return
-  const ids = plainList(paymentIds)
+  const ids = paymentIds
   await Promise.all([tx.query(release, [ids]), tx.query(releaseTotals, [ids])])
 }
 
 /** Moves a payment to another day and that day's month: one that is approved on a later day than it was created. */
 export const moveCharges = async (tx: Tx, paymentId: Uuid, day: string): Promise<void> => {
-  const ids = plainList([paymentId])
+  const ids = [paymentId]
   await releaseCharges(tx, [paymentId])
   await Promise.all([tx.query(setDay, [paymentId, day]), tx.query(charge, [ids]), tx.query(chargeTotals, [ids])])
 }

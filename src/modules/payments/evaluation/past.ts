@@ -1,5 +1,4 @@
 import { type Db, statement } from '../../../db/client.ts'
-import { plainList, textList, timeList } from '../../../db/lists.ts'
 import { countedPaymentsSql } from '../../../db/transitions.ts'
 import { lookalikeHashSql, referenceKeySql } from '../../../lib/account-reference.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
@@ -56,10 +55,10 @@ const earlierOf = ({ id, created_at: createdAt, is_unknown: isUnknown }: Row): E
  */
 export const readPast = async (db: Db, requests: readonly Lookalike[]): Promise<PayeePast[]> => {
   const rows = await db.query<Row>(read, [
-    plainList(requests.map(({ beneficiaryId }) => beneficiaryId)),
-    plainList(requests.map(({ amountMinor }) => amountMinor)),
-    textList(requests.map(({ accountReference }) => accountReference)),
-    timeList(requests.map(({ at }) => secondsAfter(at, -longestWindowSeconds))),
+    requests.map(({ beneficiaryId }) => beneficiaryId),
+    requests.map(({ amountMinor }) => amountMinor),
+    requests.map(({ accountReference }) => accountReference),
+    requests.map(({ at }) => secondsAfter(at, -longestWindowSeconds)),
   ])
   const byNumber = new Map(rows.map((row) => [Number(row.n), row]))
   return requests.map((_, index) => {

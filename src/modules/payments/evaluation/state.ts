@@ -2,7 +2,6 @@ import { canSign, countsUnder } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import { type Db, statement } from '../../../db/client.ts'
 import { columnsOf } from '../../../db/columns.ts'
-import { plainList, textList } from '../../../db/lists.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { countedPaymentsSql, paidPaymentsSql } from '../../../db/transitions.ts'
 import { referenceKey, takesAnyReference } from '../../../lib/account-reference.ts'
@@ -259,12 +258,12 @@ export const readState = async (db: Db, query: StateQuery): Promise<LockedState>
   const periodStarts = new Set(query.periods.flatMap(({ day, month }) => [day, month]))
   const row = only(
     await db.query<SentRow>(read, [
-      plainList(query.workspaceIds),
-      plainList(query.grantIds),
-      plainList([...new Set(query.beneficiaryIds)]),
-      plainList([...periodStarts]),
-      plainList(decidingRoles),
-      textList([...new Set(query.accountReferences.flatMap((reference) => (reference === null ? [] : referenceKey(reference))))]),
+      query.workspaceIds,
+      query.grantIds,
+      [...new Set(query.beneficiaryIds)],
+      [...periodStarts],
+      decidingRoles,
+      [...new Set(query.accountReferences.flatMap((reference) => (reference === null ? [] : referenceKey(reference))))],
       query.withSigners ?? false,
       query.at,
     ]),

@@ -1,7 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/pg-core'
+import { alias, makePgArray } from 'drizzle-orm/pg-core'
 import type { Db } from '../../../db/client.ts'
-import { plainList } from '../../../db/lists.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
@@ -124,7 +123,7 @@ export const readPolicyVersions = async (
   db: Db,
   asked: readonly { id: Uuid; version: number }[],
 ): Promise<Readonly<Record<string, unknown>>[]> => {
-  const [ids, versions] = [plainList(asked.map(({ id }) => id)), plainList(asked.map(({ version }) => version))]
+  const [ids, versions] = [makePgArray(asked.map(({ id }) => id)), makePgArray(asked.map(({ version }) => version))]
   return (await db.run(policyVersions, { ids, versions })).map((row) => documentIn(row))
 }
 

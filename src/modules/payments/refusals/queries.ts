@@ -2,7 +2,6 @@ import { eq, sql } from 'drizzle-orm'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { createdBetween } from '../../../db/created-between.ts'
 import { newestFirst, ownedBy } from '../../../db/list-queries.ts'
-import { plainList } from '../../../db/lists.ts'
 import { prepare, type Values } from '../../../db/prepare.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { grants } from '../../../db/tables/grants.ts'
@@ -78,7 +77,7 @@ const countRecent = statement(
 
 /** How many of each are recent. It counts no further than `mostRecent`. */
 export const countRefusals = async (tx: Tx, asking: readonly Uuid[], since: Date): Promise<Map<Uuid, number>> => {
-  const rows = await tx.query<{ asking: Uuid; count: number }>(countRecent, [plainList(asking), since])
+  const rows = await tx.query<{ asking: Uuid; count: number }>(countRecent, [asking, since])
   return new Map(rows.map(({ asking, count }) => [asking, count]))
 }
 

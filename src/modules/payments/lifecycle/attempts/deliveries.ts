@@ -2,7 +2,6 @@ import { eq, sql } from 'drizzle-orm'
 import type { Vault } from '../../../../auth/vault.ts'
 import { type Database, type Db, first, statement, type Tx } from '../../../../db/client.ts'
 import { joinTurn } from '../../../../db/join-turn.ts'
-import { bytesList, plainList, textList } from '../../../../db/lists.ts'
 import { dropPeriods } from '../../../../db/periods.ts'
 import { prepare } from '../../../../db/prepare.ts'
 import { prepareInsert, prepareInsertAll } from '../../../../db/prepare-write.ts'
@@ -72,12 +71,12 @@ const keepAll = async (deps: Pick<Deps, 'clock' | 'db' | 'jobs' | 'vault'>, arri
     return { ...arrival, id, sealed: deps.vault.seal(pack('notice', arrival.body), deliveryContext(id)) }
   })
   const kept = await deps.db.query<{ id: Uuid; known: boolean }>(keepDeliveries, [
-    plainList(rows.map(({ id }) => id)),
-    plainList(rows.map(({ attemptId }) => attemptId)),
-    plainList(rows.map(({ kind }) => kind)),
-    bytesList(rows.map(({ sealed }) => sealed.ciphertext)),
-    plainList(rows.map(({ sealed }) => sealed.keyId)),
-    textList(rows.map(({ sourceIp }) => sourceIp)),
+    rows.map(({ id }) => id),
+    rows.map(({ attemptId }) => attemptId),
+    rows.map(({ kind }) => kind),
+    rows.map(({ sealed }) => sealed.ciphertext),
+    rows.map(({ sealed }) => sealed.keyId),
+    rows.map(({ sourceIp }) => sourceIp),
     deps.clock.now(),
     keptPerAttempt,
   ])

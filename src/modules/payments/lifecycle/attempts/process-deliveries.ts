@@ -5,7 +5,6 @@ import type { Vault } from '../../../../auth/vault.ts'
 import { lockBatch } from '../../../../db/account-lock.ts'
 import { type Database, first, inTx, statement, type Tx } from '../../../../db/client.ts'
 import { describeError } from '../../../../db/errors.ts'
-import { plainList } from '../../../../db/lists.ts'
 import { prepare } from '../../../../db/prepare.ts'
 import { prepareWrite } from '../../../../db/prepare-write.ts'
 import { callbackBodies, callbackDeliveries, railAttempts } from '../../../../db/tables/payments.ts'
@@ -224,7 +223,7 @@ const processOpen = async (
   const judged = await judgeAll(tx, deps.orderNames, deps.vault, read)
   if (judged.length === 0) return
   const ids = judged.map(({ delivery }) => delivery.pending.id)
-  await tx.query(finish, [plainList(ids), plainList(judged.map(({ verdict }) => verdict)), tx.at])
+  await tx.query(finish, [ids, judged.map(({ verdict }) => verdict), tx.at])
   for (const { delivery, verdict } of judged) {
     const { pending } = delivery
     const facts = { delivery: pending.id, attempt: pending.attemptId, subject: pending.subjectId, verdict }
@@ -273,7 +272,7 @@ const putAside = (db: Database, pending: OpenDelivery): Promise<boolean> =>
     const counted = await first(tx, countFailure, { id: pending.id })
     if (!counted || counted.failures < mostFailures) return false
     const attempt = await findAttempt(tx, pending.attemptId)
-    await tx.query(finish, [plainList([pending.id]), plainList(['unbookable']), tx.at])
+    await tx.query(finish, [[pending.id], ['unbookable'], tx.at])
     await recordSuspense(tx, {
       rail: attempt?.rail ?? pending.kind,
       direction: pending.kind === 'topup' ? 'in' : 'out',

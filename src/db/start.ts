@@ -1,0 +1,143 @@
+import { createHmac } from 'node:crypto'
+import pg from 'pg'
+import type { KeyRing } from '../lib/key-ring.ts'
+import { StartupError } from '../lib/startup-error.ts'
+import { newUuid, type Uuid } from '../lib/uuid.ts'
+import { addressed } from './settings.ts'
+
+/** Work on a connection of its own: before there is a pool, or beside it. Closed whatever happens. */
+export const withStartClient = async <T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+  application = 'payments-service-start',
+): Promise<T> => {
+  const client = new pg.Client({ ...addressed(url), application_name: application, connectionTimeoutMillis: 5_000 })
+  // A connection that breaks also fails the query that waits on it; without a listener it would end the process.
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The settings that must fit the data, and the keys of each ring. */
+export type Fitting = { currency: string; rings: Readonly<Record<string, KeyRing | undefined>> }
+
+type StoredKey = { ring: string; keyId: string; checkValue: Buffer }
+
+const checkValueOf = (bytes: Uint8Array): Buffer => createHmac('sha256', bytes).update('payments-service/installation').digest()
+
+const keysOf = ({ rings }: Fitting): StoredKey[] =>
+  Object.entries(rings).flatMap(([ring, keys]) =>
+    [...(keys?.all.values() ?? [])].map(({ id, bytes }) => ({ ring, keyId: id, checkValue: checkValueOf(bytes) })),
+  )
+
+const refuse = (sentence: string): never => {
+  throw new StartupError(sentence)
+}
+
+const compareKeys = (stored: readonly StoredKey[], configured: readonly StoredKey[]): void => {
+  for (const { ring, keyId, checkValue } of stored) {
+    const own = configured.find((key) => key.ring === ring && key.keyId === keyId)
+    if (!own) refuse(`${ring} lacks the key "${keyId}", under which data are stored: put it back.`)
+    else if (!own.checkValue.equals(checkValue))
+      refuse(`${ring} has another key under the name "${keyId}" than the one under which data are stored: put that one back.`)
+  }
+}
+
+/**
+ * Compares the settings with the data, and names the data's installation. At the first start the data take them over. Run before anything
+ * is written: a payment in another currency, or sealed under a key that nobody has, could not be repaired.
+ * @throws StartupError with the sentence for the operator
+ */
+export const fitInstallation = (url: string, given: Fitting): Promise<Uuid> =>
+  withStartClient(url, async (client) => {
+    await client.query('begin')
+    // Of several processes at the first start one writes, and the others compare themselves with it.
+    await client.query(`insert into installation (id, currency, created_at) values ($1, $2, now()) on conflict do nothing`, [
+      newUuid(),
+      given.currency,
+    ])
+    const { rows } = await client.query<{ id: Uuid; currency: string }>('select id, currency from installation')
+    const stored = rows[0] ?? refuse('The database has no installation: it is not of this release.')
+    if (stored.currency !== given.currency)
+      refuse(
+        `CURRENCY is ${given.currency}, but the amounts in the database are ${stored.currency}: set CURRENCY=${stored.currency}, or use another database.`,
+      )
+    const configured = keysOf(given)
+    const kept = await client.query<StoredKey>(
+      'select ring, key_id as "keyId", check_value as "checkValue" from installation_keys order by created_at, key_id',
+    )
+    compareKeys(kept.rows, configured)
+    for (const { ring, keyId, checkValue } of configured)
+      await client.query(
+        `insert into installation_keys (ring, key_id, check_value, created_at) values ($1, $2, $3, now()) on conflict do nothing`,
+        [ring, keyId, checkValue],
+      )
+    await client.query('commit')
+    return stored.id
+  })
+
+const newestIds = `
+  select greatest((select transaction from audit_log order by transaction desc limit 1),
+    (select transaction from events order by transaction desc limit 1))::text as newest,
+    pg_snapshot_xmax(pg_current_snapshot())::text as next`
+
+/** As many as a busy second uses. */
+const idsAtOnce = 100_000n
+
+/**
+ * Events and audit rows store the id of their transaction, and readers and seals follow its order. In a database that was restored from a
+ * dump into another server, rows may carry ids that this server has not reached yet; new rows would be ordered before them. This uses up
+ * transaction ids until the server has caught up, and returns how many it used: none, unless there was a restore.
+ */
+export const catchUpTransactionIds = (url: string): Promise<bigint> =>
+  withStartClient(url, async (client) => {
+    for (let used = 0n; ; ) {
+      const { rows } = await client.query<{ newest: string | null; next: string }>(newestIds)
+      const behind = rows[0]?.newest ? BigInt(rows[0].newest) - BigInt(rows[0].next) + 1n : 0n
+      if (behind <= 0n) return used
+      const count = behind < idsAtOnce ? behind : idsAtOnce
+      await client.query(`do $$ begin for i in 1..${count} loop perform pg_current_xact_id(); commit; end loop; end $$`)
+      used += count
+    }
+  })
+
+/** Bits of `pg_trigger.tgtype`. */
+const refusedBy = [
+  [8, 'delete'],
+  [16, 'update'],
+  [32, 'truncate'],
+] as const
+
+/**
+ * Lets a role read and write the rows of every table and change no table: the role of the running service, beside the owner that
+ * migrates. Where a trigger refuses a change of rows (the ledger, the audit log), the role gets no right to it either. Repeatable; run
+ * it after each migration.
+ * @throws StartupError where there is no such role
+ */
+export const grantServing = (url: string, role: string): Promise<void> =>
+  withStartClient(url, async (client) => {
+    const known = await client.query('select from pg_roles where rolname = $1', [role])
+    if (known.rows.length === 0)
+      throw new StartupError(`There is no role ${role}: create it (create role ${role} login password '…'), then run this again.`)
+    const name = client.escapeIdentifier(role)
+    await client.query('begin')
+    await client.query(`grant usage on schema public, drizzle to ${name}`)
+    await client.query(`grant select on drizzle.__drizzle_migrations to ${name}`)
+    await client.query(`grant select, insert, update, delete on all tables in schema public to ${name}`)
+    await client.query(`grant usage, select on all sequences in schema public to ${name}`)
+    await client.query(
+      `grant execute on function create_periods(text, text, timestamptz, timestamptz), drop_periods(text, timestamptz, boolean) to ${name}`,
+    )
+    const { rows } = await client.query<{ table: string; type: number }>(
+      `select tgrelid::regclass::text as table, tgtype::int as type from pg_trigger where tgfoid = 'refuse_change'::regproc`,
+    )
+    for (const { table, type } of rows) {
+      const refused = refusedBy.flatMap(([bit, right]) => ((type & bit) === 0 ? [] : [right]))
+      await client.query(`revoke ${refused.join(', ')} on ${table} from ${name}`)
+    }
+    await client.query('commit')
+  })
