@@ -153,19 +153,22 @@ export const prepareUpsert = <T extends PgTable, const Column extends keyof Infe
   return async (db, row) => only(await insert(db.query, [row]))
 }
 
+const declareUpdate = (name: string, table: PgTable & { id: unknown }, columns: readonly string[]) => {
+  requireNewName(name)
+  const all = getTableColumns(table)
+  const { names, typed, from, send } = rowsOf(['id', ...columns].flatMap((key) => (all[key] ? [[key, all[key]] as const] : [])))
+  const set = names.flatMap((column, at) => (at === 0 ? [] : `${column} = ${typed[at]}`)).join(', ')
+  const update = statement(name, `update "${getTableName(table)}" as t set ${set} from ${from} where t.id = x.id`)
+  return (query: Query, rows: readonly Row[]): Promise<unknown> => query(update, send(rows))
+}
+
 /** Declares how these columns of any number of rows are changed by one statement, each row by its id. */
 export const prepareUpdateAll = <T extends PgTable & { id: unknown }, const Column extends keyof InferInsertModel<T> & string>(
   name: string,
   table: T,
   columns: readonly Column[],
-): ((query: Query, rows: readonly Changed<T, Column | ('id' & keyof InferInsertModel<T>)>[]) => Promise<unknown>) => {
-  requireNewName(name)
-  const all = getTableColumns<PgTable>(table)
-  const { names, typed, from, send } = rowsOf(['id', ...columns].flatMap((key) => (all[key] ? [[key, all[key]] as const] : [])))
-  const set = names.flatMap((column, at) => (at === 0 ? [] : `${column} = ${typed[at]}`)).join(', ')
-  const update = statement(name, `update "${getTableName(table)}" as t set ${set} from ${from} where t.id = x.id`)
-  return (query, rows) => query(update, send(rows as readonly Row[]))
-}
+): ((query: Query, rows: readonly Changed<T, Column | ('id' & keyof InferInsertModel<T>)>[]) => Promise<unknown>) =>
+  declareUpdate(name, table, columns)
 
 /** Declares how columns of the row with an id are changed. The work does not wait for it, as for an insert. */
 export const prepareUpdate = <T extends PgTable & { id: unknown }, const Column extends keyof InferInsertModel<T> & string>(
@@ -173,6 +176,6 @@ export const prepareUpdate = <T extends PgTable & { id: unknown }, const Column 
   table: T,
   columns: readonly Column[],
 ): ((tx: Tx, id: string, changes: Required<Pick<InferInsertModel<T>, Column>>) => void) => {
-  const update = prepareUpdateAll(name, table, columns)
-  return (tx, id, changes) => tx.defer(update(tx.query, [{ ...changes, id } as never]))
+  const update = declareUpdate(name, table, columns)
+  return (tx, id, changes) => tx.defer(update(tx.query, [{ ...changes, id }]))
 }

@@ -1,8 +1,11 @@
 import { namesSql } from '../../db/tables/columns.ts'
 import { paidPaymentsSql } from '../../db/transitions.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
+import type { RailName } from '../../lib/rail-names.ts'
 import { hasAccounts, railNames } from '../../lib/rail-names.ts'
+import type { VerificationStatus } from '../../lib/verification.ts'
 import { mostRemembered } from '../../policy/unusual.ts'
+import type { Rails } from '../../rails/rail.ts'
 
 /** Whether behind a destination of this rail there are accounts (`hasAccounts`). */
 export const hasAccountsSql = (rail: string): string => `${rail} in ${namesSql(railNames.filter(hasAccounts))}`
@@ -48,3 +51,10 @@ export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string =
      where ${hasAccount}
    ) as last order by last.id desc limit ${mostRemembered})`
 }
+
+/** Whether a payee's rail was asked for its name for the first time and has not answered yet. */
+export const isBeingChecked = (
+  rails: Pick<Rails, 'payout'>,
+  payee: { verification: VerificationStatus; paymentRail: RailName; nameCheckDueAt: Date | null },
+): boolean =>
+  payee.verification === 'unverified' && payee.nameCheckDueAt !== null && rails.payout[payee.paymentRail]?.lookUp !== undefined

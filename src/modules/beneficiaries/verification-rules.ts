@@ -3,7 +3,7 @@ import { maskCharacter } from '../../lib/names/words.ts'
 import type { RailName } from '../../lib/rail-names.ts'
 import type { NameSource, VerificationStatus } from '../../lib/verification.ts'
 import { payouts } from '../../rails/definitions.ts'
-import type { NameAnswer, Rails } from '../../rails/rail.ts'
+import type { NameAnswer } from '../../rails/rail.ts'
 
 export type Verification = {
   verification: VerificationStatus
@@ -55,13 +55,6 @@ export const verified = (payee: Named, answer: NameAnswer, source: NameSource, a
 /** The verdict about a payee that has another name now. */
 export const verdictAfterRename = (payee: Named): VerificationStatus =>
   payee.reportedName === null ? payee.verification : (compared(payee, payee.reportedName) ?? payee.verification)
-
-/** Whether a payee's rail was asked for its name for the first time and has not answered yet. */
-export const isBeingChecked = (
-  rails: Pick<Rails, 'payout'>,
-  payee: Pick<Named, 'verification' | 'paymentRail'> & { nameCheckDueAt: Date | null },
-): boolean =>
-  payee.verification === 'unverified' && payee.nameCheckDueAt !== null && rails.payout[payee.paymentRail]?.lookUp !== undefined
 
 const mostChecks = 6
 
