@@ -39,7 +39,7 @@ const realGithub = (config: Config, clientId: string, clientSecret: string): Git
     authorizeUrl: `${url}/login/oauth/authorize`,
     tokenUrl: `${url}/login/oauth/access_token`,
     // GitHub Enterprise Server has its API below its own address.
-    apiUrl: config.GITHUB_API_URL ?? (url === githubUrl ? githubApiUrl : `${url}/api/v3`),
+    apiUrl: url === githubUrl ? githubApiUrl : `${url}/api/v3`,
   }
 }
 

@@ -17,6 +17,7 @@ import {
 } from './config/fields.ts'
 import { networks } from './config/networks.ts'
 import { contradictions, unfitForProduction } from './config/refusals.ts'
+import { isLoopbackUrl } from './lib/loopback.ts'
 import { StartupError } from './lib/startup-error.ts'
 import { allDefinitions, railSettings } from './rails/definitions.ts'
 
@@ -54,14 +55,12 @@ const environment = z.object({
   GITHUB_CLIENT_ID: z.string().optional(),
   GITHUB_CLIENT_SECRET: z.string().optional(),
   GITHUB_URL: origin.optional(),
-  GITHUB_API_URL: issuer.optional(),
   EVM_RPC_URLS: rpcUrls.default(new Map()),
   SIWE_CHAIN_IDS: list.pipe(z.array(whole(1, Number.MAX_SAFE_INTEGER))).default([1, 8453]),
   RAILS: list.pipe(z.array(z.enum(['sandbox', ...allDefinitions.map(({ setting }) => setting)]))).optional(),
   NAME_LOOKUPS: rails.optional(),
   SANDBOX_DELAY_MS: whole(0, 600_000).default(1000),
   SANDBOX_URL: z.url({ protocol: /^https?$/ }).optional(),
-  SANDBOX_PORT: whole(0, 65_535).default(0),
   ...railSettings,
   VAPID_KEYS: lastingKey.optional(),
   VAPID_SUBJECT: z
@@ -87,7 +86,6 @@ const environment = z.object({
   ACCESS_TOKEN_TTL_SECONDS: whole(1, 86_400).default(3600),
   REFRESH_TOKEN_TTL_DAYS: whole(1, 3650).default(30),
   OAUTH_REFRESH_LEEWAY_SECONDS: whole(0, 300).default(0),
-  OAUTH_METADATA_LOOPBACK: flag.default(false),
   APPROVAL_TTL_HOURS: whole(1, 8760).default(72),
   EVENT_RETENTION_DAYS: whole(1, 3650).default(7),
   /** What providers' authentic deliveries said; kept as long as the books where it is not set. */
@@ -96,9 +94,6 @@ const environment = z.object({
   EXPIRED_PERIODS: z.enum(['drop', 'detach']).default('drop'),
   RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000).optional(),
   RATE_LIMIT_PUBLIC_PER_MINUTE: whole(1, 10_000_000).optional(),
-  RATE_LIMIT_STK_PER_PHONE_MINUTE: whole(1, 1_000_000).optional(),
-  RATE_LIMIT_STK_PER_PHONE_DAY: whole(1, 1_000_000).optional(),
-  RATE_LIMIT_STK_PER_ACCOUNT_MINUTE: whole(1, 1_000_000).optional(),
   /** Accepts the outcomes that a provider's statement offers for payments that are unknown, without a person. */
   RECONCILIATION_RESOLVES: flag.default(false),
   RATE_LIMIT_ENABLED: flag.default(true),
@@ -120,8 +115,12 @@ export type Fixed = {
   /** Counted from a session's end. */
   SESSION_RETENTION_DAYS: number
   SHED_LOAD: boolean
+  /** How many prompts to pay phones may get; null: no limit. */
+  promptLimits: { perPhoneMinute: number; perPhoneDay: number; perAccountMinute: number } | null
+  /** Whether the metadata document of an OAuth client may be on this machine: while it is developed here. */
+  metadataLoopback: boolean
 }
-const fixed: Fixed = {
+const fixed: Omit<Fixed, 'promptLimits' | 'metadataLoopback'> = {
   DATABASE_STATEMENT_TIMEOUT_MS: 7_000,
   REQUEST_TIMEOUT_MS: 10_000,
   RAIL_CONCURRENCY: 100,
@@ -151,8 +150,6 @@ export type Config = Readonly<
       shutdownDelayMs: number
       rateLimitPerMinute: number
       rateLimitPublicPerMinute: number
-      /** How many prompts to pay phones may get; null: no limit. */
-      promptLimits: { perPhoneMinute: number; perPhoneDay: number; perAccountMinute: number } | null
     }
 >
 
@@ -168,10 +165,11 @@ export const loadConfig = (variables: Record<string, string | undefined>): Confi
   const env = { ...parsed.data, ...fixed }
   const problems = [...contradictions(env, allDefinitions), ...unfitForProduction(env, allDefinitions)]
   if (problems.length > 0) throw new StartupError(problems.join('; '))
+  const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`
   const scale = env.NODE_ENV === 'production' ? 1 : 100
   return {
     ...env,
-    publicUrl: env.PUBLIC_URL ?? `http://localhost:${env.PORT}`,
+    publicUrl,
     operatorUrl:
       env.OPERATOR_URL ??
       `http://${env.OPERATOR_HOST.includes(':') ? `[${env.OPERATOR_HOST}]` : env.OPERATOR_HOST}:${env.OPERATOR_PORT}`,
@@ -180,10 +178,11 @@ export const loadConfig = (variables: Record<string, string | undefined>): Confi
     rateLimitPublicPerMinute: env.RATE_LIMIT_PUBLIC_PER_MINUTE ?? 60 * scale,
     promptLimits: env.RATE_LIMIT_ENABLED
       ? {
-          perPhoneMinute: env.RATE_LIMIT_STK_PER_PHONE_MINUTE ?? 3 * scale,
-          perPhoneDay: env.RATE_LIMIT_STK_PER_PHONE_DAY ?? 20 * scale,
-          perAccountMinute: env.RATE_LIMIT_STK_PER_ACCOUNT_MINUTE ?? 20 * scale,
+          perPhoneMinute: 3 * scale,
+          perPhoneDay: 20 * scale,
+          perAccountMinute: 20 * scale,
         }
       : null,
+    metadataLoopback: env.NODE_ENV === 'development' && isLoopbackUrl(publicUrl),
   }
 }

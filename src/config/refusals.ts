@@ -14,7 +14,7 @@ type ProviderSettings<Env> = {
 }
 
 /** Requests to a provider: sign-ins, codes, tokens, credentials, and orders to move money. */
-const providerUrls = ['GOOGLE_ISSUER', 'GITHUB_URL', 'GITHUB_API_URL', 'OPERATOR_URL'] as const
+const providerUrls = ['GOOGLE_ISSUER', 'GITHUB_URL', 'OPERATOR_URL'] as const
 
 /** The settings whose values can contradict each other, or be unsafe in production. */
 export type Settings = Readonly<Partial<Record<(typeof providerUrls)[number], string | undefined>>> & {
@@ -36,7 +36,6 @@ export type Settings = Readonly<Partial<Record<(typeof providerUrls)[number], st
   readonly CORS_ORIGINS: readonly string[]
   readonly TRUST_PROXY?: readonly string[] | undefined
   readonly EVM_RPC_URLS: ReadonlyMap<number, string>
-  readonly OAUTH_METADATA_LOOPBACK: boolean
   readonly RATE_LIMIT_ENABLED: boolean
   readonly GOOGLE_CLIENT_ID?: string | undefined
   readonly GOOGLE_CLIENT_SECRET?: string | undefined
@@ -139,8 +138,6 @@ export function* unfitForProduction<Env extends Settings>(
     if (server !== undefined)
       yield `${name} must be encrypted in production, as ${server} is another machine: ${name === 'REDIS_URL' ? 'use rediss://' : 'add ?sslmode=verify-full'}`
   }
-  if (env.OAUTH_METADATA_LOOPBACK)
-    yield 'OAUTH_METADATA_LOOPBACK is for development: in production no client metadata is read from this machine'
   if (!env.RAILS)
     yield `RAILS must be set in production: ${providers.map(({ setting }) => setting).join(',')}, or sandbox to say that no money moves`
   if (!env.RATE_LIMIT_ENABLED)

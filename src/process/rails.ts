@@ -82,7 +82,7 @@ const openSandbox = async (config: Config, clock: MovableClock, logger: Logger):
     moveTime: time,
     home: config.publicUrl,
   })
-  const url = await sandbox.listen(config.SANDBOX_PORT)
+  const url = await sandbox.listen(0)
   await mkdir(folder, { recursive: true })
   await writeFile(sandboxAddressFile(config.DATA_DIR), url)
   const advance = async (seconds: number) => void time.advance(seconds)

@@ -96,8 +96,6 @@ export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> 
   refusedInCallbacks: readonly string[]
   /** Settings that contradict each other, a sentence each. */
   contradictions: (settings: z.output<z.ZodObject<Shape>>) => readonly string[]
-  /** The longest time that a request to it takes. */
-  timeoutMs: (settings: z.output<z.ZodObject<Shape>>) => number
   payouts: Readonly<Record<PayoutOf<P>, PayoutDefinition<z.output<z.ZodObject<Shape>>>>>
   prompts: Readonly<Record<PromptOf<P>, PromptDefinition>>
   deposits: Readonly<Record<DepositOf<P>, DepositDefinition>>

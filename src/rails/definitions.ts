@@ -1,13 +1,5 @@
 import { z } from 'zod'
-import {
-  type AnyRail,
-  type DepositRail,
-  type PromptRail,
-  type Provider,
-  providerOf,
-  providers,
-  type RailName,
-} from '../lib/rail-names.ts'
+import { type DepositRail, type PromptRail, type Provider, providers, type RailName } from '../lib/rail-names.ts'
 import { definitions as stated } from './all/definitions.ts'
 import {
   type DepositDefinition,
@@ -37,7 +29,6 @@ type Definition<P extends Provider> = {
   addresses: readonly Name[]
   refusedInCallbacks: readonly string[]
   contradictions: (settings: RailSettings) => readonly string[]
-  timeoutMs: (settings: RailSettings) => number
   payouts: Readonly<Partial<Record<RailName, PayoutDefinition<RailSettings>>>>
   prompts: Readonly<Partial<Record<PromptRail, PromptDefinition>>>
   deposits: Readonly<Partial<Record<DepositRail, DepositDefinition>>>
@@ -56,6 +47,3 @@ export const payouts: Readonly<Record<RailName, PayoutDefinition<RailSettings>>>
 export const prompts: Readonly<Record<PromptRail, PromptDefinition>> = part('prompts')
 
 export const deposits: Readonly<Record<DepositRail, DepositDefinition>> = part('deposits')
-
-/** The longest time that a request by this rail takes. */
-export const timeoutMsOf = (rail: AnyRail, given: RailSettings): number => definitions[providerOf(rail)].timeoutMs(given)

@@ -16,6 +16,9 @@ import type {
   RailOf,
 } from '../lib/rail-names.ts'
 
+/** How long a request to a provider may take. */
+export const longestRequestMs = 30_000
+
 /** What a rail can move at all. `wholeUnits`: amounts are multiples of 100 minor units. */
 export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean }
 

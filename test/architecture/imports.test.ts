@@ -135,7 +135,7 @@ const pay = (db: Database) => inTx(db, async (tx) => { await ask(String(tx.at)) 
   namedRails: [
     ['modules/planted/rules.ts', `const isBank = rail === 'PESALINK'`],
     ['modules/planted/service.ts', `const provider = rail.startsWith('MPESA_') ? 'MPESA' : other`],
-    ['modules/planted/service.ts', 'const grace = deps.config.DARAJA_TIMEOUT_MS'],
+    ['modules/planted/service.ts', 'const grace = deps.config.DARAJA_SHORTCODE'],
     ['dev/sandbox/planted.ts', `const isBank = rail === 'PESALINK'`],
     ['rails/planted.ts', `const isBank = rail === 'PESALINK'`],
   ],

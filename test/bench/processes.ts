@@ -84,8 +84,9 @@ export const startFloor = ({ databaseUrl }: Bench) =>
 
 /** The providers' emulator in a process of its own. It answers at once. */
 export const startProvider = async (folder: string): Promise<Started> => {
-  const env = { DATA_DIR: join(folder, 'provider'), SANDBOX_PORT: String(await freePort()), SANDBOX_DELAY_MS: '0' }
-  return { ...(await startProgram([scriptOf('../../src/dev/sandbox/run.ts')], env)), url: `http://127.0.0.1:${env.SANDBOX_PORT}` }
+  const url = `http://127.0.0.1:${await freePort()}`
+  const env = { DATA_DIR: join(folder, 'provider'), SANDBOX_URL: url, SANDBOX_DELAY_MS: '0' }
+  return { ...(await startProgram([scriptOf('../../src/dev/sandbox/run.ts')], env)), url }
 }
 
 export type Bench = {

@@ -24,7 +24,7 @@ const startProvider = async (folder: string) => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const child = spawnServer(
-    { DATA_DIR: folder, SANDBOX_PORT: String(port), SANDBOX_DELAY_MS: '30' },
+    { DATA_DIR: folder, SANDBOX_URL: url, SANDBOX_DELAY_MS: '30' },
     { command: [process.execPath, programs.sandbox] },
   )
   await child.waitForOutput(/ready: no money moves/)

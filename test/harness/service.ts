@@ -42,6 +42,7 @@ export type TestOptions = {
   env?: Record<string, string>
   /** What no variable changes. */
   fixed?: Partial<Fixed>
+  railTimeoutMs?: number
   /** A second process on the same database: everything but the database is its own. */
   database?: TestDatabase
   /** A pooler in front of the database. */
@@ -60,13 +61,13 @@ const startProvider = async (clock: TestClock, home: string) => {
 }
 
 /** The emulator's own time-out is short: a test that needs calls to hang for longer sets it. */
-const withTimeout = (sandbox: RailSandbox, ms: string | undefined): SandboxOptions =>
+const withTimeout = (sandbox: RailSandbox, ms: number | undefined): SandboxOptions =>
   ms === undefined
     ? sandbox
     : {
         options: (url) => {
           const options = sandbox.options(url)
-          return { ...options, MPESA: { ...options.MPESA, timeoutMs: Number(ms) } }
+          return { ...options, MPESA: { ...options.MPESA, timeoutMs: ms } }
         },
       }
 
@@ -103,7 +104,7 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
     clock,
     logger,
     ...(options.journal && { journal: options.journal }),
-    rails: sandboxRails(config, clock, withTimeout(sandbox, options.env?.DARAJA_TIMEOUT_MS), sandboxUrl),
+    rails: sandboxRails(config, clock, withTimeout(sandbox, options.railTimeoutMs), sandboxUrl),
   })
   await service.start()
   await service.http.listen({ host: '127.0.0.1', port })

@@ -49,7 +49,7 @@ beforeAll(async () => {
   })
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
   siteUrl = `http://localhost:${(site.address() as AddressInfo).port}`
-  service = await startService({ env: { OAUTH_METADATA_LOOPBACK: 'true' } })
+  service = await startService({ fixed: { metadataLoopback: true } })
   strict = await startService()
   person = await signIn(service.api)
 })

@@ -31,7 +31,7 @@ export const startPair = async (
   const database = on ?? (await createTestDatabase())
   const folder = await mkdtemp(join(tmpdir(), 'pair-'))
   const sandbox = spawnServer(
-    { SANDBOX_PORT: String(await freePort()), DATA_DIR: folder },
+    { SANDBOX_URL: `http://127.0.0.1:${await freePort()}`, DATA_DIR: folder },
     { command: [process.execPath, programs.sandbox] },
   )
   const [, sandboxUrl = ''] = await sandbox.waitForOutput(/(http:\/\/\S+)\/control/)

@@ -9,7 +9,7 @@ import { alerts, isLedgerSound, ordersTo, paymentOf } from './scene.ts'
 let service: TestService
 let people: Person[]
 beforeEach(async () => {
-  service = await startService({ env: { JOBS: 'inline', DARAJA_TIMEOUT_MS: '60000' }, fixed: { RAIL_CONCURRENCY: 8 } })
+  service = await startService({ env: { JOBS: 'inline' }, railTimeoutMs: 60_000, fixed: { RAIL_CONCURRENCY: 8 } })
   people = await Promise.all([0, 1, 2].map(() => signIn(service.api)))
   for (const { accountId } of people) await credit(service, accountId, 100_000_000n)
 })

@@ -104,7 +104,7 @@ test('a time without a zone is Nairobi’s, and a day that does not exist is non
 
 describe('the registration of our addresses', () => {
   const urls = { confirmation: 'https://pay.example.com/c', validation: 'https://pay.example.com/v' }
-  const deposits = { shortcode: '174379', unanswered: 'Completed', version: '2', pullNumber: null } as const
+  const deposits = { shortcode: '174379', version: '2', pullNumber: null } as const
   const register = async (given: Answer[], more = {}) => {
     answers = given
     asked.length = 0

@@ -17,7 +17,7 @@ beforeAll(async () => {
   database = await createTestDatabase()
   folder = await mkdtemp(join(tmpdir(), 'duplicates-'))
   const sandbox = spawnServer(
-    { SANDBOX_PORT: String(await freePort()), DATA_DIR: join(folder, 'provider'), SANDBOX_DELAY_MS: '10' },
+    { SANDBOX_URL: `http://127.0.0.1:${await freePort()}`, DATA_DIR: join(folder, 'provider'), SANDBOX_DELAY_MS: '10' },
     { command: [process.execPath, programs.sandbox] },
   )
   const [, url = ''] = await sandbox.waitForOutput(/(http:\/\/\S+)\/control/)

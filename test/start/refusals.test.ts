@@ -226,7 +226,7 @@ describe('production', patience, () => {
   const zeros = (name: string) => `${name}:${Buffer.alloc(32).toString('base64')}`
 
   it.each([
-    ...['DARAJA_URL', 'PESALINK_URL', 'OPERATOR_URL', 'GOOGLE_ISSUER', 'GITHUB_URL', 'GITHUB_API_URL'].flatMap((name) => [
+    ...['DARAJA_URL', 'PESALINK_URL', 'OPERATOR_URL', 'GOOGLE_ISSUER', 'GITHUB_URL'].flatMap((name) => [
       { name, value: 'http://provider.example', because: 'https' },
       { name, value: 'ftp://provider.example', because: name },
     ]),

@@ -184,11 +184,7 @@ describe('prompts', () => {
   let limited: TestService
   beforeAll(async () => {
     limited = await startService({
-      env: {
-        RATE_LIMIT_STK_PER_PHONE_MINUTE: '3',
-        RATE_LIMIT_STK_PER_PHONE_DAY: '5',
-        RATE_LIMIT_STK_PER_ACCOUNT_MINUTE: '4',
-      },
+      fixed: { promptLimits: { perPhoneMinute: 3, perPhoneDay: 5, perAccountMinute: 4 } },
     })
   })
   afterAll(() => limited.close())
@@ -230,8 +226,8 @@ describe('prompts', () => {
       database: limited.database,
       clock: limited.clock,
       provider: limited,
+      fixed: { promptLimits: { perPhoneMinute: 3, perPhoneDay: 20, perAccountMinute: 20 } },
       env: {
-        RATE_LIMIT_STK_PER_PHONE_MINUTE: '3',
         TOKEN_SECRETS: `next:${randomBytes(32).toString('base64')},${current.id}:${current.bytes.toString('base64')}`,
       },
     })

@@ -19,7 +19,8 @@ const sandbox = createRailSandbox({
   folder,
   moveTime: createSandboxTime(clock, scheduler, folder),
 })
-const url = await sandbox.listen(config.SANDBOX_PORT || 3002)
+// Where services are told that it is.
+const url = await sandbox.listen(Number(new URL(config.SANDBOX_URL ?? 'http://127.0.0.1:3002').port))
 sandbox.resume()
 const { consumerKey, consumerSecret, shortcode, passkey, initiatorName } = sandbox.options(url).MPESA
 

@@ -7,6 +7,7 @@ import type {
   PayoutAdapter,
   SettingsOf,
 } from '../rail.ts'
+import { longestRequestMs } from '../rail.ts'
 import { pem } from '../text.ts'
 import { createAccount } from './account.ts'
 import { checkDaraja } from './check.ts'
@@ -32,11 +33,10 @@ const options = (settings: Settings): DarajaOptions => ({
   initiatorPassword: settings.DARAJA_INITIATOR_PASSWORD ?? '',
   certificatePem: pem(settings.DARAJA_CERTIFICATE),
   tillIdentifierType: settings.DARAJA_TILL_IDENTIFIER_TYPE,
-  timeoutMs: settings.DARAJA_TIMEOUT_MS,
+  timeoutMs: longestRequestMs,
   deposits: settings.MPESA_C2B_ENABLED
     ? {
         shortcode: settings.MPESA_C2B_SHORTCODE ?? settings.DARAJA_SHORTCODE ?? '',
-        unanswered: settings.MPESA_C2B_UNANSWERED,
         version: settings.MPESA_C2B_VERSION,
         pullNumber: settings.MPESA_PULL_NUMBER ?? null,
       }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flag, httpUrl, whole } from '../../config/fields.ts'
+import { flag, httpUrl } from '../../config/fields.ts'
 import { mask } from '../../lib/mask.ts'
 import { defineProvider } from '../definition.ts'
 import { orderIds, ourNumbers, readMobile, readShortcode, withoutBank } from '../destinations.ts'
@@ -33,7 +33,6 @@ export const definition = defineProvider({
     DARAJA_CERTIFICATE: z.string().optional(),
     DARAJA_TRANSACTION_TYPE: z.enum(['CustomerPayBillOnline', 'CustomerBuyGoodsOnline']).default('CustomerPayBillOnline'),
     DARAJA_TILL_IDENTIFIER_TYPE: z.enum(['2', '4']).default('4'),
-    DARAJA_TIMEOUT_MS: whole(100, 120_000).default(30_000),
     DARAJA_B2C_REPEATS: flag.optional(),
     MPESA_C2B_ENABLED: flag.default(false),
     MPESA_C2B_VERSION: z.enum(['1', '2']).default('2'),
@@ -42,7 +41,6 @@ export const definition = defineProvider({
       .regex(/^254[17]\d{8}$/, 'must be a mobile number such as 254712345678')
       .optional(),
     MPESA_C2B_SHORTCODE: z.string().optional(),
-    MPESA_C2B_UNANSWERED: z.enum(['Completed', 'Cancelled']).default('Completed'),
   },
   required: [
     'DARAJA_URL',
@@ -61,7 +59,6 @@ export const definition = defineProvider({
       ? ['DARAJA_TILL_NUMBER needs DARAJA_TRANSACTION_TYPE=CustomerBuyGoodsOnline']
       : []),
   ],
-  timeoutMs: ({ DARAJA_TIMEOUT_MS }) => DARAJA_TIMEOUT_MS,
   payouts: {
     MPESA_B2B: {
       destination: 'a paybill or till of 5 to 7 digits',

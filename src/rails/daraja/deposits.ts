@@ -54,7 +54,7 @@ const inTurn = async (first: () => Promise<Submission>, second: () => Promise<Su
 export const createPaybillDeposits = (options: DarajaOptions, send: Send): DepositAdapter | null => {
   const { deposits } = options
   if (!deposits) return null
-  const { shortcode, unanswered, version, pullNumber } = deposits
+  const { shortcode, version, pullNumber } = deposits
   return {
     instructions: (code) => ({ paybill: shortcode, account_number: code }),
     register: async ({ confirmation, validation }) =>
@@ -63,7 +63,8 @@ export const createPaybillDeposits = (options: DarajaOptions, send: Send): Depos
           readRegistration(
             await send(`/mpesa/c2b/v${version}/registerurl`, {
               ShortCode: shortcode,
-              ResponseType: unanswered,
+              // What M-PESA does when our validation does not answer: a deposit without a top-up waits for a person.
+              ResponseType: 'Completed',
               ConfirmationURL: confirmation,
               ValidationURL: validation,
             }),

@@ -26,10 +26,9 @@ export type DarajaOptions = {
   /** The documentation says "4" for every receiver; production systems have been seen to send "2" for tills. */
   tillIdentifierType: '2' | '4'
   timeoutMs: number
-  /** Payments by persons to our paybill; null: switched off. `unanswered`: what M-PESA does when our validation does not answer. */
+  /** Payments by persons to our paybill; null: switched off. */
   deposits: {
     shortcode: string
-    unanswered: 'Completed' | 'Cancelled'
     /** C2B's version 1 and 2 are two products: an app has one of them. */
     version: '1' | '2'
     /** The phone for which the list of payments is registered; null: it is registered otherwise. */

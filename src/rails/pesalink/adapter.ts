@@ -1,5 +1,6 @@
 import { checkClock } from '../check.ts'
 import type { Adapter, AdapterDeps, RailCheck, SettingsOf } from '../rail.ts'
+import { longestRequestMs } from '../rail.ts'
 import { pem } from '../text.ts'
 import type { definition } from './definition.ts'
 import { createBankDeposits } from './deposits.ts'
@@ -45,7 +46,7 @@ const options = (settings: Settings): PesalinkOptions => ({
   bankCodes: settings.PESALINK_BANK_CODES,
   failureCodes: settings.PESALINK_FAILURE_CODES,
   callbackField: settings.PESALINK_CALLBACK_FIELD ?? null,
-  timeoutMs: settings.PESALINK_TIMEOUT_MS,
+  timeoutMs: longestRequestMs,
   depositBankCode: settings.PESALINK_DEPOSIT_BANK_CODE ?? null,
   noticePath: settings.PESALINK_NOTICE_PATH ?? null,
   lookUpPath: settings.PESALINK_LOOKUP_PATH ?? null,

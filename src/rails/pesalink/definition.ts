@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flag, httpUrl, list, whole } from '../../config/fields.ts'
+import { flag, httpUrl, list } from '../../config/fields.ts'
 import { type Bank, plainCode } from '../../lib/bank-code.ts'
 import { kenyanBanks } from '../../lib/kenyan-banks.ts'
 import { mask } from '../../lib/mask.ts'
@@ -43,7 +43,6 @@ export const definition = defineProvider({
     PESALINK_NOTICE_PATH: z.string().startsWith('/').optional(),
     PESALINK_REFERENCE_IS_UNIQUE: flag.optional(),
     PESALINK_LOOKUP_PATH: z.string().startsWith('/').optional(),
-    PESALINK_TIMEOUT_MS: whole(100, 120_000).default(30_000),
   },
   required: [
     'PESALINK_URL',
@@ -57,7 +56,6 @@ export const definition = defineProvider({
   addresses: ['PESALINK_URL'],
   refusedInCallbacks: [],
   contradictions: () => [],
-  timeoutMs: ({ PESALINK_TIMEOUT_MS }) => PESALINK_TIMEOUT_MS,
   payouts: {
     PESALINK: {
       destination: 'an account number with bank_code, or a mobile number without',

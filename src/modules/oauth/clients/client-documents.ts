@@ -17,7 +17,7 @@ const unavailable = (why: string) =>
   new OAuthError('temporarily_unavailable', `The client metadata document ${why}.`, { 'retry-after': '5' })
 
 /** During development on one machine a client may serve its document from the loopback address, over http and on any port. */
-const onLoopback = (config: Config, url: URL): boolean => config.OAUTH_METADATA_LOOPBACK && isLoopbackUrl(url.href)
+const onLoopback = (config: Config, url: URL): boolean => config.metadataLoopback && isLoopbackUrl(url.href)
 
 /** A client id that is the address of a metadata document, or undefined when it is not a URL. */
 export const documentUrl = (config: Config, clientId: string): URL | undefined => {

@@ -28,7 +28,7 @@ export const createCredentials = (given: Readonly<Record<keyof typeof secrets, s
     certificatePem: pem(createPublicKey(given.environmentKey), 'spki'),
     tillIdentifierType: '4',
     timeoutMs: 5_000,
-    deposits: { shortcode: '174379', unanswered: 'Completed', version: '2', pullNumber: '254722000000' },
+    deposits: { shortcode: '174379', version: '2', pullNumber: '254722000000' },
   } as const satisfies Omit<DarajaOptions, 'baseUrl'>
   return {
     options,

@@ -8,7 +8,6 @@ import { serverSql } from '../../../../db/witness.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
 import { contended, type Outcome } from '../../../../queue/account-queue.ts'
-import { timeoutMsOf } from '../../../../rails/definitions.ts'
 import type { SendPermission } from '../../../../rails/rail.ts'
 import type { Deps } from '../../deps.ts'
 import type { ChainAnswers } from '../../evaluation/authority.ts'
@@ -174,16 +173,15 @@ export type PermissionFor = (lane: SendLane, order: Order) => SendPermission
  */
 export const createPermissions = (deps: RightDeps): PermissionFor => {
   const claimers = { payment: createClaimer(deps, 'payment'), topup: createClaimer(deps, 'topup') }
-  return ({ subject, rail }, { attemptId, at }) => {
+  return ({ subject }, { attemptId, at }) => {
     const lastMs = secondsAfter(at, sendWithinSeconds).getTime()
-    const graceSeconds = sendGraceSeconds(timeoutMsOf(rail, deps.config))
     let claimed: Promise<boolean> | undefined
     return {
       withinMs: lastMs - deps.clock.now().getTime(),
       // A second time after a gateway that refused the token.
       take: async (fingerprint) => {
         const sender = deps.sends?.sender()
-        const until = secondsAfter(deps.clock.now(), graceSeconds)
+        const until = secondsAfter(deps.clock.now(), sendGraceSeconds)
         claimed ??= claimers[subject.kind]({ id: attemptId, until, sender: sender?.id ?? null, fingerprint }).then((isOurs) => {
           if (isOurs) sender?.note(attemptId)
           return isOurs

@@ -1,3 +1,5 @@
+import { longestRequestMs } from '../../../../rails/rail.ts'
+
 /**
  * When the rail is queried next about an attempt without an outcome, by how often it was queried: soon at first, then less and less often,
  * but never stopping. A rail that does not answer ends nothing.
@@ -17,7 +19,7 @@ export const sendWithinSeconds = 10
  * How long a send may be under way before its attempt counts as lost: the time to begin, and the longest answer. A value that is too small
  * does no harm: the answer is recorded whenever it comes.
  */
-export const sendGraceSeconds = (railTimeoutMs: number): number => sendWithinSeconds + Math.ceil(railTimeoutMs / 1000) + 5
+export const sendGraceSeconds = sendWithinSeconds + longestRequestMs / 1000 + 5
 
 /** A provider states no time after which it forgets an order's id: within this one it is asked to take the same order again. */
 export const repeatWithinSeconds = 3_600
