@@ -70,7 +70,7 @@ const buildAll = async (): Promise<void> => {
   }
 }
 
-/** Of every package that production installs, as their code is in the bundle. */
+/** The licences of all packages that production installs: their code is in the bundle. */
 const licences = async (): Promise<string> => {
   const { packages } = await read('package-lock.json')
   const folders = Object.keys(packages).filter(

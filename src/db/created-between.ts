@@ -9,7 +9,7 @@ import { ownedBy } from './list-queries.ts'
 export const idSlack = `interval '10 minutes'`
 
 /**
- * A list in the order of its ids, which is that of its times. `owner`: by whom an index has the ids in this order (`ownedBy`). `unordered`: what reads
+ * A list in the order of its ids, which is that of its times. `owner`: the column that begins an index with the ids in this order (`ownedBy`). `unordered`: what reads
  * it does not ask for this order, so the bounds have the owner with the id: with ids alone, the plan may read everybody's rows in the primary key.
  */
 export type Timed = { id: AnyColumn; at: AnyColumn; owner: { column: AnyColumn; id: SQL } | undefined; unordered?: boolean }

@@ -19,7 +19,7 @@ export type Feed = {
   subscribe: (listener: Listener) => () => void
   /** Calls `listener` when any process has committed events. A call may be lost. */
   onWake: (listener: () => void) => void
-  /** Reads until nothing that is committed now is missing: for tests and for an orderly end. */
+  /** Reads until everything that is committed now was read: for tests and for an orderly end. */
   settle: () => Promise<void>
   stop: () => Promise<void>
 }

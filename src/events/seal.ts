@@ -228,8 +228,8 @@ const around = (one: Uuid, other: Uuid): [Uuid, Uuid] => {
 }
 
 /**
- * The same rows, from the periods around them alone: what a proof costs does not grow with the log's age. A row elsewhere is none that
- * this service wrote; it changes no proof, and `verify` finds it.
+ * The same rows, from the periods around them alone: what a proof costs does not grow with the log's age. The service writes no
+ * row elsewhere: one that stands there changes no proof, and `verify` reports it.
  */
 export const readNearSealedRows = (db: Db, before: SealPlace | undefined, seal: SealPlace): Promise<SealedRow[]> =>
   db.query(sealedNear, [...rangeOf(before, seal), ...around(before?.id ?? beginning.id, seal.id)])

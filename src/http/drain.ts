@@ -12,7 +12,7 @@ const mostWaiting = 511
 const quietMs = 3_000
 
 /**
- * No request is lost by the end of this process, as far as this side decides:
+ * Ends the process without losing a request, as far as it can decide that itself:
  *
  * - Closing the listener resets the connections that the system has accepted and Node has not: it takes one a turn of its event loop. Their
  *   requests have been sent, and a balancer may not repeat them. So the listener closes in the turn after which none waits.

@@ -3,7 +3,7 @@ import { describeError } from '../db/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { AnyRail } from '../lib/rail-names.ts'
 
-/** One piece of due work. `key` names its row; `tenant` is its owner: no tenant's work may take all the room. */
+/** One piece of due work. `key` names its row; `tenant` is its owner: a tenant takes at most half of the free room. */
 export type Task = { key: string; tenant: string; run: () => Promise<void> }
 
 /**

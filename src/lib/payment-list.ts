@@ -20,7 +20,7 @@ type Column = { place: number; name: string }
 const longestTitle = 60
 const ofFile = (message: string): { problems: CellFault[] } => ({ problems: [{ path: 'body', message }] })
 
-/** Where each known column is, and what is wrong with the titles. A column with neither a title nor a filled cell is none. */
+/** Where each known column is, and what is wrong with the titles. A column without a title and without a filled cell is ignored. */
 const readTitles = (titles: readonly string[], rows: readonly TableRow[]): { columns: Column[]; problems: CellFault[] } => {
   const columns: Column[] = []
   const problems: CellFault[] = []

@@ -141,7 +141,7 @@ const Details = z.object({
   required_permission: z.string().optional(),
 })
 
-/** Where a person does something about a code. */
+/** The page on which a person can solve the error of this code. */
 const addressOf = ({ publicUrl }: Caller, code: string): string | undefined => {
   const page = isErrorCode(code) ? errorRow(code).page : undefined
   return page && publicUrl + page.path

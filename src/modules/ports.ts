@@ -13,8 +13,8 @@ export type OnGrantsRevoked = (
 ) => Promise<void>
 
 /**
- * Called in the transaction that takes a wallet, a role or its standing from an account, or ends a mandate of its: what rested on that ends.
- * The features that take it away cannot import those that rely on it.
+ * Called in the transaction that unlinks a wallet, changes a role, suspends an account or ends a mandate: ends what depends on it.
+ * The features that end it cannot import those that depend on it.
  */
 export type OnAuthorityLost = (tx: Tx, actor: Actor, accountId: Uuid) => Promise<void>
 

@@ -9,7 +9,7 @@ const largestAllowed = (findings: readonly Finding[], givenFor: (finding: Findin
   return lowest !== null && lowest > 0n ? lowest : null
 }
 
-/** In whole units of the rail, and never one that a threshold does not ask about where it asks about the requested amount. */
+/** In whole units of the rail. Where a threshold applies to the requested amount, it applies to the proposed one too. */
 const proposed = (
   { payment: { amountMinor }, unitMinor }: Evaluation,
   findings: readonly Finding[],

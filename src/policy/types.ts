@@ -23,7 +23,7 @@ export type PaymentFacts = {
   paybillBeneficiaryIds: readonly string[]
   payeeIsFixed: boolean
   payee: PayeeFacts
-  /** The row of a list that asks for it calls the payee by another name. */
+  /** Set where the row of an uploaded list gives the payee a name that differs from the stored one. */
   otherName?: { name: string; givenName: string }
   workspaceId: string
   initiatorAccountId: string

@@ -44,9 +44,9 @@ export type PromptDefinition = { label: string; limits: RailLimits }
 /** Everything that differs by the rail that a person pays in by. */
 export type DepositDefinition = {
   label: string
-  /** What the provider is told after it has told us of a payment. */
+  /** The answer to the provider's notice of a payment. */
   accepted: object
-  /** What it is told when it asks beforehand and nothing here has the account number; null where it never asks. */
+  /** The answer when the provider asks beforehand about an account number that does not exist here; null where it never asks. */
   unknownAccount: object | null
 }
 

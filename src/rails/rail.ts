@@ -27,7 +27,7 @@ export type CallbackUrls = { result: string; timeout: string }
 
 /**
  * The right to send, taken by an adapter once its connection to the provider is established, right before the first byte. On false the
- * result is `not_sent`. `fingerprint`: a hash of the order as the provider gets it. `withinMs`: the time to get as far as that.
+ * result is `not_sent`. `fingerprint`: a hash of the order as the provider gets it. `withinMs`: the longest time until it is taken.
  */
 export type SendPermission = { withinMs: number; take: (fingerprint: Buffer) => Promise<boolean> }
 

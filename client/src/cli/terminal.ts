@@ -6,7 +6,7 @@ export type Terminal = {
   out: (line: string) => void
   /** Output for a person. */
   say: (line: string) => void
-  /** Takes the place of the last such line on a terminal; elsewhere a line of its own. */
+  /** On a terminal it replaces the last line of its kind; elsewhere it is a line of its own. */
   progress: (line: string) => void
   signal: AbortSignal
   /** Asks a person; absent where nobody is there to answer. */

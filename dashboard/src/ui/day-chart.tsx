@@ -17,7 +17,7 @@ const height = 124
 const base = 112
 const gap = 0.28
 
-/** How much of the chart the other days have where one of them is far above: a list of 200 payments does not flatten them. */
+/** The share of the chart's height for the other days when one day is far above them: a list of 200 payments must not flatten the rest. */
 const shareOfOthers = 0.75
 
 /** Where a bar is cut: above the other days, if their highest is less than a third of it. The amounts stand in words. */

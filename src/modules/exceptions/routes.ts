@@ -247,7 +247,7 @@ export const registerReconciliation = (app: App, deps: Deps): void => {
     schema: {
       summary: 'Close several differences',
       description:
-        'One note for all of them, as one change: where one is resolved already or unknown, none is closed. Outcomes that they offer are not accepted. Each difference has its own row in the audit log.',
+        'One note for all of them, as one change: if one is resolved already or does not exist, none is closed. An `offered_outcome` is not accepted here. Each difference has its own row in the audit log.',
       body: ResolveDifferences,
       response: { 200: ReconciliationDifferences },
     },

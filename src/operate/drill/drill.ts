@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 // embedded programs, breaks them, mends them by the documented commands, and counts the money at the provider. `npm run drill -- failover`
 // plays those whose name contains the word. It touches no database that is configured.
 
-/** One exercise of `npm run drill`: tests that break real servers, and where the same is written down for a person. */
+/** One exercise of `npm run drill`: tests that break real servers, and the document with the same steps for a person. */
 export type Exercise = { name: string; does: string; file: string; tests: readonly string[]; document: string }
 
 export const exercises: readonly Exercise[] = [

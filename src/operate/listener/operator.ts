@@ -61,7 +61,7 @@ const registerOwnHosts = (app: App, config: { operatorUrl: string; OPERATOR_ALLO
   app.addHook('onRequest', (request, reply, done) => {
     const { host } = request.headers
     if (host === undefined || own.has(nameIn(host)) || nameIn(host) === localName(request)) return done()
-    void reply.code(403).send({ error: 'forbidden', message: 'This listener has no such host name: OPERATOR_ALLOWED_HOSTS.' })
+    void reply.code(403).send({ error: 'forbidden', message: 'OPERATOR_ALLOWED_HOSTS does not list this host name.' })
   })
 }
 

@@ -38,7 +38,7 @@ const readRegistration = (answer: Exchange): Submission => {
   ]
   const isSuccess = code === undefined ? /^success/i.test(said ?? '') : /^(?:0+|1000)$/.test(code)
   if (answer.status >= 200 && answer.status < 300 && isSuccess) return taken
-  // The list of payments is registered once and for all: it has no address of ours.
+  // The list of payments is registered once: the registration has no address of ours.
   if (code === '1001' && /already/i.test(said ?? '')) return taken
   const sentence = safeMessage(said, 'The answer could not be understood.')
   const hint = lacksProduct(said) ? ' The app has another version of C2B: choose it by MPESA_C2B_VERSION.' : ''

@@ -40,7 +40,7 @@ const isOwnResult = (result: Result, attempt: QueriedAttempt): boolean => {
 }
 
 /**
- * A success at the attempt's own address is the attempt's, whatever ids it names beside. A failure must name it: the refusal of a query of ours
+ * A success at the attempt's own address counts for the attempt, whatever other ids it names. A failure must name it: the refusal of a query of ours
  * comes to the same address.
  */
 const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => {

@@ -51,7 +51,7 @@ const bookedStatement = statement(
 
 type Lost = { id: Uuid; accountId: Uuid; workspaceId: Uuid; idempotencyKey: string | null }
 
-/** An instant in JSON is a text; null without an attempt that may have been sent. */
+/** As the database answers: times in JSON are texts. `sent` is null where no attempt may have been sent. */
 type Row = Omit<Booked, 'names' | 'sent'> & {
   names: (string | null)[] | null
   sent: (Omit<NonNullable<Booked['sent']>, 'at' | 'until'> & { at: string | null; until: string | null }) | null
