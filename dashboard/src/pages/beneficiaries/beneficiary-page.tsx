@@ -10,6 +10,7 @@ import { useBankName } from '../../api/use-banks.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { useDebounced } from '../../lib/debounced.ts'
 import { useFields } from '../../lib/drafts.ts'
+import { countWords } from '../../lib/list-words.ts'
 import { moneyText } from '../../lib/money.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { makerText } from '../../lib/requester.ts'
@@ -283,13 +284,13 @@ const Total = ({ filters }: { filters: Parameters<typeof paymentsSummaryQuery>[0
   const { count, amount_minor } = data.spent
   return (
     <p className="filters-note">
-      {count === 1 ? '1 payment' : `${count} payments`} to this account, {moneyText(amount_minor, data.currency)} in all
+      {countWords(count, 'payment')} to this account, {moneyText(amount_minor, data.currency)} in all
     </p>
   )
 }
 
-const EditBeneficiary = ({ beneficiary, onClose }: { beneficiary: Schemas['Beneficiary']; onClose: () => void }) => {
-  const client = useQueryClient()
+const EditBeneficiary = ({ beneficiary, onClose }: Props) => {
+  const keep = useKeep()
   const { value, set } = useFields({
     display_name: beneficiary.display_name,
     legal_name: beneficiary.legal_name ?? '',
@@ -312,7 +313,7 @@ const EditBeneficiary = ({ beneficiary, onClose }: { beneficiary: Schemas['Benef
       announcement: 'Beneficiary saved',
       outdates: ['beneficiaries'],
       onDone: (after) => {
-        client.setQueryData(beneficiaryQuery(after.id).queryKey, after)
+        keep(after)
         onClose()
       },
     },
