@@ -111,12 +111,15 @@ const Months = ({ label, months, rows, totals, isPending, note }: MonthsProps) =
   )
 }
 
-/** Of everyone, and of each agent that was used in these days: a summary each. */
+/** Of everyone, and of each agent that was used in these days, those with the most this month first: a summary each. */
 const ByAgent = () => {
   const months = wholeMonths()
   const { own, others, isPending } = useWorkspaceAgents(true)
   const first = now() - daysBack * dayMs
-  const agents = [...own, ...others].filter(({ last_used_at: at }) => at !== null && Date.parse(at) > first).slice(0, mostShown)
+  const agents = [...own, ...others]
+    .filter(({ last_used_at: at }) => at !== null && Date.parse(at) > first)
+    .sort((a, b) => compareMinor(b.usage.month_minor, a.usage.month_minor))
+    .slice(0, mostShown)
   const spent = useQueries({
     queries: [{}, ...agents.map(({ id }) => ({ grant_id: id }))].map((filter) => paymentsSummaryQuery(filter, daysBack)),
     combine: (results) => ({
