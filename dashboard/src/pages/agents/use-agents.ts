@@ -2,13 +2,14 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { rowsOf } from '../../api/every-page.ts'
 import { grantsQuery, workspaceGrantsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
+import { now } from '../../lib/clock.ts'
 import { useSession } from '../../shell/session.tsx'
 
 /** What acts for someone in this workspace: a key, a connected agent or a device. */
 export type Agent = Schemas['Grant'] & { account_id: string; own: boolean }
 
 const isLive = ({ revoked_at: revoked, expires_at: expires }: Schemas['Grant']): boolean =>
-  revoked === null && (expires === null || Date.parse(expires) > Date.now())
+  revoked === null && (expires === null || Date.parse(expires) > now())
 
 const newestUse = (a: Agent, b: Agent): number =>
   Date.parse(b.last_used_at ?? b.created_at) - Date.parse(a.last_used_at ?? a.created_at)
