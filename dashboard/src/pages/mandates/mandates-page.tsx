@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { mandatesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
-import { moneyText } from '../../lib/money.ts'
+import { moneyText, shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { NewLink } from '../../ui/button.tsx'
 import { Empty, Page } from '../../ui/layout.tsx'
@@ -42,7 +42,8 @@ export const MandatesPage = () => {
           rows={2}
           empty={
             <Empty icon="mandate" title="No mandates yet" actions={create}>
-              Sign once to let an agent pay, say, KES 2,000 to the caterer this week without asking you each time.
+              Sign once to let an agent pay, say, {shortMoney('200000', currency)} to the caterer this week without asking you
+              each time.
             </Empty>
           }
         >
