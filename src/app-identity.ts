@@ -14,8 +14,8 @@ import type { Db } from './db/client.ts'
 import { createIdentitySandbox, sandboxIssuerPrefix } from './dev/sandbox/identity.ts'
 import type { App } from './http/app-type.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
+import { StartupError } from './lib/errors.ts'
 import { isLoopbackUrl } from './lib/loopback.ts'
-import { StartupError } from './lib/startup-error.ts'
 
 // Apart from app.ts, the only place that names the identity providers.
 

@@ -17,8 +17,8 @@ import {
 } from './config/fields.ts'
 import { networks } from './config/networks.ts'
 import { contradictions, unfitForProduction } from './config/refusals.ts'
+import { StartupError } from './lib/errors.ts'
 import { isLoopbackUrl } from './lib/loopback.ts'
-import { StartupError } from './lib/startup-error.ts'
 import { allDefinitions, railSettings } from './rails/definitions.ts'
 
 const environment = z.object({

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
-import { StartupError } from '../lib/startup-error.ts'
+import { StartupError } from '../lib/errors.ts'
 import { sqlState } from './errors.ts'
 import { type Migration, migrationsFolder, readMigrations } from './migrations.ts'
 import { withStartClient } from './start.ts'

@@ -2,7 +2,7 @@ import { getTableColumns, getTableName, type InferInsertModel, type InferSelectM
 import { CasingCache } from 'drizzle-orm/casing'
 import { drizzle, type NodePgQueryResultHKT } from 'drizzle-orm/node-postgres'
 import type { PgColumn, PgDatabase, PgTable } from 'drizzle-orm/pg-core'
-import { only } from '../lib/only.ts'
+import { only } from '../lib/lists.ts'
 import type { Db, Tx } from './client.ts'
 import { columnsOf } from './columns.ts'
 import {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import pg from 'pg'
+import { StartupError } from '../lib/errors.ts'
 import type { KeyRing } from '../lib/key-ring.ts'
-import { StartupError } from '../lib/startup-error.ts'
 import { newUuid, type Uuid } from '../lib/uuid.ts'
 import { addressed } from './settings.ts'
 

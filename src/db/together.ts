@@ -1,6 +1,6 @@
 import { makePgArray } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
-import { only } from '../lib/only.ts'
+import { only } from '../lib/lists.ts'
 import { type Db, isTx, statement } from './client.ts'
 import { joinTurn } from './join-turn.ts'
 import type { Lane } from './statement.ts'

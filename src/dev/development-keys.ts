@@ -3,7 +3,7 @@ import { chown, link, open, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { type Config, loadConfig } from '../config.ts'
-import { StartupError } from '../lib/startup-error.ts'
+import { StartupError } from '../lib/errors.ts'
 import { openDataFolder } from './embedded-postgres/data-folder.ts'
 
 export const keysFileName = 'development-keys.env'

@@ -8,7 +8,7 @@ import { settingsOf } from '../db/settings.ts'
 import { catchUpTransactionIds, withStartClient } from '../db/start.ts'
 import { startEmbeddedPostgres } from '../dev/embedded-postgres/start.ts'
 import { parseDatabaseAddress } from '../lib/database-address.ts'
-import { StartupError } from '../lib/startup-error.ts'
+import { StartupError } from '../lib/errors.ts'
 
 /** A migrated database. `stop` ends the server if this process started it. `where` is for people and contains no password. */
 export type RunningDatabase = {

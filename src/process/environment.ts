@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { variableNames } from '../config.ts'
-import { StartupError } from '../lib/startup-error.ts'
+import { StartupError } from '../lib/errors.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 

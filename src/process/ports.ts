@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { type Config, loadConfig } from '../config.ts'
-import { StartupError } from '../lib/startup-error.ts'
+import { StartupError } from '../lib/errors.ts'
 
 type Listener = { host: string; port: number; variables: { host: string; port: string } }
 

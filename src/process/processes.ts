@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Logger } from 'pino'
-import { StartupError } from '../lib/startup-error.ts'
+import { StartupError } from '../lib/errors.ts'
 
 const most = 64
 /** A worker that ends sooner is replaced only after this time: a worker that cannot start must not be started a thousand times. */

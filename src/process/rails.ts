@@ -7,7 +7,7 @@ import type { Config } from '../config.ts'
 import { createRailSandbox } from '../dev/sandbox/rail-sandbox.ts'
 import { createSandboxTime, createTimerScheduler, storedOffsetMs } from '../dev/sandbox/scheduler.ts'
 import { type Clock, createMovableClock, type MovableClock } from '../lib/clock.ts'
-import { StartupError } from '../lib/startup-error.ts'
+import { StartupError } from '../lib/errors.ts'
 import type { Rails } from '../rails/rail.ts'
 
 const timeoutMs = 2_000

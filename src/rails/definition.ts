@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Bank } from '../lib/bank-code.ts'
+import type { Bank } from '../lib/banks.ts'
 import type { PayeeKind } from '../lib/names/compare.ts'
 import type { DepositOf, PayoutOf, PromptOf, Provider } from '../lib/rail-names.ts'
 import type { AccountReferenceForm, RailLimits } from './rail.ts'

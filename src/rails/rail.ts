@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Bank } from '../lib/bank-code.ts'
+import type { Bank } from '../lib/banks.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DepositInstructions } from '../lib/deposit-code.ts'
 import type { Failure } from '../lib/failure-codes.ts'

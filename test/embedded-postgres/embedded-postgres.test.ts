@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/dev/embedded-postgres/start.ts'
-import { StartupError } from '../../src/lib/startup-error.ts'
+import { StartupError } from '../../src/lib/errors.ts'
 import { connected } from '../harness/connected.ts'
 import { compiledOnce } from '../harness/programs.ts'
 

@@ -417,7 +417,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a bank has several spellings',
-    file: 'src/lib/bank-code.ts',
+    file: 'src/lib/banks.ts',
     find: "    .replace(/^0+(?=.)/, '')",
     replace: '',
     suite: 'test/beneficiaries/beneficiaries.test.ts',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
 import { findKeys, keyNames, keysFileName } from '../../src/dev/development-keys.ts'
-import { StartupError } from '../../src/lib/startup-error.ts'
+import { StartupError } from '../../src/lib/errors.ts'
 
 let folder: string
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { StartupError } from '../../lib/startup-error.ts'
+import { StartupError } from '../../lib/errors.ts'
 import { reason, role } from './cluster.ts'
 import { runningPostmaster } from './postmaster.ts'
 import { embeddedUrl, startEmbeddedPostgres } from './start.ts'

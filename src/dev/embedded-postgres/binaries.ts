@@ -2,7 +2,7 @@ import { access, chmod, constants, readFile, stat, symlink } from 'node:fs/promi
 import { createRequire } from 'node:module'
 import { arch, platform } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import { StartupError } from '../../lib/startup-error.ts'
+import { StartupError } from '../../lib/errors.ts'
 
 export type Binaries = { folder: string; initdb: string; postgres: string }
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { StartupError } from '../../lib/startup-error.ts'
+import { StartupError } from '../../lib/errors.ts'
 import type { Binaries } from './binaries.ts'
 import { asUser, type PostgresUser } from './user.ts'
 

@@ -1,6 +1,6 @@
 import { access, chown, constants, mkdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { StartupError } from '../../lib/startup-error.ts'
+import { StartupError } from '../../lib/errors.ts'
 import { reason } from './cluster.ts'
 
 /** The folder of everything that the service keeps outside your database server, created when there is none; absolute. */

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { StartupError } from '../../lib/startup-error.ts'
+import { StartupError } from '../../lib/errors.ts'
 
 const run = promisify(execFile)
 

@@ -1,5 +1,5 @@
 import { referenceKey } from '../../lib/account-reference.ts'
-import { type Bank, plainCode } from '../../lib/bank-code.ts'
+import { type Bank, plainCode } from '../../lib/banks.ts'
 import { closest } from '../../lib/closest.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'

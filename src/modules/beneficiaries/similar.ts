@@ -4,9 +4,9 @@ import { prepare } from '../../db/prepare.ts'
 import { prepareWrite } from '../../db/prepare-write.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { inPortions } from '../../lib/lists.ts'
 import { memoised } from '../../lib/memoised.ts'
 import { looksAlike, shapeOfName } from '../../lib/names/look-alike.ts'
-import { inPortions } from '../../lib/portions.ts'
 
 /** The newest names of a workspace that others are compared with. */
 const mostNames = 5_000

@@ -15,8 +15,8 @@ import type { PageRequest } from '../../http/pagination.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
 import { notFound } from '../../lib/errors.ts'
 import { parseId, type Uuid } from '../../lib/ids.ts'
+import { only } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
-import { only } from '../../lib/only.ts'
 import { railNames } from '../../lib/rail-names.ts'
 
 export type PaymentRecord = typeof payments.$inferSelect

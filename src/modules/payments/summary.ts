@@ -1,7 +1,7 @@
 import type { Principal } from '../../auth/principal.ts'
 import { ever, never } from '../../ledger/hours.ts'
 import { type PaymentSum, readPaymentSums } from '../../ledger/payment-sums.ts'
-import { lastDays } from '../../lib/days.ts'
+import { lastDays } from '../../lib/clock.ts'
 import { formatMinor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt, startOfDate } from '../../policy/calendar.ts'
 import type { Deps } from './deps.ts'

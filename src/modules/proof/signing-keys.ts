@@ -5,8 +5,7 @@ import { prepare } from '../../db/prepare.ts'
 import { prepareInsertOnce, prepareWrite } from '../../db/prepare-write.ts'
 import { signingKeys } from '../../db/tables/events.ts'
 import { audit } from '../../events/audit.ts'
-import { Refusal } from '../../lib/errors.ts'
-import { StartupError } from '../../lib/startup-error.ts'
+import { Refusal, StartupError } from '../../lib/errors.ts'
 import type { Operator } from '../operators.ts'
 
 export type SigningKeyRecord = typeof signingKeys.$inferSelect

@@ -1,4 +1,4 @@
-import { dateAfter } from '../../lib/days.ts'
+import { dateAfter } from '../../lib/clock.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { periodsAt, startOfDate } from '../../policy/calendar.ts'
 import type { ReadStatement } from './schema.ts'

@@ -4,7 +4,7 @@ import { type Db, first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { topups } from '../../db/tables/topups.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { only } from '../../lib/only.ts'
+import { only } from '../../lib/lists.ts'
 import { earlierSql } from '../payments/lifecycle/attempts/queries.ts'
 import type { Earlier } from '../payments/lifecycle/attempts/subject.ts'
 

@@ -1,5 +1,4 @@
-import { Refusal } from '../../lib/errors.ts'
-import { StartupError } from '../../lib/startup-error.ts'
+import { Refusal, StartupError } from '../../lib/errors.ts'
 import { UsageError } from './arguments.ts'
 import { readCommand, usage } from './commands.ts'
 import { type Console, openConsole } from './console.ts'

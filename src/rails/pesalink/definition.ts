@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { flag, httpUrl, list } from '../../config/fields.ts'
-import { type Bank, plainCode } from '../../lib/bank-code.ts'
-import { kenyanBanks } from '../../lib/kenyan-banks.ts'
+import { type Bank, kenyanBanks, plainCode } from '../../lib/banks.ts'
 import { mask } from '../../lib/mask.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { defineProvider } from '../definition.ts'

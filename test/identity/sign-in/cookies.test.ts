@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { StartupError } from '../../../src/lib/startup-error.ts'
+import { StartupError } from '../../../src/lib/errors.ts'
 import { newWallet, signIn, walletMessage } from '../../harness/people.ts'
 import { openService, startService, type TestService } from '../../harness/service.ts'
 import { continueWith, newPerson } from './providers.ts'

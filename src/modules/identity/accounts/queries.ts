@@ -4,7 +4,7 @@ import { prepare } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { together } from '../../../db/together.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { only } from '../../../lib/only.ts'
+import { only } from '../../../lib/lists.ts'
 
 export type AccountRecord = typeof accounts.$inferSelect
 

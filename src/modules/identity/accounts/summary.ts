@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Principal } from '../../../auth/principal.ts'
 import { readFlow } from '../../../ledger/flow.ts'
-import { dateAfter, lastDays } from '../../../lib/days.ts'
+import { dateAfter, lastDays } from '../../../lib/clock.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt, startOfDate } from '../../../policy/calendar.ts'
 import type { Deps } from '../deps.ts'

@@ -1,6 +1,5 @@
 import type { Principal } from '../../../auth/principal.ts'
-import { daysAfter, isoTime } from '../../../lib/clock.ts'
-import { lastDays } from '../../../lib/days.ts'
+import { daysAfter, isoTime, lastDays } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'

@@ -2,7 +2,7 @@ import { type Address, type Intent, parseAddress, recoverSigner } from '../../..
 import type { Config } from '../../../../config.ts'
 import type { Db } from '../../../../db/client.ts'
 import { invalidFields, Refusal } from '../../../../lib/errors.ts'
-import { only } from '../../../../lib/only.ts'
+import { only } from '../../../../lib/lists.ts'
 import type { Deps } from '../../deps.ts'
 import { type IdentityProof, walletProof } from '../../identities/proof.ts'
 import { burnNonces, type IssuedNonce, type SignInNonce } from './nonces.ts'

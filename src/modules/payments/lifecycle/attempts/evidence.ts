@@ -1,7 +1,7 @@
 import type { Tx } from '../../../../db/client.ts'
 import { secondsAfter } from '../../../../lib/clock.ts'
 import type { Uuid } from '../../../../lib/ids.ts'
-import { only } from '../../../../lib/only.ts'
+import { only } from '../../../../lib/lists.ts'
 import { collectionRail } from '../../../../lib/rail-names.ts'
 import { payouts } from '../../../../rails/definitions.ts'
 import type { Evidence } from '../../../../rails/rail.ts'

@@ -1,5 +1,3 @@
-import type { Bank } from './bank-code.ts'
-
 /**
  * Kenya's banks by their two-digit bank code, which PesaLink uses too. The Central Bank publishes no list of these codes for PesaLink, so
  * they come from the bank code pages of two payout providers, docs.pesaswap.io (PesaPay) and developers.kulmipay.com. Where both name a
@@ -51,3 +49,13 @@ export const kenyanBanks: readonly Bank[] = [
   { code: '76', name: 'UBA' },
   { code: '54', name: 'Victoria Commercial Bank' },
 ]
+
+/** A bank by its code. */
+export type Bank = { code: string; name: string }
+
+/** "1", "01" and "0001" are one code. */
+export const plainCode = (code: string): string =>
+  code
+    .trim()
+    .toUpperCase()
+    .replace(/^0+(?=.)/, '')

@@ -1,5 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
+/** The result for a set of one, of a function that returns one result for each member of a set. */
+export const only = <T>(items: readonly T[]): T => {
+  const [item] = items
+  if (item === undefined || items.length > 1) throw new Error(`one result was expected, and there are ${items.length}`)
+  return item
+}
+
 /**
  * Works through a long list, so many items at a time. Between two portions the event loop serves whoever waits: a thousand items in one turn would
  * hold up every other request of the process.
