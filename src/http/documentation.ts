@@ -35,6 +35,10 @@ const built = fileURLToPath(new URL('../../docs/dist/', import.meta.url))
 /** The address in what was rendered, where the service's own belongs. */
 const written = 'http://localhost:3000'
 
+/** Also in texts that name the host alone, such as a wallet's message in an example. */
+const atAddress = (text: string, publicUrl: string): string =>
+  text.replaceAll(written, publicUrl).replaceAll(new URL(written).host, new URL(publicUrl).host)
+
 const notBuilt = (cause: unknown) => {
   throw new Refusal('unavailable', { message: 'The documentation is not built: npm run build.', cause })
 }
@@ -54,7 +58,7 @@ const registerRendered = (app: App, publicUrl: string): void => {
     return reply
       .headers(served.headers)
       .type(served.type)
-      .send(isOurs ? content.toString().replaceAll(written, publicUrl) : content)
+      .send(isOurs ? atAddress(content.toString(), publicUrl) : content)
   }
   for (const path of ['/openapi.json', '/llms.txt', '/llms-full.txt', '/docs', '/docs/*'])
     app.get(path, { config: { internal: true }, schema: { hide: true } }, send)
