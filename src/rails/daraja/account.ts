@@ -20,10 +20,10 @@ const readBalances = (body: unknown): AccountBalance[] | undefined => {
   return read.length > 0 && read.length === balances.length ? read : undefined
 }
 
-export const createAccount = (options: DarajaOptions, send: Send, credential: () => string): OrganisationAccount => {
+export const createAccount = (options: DarajaOptions, send: Send, credential: string): OrganisationAccount => {
   const envelope = (CommandID: string, { result, timeout }: CallbackUrls) => ({
     Initiator: options.initiatorName,
-    SecurityCredential: credential(),
+    SecurityCredential: credential,
     CommandID,
     ResultURL: result,
     QueueTimeOutURL: timeout,

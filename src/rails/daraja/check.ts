@@ -16,7 +16,7 @@ const endOf = (pem: string): Date | null =>
 
 const certificateProblem = ({ certificatePem, initiatorPassword }: DarajaOptions, now: Date): string | null => {
   try {
-    createCredential(certificatePem, initiatorPassword)()
+    createCredential(certificatePem, initiatorPassword)
     const end = endOf(certificatePem)
     return end === null || end > daysAfter(now, warnDays)
       ? null

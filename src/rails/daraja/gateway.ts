@@ -38,11 +38,11 @@ export type DarajaOptions = {
 
 /**
  * The initiator's password, encrypted with the environment's certificate (RSA PKCS#1 v1.5, as the provider requires). Throws for a PEM that
- * is neither a certificate nor a public key, and does so when the rail is built, not at the first payment.
+ * is neither a certificate nor a public key. Made once, when the rail is built: for each payment it would be a tenth of what sending costs.
  */
-export const createCredential = (certificatePem: string, password: string): (() => string) => {
+export const createCredential = (certificatePem: string, password: string): string => {
   const key = createPublicKey(certificatePem)
-  return () => publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, Buffer.from(password, 'utf8')).toString('base64')
+  return publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, Buffer.from(password, 'utf8')).toString('base64')
 }
 
 /** STK's Password: it proves knowledge of the passkey for this second. */

@@ -110,13 +110,13 @@ export const preparePayout = (options: DarajaOptions, credential: string, instru
 export const createPayoutRail = (
   options: DarajaOptions,
   send: Send,
-  { credential, lookUp }: { credential: () => string; lookUp: LookUp },
+  { credential, lookUp }: { credential: string; lookUp: LookUp },
 ): PayoutAdapter => {
   const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
-    const prepared = preparePayout(options, credential(), instruction)
+    const prepared = preparePayout(options, credential, instruction)
     if ('refusal' in prepared) return { kind: 'refused', ...prepared.refusal }
     const sentId = instruction.rail === 'MPESA_B2C' ? instruction.orderId : null
-    // The credential is encrypted anew for each request; everything else is the order.
+    // The credential is another one after each start; everything else is the order.
     const { SecurityCredential: _, ...order } = prepared.body
     const permission = permissionFor(instruction.permission, order)
     const answer = await send(prepared.path, prepared.body, { permission })
@@ -138,7 +138,7 @@ export const createPayoutRail = (
     if (original === null) return unknown('no_reference', 'The provider gave no id to query by.')
     const answer = await send('/mpesa/transactionstatus/v1/query', {
       Initiator: options.initiatorName,
-      SecurityCredential: credential(),
+      SecurityCredential: credential,
       CommandID: 'TransactionStatusQuery',
       OriginalConversationID: original,
       PartyA: (attempt.rail === 'MPESA_B2C' ? options.b2cShortcode : options.b2bShortcode) ?? options.shortcode,
