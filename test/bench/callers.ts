@@ -18,8 +18,11 @@ export const usual = (callers: number): Shape => {
   const payments = () => 8 + Math.floor(Math.random() * 33)
   return { callers, payments, payees: 20, keys: 6, waiting: 4 }
 }
-/** Callers that pay: as no job runs then, what they make in a measurement stays under way, so nobody reads by them. */
-export const payers = (callers: number): Shape => ({ callers, payments: () => 0, payees: 6, keys: 2, waiting: 1 })
+/**
+ * Callers that pay, who have paid each payee once: the first payment to one costs more. As no job runs then, what they make in a measurement
+ * stays under way, so nobody reads by them.
+ */
+export const payers = (callers: number): Shape => ({ callers, payments: () => 6, payees: 6, keys: 2, waiting: 1 })
 
 /** Again where the service has too much to do. */
 const signIn = (baseUrl: string, wallet: PrivateKeyAccount): ReturnType<typeof signInWithWallet> =>
@@ -117,13 +120,15 @@ const furnish = async (
   }
 }
 
-/** It lives for less time than a bench takes, so that it is made anew for each round. */
-export const renewDashboardTokens = (url: string, callers: readonly Caller[]): Promise<void> =>
-  forEach(url, callers, async (caller, connection) => {
+/** A dashboard token and the proof of a session live for less time than a bench takes, so that both are made anew for each round. */
+export const renewSignIns = async (bench: Bench, url: string, callers: readonly Caller[]): Promise<void> => {
+  await bench.query('update sessions set proven_at = now()')
+  await forEach(url, callers, async (caller, connection) => {
     const credential = `cookie ${caller.session}`
     const request: LoadRequest = { method: 'POST', path: '/v1/auth/dashboard-tokens', credential }
     caller.dashboardToken = (await jsonOf(connection, request)).token
   })
+}
 
 export const untilBooked = async (bench: Bench): Promise<void> => {
   for (;;) {

@@ -1,4 +1,4 @@
-import { type Caller, range, renewDashboardTokens } from './callers.ts'
+import { type Caller, range, renewSignIns } from './callers.ts'
 import { Connection, forEach, jsonOf, type LoadRequest, say } from './connection.ts'
 import { costOf, type Load, measure, type Timing } from './load.ts'
 import { measured, type Operation, type Scene } from './operation-list.ts'
@@ -44,7 +44,7 @@ export const measureOperations = async (
 ): Promise<Record<string, Row>> => {
   const { service, floor, readers, writers } = sides
   const scenesOf = ({ kind }: Operation): readonly Scene[] => (kind === 'write' ? writers : readers)
-  await renewDashboardTokens(service.url, readers)
+  await renewSignIns(bench, service.url, readers)
   await prepareFloors(bench, service.url, scenesOf)
   const [record] = await bench.query('select id from bench.rows limit 1')
   const load = (node: Started, requests: LoadRequest[], seconds: number, once = false): Load => {
@@ -70,7 +70,7 @@ export const measureOperations = async (
   const samples = new Map<string, Omit<Row, 'floor' | 'goal'>[]>(selected.map(([name]) => [name, []]))
   const warmed = new Set<string>()
   for (let round = 1; round <= timing.rounds; round += 1) {
-    if (round > 1) await renewDashboardTokens(service.url, readers)
+    if (round > 1) await renewSignIns(bench, service.url, readers)
     for (const [name, operation] of selected) {
       const kind = operation.calls ?? operation.kind
       if (round === 1) await measure(await loadOf(operation, timing.warmSeconds))
