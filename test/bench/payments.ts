@@ -38,7 +38,6 @@ export const measurePayments = async (
       const one = await load(payers.slice(0, 1), connections)
       notes.note(`${connections} connections, many accounts ÷ pgbench`, many && accepted.perSecond / many, ofMany)
       notes.note(`${connections} connections, one account ÷ pgbench-hot`, hot && one.perSecond / hot, ofHot)
-      notes.note(`${connections} connections: accepted a second`, accepted.perSecond)
       notes.note(`${connections} connections: p99 ÷ mean`, accepted.p99Ms / accepted.meanMs, '≤ 4')
       if (connections === 32) notes.note('Node, ms a payment', accepted.nodeMs)
       if (connections === 32) notes.note('Postgres, ms a payment', accepted.postgresMs)
