@@ -1,7 +1,7 @@
 import type { Vault } from './auth/vault.ts'
 import type { Config } from './config.ts'
 import type { Clock } from './lib/clock.ts'
-import { forgetDestinations } from './modules/beneficiaries/forget.ts'
+import { forgetDestinations } from './modules/beneficiaries/service.ts'
 import { detachLinkedBy } from './modules/identity/identities/detach.ts'
 import { revokeUnsignedMandates } from './modules/mandates/end.ts'
 import { endUnauthorizedPayments } from './modules/payments/approvals/unauthorized.ts'

@@ -1,25 +1,16 @@
 import type { App } from '../http/app-type.ts'
 import type { Deps as AuditLogDeps } from './audit-log/deps.ts'
 import { registerAuditLog } from './audit-log/routes.ts'
-import type { Deps as ExceptionsDeps } from './exceptions/deps.ts'
+import { registerAdminPayments } from './exceptions/payments-routes.ts'
 import { registerAdjustments, registerReconciliation, registerSuspense } from './exceptions/routes.ts'
 import { registerAdminAccounts } from './identity/accounts/admin-routes.ts'
 import type { Deps as IdentityDeps } from './identity/deps.ts'
-import { registerAdminPayments } from './payments/admin-routes.ts'
-import type { Deps as PaymentsDeps } from './payments/deps.ts'
-import type { Deps as TopupsDeps } from './topups/deps.ts'
-import type { Deps as TrialBalanceDeps } from './trial-balance/deps.ts'
+import type { Parts } from './parts.ts'
 import { registerAdminLedger } from './trial-balance/routes.ts'
 import { registerAdminWorkspaces } from './workspaces/admin-routes.ts'
 import type { Deps as WorkspacesDeps } from './workspaces/deps.ts'
 
-export type AdminDeps = AuditLogDeps &
-  ExceptionsDeps &
-  IdentityDeps &
-  PaymentsDeps &
-  TopupsDeps &
-  TrialBalanceDeps &
-  WorkspacesDeps
+export type AdminDeps = AuditLogDeps & Parts & IdentityDeps & WorkspacesDeps
 
 /** For administrators in person. No other check is needed: the principal says who is an administrator. */
 export const registerAdmin = (app: App, deps: AdminDeps): void => {

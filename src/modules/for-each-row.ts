@@ -1,9 +1,17 @@
+import { type GetColumnData, getTableName, type SQL } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Logger } from 'pino'
+import type { Database } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
+import { dueBehind, duePlaces, dueText } from '../db/list-queries.ts'
+import { prepare } from '../db/prepare.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Alerts } from './alerts.ts'
 
 type Isolated = { logger: Logger; alerts: Alerts }
+/** What a sweep needs of the parts. */
+export type Sweeping = Isolated & { db: Database; clock: Clock }
 
 const isolate = async <Row extends { id: Uuid }>(
   deps: Isolated,
@@ -58,4 +66,44 @@ export const sweepRows = async <Row extends { id: Uuid; due: string }>(
     full = rows.length === batch
   }
   return count
+}
+
+type Fields = Readonly<Record<string, PgColumn | SQL>>
+type Values<F extends Fields> = {
+  [Name in keyof F]: F[Name] extends PgColumn ? GetColumnData<F[Name]> : F[Name] extends SQL<infer Value> ? Value : never
+}
+
+type DueRows<F extends Fields> = {
+  id: PgColumn
+  /** The time from which on a row is due. `where` and it are a partial index. */
+  due: PgColumn
+  where: readonly SQL[]
+  /** What `work` is given with the id. */
+  fields?: F
+  batch?: number
+}
+
+/** Declares a sweep: what is due, and the work on each row, which decides again under its locks. */
+export const sweepOf = <D extends Sweeping, F extends Fields = Record<never, never>>(
+  sweep: string,
+  { id, due, where, fields, batch = 100 }: DueRows<F>,
+  work: (deps: D, row: { id: Uuid } & Values<F>) => Promise<unknown>,
+): ((deps: D) => Promise<number>) => {
+  const read = prepare(
+    `${sweep}.${getTableName(id.table)}`,
+    duePlaces,
+    (orm, at) => dueBehind(orm.select({ ...fields, id, due: dueText(due) }).from(id.table), { id, due }, at, ...where),
+    'pool',
+  )
+  type Row = { id: Uuid; due: string } & Values<F>
+  return (deps) => {
+    const now = deps.clock.now()
+    return sweepRows(
+      deps,
+      sweep,
+      batch,
+      async (place, take) => (await deps.db.run(read, { now, ...place, take })) as Row[],
+      (row) => work(deps, row),
+    )
+  }
 }

@@ -12,7 +12,9 @@ import { idempotencyRetentionDays, pruneIdempotencyKeys } from '../queue/idempot
 import { createNamesLane } from './beneficiaries/name-checks.ts'
 import type { Deps as DelegationDeps } from './delegation/deps.ts'
 import { revokeDueGrants } from './delegation/grants/service.ts'
-import type { Deps as ReconciliationDeps } from './exceptions/deps.ts'
+import { findLostDeposits } from './deposits/record.ts'
+import { registerAtEmulator } from './deposits/register.ts'
+import { settleDeposits } from './deposits/settle.ts'
 import { warnOfUntestedRepeats } from './exceptions/duplicate-checks-service.ts'
 import { declareLoss } from './exceptions/pauses-service.ts'
 import { requestBalances } from './exceptions/reconciliation/balances.ts'
@@ -20,7 +22,6 @@ import { reconcilePaidIn } from './exceptions/reconciliation/service.ts'
 import { pruneSessions } from './identity/sessions/prune.ts'
 import { pruneFlows } from './identity/sign-in/providers/flows.ts'
 import { pruneNonces } from './identity/sign-in/wallet/nonces.ts'
-import type { Deps as MandatesDeps } from './mandates/deps.ts'
 import { expireMandates } from './mandates/end.ts'
 import type { Deps as OauthDeps } from './oauth/deps.ts'
 import { pruneOAuth } from './oauth/prune.ts'
@@ -28,29 +29,19 @@ import { expireApprovals } from './payments/approvals/end.ts'
 import { createNoticesLane } from './payments/approvals/notices.ts'
 import { renewOverdue, renewTexts } from './payments/approvals/renew.ts'
 import { createUnauthorizedSweep } from './payments/approvals/unauthorized.ts'
-import type { Deps as PaymentsDeps } from './payments/deps.ts'
 import { createGiveUp } from './payments/give-up.ts'
-import { pruneBodies, pruneRefusedDeliveries } from './payments/lifecycle/attempts/deliveries.ts'
-import { createDeliveriesLane, createSendingLanes } from './payments/lifecycle/attempts/lanes.ts'
-import { reconcile } from './payments/lifecycle/attempts/reconcile.ts'
-import type { Subjects } from './payments/lifecycle/attempts/subject.ts'
 import { pruneRefusals } from './payments/refusals/record.ts'
+import type { Deps as PaymentsDeps } from './payments/request.ts'
 import { executeScheduled } from './payments/schedule.ts'
-import { paymentSubject } from './payments/send.ts'
 import { applyDueChanges } from './policies/pending-change.ts'
 import { pruneRequestLog } from './request-log/prune.ts'
-import { findLostDeposits } from './topups/deposits/listed.ts'
-import { registerAtEmulator } from './topups/deposits/register.ts'
-import { settleDeposits } from './topups/deposits/settle.ts'
-import type { Deps as TopupsDeps } from './topups/deps.ts'
+import { pruneBodies, pruneRefusedDeliveries } from './sending/deliveries.ts'
+import { createDeliveriesLane, createSendingLanes } from './sending/lanes.ts'
+import { reconcile } from './sending/reconcile.ts'
 import { expireTopups } from './topups/expiry.ts'
-import { topupSubject } from './topups/subject.ts'
 
 /** What the features' work needs, all together, and the feed that wakes it. */
-export type WorkDeps = { feed: Feed } & DelegationDeps & MandatesDeps & OauthDeps & PaymentsDeps & ReconciliationDeps & TopupsDeps
-
-/** What rails are called for. */
-export const subjects: Subjects = { payment: paymentSubject, topup: topupSubject }
+export type WorkDeps = { feed: Feed } & DelegationDeps & OauthDeps & PaymentsDeps
 
 const periodsOf = (config: WorkDeps['config']): readonly Divided[] => [
   eventPeriod(config.EVENT_RETENTION_DAYS),
@@ -70,13 +61,13 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'approvals.renew', everySeconds: 5, run: () => renewOverdue(deps) },
     { name: 'approvals.expire', everySeconds: 15, run: () => expireApprovals(deps) },
     { name: 'payments.unauthorized', everySeconds: 30, run: createUnauthorizedSweep(deps) },
-    { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps, subjects) },
+    { name: 'attempts.reconcile', everySeconds: 5, run: () => reconcile(deps) },
     { name: 'payments.give_up', everySeconds: 30, run: createGiveUp(deps) },
     { name: 'topups.expire', everySeconds: 10, run: () => expireTopups(deps) },
     { name: 'deposits.register', everySeconds: 3600, run: () => registerAtEmulator(deps) },
     { name: 'deposits.settle', everySeconds: 15, run: () => settleDeposits(deps) },
     { name: 'deposits.find', everySeconds: 900, run: () => findLostDeposits(deps) },
-    { name: 'reconciliation.paid_in', everySeconds: 900, run: () => reconcilePaidIn(deps, subjects) },
+    { name: 'reconciliation.paid_in', everySeconds: 900, run: () => reconcilePaidIn(deps) },
     { name: 'reconciliation.balances', everySeconds: 900, run: () => requestBalances(deps) },
     { name: 'ledger.count', everySeconds: 60, run: () => countHours(db, clock.now()) },
     { name: 'audit.seal', everySeconds: 10, run: () => sealAuditLog(deps) },
@@ -110,8 +101,8 @@ const failuresBeforeAlert = 3
 /** The lanes and sweeps of all features. */
 const createWork = (deps: WorkDeps): Work => ({
   lanes: {
-    ...createSendingLanes(deps, subjects),
-    deliveries: [createDeliveriesLane(deps, subjects)],
+    ...createSendingLanes(deps),
+    deliveries: [createDeliveriesLane(deps)],
     names: [createNamesLane({ ...deps, onNameChanged: (tx, payee) => renewTexts(tx, deps.rails, payee) })],
     notices: [createNoticesLane(deps)],
   },
@@ -138,7 +129,7 @@ export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise
   })
   await warnOfUntestedRepeats(deps)
   if (deps.config.NODE_ENV === 'production') await warnOfServer(deps.db, deps.logger)
-  deps.witness.declareWith(() => declareLoss(deps.db, deps.alerts, subjects))
+  deps.witness.declareWith(() => declareLoss(deps.db, deps.alerts))
   deps.witness.start()
   const work = createWork(deps)
   await deps.jobs.start({ ...work, sweeps: [...work.sweeps, ...more] })

@@ -2,7 +2,6 @@ import type { App } from '../http/app-type.ts'
 import { type AdminDeps, registerAdmin } from './admin-routes.ts'
 import type { Deps as AuditLogDeps } from './audit-log/deps.ts'
 import { registerWorkspaceAuditLog } from './audit-log/routes.ts'
-import type { Deps as BeneficiariesDeps } from './beneficiaries/deps.ts'
 import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import type { Deps as CredentialsDeps } from './credentials/deps.ts'
 import { registerCredentials } from './credentials/routes.ts'
@@ -19,7 +18,6 @@ import { registerEnds } from './identity/origins/routes.ts'
 import { registerPasskeys } from './identity/passkeys/routes.ts'
 import { registerSessions } from './identity/sessions/routes.ts'
 import { registerSignIn } from './identity/sign-in/routes.ts'
-import type { Deps as MandatesDeps } from './mandates/deps.ts'
 import { registerMandates } from './mandates/routes.ts'
 import type { Deps as NotificationsDeps } from './notifications/deps.ts'
 import { registerNotifications } from './notifications/routes.ts'
@@ -27,9 +25,8 @@ import type { Deps as OauthDeps } from './oauth/deps.ts'
 import { registerOAuth } from './oauth/routes.ts'
 import { registerApprovals } from './payments/approvals/routes.ts'
 import { registerPaymentBatches } from './payments/batch-routes.ts'
-import type { Deps as PaymentsDeps } from './payments/deps.ts'
+import type { Deps as PaymentsDeps } from './payments/request.ts'
 import { registerPaymentAttention, registerPaymentRefusals, registerPayments } from './payments/routes.ts'
-import type { Deps as PoliciesDeps } from './policies/deps.ts'
 import { registerPolicies } from './policies/routes.ts'
 import type { Deps as ProofDeps } from './proof/deps.ts'
 import { registerProof } from './proof/routes.ts'
@@ -37,11 +34,8 @@ import type { Deps as PushDeps } from './push/deps.ts'
 import { registerPush } from './push/routes.ts'
 import type { Deps as RequestLogDeps } from './request-log/deps.ts'
 import { registerRequestLogRoutes } from './request-log/routes.ts'
-import type { Deps as SimulationDeps } from './simulation/deps.ts'
 import { registerSimulation } from './simulation/routes.ts'
-import type { Deps as StatementsDeps } from './statements/deps.ts'
 import { registerStatements } from './statements/routes.ts'
-import type { Deps as TopupsDeps } from './topups/deps.ts'
 import { registerTopups } from './topups/routes.ts'
 import type { Deps as WorkspacesDeps } from './workspaces/deps.ts'
 import { registerInvitations } from './workspaces/invitations/routes.ts'
@@ -51,21 +45,15 @@ import { registerWorkspaces } from './workspaces/routes.ts'
 /** What the features' routes need, all together. */
 export type RoutesDeps = AdminDeps &
   AuditLogDeps &
-  BeneficiariesDeps &
   CredentialsDeps &
   DelegationDeps &
   IdentityDeps &
-  MandatesDeps &
   NotificationsDeps &
   OauthDeps &
   PaymentsDeps &
-  PoliciesDeps &
   ProofDeps &
   PushDeps &
   RequestLogDeps &
-  SimulationDeps &
-  StatementsDeps &
-  TopupsDeps &
   WorkspacesDeps
 
 /** Every feature's routes, in the order of the contract. */

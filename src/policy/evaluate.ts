@@ -1,15 +1,60 @@
-import { type Outcome, outcomes, strictestProof } from '../lib/policy-answers.ts'
-import { quorumEntries, signerMayApprove } from './approvals.ts'
+import { type ApprovalProof, type Outcome, outcomes, strictestProof } from '../lib/policy-answers.ts'
 import { duplicateFindingsOf, duplicateWarnings, unknownFindings } from './duplicates.ts'
+import { remedyFor } from './explain.ts'
 import { approvalsRequired, dailyCap, type Finding, monthlyCap, perPaymentCap, traceEntry, verdict } from './finding.ts'
-import { mandateFindings } from './mandate-findings.ts'
-import { mandateCounts, newPayeeFindings, payeeWarnings } from './new-payees.ts'
-import { nameWarnings } from './payee-verification.ts'
-import { applicablePolicies, policyFindings } from './policy-findings.ts'
-import { remedyFor } from './remedy.ts'
+import { applicablePolicies, mandateFindings, mandateSource, policyFindings } from './findings.ts'
+import {
+  mandateCounts,
+  nameWarnings,
+  newPayeeFindings,
+  payeeWarnings,
+  similarNameWarnings,
+  unusualAmountWarnings,
+} from './payees.ts'
 import { allowsPayee, byText, namesType, towardsThreshold, unapprovedUnderGrant } from './scope.ts'
 import type { Charge, Decision, Evaluation, GrantRules, TraceEntry, TraceSource } from './types.ts'
-import { similarNameWarnings, unusualAmountWarnings } from './unusual.ts'
+
+/** Whether the mandate's signer may approve this payment: this is what a fitting mandate gives. */
+export const signerMayApprove = ({ mandate, payment, approvers }: Evaluation, separationOfDuties: boolean): boolean =>
+  mandate !== null &&
+  approvers.eligibleAccountIds.includes(mandate.signerAccountId) &&
+  !(separationOfDuties && mandate.signerAccountId === payment.initiatorAccountId)
+
+type Quorum = {
+  required: number
+  byMandate: number
+  separationOfDuties: boolean
+  proof: ApprovalProof
+  signerMayApprove: boolean
+}
+
+/**
+ * The last entries of the trace, when approvals are needed: whether the signer may approve, and whether enough people can give the rest.
+ */
+export const quorumEntries = ({ mandate, payment, approvers }: Evaluation, quorum: Quorum): TraceEntry[] => {
+  if (quorum.required === 0) return []
+  const able = new Set(quorum.proof === 'signature' ? approvers.signingAccountIds : approvers.eligibleAccountIds)
+  // A payment by an API key or an agent counts as its account's, and the signer has already counted once.
+  if (quorum.separationOfDuties) able.delete(payment.initiatorAccountId)
+  if (mandate && quorum.byMandate > 0) able.delete(mandate.signerAccountId)
+  const needed = quorum.required - quorum.byMandate
+  const entries: TraceEntry[] = []
+  if (mandate)
+    entries.push({
+      source: mandateSource(mandate),
+      rule: 'mandate_signer',
+      outcome: quorum.signerMayApprove ? 'allow' : 'require_approval',
+    })
+  entries.push({
+    source: { kind: 'policy', id: null, name: null },
+    rule: 'eligible_approvers',
+    outcome: needed > able.size ? 'deny' : 'allow',
+    requiredApprovals: needed,
+    eligibleApprovers: able.size,
+    ...(quorum.proof === 'signature' && { approvalProof: quorum.proof }),
+  })
+  return entries
+}
 
 const strictest = (trace: readonly TraceEntry[]): Outcome =>
   outcomes[Math.max(0, ...trace.map((entry) => outcomes.indexOf(entry.outcome)))] ?? 'deny'

@@ -3,7 +3,7 @@ import type { ApprovalProof, DuplicateAnswer, NewPayeeAnswer, PayeeVerificationA
 
 /**
  * The fields of a policy, except its name. A new field begins here. What lists them all is typed by `PolicyField` or `PolicyWire`, so a view
- * without the new one does not compile: what it does to a payment (policy-findings.ts), the sentence (sentence.ts), requests and answers
+ * without the new one does not compile: what it does to a payment (findings.ts), the sentence (sentence.ts), requests and answers
  * (modules/policies/schema.ts), the form and the facts of the dashboard.
  */
 export type PolicyFields = {

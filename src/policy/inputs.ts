@@ -1,6 +1,6 @@
 import { decodeUuid } from '../lib/uuid-text.ts'
 import { type PolicyField, type PolicyFields, policyFieldNames, policyFields, wireName } from './fields.ts'
-import { applicablePolicies } from './policy-findings.ts'
+import { applicablePolicies } from './findings.ts'
 import type { Evaluation, PaymentFacts, PolicyRules } from './types.ts'
 
 // What a decision was made of, as JSON, so that it can be made again. Amounts and times are tagged, because JSON has neither: `{"minor": "250"}`,

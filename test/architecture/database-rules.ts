@@ -14,8 +14,8 @@ const composedSql: Readonly<Record<string, string>> = {
   'db/together.ts': 'the parts of a key, and a text that the module above declares',
   'events/read.ts': 'one of two directions',
   'modules/identity/sign-in/wallet/nonces.ts': 'with a lock or without: its type has two texts',
-  'modules/payments/lifecycle/attempts/lanes.ts': 'the table of payments or of top-ups',
-  'modules/payments/lifecycle/attempts/claim.ts': 'the table of payments or of top-ups',
+  'modules/sending/lanes.ts': 'the table of payments or of top-ups',
+  'modules/sending/claim.ts': 'the table of payments or of top-ups',
   'queue/record-keys.ts': 'the table of payments or of top-ups',
   'operate/verify/evidence.ts': 'tables of the same file',
   'operate/verify/states.ts': 'tables of the same file',
@@ -31,7 +31,6 @@ const awaitedOtherwise: readonly (readonly [path: string, call: string, reason: 
     'writeOut(accepted)',
     'turns of the event loop alone: a wait for nothing, which `for await` would hide',
   ],
-  ['modules/payments/lifecycle/attempts/evidence.ts', 'judge(proofs)', 'open attempts are bound to their tx'],
   ['modules/topups/outcome.ts', 'after', 'the write itself, begun by the caller'],
 ]
 

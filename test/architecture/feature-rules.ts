@@ -11,25 +11,34 @@ const publicFile = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
 const doors: readonly (readonly [from: string, to: string])[] = [
   // What a sealed destination is bound to: who pays it opens it.
   ['payments', 'beneficiaries/destination-context.ts'],
-  // One recorded send, for everything that is sent: shared by payments and top-ups, and compared with statements.
-  ['topups', 'payments/lifecycle/attempts/for-rail.ts'],
-  ['topups', 'payments/lifecycle/attempts/evidence.ts'],
-  ['topups', 'payments/lifecycle/attempts/queries.ts'],
-  // What a provider told, word for word, is kept in one place, also if it cannot be read.
-  ['topups', 'payments/lifecycle/attempts/deliveries.ts'],
-  ['topups', 'payments/lifecycle/attempts/subject.ts'],
-  ['exceptions', 'payments/lifecycle/attempts/evidence.ts'],
-  ['exceptions', 'payments/lifecycle/attempts/subject.ts'],
-  // A statement offers how a payment of unknown outcome ended, and a person accepts it.
+  // What an attempt, its order and its evidence are: below all that is sent, and all that ends by evidence.
+  ['exceptions', 'attempts/attempt.ts'],
+  ['payments', 'attempts/attempt.ts'],
+  ['sending', 'attempts/attempt.ts'],
+  ['topups', 'attempts/attempt.ts'],
+  // What is due is checked once more by its feature, and sent; evidence ends it there.
+  ['sending', 'payments/evaluation/authority.ts'],
+  ['sending', 'payments/send.ts'],
+  ['sending', 'payments/settle.ts'],
+  ['sending', 'topups/outcome.ts'],
+  ['sending', 'topups/send.ts'],
+  ['sending', 'beneficiaries/destination-context.ts'],
+  // What a provider told, word for word, is kept in one place, also if it cannot be read; a notice of a deposit may be evidence for a prompt.
+  ['deposits', 'sending/deliveries.ts'],
+  ['deposits', 'sending/evidence.ts'],
+  ['deposits', 'topups/outcome.ts'],
+  // What is found about attempts and payments later: by a statement, or by a person.
+  ['exceptions', 'sending/evidence.ts'],
+  ['exceptions', 'payments/settle.ts'],
+  ['exceptions', 'payments/change.ts'],
   // What a payment without an attempt was sent as, in writes that were lost.
-  ['exceptions', 'payments/lifecycle/lost-writes.ts'],
-  ['exceptions', 'payments/lifecycle/resolve.ts'],
+  ['exceptions', 'payments/lost-writes.ts'],
   // The record of money that belongs to nothing in the books.
   ['exceptions', 'suspense/rules.ts'],
   // A list of the provider that names a deposit is as good as its notice.
-  ['exceptions', 'topups/deposits/listed.ts'],
+  ['exceptions', 'deposits/record.ts'],
   // Money in suspense is given to the account that it was meant for, as its deposit would have been.
-  ['exceptions', 'topups/deposits/settle.ts'],
+  ['exceptions', 'deposits/settle.ts'],
   ['exceptions', 'topups/outcome.ts'],
   // A grant's limits and its end: needed where grants are created, and where payments use them.
   ['oauth', 'delegation/grants/control-rules.ts'],

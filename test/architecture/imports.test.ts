@@ -37,7 +37,7 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
     ['modules/beneficiaries/planted.ts', `import type { PaymentRecord } from '../payments/queries.ts'`],
   ],
   acyclicParts: [
-    ['modules/payments/lifecycle/planted.ts', `import { createPayments } from '../create/payment-queue.ts'`],
+    ['modules/payments/evaluation/planted.ts', `import { submitPayment } from '../create/submit.ts'`],
     ['modules/identity/accounts/planted.ts', `import type { WalletChallenge } from '../sign-in/wallet/wallet.ts'`],
   ],
   transitivePurity: [
@@ -157,7 +157,7 @@ const pay = (db: Database) => inTx(db, async (tx) => { await ask(String(tx.at)) 
   internalCalls: [['modules/planted/service.ts', 'await callRoute(app, who, call)']],
   ownNeeds: [
     ['modules/planted/service.ts', 'export const pay = async (tx: Tx, deps: Deps, id: Uuid) => deps.vault.seal(id)'],
-    ['modules/planted/service.ts', 'export const pay = async ({ db, clock }: Deps) => db.query(text, [clock.now()])'],
+    ['modules/planted/service.ts', 'export const pay = async ({ db, clock }: Parts) => db.query(text, [clock.now()])'],
   ],
   boundCursors: [
     ['modules/planted/routes.ts', "const before = deps.cursors.read('all payments', request.query.cursor)"],

@@ -109,9 +109,7 @@ const queriesRead: Rule = {
   name: 'queries only read, but those of attempts, which are claimed by reading them',
   check: (files) =>
     each(files, ({ path, code }) => [
-      /^modules\/.*queries\.ts$/.test(path) && path !== 'modules/payments/lifecycle/attempts/queries.ts' && writes.test(code)
-        ? 'writes'
-        : undefined,
+      /^modules\/.*queries\.ts$/.test(path) && path !== 'modules/attempts/queries.ts' && writes.test(code) ? 'writes' : undefined,
     ]),
 }
 
@@ -240,21 +238,21 @@ const boundCursors: Rule = {
   name: 'lists are read by readPage, which binds a cursor to its operation, tenant and parameters',
   check: (files) =>
     each(files, ({ path, code }) => [
-      path.startsWith('modules/') && !/(schema|deps)\.ts$/.test(path) && /\bcursors\b|\bnext_cursor\b/.test(code)
+      path.startsWith('modules/') && !/(schema|deps|parts)\.ts$/.test(path) && /\bcursors\b|\bnext_cursor\b/.test(code)
         ? 'makes or reads a cursor itself'
         : undefined,
     ]),
 }
 
-/** Where features are put together: these hand on what each of them needs. */
-const assembles = /(routes|jobs)\.ts$/
+/** Where features are put together, and the lanes, sweeps and receivers that jobs and the listener run: these hand on what each step needs. */
+const assembles = /(routes|jobs|request)\.ts$|^modules\/(sending|deposits|exceptions\/reconciliation)\//
 
 const ownNeeds: Rule = {
   name: 'a function of a feature takes the parts that it uses, not all of them',
   check: (files) =>
     each(files, ({ path, code }) => [
-      path.startsWith('modules/') && !assembles.test(path) && /[)}\]\w]\??:\s*(Readonly<)?Deps\b(?!\[)/.test(code)
-        ? 'takes Deps whole'
+      path.startsWith('modules/') && !assembles.test(path) && /[)}\]\w]\??:\s*(Readonly<)?(Deps|Parts)\b(?!\[)/.test(code)
+        ? 'takes the parts whole'
         : undefined,
     ]),
 }

@@ -3,6 +3,11 @@ import type { Source } from './source.ts'
 
 /** A table that a second folder writes as well, and why. */
 const secondWriters: readonly (readonly [table: string, folder: string, reason: string])[] = [
+  [
+    'rail_attempts',
+    'modules/sending',
+    'the right to send, the answer and the next query, with what each looks at in one statement',
+  ],
   ['payments', 'modules/exceptions', 'a restored database never sends again what was due before'],
   ['sessions', 'modules/workspaces', 'the workspace that a session works in from now on'],
   ['dashboard_tokens', 'modules/workspaces', 'the same for a dashboard token'],

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
-import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
@@ -50,7 +49,7 @@ test('unknown payments end from their page: by a statement that is compared ther
     `EDGE00001B,${nairobi(service.clock.now())},Pay Bill from 254***111,Completed,1.00,,254***111,`,
   ].join('\n')
   const reconcile = (whole: string) =>
-    reconcileStatement(service.deps, subjects, shellOperator('a test'), { source: 'whole.csv', text: whole })
+    reconcileStatement(service.deps, shellOperator('a test'), { source: 'whole.csv', text: whole })
   await reconcile(text)
   await reconcile(`Short Code:,174379\n${text}`)
   // Sent after everything that the statement lists: it proves nothing about this one.

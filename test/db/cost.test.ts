@@ -122,7 +122,7 @@ const most: Readonly<Record<string, Cost>> = {
   'payments.attention': [7, 8],
   'payments.get': [2, 2],
   'payments.receipt': [8, 4],
-  'payments.cancel': [15, 7],
+  'payments.cancel': [16, 7],
   'approvals.list': [6, 4],
   'approvals.get': [8, 5],
   'approvals.message': [3, 2],

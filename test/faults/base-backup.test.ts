@@ -9,7 +9,6 @@ import { migrate } from '../../src/db/migrate.ts'
 import { catchUpTransactionIds } from '../../src/db/start.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/dev/embedded-postgres/start.ts'
 import { markWaitingUnknown } from '../../src/modules/exceptions/pauses-service.ts'
-import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { credit } from '../harness/money.ts'
 import { signIn } from '../harness/people.ts'
@@ -108,7 +107,7 @@ describe.runIf(isFull)('a base backup and the write-ahead log after it', () => {
       provider: before,
     })
     await catchUpTransactionIds(second.url)
-    expect(await markWaitingUnknown(restored.deps.db, subjects, shellOperator('a rehearsal'))).toEqual({ unknown: 1 })
+    expect(await markWaitingUnknown(restored.deps.db, shellOperator('a rehearsal'))).toEqual({ unknown: 1 })
     await pass(restored, 3_600)
     const api = restored.api.as({ cookie: person.cookie })
     expect((await paymentOf({ api }, acknowledged)).status).toBe('unknown')

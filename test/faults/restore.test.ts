@@ -4,7 +4,6 @@ import { statementCsv } from '../../src/dev/sandbox/emulated.ts'
 import { sendingRails } from '../../src/lib/rail-names.ts'
 import { markWaitingUnknown, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
-import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { startAdministered } from '../admin/administrators.ts'
 import { credit } from '../harness/money.ts'
@@ -51,14 +50,14 @@ test('restored to an earlier moment: what was paid since is found at the provide
   const names = before.wallets.map(({ address }) => address).join(',')
   const restored = await startService({ database: backup, clock, provider, env: { ADMIN_ACCOUNTS: names } })
   await catchUpTransactionIds(backup.url)
-  expect(await markWaitingUnknown(restored.deps.db, subjects, operator)).toEqual({ unknown: 1 })
+  expect(await markWaitingUnknown(restored.deps.db, operator)).toEqual({ unknown: 1 })
   await pass(restored, 3_600)
   expect(ordersTo(restored, '254722000102')).toHaveLength(1)
   const api = restored.api.as({ cookie: person.cookie })
   expect((await paymentOf({ api }, waiting)).status).toBe('unknown')
 
   const text = statementCsv(restored.sandbox.movements(), 'MPESA')
-  const run = await reconcileStatement(restored.deps, subjects, operator, { source: 'since the backup', text })
+  const run = await reconcileStatement(restored.deps, operator, { source: 'since the backup', text })
   expect(run).toMatchObject({ lines: 3, matched: 1, differences: 2 })
 
   // The person at the console finds the waiting payment among what the books lack, and ends it with its receipt.

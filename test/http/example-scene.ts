@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Example } from '../../scripts/docs/reference.ts'
 import { statementCsv } from '../../src/dev/sandbox/emulated.ts'
+import { depositUrls } from '../../src/modules/deposits/receive.ts'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
-import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
-import { depositUrls } from '../../src/modules/topups/deposits/receive.ts'
 import { newAuthenticator } from '../harness/authenticator.ts'
 import { createBrowser } from '../harness/browser.ts'
 import type { Client, Json } from '../harness/client.ts'
@@ -436,7 +435,7 @@ const playReconciliation = async (service: TestService, play: Play, admin: Perso
   const stranger = ['QX99ZZ88YY', 'QX99ZZ77YY', 'QX99ZZ66YY']
     .map((receipt) => `${receipt},2026-03-04 20:00:00,Pay Bill from 254***999,Completed,70.00,,254***999,\n`)
     .join('')
-  await reconcileStatement(service.deps, subjects, shellOperator('the finance team'), {
+  await reconcileStatement(service.deps, shellOperator('the finance team'), {
     source: 'statement of 4 March',
     text: `${statementCsv(service.sandbox.movements(), 'MPESA').trimEnd()}\n${stranger}`,
   })

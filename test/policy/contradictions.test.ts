@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { contradictions, controlContradictions } from '../../src/policy/contradictions.ts'
+import { contradictions, controlContradictions } from '../../src/policy/limits.ts'
 
 const rules = (perPayment: bigint | null, daily: bigint | null, monthly: bigint | null, threshold: bigint | null = null) => ({
   perPaymentLimitMinor: perPayment,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { typicalAmount, unusualAmount } from '../../src/policy/unusual.ts'
+import { typicalAmount, unusualAmount } from '../../src/policy/payees.ts'
 import { kes } from './builders.ts'
 
 test.each([

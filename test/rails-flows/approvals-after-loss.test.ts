@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { markWaitingUnknown, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
-import { subjects } from '../../src/modules/jobs.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { approve, bank, type LossScene, operator, paybill, phone, startLossScene } from './loss-scene.ts'
 import { alerts, deliver, movementsTo, ordersTo, pass } from './scene.ts'
@@ -42,7 +41,7 @@ test('after a restore from a backup as well', async () => {
     await approve(scene.person.api, asked)
     await scene.now.settle()
   })
-  await markWaitingUnknown(scene.now.deps.db, subjects, operator)
+  await markWaitingUnknown(scene.now.deps.db, operator)
   scene.now.clock.advance(60)
   await scene.now.deps.db.transaction((tx) => resumeRail(tx, operator, 'MPESA_B2B'))
   await approve(scene.person.api, asked)

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { statementCsv } from '../../src/dev/sandbox/emulated.ts'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
-import { subjects } from '../../src/modules/jobs.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { approve, bank, type LossScene, operator, paybill, phone, startLossScene } from './loss-scene.ts'
 import { movementsTo, ordersTo, type Payee, pass, paymentOf } from './scene.ts'
@@ -34,7 +33,7 @@ const compareAll = async () => {
     row[at(/time|date/i)] = last
     row[at(/status/i)] = 'Completed'
     row[at(/paid in|credit/i)] = '1.00'
-    await reconcileStatement(scene.now.deps, subjects, operator, {
+    await reconcileStatement(scene.now.deps, operator, {
       source: provider,
       text: `${text.trimEnd()}\n${row.join(',')}\n`,
     })

@@ -5,7 +5,6 @@ import { newId } from '../../src/lib/ids.ts'
 import { booksOf } from '../../src/lib/rail-names.ts'
 import { requestBalances } from '../../src/modules/exceptions/reconciliation/balances.ts'
 import { reconcilePaidIn, reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
-import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
 import { recordSuspense } from '../../src/modules/suspense/service.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
@@ -33,7 +32,7 @@ afterAll(async () => {
 })
 
 const reconcile = (text = statementCsv(service.sandbox.movements(), 'MPESA')) =>
-  reconcileStatement(service.deps, subjects, shellOperator('a test'), { source: 'statement.csv', text })
+  reconcileStatement(service.deps, shellOperator('a test'), { source: 'statement.csv', text })
 const open = async (path: string) => (await administered.admin.api.get(`${path}?status=open`)).body.data
 
 test('a statement that equals the books has no difference, and the same file counts once', async () => {
@@ -205,7 +204,7 @@ const nextDayAt = (hour: number) => {
 describe("the provider's list of incoming payments", () => {
   const runs = async () => (await administered.admin.api.get('/v1/admin/reconciliations')).body.data.filter(byApi)
   const byApi = ({ source }: { source: string }) => source === 'provider'
-  const sweep = () => reconcilePaidIn(service.deps, subjects)
+  const sweep = () => reconcilePaidIn(service.deps)
 
   test('that has nothing is compared, and is a warning where the books have something: it may not be registered', async () => {
     nextDayAt(4)
@@ -215,13 +214,13 @@ describe("the provider's list of incoming payments", () => {
     const empty = { ...service.deps, rails: { ...service.deps.rails, collection: { ...collection, listPaidIn: async () => [] } } }
     const before = await open('/v1/admin/reconciliation-differences')
     nextDayAt(4)
-    await reconcilePaidIn(empty, subjects)
+    await reconcilePaidIn(empty)
     expect((await runs())[0]).toMatchObject({ lines: 0, differences: 0, unproven: null })
     await initiate(person, '254722000010')
     await service.settle()
     nextDayAt(4)
     service.log.length = 0
-    await reconcilePaidIn(empty, subjects)
+    await reconcilePaidIn(empty)
     expect((await runs())[0]).toMatchObject({
       lines: 0,
       differences: 0,
@@ -571,7 +570,7 @@ describe('a statement that covers the time of payments whose outcome is unknown,
     const [before = '', after = ''] = around
     const settings = { ...service.deps.config, RECONCILIATION_RESOLVES: true }
     const said = async (text: string) => {
-      await reconcileStatement({ ...service.deps, config: settings }, subjects, shellOperator('a test'), {
+      await reconcileStatement({ ...service.deps, config: settings }, shellOperator('a test'), {
         source: 's.csv',
         text,
       })
@@ -614,7 +613,7 @@ describe('a statement that covers the time of payments whose outcome is unknown,
     const { ids, around } = await lostAmongOthers([['400206', '90000']])
     const [id = ''] = ids
     const deps = { ...service.deps, config: { ...service.deps.config, RECONCILIATION_RESOLVES: true } }
-    await reconcileStatement(deps, subjects, shellOperator('a test'), { source: 'whole.csv', text: statementWith([], around) })
+    await reconcileStatement(deps, shellOperator('a test'), { source: 'whole.csv', text: statementWith([], around) })
     expect((await paymentOf(person, id)).status).toBe('failed')
     expect(await differenceOf(id)).toBeUndefined()
   })

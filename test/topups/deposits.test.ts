@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { statementCsv } from '../../src/dev/sandbox/emulated.ts'
 import { newDepositCode, readDepositCode } from '../../src/lib/deposit-code.ts'
+import { depositUrls } from '../../src/modules/deposits/receive.ts'
+import { findLostDeposits } from '../../src/modules/deposits/record.ts'
+import { checkRegistrations, registerAtEmulator } from '../../src/modules/deposits/register.ts'
+import { settleDeposits } from '../../src/modules/deposits/settle.ts'
 import { reconcilePaidIn, reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
-import { subjects } from '../../src/modules/jobs.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
-import { findLostDeposits } from '../../src/modules/topups/deposits/listed.ts'
-import { depositUrls } from '../../src/modules/topups/deposits/receive.ts'
-import { checkRegistrations, registerAtEmulator } from '../../src/modules/topups/deposits/register.ts'
-import { settleDeposits } from '../../src/modules/topups/deposits/settle.ts'
 import type { Console } from '../../src/operate/admin/console.ts'
 import { railCommands } from '../../src/operate/admin/rails.ts'
 import { type Administered, startAdministered } from '../admin/administrators.ts'
@@ -203,7 +202,7 @@ describe('a confirmation that is lost', () => {
     service.clock.advance(60)
     const [header, ...lines] = statementCsv(service.sandbox.movements(), 'PESALINK').trimEnd().split('\n')
     const text = [header, ...lines.filter((line) => line.includes(receipt))].join('\n')
-    const run = await reconcileStatement(service.deps, subjects, shellOperator('a test'), { source: 'bank.csv', text })
+    const run = await reconcileStatement(service.deps, shellOperator('a test'), { source: 'bank.csv', text })
     expect(run).toMatchObject({ lines: 1, matched: 1, differences: 0 })
     expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
   })
@@ -339,7 +338,7 @@ test('a lost confirmation is found when its day is compared, also after the top-
   expect((await topupOf(key, id)).status).toBe('expired')
   await payIn(instructions.account_number, { phone_number: '254711000001' })
   service.clock.advance(86_400)
-  await reconcilePaidIn(service.deps, subjects)
+  await reconcilePaidIn(service.deps)
   expect(await topupOf(key, id)).toMatchObject({ status: 'succeeded', received_minor: '500000' })
   expect(await balanceOf(key)).toEqual({ available: '500000', held: '0' })
 })

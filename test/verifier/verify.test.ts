@@ -159,6 +159,16 @@ test('the forgery that a digest alone did not find: another amount and another p
   expect(await said(forged)).toEqual(['signature'])
 })
 
+test('a receipt says what its payment is for, and does not hold with another purpose', async () => {
+  const beneficiary_id = await newBeneficiary(person.api, { destination: '254722000477' })
+  const paid = await person.api.post('/v1/payments', { beneficiary_id, amount_minor: '1500', purpose_code: 'SALA' })
+  const issued = await receiptOf(service, person, paid.body.id)
+  expect(issued.payment).toMatchObject({ status: 'succeeded', purpose_code: 'SALA' })
+  expect(await said(issued)).toEqual([])
+  issued.payment.purpose_code = 'RENT'
+  expect(await said(issued)).toEqual(['signature'])
+})
+
 test('a forger’s own key does not help, under its own name or ours', async () => {
   const forger = (id: string) => createReceiptKeys(parseKeyRing(`${id}:${Buffer.alloc(32, 7).toString('base64')}`))
   for (const id of ['mine', keys[0].kid]) {

@@ -8,13 +8,13 @@ import { beneficiaries, beneficiaryVerifications } from '../../db/tables/benefic
 import { paidPaymentsSql } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
 import type { Lane, Task } from '../../jobs/lane.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { shortenName } from '../../lib/names/words.ts'
 import type { RailName } from '../../lib/rail-names.ts'
 import type { NameSource } from '../../lib/verification.ts'
 import { nairobiMidnight } from '../../rails/nairobi-time.ts'
 import type { NameAnswer, Rails } from '../../rails/rail.ts'
+import type { Parts } from '../parts.ts'
 import { destinationContext } from './destination-context.ts'
 import { presentBeneficiary } from './present.ts'
 import { type BeneficiaryRecord, findBeneficiary, findLocked } from './queries.ts'
@@ -25,11 +25,7 @@ import { nextCheckAt, type Verification, verified } from './verification-rules.t
 // (`name_check_due_at`): after its creation and its renaming, on request, and when a payment's result named somebody else
 // (`result_name`). A payment never waits for one: it is decided by what is stored.
 
-export type NameCheckDeps = {
-  db: Database
-  clock: Clock
-  vault: Vault
-  rails: Pick<Rails, 'payout'>
+type NameCheckDeps = Pick<Parts, 'clock' | 'db' | 'rails' | 'vault'> & {
   /** Called in the transaction that writes another name or status: what names the payee says so too. */
   onNameChanged: (tx: Tx, payee: BeneficiaryRecord) => Promise<void>
 }

@@ -7,10 +7,9 @@ import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Rails } from '../../rails/rail.ts'
-import type { Deps } from './deps.ts'
 import { fingerprintText, normalisePayee } from './rules.ts'
 import type { CreateBeneficiary } from './schema.ts'
-import { createBeneficiary } from './service.ts'
+import { createBeneficiary, type Sealing } from './service.ts'
 
 type Known = { fingerprint: Buffer; id: Uuid; name: string; legalName: string | null }
 
@@ -107,7 +106,7 @@ const choose = (known: ReadonlyMap<string, readonly Found[]>, { row, fingerprint
  */
 export const ensureBeneficiaries = async (
   tx: Tx,
-  deps: Pick<Deps, 'derivations' | 'rails' | 'vault'>,
+  deps: Sealing,
   principal: Principal,
   rows: readonly CreateBeneficiary[],
 ): Promise<(NamedPayee | Refusal)[]> => {

@@ -7,7 +7,7 @@ import { bounded, byId, IdIn, Metadata } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import { verificationStatuses } from '../../lib/verification.ts'
-import type { Deps } from './deps.ts'
+import type { Parts } from '../parts.ts'
 import { requestNameCheck } from './names-service.ts'
 import { presentBeneficiary, presentCheck, presentCreated } from './present.ts'
 import { findBeneficiary, listBeneficiaries, listVerifications, readAtSameNumber } from './queries.ts'
@@ -45,7 +45,7 @@ const ListQuery = PageQuery.extend({
   }),
 })
 
-export const registerBeneficiaries = (app: App, deps: Deps): void => {
+export const registerBeneficiaries = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
   routes.post(path, {

@@ -1,7 +1,11 @@
+import { eq } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
-import type { Tx } from '../../db/client.ts'
+import type { Vault } from '../../auth/vault.ts'
+import { statement, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
+import { workspaces } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
@@ -11,7 +15,7 @@ import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { hasAccounts } from '../../lib/rail-names.ts'
 import { changedBy, changedByColumns, createdBy, type Maker, readMaker } from '../makers.ts'
-import type { Deps } from './deps.ts'
+import type { Parts } from '../parts.ts'
 import { destinationContext } from './destination-context.ts'
 import { ensurePayee } from './ensure-payee.ts'
 import { beneficiaryStatus, presentBeneficiary } from './present.ts'
@@ -82,9 +86,12 @@ const recordChange = async (tx: Tx, principal: Principal, at: Date, { type, afte
   await audit(tx, principal, at, { action: type, subject, ...(before && { before: presentBeneficiary(before) }), after: data })
 }
 
+/** What reads a destination, recognises it and seals it. */
+export type Sealing = Pick<Parts, 'derivations' | 'rails' | 'vault'>
+
 export const createBeneficiary = async (
   tx: Tx,
-  deps: Pick<Deps, 'derivations' | 'rails' | 'vault'>,
+  deps: Sealing,
   principal: Principal,
   input: CreateBeneficiary,
 ): Promise<BeneficiaryRecord> => {
@@ -237,4 +244,31 @@ export const archiveBeneficiary = async (tx: Tx, principal: Principal, id: Uuid)
   const after = { ...before, archivedAt: at, updatedAt: at }
   await recordChange(tx, principal, at, { type: 'beneficiary.archived', after, before })
   return after
+}
+
+const ofOwner = prepare(
+  'beneficiaries.of_owner',
+  { owner: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ id: beneficiaries.id, workspaceId: beneficiaries.workspaceId })
+      .from(workspaces)
+      .innerJoin(beneficiaries, eq(beneficiaries.workspaceId, workspaces.id))
+      .where(eq(workspaces.owningAccountId, at.owner)),
+  'pool',
+)
+// Nothing is left to ask a rail about.
+const overwrite = statement(
+  'beneficiaries.overwrite_destinations',
+  `update beneficiaries b set destination_ciphertext = x.ciphertext, destination_key_id = $3, name_check_due_at = null
+   from unnest($1::uuid[], $2::bytea[]) as x(id, ciphertext) where b.id = x.id`,
+)
+
+/** Overwrites where the payees of an account's workspaces are paid, for good: the account was closed, and nothing can be paid from it. */
+export const forgetDestinations = async (tx: Tx, { vault }: { vault: Vault }, owner: Uuid): Promise<void> => {
+  const rows = await tx.run(ofOwner, { owner })
+  const sealed = rows.map(({ id, workspaceId }) => vault.seal('', destinationContext(id, workspaceId)))
+  const [first] = sealed
+  if (!first) return
+  await tx.query(overwrite, [rows.map(({ id }) => id), sealed.map(({ ciphertext }) => ciphertext), first.keyId])
 }

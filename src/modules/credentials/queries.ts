@@ -4,7 +4,7 @@ import type { Db } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
-import type { LimitsInUse } from '../../policy/headroom.ts'
+import type { LimitsInUse } from '../../policy/limits.ts'
 import type { Periods } from '../../policy/types.ts'
 
 /**

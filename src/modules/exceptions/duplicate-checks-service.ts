@@ -8,7 +8,7 @@ import { type RailName, railNames } from '../../lib/rail-names.ts'
 import { payouts } from '../../rails/definitions.ts'
 import type { Rails } from '../../rails/rail.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
-import type { Deps } from './deps.ts'
+import type { Parts } from '../parts.ts'
 
 const keep = prepareUpsert(
   'duplicate_checks.keep',
@@ -43,7 +43,7 @@ export const untestedRepeats = async (db: Db, { payout }: Pick<Rails, 'payout'>)
 }
 
 /** A setting that waits for its test. */
-export const warnOfUntestedRepeats = async ({ db, logger, rails }: Pick<Deps, 'db' | 'logger' | 'rails'>): Promise<void> => {
+export const warnOfUntestedRepeats = async ({ db, logger, rails }: Pick<Parts, 'db' | 'logger' | 'rails'>): Promise<void> => {
   for (const rail of await untestedRepeats(db, rails)) {
     const { repeat } = payouts[rail]
     if (repeat !== 'pays_again')

@@ -12,9 +12,10 @@ import { type Provider, providerOf, railNames, type SendingRail, sendingRails } 
 import type { Rails } from '../../rails/rail.ts'
 import type { Alerts } from '../alerts.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
-import type { Subjects } from '../payments/lifecycle/attempts/subject.ts'
-import { mayHaveBeenSent } from '../payments/lifecycle/lost-writes.ts'
-import type { Deps } from './deps.ts'
+import type { Parts } from '../parts.ts'
+import { mayHaveBeenSent } from '../payments/lost-writes.ts'
+import { lockPaymentWithAccount } from '../payments/queries.ts'
+import { settlePayments } from '../payments/settle.ts'
 
 export type RailPause = typeof railPauses.$inferSelect
 
@@ -88,12 +89,12 @@ const dropFromQueue = prepareUpdate('restore.never_send', payments, ['dispatchDu
  * it. All rails are paused, and every payment that waited becomes `unknown`: the provider's statement, or a person, ends it. It is never
  * sent again, so never paid twice.
  */
-export const markWaitingUnknown = async (db: Database, subjects: Subjects, operator: Operator): Promise<{ unknown: number }> => {
+export const markWaitingUnknown = async (db: Database, operator: Operator): Promise<{ unknown: number }> => {
   await inTx(db, async (tx) => {
     for (const rail of sendingRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
     await noteLoss(tx, operator)
   })
-  return { unknown: await makeWaitingUnknown(db, subjects, operator, null) }
+  return { unknown: await makeWaitingUnknown(db, operator, null) }
 }
 
 const declaredAt = prepare('restore.declared_at', {}, (orm) =>
@@ -108,7 +109,7 @@ const declaredAt = prepare('restore.declared_at', {}, (orm) =>
  * may have been sent. Each process that learns of the loss declares it, so one that dies in the middle leaves nothing undone: only the first
  * raises the alert, and what was allowed to be sent later is left waiting.
  */
-export const declareLoss = async (db: Database, alerts: Alerts, subjects: Subjects): Promise<void> => {
+export const declareLoss = async (db: Database, alerts: Alerts): Promise<void> => {
   const { isFirst, at } = await inTx(db, async (tx) => {
     let added = false
     for (const rail of sendingRails) added = (await pauseRail(tx, timerOperator, rail, lossReason, 'lost_writes')) || added
@@ -117,7 +118,7 @@ export const declareLoss = async (db: Database, alerts: Alerts, subjects: Subjec
     return { isFirst: added, at: declared?.at ?? tx.at }
   })
   if (isFirst) alerts.raise('database_lost_writes', { subject: 'database', id: 'rails' })
-  await makeWaitingUnknown(db, subjects, timerOperator, at)
+  await makeWaitingUnknown(db, timerOperator, at)
 }
 
 const lossReason = 'the database lost writes that it had committed: reconcile, then run npm run admin -- after-restore'
@@ -149,7 +150,7 @@ type AfterLoss = { resumed: string[]; notCompared: Provider[] }
  * A person has looked: what the service paused because of a loss is resumed. `notCompared`: the providers of which no statement was compared since
  * the loss; the audit log keeps them, with the reason that the person gives.
  */
-export const resumeAfterLoss = (deps: Pick<Deps, 'db' | 'rails'>, operator: Operator, reason?: string): Promise<AfterLoss> =>
+export const resumeAfterLoss = (deps: Pick<Parts, 'db' | 'rails'>, operator: Operator, reason?: string): Promise<AfterLoss> =>
   inTx(deps.db, async (tx) => {
     const notCompared = await providersNotCompared(tx, deps.rails)
     const resumed = (await tx.run(endLoss, {})).map(({ rail }) => rail)
@@ -164,14 +165,14 @@ export const resumeAfterLoss = (deps: Pick<Deps, 'db' | 'rails'>, operator: Oper
   })
 
 /** `until`: what began to wait later is left. Null: everything. */
-const makeWaitingUnknown = async (db: Database, subjects: Subjects, operator: Operator, until: Date | null): Promise<number> => {
+const makeWaitingUnknown = async (db: Database, operator: Operator, until: Date | null): Promise<number> => {
   let unknown = 0
   for (let more = true; more; ) {
     const waiting = await db.run(waitingPayments, { until })
     for (const { id } of waiting) {
       await inTx(db, async (tx) => {
-        const opened = await subjects.payment.open(tx, [id])
-        await opened.settle([{ id, evidence: mayHaveBeenSent, source: { kind: 'operator', actor: operator } }])
+        const payment = await lockPaymentWithAccount(tx, id)
+        await settlePayments(tx, [{ payment, evidence: mayHaveBeenSent, source: { kind: 'operator', actor: operator } }])
         dropFromQueue(tx, id, { dispatchDueAt: null })
       })
       unknown += 1

@@ -4,6 +4,7 @@ import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
+import type { Parts } from '../parts.ts'
 import { confirmAdjustment, createAdjustment, rejectAdjustment } from '../suspense/adjustment-service.ts'
 import { presentAdjustment, presentSuspense } from '../suspense/present.ts'
 import { findAdjustment, listAdjustments, listSuspense } from '../suspense/queries.ts'
@@ -21,7 +22,6 @@ import {
 import { resolveSuspense, resolveSuspenseItems } from '../suspense/service.ts'
 import { reasoned } from '../workspaces/schema.ts'
 import { assignSuspense } from './assign.ts'
-import type { Deps } from './deps.ts'
 import { presentDifference, presentReconciliation } from './reconciliation/present.ts'
 import { listDifferences, listReconciliations } from './reconciliation/queries.ts'
 import { resolveDifference, resolveDifferences } from './reconciliation/resolve.ts'
@@ -38,7 +38,7 @@ import { readUpload, reportStatement } from './reconciliation/service.ts'
 
 const RejectAdjustment = reasoned('RejectAdjustment')
 
-export const registerAdjustments = (app: App, deps: Deps): void => {
+export const registerAdjustments = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
   routes.post('/v1/admin/adjustments', {
@@ -110,7 +110,7 @@ export const registerAdjustments = (app: App, deps: Deps): void => {
   })
 }
 
-export const registerSuspense = (app: App, deps: Deps): void => {
+export const registerSuspense = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
   list('/v1/admin/suspense', {
@@ -181,7 +181,7 @@ export const registerSuspense = (app: App, deps: Deps): void => {
 
 const bodyLimitBytes = 1024 * 1024
 
-export const registerReconciliation = (app: App, deps: Deps): void => {
+export const registerReconciliation = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
   list('/v1/admin/reconciliations', {

@@ -1,18 +1,20 @@
 import { sql } from 'drizzle-orm'
 import { walletIsLinked } from '../../auth/authority-sql.ts'
+import type { Principal, RequestOrigin } from '../../auth/principal.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
-import { dueBehind, duePlaces, dueText } from '../../db/list-queries.ts'
-import { prepare } from '../../db/prepare.ts'
 import { prepareUpdate } from '../../db/prepare-write.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { openPaymentsSql } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
+import { CommitThenThrow, conflict, found, notFound, wrongSignature } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { sweepRows } from '../for-each-row.ts'
-import type { Deps } from './deps.ts'
+import { sweepOf } from '../for-each-row.ts'
+import { walletKey } from '../identity/identities/proof.ts'
+import { findIdentity } from '../identity/identities/queries.ts'
+import type { OnAuthorityLost } from '../ports.ts'
 import { presentMandate } from './present.ts'
-import { lockMandate, type MandateRecord } from './queries.ts'
+import { findMandateIn, lockMandate, type MandateRecord, mandateStatus } from './queries.ts'
 
 const endRow = prepareUpdate('mandates.end', intentMandates, ['status', 'revokedAt', 'updatedAt'])
 
@@ -65,30 +67,64 @@ export const revokeUnsignedMandates = async (tx: Tx, actor: Actor, accountId: Uu
   }
 }
 
-const due = prepare(
-  'mandates.due',
-  duePlaces,
-  (orm, at) =>
-    dueBehind(
-      orm.select({ id: intentMandates.id, due: dueText(intentMandates.expiresAt) }).from(intentMandates),
-      { id: intentMandates.id, due: intentMandates.expiresAt },
-      at,
-      sql`${intentMandates.status} = 'active'`,
-    ),
-  'pool',
+/** Mandates that have expired. Payments are already refused by the mandate's window; here the end is recorded and published. */
+export const expireMandates = sweepOf(
+  'mandates.expire',
+  { id: intentMandates.id, due: intentMandates.expiresAt, where: [sql`${intentMandates.status} = 'active'`] },
+  (deps, { id }) =>
+    inTx(deps.db, async (tx) => {
+      const mandate = await lockMandate(tx, id)
+      if (mandate?.status === 'active')
+        await endMandate(tx, mandate, { to: 'expired', actor: { accountId: null, origin: null, way: 'timer' } })
+    }),
 )
 
-/** Mandates that have expired. Payments are already refused by the mandate's window; here the end is recorded and published. */
-export const expireMandates = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<number> =>
-  sweepRows(
-    deps,
-    'mandates.expire',
-    100,
-    (place, take) => deps.db.run(due, { now: deps.clock.now(), ...place, take }),
-    ({ id }) =>
-      inTx(deps.db, async (tx) => {
-        const mandate = await lockMandate(tx, id)
-        if (mandate?.status === 'active')
-          await endMandate(tx, mandate, { to: 'expired', actor: { accountId: null, origin: null, way: 'timer' } })
-      }),
-  )
+/** A second revocation gives the same answer; a mandate that ended otherwise stays as it is. */
+const revoke = async (
+  tx: Tx,
+  onAuthorityLost: OnAuthorityLost,
+  actor: Actor,
+  mandate: MandateRecord,
+  why: Record<string, unknown>,
+): Promise<MandateRecord> => {
+  if (mandate.status === 'revoked') return mandate
+  const status = mandateStatus(mandate, tx.at)
+  if (status !== 'active') throw conflict(`The mandate is already ${status}.`, status, { status })
+  const revoked = await endMandate(tx, mandate, { to: 'revoked', actor, why })
+  await onAuthorityLost(tx, actor, mandate.accountId)
+  return revoked
+}
+
+export const revokeByCredential = async (
+  tx: Tx,
+  onAuthorityLost: OnAuthorityLost,
+  principal: Principal,
+  id: Uuid,
+): Promise<MandateRecord> => {
+  if (!(await findMandateIn(tx, principal.workspace.id, id))) throw notFound()
+  const mandate = found(await lockMandate(tx, id))
+  return revoke(tx, onAuthorityLost, principal, mandate, { via: 'credential' })
+}
+
+/** The wallet that signed a mandate may always revoke it, and so may any other wallet that its account has now. */
+const mayRevoke = async (tx: Tx, mandate: MandateRecord, signer: string): Promise<boolean> =>
+  signer === mandate.signer || (await findIdentity(tx, walletKey(signer)))?.accountId === mandate.accountId
+
+/** `signer`: the wallet whose signature on the revocation was verified, if there is one. */
+export type SignedRevocation = { origin: RequestOrigin; signer: string | undefined; signature: string }
+
+export const revokeBySignature = async (
+  tx: Tx,
+  onAuthorityLost: OnAuthorityLost,
+  id: Uuid,
+  { origin, signer, signature }: SignedRevocation,
+): Promise<MandateRecord> => {
+  const mandate = found(await lockMandate(tx, id))
+  const { accountId, workspaceId } = mandate
+  if (!signer || !(await mayRevoke(tx, mandate, signer))) {
+    const actor = { accountId: null, origin, way: 'signature' }
+    await audit(tx, actor, tx.at, { action: 'mandate.refused', workspaceId, subject: { type: 'mandate', id } })
+    throw new CommitThenThrow(wrongSignature(signer))
+  }
+  return revoke(tx, onAuthorityLost, { accountId, origin, way: 'signature' }, mandate, { via: 'signature', signer, signature })
+}

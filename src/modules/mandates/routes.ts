@@ -9,14 +9,13 @@ import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { found, Refusal } from '../../lib/errors.ts'
+import type { Parts } from '../parts.ts'
 import { createMandate } from './create.ts'
-import type { Deps } from './deps.ts'
+import { revokeByCredential, revokeBySignature } from './end.ts'
 import { revocationMessage } from './message.ts'
-import { prepareMandate } from './prepare.ts'
 import { presentMandate } from './present.ts'
-import { proveMandate, proveRevocation } from './proof.ts'
+import { prepareMandate, proveMandate, proveRevocation } from './proof.ts'
 import { findMandate, findMandateIn, listMandates } from './queries.ts'
-import { revokeByCredential, revokeBySignature } from './revoke.ts'
 import {
   CreateMandate,
   ListMandates,
@@ -37,7 +36,7 @@ const requireManager = (request: FastifyRequest): Principal => {
   return request.caller
 }
 
-export const registerMandates = (app: App, deps: Deps): void => {
+export const registerMandates = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
   app.post(

@@ -25,9 +25,9 @@ import {
   PaymentBatchPreview,
 } from './batch/schema.ts'
 import { submitBatch } from './create/payment-batch.ts'
-import type { Deps } from './deps.ts'
 import { presentRow, resultColumns } from './present.ts'
 import { listPaymentsWithPayee } from './queries.ts'
+import type { Deps } from './request.ts'
 
 const path = '/v1/payment-batches'
 const one = `${path}/:id`

@@ -8,9 +8,9 @@ import { secondsAfter } from '../../lib/clock.ts'
 import { failure } from '../../lib/failure-codes.ts'
 import { formatId } from '../../lib/ids.ts'
 import { railsDown } from '../../rails/gate.ts'
-import { beginning, type Place, sweepRows } from '../for-each-row.ts'
-import type { Deps } from './deps.ts'
-import { releasePayment } from './lifecycle/change.ts'
+import { beginning, type Place, type Sweeping, sweepRows } from '../for-each-row.ts'
+import type { Parts } from '../parts.ts'
+import { releasePayment } from './change.ts'
 import { lockPaymentWithAccount } from './queries.ts'
 
 const waiting = prepare(
@@ -36,14 +36,12 @@ const running = statement(
        and l.id >= first_id_at($2::timestamptz - ${idSlack}) and l.at > $2 and l.after->>'rail' = r.rail)`,
 )
 
-type GiveUpDeps = Pick<Deps, 'alerts' | 'clock' | 'config' | 'db' | 'logger' | 'rails'>
-
 /**
  * Fails payments that have waited too long for a rail that is down, and raises an alert when the first has waited for two thirds of that. They are
  * in the queue, so no attempt of theirs may have been sent. Payments of a rail that an operator paused keep waiting: the operator decides when that
  * ends.
  */
-export const createGiveUp = (deps: GiveUpDeps): (() => Promise<number>) => {
+export const createGiveUp = (deps: Sweeping & Pick<Parts, 'config' | 'rails'>): (() => Promise<number>) => {
   const announced = new Set<string>()
   const rowsBefore = (rails: readonly string[], ageSeconds: number, place: Place, take: number) =>
     deps.db.run(waiting, { rails, now: secondsAfter(deps.clock.now(), -ageSeconds), ...place, take })

@@ -1,8 +1,14 @@
 import type { Principal } from '../../auth/principal.ts'
+import type { Refusal } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Minor } from '../../lib/money.ts'
 import type { MandateStanding } from '../../policy/types.ts'
 import type { AccountQueue } from '../../queue/account-queue.ts'
 import type { RecordAnswer } from '../../queue/record-keys.ts'
 import type { Answered, WriteRequest } from '../../queue/write-path.ts'
+import type { Parts } from '../parts.ts'
+import type { Decision } from '../policies/schema.ts'
+import type { Push } from '../push/send.ts'
 import type { CreatePaymentBatch } from './batch/schema.ts'
 import type { CreatePayment } from './schema.ts'
 
@@ -33,3 +39,31 @@ export type BatchRequest = WriteRequest<Principal> & {
 
 export type PaymentQueue = AccountQueue<PaymentRequest, CreatedPayment>
 export type BatchQueue = AccountQueue<BatchRequest, CreatedPayment>
+
+/** What deciding payments needs, and asking for the approvals that they need. */
+export type Deciding = Pick<Parts, 'clock' | 'config' | 'derivations' | 'rails' | 'vault'>
+
+/** A refused payment, before it has an id and a time. */
+export type RefusalFacts = {
+  principal: Principal
+  beneficiaryId: Uuid | null
+  amountMinor: Minor
+  accountReference: string | null
+  error: string
+  message: string
+  decision: Omit<Decision, 'trace'> | null
+}
+
+/**
+ * Records refused payments after they were refused: their own transactions were undone, and the caller has its answer. Those that come while a
+ * batch is being written form the next one. What a process had not written when it was killed is lost.
+ */
+export type Refusals = {
+  /** Does what may be refused, and records it when it was. */
+  recording: <Answer>(factsOf: (refusal: Refusal) => RefusalFacts[], submit: () => Promise<Answer>) => Promise<Answer>
+  /** Resolves when everything that was refused so far by this process is written: before it is listed, and at the end. */
+  settled: () => Promise<void>
+}
+
+/** What payments are built from: the parts, their queues, browsers that are told, and what records refusals. */
+export type Deps = Parts & { push: Push | null; paymentQueue: PaymentQueue; batchQueue: BatchQueue; refusals: Refusals }

@@ -2,8 +2,6 @@ import { isNull, sql } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import type { Config } from '../../config.ts'
 import { inTx, type Tx } from '../../db/client.ts'
-import { dueBehind, duePlaces, dueText } from '../../db/list-queries.ts'
-import { prepare } from '../../db/prepare.ts'
 import { paymentBatches } from '../../db/tables/payment-batches.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
@@ -13,23 +11,23 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { stillCovered } from '../../policy/evaluate.ts'
 import type { MandateStanding } from '../../policy/types.ts'
 import type { Rails } from '../../rails/rail.ts'
-import { sweepRows } from '../for-each-row.ts'
+import { type Sweeping, sweepOf } from '../for-each-row.ts'
 import { mandateStanding } from '../mandates/for-payments.ts'
+import type { Parts } from '../parts.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
 import { expireApproval } from './approvals/end.ts'
 import { lockApproval } from './approvals/lock.ts'
-import { findApproval } from './approvals/queries.ts'
 import { requestApproval } from './approvals/request.ts'
 import { moveBatch } from './batch/change.ts'
 import { readItemIds } from './batch/queries.ts'
+import { endPayments, writeChanges } from './change.ts'
 import type { Accepted } from './create/decide.ts'
 import { type Ask, decideNext, readSpending, type Spending } from './create/spending.ts'
 import { takeDue } from './create/write.ts'
-import type { DecideDeps, Deps } from './deps.ts'
 import { type Authority, holdsApprovals, readAuthority } from './evaluation/authority.ts'
-import { endPayments, writeChanges } from './lifecycle/change.ts'
-import { requesterStops } from './lifecycle/recheck.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from './queries.ts'
+import { requesterStops } from './recheck.ts'
+import type { Deciding } from './request.ts'
 
 /**
  * Who asked for a scheduled payment, as its decision sees a caller: the account, and the grant with those above it. Nobody calls: what a
@@ -148,14 +146,11 @@ const noMemory: Spending['memory'] = { find: () => undefined, note: () => undefi
  */
 export const decideDue = async (
   tx: Tx,
-  deps: Pick<DecideDeps, 'clock' | 'config' | 'rails'>,
+  deps: Deciding,
   payments: readonly PaymentRecord[],
   standing: Ask['standing'],
 ): Promise<{ due: Due[]; spending: Spending }> => {
-  const authorityOf = await readAuthority(
-    tx,
-    payments.map(({ id }) => id),
-  )
+  const authorityOf = await readAuthority(tx, payments)
   const asks: Ask[] = []
   const [first] = payments
   if (!first) throw new Error('nothing is due')
@@ -180,7 +175,7 @@ const asked = (accepted: Accepted): Accepted => ({
 })
 
 /** The holds, then the statuses with their events and one event of the balance, then the approvals that are asked for now. */
-const begin = async (tx: Tx, deps: DecideDeps, due: readonly Due[], state: Parameters<typeof takeDue>[2]): Promise<void> => {
+const begin = async (tx: Tx, deps: Deciding, due: readonly Due[], state: Parameters<typeof takeDue>[2]): Promise<void> => {
   const begun = due.flatMap((each) => (each.kind === 'failed' ? [] : [each]))
   if (begun.length === 0) return
   const balances = await takeDue(
@@ -206,7 +201,7 @@ const begin = async (tx: Tx, deps: DecideDeps, due: readonly Due[], state: Param
 /** Sends what is due together: one payment, or all items of a batch. */
 const executeTogether = async (
   tx: Tx,
-  deps: DecideDeps,
+  deps: Deciding,
   payments: readonly PaymentRecord[],
   standing: MandateStanding,
 ): Promise<void> => {
@@ -228,75 +223,44 @@ const executeTogether = async (
  * Under the locks, once: another process that comes to the same payments afterwards finds that they are not scheduled any more. The time is read
  * behind the locks too, so a clock that was set back sends nothing early.
  */
-const execute = async (tx: Tx, deps: DecideDeps, ids: readonly Uuid[], standing: MandateStanding): Promise<void> => {
+const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], standing: MandateStanding): Promise<void> => {
   const locked = await lockPaymentsWithAccounts(tx, ids)
   const payments = locked
     .filter(({ status, executeAt }) => status === 'scheduled' && executeAt !== null && executeAt <= tx.at)
     .sort((one, other) => (one.batchIndex ?? 0) - (other.batchIndex ?? 0))
   const [first] = payments
   if (!first) return
-  const waiting = first.approvalId && (await findApproval(tx, first.approvalId))
-  if (waiting && waiting.approval.status === 'pending') {
-    const record = await lockApproval(tx, waiting.approval.id)
-    return expireApproval(tx, { ...record, payments })
-  }
+  const waiting = first.approvalId && (await lockApproval(tx, first.approvalId))
+  if (waiting && waiting.approval.status === 'pending') return expireApproval(tx, { ...waiting, payments })
   await executeTogether(tx, deps, payments, standing)
 }
 
-const duePayments = prepare(
-  'payments.scheduled_due',
-  duePlaces,
-  (orm, at) =>
-    dueBehind(
-      orm
-        .select({
-          id: payments.id,
-          workspaceId: payments.workspaceId,
-          mandateId: payments.mandateId,
-          due: dueText(payments.executeAt),
-        })
-        .from(payments),
-      { id: payments.id, due: payments.executeAt },
-      at,
-      sql`${payments.status} = 'scheduled'`,
-      isNull(payments.batchId),
-    ),
-  'pool',
+const executePayments = sweepOf(
+  'payments.execute',
+  {
+    id: payments.id,
+    due: payments.executeAt,
+    where: [sql`${payments.status} = 'scheduled'`, isNull(payments.batchId)],
+    fields: { workspaceId: payments.workspaceId, mandateId: payments.mandateId },
+  },
+  async (deps: Executing, { id, workspaceId, mandateId }) => {
+    const standing = await mandateStanding(deps.db, deps.contractWallets, workspaceId, mandateId)
+    await inTx(deps.db, (tx) => execute(tx, deps, [id], standing))
+  },
 )
-const dueBatches = prepare(
-  'payment_batches.scheduled_due',
-  duePlaces,
-  (orm, at) =>
-    dueBehind(
-      orm.select({ id: paymentBatches.id, due: dueText(paymentBatches.executeAt) }).from(paymentBatches),
-      { id: paymentBatches.id, due: paymentBatches.executeAt },
-      at,
-      sql`${paymentBatches.status} = 'scheduled'`,
-    ),
-  'pool',
+const executeBatches = sweepOf(
+  'payments.execute',
+  {
+    id: paymentBatches.id,
+    due: paymentBatches.executeAt,
+    where: [sql`${paymentBatches.status} = 'scheduled'`],
+    batch: 20,
+  },
+  (deps: Executing, { id }) => inTx(deps.db, async (tx) => execute(tx, deps, await readItemIds(tx, id), 'holds')),
 )
 
+type Executing = Deciding & Sweeping & Pick<Parts, 'contractWallets'>
+
 /** Decides and sends what is due, each payment and each batch in a transaction of its own, so that one failure stops no other. */
-export const executeScheduled = async (
-  deps: DecideDeps & Pick<Deps, 'alerts' | 'contractWallets' | 'db' | 'logger'>,
-): Promise<number> => {
-  const now = deps.clock.now()
-  const single = await sweepRows(
-    deps,
-    'payments.execute',
-    100,
-    (place, take) => deps.db.run(duePayments, { now, ...place, take }),
-    async ({ id, workspaceId, mandateId }) => {
-      const standing = await mandateStanding(deps.db, deps.contractWallets, workspaceId, mandateId)
-      await inTx(deps.db, (tx) => execute(tx, deps, [id], standing))
-    },
-  )
-  const batches = await sweepRows(
-    deps,
-    'payments.execute',
-    20,
-    (place, take) => deps.db.run(dueBatches, { now, ...place, take }),
-    ({ id }) => inTx(deps.db, async (tx) => execute(tx, deps, await readItemIds(tx, id), 'holds')),
-  )
-  return single + batches
-}
+export const executeScheduled = async (deps: Executing): Promise<number> =>
+  (await executePayments(deps)) + (await executeBatches(deps))

@@ -7,25 +7,24 @@ import { payments } from '../../db/tables/payments.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Evidence, Rails } from '../../rails/rail.ts'
-import { destinationContext } from '../beneficiaries/destination-context.ts'
-import { voidRefusedDecisions } from './approvals/void.ts'
-import type { Deps } from './deps.ts'
-import { tryOpen } from './lifecycle/attempts/for-rail.ts'
-import { earlierSql } from './lifecycle/attempts/queries.ts'
-import { longestChainWaitSeconds, secondsToNextChainQuery } from './lifecycle/attempts/schedule.ts'
-import { type AttemptSubject, type Earlier, notSent, type Outgoing } from './lifecycle/attempts/subject.ts'
-import { releasePayment } from './lifecycle/change.ts'
 import {
-  isListedAsLost,
-  isOlderThanLoss,
-  mayBeListed,
-  mayHaveBeenSent,
-  seedOf,
-  thoseThatMayBePaidTwice,
-} from './lifecycle/lost-writes.ts'
-import { type Obstacle, recheckPayments } from './lifecycle/recheck.ts'
-import { settlePayments } from './lifecycle/settle.ts'
-import { lockPaymentsWithAccounts, lockPaymentWithAccount, type PaymentRecord } from './queries.ts'
+  type Earlier,
+  longestChainWaitSeconds,
+  notSent,
+  type Outgoing,
+  secondsToNextChainQuery,
+  tryOpen,
+} from '../attempts/attempt.ts'
+import { earlierSql } from '../attempts/queries.ts'
+import { destinationContext } from '../beneficiaries/destination-context.ts'
+import type { Parts } from '../parts.ts'
+import { voidRefusedDecisions } from './approvals/void.ts'
+import { releasePayment } from './change.ts'
+import type { ChainAnswers } from './evaluation/authority.ts'
+import { isListedAsLost, isOlderThanLoss, mayBeListed, mayHaveBeenSent, seedOf, thoseThatMayBePaidTwice } from './lost-writes.ts'
+import { lockPaymentWithAccount, type PaymentRecord } from './queries.ts'
+import { type Obstacle, recheckPayments } from './recheck.ts'
+import { settlePayments } from './settle.ts'
 
 type Payee = typeof beneficiaries.$inferSelect
 
@@ -78,8 +77,10 @@ const payeeById = prepare('beneficiaries.payee', { id: 'uuid' }, (orm, at) =>
   orm.select().from(beneficiaries).where(eq(beneficiaries.id, at.id)),
 )
 
+type SendParts = Pick<Parts, 'logger' | 'rails' | 'vault'>
+
 const outgoingOf = (
-  deps: Pick<Deps, 'logger' | 'rails' | 'vault'>,
+  deps: SendParts,
   { payment, beneficiary, earlier }: Pick<DuePayment, 'payment' | 'beneficiary' | 'earlier'>,
 ): Outgoing => {
   const { amountMinor, currency, accountReference, narrative, rail: name } = payment
@@ -138,67 +139,51 @@ const withoutLost = async (tx: Tx, rails: Rails, due: readonly DuePayment[]): Pr
   return due.filter((each) => doubtOf(each) === undefined)
 }
 
+/** When it is to be sent again. Does nothing when it has ended. */
+export const sendPaymentAt = async (tx: Tx, id: Uuid, due: Date): Promise<void> => void (await tx.run(setDue, { id, due }))
+
 /**
- * How payments are sent. Everything that allowed a payment is checked once more; when something no longer holds, the payment fails and
- * nothing was sent.
+ * What is due, to be sent now: taken out of the queue under the locks of the owning accounts, which the caller holds. Everything that allowed a
+ * payment is checked once more; when something no longer holds, the payment fails here, and nothing was sent. `answers`: of the chains of
+ * contract wallets, asked before the transaction.
  */
-export const paymentSubject: AttemptSubject = {
-  kind: 'payment',
-  open: async (tx, ids) => {
-    const records = new Map((await lockPaymentsWithAccounts(tx, ids)).map((payment) => [payment.id, payment]))
-    const recordOf = (id: Uuid): PaymentRecord => {
-      const payment = records.get(id)
-      if (!payment) throw new Error('a payment is settled that was not opened')
-      return payment
-    }
-    return {
-      sendAgainAt: async (id, due) => void (await tx.run(setDue, { id, due })),
-      settle: async (reports) => {
-        const steps = reports.map(({ id, evidence, source }) => ({ payment: recordOf(id), evidence, source }))
-        const settled = await settlePayments(tx, steps)
-        for (const { payment } of settled) records.set(payment.id, payment)
-        return settled.map(({ verdict }) => verdict)
-      },
-    }
-  },
-  prepare: async (tx, deps, ids, answers) => {
-    const { at } = tx
-    const [locked] = await Promise.all([
-      lockDue(tx, ids, at),
-      tx.run(leaveQueue, { ids, now: at }),
-      voidRefusedDecisions(tx, answers),
-    ])
-    const due = await withoutLost(tx, deps.rails, locked)
-    const checked =
-      due.length === 0
-        ? []
-        : await recheckPayments(
-            tx,
-            due.map(({ payment }) => payment),
-            answers,
-          )
-    const outgoing: Outgoing[] = []
-    for (const [index, each] of due.entries()) {
-      const { payment } = each
-      const obstacle = checked[index]
-      if (obstacle && waitsForChain(obstacle, payment, at)) {
-        await tx.run(setDue, { id: payment.id, due: secondsAfter(at, secondsToNextChainQuery) })
-        deps.logger.warn({ id: payment.id }, 'a payment waits: the chain of a wallet that approved it did not answer')
-      } else if (obstacle) {
-        const { failure } = obstacle
-        const left = { ...payment, dispatchDueAt: null }
-        await releasePayment(tx, left, { to: 'failed', actor: dispatch, failure })
-      } else outgoing.push(outgoingOf(deps, each))
-    }
-    return outgoing
-  },
-  again: async (tx, deps, id, answers) => {
-    const payment = await lockPaymentWithAccount(tx, id)
-    if (payment.status !== 'unknown') return undefined
-    const beneficiary = await first(tx, payeeById, { id: payment.beneficiaryId })
-    const [obstacle] = await recheckPayments(tx, [payment], answers)
-    if (!beneficiary || obstacle) return undefined
-    // It is sent under the names that its attempt has.
-    return outgoingOf(deps, { payment, beneficiary, earlier: { sends: 0, generation: 0 } })
-  },
+export const preparePayments = async (
+  tx: Tx,
+  deps: SendParts,
+  ids: readonly Uuid[],
+  answers: ChainAnswers,
+): Promise<Outgoing[]> => {
+  const { at } = tx
+  const [locked] = await Promise.all([
+    lockDue(tx, ids, at),
+    tx.run(leaveQueue, { ids, now: at }),
+    voidRefusedDecisions(tx, answers),
+  ])
+  const due = await withoutLost(tx, deps.rails, locked)
+  const payments = due.map(({ payment }) => payment)
+  const obstacles = payments.length === 0 ? [] : await recheckPayments(tx, payments, answers)
+  const outgoing: Outgoing[] = []
+  for (const [index, each] of due.entries()) {
+    const { payment } = each
+    const obstacle = obstacles[index]
+    if (obstacle && waitsForChain(obstacle, payment, at)) {
+      await sendPaymentAt(tx, payment.id, secondsAfter(at, secondsToNextChainQuery))
+      deps.logger.warn({ id: payment.id }, 'a payment waits: the chain of a wallet that approved it did not answer')
+    } else if (obstacle) {
+      const left = { ...payment, dispatchDueAt: null }
+      await releasePayment(tx, left, { to: 'failed', actor: dispatch, failure: obstacle.failure })
+    } else outgoing.push(outgoingOf(deps, each))
+  }
+  return outgoing
+}
+
+/** The same order once more, after its answer was lost: everything is checked again. Undefined when it may not be sent. */
+export const repeatPayment = async (tx: Tx, deps: SendParts, id: Uuid, answers: ChainAnswers): Promise<Outgoing | undefined> => {
+  const payment = await lockPaymentWithAccount(tx, id)
+  if (payment.status !== 'unknown') return undefined
+  const beneficiary = await first(tx, payeeById, { id: payment.beneficiaryId })
+  const [obstacle] = await recheckPayments(tx, [payment], answers)
+  if (!beneficiary || obstacle) return undefined
+  // It is sent under the names that its attempt has.
+  return outgoingOf(deps, { payment, beneficiary, earlier: { sends: 0, generation: 0 } })
 }

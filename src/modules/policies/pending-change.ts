@@ -6,22 +6,20 @@ import { decidingRoles, policyRoles } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { lockAccount, lockAccounts } from '../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
-import { dueBehind, duePlaces, dueText } from '../../db/list-queries.ts'
-import { prepare } from '../../db/prepare.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
 import { bounded } from '../../http/wire.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { conflict, found, invalidFields, notFound, permissionMissing, Refusal, wrongSignature } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
-import { sweepRows } from '../for-each-row.ts'
+import { sweepOf } from '../for-each-row.ts'
 import { walletKey } from '../identity/identities/proof.ts'
 import { findIdentity } from '../identity/identities/queries.ts'
 import { proveSigner } from '../identity/identities/signer.ts'
 import { provePasskey, recordPasskeyUse, type UsedPasskey } from '../identity/passkeys/service.ts'
 import { readMaker } from '../makers.ts'
+import type { Parts } from '../parts.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
-import type { Deps } from './deps.ts'
 import { pendingMessage } from './present.ts'
 import { findPolicy, lockPolicy, type PolicyRecord } from './queries.ts'
 import { type PolicyTerms, policyTerms } from './rules.ts'
@@ -143,7 +141,7 @@ type Confirmation = { message: string; proof: UsedPasskey | { problem: string } 
 
 /** What signs the confirmation, if something does. Called before the transaction: no transaction waits for a chain. */
 export const proveConfirmation = async (
-  deps: Pick<Deps, 'config' | 'contractWallets' | 'db'>,
+  deps: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   { accountId, workspace }: Principal,
   id: Uuid,
   { passkey, signature, address: named }: ConfirmChange,
@@ -222,26 +220,7 @@ export const withdrawChange = async (tx: Tx, principal: Principal, id: Uuid): Pr
   return withdraw(tx, { actor: principal, workspace }, before)
 }
 
-/** What waits in a frozen workspace goes on waiting. */
-const due = prepare('policies.due_changes', duePlaces, (orm, at) =>
-  dueBehind(
-    orm
-      .select({
-        id: spendingPolicies.id,
-        workspaceId: spendingPolicies.workspaceId,
-        owner: sql<Uuid>`(select w.owning_account_id from workspaces w where w.id = ${spendingPolicies.workspaceId})`,
-        requester: sql<Uuid>`${spendingPolicies.pendingChangeBy}`,
-        due: dueText(spendingPolicies.pendingChangeEffectiveAt),
-      })
-      .from(spendingPolicies),
-    { id: spendingPolicies.id, due: spendingPolicies.pendingChangeEffectiveAt },
-    at,
-    isNotNull(spendingPolicies.pendingChangeEffectiveAt),
-    sql`(select o.status = 'active' and w.frozen_at is null and w.suspended_at is null and w.closed_at is null
-      from workspaces w join accounts o on o.id = w.owning_account_id where w.id = ${spendingPolicies.workspaceId})`,
-  ),
-)
-type Due = { id: Uuid; due: string; workspaceId: Uuid; owner: Uuid; requester: Uuid }
+type Due = { id: Uuid; workspaceId: Uuid; owner: Uuid; requester: Uuid }
 
 /** Applies one change that has waited long enough, if its requester may still make it; else withdraws it. */
 const applyDue = async (tx: Tx, { id, workspaceId, owner, requester }: Due): Promise<void> => {
@@ -261,11 +240,22 @@ const applyDue = async (tx: Tx, { id, workspaceId, owner, requester }: Due): Pro
   await withdraw(tx, changer, before)
 }
 
-export const applyDueChanges = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<number> =>
-  sweepRows(
-    deps,
-    'policies.change',
-    100,
-    (place, take) => deps.db.run(due, { now: deps.clock.now(), ...place, take }),
-    (row) => inTx(deps.db, (tx) => applyDue(tx, row)),
-  )
+/** What waits in a frozen workspace goes on waiting. */
+export const applyDueChanges = sweepOf(
+  'policies.change',
+  {
+    id: spendingPolicies.id,
+    due: spendingPolicies.pendingChangeEffectiveAt,
+    where: [
+      isNotNull(spendingPolicies.pendingChangeEffectiveAt),
+      sql`(select o.status = 'active' and w.frozen_at is null and w.suspended_at is null and w.closed_at is null
+        from workspaces w join accounts o on o.id = w.owning_account_id where w.id = ${spendingPolicies.workspaceId})`,
+    ],
+    fields: {
+      workspaceId: spendingPolicies.workspaceId,
+      owner: sql<Uuid>`(select w.owning_account_id from workspaces w where w.id = ${spendingPolicies.workspaceId})`,
+      requester: sql<Uuid>`${spendingPolicies.pendingChangeBy}`,
+    },
+  },
+  (deps, row) => inTx(deps.db, (tx) => applyDue(tx, row)),
+)

@@ -1,10 +1,14 @@
-import { and, eq, isNull, or } from 'drizzle-orm'
+import { and, eq, isNull, or, sql } from 'drizzle-orm'
+import { makePgArray } from 'drizzle-orm/pg-core'
+import type { Principal } from '../../auth/principal.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
-import { spendingPolicies } from '../../db/tables/policies.ts'
+import { spendingPolicies, usageCounters } from '../../db/tables/policies.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
+import type { Usage } from '../../policy/types.ts'
 
 export type PolicyRecord = typeof spendingPolicies.$inferSelect
 
@@ -53,3 +57,31 @@ export type PolicyFilter = { active: boolean; madeBy: Uuid | undefined }
 
 export const listPolicies = (db: Db, workspaceId: Uuid, page: PageRequest, filter: PolicyFilter): Promise<PolicyRecord[]> =>
   db.run(list, { workspaceId, ...filter, ...page })
+
+/** What is asked for in one turn is one statement; the ids are one text of a list. */
+const counters = prepare(
+  'policies.counters',
+  { ids: 'text', day: 'date', month: 'date' },
+  (orm, at) =>
+    orm
+      .select({ id: usageCounters.subjectId, period: usageCounters.period, usedMinor: usageCounters.usedMinor })
+      .from(usageCounters)
+      .where(
+        sql`${usageCounters.subjectId} = any(${at.ids}::uuid[])
+          and (${usageCounters.period}, ${usageCounters.periodStart}) in (('day', ${at.day}), ('month', ${at.month}))`,
+      ),
+  'joined',
+)
+
+/** How much of each policy's limits is used in the workspace's current day and month. */
+export const readUsage = async (
+  db: Db,
+  { zone }: Principal['workspace'],
+  at: Date,
+  ids: readonly Uuid[],
+): Promise<(id: Uuid) => Usage> => {
+  const { day, month } = periodsAt(at, effectiveTimeZone(zone, at))
+  const rows = ids.length === 0 ? [] : await db.run(counters, { ids: makePgArray([...ids]), day, month })
+  const used = new Map(rows.map(({ id, period, usedMinor }) => [`${id}:${period}`, usedMinor]))
+  return (id) => ({ dayMinor: used.get(`${id}:day`) ?? 0n, monthMinor: used.get(`${id}:month`) ?? 0n })
+}

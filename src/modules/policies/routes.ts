@@ -5,13 +5,12 @@ import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId, IdIn } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
-import type { Deps } from './deps.ts'
+import type { Parts } from '../parts.ts'
 import { ConfirmChange, confirmChange, proveConfirmation, withdrawChange } from './pending-change.ts'
 import { presentPolicy } from './present.ts'
-import { findPolicy, listPolicies, type PolicyRecord } from './queries.ts'
+import { findPolicy, listPolicies, type PolicyRecord, readUsage } from './queries.ts'
 import { CreatePolicy, Policy, UpdatePolicy } from './schema.ts'
 import { archivePolicy, createPolicy, updatePolicy } from './service.ts'
-import { readUsage } from './usage.ts'
 
 const path = '/v1/spending-policies'
 const one = `${path}/:id`
@@ -24,7 +23,7 @@ const ListQuery = PageQuery.extend({
 /** 202: the change waits, and the policy is as it was. */
 const changed = (record: PolicyRecord, holds: boolean) => (holds ? ok : accepted)(presentPolicy(record))
 
-export const registerPolicies = (app: App, deps: Deps): void => {
+export const registerPolicies = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
   routes.post(path, {

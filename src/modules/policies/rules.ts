@@ -1,6 +1,6 @@
 import { type FieldError, invalidFields } from '../../lib/errors.ts'
-import { contradictions } from '../../policy/contradictions.ts'
 import { type PolicyField, type PolicyFields, policyFields } from '../../policy/fields.ts'
+import { contradictions } from '../../policy/limits.ts'
 import type { CreatePolicy } from './schema.ts'
 
 type Stored<Value> = Value extends readonly (infer Item)[] ? Item[] : Value

@@ -1,34 +1,117 @@
 import type { Principal } from '../../auth/principal.ts'
+import type { Config } from '../../config.ts'
 import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
+import { checkPermission } from '../../http/authorize.ts'
 import { getBalance } from '../../ledger/ledger.ts'
-import { invalidFields, notFound, type Refusal } from '../../lib/errors.ts'
+import { invalidFields, notFound, Refusal } from '../../lib/errors.ts'
+import { only } from '../../lib/lists.ts'
+import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { payeesOfTotals, totalApplies } from '../../policy/scope-sql.ts'
-import type { Decision, MandateStanding, Periods, PolicyRules } from '../../policy/types.ts'
+import type { Decision, MandateStanding, Periods, PolicyRules, TraceEntry } from '../../policy/types.ts'
+import type { Rails } from '../../rails/rail.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { mandateStanding, readMandate } from '../mandates/for-payments.ts'
-import { checkDueTime, denialOf, unitOf } from '../payments/create/preconditions.ts'
+import type { Parts } from '../parts.ts'
+import {
+  checkBalance,
+  checkDueTime,
+  checkPreconditions,
+  checkRailRules,
+  denialOf,
+  maySeeBalance,
+  type PaymentTerms,
+  unitOf,
+} from '../payments/create/preconditions.ts'
 import {
   duplicateGuard,
   evaluationOf,
   loadContext,
   type PaymentContext,
-  readPastTogether,
+  readPast,
   withoutUsage,
 } from '../payments/evaluation/context.ts'
 import { findPayment } from '../payments/queries.ts'
 import { proposedPolicyId } from '../policies/present.ts'
 import { type PolicyTerms, policyTerms } from '../policies/rules.ts'
 import { boundGrant } from '../policies/service.ts'
-import type { Deps } from './deps.ts'
-import { stopAfter, stopsBefore } from './precondition-trace.ts'
 import { type Replay, replayPolicy } from './replay.ts'
 import type { Simulate } from './schema.ts'
 
+/** What a payment would be refused with although no rule denies it, and its entries in the trace. */
+export type Stop = { refusal: Refusal; entries: TraceEntry[] }
+
+const entry = (kind: 'capability' | 'rail', name: string, rule: string): TraceEntry => ({
+  source: { kind, id: null, name },
+  rule,
+  outcome: 'deny',
+})
+
+const refusalOf = (check: () => void): Refusal | undefined => {
+  try {
+    check()
+    return undefined
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
+const stopOf = (check: () => void, entriesOf: (refusal: Refusal) => TraceEntry[]): Stop[] => {
+  const refusal = refusalOf(check)
+  return refusal ? [{ refusal, entries: entriesOf(refusal) }] : []
+}
+
+/** As the route of payments checks its caller: the simulation's own route asks for less. */
+const checkCaller = (principal: Principal): void => {
+  checkPermission(principal, ['payment.create'])
+  if (principal.accountStatus === 'frozen') throw new Refusal('account_frozen')
+}
+
+const railEntries = (refusal: Refusal, context: PaymentContext): TraceEntry[] => {
+  const fields = refusal.details?.fields as { path: string }[] | undefined
+  return (fields ?? [{ path: refusal.code }]).map(({ path }) => entry('rail', context.beneficiary.rail, path))
+}
+
+/** What would stop a payment before any limit is checked, in the order in which a payment is refused. */
+export const stopsBefore = (
+  terms: PaymentTerms,
+  context: PaymentContext,
+  { rails, currency, principal }: { rails: Rails; currency: string; principal: Principal },
+): Stop[] => [
+  ...stopOf(
+    () => checkCaller(principal),
+    ({ code }) => [entry('capability', 'payments', code)],
+  ),
+  ...stopOf(
+    () => checkPreconditions(context, principal.capabilities.payments),
+    // The engine has its own entry for the owner's capability.
+    ({ code }) =>
+      code === 'capability_disabled' && !context.owner.paymentsEnabled ? [] : [entry('capability', 'payments', code)],
+  ),
+  ...stopOf(
+    () => checkRailRules(terms, context, rails, currency),
+    (refusal) => railEntries(refusal, context),
+  ),
+]
+
+/** Too little money: what stops a payment last. */
+export const stopAfter = (principal: Principal, funds: { available: Minor; requested: Minor }, currency: string): Stop[] =>
+  stopOf(
+    () => checkBalance(principal, funds, currency),
+    () => [
+      {
+        ...entry('capability', 'balance', 'available_balance'),
+        ...(maySeeBalance(principal) && { limitMinor: funds.available }),
+        requestedMinor: funds.requested,
+      },
+    ],
+  )
+
 /** `refusal`: what the payment would be refused with. */
 type Decided = { decision: Decision | null; refusal: Refusal | null }
-export type Simulation = Decided & { replay: Replay | null }
+export type Result = Decided & { replay: Replay | null }
 
 /** What a policy would have counted by now if it had existed before: the same sums that seeding would charge to it. */
 const usageNow = statement(
@@ -63,7 +146,8 @@ type Simulated = { input: Simulate; proposed: PolicyRules | null; standing: Mand
 
 const decideNow = async (
   db: Db,
-  deps: Pick<Deps, 'config' | 'rails'>,
+  config: Config,
+  rails: Rails,
   principal: Principal,
   { input, proposed, standing, periods, at }: Simulated,
 ): Promise<Decided> => {
@@ -85,14 +169,14 @@ const decideNow = async (
       at,
       withSigners: proposed?.approvalProof === 'signature',
     }),
-    readPastTogether(db, { beneficiaryId, amountMinor, accountReference: named, at }),
+    readPast(db, [{ beneficiaryId, amountMinor, accountReference: named, at }]),
     getBalance(db, principal.workspace.owningAccountId),
     input.duplicate_of ? findPayment(db, workspaceId, input.duplicate_of) : null,
   ])
   if (!loaded) throw notFound('beneficiary_id')
   const mandate = await reading
   if (repeats === undefined) throw notFound('duplicate_of')
-  const { earlier, typicalAmountMinor } = past
+  const { earlier, typicalAmountMinor } = only(past)
   const isLater = Boolean(input.execute_at)
   const known: PaymentContext = proposed ? { ...loaded, policies: [...loaded.policies, proposed] } : loaded
   const context = isLater ? withoutUsage(known) : known
@@ -106,13 +190,13 @@ const decideNow = async (
     at,
     typicalAmountMinor,
     ...duplicateGuard(input, earlier),
-    duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
-    unitMinor: unitOf(deps.rails, context.beneficiary.rail),
+    duplicateWindowSeconds: config.DUPLICATE_WINDOW_SECONDS,
+    unitMinor: unitOf(rails, context.beneficiary.rail),
   }
-  const { CURRENCY: currency } = deps.config
+  const { CURRENCY: currency } = config
   const decision = evaluate(evaluationOf(context, request, periods, mandate && { ...mandate.rules, standing }))
   const terms = { amountMinor, paymentType, accountReference: named }
-  const before = stopsBefore(terms, context, { rails: deps.rails, currency, principal })
+  const before = stopsBefore(terms, context, { rails, currency, principal })
   const stops = isLater ? before : [...before, ...stopAfter(principal, { available, requested: amountMinor }, currency)]
   const denial = decision.outcome === 'deny' ? denialOf(decision, { earlier, ofBatch: undefined, currency }) : null
   const refusal = before[0]?.refusal ?? denial ?? stops[0]?.refusal ?? null
@@ -143,16 +227,19 @@ const dueOf = ({ workspace }: Principal, { execute_at: executeAt = null }: Simul
  * yet, all that it reads is of one transaction; without one a single statement reads the state.
  */
 export const simulate = async (
-  deps: Pick<Deps, 'clock' | 'config' | 'contractWallets' | 'db' | 'rails'>,
+  deps: Pick<Parts, 'clock' | 'config' | 'contractWallets' | 'db' | 'rails'>,
   principal: Principal,
   input: Simulate,
-): Promise<Simulation> => {
+): Promise<Result> => {
   required(input)
   const standing = await mandateStanding(deps.db, deps.contractWallets, principal.workspace.id, input.mandate_id)
   if (!input.policy) {
     const at = deps.clock.now()
     const { periods } = dueOf(principal, input, at)
-    return { ...(await decideNow(deps.db, deps, principal, { input, proposed: null, standing, periods, at })), replay: null }
+    return {
+      ...(await decideNow(deps.db, deps.config, deps.rails, principal, { input, proposed: null, standing, periods, at })),
+      replay: null,
+    }
   }
   return inTx(deps.db, async (tx) => {
     await tx.query('set transaction read only')
@@ -161,7 +248,7 @@ export const simulate = async (
     const terms = input.policy && policyTerms(input.policy)
     if (terms) await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'policy.beneficiary_ids')
     const proposed = terms ? await proposedRules(tx, principal, terms, input.policy?.name ?? 'Proposed policy', periods) : null
-    const decided = await decideNow(tx, deps, principal, { input, proposed, standing, periods, at })
+    const decided = await decideNow(tx, deps.config, deps.rails, principal, { input, proposed, standing, periods, at })
     const replay =
       proposed && input.replay_days !== undefined
         ? await replayPolicy(tx, principal, proposed, {

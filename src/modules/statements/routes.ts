@@ -13,9 +13,17 @@ import {
 } from '../../ledger/statement.ts'
 import { formatMinor } from '../../lib/money.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
-import type { Deps } from './deps.ts'
-import { accountColumns, type Line, presentEntry, presentPeriod, presentWorkspaceEntry, workspaceColumns } from './present.ts'
-import { periodOf, type ReadPeriod } from './rules.ts'
+import type { Parts } from '../parts.ts'
+import {
+  accountColumns,
+  type Line,
+  periodOf,
+  presentEntry,
+  presentPeriod,
+  presentWorkspaceEntry,
+  type ReadPeriod,
+  workspaceColumns,
+} from './present.ts'
 import { ReadStatement, Statement, WorkspaceStatement } from './schema.ts'
 
 /** Whose payees are named: in person those of all that the account pays for, else the credential's own workspace's, or none. */
@@ -62,7 +70,7 @@ const readLines =
     ]
   }
 
-export const registerStatements = (app: App, deps: Deps): void => {
+export const registerStatements = (app: App, deps: Parts): void => {
   const open = async (principal: Principal, query: ReadStatement, workspaceOnly: boolean) => {
     const { workspace } = principal
     const now = deps.clock.now()

@@ -5,8 +5,8 @@ import { prepare } from '../../db/prepare.ts'
 import { topups } from '../../db/tables/topups.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
-import { earlierSql } from '../payments/lifecycle/attempts/queries.ts'
-import type { Earlier } from '../payments/lifecycle/attempts/subject.ts'
+import type { Earlier } from '../attempts/attempt.ts'
+import { earlierSql } from '../attempts/queries.ts'
 
 export type TopupRecord = typeof topups.$inferSelect
 

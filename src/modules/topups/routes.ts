@@ -5,15 +5,15 @@ import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { collectionRail, depositRails } from '../../lib/rail-names.ts'
 import { recordKeys } from '../../queue/record-keys.ts'
-import type { Deps } from './deps.ts'
-import { presentTopup } from './present.ts'
+import type { Parts } from '../parts.ts'
+import { presentTopup } from './outcome.ts'
 import { findTopup } from './queries.ts'
 import { InitiateTopup, Topup } from './schema.ts'
 import { initiateTopup } from './service.ts'
 
 const topupKeys = recordKeys('topups', { path: '/v1/topups/initiate', kind: 'topup', permission: 'topup.read' })
 
-export const registerTopups = (app: App, deps: Deps): void => {
+export const registerTopups = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   app.post(
     '/v1/topups/initiate',

@@ -2,7 +2,7 @@ import type { FieldError } from '../../lib/errors.ts'
 import { displayAmount, type Minor } from '../../lib/money.ts'
 import { isSameReceipt } from '../../lib/text.ts'
 import type { Evidence, RailLimits } from '../../rails/rail.ts'
-import type { Verdict } from '../payments/lifecycle/attempts/subject.ts'
+import type { Verdict } from '../attempts/attempt.ts'
 import type { TopupRecord } from './queries.ts'
 
 export const amountErrors = (amountMinor: Minor, limits: RailLimits, currency: string): FieldError[] => {

@@ -1,5 +1,9 @@
+import { and, gt, sql } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
-import type { Tx } from '../../db/client.ts'
+import type { Derivations } from '../../auth/vault.ts'
+import type { Config } from '../../config.ts'
+import { first, statement, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { prepareInsert, prepareInsertOnce } from '../../db/prepare-write.ts'
 import { topups } from '../../db/tables/topups.ts'
 import { audit } from '../../events/audit.ts'
@@ -15,12 +19,81 @@ import { currentTraceparent } from '../../lib/tracing.ts'
 import type { Once } from '../../queue/idempotency-keys.ts'
 import { keyUserOf, type RecordAnswer } from '../../queue/record-keys.ts'
 import { type AccountRecord, getAccount } from '../identity/accounts/queries.ts'
-import type { Deps } from './deps.ts'
-import { presentTopup } from './present.ts'
-import { countPrompts, type PromptCounts, phoneFingerprint, refuseManyPrompts } from './prompt-limits.ts'
+import type { Parts } from '../parts.ts'
+import { presentTopup } from './outcome.ts'
 import type { TopupRecord } from './queries.ts'
 import { amountErrors } from './rules.ts'
 import type { InitiateTopup } from './schema.ts'
+
+export type PromptLimits = NonNullable<Config['promptLimits']>
+
+const minuteSeconds = 60
+const daySeconds = 86_400
+
+/** Equal for two prompts to one phone. Without our secrets it does not reveal the phone number. */
+export const phoneFingerprint = (derivations: Derivations, phone: string): Buffer => derivations.mac('topup.phone', phone)
+
+const lockPhone = statement('topups.lock_phone', `select pg_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0))`)
+const countPhone = prepare(
+  'topups.count_phone',
+  { fingerprints: 'bytea[]', minute: 'timestamptz', day: 'timestamptz' },
+  (orm, at) =>
+    orm
+      .select({
+        minute: sql<number>`count(*) filter (where ${topups.createdAt} > ${at.minute})::int`,
+        day: sql<number>`count(*)::int`,
+        minuteSince: sql<Date | null>`min(${topups.createdAt}) filter (where ${topups.createdAt} > ${at.minute})`,
+        daySince: sql<Date | null>`min(${topups.createdAt})`,
+      })
+      .from(topups)
+      .where(and(sql`${topups.phoneFingerprint} = any(${at.fingerprints})`, gt(topups.createdAt, at.day))),
+)
+const countAccount = statement(
+  'topups.count_account',
+  `select count(*)::int as minute, min(created_at) as minute_since from (
+     select id, created_at from topups where account_id = $1 and created_at > $3
+     union select id, created_at from topups where initiator_account_id = $2 and created_at > $3) as recent`,
+)
+
+const tooMany = (message: string, at: Date, since: Date | null, windowSeconds: number): Refusal => {
+  const free = since ? secondsAfter(since, windowSeconds).getTime() - at.getTime() : windowSeconds * 1000
+  return new Refusal('rate_limited', { message, headers: { 'retry-after': String(Math.max(1, Math.ceil(free / 1000))) } })
+}
+
+type Phone = { minute: number; day: number; minuteSince: Date | null; daySince: Date | null }
+type Account = { minute: number; minute_since: Date | null }
+
+export type PromptCounts = { phone: Phone | undefined; account: Account | undefined }
+
+/** The prompts of the last day. Of several at once, each counts the one before: the phone is locked here, and the caller has locked its accounts. */
+export const countPrompts = async (
+  tx: Tx,
+  derivations: Derivations,
+  prompt: { phone: string; accountId: Uuid; initiatorAccountId: Uuid },
+): Promise<PromptCounts> => {
+  const { at } = tx
+  const minute = secondsAfter(at, -minuteSeconds)
+  const fingerprints = derivations.macs('topup.phone', prompt.phone).map(({ mac }) => mac)
+  const [, phone, [account]] = await Promise.all([
+    tx.query(lockPhone, [phoneFingerprint(derivations, prompt.phone)]),
+    first(tx, countPhone, { fingerprints, minute, day: secondsAfter(at, -daySeconds) }),
+    tx.query<Account>(countAccount, [prompt.accountId, prompt.initiatorAccountId, minute]),
+  ])
+  return { phone, account }
+}
+
+/**
+ * Refuses a prompt that would be one too many: to a phone, by any caller, or for an account. The phone may be a stranger's, and rings each
+ * time.
+ */
+export const refuseManyPrompts = ({ phone, account }: PromptCounts, limits: PromptLimits, at: Date): void => {
+  if (phone && phone.minute >= limits.perPhoneMinute)
+    throw tooMany(`A phone is asked at most ${limits.perPhoneMinute} times a minute.`, at, phone.minuteSince, minuteSeconds)
+  if (phone && phone.day >= limits.perPhoneDay)
+    throw tooMany(`A phone is asked at most ${limits.perPhoneDay} times a day.`, at, phone.daySince, daySeconds)
+  if (account && account.minute >= limits.perAccountMinute)
+    throw tooMany(`An account asks at most ${limits.perAccountMinute} phones a minute.`, at, account.minute_since, minuteSeconds)
+}
 
 const insertPrompt = prepareInsert('topups.insert', topups)
 const insertDeposit = prepareInsertOnce('topups.insert_deposit', topups, topups.depositCode)
@@ -59,7 +132,7 @@ const nothingYet = {
 /** How long a deposit is waited for; a later one is credited all the same. */
 const depositDays = 7
 
-type Asked = Pick<Deps, 'config' | 'derivations' | 'rails' | 'vault'>
+type Asked = Pick<Parts, 'config' | 'derivations' | 'rails' | 'vault'>
 
 /** Null where prompts have no limits, and for a deposit. */
 const countPromptsTo = async (
@@ -134,11 +207,7 @@ const insertWithCode = async (tx: Tx, draw: () => TopupRecord): Promise<TopupRec
 export type TopupRequest = { principal: Principal; input: InitiateTopup; once: Once | null }
 
 /** Records a top-up of the workspace's owning account: the payer gets the prompt right after the commit, or pays in as instructed. */
-export const initiateTopup = async (
-  tx: Tx,
-  deps: Asked & Pick<Deps, 'jobs'>,
-  { principal, input, once }: TopupRequest,
-): Promise<RecordAnswer> => {
+export const initiateTopup = async (tx: Tx, deps: Asked, { principal, input, once }: TopupRequest): Promise<RecordAnswer> => {
   const { at } = tx
   const id = newId()
   const { id: workspaceId, owningAccountId } = principal.workspace

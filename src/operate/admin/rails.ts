@@ -5,6 +5,7 @@ import { inTx } from '../../db/client.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { railNames, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import { textOfFile } from '../../lib/table-file.ts'
+import { checkRegistrations, registerDeposits } from '../../modules/deposits/register.ts'
 import { rememberDuplicateCheck, untestedRepeats } from '../../modules/exceptions/duplicate-checks-service.ts'
 import { listPauses, pauseRail, resumeRail } from '../../modules/exceptions/pauses-service.ts'
 import { presentDifference, presentReconciliation } from '../../modules/exceptions/reconciliation/present.ts'
@@ -12,15 +13,13 @@ import { listDifferences } from '../../modules/exceptions/reconciliation/queries
 import { resolveDifferences } from '../../modules/exceptions/reconciliation/resolve.ts'
 import { ResolveDifference } from '../../modules/exceptions/reconciliation/schema.ts'
 import { reconcileStatement } from '../../modules/exceptions/reconciliation/service.ts'
-import { subjects } from '../../modules/jobs.ts'
-import { readDelivery } from '../../modules/payments/lifecycle/attempts/deliveries.ts'
-import { retryDeliveries } from '../../modules/payments/lifecycle/attempts/process-deliveries.ts'
 import { createTokenSharing } from '../../modules/provider-tokens/service.ts'
+import { readDelivery } from '../../modules/sending/deliveries.ts'
+import { retryDeliveries } from '../../modules/sending/process-deliveries.ts'
 import { presentSuspense } from '../../modules/suspense/present.ts'
 import { findSuspense, listSuspense } from '../../modules/suspense/queries.ts'
 import { ResolveSuspense } from '../../modules/suspense/schema.ts'
 import { resolveSuspenseItems } from '../../modules/suspense/service.ts'
-import { checkRegistrations, registerDeposits } from '../../modules/topups/deposits/register.ts'
 import { checkDuplicate } from '../../rails/check.ts'
 import { payouts } from '../../rails/definitions.ts'
 import type { RailCheck } from '../../rails/rail.ts'
@@ -44,7 +43,7 @@ const reconcile = async (at: Console, words: Arguments): Promise<unknown> => {
   const text = textOfFile(bytes)
   if (typeof text !== 'string') throw new UsageError(`the file ${file} ${text.problem}`)
   const { numbers } = realRails(at.deps.config, at.deps.clock)
-  const run = await reconcileStatement({ ...at.deps, rails: { ...at.deps.rails, numbers } }, subjects, at.operator, {
+  const run = await reconcileStatement({ ...at.deps, rails: { ...at.deps.rails, numbers } }, at.operator, {
     source: basename(file),
     text,
   })

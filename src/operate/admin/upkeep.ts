@@ -5,7 +5,6 @@ import { presentAudit } from '../../modules/audit-log/present.ts'
 import { listAudit } from '../../modules/audit-log/queries.ts'
 import { FindAudit } from '../../modules/audit-log/schema.ts'
 import { markWaitingUnknown, resumeAfterLoss } from '../../modules/exceptions/pauses-service.ts'
-import { subjects } from '../../modules/jobs.ts'
 import { keepPoint, unverifiedSince } from '../verify/daily.ts'
 import { factsOf, verify } from '../verify/verify.ts'
 import { type Arguments, fieldsOf, UsageError } from './arguments.ts'
@@ -119,7 +118,7 @@ export const upkeepCommands = {
       )
     if (resumed.length > 0)
       return { transaction_ids_used_up: used.toString(), rails: 'resumed', resumed, statements_not_compared: notCompared }
-    const { unknown } = await markWaitingUnknown(at.deps.db, subjects, at.operator)
+    const { unknown } = await markWaitingUnknown(at.deps.db, at.operator)
     return { transaction_ids_used_up: used.toString(), rails: 'paused', payments_made_unknown: unknown }
   },
 }

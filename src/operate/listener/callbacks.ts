@@ -3,12 +3,10 @@ import { networkOf } from '../../http/address.ts'
 import type { App } from '../../http/app-type.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { StartupError } from '../../lib/errors.ts'
-import type { Deps as ReconciliationDeps } from '../../modules/exceptions/deps.ts'
+import { receiveDeposit, validateDeposit } from '../../modules/deposits/receive.ts'
 import { receiveBalance } from '../../modules/exceptions/reconciliation/balances.ts'
-import type { Deps as PaymentsDeps } from '../../modules/payments/deps.ts'
-import { createReceiver } from '../../modules/payments/lifecycle/attempts/deliveries.ts'
-import { receiveDeposit, validateDeposit } from '../../modules/topups/deposits/receive.ts'
-import type { Deps as TopupsDeps } from '../../modules/topups/deps.ts'
+import type { Parts } from '../../modules/parts.ts'
+import { createReceiver } from '../../modules/sending/deliveries.ts'
 import type { DeliveryKind } from '../../rails/rail.ts'
 
 /** Takes one from a name's allowance; false when it is used up until the next window. */
@@ -81,13 +79,7 @@ const notedRefusals = { perName: 20, maxTotal: 200, windowSeconds: 60 }
  * The endpoints for providers' deliveries. A delivery is stored, answered, and processed afterwards: a provider that waits sends again, or
  * gives up. A stranger gets the same answer and learns nothing from it. No path is logged: it contains the attempt's secret.
  */
-export const registerCallbacks = (
-  operator: App,
-  deps: Pick<
-    PaymentsDeps & ReconciliationDeps & TopupsDeps,
-    'alerts' | 'clock' | 'config' | 'db' | 'derivations' | 'jobs' | 'logger' | 'orderNames' | 'rails' | 'vault' | 'witness'
-  >,
-): void => {
+export const registerCallbacks = (operator: App, deps: Parts): void => {
   const isAllowed = createAllowList(deps.config.CALLBACK_ALLOWED_IPS)
   const mayNote = createAllowance(deps.clock, notedRefusals)
   const receive = createReceiver(deps)

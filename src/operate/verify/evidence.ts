@@ -7,7 +7,7 @@ import { parseWalletName } from '../../lib/wallet-name.ts'
 import { destinationContext } from '../../modules/beneficiaries/destination-context.ts'
 import { fingerprintText, maskOf } from '../../modules/beneficiaries/rules.ts'
 import { rootOfLeaves } from '../../modules/payments/batch/leaf-rules.ts'
-import { seedOf } from '../../modules/payments/lifecycle/lost-writes.ts'
+import { seedOf } from '../../modules/payments/lost-writes.ts'
 import { type Fields, findInPages, namesThatDiffer } from './told.ts'
 import { typeIdSql } from './type-id.ts'
 

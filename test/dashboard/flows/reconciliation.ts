@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { reconcileStatement } from '../../../src/modules/exceptions/reconciliation/service.ts'
-import { subjects } from '../../../src/modules/jobs.ts'
 import { shellOperator } from '../../../src/modules/operators.ts'
 import { signIn } from '../../harness/people.ts'
 import { newPerson } from '../../identity/sign-in/providers.ts'
@@ -17,7 +16,7 @@ QXX0000003,2026-01-05 12:00:00,Business Payment,Completed,,-400.00,
 export const reconciliationFlows = (world: World): void => {
   test('only an administrator finds what a statement lists and the books do not, each once, and resolves one or several with one reason', async () => {
     const { deps } = world.service
-    await reconcileStatement(deps, subjects, shellOperator('a test'), { source: 'a test', text: statement })
+    await reconcileStatement(deps, shellOperator('a test'), { source: 'a test', text: statement })
     const admin = await visitAs(world, await signIn(world.service.api, world.administrator))
     const { page } = admin
     await page.goto('/')
@@ -80,7 +79,7 @@ export const reconciliationFlows = (world: World): void => {
   test('of several items all are resolved or none: the one that is refused is named, left out, and the others go through in one request each', async () => {
     const { deps } = world.service
     const again = statement.replaceAll('QXX', 'QYY')
-    await reconcileStatement(deps, subjects, shellOperator('a test'), { source: 'another test', text: again })
+    await reconcileStatement(deps, shellOperator('a test'), { source: 'another test', text: again })
     const { page, close } = await visitAs(world, await signIn(world.service.api, world.administrator))
     const sent: string[] = []
     page.on('request', (request) => {

@@ -1,7 +1,7 @@
 import { invalidFields } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { type DuplicateAnswer, duplicateAnswers, type NewPayeeAnswer, newPayeeAnswers } from '../../../lib/policy-answers.ts'
-import { isHigher, isMilder } from '../../../policy/loosens.ts'
+import { isHigher, isMilder } from '../../../policy/limits.ts'
 import type { Limits } from '../../../policy/types.ts'
 
 /** A grant's spending controls as they are stored; null = this grant sets no such limit. */

@@ -3,7 +3,7 @@ import { permissions } from '../../../auth/permissions.ts'
 import { grantKinds } from '../../../db/tables/grants.ts'
 import { IdIn, IdOut, MinorIn, MinorOut, TimeOut } from '../../../http/wire.ts'
 import { duplicateAnswers, newPayeeAnswers } from '../../../lib/policy-answers.ts'
-import { controlContradictions } from '../../../policy/contradictions.ts'
+import { controlContradictions } from '../../../policy/limits.ts'
 import { PaymentType } from '../../payment-type.ts'
 import { type Controls, type ControlsChange, changeControls, noControls } from './control-rules.ts'
 

@@ -1,14 +1,12 @@
 import { isNotNull, isNull } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
-import { dueBehind, duePlaces, dueText } from '../../../db/list-queries.ts'
-import { prepare } from '../../../db/prepare.ts'
 import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import type { Actor } from '../../../events/audit.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { sweepRows } from '../../for-each-row.ts'
+import { type Sweeping, sweepOf } from '../../for-each-row.ts'
 import type { OnGrantsRevoked } from '../../ports.ts'
 import type { Deps } from '../deps.ts'
 import { findGrant, type GrantRecord, listRootGrantIds, lockGrant, scopeOf } from './queries.ts'
@@ -56,23 +54,6 @@ export const revokeGrantsOf = async (
   for (const { id } of live) await revokeGrant(tx, onGrantsRevoked, actor, id)
 }
 
-const batch = 100
-
-const due = prepare(
-  'grants.due',
-  duePlaces,
-  (orm, at) =>
-    dueBehind(
-      // Of grants that end together the oldest comes first: its descendants end with it.
-      orm.select({ id: grants.id, due: dueText(grants.expiresAt) }).from(grants),
-      { id: grants.id, due: grants.expiresAt },
-      at,
-      isNull(grants.revokedAt),
-      isNotNull(grants.expiresAt),
-    ),
-  'pool',
-)
-
 /** A refresh may have moved the end of an OAuth grant while this waited for its lock. */
 const revokeIfDue = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, id: Uuid): Promise<void> => {
   const { expiresAt } = await lockGrant(tx, id)
@@ -81,13 +62,11 @@ const revokeIfDue = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, id: Uuid): 
 }
 
 /**
- * Grants that have expired: authentication already refuses them; here they and their descendants are revoked, and the events are published.
+ * Grants that have expired: authentication already refuses them; here they and their descendants are revoked, and the events are published. Of grants
+ * that end together the oldest comes first: its descendants end with it.
  */
-export const revokeDueGrants = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger' | 'onGrantsRevoked'>): Promise<number> =>
-  sweepRows(
-    deps,
-    'grants.end',
-    batch,
-    (place, take) => deps.db.run(due, { now: deps.clock.now(), ...place, take }),
-    ({ id }) => inTx(deps.db, (tx) => revokeIfDue(tx, deps.onGrantsRevoked, id)),
-  )
+export const revokeDueGrants = sweepOf(
+  'grants.end',
+  { id: grants.id, due: grants.expiresAt, where: [isNull(grants.revokedAt), isNotNull(grants.expiresAt)] },
+  (deps: Sweeping & Pick<Deps, 'onGrantsRevoked'>, { id }) => inTx(deps.db, (tx) => revokeIfDue(tx, deps.onGrantsRevoked, id)),
+)

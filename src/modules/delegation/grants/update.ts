@@ -7,7 +7,7 @@ import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
 import { conflict, found, invalidFields, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { controlContradictions } from '../../../policy/contradictions.ts'
+import { controlContradictions } from '../../../policy/limits.ts'
 import { requireAllowable } from '../../beneficiaries/queries.ts'
 import { findWorkspace, type WorkspaceRecord } from '../../workspaces/queries.ts'
 import {

@@ -8,7 +8,7 @@ import { daysAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/lists.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
-import { type Headroom, headroomOf } from '../../../policy/headroom.ts'
+import { type Headroom, headroomOf } from '../../../policy/limits.ts'
 import type { Usage } from '../../../policy/types.ts'
 import type { GrantRecord } from './queries.ts'
 

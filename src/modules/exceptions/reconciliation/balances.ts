@@ -8,14 +8,68 @@ import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
 import { balanceQueries } from '../../../db/tables/rails.ts'
 import { advanceClearing, readClearing } from '../../../ledger/clearing.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
+import type { Minor } from '../../../lib/money.ts'
 import { booksOf, type Provider, providers, railsOf } from '../../../lib/rail-names.ts'
 import { nairobiMidnight } from '../../../rails/nairobi-time.ts'
 import type { CallbackUrls, DeliveryKind, OrganisationAccount } from '../../../rails/rail.ts'
 import { timerOperator } from '../../operators.ts'
-import type { Deps } from '../deps.ts'
-import { compareBalance } from './balance-rules.ts'
+import type { Parts } from '../../parts.ts'
 import { balanceSource, findComparison, listBalanceRequests, readUnderWay } from './queries.ts'
 import { recordComparison } from './record.ts'
+import { amountText, type Match } from './rules.ts'
+
+/** The lowest and the highest amount that are possible. */
+export type Range = { low: Minor; high: Minor }
+
+/** What is booked as moved at the provider since the beginning. */
+type Books = { cameInMinor: Minor; wentOutMinor: Minor }
+
+/** What a provider's accounts hold, and our books on both sides of it: at the query, and at its result. */
+type Look = {
+  statedMinor: Minor
+  requested: Books
+  answered: Books
+  /** Under way at the result: this money may have moved at the provider, and is not booked. */
+  mayComeInMinor: Minor
+  mayGoOutMinor: Minor
+}
+
+/** The organisation's own money: the balance less what our books say is ours to move. */
+const ownMoney = ({ statedMinor, requested, answered, mayComeInMinor, mayGoOutMinor }: Look): Range => ({
+  low: statedMinor - (answered.cameInMinor + mayComeInMinor - requested.wentOutMinor),
+  high: statedMinor - (requested.cameInMinor - answered.wentOutMinor - mayGoOutMinor),
+})
+
+/**
+ * Compares what the accounts hold with what was expected: the organisation's own money as it was last known, and our books since. The
+ * first comparison makes that own money known. A difference is reported once: the next comparison continues from the new amount.
+ */
+export const compareBalance = (
+  known: Range | null,
+  look: Look,
+  accounts: number,
+  currency: string,
+): { own: Range; result: Match } => {
+  const { statedMinor } = look
+  const seen = ownMoney(look)
+  const low = known && known.low > seen.low ? known.low : seen.low
+  const high = known && known.high < seen.high ? known.high : seen.high
+  if (low <= high)
+    return { own: { low, high }, result: { matched: accounts, differences: [], bookedMinor: statedMinor, statedMinor } }
+  const bookedMinor = known && seen.low > known.high ? statedMinor - (seen.low - known.high) : statedMinor + (low - high)
+  const difference = {
+    kind: 'balance_differs',
+    receipt: null,
+    subject: null,
+    attemptId: null,
+    bookedMinor,
+    statedMinor,
+    reason: `The provider's accounts hold ${amountText(statedMinor, currency)}, and ${amountText(bookedMinor, currency)} was expected from the last comparison and our books.`,
+    action:
+      "Look in the organisation's statement for charges, transfers to or from the bank, and money that no payment here requested. Import the statement: what the books lack becomes a difference of its own.",
+  } as const
+  return { own: seen, result: { matched: 0, differences: [difference], bookedMinor, statedMinor } }
+}
 
 const insertQuery = prepareInsert('balance_queries.insert', balanceQueries)
 const answerQuery = prepareUpdate('balance_queries.answer', balanceQueries, ['statedMinor', 'subAccounts', 'answeredAt'])
@@ -51,7 +105,7 @@ const recordQueries = async (tx: Tx, config: Config, provider: Provider, numbers
 }
 
 const requestBalancesOf = async (
-  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
+  deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   provider: Provider,
   account: OrganisationAccount,
 ): Promise<void> => {
@@ -69,7 +123,7 @@ const requestBalancesOf = async (
 }
 
 /** Queries the balance of each of the organisation's accounts once a day, and again when no result came. Results come as deliveries. */
-export const requestBalances = async (deps: Pick<Deps, 'clock' | 'config' | 'db' | 'rails'>): Promise<void> => {
+export const requestBalances = async (deps: Parts): Promise<void> => {
   for (const provider of providers) {
     const account = deps.rails.accounts[provider]
     if (account) await requestBalancesOf(deps, provider, account)
@@ -115,10 +169,7 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
 }
 
 /** The result of a balance query. One that is not authentic, or cannot be read, changes nothing: the query is sent again. */
-export const receiveBalance = async (
-  deps: Pick<Deps, 'config' | 'db' | 'logger' | 'rails'>,
-  { id, secret, kind, body, allowedSource }: BalanceDelivery,
-): Promise<void> => {
+export const receiveBalance = async (deps: Parts, { id, secret, kind, body, allowedSource }: BalanceDelivery): Promise<void> => {
   const query = await first(deps.db, queryById, { id })
   const isAuthentic = equalBytes(sha256(secret), query?.secretHash ?? sha256(''))
   if (!query || !isAuthentic || !allowedSource || kind !== 'result') {

@@ -7,7 +7,7 @@ import { balanceQueries, reconciliationDifferences, reconciliations } from '../.
 import { paidPaymentsSql, underWayPaymentsSql } from '../../../db/transitions.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { isOlderThan, seedOf } from '../../payments/lifecycle/lost-writes.ts'
+import { isOlderThan, seedOf } from '../../payments/lost-writes.ts'
 import type { Booked } from './books.ts'
 
 /** The source of a comparison by API; for a file it is the file's name. */

@@ -4,17 +4,20 @@ import { type Db, inTx, type Tx } from '../../../db/client.ts'
 import { isPaid } from '../../../db/transitions.ts'
 import { daysAfter } from '../../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import { only } from '../../../lib/lists.ts'
 import { type AnyRail, collectionRail, depositRailOf, type Provider, providerOf, railsOf } from '../../../lib/rail-names.ts'
 import { receiptKey } from '../../../lib/text.ts'
 import { orderIds } from '../../../rails/destinations.ts'
 import { nairobiMidnight } from '../../../rails/nairobi-time.ts'
 import type { Evidence, Rails } from '../../../rails/rail.ts'
 import { alertAfterCommit } from '../../alerts.ts'
+import { takeListedDeposits } from '../../deposits/record.ts'
 import { type Operator, timerOperator } from '../../operators.ts'
-import { applyEvidence, openAttempt } from '../../payments/lifecycle/attempts/evidence.ts'
-import type { Report, Subjects } from '../../payments/lifecycle/attempts/subject.ts'
-import { takeListedDeposits } from '../../topups/deposits/listed.ts'
-import type { Deps } from '../deps.ts'
+import type { Parts } from '../../parts.ts'
+import { lockPaymentWithAccount } from '../../payments/queries.ts'
+import { settlePayments } from '../../payments/settle.ts'
+import { applyEvidence, openAttempt } from '../../sending/evidence.ts'
 import { type Booked, type Period, type Statement, type StatementLine, squeezed } from './books.ts'
 import type { Book } from './outcome-offers.ts'
 import { lastListedUntil, providerSource, type ReconciliationRecord, readBooked } from './queries.ts'
@@ -22,10 +25,6 @@ import { type Comparison, isEvidence, recordComparison } from './record.ts'
 import { acceptAll } from './resolve.ts'
 import { type Difference, type Match, match, withoutEffect } from './rules.ts'
 import { readInPortions } from './statement-rules.ts'
-
-type ReconciliationDeps = Pick<Deps, 'alerts' | 'clock' | 'config' | 'db' | 'orderNames' | 'vault'> & {
-  rails: Pick<Rails, 'numbers'>
-}
 
 /** How far our own times may lie outside a statement's first and last line: a completion reaches us later than it happened. */
 const edgeMs = 3_600_000
@@ -56,16 +55,16 @@ const periodOf = (lines: readonly StatementLine[]) => {
 }
 
 /** A payment without an attempt: it was sent in writes that were lost, under the names that the statement shows. */
-const takeWithoutAttempt = async (tx: Tx, subjects: Subjects, report: Report): Promise<void> => {
-  const { id } = report
-  const opened = await subjects.payment.open(tx, [id])
-  const [verdict] = await opened.settle([report])
+const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence: Evidence): Promise<void> => {
+  const payment = await lockPaymentWithAccount(tx, id)
+  const source = { kind: 'operator', actor: operator } as const
+  const { verdict } = only(await settlePayments(tx, [{ payment, evidence, source }]))
   if (verdict === 'mismatch' || verdict === 'contradiction')
     alertAfterCommit(tx, 'evidence_mismatch', { subject: 'payment', id, code: verdict })
 }
 
 /** A statement comes from the provider: what it shows about an attempt that is still open ends the attempt. */
-const takeAsEvidence = async (db: Database, subjects: Subjects, operator: Operator, difference: Difference): Promise<void> => {
+const takeAsEvidence = async (db: Database, operator: Operator, difference: Difference): Promise<void> => {
   const { subject, attemptId, receipt, statedMinor } = difference
   if (!subject || statedMinor === null) return
   const amountMinor = statedMinor < 0n ? -statedMinor : statedMinor
@@ -76,25 +75,24 @@ const takeAsEvidence = async (db: Database, subjects: Subjects, operator: Operat
   const source = { kind: 'operator', actor: operator } as const
   await inTx(db, async (tx) => {
     if (attemptId === null) {
-      if (subject.kind === 'payment') await takeWithoutAttempt(tx, subjects, { id: subject.id, evidence, source })
+      if (subject.kind === 'payment') await takeWithoutAttempt(tx, operator, subject.id, evidence)
       return
     }
-    const open = await openAttempt(tx, subjects[subject.kind], { id: attemptId, subjectId: subject.id })
+    const open = await openAttempt(tx, subject.kind, { id: attemptId, subjectId: subject.id })
     await applyEvidence(tx, [{ open, evidence, source }])
   })
 }
 
 /** Compares a provider's statement with our books; every difference becomes a row with its reason and what to do. */
 export const reconcileStatement = async (
-  deps: ReconciliationDeps,
-  subjects: Subjects,
+  deps: Parts,
   operator: Operator,
   { source, text }: { source: string; text: string },
 ): Promise<ReconciliationRecord> =>
-  reconcileLines(deps, subjects, operator, { ...(await readWhole(deps.rails, text, 'file')), source, content: text })
+  reconcileLines(deps, operator, { ...(await readWhole(deps.rails, text, 'file')), source, content: text })
 
 /** The rails that move money by the account that a statement is of. Null: it does not say whose it is, or the rails are not configured. */
-const railsBy = ({ rails: { numbers } }: Pick<ReconciliationDeps, 'rails'>, { provider, heading }: Statement, path: string) => {
+const railsBy = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Statement, path: string) => {
   const own = railsOf(provider).filter((rail) => numbers[rail] !== undefined)
   const { number } = heading
   if (number === null || own.length === 0) return null
@@ -125,7 +123,7 @@ const readWhole = async (rails: Pick<Rails, 'numbers'>, text: string, path: stri
       .flatMap((part) => part ?? [])
       .join(', ')
       .slice(0, 120) || null
-  return { provider, account, rails: railsOf(provider), lines, period, book: { ...read, rails: railsBy({ rails }, read, path) } }
+  return { provider, account, rails: railsOf(provider), lines, period, book: { ...read, rails: railsBy(rails, read, path) } }
 }
 
 /** What an administrator has uploaded. Before the transaction: it takes a few turns of the event loop. */
@@ -141,7 +139,7 @@ export const readUpload = async (
  */
 export const reportStatement = async (
   tx: Tx,
-  deps: Pick<ReconciliationDeps, 'config' | 'orderNames' | 'rails'>,
+  deps: Pick<Parts, 'config' | 'orderNames' | 'rails'>,
   operator: Operator,
   statement: Compared,
 ): Promise<ReconciliationRecord> => {
@@ -150,12 +148,7 @@ export const reportStatement = async (
   return recordComparison(tx, operator, { ...compared, result: { ...compared.result, differences }, report: true })
 }
 
-const reconcileLines = async (
-  deps: ReconciliationDeps,
-  subjects: Subjects,
-  operator: Operator,
-  statement: Compared,
-): Promise<ReconciliationRecord> => {
+const reconcileLines = async (deps: Parts, operator: Operator, statement: Compared): Promise<ReconciliationRecord> => {
   // A deposit whose notice was lost is no difference: what lists it is the notice.
   await takeListedDeposits(deps, statement.provider, statement.lines, statement.source === providerSource ? 'list' : 'statement')
   const comparison = await compareLines(deps.db, deps, statement)
@@ -163,14 +156,14 @@ const reconcileLines = async (
   if (statement.source === providerSource && run.totals.unproven !== undefined)
     deps.alerts.raise('reconciliation_difference', { subject: 'reconciliation', id: run.id, code: 'nothing_listed' })
   for (const difference of comparison.result.differences)
-    if (isEvidence(difference)) await takeAsEvidence(deps.db, subjects, operator, difference)
+    if (isEvidence(difference)) await takeAsEvidence(deps.db, operator, difference)
   if (deps.config.RECONCILIATION_RESOLVES) await acceptAll(deps.db, deps.config, operator, run)
   return run
 }
 
 const compareLines = async (
   db: Db,
-  deps: Pick<ReconciliationDeps, 'config' | 'orderNames' | 'rails'>,
+  deps: Pick<Parts, 'config' | 'orderNames' | 'rails'>,
   statement: Compared,
 ): Promise<Comparison> => {
   const { lines, rails, listedOutside, book } = statement
@@ -193,7 +186,7 @@ const compareLines = async (
     return !isNamed(outside) && at >= start && at <= end
   })
   const result = match(lines, ofPeriod, deps.config.CURRENCY, book)
-  const unproven = book && unprovenBy(deps, ofPeriod, result, book)
+  const unproven = book && unprovenBy(deps.rails, ofPeriod, result, book)
   const { provider, source, account, content, period } = statement
   if (source === providerSource && lines.length === 0 && result.differences.length > 0)
     return { ...nothingListed(ofPeriod.length), provider, source, content, period, lines: 0 }
@@ -222,7 +215,7 @@ const counted = (count: number): string => (count === 1 ? 'one payment' : `${cou
 
 /** Why a statement says nothing about payments of unknown outcome, in sentences; undefined where it says something about each, or there are none. */
 const unprovenBy = (
-  { rails: { numbers } }: Pick<ReconciliationDeps, 'rails'>,
+  { numbers }: Pick<Rails, 'numbers'>,
   booked: readonly Booked[],
   { differences }: Match,
   { rails, heading }: Book,
@@ -268,7 +261,7 @@ const daysToList = (now: Date, listedUntil: Date | null): { start: Date; end: Da
  * Compares each past day's top-ups with the provider's list of incoming payments, once a day, by API.
  * Outgoing payments are compared by the organisation's statement.
  */
-export const reconcilePaidIn = async (deps: ReconciliationDeps & Pick<Deps, 'rails'>, subjects: Subjects): Promise<void> => {
+export const reconcilePaidIn = async (deps: Parts): Promise<void> => {
   const { collection } = deps.rails
   if (!collection) return
   const provider = providerOf(collectionRail)
@@ -292,7 +285,7 @@ export const reconcilePaidIn = async (deps: ReconciliationDeps & Pick<Deps, 'rai
       period,
       listedOutside,
     } as const
-    await reconcileLines(deps, subjects, timerOperator, statement).catch((error: unknown) => {
+    await reconcileLines(deps, timerOperator, statement).catch((error: unknown) => {
       if (!(error instanceof Refusal && error.code === 'conflict')) throw error
     })
   }

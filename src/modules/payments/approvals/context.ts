@@ -1,74 +1,31 @@
-import { and, asc, eq, ne, sql } from 'drizzle-orm'
-import { alias } from 'drizzle-orm/pg-core'
+import { and, asc, eq, sql } from 'drizzle-orm'
 import { canSign, countsFrom } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Database, Db } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
-import { approvals } from '../../../db/tables/approvals.ts'
-import { payees } from '../../../db/tables/beneficiaries.ts'
 import { namesSql } from '../../../db/tables/columns.ts'
-import { payments } from '../../../db/tables/payments.ts'
 import { members, workspaces } from '../../../db/tables/workspaces.ts'
-import { readTogether, togetherByIds } from '../../../db/together.ts'
+import { readTogether } from '../../../db/together.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
-import { typicalAmount } from '../../../policy/unusual.ts'
+import { typicalAmount } from '../../../policy/payees.ts'
 import { lastPaidSql, toSamePayee } from '../../beneficiaries/payee-queries.ts'
+import type { Parts } from '../../parts.ts'
 import { readItemsOf } from '../batch/queries.ts'
-import type { Deps } from '../deps.ts'
-import { thoseThatMayBePaidTwice } from '../lifecycle/lost-writes.ts'
-import type { PaymentRecord } from '../queries.ts'
+import { thoseThatMayBePaidTwice } from '../lost-writes.ts'
 import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
 
-/** What was paid before to the payee of an approval's payment. */
-export type History = { paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
-/** By approval; undefined where the payee was never paid. */
-export type Histories = ReadonlyMap<Uuid, History | undefined>
-
-const earlier = alias(payments, 'earlier')
-
-/**
- * Payments to the same payee under any name, in this workspace: a fingerprint belongs to one workspace. At a paybill those to the same
- * account.
- */
-const payeeHistories = prepare(
-  'approvals.payee_histories',
-  { approvalIds: 'uuid[]' },
-  (orm, at) =>
-    orm
-      .select({
-        approvalId: approvals.id,
-        paymentsCount: sql<number>`count(*)::int`,
-        lastPaidAt: sql<Date | null>`max(${earlier.completedAt})`,
-        lastPaid: sql<
-          Minor[]
-        >`${sql.raw(lastPaidSql({ payee: 'payees', rail: 'payments.rail', reference: 'payments.account_reference', without: 'payments.id' }))}`,
-      })
-      .from(approvals)
-      .innerJoin(payments, eq(payments.id, approvals.paymentId))
-      .innerJoin(payees, eq(payees.id, payments.payeeId))
-      .innerJoin(earlier, and(sql.raw(toSamePayee('earlier', 'payments')), ne(earlier.id, payments.id)))
-      .where(and(sql`${approvals.id} = any(${at.approvalIds})`, sql`${earlier.status} in ${sql.raw(paidPaymentsSql)}`))
-      .groupBy(approvals.id, payments.id, payees.id),
-  // A payee may have been paid many times.
-  'page',
-)
-
-/** Of one approval, by its id alone. */
-const historyOfOne = togetherByIds(
-  (db, approvalIds) => db.run(payeeHistories, { approvalIds }),
-  ({ approvalId }) => approvalId,
-)
-
-export const historyOf = async (db: Db, id: Uuid): Promise<Histories> => new Map([[id, (await historyOfOne(db, [id]))[0]]])
-
+type History = { paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
 const place = { payee_id: 'uuid', rail: 'text', account_reference: 'text', without: 'uuid[]' } as const
-/** `without`: payments that do not count. A payee may have been paid many times. */
+/**
+ * Payments to the same payee under any name, in this workspace: a fingerprint belongs to one workspace. At a paybill those to the same account.
+ * `without`: payments that do not count. A payee may have been paid many times.
+ */
 const paidTo = readTogether<History & { payeeId: Uuid }, typeof place>(
   'approvals.paid_to_payee',
   place,
@@ -82,12 +39,11 @@ const paidTo = readTogether<History & { payeeId: Uuid }, typeof place>(
   { most: 64 },
 )
 
-type Waiting = { approval: { id: Uuid }; payment: Pick<PaymentRecord, 'id' | 'payeeId' | 'rail' | 'accountReference'> }
-
-/** Of approvals that wait: their own payments were not paid. What goes to one payee is looked up once. */
-export const historiesOf = async (db: Db, waiting: readonly Waiting[]): Promise<Histories> => {
-  const byPayee = Map.groupBy(waiting, ({ payment: { payeeId, rail, accountReference } }) =>
-    JSON.stringify([payeeId, rail, accountReference]),
+/** By approval, of those about one payment; none where the payee was never paid. What goes to one payee is looked up once. */
+const readHistories = async (db: Db, records: readonly ApprovalRecord[]): Promise<ReadonlyMap<Uuid, History | undefined>> => {
+  const byPayee = Map.groupBy(
+    records.filter(({ approval }) => approval.batchId === null),
+    ({ payment: { payeeId, rail, accountReference } }) => JSON.stringify([payeeId, rail, accountReference]),
   )
   const groups = [...byPayee.values()].map(async ([first, ...others]) => {
     if (!first) return []
@@ -114,7 +70,7 @@ export type ApprovalContext = {
   mayHaveBeenSent: number
 }
 
-type ContextDeps = Pick<Deps, 'clock' | 'db' | 'rails'>
+type ContextParts = Pick<Parts, 'clock' | 'db' | 'rails'>
 
 const neverPaid: PayeeHistory = { paymentsCount: 0, lastPaidAt: null, typicalAmountMinor: null }
 
@@ -174,22 +130,8 @@ const payeeOf = (history: History | undefined): PayeeHistory => {
   return { paymentsCount, lastPaidAt, typicalAmountMinor: typicalAmount(lastPaid) }
 }
 
-/** Of records that are read again and again: a list of what waits is opened often, and changes seldom. */
-const contextOf = (
-  record: ApprovalRecord,
-  history: History | undefined,
-  availableMinor: Minor,
-  eligibleApprovers: Uuid[],
-  mayHaveBeenSent: number,
-): ApprovalContext => ({
-  payee: record.approval.batchId === null ? payeeOf(history) : null,
-  availableAfterMinor: availableMinor,
-  eligibleApprovers,
-  mayHaveBeenSent,
-})
-
 /** By approval; after a loss of writes, and never otherwise: by the same rule as when they are sent. */
-const countLost = async ({ db, rails, clock }: ContextDeps, records: readonly ApprovalRecord[]): Promise<Map<Uuid, number>> => {
+const countLost = async ({ db, rails, clock }: ContextParts, records: readonly ApprovalRecord[]): Promise<Map<Uuid, number>> => {
   const older = records.filter(({ approval, olderThanLoss }) => olderThanLoss && approval.status === 'pending')
   if (older.length === 0) return new Map()
   const items = await readItemsOf(
@@ -202,28 +144,27 @@ const countLost = async ({ db, rails, clock }: ContextDeps, records: readonly Ap
   return new Map(older.map((record) => [record.approval.id, idsOf(record).filter((id) => paidTwice.has(id)).length]))
 }
 
-/**
- * Reads what is known without the approvals themselves: a route of one approval sends these statements together with those that read it.
- */
+/** By approval: of one that is read, or of those in a list that wait. */
 export const readContexts = async (
-  deps: ContextDeps,
+  deps: ContextParts,
   workspace: Pick<Principal['workspace'], 'id' | 'owningAccountId'>,
-  readHistories: (db: Db) => Promise<Histories>,
-): Promise<(records: readonly ApprovalRecord[]) => Promise<(record: ApprovalRecord) => ApprovalContext>> => {
+  records: readonly ApprovalRecord[],
+): Promise<ReadonlyMap<Uuid, ApprovalContext>> => {
+  if (records.length === 0) return new Map()
   const { db } = deps
-  const [histories, mayDecide, { availableMinor }] = await Promise.all([
-    readHistories(db),
+  const [histories, mayDecide, { availableMinor }, lost] = await Promise.all([
+    readHistories(db, records),
     db.run(deciders, { workspaceId: workspace.id }),
     // The amount is held already while the payment waits, so the available balance is the one after the payment.
     getBalance(db, workspace.owningAccountId),
+    countLost(deps, records),
   ])
   const now = deps.clock.now()
-  return async (records) => {
-    const lost = await countLost(deps, records)
-    return (record) => {
-      const { id } = record.approval
-      const eligible = eligibleAmong(record, mayDecide, now)
-      return contextOf(record, histories.get(id), availableMinor, eligible, lost.get(id) ?? 0)
-    }
-  }
+  const contextOf = (record: ApprovalRecord): ApprovalContext => ({
+    payee: record.approval.batchId === null ? payeeOf(histories.get(record.approval.id)) : null,
+    availableAfterMinor: availableMinor,
+    eligibleApprovers: eligibleAmong(record, mayDecide, now),
+    mayHaveBeenSent: lost.get(record.approval.id) ?? 0,
+  })
+  return new Map(records.map((record) => [record.approval.id, contextOf(record)]))
 }

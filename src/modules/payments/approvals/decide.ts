@@ -18,9 +18,9 @@ import { confirmByApproval } from '../../beneficiaries/service.ts'
 import { recordPasskeyUse } from '../../identity/passkeys/service.ts'
 import { moveBatch } from '../batch/change.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
+import { endPayments, startPayments } from '../change.ts'
 import { type ChainAnswers, holdsApprovals, readAuthority } from '../evaluation/authority.ts'
-import { endPayments, startPayments } from '../lifecycle/change.ts'
-import { countOnApproval } from '../lifecycle/recheck.ts'
+import { countOnApproval } from '../recheck.ts'
 import { endApproval, endWhole, expireApproval, refreshed } from './end.ts'
 import { type LockedApproval, lockHeld } from './lock.ts'
 import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
@@ -119,7 +119,7 @@ const refuseProof = async (tx: Tx, { approval, payment }: LockedApproval, actor:
 
 /** A scheduled payment, or batch, goes on waiting for its time: then its limits, the balance and these approvals are looked at. */
 const approveScheduled = async (tx: Tx, record: LockedApproval, actor: Actor): Promise<ApprovalRecord> => {
-  const [authorityOf, proposed] = await Promise.all([readAuthority(tx, [record.payment.id]), proposedPayees(tx, record)])
+  const [authorityOf, proposed] = await Promise.all([readAuthority(tx, [record.payment]), proposedPayees(tx, record)])
   if (!holdsApprovals(authorityOf(record.payment.id))) return record
   const approved = await endApproval(tx, actor, record, 'approved')
   await confirmPayees(tx, actor, record, proposed)

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
-import { type Database, first, inTx, type Tx } from '../../../db/client.ts'
-import { dueBehind, duePlaces, dueText } from '../../../db/list-queries.ts'
+import { lockAccount } from '../../../db/account-lock.ts'
+import { first, inTx, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
@@ -9,18 +9,17 @@ import { grants } from '../../../db/tables/grants.ts'
 import { isWaiting, type ReleasedPaymentStatus } from '../../../db/transitions.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
-import { conflict, found, notFound, Refusal } from '../../../lib/errors.ts'
+import { conflict, found, Refusal } from '../../../lib/errors.ts'
 import { type Failure, failure } from '../../../lib/failure-codes.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
-import { sweepRows } from '../../for-each-row.ts'
+import { sweepOf } from '../../for-each-row.ts'
 import { moveBatch } from '../batch/change.ts'
 import { type BatchRecord, findBatch, findBatches, readItemIds } from '../batch/queries.ts'
-import type { Deps } from '../deps.ts'
-import { endPayments, releasePayment } from '../lifecycle/change.ts'
+import { endPayments, releasePayment } from '../change.ts'
 import { lockPaymentIn, lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
-import { type LockedApproval, lockApproval, lockApprovalOf, lockWhole } from './lock.ts'
+import { type LockedApproval, lockApproval } from './lock.ts'
 import { approvalEvent } from './present.ts'
-import { type ApprovalRecord, findApproval } from './queries.ts'
+import type { ApprovalRecord } from './queries.ts'
 
 export type ApprovalEnd = 'approved' | 'rejected' | 'expired' | 'cancelled'
 
@@ -78,7 +77,8 @@ export const cancelPending = async (tx: Tx, actor: Actor, record: ApprovalRecord
 
 /** The approval of a payment that was cancelled. */
 export const cancelApproval = async (tx: Tx, actor: Actor, payment: PaymentRecord): Promise<void> => {
-  if (payment.approvalId) await cancelPending(tx, actor, await lockApproval(tx, payment.approvalId))
+  const approval = payment.approvalId && (await lockApproval(tx, payment.approvalId))
+  if (approval) await cancelPending(tx, actor, approval)
 }
 
 /** Expires an approval whose time is over, and its payments: the holds and the charges are given back. */
@@ -86,36 +86,21 @@ export const expireApproval = async (tx: Tx, record: LockedApproval): Promise<vo
   await endWhole(tx, { accountId: null, origin: null, way: 'timer' }, record, 'expired')
 }
 
-const due = prepare(
-  'approvals.due',
-  duePlaces,
-  (orm, at) =>
-    dueBehind(
-      orm.select({ id: approvals.id, due: dueText(approvals.expiresAt) }).from(approvals),
-      { id: approvals.id, due: approvals.expiresAt },
-      at,
-      sql`${approvals.status} = 'pending'`,
-    ),
-  'pool',
-)
-
-const expire = (db: Database, id: Uuid): Promise<void> =>
-  inTx(db, async (tx) => {
-    const unlocked = await findApproval(tx, id)
-    if (!unlocked) return
-    const record = await lockWhole(tx, unlocked)
-    if (record.approval.status === 'pending') await expireApproval(tx, record)
-  })
-
 /** Expires approvals without a decision in time, each in its own transaction, so that one failure does not stop the others. */
-export const expireApprovals = (deps: Pick<Deps, 'alerts' | 'clock' | 'db' | 'logger'>): Promise<number> =>
-  sweepRows(
-    deps,
-    'approvals.expire',
-    100,
-    (place, take) => deps.db.run(due, { now: deps.clock.now(), ...place, take }),
-    ({ id }) => expire(deps.db, id),
-  )
+export const expireApprovals = sweepOf(
+  'approvals.expire',
+  {
+    id: approvals.id,
+    due: approvals.expiresAt,
+    where: [sql`${approvals.status} = 'pending'`],
+    fields: { accountId: approvals.accountId },
+  },
+  (deps, { id, accountId }) =>
+    inTx(deps.db, async (tx) => {
+      const [, record] = await Promise.all([lockAccount(tx, accountId), lockApproval(tx, id)])
+      if (record?.approval.status === 'pending') await expireApproval(tx, record)
+    }),
+)
 
 const readBelow = prepare(
   'payments.asked_below',
@@ -142,12 +127,7 @@ const requireOwn = async (tx: Tx, principal: Principal, asking: Uuid | null): Pr
 
 /** Cancels a payment that still waits for its approval or for its time; a second call gives the same answer. */
 export const cancelPayment = async (tx: Tx, principal: Principal, id: Uuid): Promise<PaymentRecord> => {
-  const [payment, approval] = await Promise.all([
-    lockPaymentIn(tx, principal.workspace.id, id),
-    lockApprovalOf(tx, principal.workspace.id, id),
-  ])
-  if (!payment) throw notFound()
-  if (payment.approvalId && !approval) throw new Error('an approval that must exist is missing')
+  const payment = found(await lockPaymentIn(tx, principal.workspace.id, id))
   await requireOwn(tx, principal, payment.grantId)
   if (payment.status === 'cancelled') return payment
   if (payment.batchId && isWaiting(payment.status))
@@ -158,7 +138,7 @@ export const cancelPayment = async (tx: Tx, principal: Principal, id: Uuid): Pro
   if (!isWaiting(payment.status))
     throw conflict(`A payment that is ${payment.status} cannot be cancelled.`, 'status', { status: payment.status })
   const cancelled = await releasePayment(tx, payment, { to: 'cancelled', actor: principal })
-  if (approval) await cancelPending(tx, principal, { ...approval, payment: cancelled })
+  await cancelApproval(tx, principal, cancelled)
   return cancelled
 }
 
@@ -178,15 +158,14 @@ export const cancelBatch = async (tx: Tx, principal: Principal, id: Uuid): Promi
     return found(await findBatch(tx, principal.workspace.id, id))
   }
   const unlocked = (await read()).batch
-  const waiting = unlocked.approvalId && (await findApproval(tx, unlocked.approvalId))
-  const approval = waiting ? await lockWhole(tx, waiting) : null
+  const approval = unlocked.approvalId && (await lockApproval(tx, unlocked.approvalId))
   if (!approval) await lockPaymentsWithAccounts(tx, await readItemIds(tx, id))
   const { batch } = await read()
   await requireOwn(tx, principal, batch.grantId)
   if (batch.status === 'cancelled') return read()
   if (!isWaiting(batch.status))
     throw conflict(`A batch that is ${batch.status} cannot be cancelled.`, 'status', { status: batch.status })
-  if (approval?.approval.status === 'pending') await endWhole(tx, principal, approval, 'cancelled')
+  if (approval && approval.approval.status === 'pending') await endWhole(tx, principal, approval, 'cancelled')
   else await cancelScheduled(tx, principal, id)
   return read()
 }

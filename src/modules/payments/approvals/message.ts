@@ -3,8 +3,8 @@ import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 import { cleanText, isolated } from '../../../lib/text.ts'
 import type { NameSource, VerificationStatus } from '../../../lib/verification.ts'
+import { isNameWarning, nameWarning } from '../../../policy/explain.ts'
 import type { Warning } from '../../../policy/types.ts'
-import { isNameWarning, nameWarning } from '../../../policy/warning-words.ts'
 
 /**
  * What a wallet holder sees and signs. It contains everything that the decision depends on, so nothing can be exchanged afterwards. Anyone

@@ -7,10 +7,10 @@ import type { Lane, Task } from '../../../jobs/lane.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount } from '../../../lib/money.ts'
 import { quoted } from '../../../lib/text.ts'
+import type { Parts } from '../../parts.ts'
 import { liveSubscriptions, type SubscriptionRecord, toldSubscriptions } from '../../push/queries.ts'
 import type { Push, PushMessage } from '../../push/send.ts'
 import { removeGone } from '../../push/service.ts'
-import type { Deps } from '../deps.ts'
 import { readEligible } from './context.ts'
 import { nameAtRail } from './message.ts'
 import { type ApprovalRecord, findApproval } from './queries.ts'
@@ -18,8 +18,6 @@ import { awaitName } from './renew.ts'
 
 // Notices of approvals in browsers. An approval that was requested or has ended is its own queue entry (`notice_due_at`). Each browser is told
 // at most once: what is sent to it is written before.
-
-type NoticeDeps = Pick<Deps, 'clock' | 'config' | 'db' | 'push' | 'rails'>
 
 type Due = { id: Uuid; tenant: Uuid }
 
@@ -66,7 +64,7 @@ const noticeOf = ({ approval, batch, beneficiary, payment }: ApprovalRecord, pub
   }
 }
 
-type Sender = NoticeDeps & { push: Push }
+type Sender = Pick<Parts, 'clock' | 'config' | 'db' | 'rails'> & { push: Push }
 
 const sendAll = async (
   { db, push }: Sender,
@@ -117,7 +115,7 @@ const tell = async (deps: Sender, id: Uuid): Promise<void> => {
 /** Approvals under way at once in this process. */
 const mostAtOnce = 8
 
-export const createNoticesLane = (deps: NoticeDeps): Lane => ({
+export const createNoticesLane = (deps: Omit<Sender, 'push'> & { push: Push | null }): Lane => ({
   name: 'notices',
   limit: mostAtOnce,
   claim: async ({ free, except }) => {

@@ -1,17 +1,19 @@
-import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { asksForTwo } from '../../../auth/authority-sql.ts'
 import { type Db, first } from '../../../db/client.ts'
-import { prepare } from '../../../db/prepare.ts'
+import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
+import { type Places, prepare } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
+import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { type BatchRow, findBatchRows } from '../batch/queries.ts'
-import { isOlderThanLoss } from '../lifecycle/lost-writes.ts'
+import { isOlderThanLoss } from '../lost-writes.ts'
 
 export type ApprovalRow = typeof approvals.$inferSelect
 /** `voidedAt`: when what it rested on ended. */
@@ -45,7 +47,7 @@ export type ApprovalRecord = {
   decisions: DecisionRow[]
 }
 
-export const firstPayment = sql<boolean>`not exists (
+const firstPayment = sql<boolean>`not exists (
   select from payments earlier
   where ${sql.raw(toSamePayee('earlier', 'payments'))} and earlier.status in ${sql.raw(paidPaymentsSql)} and earlier.id <> ${payments.id})`
 
@@ -58,7 +60,7 @@ const isFirst = prepare(
 export const isFirstPayment = async (db: Db, paymentId: Uuid): Promise<boolean> =>
   (await first(db, isFirst, { paymentId }))?.isFirst ?? false
 
-export const selection = {
+const selection = {
   approval: approvals,
   payment: payments,
   beneficiary: {
@@ -79,19 +81,13 @@ export const selection = {
   olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
 }
 
-/** What is joined to an approval. */
-export const [itsPayment, itsPayee, itsGrant] = [
-  eq(payments.id, approvals.paymentId),
-  eq(beneficiaries.id, payments.beneficiaryId),
-  eq(grants.id, payments.grantId),
-]
 const select = (orm: QueryBuilder) =>
   orm
     .select(selection)
     .from(approvals)
-    .innerJoin(payments, itsPayment)
-    .innerJoin(beneficiaries, itsPayee)
-    .leftJoin(grants, itsGrant)
+    .innerJoin(payments, eq(payments.id, approvals.paymentId))
+    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+    .leftJoin(grants, eq(grants.id, payments.grantId))
 
 const byId = prepare(
   'approvals.by_id',
@@ -101,7 +97,7 @@ const byId = prepare(
 )
 
 /** In the order in which they were given. */
-export const selectDecisions = (orm: QueryBuilder, of: SQL) =>
+const selectDecisions = (orm: QueryBuilder, of: SQL) =>
   orm
     .select({ ...getTableColumns(approvalDecisions), voidedAt: approvalVoids.voidedAt })
     .from(approvalDecisions)
@@ -109,7 +105,7 @@ export const selectDecisions = (orm: QueryBuilder, of: SQL) =>
     .where(of)
     .orderBy(asc(approvalDecisions.decidedAt), asc(approvalDecisions.id))
 
-export const decisionsOf = prepare(
+const decisionsOf = prepare(
   'approvals.decisions',
   { id: 'uuid' },
   (orm, at) => selectDecisions(orm, eq(approvalDecisions.approvalId, at.id)),
@@ -126,30 +122,61 @@ export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'
 export const counts = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decision, via }: DecisionRow): boolean =>
   decision === 'reject' || approval.approvalProof === 'any' || via !== 'credential'
 
-type Row = Omit<ApprovalRecord, 'batch' | 'decisions' | 'firstPayment'>
-export const withDecisions = (row: Row, isFirst: boolean, ...decisions: DecisionRow[]) => ({
-  ...row,
-  firstPayment: isFirst,
-  decisions,
-})
-const withBatch = (row: Omit<ApprovalRecord, 'batch'>, batch: BatchRow | null): ApprovalRecord => ({ ...row, batch })
-
 /** Few approvals are about a batch. */
-export const withBatches = async (db: Db, rows: readonly Omit<ApprovalRecord, 'batch'>[]): Promise<ApprovalRecord[]> => {
+const complete = async (
+  db: Db,
+  rows: readonly Omit<ApprovalRecord, 'batch' | 'decisions'>[],
+  decisions: readonly DecisionRow[],
+): Promise<ApprovalRecord[]> => {
   const batches = await findBatchRows(
     db,
     rows.flatMap(({ approval }) => approval.batchId ?? []),
   )
-  return rows.map((row) => withBatch(row, batches.find(({ id }) => id === row.approval.batchId) ?? null))
+  return rows.map((row) => ({
+    ...row,
+    decisions: decisions.filter(({ approvalId }) => approvalId === row.approval.id),
+    batch: batches.find(({ id }) => id === row.approval.batchId) ?? null,
+  }))
 }
 
-const find = async (db: Db, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
-  const [row, decisions] = await Promise.all([first(db, byId, { id, workspaceId }), db.run(decisionsOf, { id })])
-  return row && (await withBatches(db, [withDecisions(row, row.firstPayment, ...decisions)]))[0]
+/** Without a workspace for the public message and for signatures, which name none. */
+export const findApproval = async (db: Db, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
+  const [rows, decisions] = await Promise.all([db.run(byId, { id, workspaceId }), db.run(decisionsOf, { id })])
+  return (await complete(db, rows, decisions))[0]
 }
 
-/** By id alone: for the public message and for signatures, which name no workspace. */
-export const findApproval = (db: Db, id: Uuid): Promise<ApprovalRecord | undefined> => find(db, id)
+const place = { workspaceId: 'uuid', status: 'text?', before: 'uuid?', take: 'rows' } as const
+const idsOfPage = (orm: QueryBuilder, at: Places<typeof place>) =>
+  newestFirst(
+    orm.select({ id: approvals.id }).from(approvals),
+    { owner: approvals.workspaceId, id: approvals.id },
+    at,
+    ownedBy(approvals.workspaceId, at.workspaceId),
+    at.status && eq(approvals.status, at.status),
+  )
+const list = prepare(
+  'approvals.list',
+  place,
+  (orm, at) =>
+    select(orm)
+      .where(amongIds(approvals.id, idsOfPage(orm, at)))
+      .orderBy(desc(approvals.id)),
+  'page',
+)
+const decisionsOfList = prepare(
+  'approvals.decisions_of_list',
+  place,
+  (orm, at) => selectDecisions(orm, amongIds(approvalDecisions.approvalId, idsOfPage(orm, at))),
+  'page',
+)
 
-export const findApprovalIn = (db: Db, workspaceId: Uuid, id: Uuid): Promise<ApprovalRecord | undefined> =>
-  find(db, id, workspaceId)
+export const listApprovals = async (
+  db: Db,
+  workspaceId: Uuid,
+  page: PageRequest,
+  status: ApprovalRow['status'] | undefined,
+): Promise<ApprovalRecord[]> => {
+  const asked = { workspaceId, status, ...page }
+  const [rows, decisions] = await Promise.all([db.run(list, asked), db.run(decisionsOfList, asked)])
+  return complete(db, rows, decisions)
+}

@@ -1,7 +1,6 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { lockAccount } from '../../../db/account-lock.ts'
 import { type Database, first, inTx, statement, type Tx } from '../../../db/client.ts'
-import { dueBehind, duePlaces, dueText } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
@@ -11,10 +10,10 @@ import { secondsAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Rails } from '../../../rails/rail.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
-import { sweepRows } from '../../for-each-row.ts'
+import { type Sweeping, sweepOf } from '../../for-each-row.ts'
+import type { Parts } from '../../parts.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
-import type { Deps } from '../deps.ts'
-import { type LockedApproval, lockWholeById } from './lock.ts'
+import { type LockedApproval, lockApproval } from './lock.ts'
 import { isSameText, type NamedLine, withNameAtRail, withNamesAtRail } from './message.ts'
 import { voidAfterNewText } from './void.ts'
 
@@ -86,7 +85,7 @@ const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, atLast: 
 
 /** When the time of a batch's first checks is over. The caller has locked the account that pays. */
 export const renewAtLast = async (tx: Tx, rails: Rails, id: Uuid): Promise<void> => {
-  const record = await lockWholeById(tx, id)
+  const record = await lockApproval(tx, id)
   const until = record?.approval.nameAwaitedUntil ?? null
   if (record?.approval.status === 'pending' && until !== null && until <= tx.at) await renewBatch(tx, rails, record, true)
 }
@@ -107,14 +106,12 @@ export const renewTexts = async (
   payee: Omit<NameRow, 'nameCheckDueAt' | 'paymentRail'> & { workspaceId: Uuid },
 ): Promise<void> => {
   for (const { id } of await tx.query<{ id: Uuid }>(findWaiting, [payee.workspaceId, payee.id])) {
-    const record = await lockWholeById(tx, id)
+    const record = await lockApproval(tx, id)
     if (record?.approval.status !== 'pending') continue
     if (record.approval.batchId !== null) await renewBatch(tx, rails, record, false)
     else await renewWith(tx, record, (message) => withNameAtRail(message, payee, tx.at))
   }
 }
-
-type AwaitDeps = Pick<Deps, 'clock' | 'db' | 'rails'>
 
 const awaitedSeconds = 5
 const lookEveryMs = 200
@@ -143,7 +140,7 @@ const endAwaiting = (db: Database, rails: Rails, id: Uuid, accountId: Uuid): Pro
  * Returns when the text of an approval says what the rail reports, five seconds after it was asked for at the latest. It looks again and again,
  * and holds no connection in between. Without a clock that sleeps nobody waits.
  */
-export const awaitName = async (deps: AwaitDeps, id: Uuid): Promise<void> => {
+export const awaitName = async (deps: Pick<Parts, 'clock' | 'db' | 'rails'>, id: Uuid): Promise<void> => {
   for (;;) {
     const waiting = await first(deps.db, awaited, { id })
     if (!waiting?.until) return
@@ -154,26 +151,14 @@ export const awaitName = async (deps: AwaitDeps, id: Uuid): Promise<void> => {
   }
 }
 
-const due = prepare(
-  'approvals.names_overdue',
-  duePlaces,
-  (orm, at) =>
-    dueBehind(
-      orm.select({ id: approvals.id, accountId: approvals.accountId, due: dueText(approvals.nameAwaitedUntil) }).from(approvals),
-      { id: approvals.id, due: approvals.nameAwaitedUntil },
-      at,
-      sql`${approvals.status} = 'pending'`,
-      isNotNull(approvals.batchId),
-    ),
-  'pool',
-)
-
 /** The batches that nobody has read: their text is made again as well. */
-export const renewOverdue = (deps: AwaitDeps & Pick<Deps, 'alerts' | 'logger'>): Promise<number> =>
-  sweepRows(
-    deps,
-    'approvals.renew',
-    100,
-    (place, take) => deps.db.run(due, { now: deps.clock.now(), ...place, take }),
-    ({ id, accountId }) => endAwaiting(deps.db, deps.rails, id, accountId),
-  )
+export const renewOverdue = sweepOf(
+  'approvals.renew',
+  {
+    id: approvals.id,
+    due: approvals.nameAwaitedUntil,
+    where: [sql`${approvals.status} = 'pending'`, isNotNull(approvals.batchId)],
+    fields: { accountId: approvals.accountId },
+  },
+  (deps: Sweeping & Pick<Parts, 'rails'>, { id, accountId }) => endAwaiting(deps.db, deps.rails, id, accountId),
+)

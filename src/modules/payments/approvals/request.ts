@@ -11,15 +11,15 @@ import { appendEvents } from '../../../events/append.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { hasAccounts } from '../../../lib/rail-names.ts'
+import { warningText } from '../../../policy/explain.ts'
 import type { Decision } from '../../../policy/types.ts'
-import { warningText } from '../../../policy/warning-words.ts'
 import { destinationContext } from '../../beneficiaries/destination-context.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
 import { findBeneficiary } from '../../beneficiaries/queries.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { BatchRow } from '../batch/queries.ts'
-import type { DecideDeps } from '../deps.ts'
 import type { PaymentRecord } from '../queries.ts'
+import type { Deciding } from '../request.ts'
 import { approvalMessage, type BatchLine, batchApprovalMessage } from './message.ts'
 import { approvalEvent } from './present.ts'
 import { type ApprovalRow, findApproval, isFirstPayment } from './queries.ts'
@@ -118,7 +118,7 @@ export type ToApprove = { payment: PaymentRecord; decision: Decision; mandate: P
 /** Creates the approval that a decision needs, in the transaction that decided. */
 export const requestApproval = async (
   tx: Tx,
-  deps: DecideDeps,
+  deps: Deciding,
   { payment, decision, mandate }: ToApprove,
   initiatingGrantId: Uuid | null,
 ): Promise<void> => {

@@ -1,22 +1,20 @@
-import type { Principal } from '../../../auth/principal.ts'
 import type { App } from '../../../http/app-type.ts'
 import { type Answer, ok, respondOnce } from '../../../http/idempotency.ts'
 import { originOf } from '../../../http/origin.ts'
-import { type PageRequest, pageOf } from '../../../http/pagination.ts'
+import { pageOf } from '../../../http/pagination.ts'
 import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { found, notFound } from '../../../lib/errors.ts'
+import { found } from '../../../lib/errors.ts'
 import { presentDecision } from '../../policies/present.ts'
-import type { Deps } from '../deps.ts'
 import { askChains, type ChainAnswers } from '../evaluation/authority.ts'
-import { decideAt } from '../lifecycle/recheck.ts'
-import { type ApprovalContext, historyOf, readContexts } from './context.ts'
+import { decideAt } from '../recheck.ts'
+import type { Deps } from '../request.ts'
+import { readContexts } from './context.ts'
 import { decideByCredential, decideBySignature } from './decide.ts'
-import { listApprovals } from './list.ts'
 import { UnaskedChains } from './lock.ts'
 import { presentApproval, presentListed } from './present.ts'
-import { type ApprovalRecord, type ApprovalRow, findApproval, findApprovalIn } from './queries.ts'
+import { type ApprovalRecord, findApproval, listApprovals } from './queries.ts'
 import { awaitName } from './renew.ts'
 import { Approval, Decide, DecideBySignature, ListApprovals, MessageQuery, SigningMessage } from './schema.ts'
 import { messageFor, proveCaller, proveSigner } from './signer.ts'
@@ -37,26 +35,6 @@ const decisionRefusals = [
 
 const answer = (record: ApprovalRecord): Answer => ok(presentApproval(record))
 
-type Listed = { record: ApprovalRecord; context: ApprovalContext | undefined }
-
-/** With what helps to decide, for those that still wait. What that is for all of them is read beside the page. */
-const readListed = async (
-  deps: Pick<Deps, 'clock' | 'db' | 'rails'>,
-  workspace: Principal['workspace'],
-  page: PageRequest,
-  status: ApprovalRow['status'] | undefined,
-): Promise<Listed[]> => {
-  const listing = listApprovals(deps.db, workspace.id, page, status)
-  const contexts = status === undefined || status === 'pending'
-  const [{ records }, withRecords] = await Promise.all([
-    listing,
-    contexts && readContexts(deps, workspace, async () => (await listing).histories),
-  ])
-  const waits = ({ approval }: ApprovalRecord) => approval.status === 'pending'
-  const contextOf = withRecords && (await withRecords(records.filter(waits)))
-  return records.map((record) => ({ record, context: contextOf && waits(record) ? contextOf(record) : undefined }))
-}
-
 export const registerApprovals = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
@@ -73,9 +51,13 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const { workspace } = principal
       return {
         of: workspace.id,
-        read: (page) => readListed(deps, workspace, page, query.status),
-        idOf: ({ record }) => record.approval.id,
-        present: (rows) => rows.map(({ record, context }) => presentListed(record, context)),
+        read: (page) => listApprovals(deps.db, workspace.id, page, query.status),
+        idOf: ({ approval }) => approval.id,
+        present: async (records) => {
+          const waiting = records.filter(({ approval }) => approval.status === 'pending')
+          const contexts = await readContexts(deps, workspace, waiting)
+          return records.map((record) => presentListed(record, contexts.get(record.approval.id)))
+        },
       }
     },
   })
@@ -92,19 +74,16 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const { workspace } = principal
       const { id } = params
       await awaitName(deps, id)
-      const [record, withRecords] = await Promise.all([
-        findApprovalIn(deps.db, workspace.id, id),
-        readContexts(deps, workspace, (db) => historyOf(db, id)),
-      ])
-      if (!record) throw notFound()
-      const contextOf = await withRecords([record])
-      const { approval, payment } = record
+      const record = found(await findApproval(deps.db, id, workspace.id))
+      const { approval, payment, lineage } = record
       const waits = approval.status === 'pending' && approval.batchId === null
-      const { lineage } = record
       const reread = { payment, lineage, required: approval.requiredApprovals, zone: workspace.zone }
-      const now = waits ? await decideAt(deps.db, reread, deps.clock.now()) : null
+      const [contexts, now] = await Promise.all([
+        readContexts(deps, workspace, [record]),
+        waits ? decideAt(deps.db, reread, deps.clock.now()) : null,
+      ])
       return {
-        ...presentApproval(record, contextOf(record)),
+        ...presentApproval(record, contexts.get(id)),
         ...(now && { decision_now: presentDecision(now, payment.currency) }),
       }
     },

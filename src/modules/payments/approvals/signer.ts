@@ -13,8 +13,8 @@ import { walletKey } from '../../identity/identities/proof.ts'
 import { findIdentity } from '../../identity/identities/queries.ts'
 import { proveSigner as proveWallet } from '../../identity/identities/signer.ts'
 import { provePasskey, type UsedPasskey } from '../../identity/passkeys/service.ts'
-import type { Deps } from '../deps.ts'
-import { type ApprovalRecord, findApprovalIn } from './queries.ts'
+import type { Parts } from '../../parts.ts'
+import { type ApprovalRecord, findApproval } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 
 /** A linked wallet that signed an approval's canonical message, its account, and the message. Whether it may decide is checked later, under locks. */
@@ -61,13 +61,13 @@ export type PasskeySignature = UsedPasskey & { message: string }
 
 /** What a passkey of the caller signed, if it used one. Called before the transaction, as above. */
 export const proveCaller = async (
-  deps: Pick<Deps, 'config' | 'db'>,
+  deps: Pick<Parts, 'config' | 'db'>,
   { accountId, workspace }: Principal,
   approvalId: Uuid,
   { decision, passkey }: Decide,
 ): Promise<PasskeySignature | { problem: string } | null> => {
   if (!passkey) return null
-  const record = found(await findApprovalIn(deps.db, workspace.id, approvalId))
+  const record = found(await findApproval(deps.db, approvalId, workspace.id))
   let refused: { problem: string } | undefined
   for await (const message of textsOf(deps.db, record.approval, decision)) {
     const used = await provePasskey(deps.db, deps.config, accountId, { assertion: passkey, challenge: challengeFor(message) })

@@ -8,10 +8,9 @@ import { isWaiting, waitingPaymentsSql } from '../../../db/transitions.ts'
 import type { Actor } from '../../../events/audit.ts'
 import { failure } from '../../../lib/failure-codes.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { beginning, forEachRow } from '../../for-each-row.ts'
+import { beginning, forEachRow, type Sweeping } from '../../for-each-row.ts'
 import { moveBatch } from '../batch/change.ts'
-import type { Deps } from '../deps.ts'
-import { endPayments } from '../lifecycle/change.ts'
+import { endPayments } from '../change.ts'
 import { lockPaymentsWithAccounts } from '../queries.ts'
 import { cancelApproval } from './end.ts'
 
@@ -102,7 +101,7 @@ const batch = 100
 const mostInRun = 500
 
 /** Cancels what still waits for an approval or for its time although its requester may no longer ask for it. */
-export const createUnauthorizedSweep = (deps: Pick<Deps, 'alerts' | 'db' | 'logger'>): (() => Promise<void>) => {
+export const createUnauthorizedSweep = (deps: Sweeping): (() => Promise<void>) => {
   const places = { approvals: beginning, scheduled: beginning }
   const cancel = ({ id }: { id: Uuid }) =>
     inTx(deps.db, async (tx) => {

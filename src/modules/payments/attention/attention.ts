@@ -3,7 +3,7 @@ import { daysAfter, isoTime, lastDays } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps } from '../request.ts'
 import {
   type NearLimit,
   type OtherNames,

@@ -9,8 +9,8 @@ import { hasAccounts, phoneRail } from '../../../lib/rail-names.ts'
 import type { Rails } from '../../../rails/rail.ts'
 import { ensureBeneficiaries, refusalOfDestination } from '../../beneficiaries/payee-service.ts'
 import type { CreateBeneficiary } from '../../beneficiaries/schema.ts'
+import type { Sealing } from '../../beneficiaries/service.ts'
 import type { BatchItem, Destination } from '../batch/schema.ts'
-import type { Deps } from '../deps.ts'
 import type { BatchRequest } from '../request.ts'
 import type { CreatePayment } from '../schema.ts'
 import type { OfBatch } from './preconditions.ts'
@@ -194,7 +194,7 @@ const plainName = (name: string): string => name.slice(0, longestName).normalize
 /** All items with their beneficiaries; those that are not known yet are created. */
 export const nameItems = async (
   tx: Tx,
-  deps: Pick<Deps, 'derivations' | 'rails' | 'vault'>,
+  deps: Sealing,
   principal: Principal,
   request: BatchRequest,
 ): Promise<{ items: KnownItem[]; faults: Fault[] }> => {

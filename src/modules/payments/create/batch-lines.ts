@@ -7,12 +7,12 @@ import type { RailName } from '../../../lib/rail-names.ts'
 import type { NameSource, VerificationStatus } from '../../../lib/verification.ts'
 import { destinationContext } from '../../beneficiaries/destination-context.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
+import type { Sealing } from '../../beneficiaries/service.ts'
 import type { Decision } from '../../policies/schema.ts'
 import type { BatchLine } from '../approvals/message.ts'
 import { leafText } from '../batch/leaf-rules.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { PaymentBatchPreview } from '../batch/schema.ts'
-import type { Deps } from '../deps.ts'
 import type { KnownItem } from './batch-items.ts'
 import type { Accepted } from './decide.ts'
 
@@ -42,7 +42,7 @@ export const readPayees = statement(
 
 /** An item as the Merkle tree binds it, and as the text of the approval names it. */
 export const lineOf = (
-  deps: Pick<Deps, 'derivations' | 'rails' | 'vault'>,
+  deps: Sealing,
   { payment, decision }: Accepted,
   { payees, nonce, index }: { payees: ReadonlyMap<Uuid, PayeeRow>; nonce: string; index: number },
 ): { line: BatchLine; leaf: string } => {

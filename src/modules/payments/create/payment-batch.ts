@@ -15,15 +15,14 @@ import { currentTraceparent } from '../../../lib/tracing.ts'
 import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
 import { type Answered, writeAll } from '../../../queue/write-path.ts'
+import type { Parts } from '../../parts.ts'
 import type { BatchLine } from '../approvals/message.ts'
 import { asked, requestBatchApproval } from '../approvals/request.ts'
 import { leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
 import { presentBatch } from '../batch/present.ts'
 import type { BatchRow } from '../batch/queries.ts'
-import type { DecideDeps, Deps } from '../deps.ts'
-import type { Refusals } from '../refusals/facts.ts'
-import { factsOfBatch } from '../refusals/facts.ts'
-import type { BatchQueue, BatchRequest, CreatedPayment } from '../request.ts'
+import { factsOfBatch } from '../refusals/record.ts'
+import type { BatchQueue, BatchRequest, CreatedPayment, Deciding, Refusals } from '../request.ts'
 import {
   type Fault,
   faultOf,
@@ -119,7 +118,7 @@ const asItem = (
 
 /** All items, one after the other: each sees what the earlier ones used. What cannot be paid is found for all of them at once. */
 const decideItems = async (
-  deps: DecideDeps,
+  deps: Deciding,
   {
     request,
     principal,
@@ -185,7 +184,7 @@ const writeOut = async (accepted: readonly Accepted[]): Promise<Written[]> => {
 /** The batch, its payments by the same statements as single ones, and its approval. */
 const writeBatch = async (
   tx: Tx,
-  deps: DecideDeps,
+  deps: Deciding,
   { spending }: State,
   principal: Principal,
   decided: Decided,
@@ -239,7 +238,7 @@ const refuse = (
   return refusalForItems(faults, request, { principal, ...payer })
 }
 
-const createBatch = (tx: Tx, deps: DecideDeps, request: BatchRequest): Promise<Outcome<Answered<RecordAnswer>>[]> => {
+const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Outcome<Answered<RecordAnswer>>[]> => {
   const naming = namesPayees(request)
   return writeAll<BatchRequest, Principal, State | null, RecordAnswer>(tx, [request], true, {
     keys: batchKeys,
@@ -270,7 +269,7 @@ const createBatch = (tx: Tx, deps: DecideDeps, request: BatchRequest): Promise<O
  * Batches of payments, each in a transaction of its own: it holds its account for longer than a single payment does, whose requests go on in
  * their own queue and take turns with it at the account's lock.
  */
-export const createBatchQueue = (deps: DecideDeps & Pick<Deps, 'db' | 'logger'>): BatchQueue =>
+export const createBatchQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>): BatchQueue =>
   createAccountQueue({
     name: 'payment batches',
     logger: deps.logger,

@@ -7,9 +7,9 @@ import { createAccountQueue, type Outcome } from '../../../queue/account-queue.t
 import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
 import { writeAll } from '../../../queue/write-path.ts'
 import { mandateStanding } from '../../mandates/for-payments.ts'
-import type { DecideDeps, Deps } from '../deps.ts'
-import { factsOfPayment } from '../refusals/facts.ts'
-import type { CreatedPayment, PaymentQueue, PaymentRequest } from '../request.ts'
+import type { Parts } from '../../parts.ts'
+import { factsOfPayment } from '../refusals/record.ts'
+import type { CreatedPayment, Deciding, Deps, PaymentQueue, PaymentRequest } from '../request.ts'
 import type { Denied } from './decide.ts'
 import { decideNext, readSpending, type Spending } from './spending.ts'
 import { type Written, writePayments, writtenOut } from './write.ts'
@@ -26,7 +26,7 @@ const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'paymen
  */
 const decidePayments = (
   tx: Tx,
-  deps: DecideDeps,
+  deps: Deciding,
   requests: readonly PaymentRequest[],
   wait: boolean,
 ): Promise<Outcome<CreatedPayment>[]> => {
@@ -57,7 +57,7 @@ const decidePayments = (
  * Requests for payments wait in the queue of accounts: when nothing is under way, a request is decided alone and at once; those that arrive
  * while a batch is under way are decided together, each with its own answer.
  */
-export const createPaymentQueue = (deps: DecideDeps & Pick<Deps, 'db' | 'logger'>): PaymentQueue =>
+export const createPaymentQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>): PaymentQueue =>
   createAccountQueue({
     name: 'payments',
     logger: deps.logger,

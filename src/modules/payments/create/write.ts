@@ -11,9 +11,9 @@ import { pack } from '../../../lib/packed-text.ts'
 import { presentAccount } from '../../identity/accounts/present.ts'
 import { presentDecision } from '../../policies/present.ts'
 import { requestApproval } from '../approvals/request.ts'
-import type { DecideDeps } from '../deps.ts'
 import { chargeCounters } from '../evaluation/counters.ts'
 import { presentPayment } from '../present.ts'
+import type { Deciding } from '../request.ts'
 import type { Accepted, Denied, SpendingState } from './decide.ts'
 
 const insert = prepareInsertAll('payments.insert', payments)
@@ -131,7 +131,7 @@ export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: Spen
  */
 export const writePayments = async (
   tx: Tx,
-  deps: DecideDeps,
+  deps: Deciding,
   { accepted, denied, state }: { accepted: readonly Written[]; denied: readonly Denied[]; state: SpendingState },
 ): Promise<void> => {
   const { at } = tx

@@ -1,8 +1,8 @@
 import { currentDecisions, isContractSigned, isSigned, lostBy, mayStillRequest } from '../../../auth/authority-sql.ts'
 import type { ChainAnswer, ContractWallets } from '../../../auth/contract-wallet.ts'
 import { parseAddress } from '../../../auth/wallet.ts'
-import { type Db, statement } from '../../../db/client.ts'
-import { readTogether, together } from '../../../db/together.ts'
+import { type Db, statement, type Tx } from '../../../db/client.ts'
+import { readTogether } from '../../../db/together.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { parseWalletName } from '../../../lib/wallet-name.ts'
 
@@ -56,16 +56,15 @@ const read = statement(
  * What payments rest on at this moment. The caller holds the owning accounts' locks: what takes any of this away locks them too, or leaves it
  * to this reading.
  */
-export const readAuthority = together<readonly Uuid[], (paymentId: Uuid) => Authority>(async (db, lists) => {
-  const rows = await db.query<Authority & { id: Uuid }>(read, [[...new Set(lists.flat())]])
+export const readAuthority = async (tx: Tx, payments: readonly { id: Uuid }[]): Promise<(paymentId: Uuid) => Authority> => {
+  const rows = await tx.query<Authority & { id: Uuid }>(read, [payments.map(({ id }) => id)])
   const byId = new Map(rows.map((row) => [row.id, row]))
-  const authorityOf = (paymentId: Uuid): Authority => {
+  return (paymentId) => {
     const authority = byId.get(paymentId)
     if (!authority) throw new Error('a payment that must exist is missing')
     return authority
   }
-  return lists.map(() => authorityOf)
-})
+}
 
 /** What the chains of contract wallets say now about what these signed, by decision. */
 export type ChainAnswers = ReadonlyMap<Uuid, ChainAnswer>

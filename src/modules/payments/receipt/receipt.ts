@@ -6,17 +6,17 @@ import { isoTime } from '../../../lib/clock.ts'
 import { formatId, parseId, type Uuid } from '../../../lib/ids.ts'
 import { inclusionPath, leafHash, treeOf } from '../../../lib/merkle.ts'
 import { formatMinor } from '../../../lib/money.ts'
+import type { Parts } from '../../parts.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { presentProof } from '../../proof/present.ts'
 import { signDocument, signHead } from '../../proof/service.ts'
-import type { Deps } from '../deps.ts'
 import { presentPayment } from '../present.ts'
 import { findPayment } from '../queries.ts'
 import { approvalOf, auditOf, decisionsOf, leavesOf, mandateOf, paidTo, readPolicyVersions } from './queries.ts'
 import type { Receipt } from './schema.ts'
 
 type Body = Omit<Receipt, 'jws'>
-type ReceiptDeps = Pick<Deps, 'clock' | 'config' | 'receiptKeys'>
+type ReceiptParts = Pick<Parts, 'clock' | 'config' | 'receiptKeys'>
 
 type Rows<Q> = Q extends Prepared<infer _, infer Row> ? readonly Row[] : never
 
@@ -30,7 +30,7 @@ const inputsOf = (rows: Rows<typeof auditOf>): Body['decision_inputs'] => {
 }
 
 const presentAudit = (
-  deps: ReceiptDeps,
+  deps: ReceiptParts,
   head: LogHead | null,
   rows: Rows<typeof auditOf>,
   proofs: readonly (RowProof | null)[],
@@ -117,7 +117,7 @@ const presentTransfer = (transfer: TransferRecord): Body['ledger_transfers'][num
  */
 export const buildReceipt = async (
   db: Db,
-  deps: ReceiptDeps,
+  deps: ReceiptParts,
   workspaceId: Uuid,
   paymentId: Uuid,
 ): Promise<Receipt | undefined> => {

@@ -1,19 +1,21 @@
 import { lt } from 'drizzle-orm'
-import type { Logger } from 'pino'
 import type { Config } from '../../../config.ts'
 import { lockBatch } from '../../../db/account-lock.ts'
-import { type Database, type Db, inTx, type Tx } from '../../../db/client.ts'
+import { type Db, inTx, type Tx } from '../../../db/client.ts'
 import { describeError } from '../../../db/errors.ts'
 import { prepareInsertAll } from '../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { paymentRefusals } from '../../../db/tables/payment-refusals.ts'
+import { errorRow, isErrorCode } from '../../../errors/catalogue.ts'
 import { appendEvents } from '../../../events/append.ts'
-import { type Clock, daysAfter, isoTime } from '../../../lib/clock.ts'
+import { daysAfter, isoTime } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor } from '../../../lib/money.ts'
 import { contended, createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
-import type { RefusalFacts, Refusals } from './facts.ts'
+import type { Parts } from '../../parts.ts'
+import type { Decision } from '../../policies/schema.ts'
+import type { BatchRequest, PaymentRequest, RefusalFacts, Refusals } from '../request.ts'
 import { countRefusals, mostRecent, type RefusalRecord, readLabels, readPayees } from './queries.ts'
 import type { RefusedPayment } from './schema.ts'
 
@@ -40,9 +42,71 @@ export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currenc
   created_at: isoTime(refusal.createdAt),
 })
 
-const insert = prepareInsertAll('payment_refusals.insert', paymentRefusals)
+const isRecorded = ({ status, details }: Refusal): boolean =>
+  status === 402 || status === 403 || (status === 409 && details?.reason === 'possible_duplicate')
 
-type RecordDeps = { clock: Clock; config: Config; db: Database; logger: Logger }
+/** Whoever may read payments reads this, and not all of them may read the balance: the amount that is available is left out. */
+const messageOf = (error: string, message: string): string =>
+  error === 'insufficient_funds' ? errorRow(error).sentence : message
+
+const withoutTrace = (decision: Decision | undefined): RefusalFacts['decision'] => {
+  if (!decision) return null
+  const { trace: _, ...rest } = decision
+  return rest
+}
+
+export const factsOfPayment = (
+  { principal, input }: Pick<PaymentRequest, 'principal' | 'input'>,
+  refusal: Refusal,
+): RefusalFacts[] =>
+  isRecorded(refusal)
+    ? [
+        {
+          principal,
+          beneficiaryId: input.beneficiary_id,
+          amountMinor: input.amount_minor,
+          accountReference: input.account_reference ?? null,
+          error: refusal.code,
+          message: messageOf(refusal.code, refusal.message),
+          decision: withoutTrace(refusal.details?.decision as Decision | undefined),
+        },
+      ]
+    : []
+
+type ItemFault = { index: number; error: string; message: string }
+
+/** Each item that was refused, or the batch as a whole where no item is to blame. */
+export const factsOfBatch = (
+  { principal, input: { items }, dryRun }: Pick<BatchRequest, 'principal' | 'input' | 'dryRun'>,
+  refusal: Refusal,
+): RefusalFacts[] => {
+  if (dryRun || !isRecorded(refusal)) return []
+  const faults = (refusal.details?.items ?? []) as readonly ItemFault[]
+  if (faults.length === 0) {
+    const amountMinor = items.reduce((sum, entry) => sum + ('item' in entry ? entry.item.amount_minor : 0n), 0n)
+    const { code: error, message } = refusal
+    const whole = { principal, beneficiaryId: null, amountMinor, accountReference: null, decision: null }
+    return [{ ...whole, error, message: messageOf(error, message) }]
+  }
+  return faults.flatMap(({ index, error, message }) => {
+    const entry = items[index]
+    if (!entry || !('item' in entry) || !isErrorCode(error) || ![402, 403, 409].includes(errorRow(error).status)) return []
+    const { item } = entry
+    return [
+      {
+        principal,
+        beneficiaryId: item.beneficiary_id ?? null,
+        amountMinor: item.amount_minor,
+        accountReference: item.account_reference ?? null,
+        error,
+        message: messageOf(error, message),
+        decision: null,
+      },
+    ]
+  })
+}
+
+const insert = prepareInsertAll('payment_refusals.insert', paymentRefusals)
 
 const ownerOf = ({ principal }: RefusalFacts): Uuid => principal.workspace.owningAccountId
 const askingOf = ({ principal }: RefusalFacts): Uuid => principal.grant?.id ?? principal.accountId
@@ -105,7 +169,7 @@ const write = async (
   return outcomes
 }
 
-export const createRefusals = (deps: RecordDeps): Refusals => {
+export const createRefusals = (deps: Pick<Parts, 'clock' | 'config' | 'db' | 'logger'>): Refusals => {
   const queue = createAccountQueue<RefusalFacts, undefined>({
     name: 'refused payments',
     logger: deps.logger,

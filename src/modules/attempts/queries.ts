@@ -1,0 +1,192 @@
+import { and, eq, sql } from 'drizzle-orm'
+import { type Db, first, statement, type Tx } from '../../db/client.ts'
+import { columnsOf } from '../../db/columns.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareInsertAll, prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
+import { railAttempts } from '../../db/tables/payments.ts'
+import { type StateOf, statesBefore, transitions } from '../../db/transitions.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { type AnyRail, allRails, providerOf, railsOf } from '../../lib/rail-names.ts'
+import { receiptKey } from '../../lib/text.ts'
+import type { ProviderReference } from '../../rails/rail.ts'
+
+export type AttemptRecord = typeof railAttempts.$inferSelect
+
+export const attemptColumns = columnsOf(railAttempts)
+
+const byId = prepare(
+  'attempts.get',
+  { id: 'uuid' },
+  (orm, at) => orm.select().from(railAttempts).where(eq(railAttempts.id, at.id)),
+  'pool',
+)
+const bySubjects = prepare(
+  'attempts.of_subjects',
+  { subjectIds: 'uuid[]' },
+  (orm, at) =>
+    orm
+      .select()
+      .from(railAttempts)
+      .where(sql`${railAttempts.subjectId} = any(${at.subjectIds})`)
+      .orderBy(railAttempts.createdAt, railAttempts.id),
+  'pool',
+)
+
+export const findAttempt = (db: Db, id: Uuid): Promise<AttemptRecord | undefined> => first(db, byId, { id })
+
+/** All attempts of payments or top-ups, oldest first. */
+export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<AttemptRecord[]> => db.run(bySubjects, { subjectIds })
+
+const insert = prepareInsertAll<typeof railAttempts, { id: Uuid }>(
+  'attempts.insert',
+  railAttempts,
+  'on conflict do nothing returning id',
+)
+
+export type NewAttempt = Pick<
+  AttemptRecord,
+  'id' | 'subjectId' | 'accountId' | 'amountMinor' | 'orderId' | 'reference' | 'generation' | 'send'
+>
+
+/** Returns the attempts that were inserted: one whose names are taken is not, and the caller names it anew. */
+export const insertAttempts = async (
+  tx: Tx,
+  common: Pick<AttemptRecord, 'kind' | 'rail' | 'nextCheckAt' | 'createdAt'>,
+  attempts: readonly NewAttempt[],
+): Promise<Set<Uuid>> => {
+  const rows = await insert(
+    tx.query,
+    attempts.map((attempt) => ({ ...common, ...attempt, state: 'recorded' as const, updatedAt: common.createdAt })),
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** For a statement that reads what is due: the sends before, as a JSON object of `Earlier`. */
+export const earlierSql = (subject: string): string =>
+  `(select json_build_object('sends', count(*), 'generation', coalesce(max(a.generation), 0)) from rail_attempts a where a.subject_id = ${subject})`
+
+type State = StateOf<'attempt'>
+
+const setState = prepareWrite(
+  'attempts.set_state',
+  { id: 'uuid', to: 'text', nextCheckAt: 'timestamptz|null', at: 'timestamptz', from: 'text[]' },
+  (orm, at) =>
+    orm
+      .update(railAttempts)
+      .set({ state: at.to, nextCheckAt: at.nextCheckAt, updatedAt: at.at })
+      .where(and(eq(railAttempts.id, at.id), sql`${railAttempts.state} = any(${at.from})`))
+      .returning({ id: railAttempts.id }),
+)
+
+/** Moves an attempt to another state, and returns whether the table allows it: the update itself checks the state. */
+export const moveAttempt = async (tx: Tx, id: Uuid, to: State, nextCheckAt: Date | null): Promise<boolean> =>
+  (await tx.run(setState, { id, to, nextCheckAt, at: tx.at, from: statesBefore('attempt', to) })).length === 1
+
+const rest = prepareUpdate('attempts.rest', railAttempts, ['nextCheckAt', 'updatedAt'])
+
+/** What the rail answers has not decided it: a person does. */
+export const stopQueries = (tx: Tx, id: Uuid): void => rest(tx, id, { nextCheckAt: null, updatedAt: tx.at })
+
+const forget = prepareUpdate('attempts.forget_order', railAttempts, ['fingerprint', 'updatedAt'])
+
+/** The provider has another order under these names, or the same one from a time that the database has lost: it is not known which. */
+export const forgetOrder = (tx: Tx, id: Uuid): void => forget(tx, id, { fingerprint: null, updatedAt: tx.at })
+
+const setProviders = statement(
+  'attempts.adopt_providers',
+  `update rail_attempts a set provider_request = coalesce(a.provider_request, x.request),
+     provider_conversation = coalesce(a.provider_conversation, x.conversation)
+   from unnest($1::uuid[], $2::text[], $3::text[]) as x(id, request, conversation)
+   where a.id = x.id and ((a.provider_request is null and x.request is not null)
+     or (a.provider_conversation is null and x.conversation is not null))`,
+)
+
+/** Stores the provider's ids when it reports them for the first time; known ids stay. */
+export const adoptProviders = async (tx: Tx, adopted: readonly { id: Uuid; provider: ProviderReference }[]): Promise<void> => {
+  const named = adopted.filter(({ provider }) => provider.request !== null || provider.conversation !== null)
+  if (named.length === 0) return
+  const providers = named.map(({ provider }) => provider)
+  await tx.query(setProviders, [
+    named.map(({ id }) => id),
+    providers.map(({ request }) => request),
+    providers.map(({ conversation }) => conversation),
+  ])
+}
+
+/** Attempts that a query or a person may still end: all but those that are proven never to have been sent. */
+const open = (Object.keys(transitions.attempt) as State[]).filter((state) => state !== 'resolved' && state !== 'not_sent')
+
+const resolveAll = prepareWrite('attempts.resolve', { subjectIds: 'uuid[]', at: 'timestamptz', from: 'text[]' }, (orm, at) =>
+  orm
+    .update(railAttempts)
+    .set({ state: 'resolved', nextCheckAt: null, updatedAt: at.at })
+    .where(and(sql`${railAttempts.subjectId} = any(${at.subjectIds})`, sql`${railAttempts.state} = any(${at.from})`)),
+)
+
+/** The subjects have ended: the rail is no longer queried. */
+export const resolveAttempts = async (tx: Tx, subjectIds: readonly Uuid[]): Promise<void> => {
+  if (subjectIds.length > 0) await tx.run(resolveAll, { subjectIds, at: tx.at, from: open })
+}
+
+const waitForClaims = statement(
+  'receipts.lock',
+  'select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as name',
+)
+const others = statement(
+  'receipts.others',
+  `select c.subject from unnest($2::text[], $3::uuid[]) as c(receipt, subject)
+   where exists (select from payments where rail = any($1::text[]) and provider_receipt in (c.receipt, upper(c.receipt), lower(c.receipt)) and id <> c.subject)
+      or exists (select from topups where method = any($1::text[]) and provider_receipt in (c.receipt, upper(c.receipt), lower(c.receipt)) and id <> c.subject)
+      or exists (select from deposits where rail = any($1::text[]) and receipt in (c.receipt, upper(c.receipt), lower(c.receipt)) and state = 'credited' and topup_id <> c.subject)`,
+)
+
+export type ReceiptClaim = { rail: AnyRail; receipt: string; subjectId: Uuid }
+
+/**
+ * The subjects whose receipt already belongs to something else, at the provider of its rail. Two subjects that claim one receipt at the same
+ * moment may belong to different accounts, so only these locks make the second one wait; they are taken in order, so that two transactions
+ * never wait for each other. Claims of one call name different receipts.
+ */
+export const takenReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Promise<Set<Uuid>> => {
+  if (claims.length === 0) return new Set()
+  const byProvider = Map.groupBy(claims, ({ rail }) => providerOf(rail))
+  const names = claims.map(({ rail, receipt }) => `receipt:${providerOf(rail)}:${receiptKey(receipt)}`).sort()
+  const [, ...taken] = await Promise.all([
+    tx.query(waitForClaims, [names]),
+    ...[...byProvider].map(([provider, own]) =>
+      tx.query<{ subject: Uuid }>(others, [
+        railsOf(provider),
+        own.map(({ receipt }) => receipt),
+        own.map(({ subjectId }) => subjectId),
+      ]),
+    ),
+  ])
+  return new Set(taken.flat().map(({ subject }) => subject))
+}
+
+/** A payment or top-up that a provider knows by a name. */
+export type Traced = {
+  kind: 'payment' | 'topup'
+  id: Uuid
+  accountId: Uuid
+  status: string
+  rail: string
+  amountMinor: bigint | null
+  providerReceipt: string | null
+  createdAt: Date
+}
+
+const named = statement(
+  'payments.trace',
+  `with named(kind, id) as (
+     select 'payment', id from payments where rail = any($2) and provider_receipt = $1
+     union select 'topup', id from topups where method = any($2) and provider_receipt = $1
+     union select kind, subject_id from rail_attempts where reference = $1 and send = 1)
+   select n.kind, n.id, coalesce(p.account_id, t.account_id) as "accountId", coalesce(p.status, t.status) as status,
+     coalesce(p.rail, t.method) as rail, coalesce(p.amount_minor, t.amount_minor) as "amountMinor",
+     coalesce(p.provider_receipt, t.provider_receipt) as "providerReceipt", coalesce(p.created_at, t.created_at) as "createdAt"
+   from named n left join payments p on n.kind = 'payment' and p.id = n.id left join topups t on n.kind = 'topup' and t.id = n.id`,
+)
+
+/** What a line of a provider's statement is about: `name` is its receipt, or the reference that we gave the order. */
+export const traceByProviderName = (db: Db, name: string): Promise<Traced[]> => db.query<Traced>(named, [name, allRails])

@@ -1,0 +1,91 @@
+import { and, eq, lte, sql } from 'drizzle-orm'
+import { type Db, first, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { deposits } from '../../db/tables/deposits.ts'
+import { railAttempts } from '../../db/tables/payments.ts'
+import { topups } from '../../db/tables/topups.ts'
+import { readDepositCode } from '../../lib/deposit-code.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Provider } from '../../lib/rail-names.ts'
+import { receiptKey } from '../../lib/text.ts'
+
+export type DepositRecord = typeof deposits.$inferSelect
+
+const byId = prepare('deposits.by_id', { id: 'uuid' }, (orm, at) => orm.select().from(deposits).where(eq(deposits.id, at.id)))
+
+export const findDeposit = (db: Db, id: Uuid): Promise<DepositRecord | undefined> => first(db, byId, { id })
+
+const lockById = prepare('deposits.lock', { id: 'uuid' }, (orm, at) =>
+  orm.select().from(deposits).where(eq(deposits.id, at.id)).for('update'),
+)
+
+export const lockDeposit = (tx: Tx, id: Uuid): Promise<DepositRecord | undefined> => first(tx, lockById, { id })
+
+const lockBySuspense = prepare('deposits.lock_by_suspense', { suspenseId: 'uuid' }, (orm, at) =>
+  orm.select().from(deposits).where(eq(deposits.suspenseId, at.suspenseId)).for('update'),
+)
+
+export const lockDepositOfSuspense = (tx: Tx, suspenseId: Uuid): Promise<DepositRecord | undefined> =>
+  first(tx, lockBySuspense, { suspenseId })
+
+const unsettled = prepare('deposits.unsettled', { before: 'timestamptz', take: 'rows' }, (orm, at) =>
+  orm
+    .select({ id: deposits.id })
+    .from(deposits)
+    .where(and(sql`${deposits.state} = 'received'`, lte(deposits.receivedAt, at.before)))
+    .orderBy(deposits.receivedAt)
+    .limit(at.take),
+)
+
+/** Stored and not booked: its process ended in between, or booking failed. */
+export const listUnsettled = async (db: Db, before: Date, take: number): Promise<Uuid[]> =>
+  (await db.run(unsettled, { before, take })).map(({ id }) => id)
+
+const withReceipts = prepare('deposits.with_receipts', { provider: 'text', receipts: 'text[]' }, (orm, at) =>
+  orm
+    .select({ receipt: deposits.receipt })
+    .from(deposits)
+    .where(and(eq(deposits.provider, at.provider), sql`${deposits.receipt} = any(${at.receipts})`)),
+)
+
+const anyCase = (receipt: string): string[] => [receipt, receipt.toUpperCase(), receipt.toLowerCase()]
+
+/** Those of these receipts that are stored, by their keys. */
+export const knownReceipts = async (db: Db, provider: Provider, receipts: readonly string[]): Promise<Set<string>> =>
+  new Set(
+    (await db.run(withReceipts, { provider, receipts: receipts.flatMap(anyCase) })).map(({ receipt }) => receiptKey(receipt)),
+  )
+
+const topupByCode = prepare('topups.by_deposit_code', { code: 'text' }, (orm, at) =>
+  orm.select({ id: topups.id }).from(topups).where(eq(topups.depositCode, at.code)),
+)
+
+const attemptByReference = prepare('rail_attempts.topup_by_reference', { reference: 'text' }, (orm, at) =>
+  orm
+    .select({ id: railAttempts.id, topupId: railAttempts.subjectId })
+    .from(railAttempts)
+    .where(and(eq(railAttempts.reference, at.reference), sql`${railAttempts.send} = 1`, eq(railAttempts.kind, 'topup'))),
+)
+
+/** What a typed account number means: the top-up of a deposit, or the attempt of a prompt; undefined when nothing here has it. */
+export const findByReference = async (
+  db: Db,
+  reference: string,
+): Promise<{ topupId: Uuid; attemptId: Uuid | null } | undefined> => {
+  const code = readDepositCode(reference)
+  if (code !== undefined) {
+    const topup = await first(db, topupByCode, { code })
+    return topup && { topupId: topup.id, attemptId: null }
+  }
+  const digits = reference.replace(/\s/g, '')
+  if (!/^\d{12}$/.test(digits)) return undefined
+  const attempt = await first(db, attemptByReference, { reference: digits })
+  return attempt && { topupId: attempt.topupId, attemptId: attempt.id }
+}
+
+export const hasOpenDeposits = async (db: Db): Promise<boolean> => {
+  const [open] = await db.query<{ yes: boolean }>(
+    `select exists (select from topups where status in ('pending', 'expired') and deposit_code is not null) as yes`,
+  )
+  return open?.yes ?? false
+}

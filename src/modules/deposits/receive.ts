@@ -1,0 +1,100 @@
+import { equalBytes, sha256 } from '../../auth/secrets.ts'
+import type { Derivations, Vault } from '../../auth/vault.ts'
+import { type Database, inTx } from '../../db/client.ts'
+import { describeError } from '../../db/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import { type DepositRail, depositRails } from '../../lib/rail-names.ts'
+import { deposits } from '../../rails/definitions.ts'
+import type { DepositUrls } from '../../rails/rail.ts'
+import { getAccount } from '../identity/accounts/queries.ts'
+import type { Parts } from '../parts.ts'
+import { keepUnread } from '../sending/deliveries.ts'
+import { recordSuspense } from '../suspense/service.ts'
+import { findTopupById } from '../topups/queries.ts'
+import { findByReference } from './queries.ts'
+import { recordDeposit } from './record.ts'
+import { settleDeposit } from './settle.ts'
+
+const purpose = 'deposit.callback'
+
+/**
+ * Where a provider tells us of deposits. The secret is derived, so every process has it and a restart keeps it; it is hexadecimal, as
+ * portals refuse addresses in which certain words occur.
+ */
+export const depositUrls = (operatorUrl: string, derivations: Derivations, rail: DepositRail): DepositUrls => {
+  const base = `${operatorUrl}/callbacks/deposits/${derivations.mac(purpose, rail).toString('hex')}`
+  return { confirmation: `${base}/confirmation`, validation: `${base}/validation` }
+}
+
+/** The rail that a secret belongs to, under any key of the ring; compared in constant time. */
+const railOfSecret = (derivations: Derivations, secret: string): DepositRail | undefined => {
+  const given = sha256(secret)
+  return depositRails.filter((rail) =>
+    derivations.macs(purpose, rail).some(({ mac }) => equalBytes(sha256(mac.toString('hex')), given)),
+  )[0]
+}
+
+/** What a provider sent to one of our addresses for deposits. */
+export type DepositArrival = { secret: string; body: string; allowedSource: boolean }
+
+const parsed = (body: string): unknown => {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** The rail, its adapter and the body of an authentic arrival; undefined for a stranger's, which is answered like any other. */
+const authentic = (deps: Parts, { secret, body, allowedSource }: DepositArrival) => {
+  const rail = railOfSecret(deps.derivations, secret)
+  const adapter = rail && deps.rails.deposits[rail]
+  if (rail && adapter && allowedSource) return { rail, adapter, notice: adapter.readNotice(parsed(body)) }
+  deps.logger.warn({ rail, allowedSource }, 'a notice of a deposit was refused')
+  return undefined
+}
+
+const accepted = Object.values(deposits)[0]?.accepted ?? {}
+
+/** Money that a provider tells of, and that cannot be read: once for each text, for a person. */
+const keepAsSuspense = (db: Database, vault: Vault, rail: DepositRail, body: string): Promise<void> =>
+  inTx(db, async (tx) => {
+    const receipt = `notice ${sha256(body).toString('hex').slice(0, 12)}`
+    const kept = { id: newId(), kind: 'deposit', body }
+    const about = { receipt, deliveryId: kept.id, isRepeated: true }
+    const finding = { ...about, rail, direction: 'in', reason: 'unbookable_delivery', book: false, at: tx.at } as const
+    if ((await recordSuspense(tx, finding)) !== undefined) keepUnread(tx, vault, kept)
+  })
+
+/**
+ * Stores what was paid in, books it, and returns the answer. It is answered once it is stored: if booking fails, the sweep repeats it, and a
+ * provider that tells again is not needed.
+ */
+export const receiveDeposit = async (deps: Parts, arrival: DepositArrival): Promise<object> => {
+  const told = authentic(deps, arrival)
+  if (!told) return accepted
+  const answer = deposits[told.rail].accepted
+  if (told.notice === null) return answer
+  if (told.notice === undefined) {
+    await keepAsSuspense(deps.db, deps.vault, told.rail, arrival.body)
+    return answer
+  }
+  const id = await recordDeposit(deps.db, deps, told.rail, told.notice, { source: 'notice', body: arrival.body })
+  if (id !== undefined)
+    await settleDeposit(deps.db, id).catch((error: unknown) =>
+      deps.logger.error({ deposit: id, ...describeError(error) }, 'a deposit could not be booked and will be tried again'),
+    )
+  return answer
+}
+
+/** Asked before the money moves: whether something here has the account number. Any amount is taken. */
+export const validateDeposit = async (deps: Parts, arrival: DepositArrival): Promise<object> => {
+  const told = authentic(deps, arrival)
+  if (!told) return accepted
+  const { accepted: yes, unknownAccount } = deposits[told.rail]
+  if (!told.notice || unknownAccount === null) return yes
+  const named = await findByReference(deps.db, told.notice.reference)
+  const topup = named && (await findTopupById(deps.db, named.topupId))
+  const isOpen = topup !== undefined && (await getAccount(deps.db, topup.accountId)).status !== 'closed'
+  return isOpen ? yes : unknownAccount
+}

@@ -1,0 +1,96 @@
+import type { Vault } from '../../auth/vault.ts'
+import type { Db } from '../../db/client.ts'
+import { prepareInsertOnce } from '../../db/prepare-write.ts'
+import { deposits } from '../../db/tables/deposits.ts'
+import { secondsAfter } from '../../lib/clock.ts'
+import { readDepositCode } from '../../lib/deposit-code.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import { collectionRail, type DepositRail, depositRailOf, type Provider, providerOf } from '../../lib/rail-names.ts'
+import { receiptKey } from '../../lib/text.ts'
+import type { DepositNotice, Movement } from '../../rails/rail.ts'
+import type { Parts } from '../parts.ts'
+import { hasOpenDeposits, knownReceipts } from './queries.ts'
+import { settleDeposit } from './settle.ts'
+
+const insertRow = prepareInsertOnce('deposits.insert', deposits)
+
+/** The context that a notice's sealed body is bound to. */
+export const depositContext = (id: Uuid): readonly string[] => ['deposit', id]
+
+/** What told of a deposit: the notice's text, or a list of the provider. */
+export type Told = { source: 'notice'; body: string } | { source: 'list' | 'statement' }
+
+const sealed = (vault: Vault, id: Uuid, told: Told) => {
+  if (told.source !== 'notice') return {}
+  const { ciphertext, keyId } = vault.seal(told.body, depositContext(id))
+  return { bodyCiphertext: ciphertext, bodyKeyId: keyId }
+}
+
+/** Stores a deposit once, however often it is told. The id is that of the new row; undefined when it was told before. */
+export const recordDeposit = async (
+  db: Db,
+  deps: Pick<Parts, 'clock' | 'config' | 'vault'>,
+  rail: DepositRail,
+  { receipt, at, amountMinor, reference, payer }: DepositNotice,
+  told: Told,
+): Promise<Uuid | undefined> => {
+  if ((await knownReceipts(db, providerOf(rail), [receipt])).size > 0) return undefined
+  const id = newId()
+  const row: typeof deposits.$inferInsert = {
+    id,
+    rail,
+    provider: providerOf(rail),
+    receipt,
+    amountMinor,
+    currency: deps.config.CURRENCY,
+    reference,
+    payerName: payer.name,
+    state: 'received',
+    source: told.source,
+    paidAt: at,
+    receivedAt: deps.clock.now(),
+    ...sealed(deps.vault, id, told),
+  }
+  return (await insertRow(db, row)) ? id : undefined
+}
+
+/** Books the deposits that a provider lists and never told: those with an account number of ours. Returns how many were new. */
+export const takeListedDeposits = async (
+  deps: Pick<Parts, 'clock' | 'config' | 'db' | 'vault'>,
+  provider: Provider,
+  movements: readonly Movement[],
+  source: 'list' | 'statement',
+): Promise<number> => {
+  const rail = depositRailOf(provider)
+  if (!rail) return 0
+  const named = movements.flatMap(({ receipt, at, amountMinor, references }) => {
+    const reference = amountMinor > 0n ? references.map(readDepositCode).find((code) => code !== undefined) : undefined
+    return reference === undefined ? [] : [{ receipt, at, amountMinor, reference, payer: { name: null, phone: null } }]
+  })
+  if (named.length === 0) return 0
+  const known = await knownReceipts(
+    deps.db,
+    provider,
+    named.map(({ receipt }) => receipt),
+  )
+  let taken = 0
+  for (const notice of named.filter(({ receipt }) => !known.has(receiptKey(receipt)))) {
+    const id = await recordDeposit(deps.db, deps, rail, notice, { source })
+    if (id === undefined) continue
+    taken += 1
+    await settleDeposit(deps.db, id)
+  }
+  return taken
+}
+
+const behindSeconds = 3 * 3_600
+
+/** Looks for deposits whose notice was lost in the provider's list of the last hours. Older ones are found when their day is compared. */
+export const findLostDeposits = async (deps: Parts): Promise<void> => {
+  const { collection } = deps.rails
+  if (!collection || !(await hasOpenDeposits(deps.db))) return
+  const now = deps.clock.now()
+  const listed = await collection.listPaidIn({ start: secondsAfter(now, -behindSeconds), end: now })
+  if (listed === undefined) throw new Error('the provider did not list what was paid in')
+  await takeListedDeposits(deps, providerOf(collectionRail), listed, 'list')
+}

@@ -1,0 +1,191 @@
+import { and, eq, isNotNull, isNull } from 'drizzle-orm'
+import type { Config } from '../../config.ts'
+import type { Db, Tx } from '../../db/client.ts'
+import { newestFirst } from '../../db/list-queries.ts'
+import { prepare } from '../../db/prepare.ts'
+import { oneOf } from '../../db/tables/columns.ts'
+import { payments } from '../../db/tables/payments.ts'
+import { rarePaymentStatuses } from '../../db/transitions.ts'
+import { audit } from '../../events/audit.ts'
+import type { PageRequest } from '../../http/pagination.ts'
+import { transfer, transferWithin } from '../../ledger/ledger.ts'
+import { isoTime, isoTimeOrNull, secondsAfter } from '../../lib/clock.ts'
+import { conflict } from '../../lib/errors.ts'
+import { failure } from '../../lib/failure-codes.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import { only } from '../../lib/lists.ts'
+import type { Evidence } from '../../rails/rail.ts'
+import { silenceSeconds } from '../attempts/attempt.ts'
+import { type AttemptRecord, attemptsOf } from '../attempts/queries.ts'
+import { balanceUpdated } from '../identity/accounts/service.ts'
+import type { Operator } from '../operators.ts'
+import { writeChange } from '../payments/change.ts'
+import { lockPaymentWithAccount, type PaymentRecord } from '../payments/queries.ts'
+import type { FindPayments, ResolvePayment } from '../payments/schema.ts'
+import { settlePayments } from '../payments/settle.ts'
+import { agreeToCost } from '../suspense/cost-service.ts'
+
+/** `waitingId`: the adjustment that waits for a second administrator; the payment is as it was. */
+export type Resolution = { payment: PaymentRecord; waitingId: Uuid | null }
+
+const decided = (payment: PaymentRecord): Resolution => ({ payment, waitingId: null })
+const waiting = (payment: PaymentRecord, { id }: { id: Uuid }): Resolution => ({ payment, waitingId: id })
+
+const all = prepare(
+  'payments.all',
+  { status: 'text?', rare: 'flag?', attention: 'flag?', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    newestFirst(
+      orm.select().from(payments),
+      { id: payments.id },
+      at,
+      at.status && eq(payments.status, at.status),
+      // As the text of the index's condition: no plan for any status uses it.
+      at.rare && oneOf(payments.status, rarePaymentStatuses),
+      at.attention && and(isNotNull(payments.lateSuccessAt), isNull(payments.lateSuccessResolvedAt)),
+    ),
+  'pool',
+)
+
+/** Of all tenants. */
+export const listAllPayments = (
+  db: Db,
+  { status, attention }: Pick<FindPayments, 'status' | 'attention'>,
+  page: PageRequest,
+): Promise<PaymentRecord[]> =>
+  db.run(all, { status, rare: rarePaymentStatuses.some((rare) => rare === status), attention: attention !== undefined, ...page })
+
+const evidenceOf = ({ outcome, provider_receipt: receipt }: ResolvePayment): Evidence =>
+  outcome === 'succeeded'
+    ? { kind: 'succeeded', receipt: receipt ?? null, amountMinor: null }
+    : { kind: 'failed', ...failure('resolved_by_operator') }
+
+const noteResolution = (
+  tx: Tx,
+  operator: Operator,
+  before: PaymentRecord,
+  after: PaymentRecord,
+  input: ResolvePayment,
+): Promise<void> =>
+  audit(tx, operator, tx.at, {
+    action: 'admin.payment_resolve',
+    workspaceId: after.workspaceId,
+    subject: { type: 'payment', id: after.id },
+    before: { status: before.status },
+    after: {
+      status: after.status,
+      outcome: input.outcome,
+      evidence: input.evidence,
+      provider_receipt: after.providerReceipt ?? after.lateSuccessReceipt,
+    },
+  })
+
+/** Books the money that left: the provider paid it out, so it is posted to the clearing account, and charged to the payer or to us. */
+const bookLateSuccess = async (
+  tx: Tx,
+  config: Config,
+  operator: Operator,
+  payment: PaymentRecord,
+  input: ResolvePayment & { outcome: 'charged' | 'written_off' },
+): Promise<Resolution> => {
+  const resolution = input.outcome
+  const amountMinor = payment.lateSuccessAmountMinor
+  if (amountMinor === null) throw conflict('This payment has no late success.', 'late_success', { status: payment.status })
+  if (payment.lateSuccessResolution === resolution) return decided(payment)
+  if (payment.lateSuccessResolution !== null)
+    throw conflict('This late success is booked already.', 'late_success', { resolution: payment.lateSuccessResolution })
+  const { id, accountId } = payment
+  const { at } = tx
+  const reference = { type: 'payment', id } as const
+  const memo = 'late success'
+  const change = { lateSuccessResolution: resolution, lateSuccessResolvedAt: at }
+  const options = { actor: operator, type: null, action: `payment.late_success_${resolution}` } as const
+  if (resolution === 'written_off') {
+    const { evidence } = input
+    const agreed = await agreeToCost(tx, config, operator, { kind: 'late_success_written_off', payment, amountMinor, evidence })
+    if (agreed.status === 'pending') return waiting(payment, agreed)
+    const move = { id: newId(), debit: 'adjustments', credit: 'rail_clearing', amountMinor, reference, memo } as const
+    await transferWithin(tx, [move], at)
+    return decided(await writeChange(tx, payment, change, options))
+  }
+  const { balance } = await transfer(tx, {
+    ownerId: accountId,
+    amountMinor: -amountMinor,
+    against: 'rail_clearing',
+    reference,
+    memo,
+    at,
+  })
+  return decided(await writeChange(tx, payment, change, { ...options, balance: await balanceUpdated(tx, accountId, balance) }))
+}
+
+type Tried = Pick<AttemptRecord, 'state' | 'askedAt' | 'updatedAt'>
+
+/**
+ * From when on a person may say that a payment failed: its money is given back, and no answer that comes later takes it again. Null: the
+ * rail must be asked first. `attempt` is the one that may have been sent; without one there is nothing to ask about.
+ */
+const mayFailFrom = (attempt: Tried | undefined, unknownSince: Date): Date | null => {
+  if (!attempt) return secondsAfter(unknownSince, silenceSeconds)
+  // The provider has answered with what does not fit. It is not asked again, and may still correct itself.
+  const asked = attempt.state === 'disputed' ? attempt.updatedAt : attempt.askedAt
+  return asked && secondsAfter(asked, silenceSeconds)
+}
+
+/** What gives a customer money back that may have left waits until the rail was asked and had its time to answer. */
+const refuseTooEarly = async (tx: Tx, payment: PaymentRecord): Promise<void> => {
+  const attempts = await attemptsOf(tx, [payment.id])
+  const from = mayFailFrom(
+    attempts.find(({ state }) => state !== 'not_sent'),
+    payment.updatedAt,
+  )
+  if (from && from <= tx.at) return
+  const message = from
+    ? `The rail was asked about this payment and may still answer: decide from ${isoTime(from)} on.`
+    : 'The rail was not asked about this payment yet: the service asks it by itself, within a minute while its jobs run.'
+  throw conflict(message, 'rail_may_answer', { from: isoTimeOrNull(from) })
+}
+
+const endUnknown = async (
+  tx: Tx,
+  config: Config,
+  operator: Operator,
+  payment: PaymentRecord,
+  input: ResolvePayment,
+): Promise<Resolution> => {
+  const { status, amountMinor } = payment
+  if (status === input.outcome) return decided(payment)
+  if (status !== 'unknown') throw conflict(`A payment that is ${status} cannot be resolved.`, 'status', { status })
+  if (input.outcome === 'failed') {
+    await refuseTooEarly(tx, payment)
+    const { evidence } = input
+    const agreed = await agreeToCost(tx, config, operator, { kind: 'payment_failed', payment, amountMinor, evidence })
+    if (agreed.status === 'pending') return waiting(payment, agreed)
+  }
+  const source = { kind: 'operator', actor: operator } as const
+  const settled = only(await settlePayments(tx, [{ payment, evidence: evidenceOf(input), source }]))
+  if (settled.verdict !== 'applied') throw conflict('Another payment has this receipt.', 'provider_receipt')
+  return decided(settled.payment)
+}
+
+/**
+ * Decisions for a person who has checked with the provider what happened: the outcome of a payment that is `unknown`, and who pays for a
+ * late success. What costs the organisation may wait for a second administrator, who decides the same. The same outcome again gives the
+ * same answer.
+ */
+export const resolvePayment = async (
+  tx: Tx,
+  config: Config,
+  operator: Operator,
+  id: Uuid,
+  input: ResolvePayment,
+): Promise<Resolution> => {
+  const payment = await lockPaymentWithAccount(tx, id)
+  const { outcome } = input
+  const resolution =
+    outcome === 'charged' || outcome === 'written_off'
+      ? await bookLateSuccess(tx, config, operator, payment, { ...input, outcome })
+      : await endUnknown(tx, config, operator, payment, input)
+  if (resolution.payment !== payment) await noteResolution(tx, operator, payment, resolution.payment, input)
+  return resolution
+}

@@ -1,0 +1,37 @@
+import type { Logger } from 'pino'
+import type { ContractWallets } from '../auth/contract-wallet.ts'
+import type { OrderNames } from '../auth/order-names.ts'
+import type { ReceiptKeys } from '../auth/receipt-keys.ts'
+import type { Derivations, Vault } from '../auth/vault.ts'
+import type { Config } from '../config.ts'
+import type { Database } from '../db/client.ts'
+import type { Reads } from '../db/standby.ts'
+import type { Witness } from '../db/witness.ts'
+import type { Cursors } from '../http/pagination.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { SendJournal } from '../lib/send-journal.ts'
+import type { Rails } from '../rails/rail.ts'
+import type { Alerts } from './alerts.ts'
+import type { OnAuthorityLost } from './ports.ts'
+
+/** What features are built from: `app.ts` builds each part once. A function that needs one or two of them takes those alone. */
+export type Parts = {
+  config: Config
+  db: Database
+  reads: Reads
+  clock: Clock
+  logger: Logger
+  vault: Vault
+  derivations: Derivations
+  orderNames: OrderNames
+  receiptKeys: ReceiptKeys
+  contractWallets: ContractWallets
+  cursors: Cursors
+  jobs: Jobs
+  rails: Rails
+  witness: Witness
+  sends: SendJournal | undefined
+  alerts: Alerts
+  onAuthorityLost: OnAuthorityLost
+}

@@ -1,0 +1,207 @@
+import type { Tx } from '../../db/client.ts'
+import { prepareUpdateAll } from '../../db/prepare-write.ts'
+import { payments } from '../../db/tables/payments.ts'
+import { openPaymentStatuses, type ReleasedPaymentStatus, requireMove } from '../../db/transitions.ts'
+import { appendEvents, type NewEvent } from '../../events/append.ts'
+import { type ActedEntry, type Actor, auditAll } from '../../events/audit.ts'
+import type { AuditAction } from '../../events/audit-actions.ts'
+import type { EventType } from '../../events/types.ts'
+import { wakeAfterCommit } from '../../jobs/jobs.ts'
+import { endHolds } from '../../ledger/ledger.ts'
+import type { Failure } from '../../lib/failure-codes.ts'
+import { only } from '../../lib/lists.ts'
+import { getAccounts } from '../identity/accounts/queries.ts'
+import { balanceEvents } from '../identity/accounts/service.ts'
+import { exhaustMandateIfSpent } from '../mandates/end.ts'
+import { cancelWaitingCosts } from '../suspense/cost-service.ts'
+import { finishBatches } from './batch/change.ts'
+import { releaseCharges } from './evaluation/counters.ts'
+import { presentPayment } from './present.ts'
+import type { PaymentRecord } from './queries.ts'
+
+const changeable = [
+  'status',
+  'dispatchDueAt',
+  'providerReceipt',
+  'failureCode',
+  'failureMessage',
+  'providerCode',
+  'lateSuccessReceipt',
+  'lateSuccessAmountMinor',
+  'lateSuccessAt',
+  'lateSuccessResolution',
+  'lateSuccessResolvedAt',
+  'completedAt',
+] as const
+
+export type PaymentChange = Partial<Pick<PaymentRecord, (typeof changeable)[number]>>
+
+export type ChangeOptions = {
+  actor: Actor
+  /** For a change without a new state; else the event and the audit row are named after the new state. Null: no event. */
+  type?: Extract<EventType, `payment.${string}`> | null
+  action?: AuditAction
+  after?: Record<string, unknown>
+  /** What the payment was decided from, where it was decided again. */
+  inputs?: Buffer | undefined
+}
+
+export type Changing = { payment: PaymentRecord; change: PaymentChange; options: ChangeOptions }
+
+const update = prepareUpdateAll('payments.change', payments, [...changeable, 'updatedAt'])
+
+const changed = ({ payment, change }: Changing, at: Date): PaymentRecord => {
+  const status = change.status ?? payment.status
+  if (status !== payment.status) requireMove('payment', payment.status, status)
+  return { ...payment, ...change, ...(status !== 'processing' && { dispatchDueAt: null }), updatedAt: at }
+}
+
+/** Each status has its event; one that waits for a person has that of its approval. */
+const statusEvent = (status: PaymentRecord['status']): EventType | null =>
+  status === 'scheduled' || status === 'pending_approval' ? null : (`payment.${status}` as const)
+
+const eventOf = (after: PaymentRecord, { type }: ChangeOptions): NewEvent[] => {
+  const named = type === undefined ? statusEvent(after.status) : type
+  const { accountId, workspaceId } = after
+  return named === null
+    ? []
+    : [{ type: named, accountId, workspaceId, paymentId: after.id, data: presentPayment(after), snapshot: after.snapshot }]
+}
+
+const auditOf = (
+  before: PaymentRecord,
+  after: PaymentRecord,
+  { actor, action, after: details, inputs }: ChangeOptions,
+): ActedEntry => ({
+  actor,
+  // Statuses that no event names.
+  action:
+    action ??
+    (after.status === 'scheduled' || after.status === 'pending_approval' ? 'payment.create' : `payment.${after.status}`),
+  workspaceId: after.workspaceId,
+  subject: { type: 'payment', id: after.id },
+  before: { status: before.status },
+  after: { status: after.status, ...details },
+  inputs,
+})
+
+/** What an administrator proposed about the payment is decided now: its outcome, or who pays for a late success. */
+const isDecided = (before: PaymentRecord, after: PaymentRecord): boolean =>
+  (before.status === 'unknown' && after.status !== 'unknown') || before.lateSuccessResolution !== after.lateSuccessResolution
+
+const isEnded = (status: PaymentRecord['status']): boolean =>
+  status !== 'scheduled' && !openPaymentStatuses.some((open) => open === status)
+
+/**
+ * The only way to change payments after their creation: transitions of the table, with their events and audit rows, one statement for each
+ * table. `balances`: the events of the accounts whose money moved, after all changes. A payment that is not `processing` is not due to be
+ * sent. The caller has locked the owning accounts and the payments; each payment is named once.
+ */
+export const writeChanges = async (
+  tx: Tx,
+  changing: readonly Changing[],
+  balances: readonly NewEvent[] = [],
+): Promise<PaymentRecord[]> => {
+  const { at } = tx
+  const pairs = changing.map((each) => ({ ...each, after: changed(each, at) }))
+  const events = [...pairs.flatMap(({ after, options }) => eventOf(after, options)), ...balances]
+  const rows = pairs.map(({ after }) => after)
+  if (rows.length > 0) tx.defer(update(tx.query, rows))
+  await Promise.all([
+    appendEvents(tx, events),
+    auditAll(
+      tx,
+      at,
+      pairs.map(({ payment, after, options }) => auditOf(payment, after, options)),
+    ),
+  ])
+  await cancelWaitingCosts(
+    tx,
+    pairs.flatMap(({ payment, after, options: { actor } }) =>
+      isDecided(payment, after) ? [{ paymentId: payment.id, actor }] : [],
+    ),
+  )
+  const batches = new Set(pairs.flatMap(({ after }) => (after.batchId && isEnded(after.status) ? [after.batchId] : [])))
+  if (batches.size > 0) await finishBatches(tx, [...batches])
+  return rows
+}
+
+export const writeChange = async (
+  tx: Tx,
+  payment: PaymentRecord,
+  change: PaymentChange,
+  { balance, ...options }: ChangeOptions & { balance?: readonly NewEvent[] },
+): Promise<PaymentRecord> => only(await writeChanges(tx, [{ payment, change, options }], balance))
+
+export type Release = { to: ReleasedPaymentStatus; actor: Actor; failure?: Failure | undefined }
+
+/** How a payment ends. `succeeded`: the held money has left. Every other end gives it back, and takes the payment off its limits. */
+export type PaymentEnd = { payment: PaymentRecord } & (Release | { to: 'succeeded'; actor: Actor; receipt: string | null })
+
+const changeOf = (end: PaymentEnd, at: Date): Changing => {
+  const { payment, actor } = end
+  if (end.to === 'succeeded') {
+    const { receipt } = end
+    const change = { status: end.to, providerReceipt: receipt, completedAt: at }
+    return { payment, change, options: { actor, after: { provider_receipt: receipt } } }
+  }
+  const { failure } = end
+  const change = {
+    status: end.to,
+    failureCode: failure?.code ?? null,
+    failureMessage: failure?.message ?? null,
+    providerCode: failure?.providerCode ?? null,
+    completedAt: at,
+  }
+  const after = failure && { failure_code: failure.code, provider_code: failure.providerCode }
+  return { payment, change, options: { actor, ...(after && { after }) } }
+}
+
+/**
+ * Ends payments: their holds, their charges, their mandates, with one event for each payment and one for each account. The caller has locked
+ * the owning accounts and the payments; each payment is named once. Results are in the same order.
+ */
+export const endPayments = async (tx: Tx, ends: readonly PaymentEnd[]): Promise<PaymentRecord[]> => {
+  if (ends.length === 0) return []
+  const { at } = tx
+  const holds = ends.flatMap(({ payment, to }) =>
+    payment.holdTransferId === null
+      ? []
+      : [{ kind: to === 'succeeded' ? 'post' : 'void', holdId: payment.holdTransferId, ownerId: payment.accountId } as const],
+  )
+  // A scheduled payment has no hold and no charges.
+  const released = ends
+    .filter(({ to, payment }) => to !== 'succeeded' && payment.holdTransferId !== null)
+    .map(({ payment }) => payment.id)
+  const owners = [...new Set(holds.map(({ ownerId }) => ownerId))]
+  const [balances, accounts] = await Promise.all([
+    endHolds(tx, holds, at),
+    owners.length === 0 ? [] : getAccounts(tx, owners),
+    releaseCharges(tx, released),
+  ])
+  const updated = balanceEvents(accounts, balances)
+  const changing = ends.map((end) => changeOf(end, at))
+  const after = await writeChanges(tx, changing, updated)
+  const paid = after.filter(({ status }) => status === 'succeeded')
+  for (const mandateId of new Set(paid.map((payment) => payment.mandateId)))
+    if (mandateId) await exhaustMandateIfSpent(tx, mandateId)
+  return after
+}
+
+/** Ends a payment that will not be paid. */
+export const releasePayment = async (tx: Tx, payment: PaymentRecord, release: Release): Promise<PaymentRecord> =>
+  only(await endPayments(tx, [{ payment, ...release }]))
+
+/** Starts approved payments: each row itself is a queue entry. */
+export const startPayments = async (tx: Tx, payments: readonly PaymentRecord[]): Promise<PaymentRecord[]> => {
+  if (payments.length === 0) return []
+  wakeAfterCommit(tx, 'payments', [...new Set(payments.map(({ rail }) => rail))])
+  return writeChanges(
+    tx,
+    payments.map((payment) => ({
+      payment,
+      change: { status: 'processing', dispatchDueAt: tx.at },
+      options: { actor: { accountId: null, origin: null, way: 'approval' } },
+    })),
+  )
+}

@@ -1,0 +1,81 @@
+import { type Db, statement } from '../../db/client.ts'
+import { secondsAfter } from '../../lib/clock.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { providerOf, railNames } from '../../lib/rail-names.ts'
+import type { Evidence, Rails } from '../../rails/rail.ts'
+import { repeatWithinSeconds } from '../attempts/attempt.ts'
+import type { PaymentRecord } from './queries.ts'
+
+/** Lost writes may have been the approval of a payment, and that it was sent. */
+export const mayHaveBeenSent: Evidence = {
+  kind: 'unknown',
+  code: 'restored',
+  message: 'The database went back to a time before it was sent, so it may have been sent.',
+}
+
+const couldBeSentFrom = (payment: string): string => `coalesce(${payment}.execute_at, ${payment}.created_at)`
+
+/** Whether `payment` could have been sent before loss `loss` was noticed: asked for by then, and due if it has a time. */
+export const isOlderThan = (loss: string, payment: string): string => `${loss}.noticed_at > ${couldBeSentFrom(payment)}`
+
+/** Than the latest one, which a statement reads once for all its payments. */
+export const isOlderThanLoss = (payment: string): string =>
+  `coalesce((select max(l.noticed_at) from write_losses l) > ${couldBeSentFrom(payment)}, false)`
+
+/** A statement's line that was found after a loss may be this payment, made and sent in the writes that were lost, and asked for again. */
+export const mayBeListed: Evidence = {
+  kind: 'unknown',
+  code: 'listed',
+  message:
+    'A statement lists a payment of this sum that nothing here explains, so it may have been sent before writes were lost.',
+}
+
+const providersSql = railNames.map((rail) => `('${providerOf(rail)}', '${rail}')`).join(', ')
+
+/**
+ * Whether a statement that was compared while a loss was open lists a payment of this sum that is still in suspense. `payment` was asked for
+ * after that loss: one that was lost whole, with its key, looks like this when its client repeats it.
+ */
+export const isListedAsLost = (payment: string): string =>
+  `exists (select from write_losses l join suspense_items s on s.created_at between l.noticed_at and coalesce(l.ended_at, 'infinity')
+     where l.noticed_at <= ${payment}.created_at and s.resolved_at is null and s.direction = 'out' and s.reason = 'not_in_our_books'
+       and s.amount_minor = ${payment}.amount_minor and (s.rail, ${payment}.rail) in (${providersSql}))`
+
+/** What the names of a payment's order follow from. A payment that was lost and is requested again with the same key is the same order. */
+export const seedOf = ({
+  id,
+  accountId,
+  workspaceId,
+  idempotencyKey,
+}: Pick<PaymentRecord, 'id' | 'accountId' | 'workspaceId' | 'idempotencyKey'>): readonly string[] =>
+  idempotencyKey === null ? ['payment', id] : ['payments', accountId, workspaceId, idempotencyKey]
+
+const notRefused = statement(
+  'payments.not_refused_as_duplicate',
+  `select p.id from payments p where p.id = any($1::uuid[]) and not (p.created_at > $2 and exists (
+     select from unnest($3::text[], $4::text[]) as r(rail, account) where r.rail = p.rail
+       and (r.account is null or exists (select from duplicate_checks c where c.rail = r.rail and c.account = r.account))))`,
+)
+
+/**
+ * Of payments that may have been sent before writes were lost, those that their provider might pay again: it has no id of ours, no test has shown
+ * that it refuses the same one, or it has had the time to forget it.
+ */
+export const thoseThatMayBePaidTwice = async (
+  db: Db,
+  { payout }: Pick<Rails, 'payout'>,
+  ids: readonly Uuid[],
+  at: Date,
+): Promise<ReadonlySet<Uuid>> => {
+  const repeated = railNames.flatMap((rail) => {
+    const repeats = payout[rail]?.repeats
+    return repeats ? [{ rail, account: repeats.provenFor }] : []
+  })
+  const rows = await db.query<{ id: Uuid }>(notRefused, [
+    ids,
+    secondsAfter(at, -repeatWithinSeconds),
+    repeated.map(({ rail }) => rail),
+    repeated.map(({ account }) => account),
+  ])
+  return new Set(rows.map(({ id }) => id))
+}

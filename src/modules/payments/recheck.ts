@@ -1,0 +1,270 @@
+import type { Principal } from '../../auth/principal.ts'
+import type { Db, Tx } from '../../db/client.ts'
+import type { ErrorCode } from '../../errors/catalogue.ts'
+import { Refusal } from '../../lib/errors.ts'
+import { type Failure, failure } from '../../lib/failure-codes.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Minor } from '../../lib/money.ts'
+import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
+import { chargesFor, evaluate, stillCovered } from '../../policy/evaluate.ts'
+import { explain } from '../../policy/explain.ts'
+import type { Decision, Evaluation, Periods, Usage } from '../../policy/types.ts'
+import { loadMandate, type PaymentMandate, readMandateOf } from '../mandates/for-payments.ts'
+import {
+  type Authority,
+  type ChainAnswers,
+  confirmedBy,
+  holdsApprovals,
+  type RequesterStop,
+  readAuthority,
+} from './evaluation/authority.ts'
+import { contextOf, evaluationOf, type PaymentContext } from './evaluation/context.ts'
+import { moveCharges } from './evaluation/counters.ts'
+import { type LockedState, readState, type StateQuery, usageKey } from './evaluation/state.ts'
+import type { PaymentRecord } from './queries.ts'
+
+type Zone = Principal['workspace']['zone']
+
+const changed = (message: string): Failure => failure('policy_changed', null, message)
+
+/**
+ * Why a payment may not be sent now. `stopped`: something that can be lifted again stops it. `unapproved`: approvals that it needs are missing.
+ * `unconfirmed`: the chain of a contract wallet that approved it does not answer. `changed`: for good.
+ */
+export type Obstacle =
+  | { kind: 'stopped'; refusal: Refusal; failure: Failure }
+  | { kind: 'unapproved' | 'unconfirmed'; failure: Failure }
+  | { kind: 'changed'; failure: Failure }
+
+const hasChanged = (message: string): Obstacle => ({ kind: 'changed', failure: changed(message) })
+
+const isStopped = (code: ErrorCode, message: string, capability?: string): Obstacle => ({
+  kind: 'stopped',
+  refusal: new Refusal(code, { message, ...(capability && { details: { capability } }) }),
+  failure: changed(message),
+})
+
+/** What stops the requester, as a reason why a payment is not sent. */
+export const requesterStops: Readonly<Record<RequesterStop, Obstacle>> = {
+  account: isStopped('account_frozen', 'The account that asked for the payment is frozen.'),
+  payments: isStopped('capability_disabled', 'The account that asked for the payment may no longer pay.', 'payments'),
+  api_keys: isStopped('capability_disabled', 'The API keys of the account that asked for the payment are disabled.', 'api_keys'),
+  oauth: isStopped('capability_disabled', 'The agents of the account that asked for the payment are disabled.', 'oauth'),
+}
+
+/** A payment under way continues in a frozen workspace, but not with a stopped beneficiary, grant or account. */
+const stopped = ({ owner, grants, beneficiary }: PaymentContext, { stop }: Authority): Obstacle | undefined => {
+  if (grants.some((grant) => grant.revoked)) return hasChanged('The grant that initiated the payment was revoked.')
+  if (beneficiary.archived) return hasChanged('The beneficiary was archived.')
+  if (owner.status !== 'active') return isStopped('workspace_frozen', 'The account that pays is frozen.')
+  if (!owner.paymentsEnabled) return isStopped('capability_disabled', 'The account may no longer pay.', 'payments')
+  if (stop) return requesterStops[stop]
+  if (grants.some((grant) => grant.frozen)) return isStopped('grant_frozen', 'The grant that initiated the payment is frozen.')
+  if (beneficiary.frozen) return isStopped('beneficiary_frozen', 'The beneficiary is frozen.')
+  return undefined
+}
+
+const least = (minor: Minor): Minor => (minor < 0n ? 0n : minor)
+
+const monthOf = (day: string): string => `${day.slice(0, 7)}-01`
+
+/** The counters of its day already include the payment, so it is subtracted here. A counter may be younger than the payment. */
+const withoutOwn = ({ amountMinor, countedDay }: PaymentRecord, usage: Usage, periods: Periods): Usage => ({
+  dayMinor: countedDay === periods.day ? least(usage.dayMinor - amountMinor) : usage.dayMinor,
+  monthMinor: monthOf(countedDay) === periods.month ? least(usage.monthMinor - amountMinor) : usage.monthMinor,
+})
+
+const unique = (ids: readonly (Uuid | null)[]): Uuid[] => [...new Set(ids.filter((id) => id !== null))]
+
+/** A payment, and the day whose limits apply to it. */
+type Again = { payment: PaymentRecord; day: string }
+
+/** A payment that counts in another day from now on uses that day's limits: the next one is decided with what is left of them. */
+const use = (state: LockedState, { amountMinor, countedDay }: PaymentRecord, evaluation: Evaluation): void => {
+  for (const { subjectId, period, periodStart } of chargesFor(evaluation)) {
+    if (period === 'total' || (period === 'month' && periodStart === monthOf(countedDay))) continue
+    const key = usageKey(subjectId, period, periodStart)
+    state.usage.set(key, (state.usage.get(key) ?? 0n) + amountMinor)
+  }
+}
+
+/** The grants behind a payment, root first, and how many approvals were asked for. */
+type Asked = { lineage: readonly Uuid[]; required: number }
+
+/** The sum of its day includes the payment itself, with the approvals that were asked for. */
+const withoutOwnUnapproved = (
+  { status, amountMinor, approvalId, mandateId, countedDay, paymentType, rail }: PaymentRecord,
+  { unapproved }: PaymentContext,
+  { lineage: grantLineage, required }: Asked,
+  { day }: Periods,
+) => {
+  const approvals = approvalId === null && mandateId !== null ? 1 : required
+  return status !== 'scheduled' && countedDay === day
+    ? [...unapproved, { paymentType, rail, grantLineage, approvals, amountMinor: -amountMinor }]
+    : unapproved
+}
+
+/** What a payment is decided from again: as of `at`, without its own charges. */
+const evaluationAgain = (
+  { payment, day, at }: Again & { at: Date },
+  state: LockedState,
+  asked: Asked,
+  mandate: PaymentMandate | null | undefined,
+): { context: PaymentContext; evaluation: Evaluation } => {
+  const { workspaceId, beneficiaryId, initiatorAccountId, amountMinor, paymentType, createdAt, accountReference } = payment
+  const { lineage } = asked
+  const zone = state.workspaces.get(workspaceId)?.zone
+  if (!zone) throw new Error('a payment has no workspace')
+  const periods = { ...periodsAt(at, effectiveTimeZone(zone, at)), day, month: monthOf(day) }
+  const context = contextOf(state, { workspaceId, lineage, beneficiaryId, accountReference, periods })
+  if (!context) throw new Error('a payment has no beneficiary')
+  const own: PaymentContext = {
+    ...context,
+    unapproved: withoutOwnUnapproved(payment, context, asked, periods),
+    grants: context.grants.map((grant) => ({ ...grant, usage: withoutOwn(payment, grant.usage, periods) })),
+    policies: context.policies.map((policy) => ({ ...policy, usage: withoutOwn(payment, policy.usage, periods) })),
+  }
+  if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
+  // A mandate's window and the duplicate check use the moment when the payment was created.
+  const request = { workspaceId, initiatorAccountId, lineage, amountMinor, paymentType, at: createdAt }
+  const guard = {
+    earlier: null,
+    typicalAmountMinor: null,
+    duplicateIsIntended: true,
+    onDuplicate: null,
+    duplicateWindowSeconds: 0,
+    unitMinor: 1n,
+  }
+  return { context, evaluation: evaluationOf(own, { ...request, ...guard }, periods, mandate?.rules ?? null) }
+}
+
+const covers = (decision: Decision, payment: PaymentRecord, { approvers, signers }: Authority): boolean =>
+  stillCovered(decision, {
+    approverAccountIds: approvers,
+    signedAccountIds: signers,
+    initiatorAccountId: payment.initiatorAccountId,
+  })
+
+const unconfirmed: Obstacle = {
+  kind: 'unconfirmed',
+  failure: changed('The chain of the wallet that approved it did not say whether the approval still counts.'),
+}
+
+const decideOne = async (
+  tx: Tx,
+  again: Again,
+  state: LockedState,
+  { authority, answers }: { authority: Authority; answers: ChainAnswers | null },
+): Promise<Obstacle | undefined> => {
+  const { payment, day } = again
+  if (!authority.requested) return hasChanged('Who asked for the payment may no longer ask for it.')
+  if (!holdsApprovals(authority)) return { kind: 'unapproved', failure: changed('An approval that was given no longer counts.') }
+  const { workspaceId, mandateId, amountMinor } = payment
+  const mandate = mandateId ? await loadMandate(tx, workspaceId, mandateId, amountMinor) : null
+  const { context, evaluation } = evaluationAgain({ ...again, at: tx.at }, state, authority, mandate)
+  const stop = stopped(context, authority)
+  if (stop) return stop
+  const decision = evaluate(evaluation)
+  if (!covers(decision, payment, authority))
+    return hasChanged(`The approvals given no longer cover it: ${explain(decision, payment.currency)}`)
+  const confirmed = answers === null ? authority : confirmedBy(authority, answers)
+  if (!holdsApprovals(confirmed) || !covers(decision, payment, confirmed)) return unconfirmed
+  if (payment.countedDay !== day) use(state, payment, evaluation)
+  return undefined
+}
+
+/** What decisions about these payments depend on now. */
+const stateQuery = (again: readonly Again[], lineageOf: (payment: PaymentRecord) => readonly Uuid[], at: Date): StateQuery => {
+  const payments = again.map(({ payment }) => payment)
+  return {
+    workspaceIds: unique(payments.map(({ workspaceId }) => workspaceId)),
+    grantIds: unique(payments.flatMap(lineageOf)),
+    beneficiaryIds: unique(payments.map(({ beneficiaryId }) => beneficiaryId)),
+    accountReferences: payments.map(({ accountReference }) => accountReference),
+    periods: again.map(({ day }) => ({ day, month: monthOf(day) })),
+    at,
+  }
+}
+
+/**
+ * The one function that says whether what payments rest on still holds: who asked for them and by which grant, the approvals with their
+ * accounts and wallets, the mandate, the payee, capabilities, freezes, policies. It decides them again, without their own charges. Results are
+ * in the same order; undefined: it holds. `answers`: of the chains, asked before the transaction; null where they need not confirm anything yet.
+ */
+const decideAgain = async (
+  tx: Tx,
+  again: readonly Again[],
+  { authorityOf, answers, known }: { authorityOf: AuthorityOf; answers: ChainAnswers | null; known?: Known },
+): Promise<(Obstacle | undefined)[]> => {
+  const lineageOf = ({ id }: PaymentRecord) => authorityOf(id).lineage
+  const isKnown = known && again.every(({ payment }) => lineageOf(payment).every((id) => known.lineage.includes(id)))
+  const state = isKnown ? known.state : await readState(tx, stateQuery(again, lineageOf, tx.at))
+  const obstacles: (Obstacle | undefined)[] = []
+  for (const each of again) obstacles.push(await decideOne(tx, each, state, { authority: authorityOf(each.payment.id), answers }))
+  return obstacles
+}
+
+/** A state that was read with the authority, for payments of this lineage: what is of another one is read again. */
+type Known = { state: LockedState; lineage: readonly Uuid[] }
+
+type AuthorityOf = (paymentId: Uuid) => Authority
+
+/**
+ * Checks everything again before money leaves. The limits are those of the day in which a payment counts, whenever it is sent. The caller
+ * has locked the owning accounts and the payments. A few statements for a whole batch; results are in the same order.
+ */
+export const recheckPayments = async (
+  tx: Tx,
+  payments: readonly PaymentRecord[],
+  answers: ChainAnswers,
+): Promise<(Obstacle | undefined)[]> => {
+  const authorityOf = await readAuthority(tx, payments)
+  const again = payments.map((payment) => ({ payment, day: payment.countedDay }))
+  return decideAgain(tx, again, { authorityOf, answers })
+}
+
+/**
+ * The same check when an approval is given. A payment counts in the day in which it is released: one that is approved on a later day is decided
+ * for the day of its last approval, and counts there; the items of a batch one after the other. The caller has locked the owning ledger
+ * account and the payments, which are all of one workspace. `lineage`: the grants behind them; `zone`: of their workspace. A chain that does not answer now is asked again before the money leaves.
+ */
+export const countOnApproval = async (
+  tx: Tx,
+  payments: readonly PaymentRecord[],
+  { lineage, zone }: { lineage: readonly Uuid[]; zone: Zone },
+): Promise<(Obstacle | undefined)[]> => {
+  const { day } = periodsAt(tx.at, effectiveTimeZone(zone, tx.at))
+  const again = payments.map((payment) => ({ payment, day }))
+  const [state, authorityOf] = await Promise.all([
+    readState(
+      tx,
+      stateQuery(again, () => lineage, tx.at),
+    ),
+    readAuthority(tx, payments),
+  ])
+  const obstacles = await decideAgain(tx, again, { authorityOf, answers: null, known: { state, lineage } })
+  const moving = payments.filter((payment, index) => !obstacles[index] && day !== payment.countedDay)
+  await Promise.all(moving.map(({ id }) => moveCharges(tx, id, day)))
+  return obstacles
+}
+
+/**
+ * A payment whose reader asks how it would be decided now: with the grant that asked for it and those above it, the approvals that were asked for,
+ * and its workspace's zone.
+ */
+export type Reread = Asked & { payment: PaymentRecord; zone: Zone }
+
+/** How a payment that waits would be decided at `at`, by the rules and with the usage of that moment: for its reader. Changes nothing. */
+export const decideAt = async (db: Db, { payment, lineage, required, zone }: Reread, at: Date): Promise<Decision> => {
+  const again = { payment, day: periodsAt(at, effectiveTimeZone(zone, at)).day }
+  const { workspaceId, mandateId, amountMinor } = payment
+  const [state, mandate] = await Promise.all([
+    readState(
+      db,
+      stateQuery([again], () => lineage, at),
+    ),
+    mandateId ? readMandateOf(db, workspaceId, mandateId, amountMinor) : null,
+  ])
+  const { evaluation } = evaluationAgain({ ...again, at }, state, { lineage, required }, mandate)
+  return evaluate(evaluation)
+}

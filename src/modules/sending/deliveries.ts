@@ -1,0 +1,206 @@
+import { eq, sql } from 'drizzle-orm'
+import type { Vault } from '../../auth/vault.ts'
+import { type Database, type Db, first, statement, type Tx } from '../../db/client.ts'
+import { joinTurn } from '../../db/join-turn.ts'
+import { dropPeriods } from '../../db/periods.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareInsert, prepareInsertAll } from '../../db/prepare-write.ts'
+import { prepareRemoval, prune } from '../../db/prune.ts'
+import { beneficiaries } from '../../db/tables/beneficiaries.ts'
+import { callbackBodies, callbackDeliveries, payments } from '../../db/tables/payments.ts'
+import { type Clock, daysAfter } from '../../lib/clock.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
+import { pack, unpack } from '../../lib/packed-text.ts'
+import type { DeliveryKind } from '../../rails/rail.ts'
+import type { Verdict } from '../attempts/attempt.ts'
+import { type AttemptRecord, findAttempt } from '../attempts/queries.ts'
+import { destinationContext } from '../beneficiaries/destination-context.ts'
+import type { Parts } from '../parts.ts'
+
+export type Arrival = {
+  attemptId: Uuid | null
+  secret: string
+  kind: DeliveryKind
+  body: string
+  sourceIp: string
+  allowedSource: boolean
+}
+
+/** The result of a delivery: a verdict on its evidence, or the reason why there is none. */
+export type DeliveryVerdict = Verdict | 'forged' | 'unknown_attempt' | 'foreign_source' | 'other_request' | 'unbookable'
+
+/** The context that a delivery's sealed body is bound to. */
+export const deliveryContext = (deliveryId: Uuid): readonly string[] => ['callback_delivery', deliveryId]
+
+const refuse = (arrival: Arrival, knowsSecret: boolean, attempt: AttemptRecord | undefined): DeliveryVerdict | null => {
+  if (!arrival.allowedSource) return 'foreign_source'
+  if (!attempt) return 'unknown_attempt'
+  return knowsSecret ? null : 'forged'
+}
+
+/** A provider sends a notice a few times. This limit stops a sender that knows an attempt's secret from filling the disk. */
+const keptPerAttempt = 100
+
+const keepDeliveries = statement(
+  'callback_deliveries.keep',
+  `with kept as (
+     insert into callback_deliveries (id, attempt_id, account_id, kind, source_ip, authentic, received_at)
+     select x.id, x.attempt, (select a.account_id from rail_attempts a where a.id = x.attempt), x.kind, x.source, true, $7
+     from (select *, row_number() over (partition by attempt order by id) as n
+       from unnest($1::uuid[], $2::uuid[], $3::text[], $6::text[]) as given(id, attempt, kind, source)) as x
+     where x.n + (select count(*) from (select from callback_deliveries d where d.attempt_id = x.attempt and d.authentic limit $8) as earlier) <= $8
+     returning id, attempt_id, account_id),
+   bodies as (
+     insert into callback_bodies (id, body_ciphertext, body_key_id)
+     select x.id, x.body, x.key from unnest($1::uuid[], $4::bytea[], $5::text[]) as x(id, body, key) join kept on kept.id = x.id)
+   select id, account_id is not null or exists (select from callback_deliveries d join write_losses l on l.ended_at > d.received_at
+     where d.attempt_id = kept.attempt_id and d.authentic) as known from kept`,
+)
+
+type Authentic = Arrival & { attemptId: Uuid }
+type Kept = { stored: boolean; known: boolean }
+
+/**
+ * For each: whether it was stored, and whether its attempt is there. It is not stored when the attempt has enough deliveries. One whose
+ * attempt was lost is kept: a payment that is requested again is the same order, and has the same attempt. An attempt of which the provider told
+ * before a loss was ended by a person is known: that person has compared what was paid.
+ */
+const keepAll = async (deps: Parts, arrivals: readonly Authentic[]): Promise<Kept[]> => {
+  const rows = arrivals.map((arrival) => {
+    const id = newId()
+    return { ...arrival, id, sealed: deps.vault.seal(pack('notice', arrival.body), deliveryContext(id)) }
+  })
+  const kept = await deps.db.query<{ id: Uuid; known: boolean }>(keepDeliveries, [
+    rows.map(({ id }) => id),
+    rows.map(({ attemptId }) => attemptId),
+    rows.map(({ kind }) => kind),
+    rows.map(({ sealed }) => sealed.ciphertext),
+    rows.map(({ sealed }) => sealed.keyId),
+    rows.map(({ sourceIp }) => sourceIp),
+    deps.clock.now(),
+    keptPerAttempt,
+  ])
+  if (kept.length > 0) deps.jobs.wake('deliveries')
+  const known = new Map(kept.map((row) => [row.id, row.known]))
+  return rows.map(({ id }) => ({ stored: known.has(id), known: known.get(id) ?? true }))
+}
+
+const insertRefused = prepareInsertAll('deliveries.insert_refused', callbackDeliveries)
+
+/** For a refused delivery only the time, the source and the reason are stored: what a stranger sends is not evidence. */
+const noteRefused = async (
+  deps: Parts,
+  { attemptId, kind, sourceIp }: Arrival,
+  { attempt, verdict }: { attempt: AttemptRecord | undefined; verdict: DeliveryVerdict },
+): Promise<void> => {
+  const at = deps.clock.now()
+  const id = newId()
+  await insertRefused(deps.db.query, [
+    {
+      id,
+      attemptId,
+      accountId: attempt?.accountId,
+      kind,
+      sourceIp,
+      authentic: false,
+      verdict,
+      receivedAt: at,
+      processedAt: at,
+    },
+  ])
+  deps.logger.warn({ delivery: id, source: sourceIp, verdict }, 'a delivery was refused')
+}
+
+export type ReceiveDelivery = (arrival: Arrival, mayNote: () => boolean) => Promise<void>
+
+const mostInStatement = 64
+
+/**
+ * Stores deliveries with the right secret from an allowed source; they are processed after the answer. Those that arrive while others are
+ * stored are stored together, for a provider that reports many payments at once waits for it. `mayNote`: whether another refusal from this
+ * source may be stored; called only for a refusal.
+ */
+export const createReceiver = (deps: Parts): ReceiveDelivery => {
+  const keep = joinTurn<Authentic, Kept>({
+    query: (arrivals) => keepAll(deps, arrivals),
+    inFlight: 1,
+    maxKeys: mostInStatement,
+  })
+  return async (arrival, mayNote) => {
+    const { attemptId } = arrival
+    const knowsSecret = attemptId !== null && deps.orderNames.isSecretOf(attemptId, arrival.secret)
+    if (knowsSecret && arrival.allowedSource) {
+      const { stored, known } = await keep({ ...arrival, attemptId })
+      // Only this service can have made the secret, and it records an attempt before it sends it.
+      if (!known) deps.witness.reportLoss('a provider reports about an attempt that is not there')
+      if (stored) return
+    }
+    const attempt = attemptId === null ? undefined : await findAttempt(deps.db, attemptId)
+    const refusal = refuse(arrival, knowsSecret, attempt)
+    if (refusal !== null) {
+      if (mayNote()) await noteRefused(deps, arrival, { attempt, verdict: refusal })
+      return
+    }
+    deps.logger.warn({ attempt: attempt?.id, source: arrival.sourceIp }, 'a delivery was not stored: its attempt has too many')
+  }
+}
+
+const insertUnread = prepareInsert('callback_deliveries.keep_unread', callbackDeliveries)
+const insertUnreadBody = prepareInsert('callback_bodies.keep_unread', callbackBodies)
+
+/** Keeps what a provider told and nobody here understands, for a person. */
+export const keepUnread = (tx: Tx, vault: Vault, { id, kind, body }: { id: Uuid; kind: string; body: string }): void => {
+  const { at } = tx
+  const { ciphertext, keyId } = vault.seal(pack('notice', body), deliveryContext(id))
+  insertUnread(tx, { id, kind, authentic: true, verdict: 'inconclusive', receivedAt: at, processedAt: at })
+  insertUnreadBody(tx, { id, bodyCiphertext: ciphertext, bodyKeyId: keyId })
+}
+
+const bodyById = prepare('callback_bodies.by_id', { id: 'uuid' }, (orm, at) =>
+  orm.select().from(callbackBodies).where(eq(callbackBodies.id, at.id)),
+)
+
+/** What a provider told, word for word; null where it is no longer kept. */
+export const readDelivery = async (db: Db, vault: Vault, id: Uuid): Promise<string | null> => {
+  const row = await first(db, bodyById, { id })
+  return row ? unpack(vault.openBytes({ ciphertext: row.bodyCiphertext, keyId: row.bodyKeyId }, deliveryContext(id))) : null
+}
+
+const refusedForDays = 7
+const removal = prepareRemoval('callback_deliveries.prune_refused', callbackDeliveries, {
+  key: callbackDeliveries.id,
+  when: (before) => sql`not ${callbackDeliveries.authentic} and ${callbackDeliveries.receivedAt} < ${before}`,
+  by: [callbackDeliveries.receivedAt, callbackDeliveries.id],
+})
+
+/** That an authentic delivery came, when and with what result is kept: it is the evidence on which money was moved. */
+export const pruneRefusedDeliveries = (db: Database, clock: Clock): Promise<void> =>
+  prune(db, { removal, before: daysAfter(clock.now(), -refusedForDays) })
+
+/** What authentic deliveries said leaves by whole months, where a retention is set. A month with one that is not processed stays. */
+export const pruneBodies = async ({ config, db, logger }: Parts): Promise<void> => {
+  const days = config.DELIVERY_BODY_RETENTION_DAYS
+  if (days === undefined) return
+  const detach = config.EXPIRED_PERIODS === 'detach'
+  const dropped = await dropPeriods(db, 'callback_bodies', days, detach)
+  if (dropped.length > 0) logger.info({ periods: dropped, detached: detach }, 'periods of delivered bodies were taken out')
+}
+
+const payeeOf = prepare('payments.payee', { paymentId: 'uuid' }, (orm, at) =>
+  orm
+    .select({
+      id: beneficiaries.id,
+      workspaceId: beneficiaries.workspaceId,
+      ciphertext: beneficiaries.destinationCiphertext,
+      keyId: beneficiaries.destinationKeyId,
+    })
+    .from(payments)
+    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+    .where(eq(payments.id, at.paymentId)),
+)
+
+/** Whether the provider paid the one that the payment was for. */
+export const isPayee = async (tx: Tx, vault: Vault, paymentId: Uuid, receiver: string): Promise<boolean> => {
+  const payee = await first(tx, payeeOf, { paymentId })
+  return payee !== undefined && vault.open(payee, destinationContext(payee.id, payee.workspaceId)) === receiver
+}

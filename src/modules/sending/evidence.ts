@@ -1,0 +1,207 @@
+import type { Tx } from '../../db/client.ts'
+import { secondsAfter } from '../../lib/clock.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { only } from '../../lib/lists.ts'
+import { collectionRail } from '../../lib/rail-names.ts'
+import { payouts } from '../../rails/definitions.ts'
+import type { Evidence } from '../../rails/rail.ts'
+import { type Alert, alertAfterCommit } from '../alerts.ts'
+import { type EvidenceSource, secondsToNextQuery, type Verdict } from '../attempts/attempt.ts'
+import { type AttemptRecord, attemptsOf, moveAttempt, resolveAttempts, stopQueries } from '../attempts/queries.ts'
+import { lockPaymentsWithAccounts, type PaymentRecord } from '../payments/queries.ts'
+import { settlePayments } from '../payments/settle.ts'
+import { recordDoubtful } from '../suspense/service.ts'
+import { settleTopup } from '../topups/outcome.ts'
+import { lockTopupsWithAccounts, type TopupRecord } from '../topups/queries.ts'
+
+/** Payments or top-ups under their locks: as they are after what was settled so far. */
+type Opened = { kind: 'payment'; records: Map<Uuid, PaymentRecord> } | { kind: 'topup'; records: Map<Uuid, TopupRecord> }
+
+const byId = <Row extends { id: Uuid }>(rows: readonly Row[]): Map<Uuid, Row> => new Map(rows.map((row) => [row.id, row]))
+
+const recordIn = <Row>(records: ReadonlyMap<Uuid, Row>, { open: { attempt } }: Proof): Row => {
+  const record = records.get(attempt.subjectId)
+  if (!record) throw new Error('what is settled was not opened')
+  return record
+}
+
+/** An attempt under its subject's locks, and the one that settles the subject; `superseded`: that is a later one. */
+export type OpenAttempt = {
+  attempt: AttemptRecord
+  live: AttemptRecord
+  superseded: boolean
+  tries: number
+  opened: Opened
+}
+
+type AttemptName = Pick<AttemptRecord, 'id' | 'subjectId'>
+
+/**
+ * Takes the locks of the owning accounts, which guard payments, top-ups and their attempts, then those of the rows, and reads them once. Results
+ * are in the same order.
+ */
+export const openAttempts = async (
+  tx: Tx,
+  kind: AttemptRecord['kind'],
+  names: readonly AttemptName[],
+): Promise<OpenAttempt[]> => {
+  const subjectIds = [...new Set(names.map(({ subjectId }) => subjectId))]
+  const opened: Opened =
+    kind === 'payment'
+      ? { kind, records: byId(await lockPaymentsWithAccounts(tx, subjectIds)) }
+      : { kind, records: byId(await lockTopupsWithAccounts(tx, subjectIds)) }
+  const bySubject = Map.groupBy(await attemptsOf(tx, subjectIds), ({ subjectId }) => subjectId)
+  return names.map(({ id, subjectId }) => {
+    const attempts = bySubject.get(subjectId) ?? []
+    const attempt = attempts.find((each) => each.id === id)
+    if (!attempt) throw new Error('an attempt that must exist is missing')
+    // At most one attempt is not `not_sent`: that one is live. When there is none, the newest one would be the one that was sent after all.
+    const live = attempts.find(({ state }) => state !== 'not_sent') ?? attempts.at(-1)
+    return { attempt, live: live ?? attempt, superseded: live?.id !== id, tries: attempts.length, opened }
+  })
+}
+
+export const openAttempt = async (tx: Tx, kind: AttemptRecord['kind'], name: AttemptName): Promise<OpenAttempt> =>
+  only(await openAttempts(tx, kind, [name]))
+
+const isConclusive = ({ kind }: Evidence): boolean => kind === 'succeeded' || kind === 'failed' || kind === 'returned'
+
+/** A piece of evidence, and the attempt that it is about. */
+export type Proof = { open: OpenAttempt; evidence: Evidence; source: EvidenceSource }
+
+/**
+ * An unknown outcome counts only when it is new information: a rail that cannot be queried right now, or that answers a different query,
+ * proves nothing about the money.
+ */
+const isUninformative = (evidence: Evidence, source: EvidenceSource): boolean =>
+  evidence.kind === 'pending' ||
+  (evidence.kind === 'unknown' && !evidence.moved && (source.kind === 'query' || evidence.code === 'other_request'))
+
+/**
+ * An answer to a query decides what a report has left in doubt, if it says how much moved: a person is not needed then. That nothing moved is
+ * not believed of what was reported as moved.
+ */
+const isDecision = (evidence: Evidence, source: EvidenceSource): boolean =>
+  source.kind === 'query' && evidence.kind === 'succeeded' && evidence.amountMinor !== null
+
+const alertOf: Partial<Record<Verdict, Alert>> = {
+  mismatch: 'evidence_mismatch',
+  contradiction: 'evidence_contradiction',
+  disputed: 'evidence_disputed',
+  suspense: 'superseded_attempt_moved_money',
+}
+
+/**
+ * Only the live attempt settles the subject. The result of another attempt is recorded with that attempt, and money that it moved is
+ * recorded in suspense for a person.
+ */
+const judgeSuperseded = (evidence: Evidence): Verdict => {
+  if (evidence.kind === 'succeeded') return 'suspense'
+  return evidence.kind === 'returned' ? 'contradiction' : 'superseded'
+}
+
+/**
+ * The order moved money, whichever send of it the report names. A failure of an earlier send is not taken for the later one's: that one
+ * is still under way.
+ */
+const aboutOrder = (proof: Proof): Proof => {
+  const { open, evidence } = proof
+  const moved = evidence.kind === 'succeeded' || evidence.kind === 'returned'
+  const { rail } = open.attempt
+  if (!open.superseded || !moved || rail === collectionRail || payouts[rail].repeat === 'pays_again') return proof
+  return { ...proof, open: { ...open, attempt: open.live, superseded: false } }
+}
+
+/** The verdict on evidence that does not concern the subject. Undefined: the subject settles. */
+const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: Proof): Verdict | undefined => {
+  if (isUninformative(evidence, source)) return 'inconclusive'
+  if (superseded) return judgeSuperseded(evidence)
+  // The attempt was never sent, and the provider reports nothing that contradicts this.
+  if (attempt.state === 'not_sent' && evidence.kind !== 'succeeded' && evidence.kind !== 'returned') return 'repeated'
+  if (attempt.state === 'disputed' && !isDecision(evidence, source)) return isConclusive(evidence) ? 'disputed' : 'inconclusive'
+  return undefined
+}
+
+/** What evidence does to the payments or top-ups that were opened together. One call names each of them, and each receipt, once. */
+const settle = async (tx: Tx, opened: Opened, proofs: readonly Proof[]): Promise<Verdict[]> => {
+  if (opened.kind === 'payment') {
+    const { records } = opened
+    const settled = await settlePayments(
+      tx,
+      proofs.map((proof) => ({ payment: recordIn(records, proof), evidence: proof.evidence, source: proof.source })),
+    )
+    for (const { payment } of settled) records.set(payment.id, payment)
+    return settled.map(({ verdict }) => verdict)
+  }
+  const verdicts: Verdict[] = []
+  // One after another: top-ups are few, for a person answers each one on a phone.
+  for (const proof of proofs) {
+    const { verdict, topup } = await settleTopup(tx, recordIn(opened.records, proof), proof.evidence, proof.source)
+    opened.records.set(topup.id, topup)
+    verdicts.push(verdict)
+  }
+  return verdicts
+}
+
+const judge = async (tx: Tx, proofs: readonly Proof[]): Promise<Map<Proof, Verdict>> => {
+  const verdicts = new Map<Proof, Verdict>()
+  const settling: Proof[] = []
+  for (const proof of proofs) {
+    const verdict = verdictOfAttempt(proof)
+    if (verdict) verdicts.set(proof, verdict)
+    else settling.push(proof)
+  }
+  for (const [opened, own] of Map.groupBy(settling, ({ open }) => open.opened)) {
+    const settled = await settle(tx, opened, own)
+    own.forEach((proof, index) => {
+      verdicts.set(proof, settled[index] ?? 'inconclusive')
+    })
+  }
+  return verdicts
+}
+
+const raiseAlert = (tx: Tx, attempt: AttemptRecord, verdict: Verdict, evidence: Evidence): void => {
+  const alert = alertOf[verdict]
+  if (!alert) return
+  const code = evidence.kind === 'failed' || evidence.kind === 'unknown' ? evidence.code : evidence.kind
+  alertAfterCommit(tx, alert, { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code })
+}
+
+/** How the attempt moves: after a mismatch it is disputed, and from then on only an answer to a query, or a person, ends it. */
+const moveOf = ({ open, evidence }: Proof, verdict: Verdict): 'dispute' | 'resolve' | 'resolve_unsent' | undefined => {
+  if (verdict === 'mismatch') return 'dispute'
+  const ends = isConclusive(evidence) && (verdict === 'applied' || verdict === 'repeated')
+  if (!ends || open.superseded) return undefined
+  if (open.attempt.state !== 'not_sent') return 'resolve'
+  return verdict === 'applied' ? 'resolve_unsent' : undefined
+}
+
+/** The rail is asked about a payment once more. A prompt's query names no amount, and an answer that differs too leaves it to a person. */
+const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<void> => {
+  const isAsked = attempt.kind === 'payment' && source.kind !== 'query'
+  if (attempt.state === 'disputed') stopQueries(tx, attempt.id)
+  else await moveAttempt(tx, attempt.id, 'disputed', isAsked ? secondsAfter(tx.at, secondsToNextQuery(0)) : null)
+}
+
+/**
+ * Compares each piece of evidence with its attempt and lets the subjects settle, set-wise. Each attempt's subject is named once. Results are
+ * in the same order.
+ */
+export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise<Verdict[]> => {
+  const proofs = reported.map(aboutOrder)
+  const judged = await judge(tx, proofs)
+  const verdicts = proofs.map((proof) => judged.get(proof) ?? 'inconclusive')
+  const resolved: Uuid[] = []
+  for (const [index, proof] of proofs.entries()) {
+    const verdict = verdicts[index] ?? 'inconclusive'
+    const { attempt } = proof.open
+    const move = moveOf(proof, verdict)
+    if (move === 'resolve') resolved.push(attempt.subjectId)
+    else if (move === 'dispute') await dispute(tx, proof)
+    else if (move) await moveAttempt(tx, attempt.id, 'resolved', null)
+    raiseAlert(tx, attempt, verdict, proof.evidence)
+    await recordDoubtful(tx, attempt, verdict, proof.evidence)
+  }
+  await resolveAttempts(tx, resolved)
+  return verdicts
+}

@@ -1,0 +1,207 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { isContractSigned } from '../../auth/authority-sql.ts'
+import { type Statement, statement } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { callbackDeliveries, payments, railAttempts } from '../../db/tables/payments.ts'
+import { railPauses } from '../../db/tables/rails.ts'
+import { topups } from '../../db/tables/topups.ts'
+import { type Lane, pickFairly, type Room, type Task } from '../../jobs/lane.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { collectionRail, railNames } from '../../lib/rail-names.ts'
+import { createAccountQueue, mostInBatch } from '../../queue/account-queue.ts'
+import type { AttemptRecord } from '../attempts/queries.ts'
+import type { Parts } from '../parts.ts'
+import { askChains } from '../payments/evaluation/authority.ts'
+import { claimDue, type Due, type Recorded, type SendLane } from './claim.ts'
+import { type OpenDelivery, processDeliveries, putAsideIfHopeless } from './process-deliveries.ts'
+import { createSender, type Sender } from './send.ts'
+
+const pausesOf = prepare('rails.paused', { rail: 'text' }, (orm, at) =>
+  orm.select({ cause: railPauses.cause }).from(railPauses).where(eq(railPauses.rail, at.rail)),
+)
+
+const readEveryMs = 1_000
+
+/**
+ * Takes nothing while the rail is down or paused by an operator, or while it is not known that the database still has what it had committed: due tasks stay due, and this does not count as a try. A rail that may work
+ * again gets one trial call.
+ */
+export const gatedLane = (deps: Parts, rail: AttemptRecord['rail'], lane: Lane): Lane => {
+  let paused = false
+  let readAtMs = Number.NEGATIVE_INFINITY
+  const isPaused = async (): Promise<boolean> => {
+    const now = performance.now()
+    if (now - readAtMs >= readEveryMs) {
+      paused = (await deps.db.run(pausesOf, { rail })).length > 0
+      readAtMs = now
+    }
+    return paused
+  }
+  return {
+    ...lane,
+    claim: async (room) => {
+      if (deps.witness.trusted() === undefined) await deps.witness.check()
+      if (deps.witness.trusted() === undefined) return { tasks: [], more: false }
+      const free = Math.min(room.free, deps.rails.gates[rail]?.free() ?? room.free)
+      if (free === 0 || (await isPaused())) return { tasks: [], more: false }
+      return lane.claim({ ...room, free })
+    },
+  }
+}
+
+/**
+ * What is due, oldest first, for at most $4 tenants after tenant $2. The index is read tenant by tenant, so that neither a large backlog of
+ * one tenant nor a large number of tenants makes this slow.
+ */
+const dueByTenant = (name: string, table: string, rail: string, chainApproval: string) =>
+  statement(
+    name,
+    `with recursive tenants as (
+       (select account_id from ${table} where dispatch_due_at is not null ${rail} and account_id > $2 and account_id <> all($6::uuid[]) order by account_id limit 1)
+       union all
+       select (select account_id from ${table} where dispatch_due_at is not null ${rail} and account_id > tenants.account_id and account_id <> all($6::uuid[]) order by account_id limit 1)
+       from tenants where tenants.account_id is not null
+     )
+     select due.id, tenant.account_id as tenant, ${chainApproval} as "chainApprovalId" from (select account_id from tenants where account_id is not null limit $4) as tenant
+     cross join lateral (
+       select * from ${table}
+       where dispatch_due_at <= $1 ${rail} and account_id = tenant.account_id and id <> all($3::uuid[])
+       order by dispatch_due_at, id limit $5) as due
+     order by due.dispatch_due_at, due.id`,
+  )
+/** The approval of payment `due`, if a contract wallet signed one of its decisions. */
+const chainApproval = `(select d.approval_id from approval_decisions d where d.approval_id = due.approval_id and ${isContractSigned('d')} limit 1)`
+
+const duePayments = dueByTenant('dispatch.due_payments', 'payments', 'and rail = $7', chainApproval)
+const dueTopups = dueByTenant('dispatch.due_topups', 'topups', '', 'null::uuid')
+
+const noTenant = '00000000-0000-0000-0000-000000000000'
+
+/** `chainApprovalId`: an approval that must be confirmed by a chain before the money leaves. */
+type DueRow = Omit<Due, 'answers'> & { chainApprovalId: Uuid | null }
+
+/** `passedOver`: tenants whose work cannot be taken now. */
+type ReadDue = (after: Uuid, room: Room, passedOver: readonly Uuid[]) => Promise<DueRow[]>
+
+/** Continues after the last tenant that was served, so that every tenant gets its turn. */
+const createFairReader = (read: ReadDue) => {
+  let last: Uuid = noTenant
+  return async (room: Room, passedOver: readonly Uuid[]): Promise<{ picked: DueRow[]; more: boolean }> => {
+    const behind = await read(last, room, passedOver)
+    const due = last !== noTenant && behind.length < room.free ? [...behind, ...(await read(noTenant, room, passedOver))] : behind
+    const fair = pickFairly([...new Map(due.map((row) => [row.id, row])).values()], room)
+    last = fair.picked.at(-1)?.tenant ?? noTenant
+    return fair
+  }
+}
+
+const adapterOf = ({ payout, collection }: Parts['rails'], rail: SendLane['rail']) =>
+  rail === collectionRail ? collection : payout[rail]
+
+type SendingLane = { name: string; lane: SendLane; limit: number; send: Sender; read: ReadDue }
+
+/** What is due is claimed through a queue of accounts, many rows in one transaction, and each is then sent by itself. */
+const sendingLane = (deps: Parts, { name, lane, limit, send, read }: SendingLane): Lane => {
+  const readFairly = createFairReader(read)
+  const queue = createAccountQueue<Due, Recorded | null>({
+    name,
+    logger: deps.logger,
+    work: (due, wait) => claimDue(deps, lane, due, wait),
+    mostShared: 1,
+    mostWaiting: 3,
+  })
+  const taskOf = ({ id, tenant, chainApprovalId }: DueRow): Task => ({
+    key: id,
+    tenant,
+    run: async () => {
+      const answers: Due['answers'] = chainApprovalId === null ? new Map() : await askChains(deps, chainApprovalId)
+      const recorded = await queue.submit(tenant, { id, tenant, answers })
+      if (recorded) await send(lane, recorded)
+    },
+  })
+  return {
+    name,
+    rail: lane.rail,
+    limit,
+    claim: async (room) => {
+      await queue.ready()
+      // More rows of an account that waits for its lock would only take room from other accounts.
+      const passedOver = [...room.full, ...queue.contended()]
+      const { picked, more } = await readFairly(room, passedOver)
+      if (picked.length > 0) await adapterOf(deps.rails, lane.rail)?.ready()
+      return { tasks: picked.map(taskOf), more: more || passedOver.length > 0 }
+    },
+  }
+}
+
+export type SendingLanes = { payments: Lane[]; topups: Lane[] }
+
+export const createSendingLanes = (deps: Parts): SendingLanes => {
+  const send = createSender(deps)
+  const readFrom =
+    (source: Statement, ...rest: unknown[]): ReadDue =>
+    (after, { except, free }, passedOver) =>
+      deps.db.query<DueRow>(source, [deps.clock.now(), after, except, free, free, passedOver, ...rest])
+  const laneOf = (name: string, lane: SendLane, read: ReadDue): Lane =>
+    gatedLane(deps, lane.rail, sendingLane(deps, { name, lane, limit: deps.config.RAIL_CONCURRENCY, send, read }))
+  return {
+    payments: railNames.map((rail) => laneOf(`payments.${rail}`, { kind: 'payment', rail }, readFrom(duePayments, rail))),
+    topups: [laneOf(`topups.${collectionRail}`, { kind: 'topup', rail: collectionRail }, readFrom(dueTopups))],
+  }
+}
+
+const openDeliveries = prepare(
+  'deliveries.open',
+  { taken: 'uuid[]', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select({
+        id: callbackDeliveries.id,
+        attemptId: railAttempts.id,
+        kind: railAttempts.kind,
+        subjectId: railAttempts.subjectId,
+        tenant: sql<Uuid>`coalesce(${payments.accountId}, ${topups.accountId})`,
+        traceparent: sql<string | null>`coalesce(${payments.traceparent}, ${topups.traceparent})`,
+        failures: callbackDeliveries.failures,
+      })
+      .from(callbackDeliveries)
+      .innerJoin(railAttempts, eq(railAttempts.id, callbackDeliveries.attemptId))
+      .leftJoin(payments, and(sql`${railAttempts.kind} = 'payment'`, eq(payments.id, railAttempts.subjectId)))
+      .leftJoin(topups, and(sql`${railAttempts.kind} = 'topup'`, eq(topups.id, railAttempts.subjectId)))
+      .where(and(isNull(callbackDeliveries.processedAt), sql`${callbackDeliveries.id} <> all(${at.taken})`))
+      .orderBy(callbackDeliveries.receivedAt, callbackDeliveries.id)
+      .limit(at.take),
+  'pool',
+)
+
+/** Deliveries that are read and not processed yet. They need no connection until their batch begins. */
+const mostTaken = 256
+
+/**
+ * Deliveries are processed through a queue of accounts: those that arrive while a batch is under way form the next one. One that has failed is
+ * never in a batch with others again.
+ */
+export const createDeliveriesLane = (deps: Parts): Lane => {
+  const queue = createAccountQueue<OpenDelivery, void>({
+    name: 'deliveries',
+    logger: deps.logger,
+    work: (batch, wait) => processDeliveries(deps, batch, wait),
+    mostShared: 1,
+    mostWaiting: 3,
+  })
+  const taskOf = (row: OpenDelivery): Task => ({
+    key: row.id,
+    tenant: row.tenant,
+    run: () => putAsideIfHopeless(deps.db, deps.logger, row, queue.submit(row.tenant, row, { alone: row.failures > 0 })),
+  })
+  return {
+    name: 'deliveries',
+    limit: mostTaken,
+    claim: async (room) => {
+      await queue.ready()
+      const open = await deps.db.run(openDeliveries, { taken: room.except, take: mostTaken })
+      const { picked } = pickFairly(open, { ...room, free: Math.min(room.free, mostInBatch) })
+      return { tasks: picked.map(taskOf), more: open.length > 0 }
+    },
+  }
+}

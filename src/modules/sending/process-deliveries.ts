@@ -1,0 +1,305 @@
+import { and, eq, isNull, ne, sql } from 'drizzle-orm'
+import type { Logger } from 'pino'
+import type { OrderNames } from '../../auth/order-names.ts'
+import type { Vault } from '../../auth/vault.ts'
+import { lockBatch } from '../../db/account-lock.ts'
+import { type Database, first, inTx, statement, type Tx } from '../../db/client.ts'
+import { describeError } from '../../db/errors.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareWrite } from '../../db/prepare-write.ts'
+import { callbackBodies, callbackDeliveries, railAttempts } from '../../db/tables/payments.ts'
+import { audit } from '../../events/audit.ts'
+import { wakeAfterCommit } from '../../jobs/jobs.ts'
+import { Refusal } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { unpack } from '../../lib/packed-text.ts'
+import { receiptKey } from '../../lib/text.ts'
+import { continueTrace, inSpan } from '../../lib/tracing.ts'
+import { contended, type Outcome } from '../../queue/account-queue.ts'
+import { orderIds } from '../../rails/destinations.ts'
+import { parseJson } from '../../rails/fields.ts'
+import type { Delivery, ProviderReference, Rails } from '../../rails/rail.ts'
+import { alertAfterCommit } from '../alerts.ts'
+import { type AttemptRecord, adoptProviders, findAttempt } from '../attempts/queries.ts'
+import type { Operator } from '../operators.ts'
+import type { Parts } from '../parts.ts'
+import { recordDoubtful, recordSuspense } from '../suspense/service.ts'
+import { tenantsOf } from './claim.ts'
+import { type DeliveryVerdict, deliveryContext, isPayee } from './deliveries.ts'
+import { applyEvidence, type OpenAttempt, openAttempts } from './evidence.ts'
+import { railOf } from './for-rail.ts'
+
+/** A delivery that is not processed yet, and its payment or top-up. */
+export type OpenDelivery = {
+  id: Uuid
+  tenant: Uuid
+  attemptId: Uuid
+  kind: AttemptRecord['kind']
+  subjectId: Uuid
+  traceparent: string | null
+  failures: number
+}
+
+/** A delivery under its subject's locks, and what it reports. */
+type ReadDelivery = { pending: OpenDelivery; open: OpenAttempt; report: Delivery }
+
+/** In the trace of the request that created its payment. */
+const inTraceOf = <T>({ id, subjectId, traceparent }: OpenDelivery, work: () => Promise<T>): Promise<T> =>
+  continueTrace(traceparent, 'job deliveries', { delivery: id, subject: subjectId }, work)
+
+/** A transaction belongs to the trace of its only delivery; one of several is a trace of its own, and each delivery a span in its own. */
+const inTraceOfAll = <T>(batch: readonly OpenDelivery[], work: () => Promise<T>): Promise<T> => {
+  const [only] = batch
+  return only && batch.length === 1 ? inTraceOf(only, work) : inSpan('job deliveries', { deliveries: batch.length }, work)
+}
+
+const anotherOrder = prepare('deliveries.another_order', { subjectId: 'uuid', ids: 'uuid[]', references: 'text[]' }, (orm, at) =>
+  orm
+    .select({ id: railAttempts.id })
+    .from(railAttempts)
+    .where(and(ne(railAttempts.subjectId, at.subjectId), sql`${railAttempts.id} = any(${at.ids})`))
+    .unionAll(
+      orm
+        .select({ id: railAttempts.id })
+        .from(railAttempts)
+        .where(
+          and(
+            ne(railAttempts.subjectId, at.subjectId),
+            sql`${railAttempts.reference} = any(${at.references})`,
+            sql`${railAttempts.send} = 1`,
+          ),
+        ),
+    )
+    .limit(1),
+)
+
+/**
+ * Whether it names another order of ours: then it came to the wrong address. A gateway's own id in the place of ours, or a tracking id in the place
+ * of a receipt, says nothing.
+ */
+const namesAnother = async (
+  tx: Tx,
+  orderNames: OrderNames,
+  { request, conversation }: ProviderReference,
+  attempt: AttemptRecord,
+): Promise<boolean> => {
+  const foreign = [request, conversation].flatMap((name) => name ?? []).filter((name) => name !== attempt.reference)
+  const orders = orderIds(foreign).filter((orderId) => orderId !== attempt.orderId)
+  const references = foreign.filter((name) => /^\d{12}$/.test(name))
+  if (orders.length === 0 && references.length === 0) return false
+  const attemptIds = orders.map((orderId) => orderNames.attemptOf({ orderId }, 1))
+  return (await first(tx, anotherOrder, { subjectId: attempt.subjectId, ids: attemptIds, references })) !== undefined
+}
+
+/**
+ * Whether nothing shows that the provider has this order: it refused the first send as a duplicate, or has named no id of its own. What it has may
+ * be an earlier order of the same name, which the database has lost: only its payee tells.
+ */
+const isDoubtful = ({ fingerprint, providerRequest, providerConversation }: AttemptRecord): boolean =>
+  fingerprint === null || (providerRequest === null && providerConversation === null)
+
+const paidAnother = async (tx: Tx, vault: Vault, attempt: AttemptRecord, receiver: string | undefined): Promise<boolean> =>
+  receiver !== undefined && isDoubtful(attempt) && !(await isPayee(tx, vault, attempt.subjectId, receiver))
+
+const judgeAll = async (
+  tx: Tx,
+  orderNames: OrderNames,
+  vault: Vault,
+  read: readonly ReadDelivery[],
+): Promise<{ delivery: ReadDelivery; verdict: DeliveryVerdict }[]> => {
+  const judged: { delivery: ReadDelivery; verdict: DeliveryVerdict }[] = []
+  const own: ReadDelivery[] = []
+  for (const delivery of read) {
+    const { attempt } = delivery.open
+    const { evidence, provider, receiver } = delivery.report
+    if (evidence.kind === 'unknown' && evidence.code === 'other_request') judged.push({ delivery, verdict: 'other_request' })
+    else if ((await namesAnother(tx, orderNames, provider, attempt)) || (await paidAnother(tx, vault, attempt, receiver))) {
+      const facts = { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code: 'other_request' }
+      alertAfterCommit(tx, 'evidence_mismatch', facts)
+      await recordDoubtful(tx, attempt, 'contradiction', evidence)
+      judged.push({ delivery, verdict: 'mismatch' })
+    } else own.push(delivery)
+  }
+  const [, verdicts] = await Promise.all([
+    adoptProviders(
+      tx,
+      own.map(({ open, report }) => ({ id: open.attempt.id, provider: report.provider })),
+    ),
+    applyEvidence(
+      tx,
+      own.map(({ open, report: { evidence, answersQuery } }) => ({
+        open,
+        evidence,
+        source: { kind: answersQuery ? ('query' as const) : ('delivery' as const) },
+      })),
+    ),
+  ])
+  own.forEach((delivery, index) => {
+    judged.push({ delivery, verdict: verdicts[index] ?? 'inconclusive' })
+  })
+  return judged
+}
+
+/** Skips deliveries that another process has already processed. */
+const lockBodies = prepare(
+  'deliveries.lock',
+  { ids: 'uuid[]' },
+  (orm, at) =>
+    orm
+      .select({
+        id: callbackDeliveries.id,
+        kind: callbackDeliveries.kind,
+        ciphertext: callbackBodies.bodyCiphertext,
+        keyId: callbackBodies.bodyKeyId,
+      })
+      .from(callbackDeliveries)
+      .innerJoin(callbackBodies, eq(callbackBodies.id, callbackDeliveries.id))
+      .where(and(sql`${callbackDeliveries.id} = any(${at.ids})`, isNull(callbackDeliveries.processedAt)))
+      .orderBy(callbackDeliveries.id)
+      .for('update', { of: callbackDeliveries }),
+  'pool',
+)
+const finish = statement(
+  'deliveries.finish',
+  `update callback_deliveries d set verdict = x.verdict, processed_at = $3
+   from unnest($1::uuid[], $2::text[]) as x(id, verdict) where d.id = x.id`,
+)
+
+type Body = { id: Uuid; kind: string; ciphertext: Buffer; keyId: string }
+
+const idsOf = (rows: readonly { id: Uuid }[]): Uuid[] => rows.map(({ id }) => id)
+
+const readReport = (rails: Rails, vault: Vault, { attempt }: OpenAttempt, { id, kind, ciphertext, keyId }: Body): Delivery => {
+  const rail = railOf(rails, attempt.rail)
+  if (!rail) throw new Error('the rail of a delivery is no longer configured')
+  const body = parseJson(unpack(vault.openBytes({ ciphertext, keyId }, deliveryContext(id))))
+  return rail.readDelivery(kind === 'timeout' ? 'timeout' : 'result', body, attempt)
+}
+
+/**
+ * One receipt at most once: whether it belongs to something else is asked of the database, which does not know yet what this transaction is
+ * about to write.
+ */
+const firstOfEachReceipt = (read: readonly ReadDelivery[]): ReadDelivery[] => {
+  const receipts = new Set<string>()
+  return read.filter(({ report: { evidence } }) => {
+    if (!('receipt' in evidence) || evidence.receipt === null) return true
+    const key = receiptKey(evidence.receipt)
+    const isFirst = !receipts.has(key)
+    receipts.add(key)
+    return isFirst
+  })
+}
+
+const openAll = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Promise<ReadDelivery[]> => {
+  const opened = new Map<Uuid, OpenAttempt>()
+  for (const [kind, own] of Map.groupBy(batch, (each) => each.kind)) {
+    const names = own.map(({ attemptId, subjectId }) => ({ id: attemptId, subjectId }))
+    for (const open of await openAttempts(tx, kind, names)) opened.set(open.attempt.id, open)
+  }
+  const bodies = new Map((await tx.run(lockBodies, { ids: idsOf(batch) })).map((body) => [body.id, body]))
+  return batch.flatMap((pending) => {
+    const [open, body] = [opened.get(pending.attemptId), bodies.get(pending.id)]
+    return open && body ? [{ pending, open, report: readReport(deps.rails, deps.vault, open, body) }] : []
+  })
+}
+
+/** Processed once: a second run, in any process, finds them processed under the same locks. */
+const processOpen = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Promise<void> => {
+  const read = firstOfEachReceipt(await openAll(tx, deps, batch))
+  const judged = await judgeAll(tx, deps.orderNames, deps.vault, read)
+  if (judged.length === 0) return
+  const ids = judged.map(({ delivery }) => delivery.pending.id)
+  await tx.query(finish, [ids, judged.map(({ verdict }) => verdict), tx.at])
+  for (const { delivery, verdict } of judged) {
+    const { pending } = delivery
+    const facts = { delivery: pending.id, attempt: pending.attemptId, subject: pending.subjectId, verdict }
+    const log = async () => deps.logger.info(facts, 'a delivery was processed')
+    tx.afterCommit(() => void (batch.length === 1 ? log() : inTraceOf(pending, log)))
+  }
+}
+
+/** One transaction settles a subject once. What follows for the same subject is read again, and is in a later batch. */
+const firstOfEachSubject = (rows: readonly OpenDelivery[]): OpenDelivery[] =>
+  [...new Map(rows.toReversed().map((row) => [row.subjectId, row])).values()].reverse()
+
+/** Processes deliveries in one transaction. An outcome says only whether its account was free: what was not processed is still open. */
+export const processDeliveries = (deps: Parts, batch: readonly OpenDelivery[], wait: boolean): Promise<Outcome<void>[]> =>
+  inTraceOfAll(batch, () =>
+    inTx(deps.db, async (tx) => {
+      const busy = await lockBatch(tx, { exclusive: tenantsOf(batch) }, wait)
+      const free = firstOfEachSubject(batch.filter(({ tenant }) => !busy.has(tenant)))
+      if (free.length > 0) await processOpen(tx, deps, free)
+      return batch.map(({ tenant }) => (busy.has(tenant) ? contended : undefined))
+    }),
+  )
+
+/** With the pauses between tries this is two minutes: long enough for a failure that ends by itself. */
+const mostFailures = 8
+
+const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (orm, at) =>
+  orm
+    .update(callbackDeliveries)
+    .set({ failures: sql`${callbackDeliveries.failures} + 1` })
+    .where(and(eq(callbackDeliveries.id, at.id), isNull(callbackDeliveries.processedAt)))
+    .returning({ failures: callbackDeliveries.failures }),
+)
+
+/**
+ * A delivery that keeps failing is put aside for a person, with an alert: endless tries would be visible only in the log. The rail is still
+ * queried about its attempt, so another answer of the provider may end it. Returns true when it was put aside.
+ */
+const putAside = (db: Database, pending: OpenDelivery): Promise<boolean> =>
+  inTx(db, async (tx) => {
+    const counted = await first(tx, countFailure, { id: pending.id })
+    if (!counted || counted.failures < mostFailures) return false
+    const attempt = await findAttempt(tx, pending.attemptId)
+    await tx.query(finish, [[pending.id], ['unbookable'], tx.at])
+    await recordSuspense(tx, {
+      rail: attempt?.rail ?? pending.kind,
+      direction: pending.kind === 'topup' ? 'in' : 'out',
+      reason: 'unbookable_delivery',
+      attemptId: pending.attemptId,
+      deliveryId: pending.id,
+      subject: { kind: pending.kind, id: pending.subjectId },
+      book: false,
+      at: tx.at,
+    })
+    return true
+  })
+
+/** An unavailable database is not counted as a failure of the delivery. */
+const isUnavailable = (error: unknown): boolean => error instanceof Refusal && error.code === 'unavailable'
+
+/** Counts a failure of a delivery's processing. When there were too many, the delivery is put aside. */
+export const putAsideIfHopeless = async (
+  db: Database,
+  logger: Logger,
+  pending: OpenDelivery,
+  processing: Promise<void>,
+): Promise<void> => {
+  try {
+    await processing
+  } catch (error) {
+    if (isUnavailable(error) || !(await putAside(db, pending))) throw error
+    logger.error({ delivery: pending.id, attempt: pending.attemptId, ...describeError(error) }, 'a delivery was put aside')
+  }
+}
+
+const takeUpAgain = prepareWrite('deliveries.take_up_again', {}, (orm) =>
+  orm
+    .update(callbackDeliveries)
+    .set({ verdict: null, processedAt: null, failures: 0 })
+    .where(sql`${callbackDeliveries.verdict} = 'unbookable'`)
+    .returning({ id: callbackDeliveries.id }),
+)
+
+/** Processes again what was put aside, after its cause was removed. */
+export const retryDeliveries = (db: Database, operator: Operator): Promise<number> =>
+  inTx(db, async (tx) => {
+    const rows = await tx.run(takeUpAgain, {})
+    for (const { id } of rows)
+      await audit(tx, operator, tx.at, { action: 'admin.delivery_retry', subject: { type: 'delivery', id }, after: {} })
+    wakeAfterCommit(tx, 'deliveries')
+    return rows.length
+  })

@@ -1,0 +1,170 @@
+import { eq } from 'drizzle-orm'
+import { type Database, first, inTx, statement } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { payments } from '../../db/tables/payments.ts'
+import { serverSql } from '../../db/witness.ts'
+import { secondsAfter } from '../../lib/clock.ts'
+import { collectionRail } from '../../lib/rail-names.ts'
+import type { Evidence, Repeats, SendPermission, Submission } from '../../rails/rail.ts'
+import {
+  queryTopupsForSeconds,
+  repeatWithinSeconds,
+  secondsToNextQuery,
+  sendWithinSeconds,
+  silenceSeconds,
+} from '../attempts/attempt.ts'
+import { type AttemptRecord, adoptProviders, attemptColumns, findAttempt, moveAttempt } from '../attempts/queries.ts'
+import { forEachRow } from '../for-each-row.ts'
+import type { Parts } from '../parts.ts'
+import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'
+import { repeatPayment } from '../payments/send.ts'
+import { applyEvidence, openAttempt } from './evidence.ts'
+import { attemptForRail, callbackUrls, railOf } from './for-rail.ts'
+import { recordAbandoned } from './submission.ts'
+
+const permit = statement(
+  'attempts.permit_repeat',
+  `update rail_attempts a set asked_at = $2, updated_at = $2
+   where a.id = $1 and a.state = 'lost' and a.fingerprint = $3 and a.created_at > $4 and $5 = (select ${serverSql})
+     and exists (select from payments p where p.id = a.subject_id and p.status = 'unknown')
+     and not exists (select from rail_pauses r where r.rail = a.rail)
+     and ($6::text is null or exists (select from duplicate_checks c where c.rail = a.rail and c.account = $6))
+   returning a.id`,
+)
+
+/**
+ * The permission to send an order again: its answer is still lost, the order is the same to the byte, the provider has not had the time to
+ * forget it, and a test has shown that it refuses duplicates. It counts as asked: nobody may say that it failed while it may still arrive.
+ */
+const permissionFor = (deps: Parts, attempt: AttemptRecord, repeats: Repeats): SendPermission => {
+  const lastMs = secondsAfter(deps.clock.now(), sendWithinSeconds).getTime()
+  return {
+    withinMs: sendWithinSeconds * 1000,
+    take: async (fingerprint) => {
+      const server = deps.witness.trusted()
+      if (server === undefined) return false
+      const at = deps.clock.now()
+      const oldest = secondsAfter(at, -repeatWithinSeconds)
+      const permitted = await deps.db.query(permit, [attempt.id, at, fingerprint, oldest, server, repeats.provenFor])
+      return permitted.length > 0 && deps.clock.now().getTime() <= lastMs
+    },
+  }
+}
+
+/** Accepted, or refused as a duplicate: the provider has the order. Any other answer is about the repeat alone. */
+const recordRepeat = async (db: Database, attempt: AttemptRecord, submission: Submission): Promise<void> => {
+  const arrived = submission.kind === 'accepted' || (submission.kind === 'lost' && submission.duplicate === true)
+  if (!arrived) return
+  await inTx(db, async (tx) => {
+    const open = await openAttempt(tx, attempt.kind, attempt)
+    if (open.attempt.state !== 'lost') return
+    await moveAttempt(tx, attempt.id, 'submitted', secondsAfter(tx.at, secondsToNextQuery(0)))
+    if (submission.kind !== 'accepted') return
+    // The conversation may be the repeat's alone: a provider that refuses it later reports it under another one than the order.
+    await adoptProviders(tx, [{ id: attempt.id, provider: { ...submission.provider, conversation: null } }])
+    const { evidence } = submission
+    if (evidence) await applyEvidence(tx, [{ open, evidence, source: { kind: 'submission' } }])
+  })
+}
+
+const readApproval = prepare('payments.approval_of', { id: 'uuid' }, (orm, at) =>
+  orm.select({ approvalId: payments.approvalId }).from(payments).where(eq(payments.id, at.id)),
+)
+
+/** Once more the order of a payment whose answer was lost, which was queried before without an answer. Each prompt of a top-up is one of its own. */
+const repeatLost = async (deps: Parts, attempt: AttemptRecord): Promise<void> => {
+  if (attempt.state !== 'lost' || attempt.checks === 0 || attempt.rail === collectionRail) return
+  const repeats = deps.rails.payout[attempt.rail]?.repeats
+  const isOld = deps.clock.now() >= secondsAfter(attempt.createdAt, repeatWithinSeconds)
+  if (!repeats || isOld || deps.rails.gates[attempt.rail]?.free() === 0) return
+  const payment = await first(deps.db, readApproval, { id: attempt.subjectId })
+  const answers: ChainAnswers = payment?.approvalId ? await askChains(deps, payment.approvalId) : new Map()
+  const outgoing = await inTx(deps.db, (tx) => repeatPayment(tx, deps, attempt.subjectId, answers))
+  if (!outgoing) return
+  const submission = await outgoing.send({
+    attemptId: attempt.id,
+    orderId: attempt.orderId,
+    reference: attempt.reference,
+    at: attempt.createdAt,
+    callbacks: callbackUrls(deps.orderNames, deps.config.operatorUrl, attempt.id),
+    permission: permissionFor(deps, attempt, repeats),
+  })
+  const facts = { id: attempt.subjectId, attempt: attempt.id, rail: attempt.rail, submission: submission.kind }
+  deps.logger.info(facts, 'an order whose answer was lost was sent again')
+  await recordRepeat(deps.db, attempt, submission)
+}
+
+const batchSize = 20
+
+const due = statement(
+  'attempts.due',
+  `select ${attemptColumns} from rail_attempts where next_check_at <= $1 and state not in ('resolved', 'not_sent')
+   order by next_check_at limit ${batchSize} for update skip locked`,
+)
+const postpone = statement(
+  'attempts.postpone',
+  `update rail_attempts a set checks = checks + 1, asked_at = coalesce(a.asked_at, $3), checked_at = $3,
+     next_check_at = x.next_check_at, updated_at = $3
+   from unnest($1::uuid[], $2::timestamptz[]) as x(id, next_check_at) where a.id = x.id`,
+)
+
+const nextCheck = (attempt: AttemptRecord, now: Date): Date | null => {
+  const tooOld = attempt.kind === 'topup' && now > secondsAfter(attempt.createdAt, queryTopupsForSeconds)
+  return tooOld ? null : secondsAfter(now, secondsToNextQuery(attempt.checks + 1))
+}
+
+/** Takes what is due for this process alone: the time of the next query is set before this query is sent, so a crash costs one interval. */
+const claim = (db: Database): Promise<AttemptRecord[]> =>
+  inTx(db, async (tx) => {
+    const now = tx.at
+    const attempts = await tx.query<AttemptRecord>(due, [now])
+    const next = attempts.map((attempt) => nextCheck(attempt, now))
+    if (attempts.length > 0) await tx.query(postpone, [attempts.map(({ id }) => id), next, now])
+    return attempts
+  })
+
+const noEvidence: Evidence = {
+  kind: 'unknown',
+  code: 'no_evidence',
+  message: 'The provider accepted it and has not reported a result.',
+}
+
+const conclude = (db: Database, unanswered: AttemptRecord, answer: Evidence): Promise<void> =>
+  inTx(db, async (tx) => {
+    const open = await openAttempt(tx, unanswered.kind, unanswered)
+    const [verdict] = await applyEvidence(tx, [{ open, evidence: answer, source: { kind: 'query' } }])
+    const silent = tx.at >= secondsAfter(unanswered.createdAt, silenceSeconds)
+    if (verdict === 'inconclusive' && silent)
+      await applyEvidence(tx, [{ open, evidence: noEvidence, source: { kind: 'silence' } }])
+  })
+
+/** The attempt after its sender failed to report back. Null when it is to be sent again. */
+const abandoned = async (deps: Parts, dueAttempt: AttemptRecord): Promise<AttemptRecord | null> => {
+  const state = await inTx(deps.db, (tx) => recordAbandoned(tx, deps, dueAttempt))
+  if (state !== 'not_sent') return (await findAttempt(deps.db, dueAttempt.id)) ?? dueAttempt
+  deps.jobs.wake(dueAttempt.kind === 'payment' ? 'payments' : 'topups', [dueAttempt.rail])
+  return null
+}
+
+const queryRail = async (deps: Parts, dueAttempt: AttemptRecord): Promise<void> => {
+  const isUnsent = dueAttempt.state === 'recorded' || dueAttempt.state === 'sending'
+  const attempt = isUnsent ? await abandoned(deps, dueAttempt) : dueAttempt
+  if (!attempt) return
+  const rail = railOf(deps.rails, attempt.rail)
+  if (!rail)
+    return deps.logger.warn(
+      { attempt: attempt.id, rail: attempt.rail },
+      'the rail of an attempt under way is no longer configured',
+    )
+  await conclude(deps.db, attempt, await rail.query(attemptForRail(deps.orderNames, deps.config.operatorUrl, attempt)))
+  await repeatLost(deps, dueAttempt)
+}
+
+/** Queries the rails about every attempt that is due. One failure does not stop the others. */
+export const reconcile = async (deps: Parts): Promise<void> => {
+  for (let full = true; full; ) {
+    const attempts = await claim(deps.db)
+    full = attempts.length === batchSize
+    await forEachRow(deps, 'attempts.reconcile', attempts, (attempt) => queryRail(deps, attempt), { atOnce: batchSize })
+  }
+}

@@ -1,0 +1,108 @@
+import type { FieldError } from '../lib/errors.ts'
+import type { Minor } from '../lib/money.ts'
+import { approvalProofs, duplicateAnswers, newPayeeAnswers, payeeVerificationAnswers } from '../lib/policy-answers.ts'
+import { type PolicyField, type PolicyFields, policyFieldNames } from './fields.ts'
+import type { Limits, Usage } from './types.ts'
+
+const atMost = (path: string, smaller: Minor | null, than: string, larger: Minor | null): FieldError[] =>
+  smaller !== null && larger !== null && smaller > larger ? [{ path, message: `must not be more than ${than}` }] : []
+
+/**
+ * Rules that contradict each other, by their wire names; `under` is the path of the object that contains them.
+ * A threshold that no permitted payment reaches is allowed: it applies once the limit is raised.
+ */
+export const contradictions = (rules: Limits & { requiredApprovalCount?: number }, under = ''): FieldError[] => {
+  const { perPaymentLimitMinor: perPayment, dailyLimitMinor: daily, monthlyLimitMinor: monthly } = rules
+  const problems = [
+    ...atMost(`${under}per_payment_limit_minor`, perPayment, 'daily_limit_minor', daily),
+    ...atMost(`${under}daily_limit_minor`, daily, 'monthly_limit_minor', monthly),
+    // With a daily limit between them, one of the pairs above covers this.
+    ...(daily === null ? atMost(`${under}per_payment_limit_minor`, perPayment, 'monthly_limit_minor', monthly) : []),
+  ]
+  if (rules.approvalThresholdMinor !== null && rules.requiredApprovalCount === 0)
+    problems.push({ path: `${under}required_approval_count`, message: 'must be at least 1 when approval_threshold_minor is set' })
+  return problems
+}
+
+type Controls = Limits & { paymentTypes: readonly string[] | null; beneficiaryIds: readonly string[] | null }
+
+/** The same for a grant's spending controls. Their lists name what is allowed, so an empty one would allow nothing and is refused. */
+export const controlContradictions = (controls: Controls, under = ''): FieldError[] => {
+  const message = 'must name at least one, or be left out to allow all'
+  return [
+    ...contradictions(controls, under),
+    ...(controls.paymentTypes?.length === 0 ? [{ path: `${under}payment_types`, message }] : []),
+    ...(controls.beneficiaryIds?.length === 0 ? [{ path: `${under}beneficiary_ids`, message }] : []),
+  ]
+}
+
+export type Headroom = { perPaymentMinor: Minor | null; todayMinor: Minor | null; monthMinor: Minor | null }
+
+/** A limit of a payer, and how much of it is used. */
+export type LimitsInUse = Limits & { usage: Usage }
+/** What is compared with what is used. */
+type Amounts = Pick<LimitsInUse, 'perPaymentLimitMinor' | 'dailyLimitMinor' | 'monthlyLimitMinor' | 'usage'>
+
+/** Null without a limit; never below 0, although a limit that was lowered may be exceeded already. */
+const least = (amounts: readonly (Minor | null)[]): Minor | null => {
+  let smallest: Minor | null = null
+  for (const amount of amounts) if (amount !== null && (smallest === null || amount < smallest)) smallest = amount
+  return smallest !== null && smallest < 0n ? 0n : smallest
+}
+
+const leaves = (limit: Minor | null, used: Minor): Minor | null => (limit === null ? null : limit - used)
+
+/** What all of them together leave, for each kind of limit. */
+export const headroomOf = (limits: readonly Amounts[]): Headroom => ({
+  perPaymentMinor: least(limits.map((limit) => limit.perPaymentLimitMinor)),
+  todayMinor: least(limits.map((limit) => leaves(limit.dailyLimitMinor, limit.usage.dayMinor))),
+  monthMinor: least(limits.map((limit) => leaves(limit.monthlyLimitMinor, limit.usage.monthMinor))),
+})
+
+/** The amount from which an approval is needed; null where none is. */
+export const approvalFrom = (limits: readonly Pick<Limits, 'approvalThresholdMinor'>[]): Minor | null =>
+  least(limits.map((limit) => limit.approvalThresholdMinor))
+
+/** Whether a limit lets more pass than before. Null: there is none. */
+export const isHigher = (before: Minor | null, after: Minor | null): boolean =>
+  before !== null && (after === null || after > before)
+
+/** Whether an answer of a list from mild to strict became milder. `silent`: the answer that null is as mild as. */
+export const isMilder = <Answer>(from: readonly Answer[], before: Answer | null, after: Answer | null, silent: Answer): boolean =>
+  from.indexOf(after ?? silent) < from.indexOf(before ?? silent)
+
+/** Whether a list that selects what a rule applies to leaves out what it had. An empty list selects everything. */
+const selectsLess = (before: readonly string[], after: readonly string[]): boolean =>
+  after.length > 0 && (before.length === 0 || before.some((item) => !after.includes(item)))
+
+/** From which amount on a policy asks for approval; null for never. */
+const asksFrom = ({ approvalThresholdMinor, requiredApprovalCount }: PolicyFields): Minor | null =>
+  approvalThresholdMinor ?? (requiredApprovalCount > 0 ? 0n : null)
+
+const count = ({ requiredApprovalCount }: PolicyFields): number => Math.max(1, requiredApprovalCount)
+
+/** How each field can let pass what it did not before. A field that is forgotten here does not compile. */
+const loosened: { readonly [Field in PolicyField]: (before: PolicyFields, after: PolicyFields) => boolean } = {
+  paymentTypes: (before, after) => selectsLess(before.paymentTypes, after.paymentTypes),
+  beneficiaryIds: (before, after) => selectsLess(before.beneficiaryIds, after.beneficiaryIds),
+  perPaymentLimitMinor: (before, after) => isHigher(before.perPaymentLimitMinor, after.perPaymentLimitMinor),
+  dailyLimitMinor: (before, after) => isHigher(before.dailyLimitMinor, after.dailyLimitMinor),
+  monthlyLimitMinor: (before, after) => isHigher(before.monthlyLimitMinor, after.monthlyLimitMinor),
+  approvalThresholdMinor: (before, after) => isHigher(asksFrom(before), asksFrom(after)),
+  requiredApprovalCount: (before, after) => count(after) < count(before),
+  separationOfDuties: (before, after) => before.separationOfDuties && !after.separationOfDuties,
+  approvalProof: (before, after) => isMilder(approvalProofs, before.approvalProof, after.approvalProof, 'any'),
+  // The service's own window, which null stands for, may be shorter or longer than any that is named.
+  duplicateWindowSeconds: (before, { duplicateWindowSeconds: now }) => {
+    const { duplicateWindowSeconds: old, onDuplicate } = before
+    return onDuplicate !== null && onDuplicate !== 'warn' && old !== now && (old === null || now === null || now < old)
+  },
+  onDuplicate: (before, after) => isMilder(duplicateAnswers, before.onDuplicate, after.onDuplicate, 'warn'),
+  newPayees: (before, after) => isMilder(newPayeeAnswers, before.newPayees, after.newPayees, 'allow'),
+  payeeVerification: (before, after) =>
+    isMilder(payeeVerificationAnswers, before.payeeVerification, after.payeeVerification, 'warn'),
+}
+
+/** Whether a changed policy may let pass what it refused or asked about before. In doubt it does: two rules that cannot be compared. */
+export const loosens = (before: PolicyFields, after: PolicyFields): boolean =>
+  policyFieldNames.some((field) => loosened[field](before, after))
