@@ -13,7 +13,7 @@ import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
 import { createIdentitySandbox, sandboxIssuerPrefix } from './dev/sandbox/identity.ts'
 import type { App } from './http/app-type.ts'
-import { type Clock, systemClock } from './lib/clock.ts'
+import { systemClock } from './lib/clock.ts'
 import { StartupError } from './lib/errors.ts'
 import { isLoopbackUrl } from './lib/loopback.ts'
 
@@ -60,7 +60,7 @@ export type IdentityParts = {
   simulated: boolean
 }
 
-export const createIdentityParts = (config: Config, clock: Clock): IdentityParts => {
+export const createIdentityParts = (config: Config): IdentityParts => {
   const { GOOGLE_CLIENT_ID: googleId, GOOGLE_CLIENT_SECRET: googleSecret } = config
   const { GITHUB_CLIENT_ID: githubId, GITHUB_CLIENT_SECRET: githubSecret } = config
   const real = {
@@ -74,7 +74,7 @@ export const createIdentityParts = (config: Config, clock: Clock): IdentityParts
   const google = real.google ?? sandbox?.google
   const github = real.github ?? sandbox?.github
   return {
-    providers: { google: google ? createGoogle(google, clock) : null, github: github ? createGithub(github) : null },
+    providers: { google: google ? createGoogle(google) : null, github: github ? createGithub(github) : null },
     registerSandbox: async (http) => sandbox?.register(http),
     simulated,
   }

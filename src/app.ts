@@ -24,24 +24,21 @@ import { createFeed } from './events/feed.ts'
 import type { App, Departure } from './http/app-type.ts'
 import { registerAuthentication } from './http/authenticate.ts'
 import { registerAuthorization } from './http/authorize.ts'
-import { registerBodyParsing } from './http/body.ts'
 import { registerCsrfGuard } from './http/csrf.ts'
 import { registerDashboard } from './http/dashboard.ts'
-import { createDeparture } from './http/departure.ts'
 import { registerDocumentation } from './http/documentation.ts'
+import { createDeparture } from './http/drain.ts'
 import { createEnvelope } from './http/envelope.ts'
 import { registerErrors } from './http/errors.ts'
-import { createGuardedFetch } from './http/outbound/guarded-fetch.ts'
-import { createHostResolver } from './http/outbound/resolve-host.ts'
+import { createGuardedFetch, createHostResolver } from './http/guarded-fetch.ts'
 import { type Cursors, createCursors } from './http/pagination.ts'
 import { mcpPath, type ProtectedResource, resourceUrl } from './http/protected-resource.ts'
-import { registerQueryGuard } from './http/query.ts'
 import { createRateLimits, registerRateLimits } from './http/rate-limit.ts'
-import { registerRequestRecords } from './http/record-requests.ts'
+import { registerRequestRecords } from './http/request-log.ts'
+import { registerBodyParsing, registerQueryGuard, registerSingleHeaders } from './http/request-syntax.ts'
 import { type RouteEntry, registerRouteGuard } from './http/route-table.ts'
 import { createHttp } from './http/server.ts'
 import { registerServiceRoutes } from './http/service-routes.ts'
-import { registerSingleHeaders } from './http/single-headers.ts'
 import { createJobs } from './jobs/jobs.ts'
 import type { Sweep } from './jobs/sweeps.ts'
 import { openSystemAccounts } from './ledger/ledger.ts'
@@ -50,7 +47,6 @@ import type { SendJournal } from './lib/send-journal.ts'
 import { registerMcp } from './mcp/routes.ts'
 import { alertCommitted, createAlerts } from './modules/alerts.ts'
 import { startWork, type WorkDeps } from './modules/jobs.ts'
-import { createReadClient } from './modules/oauth/clients/read-client.ts'
 import { createBatchQueue } from './modules/payments/create/payment-batch.ts'
 import { createPaymentQueue, paymentAnswered } from './modules/payments/create/submit.ts'
 import { createRefusals } from './modules/payments/refusals/record.ts'
@@ -62,8 +58,7 @@ import { type RoutesDeps, registerModules } from './modules/routes.ts'
 import type { GaugeDeps } from './operate/listener/gauges.ts'
 import { createInstruments, type Instruments } from './operate/listener/instruments.ts'
 import { createMetrics, type Metrics } from './operate/listener/metrics.ts'
-import type { SandboxControl } from './operate/listener/operator.ts'
-import { createOperator } from './operate/listener/operator.ts'
+import { createOperator, type SandboxControl } from './operate/listener/operator.ts'
 import { type DailyOptions, verifyDaily } from './operate/verify/daily.ts'
 import { factsOf } from './operate/verify/verify.ts'
 import { railsDown, railsHeld } from './rails/gate.ts'
@@ -147,7 +142,6 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
       logger.warn(failure, 'the chain did not confirm the signature of a contract wallet'),
     ),
     identityProviders: identity.providers,
-    readClient: createReadClient(db.lookup),
     clientDocuments: createGuardedFetch(guards),
     push: createPush(config, { derivations, fetch: createGuardedFetch(guards), logger, vault }),
     cursors: createCursors(derivations),
@@ -166,7 +160,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
 }
 
 /** The parts alone, for commands that run beside the service: without listeners and without jobs. */
-export const createParts = (options: PartsOptions): Deps => buildDeps(options, createIdentityParts(options.config, options.clock))
+export const createParts = (options: PartsOptions): Deps => buildDeps(options, createIdentityParts(options.config))
 
 const buildHttp = async (
   deps: Deps,
@@ -253,7 +247,7 @@ const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] => {
 
 /** The wiring: every part, built from what it depends on. Nothing listens and nothing runs before `start`. */
 export const createService = async (options: ServiceOptions): Promise<Service> => {
-  const identity = createIdentityParts(options.config, options.clock)
+  const identity = createIdentityParts(options.config)
   const registry = new Registry()
   const instruments = createInstruments(registry)
   const deps = buildDeps(options, identity, instruments)

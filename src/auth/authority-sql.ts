@@ -6,7 +6,7 @@ export const walletIsLinked = (account: string, address: string): string =>
   `exists (select from identities i where i.provider = 'wallet' and i.account_id = ${account} and i.subject_key = lower(${address}))`
 
 /** Whether a passkey is registered by an account now. */
-export const passkeyIsOf = (account: string, passkey: string): string =>
+const passkeyIsOf = (account: string, passkey: string): string =>
   `exists (select from passkeys k where k.id = ${passkey} and k.account_id = ${account})`
 
 /** Whether an account has a passkey or a wallet to sign with. Single values: see `statusOf`. */

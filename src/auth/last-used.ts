@@ -3,10 +3,10 @@ import { type Query, statement } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
 
 /** An API key is always used together with its grant. */
-export type Used = 'sessions' | 'api_keys' | 'grants' | 'members'
+type Used = 'sessions' | 'api_keys' | 'grants' | 'members'
 
 /** How stale "last used" may be: it is written once a minute for all credentials together, not by each request. */
-export const staleAfterMs = 60_000
+const staleAfterMs = 60_000
 
 export type LastUsed = {
   /** Records a use in memory, unless the row has a recent one. Costs no statement. */

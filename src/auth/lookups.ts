@@ -3,7 +3,63 @@ import { sessionEnds } from '../db/credential-life.ts'
 import { readTogether } from '../db/together.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { isAdministratorSql } from './administrators.ts'
-import { type GrantRow, grantColumns, type IdentityRow, identityColumns, identityJoins } from './rows.ts'
+import type { Role } from './permissions.ts'
+import type { Principal } from './principal.ts'
+
+/** What the lookup of every credential returns about its account and its workspace; `null` as in the column. */
+export type IdentityRow = {
+  accountId: Uuid
+  accountStatus: Principal['accountStatus']
+  topups: boolean
+  payments: boolean
+  apiKeys: boolean
+  oauth: boolean
+  workspaceId: Uuid
+  owningAccountId: Uuid
+  frozen: boolean
+  closed: boolean
+  /** A workspace is stopped while the account whose money it spends is not active. */
+  ownerStatus: Principal['accountStatus']
+  workspaceKind: Principal['workspace']['kind']
+  workspaceName: string
+  workspaceCreatedAt: Date
+  timeZone: string
+  nextTimeZone: string | null
+  nextTimeZoneFrom: Date | null
+  role: Role | null
+  memberStatus: Principal['memberStatus']
+  memberId: Uuid | null
+}
+
+export type GrantRow = {
+  grantId: Uuid
+  lineage: Uuid[]
+  granted: string[]
+  grantFrozen: boolean
+  grantRevokedAt: Date | null
+  grantExpiresAt: Date | null
+  /** Whether it, or a grant above it, was given to an OAuth client. */
+  throughOauth: boolean
+}
+
+/** With `a` the account, `w` the workspace, `o` the account that owns it, `m` the membership. */
+const identityColumns = `a.id as "accountId", a.status as "accountStatus", a.topups_enabled as topups, a.payments_enabled as payments,
+  a.api_keys_enabled as "apiKeys", a.oauth_enabled as oauth, w.id as "workspaceId", w.owning_account_id as "owningAccountId",
+  w.frozen_at is not null or w.suspended_at is not null as frozen, w.closed_at is not null as closed, o.status as "ownerStatus",
+  w.kind as "workspaceKind", w.name as "workspaceName", w.created_at as "workspaceCreatedAt", w.time_zone as "timeZone",
+  w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom", m.role, m.status as "memberStatus", m.id as "memberId"`
+
+const identityJoins = `join accounts o on o.id = w.owning_account_id left join members m on m.workspace_id = w.id and m.account_id = a.id`
+
+/** `granted`: the grant's permissions that this credential has. */
+const grantColumns = (
+  granted = 'g.permissions',
+): string => `g.id as "grantId", g.ancestor_ids || g.id as lineage, ${granted} as granted,
+  g.frozen_at is not null or cardinality(g.ancestor_ids) > 0 and exists (select from grants x where x.id = any(g.ancestor_ids) and x.frozen_at is not null)
+    as "grantFrozen",
+  g.revoked_at as "grantRevokedAt", g.expires_at as "grantExpiresAt",
+  g.kind = 'oauth' or cardinality(g.ancestor_ids) > 0 and exists (select from grants x where x.id = any(g.ancestor_ids) and x.kind = 'oauth')
+    as "throughOauth"`
 
 // One statement for each kind of credential. The search value is a hash in hex, or the public first part of a key. In a transaction, whose
 // credentials are read again behind the locks of their accounts, they are joined as well.
@@ -11,7 +67,7 @@ import { type GrantRow, grantColumns, type IdentityRow, identityColumns, identit
 type Row = IdentityRow & { id: Uuid }
 export type ApiKeyRow = Row &
   GrantRow & { salt: Buffer; hash: Buffer; revokedAt: Date | null; expiresAt: Date | null; lastUsedAt: Date | null }
-export type SessionRow = Row & {
+type SessionRow = Row & {
   expiresAt: Date
   revokedAt: Date | null
   lastUsedAt: Date
@@ -19,8 +75,8 @@ export type SessionRow = Row & {
   provenAt: Date
   isAdmin: boolean
 }
-export type AccessTokenRow = Row & GrantRow & { expiresAt: Date; lastUsedAt: Date | null; forThisApi: boolean }
-export type DashboardTokenRow = Row & {
+type AccessTokenRow = Row & GrantRow & { expiresAt: Date; lastUsedAt: Date | null; forThisApi: boolean }
+type DashboardTokenRow = Row & {
   expiresAt: Date
   isAdmin: boolean
   parentEndsAt: Date | null
@@ -103,7 +159,7 @@ const byDashboardToken = readTogether<DashboardTokenRow, typeof ofDashboard>(
 )
 
 /** `audience`: this API's name in an access token's resources. */
-export type LookupOptions = { adminAccounts: readonly string[]; sessionIdleDays: number; audience: string }
+type LookupOptions = { adminAccounts: readonly string[]; sessionIdleDays: number; audience: string }
 
 export const createCredentialLookups = ({ adminAccounts, sessionIdleDays, audience }: LookupOptions): CredentialLookups => {
   const ofKey = ({ hash, workspaceId }: HashKey) => ({ hash, workspace_id: workspaceId, admins: adminAccounts })

@@ -4,7 +4,7 @@ import type { Uuid } from '../lib/uuid.ts'
 import { equalBytes } from './secrets.ts'
 
 /** What a provider knows an order by: a UUID, and 12 digits. */
-export type OrderName = { orderId: Uuid; reference: string }
+type OrderName = { orderId: Uuid; reference: string }
 
 /**
  * The names that go to a provider. All of them follow from what caused the order, so a payment that the database lost, and that is asked for

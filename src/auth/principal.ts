@@ -1,3 +1,4 @@
+import { secondsAfter } from '../lib/clock.ts'
 import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Permission, Role } from './permissions.ts'
@@ -8,7 +9,7 @@ import type { Permission, Role } from './permissions.ts'
  */
 export type Proof = 'not_needed' | 'never' | { readonly at: Date }
 
-export type Capabilities = { topups: boolean; payments: boolean; apiKeys: boolean; oauth: boolean }
+type Capabilities = { topups: boolean; payments: boolean; apiKeys: boolean; oauth: boolean }
 
 /**
  * The caller, for every kind of credential. Created once for each request, and safe to log: it contains no secret. Routes and services read
@@ -57,4 +58,19 @@ export type RequestOrigin = { readonly ip: string | null; readonly userAgent: st
 /** For routes that stay open to a frozen account because most of what they do only stops something: refuses everything else. */
 export const requireActiveAccount = ({ accountStatus }: Pick<Principal, 'accountStatus'>): void => {
   if (accountStatus !== 'active') throw new Refusal('account_frozen')
+}
+
+export const proofMaxAgeSeconds = 600
+
+const byToken = 'A dashboard token cannot do this: do it in the session that issued it.'
+
+/** @throws 403 `step_up_required` where the person has not proven who they are within the last ten minutes */
+export const requireFreshProof = (proof: Proof, now: Date): void => {
+  if (proof === 'not_needed') return
+  const provenAt = proof === 'never' ? null : proof.at
+  if (provenAt && secondsAfter(provenAt, proofMaxAgeSeconds) > now) return
+  throw new Refusal('step_up_required', {
+    ...(provenAt === null && { message: byToken }),
+    details: { max_age_seconds: proofMaxAgeSeconds, proven_at: provenAt?.toISOString() ?? null },
+  })
 }

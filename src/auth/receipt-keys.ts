@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:cr
 import type { Key, KeyRing } from '../lib/key-ring.ts'
 
 /** `publicKey`: the 32 bytes of RFC 8032. */
-export type PublicKey = { id: string; publicKey: Buffer }
+type PublicKey = { id: string; publicKey: Buffer }
 
 /** The Ed25519 keys that sign receipts and heads of the sealed log. */
 export type ReceiptKeys = {

@@ -4,13 +4,12 @@ import { type Clock, secondsAfter } from '../lib/clock.ts'
 import { notFound, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { LastUsed } from './last-used.ts'
-import type { ApiKeyRow, CredentialLookups, HashKey } from './lookups.ts'
+import type { ApiKeyRow, CredentialLookups, GrantRow, HashKey, IdentityRow } from './lookups.ts'
 import { effectivePermissions } from './permissions.ts'
 import type { Authenticated, Principal, Proof } from './principal.ts'
-import type { GrantRow, IdentityRow } from './rows.ts'
 import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sha256Hex } from './secrets.ts'
 
-export type ResolverDeps = {
+type ResolverDeps = {
   db: Db
   lookups: CredentialLookups
   lastUsed: LastUsed

@@ -11,7 +11,7 @@ export const secretPrefixes = {
   device_code: 'service_odc_',
   client_secret: 'service_ocs_',
 } as const
-export type SecretKind = keyof typeof secretPrefixes
+type SecretKind = keyof typeof secretPrefixes
 
 /** 256 random bits as 64 hex digits after the prefix. With this entropy a SHA-256 hash is enough for storage. */
 export const newSecret = (kind: SecretKind): string => secretPrefixes[kind] + randomBytes(32).toString('hex')
@@ -51,7 +51,7 @@ export const readKeyStart = (text: string): KeyStart | null => {
 
 export const hashApiKey = (key: string, salt: Uint8Array): Buffer => sha256(salt, key)
 
-export type NewApiKey = { plaintext: string; lookup: string; salt: Buffer; hash: Buffer; lastFour: string }
+type NewApiKey = { plaintext: string; lookup: string; salt: Buffer; hash: Buffer; lastFour: string }
 
 export const newApiKey = (): NewApiKey => {
   const plaintext = newSecret('api_key')

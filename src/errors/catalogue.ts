@@ -1,9 +1,29 @@
-import type { ErrorRow } from './row.ts'
+/**
+ * What an agent does after a refusal. `new_credential`: only another credential helps, so the tool answers with the error itself and a client
+ * can ask its user for one. The others are the `next` of a payment's outcome.
+ */
+export type AgentStep = 'change_request' | 'wait' | 'ask_a_person' | 'stop' | 'new_credential'
+
+type ErrorRow = {
+  status: number
+  /** The default message. */
+  sentence: string
+  /** What a caller does about it. Code in backticks. */
+  fix: string
+  /** Which fields of `details` help with it. */
+  details?: string
+  agent: AgentStep
+  /** What a person does about it on a page, and the page of the dashboard where they do it. */
+  person: string
+  page?: { path: string; label: string }
+  /** The same request may pass later without a change. */
+  passes?: true
+}
 
 const signInAgain = 'Sign in again to continue.'
 
 /** Every refusal of the service, with all its texts: envelope, API document, pages, reference of codes, MCP and dashboard read them here. */
-export const catalogue = {
+const catalogue = {
   invalid_request: {
     status: 400,
     sentence: 'The request is not valid.',

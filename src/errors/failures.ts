@@ -5,7 +5,7 @@ export const failureActors = {
   payee: 'the payee',
   operator: 'the operator of the service',
 } as const
-export type FailureActor = keyof typeof failureActors
+type FailureActor = keyof typeof failureActors
 
 type Row = {
   /** Names no person and no number: it is stored with the payment. */
@@ -19,7 +19,7 @@ type Row = {
  * Why money did not move: the closed list of `failure_code`. Providers' own codes differ by rail and change; they are in `provider_code`.
  * Programs may rely on the code; the texts are for people.
  */
-export const failures = {
+const failures = {
   payer_insufficient_funds: {
     sentence: 'The payer does not have enough money.',
     actor: 'payer',

@@ -1,4 +1,3 @@
-import type {} from '@fastify/cookie'
 import type {
   FastifyBaseLogger,
   FastifyInstance,

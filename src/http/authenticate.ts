@@ -6,12 +6,22 @@ import { Refusal } from '../lib/errors.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
 import type { App } from './app-type.ts'
 import { actingFor } from './internal-call.ts'
-import { originOf } from './origin.ts'
 import { mcpPath } from './protected-resource.ts'
+
+/** Where a request came from. `request.ip` uses forwarded headers only from a configured proxy. */
+export const originOf = (request: FastifyRequest): RequestOrigin => ({
+  ip: request.ip,
+  userAgent: request.headers['user-agent']?.slice(0, 300) ?? null,
+  requestId: request.id,
+})
+
+/** The proxies whose forwarded headers are trusted; none by default. */
+export const trustedProxies = (configured: readonly string[] | undefined): string[] | false =>
+  configured === undefined ? false : [...configured]
 
 export const sessionCookie = 'service_session'
 
-export type AuthenticateDeps = {
+type AuthenticateDeps = {
   bearers: readonly BearerResolver[]
   /** The MCP server accepts tokens for it, and API keys. */
   mcpBearers: readonly BearerResolver[]

@@ -1,11 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { Permission } from '../auth/permissions.ts'
-import type { Principal } from '../auth/principal.ts'
-import { requireFreshProof } from '../auth/step-up.ts'
+import { type Principal, requireFreshProof } from '../auth/principal.ts'
 import type { Clock } from '../lib/clock.ts'
 import { permissionMissing, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
-import { atOnce } from './at-once.ts'
 
 export const isUnsafe = (method: string): boolean => !['GET', 'HEAD', 'OPTIONS'].includes(method)
 
@@ -59,7 +57,7 @@ export const checkAuthority = (request: FastifyRequest, principal: Principal): v
   checkPermission(principal, requiredPermissions(request))
 }
 
-export const authorize = (request: FastifyRequest, principal: Principal): void => {
+const authorize = (request: FastifyRequest, principal: Principal): void => {
   checkAuthority(request, principal)
   checkStanding(request, principal)
 }
@@ -78,14 +76,11 @@ const checkProof = ({ method, routeOptions: { config } }: FastifyRequest, { proo
 }
 
 export const registerAuthorization = (app: App, clock: Clock): void => {
-  app.addHook(
-    'onRequest',
-    atOnce((request) => {
-      const { caller } = request
-      if (!caller) return
-      const check = hasKey(request) ? checkAuthority : authorize
-      check(request, caller)
-      checkProof(request, caller, clock.now())
-    }),
-  )
+  app.addHook('onRequest', async (request) => {
+    const { caller } = request
+    if (!caller) return
+    const check = hasKey(request) ? checkAuthority : authorize
+    check(request, caller)
+    checkProof(request, caller, clock.now())
+  })
 }

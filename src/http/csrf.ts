@@ -1,11 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
-import { atOnce } from './at-once.ts'
 import { isUnsafe } from './authorize.ts'
 
 /** Whether a browser's request comes from this site or an allowed origin, according to its headers (Fetch Metadata, else Origin). */
-export const isFromOwnSite = (request: FastifyRequest, allowedOrigins: readonly string[]): boolean => {
+const isFromOwnSite = (request: FastifyRequest, allowedOrigins: readonly string[]): boolean => {
   const { origin } = request.headers
   const site = request.headers['sec-fetch-site']
   if (origin !== undefined && allowedOrigins.includes(origin)) return true
@@ -22,11 +21,8 @@ export const isNavigationFromOwnPage = ({ headers }: FastifyRequest): boolean =>
 /** Browsers send a cookie also with requests that its owner never made, so an unsafe request with it must come from this site. */
 export const registerCsrfGuard = (app: App, ownOrigin: string, allowedOrigins: readonly string[]): void => {
   const allowed = [ownOrigin, ...allowedOrigins]
-  app.addHook(
-    'onRequest',
-    atOnce((request) => {
-      if (!isUnsafe(request.method) || request.headers.authorization !== undefined || request.headers.cookie === undefined) return
-      if (!isFromOwnSite(request, allowed)) throw new Refusal('csrf_rejected')
-    }),
-  )
+  app.addHook('onRequest', async (request) => {
+    if (!isUnsafe(request.method) || request.headers.authorization !== undefined || request.headers.cookie === undefined) return
+    if (!isFromOwnSite(request, allowed)) throw new Refusal('csrf_rejected')
+  })
 }

@@ -12,7 +12,7 @@ export const wantsCsv = ({ headers }: FastifyRequest): boolean => headers.accept
 const pageSize = 200
 
 /** Rows older than `before`, newest first. */
-export type ReadPage<Row> = (page: { before: string | null; take: number }) => Promise<readonly Row[]>
+type ReadPage<Row> = (page: { before: string | null; take: number }) => Promise<readonly Row[]>
 
 const linesOf = async function* <Row extends { id: string }>(
   request: FastifyRequest,

@@ -41,7 +41,7 @@ const isProgram = (request: FastifyRequest): boolean => {
 }
 
 /** The simulated providers: every page shows them, so that simulated money is not mistaken for real. */
-export type Simulated = { rails: boolean; identity: boolean }
+type Simulated = { rails: boolean; identity: boolean }
 
 /** Part of the page itself, so that a browser without a session need not ask who is signed in. */
 const withFacts = (page: string, hasSession: boolean, { rails, identity }: Simulated): string => {

@@ -1,7 +1,7 @@
 import { errorRow } from '../errors/catalogue.ts'
 import type { ErrorDetails, Refusal } from '../lib/errors.ts'
 
-export type Envelope = { error: string; message: string; details: ErrorDetails }
+type Envelope = { error: string; message: string; details: ErrorDetails }
 export type MakeEnvelope = (refusal: Refusal, requestId: string) => Envelope
 
 /** The page of this service that explains a code. */

@@ -5,9 +5,9 @@ import type { ErrorCode } from '../errors/catalogue.ts'
 import { invalidFields, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { type MakeEnvelope, retryHeader } from './envelope.ts'
+import { createPathJudge } from './not-found.ts'
 import { opensPage, sendRefusalPage, unknownAddress } from './page.ts'
 import { metadataPath } from './protected-resource.ts'
-import { createPathJudge } from './wrong-path.ts'
 
 /** Refusals of Fastify and its plugins, with our codes. */
 const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
@@ -36,7 +36,7 @@ export const toRefusal = (error: unknown): Refusal | undefined => {
   return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? new Refusal('invalid_request') : undefined
 }
 
-export type ErrorOptions = { publicUrl: string; envelope: MakeEnvelope }
+type ErrorOptions = { publicUrl: string; envelope: MakeEnvelope }
 
 /** The refusal's own permission counts where the route declares none: one address may serve many operations. */
 const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Permission[] => {

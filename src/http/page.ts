@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sha256 } from '../auth/secrets.ts'
 import { Refusal } from '../lib/errors.ts'
 
-export type PageLink = { href: string; text: string; primary?: boolean }
+/** `foreign`: it leads to another site, which does not learn from where. */
+type PageLink = { href: string; text: string; primary?: boolean; foreign?: boolean }
 export type Page = { title: string; paragraphs: readonly string[]; links?: readonly PageLink[]; note?: string }
 
 /** The dashboard's colours (its tokens.css), as properties of `:root`. */
@@ -31,8 +32,8 @@ const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${sha256(st
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
 
-const linkHtml = ({ href, text, primary }: PageLink): string =>
-  `<a${primary ? ' class="primary"' : ''} href="${escapeHtml(href)}">${escapeHtml(text)}</a>`
+const linkHtml = ({ href, text, primary, foreign }: PageLink): string =>
+  `<a${primary ? ' class="primary"' : ''}${foreign ? ' rel="noreferrer"' : ''} href="${escapeHtml(href)}">${escapeHtml(text)}</a>`
 
 /** `extra` is trusted HTML, after the links. */
 export const renderPage = ({ title, paragraphs, links = [], note }: Page, extra = ''): string => `<!doctype html>

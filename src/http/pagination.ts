@@ -19,7 +19,7 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
 
 /** The query's parameters: rows older than `before`, newest first, one more than the page holds. */
 export type PageRequest = { before: Uuid | null; take: number }
-export type Page<Item> = { data: Item[]; next_cursor: string | null }
+type Page<Item> = { data: Item[]; next_cursor: string | null }
 
 /** The keyset of a list: an id, authenticated for the list that it came from, so that it cannot be made up or used elsewhere. */
 export type Cursors = {

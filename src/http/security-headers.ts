@@ -21,7 +21,7 @@ const policy = (production: boolean): string =>
  * The headers of every answer for browsers. Built once: a general plugin builds them for each request, which cost a tenth of a read. A page
  * that needs another policy replaces this one.
  */
-export const securityHeaders = (production: boolean): Readonly<Record<string, string>> => ({
+const securityHeaders = (production: boolean): Readonly<Record<string, string>> => ({
   'content-security-policy': policy(production),
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',

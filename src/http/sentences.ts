@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { closest, didYouMean } from '../lib/closest.ts'
+import type { FieldError } from '../lib/errors.ts'
 import { shownOnly } from '../lib/text.ts'
 
 // A validator's findings, in words that say what to send instead. A schema with a more exact sentence has priority.
@@ -93,3 +94,13 @@ export const sentenceOf = (issue: Issue): string | undefined => {
       return undefined
   }
 }
+
+/** What a schema found, each by the path of its field. */
+export const fieldErrors = (issues: readonly z.core.$ZodIssue[]): FieldError[] =>
+  issues.flatMap((issue): FieldError[] => {
+    const path = issue.path.join('.')
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({ path: path ? `${path}.${key}` : key, message: issue.message }))
+    if (issue.code === 'invalid_union' && issue.errors.length > 0) return fieldErrors(issue.errors.flat())
+    return [{ path: path || 'body', message: issue.message }]
+  })

@@ -1,28 +1,67 @@
+import { isDeepStrictEqual } from 'node:util'
 import cookie from '@fastify/cookie'
 import cors from '@fastify/cors'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
+import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Logger } from 'pino'
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Clock } from '../lib/clock.ts'
 import { notFound, Refusal, refuseFields } from '../lib/errors.ts'
 import { watchRequests } from '../lib/tracing.ts'
 import type { App, Departure } from './app-type.ts'
-import { registerDeparture } from './departure.ts'
-import { registerDrain } from './drain.ts'
+import { trustedProxies } from './authenticate.ts'
+import { registerDeparture, registerDrain } from './drain.ts'
 import { createEnvelope, errorPageUrl } from './envelope.ts'
-import { fieldErrors } from './field-errors.ts'
 import { requestIdOf } from './internal-call.ts'
-import { trustedProxies } from './origin.ts'
+import { refuseGarbage, refuseUnroutable } from './not-found.ts'
 import { mcpPath } from './protected-resource.ts'
-import { parseQuery } from './query.ts'
 import { registerRequestLog } from './request-log.ts'
+import { parseQuery } from './request-syntax.ts'
 import { registerConstantHeaders } from './security-headers.ts'
-import { sentenceOf } from './sentences.ts'
-import { serializers } from './serializer.ts'
+import { fieldErrors, sentenceOf } from './sentences.ts'
 import { registerShedding } from './shed.ts'
-import { arrivalTimeouts } from './timeouts.ts'
-import { refuseGarbage, refuseUnroutable } from './unroutable.ts'
+
+/** Longer than a load balancer keeps its idle connections, so that we never close one that it is about to use. */
+const keepAliveMs = 72_000
+/** Nothing was sent in either direction for this time: the peer is gone, or only occupies the connection. */
+const silentMs = 80_000
+
+/**
+ * For both listeners: a request's headers and body must arrive within `requestMs` of the opening of the connection, so that no client
+ * occupies a connection or memory by sending slowly. Node checks at intervals, by default every thirty seconds.
+ */
+export const arrivalTimeouts = (requestMs: number) => ({
+  requestTimeout: requestMs,
+  connectionTimeout: silentMs,
+  keepAliveTimeout: keepAliveMs,
+  http: { headersTimeout: requestMs, connectionsCheckingInterval: Math.min(1_000, Math.ceil(requestMs / 2)) },
+})
+
+type Declared = z.ZodType | { properties: z.ZodType }
+
+const schemaOf = (declared: Declared): z.ZodType => {
+  const schema = 'properties' in declared && !('_zod' in declared) ? declared.properties : declared
+  if (!(schema instanceof z.ZodType)) throw new TypeError('an answer is declared by something that is no schema')
+  return schema
+}
+
+/** Refuses an answer that is not what its schema declares: a wrong type or format, a field that is missing, or one that is not declared. */
+const checked =
+  (schema: z.ZodType) =>
+  (value: unknown): string => {
+    const text = JSON.stringify(value)
+    const declared = JSON.stringify(z.encode(schema, value))
+    if (!isDeepStrictEqual(JSON.parse(text), JSON.parse(declared)))
+      throw new Error(`an answer is not what its schema declares: ${text.slice(0, 500)} instead of ${declared.slice(0, 500)}`)
+    return text
+  }
+
+/** Answers are the JSON of what a feature presents. `check`: each is compared with its schema, for tests, as it costs more than the answer. */
+export const serializers =
+  (check: boolean): FastifySerializerCompiler<Declared> =>
+  ({ schema }) =>
+    check ? checked(schemaOf(schema)) : JSON.stringify
 
 const bodyLimitBytes = 64 * 1024
 
@@ -35,7 +74,7 @@ const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refu
   return near ? new Refusal('not_found', { message: `There is no such resource: the id ${issue.message}.` }) : notFound()
 }
 
-export type HttpOptions = {
+type HttpOptions = {
   logger: Logger
   departure: Departure
   publicUrl: string

@@ -1,7 +1,7 @@
 import type { Access } from './app-type.ts'
 
 /** Access without a permission. `admin` is not among these: administrators are named one by one. */
-export type OpenAccess = Exclude<Access, 'admin'>
+type OpenAccess = Exclude<Access, 'admin'>
 
 /**
  * Every operation that needs no permission, and the reason. A route with such access that is missing here, or is here with another access,

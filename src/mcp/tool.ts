@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import { errorRow, isErrorCode } from '../errors/catalogue.ts'
-import type { AgentStep } from '../errors/row.ts'
-import { fieldErrors } from '../http/field-errors.ts'
+import { type AgentStep, errorRow, isErrorCode } from '../errors/catalogue.ts'
 import type { InternalAnswer, InternalCall } from '../http/internal-call.ts'
-import { sentenceOf } from '../http/sentences.ts'
+import { fieldErrors, sentenceOf } from '../http/sentences.ts'
 import { Refusal, refuseFields } from '../lib/errors.ts'
 
 /** What a tool runs with: the routes of this service, called in the caller's name. */

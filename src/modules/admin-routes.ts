@@ -1,16 +1,13 @@
 import type { App } from '../http/app-type.ts'
-import type { Deps as AuditLogDeps } from './audit-log/deps.ts'
 import { registerAuditLog } from './audit-log/routes.ts'
 import { registerAdminPayments } from './exceptions/payments-routes.ts'
 import { registerAdjustments, registerReconciliation, registerSuspense } from './exceptions/routes.ts'
 import { registerAdminAccounts } from './identity/accounts/admin-routes.ts'
-import type { Deps as IdentityDeps } from './identity/deps.ts'
 import type { Parts } from './parts.ts'
 import { registerAdminLedger } from './trial-balance/routes.ts'
-import { registerAdminWorkspaces } from './workspaces/admin-routes.ts'
-import type { Deps as WorkspacesDeps } from './workspaces/deps.ts'
+import { registerAdminWorkspaces } from './workspaces/routes.ts'
 
-export type AdminDeps = AuditLogDeps & Parts & IdentityDeps & WorkspacesDeps
+export type AdminDeps = Parts
 
 /** For administrators in person. No other check is needed: the principal says who is an administrator. */
 export const registerAdmin = (app: App, deps: AdminDeps): void => {

@@ -1,19 +1,22 @@
 import type { Logger } from 'pino'
 import type { ContractWallets } from '../auth/contract-wallet.ts'
+import type { LastUsed } from '../auth/last-used.ts'
 import type { OrderNames } from '../auth/order-names.ts'
+import type { IdentityProviders } from '../auth/providers/provider.ts'
 import type { ReceiptKeys } from '../auth/receipt-keys.ts'
 import type { Derivations, Vault } from '../auth/vault.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/client.ts'
 import type { Reads } from '../db/standby.ts'
 import type { Witness } from '../db/witness.ts'
+import type { GuardedFetch } from '../http/guarded-fetch.ts'
 import type { Cursors } from '../http/pagination.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { SendJournal } from '../lib/send-journal.ts'
 import type { Rails } from '../rails/rail.ts'
 import type { Alerts } from './alerts.ts'
-import type { OnAuthorityLost } from './ports.ts'
+import type { OnAccountClosed, OnAuthorityLost, OnGrantsRevoked, OnRequesterLost, OwnersRelyingOn } from './ports.ts'
 
 /** What features are built from: `app.ts` builds each part once. A function that needs one or two of them takes those alone. */
 export type Parts = {
@@ -34,4 +37,12 @@ export type Parts = {
   sends: SendJournal | undefined
   alerts: Alerts
   onAuthorityLost: OnAuthorityLost
+  lastUsed: LastUsed
+  identityProviders: IdentityProviders
+  /** Reads what a client publishes about itself. */
+  clientDocuments: GuardedFetch
+  onGrantsRevoked: OnGrantsRevoked
+  onRequesterLost: OnRequesterLost
+  onAccountClosed: OnAccountClosed
+  ownersRelyingOn: OwnersRelyingOn
 }

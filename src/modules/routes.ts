@@ -1,60 +1,38 @@
 import type { App } from '../http/app-type.ts'
 import { type AdminDeps, registerAdmin } from './admin-routes.ts'
-import type { Deps as AuditLogDeps } from './audit-log/deps.ts'
 import { registerWorkspaceAuditLog } from './audit-log/routes.ts'
 import { registerBeneficiaries } from './beneficiaries/routes.ts'
-import type { Deps as CredentialsDeps } from './credentials/deps.ts'
 import { registerCredentials } from './credentials/routes.ts'
-import { registerApiKeys } from './delegation/api-keys/routes.ts'
-import type { Deps as DelegationDeps } from './delegation/deps.ts'
-import { registerGrants } from './delegation/grants/routes.ts'
-import { revokeGrantsOf } from './delegation/grants/service.ts'
-import { registerWorkspaceGrants } from './delegation/grants/workspace-routes.ts'
-import { registerAccounts } from './identity/accounts/routes.ts'
-import { registerClosing } from './identity/closing/routes.ts'
-import type { Deps as IdentityDeps } from './identity/deps.ts'
+import { registerApiKeys } from './delegation/key-routes.ts'
+import { registerGrants, registerWorkspaceGrants } from './delegation/routes.ts'
+import { revokeGrantsOf } from './delegation/service.ts'
+import { registerAccounts, registerClosing } from './identity/accounts/routes.ts'
 import { registerIdentities } from './identity/identities/routes.ts'
-import { registerEnds } from './identity/origins/routes.ts'
 import { registerPasskeys } from './identity/passkeys/routes.ts'
-import { registerSessions } from './identity/sessions/routes.ts'
+import { registerEnds, registerSessions } from './identity/sessions/routes.ts'
 import { registerSignIn } from './identity/sign-in/routes.ts'
 import { registerMandates } from './mandates/routes.ts'
 import type { Deps as NotificationsDeps } from './notifications/deps.ts'
 import { registerNotifications } from './notifications/routes.ts'
-import type { Deps as OauthDeps } from './oauth/deps.ts'
 import { registerOAuth } from './oauth/routes.ts'
 import { registerApprovals } from './payments/approvals/routes.ts'
 import { registerPaymentBatches } from './payments/batch-routes.ts'
 import type { Deps as PaymentsDeps } from './payments/request.ts'
 import { registerPaymentAttention, registerPaymentRefusals, registerPayments } from './payments/routes.ts'
 import { registerPolicies } from './policies/routes.ts'
-import type { Deps as ProofDeps } from './proof/deps.ts'
 import { registerProof } from './proof/routes.ts'
 import type { Deps as PushDeps } from './push/deps.ts'
 import { registerPush } from './push/routes.ts'
-import type { Deps as RequestLogDeps } from './request-log/deps.ts'
+import type { RequestLog } from './request-log/recorder.ts'
 import { registerRequestLogRoutes } from './request-log/routes.ts'
 import { registerSimulation } from './simulation/routes.ts'
 import { registerStatements } from './statements/routes.ts'
 import { registerTopups } from './topups/routes.ts'
-import type { Deps as WorkspacesDeps } from './workspaces/deps.ts'
-import { registerInvitations } from './workspaces/invitations/routes.ts'
-import { registerMembers } from './workspaces/members/routes.ts'
+import { registerInvitations, registerMembers } from './workspaces/member-routes.ts'
 import { registerWorkspaces } from './workspaces/routes.ts'
 
 /** What the features' routes need, all together. */
-export type RoutesDeps = AdminDeps &
-  AuditLogDeps &
-  CredentialsDeps &
-  DelegationDeps &
-  IdentityDeps &
-  NotificationsDeps &
-  OauthDeps &
-  PaymentsDeps &
-  ProofDeps &
-  PushDeps &
-  RequestLogDeps &
-  WorkspacesDeps
+export type RoutesDeps = AdminDeps & NotificationsDeps & PaymentsDeps & PushDeps & { requestLog: RequestLog }
 
 /** Every feature's routes, in the order of the contract. */
 export const registerModules = (app: App, deps: RoutesDeps): void => {

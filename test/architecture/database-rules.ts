@@ -13,7 +13,6 @@ const composedSql: Readonly<Record<string, string>> = {
   'db/start.ts': 'a number that is computed, and the name of a role, quoted, which an operator gave: GRANT takes no parameter',
   'db/together.ts': 'the parts of a key, and a text that the module above declares',
   'events/read.ts': 'one of two directions',
-  'modules/identity/sign-in/wallet/nonces.ts': 'with a lock or without: its type has two texts',
   'modules/sending/lanes.ts': 'the table of payments or of top-ups',
   'modules/sending/claim.ts': 'the table of payments or of top-ups',
   'queue/record-keys.ts': 'the table of payments or of top-ups',

@@ -25,7 +25,7 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
     ['modules/planted/service.ts', `import { decide } from '../payments/approvals/decide.ts'`],
     ['modules/planted/queries.ts', `import { createPayments } from '../payments/create/create.ts'`],
     // A door for mandates and payments, not for beneficiaries.
-    ['modules/beneficiaries/planted.ts', `import { proveIdentity } from '../identity/identities/proof.ts'`],
+    ['modules/beneficiaries/planted.ts', `import { linkIdentity } from '../identity/identities/link.ts'`],
   ],
   besideFeatures: [
     ['modules/planted.ts', `import type { SubmitPayment } from './payments/request.ts'`],
@@ -33,16 +33,16 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
     ['modules/ports.ts', `import { registerPayments } from './payments/routes.ts'`],
   ],
   acyclicFeatures: [
-    ['modules/workspaces/planted.ts', `import { createGrant } from '../delegation/grants/service.ts'`],
+    ['modules/workspaces/planted.ts', `import { createGrant } from '../delegation/service.ts'`],
     ['modules/beneficiaries/planted.ts', `import type { PaymentRecord } from '../payments/queries.ts'`],
   ],
   acyclicParts: [
     ['modules/payments/evaluation/planted.ts', `import { submitPayment } from '../create/submit.ts'`],
-    ['modules/identity/accounts/planted.ts', `import type { WalletChallenge } from '../sign-in/wallet/wallet.ts'`],
+    ['modules/identity/accounts/planted.ts', `import { linkIdentity } from '../identities/link.ts'`],
   ],
   transitivePurity: [
     ['modules/planted/rules.ts', `import { postTransfer } from '../../ledger/ledger.ts'`],
-    ['modules/planted/grant-rules.ts', `import { revokeGrant } from '../delegation/grants/revoke.ts'`],
+    ['modules/planted/grant-rules.ts', `import { revokeGrant } from '../delegation/revoke.ts'`],
     ['modules/planted/rules.ts', `import type { Tx } from '../../db/client.ts'`],
     ['policy/planted.ts', `import { request } from 'node:https'`],
     ['rails/planted.ts', `import { findPayment } from '../modules/payments/queries.ts'`],

@@ -113,7 +113,7 @@ const most: Readonly<Record<string, Cost>> = {
   'beneficiaries.payments': [3, 3],
   'policies.list': [3, 3],
   'policies.get': [3, 2],
-  'policies.simulate': [4, 2],
+  'policies.simulate': [4, 3],
   // It reads its events in parts.
   'notifications.list': [8, 6],
   'payments.create': [17, 7],
@@ -124,7 +124,7 @@ const most: Readonly<Record<string, Cost>> = {
   'payments.receipt': [8, 4],
   'payments.cancel': [16, 7],
   'approvals.list': [6, 4],
-  'approvals.get': [8, 5],
+  'approvals.get': [8, 6],
   'approvals.message': [3, 2],
   'approvals.decide': [15, 7],
   'mandates.list': [2, 2],

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { namedStatements } from '../../src/db/statement.ts'
 
 // Commands load these.
-import '../../src/modules/audit-log/export.ts'
+import '../../src/modules/audit-log/queries.ts'
 import '../../src/modules/attempts/queries.ts'
 import { everyPayee } from '../../src/policy/scope-sql.ts'
 import { connected } from '../harness/connected.ts'

@@ -38,7 +38,9 @@ const literal = (value: unknown): string => {
   if (value === null || value === undefined) return 'null'
   if (Buffer.isBuffer(value)) return pg.escapeLiteral(`\\x${value.toString('hex')}`)
   if (Array.isArray(value))
-    return pg.escapeLiteral(`{${value.map((item) => (item === null ? 'NULL' : JSON.stringify(item))).join(',')}}`)
+    return pg.escapeLiteral(
+      `{${value.map((item) => (item === null ? 'NULL' : JSON.stringify(typeof item === 'bigint' ? String(item) : item))).join(',')}}`,
+    )
   return pg.escapeLiteral(value instanceof Date ? value.toISOString() : String(value))
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { serializers } from '../../src/http/serializer.ts'
+import { serializers } from '../../src/http/server.ts'
 
 const schema = z.object({ id: z.string(), amount: z.object({ minor: z.string() }).nullable(), note: z.string().optional() })
 const of = (check: boolean) => serializers(check)({ schema, url: '/', method: 'GET', httpStatus: '200' })

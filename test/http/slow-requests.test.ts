@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { networkOf } from '../../src/http/address.ts'
+import { networkOf } from '../../src/http/rate-limit.ts'
 import { signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'

@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Db } from '../../src/db/client.ts'
 import { Stream } from '../../src/events/stream.ts'
 import type { App } from '../../src/http/app-type.ts'
-import { createDeparture, registerDeparture } from '../../src/http/departure.ts'
+import { createDeparture, registerDeparture } from '../../src/http/drain.ts'
 import { registerConstantHeaders } from '../../src/http/security-headers.ts'
 import { openSse, type SseConnection } from '../../src/http/sse.ts'
 

@@ -4,8 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createGuardedFetch, guardedFetch } from '../../src/http/outbound/guarded-fetch.ts'
-import { isPublicAddress } from '../../src/http/outbound/public-address.ts'
+import { createGuardedFetch, guardedFetch, isPublicAddress } from '../../src/http/guarded-fetch.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import {
   answerOf,

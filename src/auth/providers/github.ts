@@ -1,7 +1,14 @@
 import { z } from 'zod'
-import { sha256 } from '../secrets.ts'
-import { type IdentityProvider, notOfThisFlow, providerFailed, readEmail, readName } from './provider.ts'
-import { requestJson, requestProvider } from './request.ts'
+import {
+  authorizationUrl,
+  type IdentityProvider,
+  notOfThisFlow,
+  providerFailed,
+  readEmail,
+  readName,
+  requestJson,
+  requestProvider,
+} from './provider.ts'
 
 export type GithubOptions = {
   clientId: string
@@ -59,21 +66,13 @@ export const createGithub = (options: GithubOptions): IdentityProvider => {
 
   return {
     issuer,
-    authorizationUrl: async ({ state, verifier }, { redirectUri, chooseAccount }) => {
-      const url = new URL(options.authorizeUrl)
-      const query = {
+    authorizationUrl: async (flow, { redirectUri, chooseAccount }) =>
+      authorizationUrl(options.authorizeUrl, flow, {
         client_id: clientId,
         redirect_uri: redirectUri,
         scope: 'read:user user:email',
-        state,
-        code_challenge: sha256(verifier).toString('base64url'),
-        code_challenge_method: 'S256',
-        response_type: 'code',
         ...(chooseAccount && { prompt: 'select_account' }),
-      }
-      for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-      return url.href
-    },
+      }),
     redeem: async ({ verifier }, { code, redirectUri }) => {
       const headers = headersOf(await exchange(code, verifier, redirectUri))
       const user = await requestJson('github', User, `${options.apiUrl}/user`, { headers })

@@ -1,12 +1,19 @@
-import type { CodeChallengeMethod, OAuth2Client } from 'google-auth-library'
 import { z } from 'zod'
-import type { Clock } from '../../lib/clock.ts'
 import { equalBytes, sha256 } from '../secrets.ts'
-import { createKeySet } from './keys.ts'
-import { type IdentityProvider, notOfThisFlow, type ProvenSubject, providerFailed, readEmail, readName } from './provider.ts'
-import { requestJson } from './request.ts'
+import {
+  authorizationUrl,
+  type IdentityProvider,
+  notOfThisFlow,
+  type ProvenSubject,
+  providerFailed,
+  readEmail,
+  readName,
+  requestJson,
+  requestProvider,
+  timeoutMs,
+} from './provider.ts'
 
-export type GoogleEndpoints = { authorize: string; token: string; keys: string }
+type GoogleEndpoints = { authorize: string; token: string; keys: string }
 
 export type GoogleOptions = {
   clientId: string
@@ -45,7 +52,6 @@ export const discover = (issuer: string): (() => Promise<GoogleEndpoints>) => {
   }
 }
 
-const Header = z.object({ kid: z.string(), alg: z.literal('RS256') })
 const Claims = z.object({
   sub: z.string().min(1).max(255),
   nonce: z.string(),
@@ -54,55 +60,60 @@ const Claims = z.object({
   name: z.unknown().optional(),
 })
 
-const timeoutMs = 10_000
+const Tokens = z.object({ id_token: z.string().min(1) })
 
-const keyIdOf = (token: string): string => {
-  const [header = ''] = token.split('.')
-  try {
-    return Header.parse(JSON.parse(Buffer.from(header, 'base64url').toString())).kid
-  } catch {
-    throw notOfThisFlow('google', 'the ID token is not signed as Google signs')
-  }
+const cacheSeconds = 3600
+/** Google's clock and ours may differ. */
+const toleranceSeconds = 300
+const maxAgeSeconds = 86_400
+
+/** The library is loaded at the first sign-in: many processes never have one. */
+const jose = () => import('jose')
+
+/** The provider's signing keys, kept for an hour; for an unknown key the list is read again at once, because keys rotate. */
+const keySetAt = async (url: string) => {
+  const { createRemoteJWKSet } = await jose()
+  return createRemoteJWKSet(new URL(url), { timeoutDuration: timeoutMs, cacheMaxAge: cacheSeconds * 1000, cooldownDuration: 0 })
 }
 
-const statusOf = (error: unknown): number | undefined =>
-  typeof error === 'object' && error !== null && 'status' in error && typeof error.status === 'number' ? error.status : undefined
+export const createGoogle = ({ clientId, clientSecret, issuer, tokenIssuers, endpoints }: GoogleOptions): IdentityProvider => {
+  let keys: ReturnType<typeof keySetAt> | undefined
 
-export const createGoogle = (options: GoogleOptions, clock: Clock): IdentityProvider => {
-  const { clientId, clientSecret, issuer, tokenIssuers } = options
-  const keySet = createKeySet(clock)
-
-  /** The library is loaded at the first sign-in: many processes never have one. */
-  const clientOf = async (endpoints: GoogleEndpoints, redirectUri: string): Promise<OAuth2Client> => {
-    const { OAuth2Client: Client } = await import('google-auth-library')
-    return new Client({
-      clientId,
-      clientSecret,
-      redirectUri,
-      endpoints: { oauth2AuthBaseUrl: endpoints.authorize, oauth2TokenUrl: endpoints.token },
-      transporterOptions: { timeout: timeoutMs, redirect: 'error' },
+  const exchange = async (code: string, verifier: string, redirectUri: string): Promise<string> => {
+    const { token } = await endpoints()
+    const body = new URLSearchParams({
+      client_id: clientId,
+      client_secret: clientSecret,
+      code,
+      code_verifier: verifier,
+      grant_type: 'authorization_code',
+      redirect_uri: redirectUri,
     })
-  }
-
-  const exchange = async (client: OAuth2Client, code: string, codeVerifier: string): Promise<string> => {
-    const answer = await client.getToken({ code, codeVerifier }).catch((error: unknown) => {
-      const status = statusOf(error)
-      if (status === 400) throw notOfThisFlow('google', 'the code is not accepted')
-      throw providerFailed('google', status === undefined ? 'it cannot be reached' : `HTTP ${status}`)
-    })
-    if (!answer.tokens.id_token) throw providerFailed('google', 'there is no ID token')
-    return answer.tokens.id_token
+    const answer = await requestProvider('google', token, { method: 'POST', body })
+    if (answer.status === 400) throw notOfThisFlow('google', 'the code is not accepted')
+    if (answer.status !== 200) throw providerFailed('google', `HTTP ${answer.status}`)
+    const tokens = Tokens.safeParse(answer.body)
+    if (!tokens.success) throw providerFailed('google', 'there is no ID token')
+    return tokens.data.id_token
   }
 
   /** The library checks signature, issuer, audience and times; the nonce ties the token to the browser's flow. */
-  const verify = async (client: OAuth2Client, idToken: string, keysUrl: string, nonce: string): Promise<ProvenSubject> => {
-    const certificates = await keySet(keysUrl, keyIdOf(idToken))
-    const ticket = await client
-      .verifySignedJwtWithCertsAsync(idToken, { ...certificates }, clientId, [...tokenIssuers])
-      .catch(() => {
-        throw notOfThisFlow('google', 'the ID token is not valid')
-      })
-    const claims = Claims.safeParse(ticket.getPayload())
+  const verify = async (idToken: string, nonce: string): Promise<ProvenSubject> => {
+    const { errors, jwtVerify } = await jose()
+    keys ??= keySetAt((await endpoints()).keys)
+    const { payload } = await jwtVerify(idToken, await keys, {
+      algorithms: ['RS256'],
+      audience: clientId,
+      issuer: [...tokenIssuers],
+      requiredClaims: ['exp'],
+      maxTokenAge: maxAgeSeconds,
+      clockTolerance: toleranceSeconds,
+    }).catch((error: unknown) => {
+      const ofKeys = [errors.JWKSInvalid, errors.JWKSTimeout].some((kind) => error instanceof kind)
+      const isRefused = error instanceof errors.JOSEError && error.code !== 'ERR_JOSE_GENERIC' && !ofKeys
+      throw isRefused ? notOfThisFlow('google', 'the ID token is not valid') : providerFailed('google', 'its keys cannot be read')
+    })
+    const claims = Claims.safeParse(payload)
     if (!claims.success) throw notOfThisFlow('google', 'the ID token lacks what it must say')
     const { sub, email, email_verified, name } = claims.data
     if (!equalBytes(sha256(claims.data.nonce), sha256(nonce))) throw notOfThisFlow('google', 'the ID token is of another flow')
@@ -111,19 +122,14 @@ export const createGoogle = (options: GoogleOptions, clock: Clock): IdentityProv
 
   return {
     issuer,
-    authorizationUrl: async ({ state, nonce, verifier }, { redirectUri, chooseAccount }) =>
-      (await clientOf(await options.endpoints(), redirectUri)).generateAuthUrl({
-        scope: ['openid', 'email', 'profile'],
-        state,
-        nonce,
-        code_challenge: sha256(verifier).toString('base64url'),
-        code_challenge_method: 'S256' as CodeChallengeMethod,
+    authorizationUrl: async (flow, { redirectUri, chooseAccount }) =>
+      authorizationUrl((await endpoints()).authorize, flow, {
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        scope: 'openid email profile',
+        nonce: flow.nonce,
         ...(chooseAccount && { prompt: 'select_account' }),
       }),
-    redeem: async ({ verifier, nonce }, { code, redirectUri }) => {
-      const endpoints = await options.endpoints()
-      const client = await clientOf(endpoints, redirectUri)
-      return verify(client, await exchange(client, code, verifier), endpoints.keys, nonce)
-    },
+    redeem: async ({ verifier, nonce }, { code, redirectUri }) => verify(await exchange(code, verifier, redirectUri), nonce),
   }
 }

@@ -1,6 +1,7 @@
 import { and, eq, getTableColumns, like, not, type SQL, sql } from 'drizzle-orm'
 import type { PgColumn, QueryBuilder } from 'drizzle-orm/pg-core'
-import type { Db } from '../../db/client.ts'
+import { type Db, statement } from '../../db/client.ts'
+import { columnsOf } from '../../db/columns.ts'
 import { createdBetween } from '../../db/created-between.ts'
 import { beginningWith, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
@@ -13,12 +14,14 @@ import { paymentBatches } from '../../db/tables/payment-batches.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { auditActions, workspaceAuditActions } from '../../events/audit-actions.ts'
 import type { PageRequest } from '../../http/pagination.ts'
-import type { Uuid } from '../../lib/ids.ts'
-import type { FindAudit, FindWorkspaceAudit } from './schema.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { formatId, isIdKind, type Uuid } from '../../lib/ids.ts'
+import { formatMinor } from '../../lib/money.ts'
+import type { AuditEntry, FindAudit, FindWorkspaceAudit, WorkspaceAuditEntry } from './schema.ts'
 
 /** `grantLabel`: what the key or agent that acted is called. */
-export type AuditRecord = Omit<typeof auditLog.$inferSelect, 'inputs'> & { grantLabel: string | null }
-export type AuditFilter = Omit<FindAudit, 'limit' | 'cursor'>
+type AuditRecord = Omit<typeof auditLog.$inferSelect, 'inputs'> & { grantLabel: string | null }
+type AuditFilter = Omit<FindAudit, 'limit' | 'cursor'>
 
 const { inputs: _, ...listed } = getTableColumns(auditLog)
 
@@ -187,7 +190,7 @@ const paymentsOf = prepare(
   'page',
 )
 
-export type AuditPayment = Awaited<ReturnType<typeof readPayments>>[number]
+type AuditPayment = Awaited<ReturnType<typeof readPayments>>[number]
 
 const readPayments = (db: Db, values: { workspaceId: Uuid; ids: readonly Uuid[]; approvals: readonly Uuid[] }) =>
   db.run(paymentsOf, values)
@@ -204,4 +207,76 @@ export const paymentsOfEntries = async (
   if (ids.length + decided.length === 0) return new Map()
   const rows = await readPayments(db, { workspaceId, ids, approvals: decided })
   return new Map(rows.flatMap((row) => [[row.id, row] as const, ...(row.approvalId ? [[row.approvalId, row] as const] : [])]))
+}
+
+/** A credential without an id on the wire, such as a dashboard token, is named by its bare UUID. */
+const nameOf = (type: string, id: Uuid): string => (isIdKind(type) ? formatId(type, id) : id)
+
+export const presentAudit = (row: AuditRecord): AuditEntry => ({
+  id: formatId('audit', row.id),
+  action: row.action,
+  account_id: row.accountId && formatId('account', row.accountId),
+  credential:
+    row.credentialKind === null
+      ? null
+      : { kind: row.credentialKind, id: row.credentialId && nameOf(row.credentialKind, row.credentialId) },
+  grant_id: row.grantId && formatId('grant', row.grantId),
+  grant_label: row.grantLabel,
+  workspace_id: row.workspaceId && formatId('workspace', row.workspaceId),
+  subject: row.subjectType && row.subjectId ? { type: row.subjectType, id: nameOf(row.subjectType, row.subjectId) } : null,
+  before: row.before ?? null,
+  after: row.after ?? null,
+  ip: row.ip,
+  user_agent: row.userAgent,
+  request_id: row.requestId,
+  created_at: isoTime(row.at),
+})
+
+export const presentPayment = (payment: AuditPayment | undefined): WorkspaceAuditEntry['payment'] =>
+  payment
+    ? {
+        id: formatId('payment', payment.id),
+        amount_minor: formatMinor(payment.amountMinor),
+        currency: payment.currency,
+        beneficiary: { id: formatId('beneficiary', payment.beneficiaryId), display_name: payment.displayName },
+        batch: payment.batchId ? { id: formatId('payment_batch', payment.batchId), name: payment.batchName } : null,
+      }
+    : null
+
+/** Where an export goes on: the order of commits, so that nothing that is committed late is left out. */
+type ExportPlace = { transaction: string; id: Uuid }
+export type Exported = AuditEntry & { cursor: string }
+
+export const firstPlace: ExportPlace = { transaction: '0', id: '00000000-0000-0000-0000-000000000000' }
+
+/** Undefined for a text that is no cursor of an export. */
+export const readExportCursor = (text: string): ExportPlace | undefined => {
+  const [, transaction, id] = /^(\d{1,19}):([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/.exec(text) ?? []
+  return transaction === undefined || id === undefined ? undefined : { transaction, id }
+}
+
+const later = statement(
+  'audit.export',
+  `select ${columnsOf(auditLog, 'a', ['transaction', 'inputs'])}, a.transaction::text as place, g.label as "grantLabel"
+   from audit_log a left join grants g on g.id = a.grant_id
+   where (a.transaction, a.id) > ($1::xid8, $2::uuid) and a.transaction < (select events_settled_before())
+   order by a.transaction, a.id limit $3`,
+)
+
+type Row = Omit<AuditRecord, 'transaction'> & { place: string }
+
+const pageSize = 1_000
+
+/** The whole log after a place, oldest first, page by page. Every entry names the place after which an export goes on. */
+export async function* exportAudit(db: Db, from: ExportPlace, most: number): AsyncGenerator<Exported> {
+  let place = from
+  for (let left = most; left > 0; ) {
+    const rows = await db.query<Row>(later, [place.transaction, place.id, Math.min(pageSize, left)])
+    for (const { place: transaction, ...row } of rows) {
+      place = { transaction, id: row.id }
+      yield { ...presentAudit({ ...row, transaction: BigInt(transaction) }), cursor: `${transaction}:${row.id}` }
+    }
+    left -= rows.length
+    if (rows.length < Math.min(pageSize, left + rows.length)) return
+  }
 }

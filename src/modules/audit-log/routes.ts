@@ -1,12 +1,11 @@
 import type { App } from '../../http/app-type.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { listsOf } from '../../http/routes.ts'
-import type { Deps } from './deps.ts'
-import { presentAudit, presentPayment } from './present.ts'
-import { listAudit, listWorkspaceAudit, paymentsOfEntries } from './queries.ts'
+import type { Parts } from '../parts.ts'
+import { listAudit, listWorkspaceAudit, paymentsOfEntries, presentAudit, presentPayment } from './queries.ts'
 import { AuditEntry, FindAudit, FindWorkspaceAudit, WorkspaceAuditEntry } from './schema.ts'
 
-export const registerWorkspaceAuditLog = (app: App, deps: Deps): void => {
+export const registerWorkspaceAuditLog = (app: App, deps: Parts): void => {
   const list = listsOf(app, deps)
   list('/v1/workspaces/current/audit-log', {
     config: { operation: 'workspaces.audit_log', permission: 'workspace.manage' },
@@ -34,7 +33,7 @@ export const registerWorkspaceAuditLog = (app: App, deps: Deps): void => {
   })
 }
 
-export const registerAuditLog = (app: App, deps: Deps): void => {
+export const registerAuditLog = (app: App, deps: Parts): void => {
   const list = listsOf(app, deps)
   list('/v1/admin/audit-log', {
     config: { operation: 'admin.audit_log', access: 'admin' },

@@ -1,10 +1,10 @@
 import type { App } from '../../http/app-type.ts'
 import { routesOf } from '../../http/routes.ts'
-import type { Deps } from './deps.ts'
+import type { Parts } from '../parts.ts'
 import { Credential } from './schema.ts'
 import { readCredential } from './service.ts'
 
-export const registerCredentials = (app: App, deps: Deps): void => {
+export const registerCredentials = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.get('/v1/credentials/current', {
     config: { operation: 'credentials.current', access: 'authenticated', whileNotAdmitted: true },

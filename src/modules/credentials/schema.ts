@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { permissions } from '../../auth/permissions.ts'
 import { IdOut, MinorOut, TimeOut } from '../../http/wire.ts'
-import { Grant } from '../delegation/grants/schema.ts'
+import { Grant } from '../delegation/schema.ts'
 import { Role } from '../workspaces/schema.ts'
 
 export const Credential = z

@@ -13,9 +13,8 @@ import { CommitThenThrow, conflict, invalidFields, notFound, Refusal, wrongSigna
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { parseWalletName } from '../../lib/wallet-name.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
-import { walletKey } from '../identity/identities/proof.ts'
-import { findIdentity } from '../identity/identities/queries.ts'
-import { consumeNonce, lockNonce } from '../identity/sign-in/wallet/nonces.ts'
+import { findIdentity, walletKey } from '../identity/identities/queries.ts'
+import { consumeNonce, lockNonce } from '../identity/sign-in/nonces.ts'
 import { workspaceStatus } from '../workspaces/present.ts'
 import { findPersonalWorkspaceId, shareWorkspace } from '../workspaces/queries.ts'
 import { nonceBinding, termContradictions } from './message.ts'
@@ -82,7 +81,7 @@ const decide = async (
   { digest, message, signer, recovered }: MandateProof,
 ): Promise<CreatedMandate | AcceptedTerms> => {
   const { address, terms, nonce } = input
-  const issued = await lockNonce(tx, 'mandate', nonce)
+  const issued = await lockNonce(tx, { nonce, purpose: 'mandate' })
   const { at } = tx
   const existing = await findMandateByNonce(tx, nonce)
   if (existing) return repeat(existing, input, { digest, message, signer, recovered })

@@ -4,8 +4,8 @@ import type { Database } from '../../db/client.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { parseWalletName } from '../../lib/wallet-name.ts'
 import { proveSigner } from '../identity/identities/signer.ts'
-import { findNonce, type IssuedNonce, issueNonce } from '../identity/sign-in/wallet/nonces.ts'
-import { nonceTtlSeconds } from '../identity/sign-in/wallet/siwe.ts'
+import { findNonce, type IssuedNonce, issueNonce } from '../identity/sign-in/nonces.ts'
+import { nonceTtlSeconds } from '../identity/sign-in/siwe.ts'
 import type { Parts } from '../parts.ts'
 import { mandateMessage, nonceBinding, revocationMessage, termContradictions, termsDigest } from './message.ts'
 import { findMandateByNonce, type MandateRow } from './queries.ts'
@@ -46,7 +46,7 @@ const messageOf = async (
 ): Promise<string | null> => {
   const existing = await findMandateByNonce(db, nonce)
   if (existing) return existing.message
-  const issued = await findNonce(db, 'mandate', nonce)
+  const issued = await findNonce(db, { nonce, purpose: 'mandate' })
   if (issued?.boundTo !== nonceBinding(address, digest)) return null
   return mandateMessage(config, { address, terms, digest, nonce, signBy: issued.expiresAt })
 }

@@ -1,17 +1,21 @@
 import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
+import { ok } from '../../http/idempotency.ts'
 import { mcpPath, metadataPath, protectedResources } from '../../http/protected-resource.ts'
-import { authorize } from './authorize/authorize.ts'
-import { registerConsent } from './consent/routes.ts'
-import type { Deps } from './deps.ts'
-import { allowPreflight, anyOrigin } from './endpoints/cors.ts'
-import { requireStorable } from './endpoints/form.ts'
-import { registerClientEndpoints, registerRegistration } from './endpoints/routes.ts'
+import { routesOf } from '../../http/routes.ts'
+import { bounded, byId } from '../../http/wire.ts'
+import { notFound } from '../../lib/errors.ts'
+import type { Parts } from '../parts.ts'
+import type { AuthorizationName } from './authorization-request.ts'
+import { authorize } from './authorize.ts'
+import { allowPreflight, anyOrigin, registerClientEndpoints, registerRegistration, requireStorable } from './client-routes.ts'
+import { decideAuthorization, presentConsentRequest, readConsentRequest } from './consent.ts'
+import { readUserCode } from './device.ts'
 import { handlePageError } from './error-page.ts'
 import { ResourceMetadata, resourceMetadata, ServerMetadata, serverMetadata } from './metadata.ts'
-import { AuthorizeQuery, oauthRefusals } from './schema.ts'
+import { Authorization, AuthorizationDecision, AuthorizeQuery, Decided, DeviceDecision, oauthRefusals } from './schema.ts'
 
-const registerMetadata = (app: App, deps: Deps): void => {
+const registerMetadata = (app: App, deps: Parts): void => {
   const { publicUrl } = deps.config
   const server = '/.well-known/oauth-authorization-server'
   allowPreflight(app, server, ...protectedResources.map(metadataPath))
@@ -50,7 +54,7 @@ const registerMetadata = (app: App, deps: Deps): void => {
 }
 
 /** Where a browser brings a client's authorization request. */
-const registerAuthorize = (app: App, deps: Deps): void => {
+const registerAuthorize = (app: App, deps: Parts): void => {
   app.register(async (scope: App) => {
     scope.setErrorHandler(handlePageError)
     scope.addHook('preValidation', async (request) => requireStorable(request.query))
@@ -90,10 +94,93 @@ const registerAuthorize = (app: App, deps: Deps): void => {
   })
 }
 
-export const registerOAuth = (app: App, deps: Deps): void => {
+export const registerOAuth = (app: App, deps: Parts): void => {
   registerMetadata(app, deps)
   registerAuthorize(app, deps)
   registerClientEndpoints(app, deps)
   registerRegistration(app, deps)
   registerConsent(app, deps)
+}
+
+const ByUserCode = z.object({ user_code: bounded(40) })
+
+const deviceName = (text: string): AuthorizationName => {
+  const userCode = readUserCode(text)
+  if (userCode === undefined) throw notFound()
+  return { userCode }
+}
+
+/** The data for a consent page: the dashboard's, or any other page of ours. */
+const registerConsent = (app: App, deps: Parts): void => {
+  const routes = routesOf(app, deps)
+  const decided = [
+    'invalid_request',
+    'not_found',
+    'conflict',
+    'forbidden',
+    'capability_disabled',
+    'account_frozen',
+    'membership_suspended',
+  ] as const
+  routes.get('/v1/oauth/authorizations/:id', {
+    config: { operation: 'oauth.get_authorization', access: 'undelegated', refuses: ['not_found', 'forbidden'] },
+    schema: {
+      summary: 'Read the request of a client',
+      description: 'For the consent page: client, scopes, requested controls, and where the answer goes.',
+      params: byId('oauth_authorization'),
+      response: { 200: Authorization },
+    },
+    read: async ({ principal, params }) =>
+      presentConsentRequest(await readConsentRequest(deps.db, principal, params), deps.clock.now()),
+  })
+  routes.post('/v1/oauth/authorizations/:id/decision', {
+    config: { operation: 'oauth.decide_authorization', freshProof: 'by_content', access: 'undelegated', refuses: decided },
+    schema: {
+      summary: 'Consent or refuse',
+      description: 'Only a person decides, and can only reduce what was requested. Returns the next address of the browser.',
+      params: byId('oauth_authorization'),
+      body: AuthorizationDecision,
+      response: { 200: Decided },
+    },
+    work: async (tx, { principal, params, body }) => {
+      const { status, redirectTo } = await decideAuthorization(tx, deps, principal, params, body)
+      return ok({ status, redirect_to: redirectTo })
+    },
+  })
+  routes.get('/v1/oauth/device/:user_code', {
+    config: {
+      operation: 'oauth.get_device',
+      access: 'undelegated',
+      credentialIssuing: true,
+      refuses: ['not_found', 'forbidden'],
+    },
+    schema: {
+      summary: 'Read the request of a device',
+      description: 'For the device page: the request with the code that the person typed.',
+      params: ByUserCode,
+      response: { 200: Authorization },
+    },
+    read: async ({ principal, params }) =>
+      presentConsentRequest(await readConsentRequest(deps.db, principal, deviceName(params.user_code)), deps.clock.now()),
+  })
+  routes.post('/v1/oauth/device/:user_code/decision', {
+    config: {
+      operation: 'oauth.decide_device',
+      freshProof: 'by_content',
+      access: 'undelegated',
+      credentialIssuing: true,
+      refuses: decided,
+    },
+    schema: {
+      summary: 'Consent to a device or refuse',
+      description: 'As for a browser; the device gets its token with its next poll.',
+      params: ByUserCode,
+      body: DeviceDecision,
+      response: { 200: Decided },
+    },
+    work: async (tx, { principal, params, body }) => {
+      const { status, redirectTo } = await decideAuthorization(tx, deps, principal, deviceName(params.user_code), body)
+      return ok({ status, redirect_to: redirectTo })
+    },
+  })
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { permissions } from '../../auth/permissions.ts'
 import { roles } from '../../db/tables/workspaces.ts'
 import { bounded, IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
-import { SpendingControls, SpendingControlsIn } from '../delegation/grants/schema.ts'
+import { SpendingControls, SpendingControlsIn } from '../delegation/schema.ts'
 import { type OAuthErrorCode, oauthCatalogue } from './errors.ts'
 
 /** A parameter sent without a value counts as absent (RFC 6749 section 3.1). A repeated one is refused, because a list is not a string. */
@@ -228,7 +228,7 @@ export const Decided = z
   })
   .meta({ id: 'OAuthDecided' })
 
-export const OAuthErrorBody = z
+const OAuthErrorBody = z
   .object({
     error: z.string(),
     error_description: z.string().meta({ description: 'The error in a sentence.' }),

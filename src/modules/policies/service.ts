@@ -1,6 +1,5 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
-import { requireFreshProof } from '../../auth/step-up.ts'
+import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
 import { lockAccount } from '../../db/account-lock.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'

@@ -1,13 +1,12 @@
 import type { App } from '../../http/app-type.ts'
 import { routesOf } from '../../http/routes.ts'
-import type { Deps } from './deps.ts'
-import { presentKeys } from './present.ts'
+import type { Parts } from '../parts.ts'
 import { KeySet, LogQuery, SealedLog } from './schema.ts'
-import { readSealedLog } from './service.ts'
+import { presentKeys, readSealedLog } from './service.ts'
 import { listSigningKeys } from './signing-keys.ts'
 
 /** What a stranger needs to check a receipt: the keys, and the sealed log's head. */
-export const registerProof = (app: App, deps: Deps): void => {
+export const registerProof = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   app.get(
     '/.well-known/jwks.json',

@@ -1,11 +1,47 @@
+import type { z } from 'zod'
 import type { ReceiptKeys } from '../../auth/receipt-keys.ts'
 import type { Config } from '../../config.ts'
 import type { Db } from '../../db/client.ts'
-import { type LogHead, proveConsistency, readLogHead } from '../../events/seal-proof.ts'
+import { type LogHead, proveConsistency, type RowProof, readLogHead } from '../../events/seal-proof.ts'
 import { canonicalJson } from '../../lib/canonical.ts'
+import { isoTime } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
-import { headStatement, hex } from './present.ts'
-import type { LogHead as SignedHead } from './schema.ts'
+import type { KeySet, RowProof as RowProofOut, LogHead as SignedHead } from './schema.ts'
+import type { SigningKeyRecord } from './signing-keys.ts'
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+const seconds = (at: Date): number => Math.floor(at.getTime() / 1000)
+
+export const presentKeys = (keys: readonly SigningKeyRecord[]): z.output<typeof KeySet> => ({
+  keys: keys.map(({ id, publicKey, createdAt, retiredAt }) => ({
+    kty: 'OKP',
+    crv: 'Ed25519',
+    alg: 'EdDSA',
+    use: 'sig',
+    kid: id,
+    x: publicKey.toString('base64url'),
+    iat: seconds(createdAt),
+    ...(retiredAt && { exp: seconds(retiredAt) }),
+  })),
+})
+
+/** What a head's signature is over. */
+const headStatement = (issuer: string, { size, root, sealedAt }: LogHead) => ({
+  issuer,
+  root: hex(root),
+  sealed_at: isoTime(sealedAt),
+  size,
+})
+
+export const presentProof = (proof: RowProof): RowProofOut => ({
+  line: proof.line,
+  index: proof.index,
+  rows: proof.rows,
+  path: proof.path.map(hex),
+  seal: proof.seal,
+  rows_root: hex(proof.rowsRoot),
+  seal_path: proof.sealPath.map(hex),
+})
 
 /** The newest head with our signature; null while nothing is sealed. */
 export const signHead = (config: Config, receiptKeys: ReceiptKeys, head: LogHead | null): SignedHead | null => {

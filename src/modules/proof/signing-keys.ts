@@ -3,6 +3,7 @@ import type { ReceiptKeys } from '../../auth/receipt-keys.ts'
 import { type Database, type Db, first, inTx, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareInsertOnce, prepareWrite } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { signingKeys } from '../../db/tables/events.ts'
 import { audit } from '../../events/audit.ts'
 import { Refusal, StartupError } from '../../lib/errors.ts'
@@ -18,9 +19,7 @@ const all = prepare('signing_keys.all', {}, (orm) =>
 export const listSigningKeys = (db: Db): Promise<SigningKeyRecord[]> => db.run(all, {})
 
 const insertKey = prepareInsertOnce('signing_keys.insert', signingKeys)
-const lockKey = prepare('signing_keys.lock', { id: 'text' }, (orm, at) =>
-  orm.select().from(signingKeys).where(eq(signingKeys.id, at.id)).for('update'),
-)
+const lockKey = selectRow('signing_keys.lock', signingKeys, ['id'], { lock: 'update' })
 const retireKey = prepareWrite('signing_keys.retire', { id: 'text', at: 'timestamptz' }, (orm, at) =>
   orm.update(signingKeys).set({ retiredAt: at.at }).where(eq(signingKeys.id, at.id)).returning(),
 )
@@ -61,7 +60,7 @@ export const retireSigningKey = async (tx: Tx, receiptKeys: ReceiptKeys, operato
     throw new Refusal('conflict', {
       message: `"${id}" is the current key: put another one first in RECEIPT_KEYS and restart every process.`,
     })
-  const row = await first(tx, lockKey, { id })
+  const row = await lockKey(tx, { id })
   if (!row) throw new Refusal('not_found', { message: `No key "${id}" has signed here.` })
   if (row.retiredAt) return row
   const retired = await first(tx, retireKey, { id, at: tx.at })

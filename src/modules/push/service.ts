@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm'
+import { sessionBehind } from '../../auth/credential.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { sha256 } from '../../auth/secrets.ts'
-import { sessionBehind } from '../../auth/session-behind.ts'
 import { lockAccount } from '../../db/account-lock.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { prepareInsert, prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'

@@ -5,9 +5,11 @@ import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { prepare, type Values } from '../../db/prepare.ts'
 import { requestLog } from '../../db/tables/request-log.ts'
 import type { PageRequest } from '../../http/pagination.ts'
-import { firstIdAt, timeOfId, type Uuid } from '../../lib/ids.ts'
+import { isoTime } from '../../lib/clock.ts'
+import { firstIdAt, formatId, timeOfId, type Uuid } from '../../lib/ids.ts'
+import type { LoggedRequest } from './schema.ts'
 
-export type RequestRow = typeof requestLog.$inferSelect
+type RequestRow = typeof requestLog.$inferSelect
 
 const filters = {
   within: 'uuid?',
@@ -57,3 +59,17 @@ export const ofRequest = (requestId: string) => {
 /** `within`: the grant of a delegated reader. `statuses`: the lowest and the highest. */
 export const listRequests = (db: Db, accountId: Uuid, page: PageRequest, filter: Values<typeof filters>): Promise<RequestRow[]> =>
   db.run(list, { accountId, ...filter, ...page })
+
+export const presentRequest = (row: RequestRow): LoggedRequest => ({
+  id: formatId('request', row.id),
+  at: isoTime(row.at),
+  grant_id: row.grantId && formatId('grant', row.grantId),
+  operation: row.operation,
+  method: row.method,
+  path: row.path,
+  status: row.status,
+  error: row.error,
+  message: row.message,
+  request_id: row.requestId,
+  ms: row.ms,
+})

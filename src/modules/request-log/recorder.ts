@@ -1,9 +1,11 @@
+import { lt } from 'drizzle-orm'
 import type { Logger } from 'pino'
-import type { Db } from '../../db/client.ts'
+import { type Db, statement } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
 import { prepareInsertAll } from '../../db/prepare-write.ts'
+import { prepareRemoval, prune } from '../../db/prune.ts'
 import { requestLog } from '../../db/tables/request-log.ts'
-import type { AnsweredRequest } from '../../http/record-requests.ts'
+import type { AnsweredRequest } from '../../http/request-log.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { newId } from '../../lib/ids.ts'
 
@@ -64,4 +66,26 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
     },
     flush,
   }
+}
+
+const removal = prepareRemoval('request_log.prune', requestLog, {
+  key: requestLog.id,
+  when: (before) => lt(requestLog.at, before),
+  by: [requestLog.at],
+})
+
+/** An account that sends more keeps the newest of them. */
+const mostOfAccount = 10_000
+
+const trim = statement(
+  'request_log.trim',
+  `with cut as (
+     select account_id, (select newer.id from request_log newer where newer.account_id = r.account_id order by newer.account_id desc, newer.id desc offset $1 limit 1) as id
+     from request_log r group by account_id having count(*) > $1)
+   delete from request_log r using cut where r.account_id = cut.account_id and r.id <= cut.id`,
+)
+
+export const pruneRequestLog = async (db: Db, before: Date): Promise<void> => {
+  await prune(db, { removal, before })
+  await db.query(trim, [mostOfAccount])
 }

@@ -1,12 +1,12 @@
 import type { App } from '../../http/app-type.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { listsOf } from '../../http/routes.ts'
-import type { Deps } from './deps.ts'
-import { presentRequest } from './present.ts'
-import { listRequests, ofRequest } from './queries.ts'
+import type { Parts } from '../parts.ts'
+import { listRequests, ofRequest, presentRequest } from './queries.ts'
+import type { RequestLog } from './recorder.ts'
 import { ListRequests, LoggedRequest } from './schema.ts'
 
-export const registerRequestLogRoutes = (app: App, deps: Deps): void => {
+export const registerRequestLogRoutes = (app: App, deps: Parts & { requestLog: RequestLog }): void => {
   const list = listsOf(app, deps)
   list('/v1/request-log', {
     config: { operation: 'request_log.list', permission: 'account.read' },

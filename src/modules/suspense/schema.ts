@@ -3,7 +3,7 @@ import { adjustmentKinds, adjustmentStatuses } from '../../db/tables/adjustments
 import { suspenseOutcomes, suspenseReasons } from '../../db/tables/rails.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { bounded, IdIn, IdOut, MinorOut, PositiveMinorIn, TimeOut, VisibleText } from '../../http/wire.ts'
-import { Reason } from '../identity/accounts/admin-schema.ts'
+import { Reason } from '../identity/schema.ts'
 
 const Direction = z.enum(['credit', 'debit']).meta({ description: "credit raises the account's balance, debit lowers it." })
 const By = z

@@ -2,7 +2,9 @@ import type { Config } from '../../config.ts'
 import type { Tx } from '../../db/client.ts'
 import { appendEvents } from '../../events/append.ts'
 import type { EventType } from '../../events/types.ts'
-import { presentWorkspace, workspaceStatus } from './present.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { findMember, type NamedMember } from './member-queries.ts'
+import { presentMember, presentRemoved, presentWorkspace, workspaceStatus } from './present.ts'
 import { findWorkspace, type WorkspaceRecord } from './queries.ts'
 
 /** Publishes a workspace's present state. */
@@ -26,4 +28,21 @@ export const publishWorkspaceStatusEvent = async (tx: Tx, config: Config, before
   const is = workspaceStatus(after)
   if (was === is) return after
   return publishWorkspaceEvent(tx, config, is === 'active' ? 'workspace.unfrozen' : 'workspace.frozen', after)
+}
+
+/** The event's account is the member's: its streams check again what it may read. */
+export const publishMemberEvent = async (
+  tx: Tx,
+  type: 'member.joined' | 'member.updated',
+  { workspaceId, id }: { workspaceId: Uuid; id: Uuid },
+): Promise<NamedMember> => {
+  const member = await findMember(tx, workspaceId, id)
+  if (!member) throw new Error('a member who was changed is missing')
+  await appendEvents(tx, [{ type, accountId: member.accountId, workspaceId, data: presentMember(member) }])
+  return member
+}
+
+export const publishMemberRemovedEvent = (tx: Tx, member: NamedMember): Promise<void> => {
+  const { accountId, workspaceId } = member
+  return appendEvents(tx, [{ type: 'member.removed', accountId, workspaceId, data: presentRemoved(member) }])
 }

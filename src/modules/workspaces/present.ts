@@ -1,8 +1,10 @@
 import type { Principal } from '../../auth/principal.ts'
-import { isoTime } from '../../lib/clock.ts'
+import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
+import type { InvitationRecord } from './invitation-queries.ts'
+import type { NamedMember } from './member-queries.ts'
 import type { MemberRecord, WorkspaceRecord } from './queries.ts'
-import type { Workspace, WorkspaceView } from './schema.ts'
+import type { Invitation, InvitationPreview, Member, Workspace, WorkspaceView } from './schema.ts'
 
 export const workspaceStatus = (workspace: WorkspaceRecord): Workspace['status'] => {
   if (workspace.closedAt || workspace.ownerStatus === 'closed') return 'closed'
@@ -46,3 +48,50 @@ export const presentCurrent = ({ workspace, role, memberStatus }: Principal, cur
         membership: { role, status: memberStatus },
       }
     : null
+
+export const presentMember = (member: NamedMember): Member => ({
+  id: formatId('member', member.id),
+  workspace_id: formatId('workspace', member.workspaceId),
+  account_id: formatId('account', member.accountId),
+  email: member.email,
+  display_name: member.displayName,
+  wallet_address: member.walletAddress,
+  role: member.role,
+  status: member.status,
+  created_at: isoTime(member.createdAt),
+  updated_at: isoTime(member.updatedAt),
+})
+
+export const presentRemoved = (member: NamedMember): Member => ({ ...presentMember(member), status: 'removed' })
+
+/** An invitation with the details that its reader does not know yet. */
+export type PreviewedInvitation = { invitation: InvitationRecord; workspace: WorkspaceRecord; inviterName: string | null }
+
+export const invitationStatus = (invitation: InvitationRecord, now: Date): Invitation['status'] => {
+  if (invitation.acceptedAt) return 'accepted'
+  if (invitation.revokedAt) return 'revoked'
+  return invitation.expiresAt <= now ? 'expired' : 'pending'
+}
+
+export const presentInvitation = (invitation: InvitationRecord, now: Date): Invitation => ({
+  id: formatId('invitation', invitation.id),
+  workspace_id: formatId('workspace', invitation.workspaceId),
+  role: invitation.role,
+  email: invitation.email,
+  wallet_address: invitation.walletAddress,
+  status: invitationStatus(invitation, now),
+  invited_by: formatId('account', invitation.invitedBy),
+  accepted_by: invitation.acceptedBy && formatId('account', invitation.acceptedBy),
+  created_at: isoTime(invitation.createdAt),
+  expires_at: isoTime(invitation.expiresAt),
+  accepted_at: isoTimeOrNull(invitation.acceptedAt),
+  revoked_at: isoTimeOrNull(invitation.revokedAt),
+})
+
+export const presentPreview = ({ invitation, workspace, inviterName }: PreviewedInvitation, now: Date): InvitationPreview => ({
+  workspace: { id: formatId('workspace', workspace.id), name: workspace.name, kind: workspace.kind },
+  role: invitation.role,
+  status: invitationStatus(invitation, now),
+  invited_by: { account_id: formatId('account', invitation.invitedBy), display_name: inviterName },
+  expires_at: isoTime(invitation.expiresAt),
+})

@@ -1,8 +1,9 @@
-import { and, eq, getTableColumns } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
-import { type Db, first, statement, type Tx } from '../../db/client.ts'
+import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst } from '../../db/list-queries.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { accounts } from '../../db/tables/accounts.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -41,19 +42,10 @@ export const lockWorkspace = (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undef
 /** Locks a workspace against changes while another change depends on it. */
 export const shareWorkspace = (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undefined> => first(tx, shareById, { id })
 
-const membership = prepare(
-  'members.of',
-  { workspaceId: 'uuid', accountId: 'uuid' },
-  (orm, at) =>
-    orm
-      .select()
-      .from(members)
-      .where(and(eq(members.workspaceId, at.workspaceId), eq(members.accountId, at.accountId))),
-  'joined',
-)
+const membership = selectRow('members.of', members, ['workspaceId', 'accountId'], { lane: 'joined' })
 
 export const findMembership = (db: Db, workspaceId: Uuid, accountId: Uuid): Promise<MemberRecord | undefined> =>
-  first(db, membership, { workspaceId, accountId })
+  membership(db, { workspaceId, accountId })
 
 const memberships = prepare(
   'workspaces.memberships',
@@ -90,19 +82,30 @@ export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<
   return row.id
 }
 
-/**
- * Where an account's session begins: the workspace that it used last and may still use, else its personal one. A subquery, of the account
- * that this SQL expression names.
- */
-export const homeWorkspace = (account: string): string =>
-  `(select w.id from members m join workspaces w on w.id = m.workspace_id join accounts o on o.id = w.owning_account_id
-    where m.account_id = ${account} and m.status = 'active' and w.closed_at is null and (o.status <> 'closed' or o.id = ${account})
-    order by m.last_used_at desc nulls last, ((w.kind = 'personal') = (m.last_used_at is null)) desc, w.id limit 1)`
-
-const readHome = statement('workspaces.home', `select ${homeWorkspace('$1::uuid')} as id`)
+/** Where an account's session begins: the workspace that it used last and may still use, else its personal one. */
+const home = prepare('workspaces.home', { accountId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: workspaces.id })
+    .from(members)
+    .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
+    .innerJoin(accounts, eq(accounts.id, workspaces.owningAccountId))
+    .where(
+      and(
+        eq(members.accountId, at.accountId),
+        sql`${members.status} = 'active' and ${workspaces.closedAt} is null`,
+        sql`(${accounts.status} <> 'closed' or ${accounts.id} = ${at.accountId})`,
+      ),
+    )
+    .orderBy(
+      sql`${members.lastUsedAt} desc nulls last`,
+      sql`((${workspaces.kind} = 'personal') = (${members.lastUsedAt} is null)) desc`,
+      workspaces.id,
+    )
+    .limit(1),
+)
 
 export const findHomeWorkspaceId = async (db: Db, accountId: Uuid): Promise<Uuid> => {
-  const [row] = await db.query<{ id: Uuid | null }>(readHome, [accountId])
-  if (!row?.id) throw new Error('an account has no personal workspace')
+  const row = await first(db, home, { accountId })
+  if (!row) throw new Error('an account has no personal workspace')
   return row.id
 }

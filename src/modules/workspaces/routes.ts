@@ -2,15 +2,32 @@ import type { App } from '../../http/app-type.ts'
 import { created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
+import { byId } from '../../http/wire.ts'
 import { Refusal } from '../../lib/errors.ts'
-import type { Deps } from './deps.ts'
-import { createWorkspace } from './members/create-workspace.ts'
-import { presentCurrent, presentWorkspaceView } from './present.ts'
+import type { Parts } from '../parts.ts'
+import { presentCurrent, presentWorkspace, presentWorkspaceView } from './present.ts'
 import { listMemberships, type WorkspaceMembership } from './queries.ts'
-import { CreateWorkspace, FreezeWorkspace, SwitchWorkspace, UpdateWorkspace, WorkspaceView } from './schema.ts'
-import { freezeWorkspace, switchWorkspace, unfreezeWorkspace, updateWorkspace } from './service.ts'
+import {
+  CreateWorkspace,
+  FreezeWorkspace,
+  ReinstateWorkspace,
+  SuspendWorkspace,
+  SwitchWorkspace,
+  UpdateWorkspace,
+  Workspace,
+  WorkspaceView,
+} from './schema.ts'
+import {
+  createWorkspace,
+  freezeWorkspace,
+  reinstateWorkspace,
+  suspendWorkspace,
+  switchWorkspace,
+  unfreezeWorkspace,
+  updateWorkspace,
+} from './service.ts'
 
-export const registerWorkspaces = (app: App, deps: Deps): void => {
+export const registerWorkspaces = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
   const view = ({ workspace, member }: WorkspaceMembership) => presentWorkspaceView(workspace, member, deps.config.CURRENCY)
@@ -127,5 +144,41 @@ export const registerWorkspaces = (app: App, deps: Deps): void => {
       response: { 200: WorkspaceView },
     },
     work: async (tx, { principal }) => ok(view(await unfreezeWorkspace(tx, deps.config, principal))),
+  })
+}
+
+export const registerAdminWorkspaces = (app: App, deps: Parts): void => {
+  const routes = routesOf(app, deps)
+  routes.post('/v1/admin/workspaces/:id/suspend', {
+    config: { operation: 'admin.suspend_workspace', access: 'admin', refuses: ['invalid_request', 'not_found'] },
+    schema: {
+      summary: 'Suspend a workspace',
+      description: 'Freezes it so that only an administrator can end the freeze.',
+      params: byId('workspace'),
+      body: SuspendWorkspace,
+      response: { 200: Workspace },
+    },
+    work: async (tx, { principal, params, body }) => {
+      const workspace = await suspendWorkspace(tx, deps, principal, params.id, body.reason)
+      return ok(presentWorkspace(workspace, deps.config.CURRENCY))
+    },
+  })
+  routes.post('/v1/admin/workspaces/:id/reinstate', {
+    config: {
+      operation: 'admin.reinstate_workspace',
+      access: 'admin',
+      refuses: ['invalid_request', 'separation_of_duties', 'not_found'],
+    },
+    schema: {
+      summary: 'Reinstate a workspace',
+      description: 'Ends the suspension.',
+      params: byId('workspace'),
+      body: ReinstateWorkspace,
+      response: { 200: Workspace },
+    },
+    work: async (tx, { principal, params, body }) => {
+      const workspace = await reinstateWorkspace(tx, deps, principal, params.id, body.reason)
+      return ok(presentWorkspace(workspace, deps.config.CURRENCY))
+    },
   })
 }

@@ -1,6 +1,7 @@
 import { and, isNotNull, or, sql } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import type { Config } from '../../config.ts'
+import { lockFurtherAccounts } from '../../db/account-lock.ts'
 import { first, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareUpdate } from '../../db/prepare-write.ts'
@@ -8,15 +9,24 @@ import { grants } from '../../db/tables/grants.ts'
 import { dashboardTokens, sessions } from '../../db/tables/sessions.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
-import { notFound, Refusal } from '../../lib/errors.ts'
-import { newId, type Uuid } from '../../lib/ids.ts'
+import { found, notFound, Refusal } from '../../lib/errors.ts'
+import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, zoneChangesAt } from '../../policy/calendar.ts'
-import { publishWorkspaceEvent, publishWorkspaceStatusEvent } from './events.ts'
+import { type Operator, refuseOwnAccount } from '../operators.ts'
+import type { Parts } from '../parts.ts'
+import { publishMemberEvent, publishWorkspaceEvent, publishWorkspaceStatusEvent } from './events.ts'
 import { lockMembership, requireOpen, requireUndelegated } from './membership.ts'
-import { findMembership, shareWorkspace, type WorkspaceMembership, type WorkspaceRecord } from './queries.ts'
-import type { UpdateWorkspace } from './schema.ts'
+import {
+  findMembership,
+  findWorkspace,
+  lockWorkspace,
+  shareWorkspace,
+  type WorkspaceMembership,
+  type WorkspaceRecord,
+} from './queries.ts'
+import type { CreateWorkspace, UpdateWorkspace } from './schema.ts'
 
-export const defaultTimeZone = 'Africa/Nairobi'
+const defaultTimeZone = 'Africa/Nairobi'
 
 export const createPersonalWorkspace = (tx: Tx, accountId: Uuid): Uuid =>
   insertWorkspace(tx, { ownerId: accountId, name: 'Personal', kind: 'personal', timeZone: defaultTimeZone })
@@ -29,7 +39,7 @@ const insert = statement(
 )
 
 /** A workspace with its owner as its first member. Nothing is waited for. */
-export const insertWorkspace = (
+const insertWorkspace = (
   tx: Tx,
   workspace: { ownerId: Uuid; name: string; kind: 'personal' | 'team'; timeZone: string },
 ): Uuid => {
@@ -147,5 +157,56 @@ export const switchWorkspace = async (tx: Tx, principal: Principal, to: Uuid): P
   move(tx, id, { workspaceId: to })
   noteUse(tx, member.id, { lastUsedAt: tx.at })
   await audit(tx, principal, tx.at, { action: 'workspace.switch', workspaceId: to, subject: { type: kind, id } })
+  return { workspace, member }
+}
+
+const suspendRow = prepareUpdate('workspaces.suspend', workspaces, ['suspendedAt', 'updatedAt'])
+
+const setSuspended =
+  (suspended: boolean) =>
+  async (tx: Tx, deps: Pick<Parts, 'config'>, operator: Operator, id: Uuid, reason?: string): Promise<WorkspaceRecord> => {
+    const unlocked = found(await findWorkspace(tx, id))
+    await lockFurtherAccounts(tx, unlocked.owningAccountId)
+    const workspace = found(await lockWorkspace(tx, id))
+    if ((workspace.suspendedAt !== null) === suspended) return workspace
+    if (!suspended) await refuseOwnAccount(tx, operator, workspace.owningAccountId)
+    const { at } = tx
+    suspendRow(tx, id, { suspendedAt: suspended ? at : null, updatedAt: at })
+    await audit(tx, operator, at, {
+      action: suspended ? 'admin.workspace_suspend' : 'admin.workspace_reinstate',
+      workspaceId: id,
+      subject: { type: 'workspace', id },
+      after: { reason },
+    })
+    return publishWorkspaceStatusEvent(tx, deps.config, workspace)
+  }
+
+/** Stops a workspace like its own freeze does, but its members cannot undo it. */
+export const suspendWorkspace = setSuspended(true)
+
+/** Returns a workspace to its members; if they froze it themselves, it stays frozen. */
+export const reinstateWorkspace = setSuspended(false)
+
+/** Creates a team's workspace with its first member, who owns it. */
+export const createWorkspace = async (
+  tx: Tx,
+  config: Config,
+  principal: Principal,
+  input: CreateWorkspace,
+): Promise<WorkspaceMembership> => {
+  const { accountId } = principal
+  const timeZone = input.time_zone ?? defaultTimeZone
+  const id = insertWorkspace(tx, { ownerId: accountId, name: input.name, kind: 'team', timeZone })
+  const [workspace, member] = await Promise.all([findWorkspace(tx, id), findMembership(tx, id, accountId)])
+  if (!workspace || !member) throw new Error('a new workspace has no owner')
+  await publishWorkspaceEvent(tx, config, 'workspace.updated', workspace)
+  await publishMemberEvent(tx, 'member.joined', member)
+  const after = { name: input.name, time_zone: timeZone, owning_account: formatId('account', accountId) }
+  await audit(tx, principal, tx.at, {
+    action: 'workspace.create',
+    workspaceId: id,
+    subject: { type: 'workspace', id },
+    after,
+  })
   return { workspace, member }
 }

@@ -1,8 +1,13 @@
 import { catchUpTransactionIds } from '../../db/start.ts'
 import { csvHeader, csvLine } from '../../lib/csv-line.ts'
-import { type Exported, exportAudit, firstPlace, readExportCursor } from '../../modules/audit-log/export.ts'
-import { presentAudit } from '../../modules/audit-log/present.ts'
-import { listAudit } from '../../modules/audit-log/queries.ts'
+import {
+  type Exported,
+  exportAudit,
+  firstPlace,
+  listAudit,
+  presentAudit,
+  readExportCursor,
+} from '../../modules/audit-log/queries.ts'
 import { FindAudit } from '../../modules/audit-log/schema.ts'
 import { markWaitingUnknown, resumeAfterLoss } from '../../modules/exceptions/pauses-service.ts'
 import { keepPoint, unverifiedSince } from '../verify/daily.ts'

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
-import { networkOf } from '../../http/address.ts'
 import type { App } from '../../http/app-type.ts'
+import { networkOf } from '../../http/rate-limit.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { StartupError } from '../../lib/errors.ts'
 import { receiveDeposit, validateDeposit } from '../../modules/deposits/receive.ts'

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import type { RequestOrigin } from '../../../src/auth/principal.ts'
-import { signInWithWallet } from '../../../src/modules/identity/sign-in/service.ts'
-import { createSignIn } from '../../../src/modules/identity/sign-in/sign-in.ts'
+import { createSignIn } from '../../../src/modules/identity/sign-in/service.ts'
+import { examineWallet } from '../../../src/modules/identity/sign-in/wallet.ts'
 import { holdAccount } from '../../harness/account-hold.ts'
 import { waitingForLock } from '../../harness/lock-waits.ts'
 import { newWallet, nonceIn, type Person, signIn, walletMessage } from '../../harness/people.ts'
@@ -21,7 +21,8 @@ describe('sign-ins of several wallets that arrive together', () => {
 
   const openQueue = () => {
     const signIn = createSignIn(service.deps)
-    return (origin: RequestOrigin, request: Signed) => signInWithWallet(service.deps, signIn, origin, request)
+    return async (origin: RequestOrigin, request: Signed) =>
+      signIn({ ...(await examineWallet(service.deps, request)), provider: 'wallet', origin })
   }
   /** As the route calls it, all in one turn of the event loop. */
   const together = (requests: readonly Signed[], requestId: string = randomBytes(8).toString('hex')) => {

@@ -5,23 +5,20 @@ import { pageOf } from '../../../http/pagination.ts'
 import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
-import type { Deps } from '../deps.ts'
-import { presentIdentity } from '../identities/present.ts'
-import { listIdentities } from '../identities/queries.ts'
-import { AdminAccountWithIdentities } from '../identities/schema.ts'
-import { viewAccounts } from './admin-present.ts'
-import { listAccounts } from './admin-queries.ts'
-import { AdminAccount, AdministerAccount, FindAccounts } from './admin-schema.ts'
+import type { Parts } from '../../parts.ts'
+import { listIdentities, presentIdentity } from '../identities/queries.ts'
+import { AdminAccount, AdminAccountWithIdentities, AdministerAccount, FindAccounts } from '../schema.ts'
 import { administerAccount } from './administer.ts'
-import { type AccountRecord, findAccount } from './queries.ts'
+import { viewAccounts } from './present.ts'
+import { type AccountRecord, findAccount, listAccounts } from './queries.ts'
 
-const viewWithIdentities = async (db: Db, deps: Deps, record: AccountRecord | undefined) => {
+const viewWithIdentities = async (db: Db, deps: Parts, record: AccountRecord | undefined) => {
   const [account] = record ? await viewAccounts(db, deps.config, [record]) : []
   if (!account || !record) throw notFound()
-  return { ...account, identities: (await listIdentities(db, record.id)).map(presentIdentity) }
+  return { ...account, identities: (await listIdentities(db, { accountId: record.id })).map(presentIdentity) }
 }
 
-export const registerAdminAccounts = (app: App, deps: Deps): void => {
+export const registerAdminAccounts = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
   list('/v1/admin/accounts', {
@@ -32,20 +29,11 @@ export const registerAdminAccounts = (app: App, deps: Deps): void => {
       querystring: FindAccounts,
       response: { 200: pageOf(AdminAccount) },
     },
-    listing: ({ query }) => {
-      const { id, email, wallet_address: walletAddress, status } = query
-      const filter = {
-        ...(id !== undefined && { id }),
-        ...(email !== undefined && { email }),
-        ...(walletAddress !== undefined && { walletAddress }),
-        ...(status !== undefined && { status }),
-      }
-      return {
-        of: null,
-        read: (page) => listAccounts(deps.db, filter, page),
-        present: (rows) => viewAccounts(deps.db, deps.config, rows),
-      }
-    },
+    listing: ({ query: { wallet_address: walletAddress, ...filter } }) => ({
+      of: null,
+      read: (page) => listAccounts(deps.db, { ...filter, walletAddress }, page),
+      present: (rows) => viewAccounts(deps.db, deps.config, rows),
+    }),
   })
   routes.get('/v1/admin/accounts/:id', {
     config: { operation: 'admin.get_account', access: 'admin', refuses: ['not_found'] },

@@ -6,17 +6,16 @@ import { audit } from '../../../events/audit.ts'
 import { type Balance, lockBalance } from '../../../ledger/ledger.ts'
 import { conflict, notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { revokeGrantsOf } from '../../delegation/grants/service.ts'
+import { revokeGrantsOf } from '../../delegation/service.ts'
 import { type Operator, refuseOwnAccount } from '../../operators.ts'
+import type { Parts } from '../../parts.ts'
 import { publishWorkspaceStatusEvent } from '../../workspaces/events.ts'
 import { findWorkspace } from '../../workspaces/queries.ts'
-import type { Deps } from '../deps.ts'
-import { revokeSessionsOf } from '../sessions/service.ts'
-import { lockAccountRow, ownedWorkspaceIds } from './admin-queries.ts'
-import type { AdministerAccount } from './admin-schema.ts'
-import { type AccountRecord, findAccount } from './queries.ts'
+import type { AdministerAccount } from '../schema.ts'
+import { revokeSessions } from '../sessions/service.ts'
+import { type AccountRecord, findAccount, lockAccountRow, ownedWorkspaceIds } from './queries.ts'
 
-type AdministerDeps = Pick<Deps, 'clock' | 'config' | 'onAuthorityLost' | 'onGrantsRevoked'>
+type AdministerDeps = Pick<Parts, 'config' | 'onAuthorityLost' | 'onGrantsRevoked'>
 
 type Capabilities = NonNullable<AdministerAccount['capabilities']>
 const columns = {
@@ -52,7 +51,7 @@ export const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
 
 /** Ends every credential that can act for the account. */
 export const endCredentials = async (tx: Tx, deps: AdministerDeps, operator: Operator, id: Uuid): Promise<void> => {
-  await revokeSessionsOf(tx, deps, operator, id)
+  await revokeSessions(tx, deps.config, operator, { accountId: id })
   await revokeGrantsOf(tx, deps.onGrantsRevoked, operator, { accountId: id, workspaceId: null })
 }
 

@@ -1,29 +1,168 @@
-import { eq, sql } from 'drizzle-orm'
-import { type Db, first } from '../../../db/client.ts'
+import { eq, type SQL, sql } from 'drizzle-orm'
+import { isAdministratorSql } from '../../../auth/administrators.ts'
+import type { Principal } from '../../../auth/principal.ts'
+import type { Db, Tx } from '../../../db/client.ts'
+import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { accounts } from '../../../db/tables/accounts.ts'
-import { together } from '../../../db/together.ts'
+import { selectRow } from '../../../db/select-rows.ts'
+import { accounts, identities } from '../../../db/tables/accounts.ts'
+import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
+import { paymentBatches } from '../../../db/tables/payment-batches.ts'
+import { payments } from '../../../db/tables/payments.ts'
+import { members, workspaces } from '../../../db/tables/workspaces.ts'
+import type { PageRequest } from '../../../http/pagination.ts'
+import { type HistoryEntry, type HistoryFilter, listHistory } from '../../../ledger/reports.ts'
+import { emailKey, emailKeySql } from '../../../lib/email-key.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { only } from '../../../lib/lists.ts'
+import { type WalletName, walletKeySql, walletKeys } from '../../../lib/wallet-name.ts'
 
 export type AccountRecord = typeof accounts.$inferSelect
 
-const byIds = prepare('accounts.by_ids', { ids: 'uuid[]' }, (orm, at) =>
+const accountsByIds = prepare('accounts.by_ids', { ids: 'uuid[]' }, (orm, at) =>
   orm.select().from(accounts).where(sql`${accounts.id} = any(${at.ids})`),
 )
 
-export const getAccounts = together<readonly Uuid[], AccountRecord[]>(async (db, lists) => {
-  const rows = await db.run(byIds, { ids: [...new Set(lists.flat())] })
-  return lists.map((ids) => rows.filter(({ id }) => ids.includes(id)))
-})
+export const getAccounts = (db: Db, ids: readonly Uuid[]): Promise<AccountRecord[]> => db.run(accountsByIds, { ids })
 
-const byId = prepare(
-  'accounts.by_id',
-  { id: 'uuid' },
-  (orm, at) => orm.select().from(accounts).where(eq(accounts.id, at.id)),
-  'joined',
+const byId = selectRow('accounts.by_id', accounts, ['id'], { lane: 'joined' })
+const lockById = selectRow('accounts.lock', accounts, ['id'], { lock: 'no key update' })
+
+export const findAccount = (db: Db, id: Uuid): Promise<AccountRecord | undefined> => byId(db, { id })
+
+const existing = (account: AccountRecord | undefined): AccountRecord => {
+  if (!account) throw new Error('an account that must exist is missing')
+  return account
+}
+
+export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => existing(await byId(db, { id }))
+
+/**
+ * Guards an account's set of identities and its e-mail. NO KEY UPDATE: inserting an identity or a session takes KEY SHARE on this row,
+ * and two that hold that and both want FOR UPDATE would wait for each other.
+ */
+export const lockAccountRow = async (tx: Tx, id: Uuid): Promise<AccountRecord> => existing(await lockById(tx, { id }))
+
+/** `wallet`: exactly the one of this name; `walletAddress`: whoever has linked the address, on any chain. */
+export type AccountFilter = {
+  id?: Uuid | undefined
+  email?: string | undefined
+  walletAddress?: string | undefined
+  wallet?: WalletName | undefined
+  status?: AccountRecord['status'] | undefined
+}
+
+const ofIdentity = (condition: SQL | undefined) =>
+  sql`${accounts.id} in (select ${identities.accountId} from ${identities} where ${condition})`
+
+/** As two lookups: an `or` of both would read every account. */
+const byEmail = (key: SQL) =>
+  sql`${accounts.id} in (select a.id from accounts a where ${sql.raw(emailKeySql('a.email'))} = ${key}
+    union all select v.account_id from identities v where ${sql.raw(emailKeySql('v.email'))} = ${key} and v.email_verified)`
+
+const byName = (keys: SQL) =>
+  ofIdentity(sql`${identities.provider} = 'wallet' and ${sql.raw(walletKeySql('identities'))} = any(${keys})`)
+
+const byWallet = (address: SQL) =>
+  ofIdentity(sql`${identities.provider} = 'wallet' and right(${identities.subjectKey}, 42) = ${address}`)
+
+const list = prepare(
+  'accounts.list',
+  { id: 'uuid?', email: 'text?', walletAddress: 'text?', wallet: 'text[]?', status: 'text?', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    newestFirst(
+      orm.select().from(accounts),
+      { id: accounts.id },
+      at,
+      at.id && eq(accounts.id, at.id),
+      at.email && byEmail(at.email),
+      at.walletAddress && byWallet(at.walletAddress),
+      at.wallet && byName(at.wallet),
+      at.status && eq(accounts.status, at.status),
+    ),
+  'pool',
 )
 
-export const findAccount = (db: Db, id: Uuid): Promise<AccountRecord | undefined> => first(db, byId, { id })
+export const listAccounts = (
+  db: Db,
+  { id, email, walletAddress, wallet, status }: AccountFilter,
+  page: PageRequest,
+): Promise<AccountRecord[]> =>
+  db.run(list, {
+    id,
+    email: email === undefined ? null : emailKey(email),
+    walletAddress: walletAddress?.toLowerCase(),
+    wallet: wallet && walletKeys(wallet),
+    status,
+    ...page,
+  })
 
-export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => only(await db.run(byId, { id }))
+const workspacesOf = prepare('members.workspaces_of', { accountId: 'uuid' }, (orm, at) =>
+  orm.select({ id: members.workspaceId }).from(members).where(eq(members.accountId, at.accountId)),
+)
+
+const owned = prepare('workspaces.owned', { accountId: 'uuid' }, (orm, at) =>
+  orm.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.owningAccountId, at.accountId)),
+)
+
+/** Where it may ask for payments now. */
+export const memberWorkspaceIds = async (db: Db, accountId: Uuid): Promise<Uuid[]> =>
+  (await db.run(workspacesOf, { accountId })).map(({ id }) => id)
+
+export const ownedWorkspaceIds = async (db: Db, accountId: Uuid): Promise<Uuid[]> =>
+  (await db.run(owned, { accountId })).map(({ id }) => id)
+
+/** The administrators among these accounts: marked, or named by ADMIN_ACCOUNTS; `names` comes from `administratorNames`. */
+export const namedAdministrators = async (db: Db, ids: readonly Uuid[], names: readonly string[]): Promise<Set<Uuid>> => {
+  if (ids.length === 0 || names.length === 0) return new Set()
+  const rows = await db.query<{ id: Uuid }>(
+    `select a.id from accounts a where a.id = any($1::uuid[]) and (${isAdministratorSql('$2')})`,
+    [ids, names],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Who was paid, and the list that the payment is of. */
+type Payee = { id: Uuid; displayName: string; batchId: Uuid | null; batchName: string | null }
+/** Both as they are read, so that what is made of them is kept with them. */
+export type NamedEntry = { id: Uuid; entry: HistoryEntry; payee: Payee | null }
+
+const paidTo = prepare(
+  'accounts.history_beneficiaries',
+  { ids: 'uuid[]' },
+  (orm, at) =>
+    orm
+      .select({
+        paymentId: payments.id,
+        workspaceId: payments.workspaceId,
+        id: beneficiaries.id,
+        displayName: beneficiaries.displayName,
+        batchId: payments.batchId,
+        batchName: paymentBatches.name,
+      })
+      .from(payments)
+      .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
+      .leftJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
+      .where(sql`${payments.id} = any(${at.ids})`),
+  'page',
+)
+/** The workspaces whose beneficiaries the reader may see: in person, all that the account pays for; else the credential's own, or none. */
+const scopeOf = ({ grant, permissions, workspace }: Principal): { workspaceId: Uuid | null } | null => {
+  if (!permissions.has('beneficiary.read')) return null
+  return { workspaceId: grant ? workspace.id : null }
+}
+
+/** The ledger's entries; those of payments with the payee. One more query for each page, however long it is. */
+export const readHistory = async (
+  db: Db,
+  principal: Principal,
+  page: PageRequest,
+  filter: HistoryFilter,
+): Promise<NamedEntry[]> => {
+  const entries = await listHistory(db, principal.accountId, page, filter)
+  const scope = scopeOf(principal)
+  const ids = entries.flatMap(({ referenceType, referenceId }) => (referenceType === 'payment' ? [referenceId] : []))
+  const rows = scope && ids.length > 0 ? await db.run(paidTo, { ids }) : []
+  const seen = rows.filter(({ workspaceId }) => scope?.workspaceId === null || workspaceId === scope?.workspaceId)
+  const payees = new Map(seen.map((row) => [row.paymentId, row]))
+  return entries.map((entry) => ({ id: entry.id, entry, payee: payees.get(entry.referenceId) ?? null }))
+}

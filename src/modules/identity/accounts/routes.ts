@@ -6,22 +6,20 @@ import { pageOf, readPage } from '../../../http/pagination.ts'
 import { routesOf } from '../../../http/routes.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { effectiveTimeZone } from '../../../policy/calendar.ts'
-import type { Deps } from '../deps.ts'
-import { presentIdentity } from '../identities/present.ts'
-import { listIdentities } from '../identities/queries.ts'
-import { AccountWithIdentities } from '../identities/schema.ts'
-import { readHistory } from './history.ts'
+import type { Parts } from '../../parts.ts'
+import { closeOwnAccount } from '../closing.ts'
+import { listIdentities, presentIdentity } from '../identities/queries.ts'
+import { AccountWithIdentities, HistoryEntry, HistorySummary, ListHistory, SummarizeHistory, UpdateAccount } from '../schema.ts'
 import { historyColumns, presentHistoryEntry, presentRow } from './present.ts'
-import { HistoryEntry, HistorySummary, ListHistory, SummarizeHistory, UpdateAccount } from './schema.ts'
-import { readAccount, updateAccount } from './service.ts'
-import { summarizeHistory } from './summary.ts'
+import { readHistory } from './queries.ts'
+import { readAccount, summarizeHistory, updateAccount } from './service.ts'
 
 const withIdentities = async (db: Db, accountId: Uuid) => {
-  const [account, identities] = await Promise.all([readAccount(db, accountId), listIdentities(db, accountId)])
+  const [account, identities] = await Promise.all([readAccount(db, accountId), listIdentities(db, { accountId })])
   return { ...account, identities: identities.map(presentIdentity) }
 }
 
-export const registerAccounts = (app: App, deps: Deps): void => {
+export const registerAccounts = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.get('/v1/accounts/me', {
     config: { operation: 'accounts.get', permission: 'account.read', whileNotAdmitted: true },
@@ -101,4 +99,22 @@ export const registerAccounts = (app: App, deps: Deps): void => {
       )
     },
   )
+}
+
+export const registerClosing = (app: App, deps: Parts): void => {
+  const routes = routesOf(app, deps)
+  routes.delete('/v1/accounts/me', {
+    config: { operation: 'accounts.close', freshProof: 'always', access: 'undelegated', refuses: ['conflict'] },
+    schema: {
+      summary: 'Close your account',
+      description:
+        'Closes the account for good. Only a person can, and only while nothing is held and the balance is 0: pay the rest out first. Every key, agent, session and sign-in method ends, its workspaces close to all members, and what waits for an approval or a date is cancelled. The e-mail, the names and the addresses of sessions are removed, and the destinations of its payees can no longer be read by anyone. What was signed, receipts and the ledger are kept for as long as the law asks. A later sign-in begins a new account.',
+      response: { 200: AccountWithIdentities },
+    },
+    work: async (tx, { principal }) => {
+      await closeOwnAccount(tx, deps, principal)
+      return ok({ ...(await readAccount(tx, principal.accountId)), identities: [] })
+    },
+    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+  })
 }

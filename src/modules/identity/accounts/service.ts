@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import type { Db, Tx } from '../../../db/client.ts'
@@ -5,12 +6,17 @@ import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
+import { readFlow } from '../../../ledger/flow.ts'
 import { type Balance, getBalance, openCustomerAccount } from '../../../ledger/ledger.ts'
+import { dateAfter, lastDays } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
+import { formatMinor } from '../../../lib/money.ts'
+import { effectiveTimeZone, periodsAt, startOfDate } from '../../../policy/calendar.ts'
+import type { Parts } from '../../parts.ts'
 import { createPersonalWorkspace } from '../../workspaces/service.ts'
+import type { Account, HistorySummary } from '../schema.ts'
 import { presentAccount } from './present.ts'
 import { type AccountRecord, getAccount, getAccounts } from './queries.ts'
-import type { Account } from './schema.ts'
 
 const insertAccount = prepareInsert('accounts.insert', accounts)
 
@@ -61,8 +67,29 @@ export const balanceEvents = (accounts: readonly AccountRecord[], balances: Read
   })
 }
 
-export const balancesUpdated = async (tx: Tx, balances: ReadonlyMap<Uuid, Balance>): Promise<NewEvent[]> =>
+const balancesUpdated = async (tx: Tx, balances: ReadonlyMap<Uuid, Balance>): Promise<NewEvent[]> =>
   balances.size === 0 ? [] : balanceEvents(await getAccounts(tx, [...balances.keys()]), balances)
 
 export const balanceUpdated = (tx: Tx, accountId: Uuid, balance: Balance): Promise<NewEvent[]> =>
   balancesUpdated(tx, new Map([[accountId, balance]]))
+
+/** Every one of the last days, also those on which nothing moved. */
+export const summarizeHistory = async (
+  deps: Pick<Parts, 'clock' | 'config' | 'db'>,
+  { accountId, workspace }: Pick<Principal, 'accountId' | 'workspace'>,
+  count: number,
+): Promise<z.output<typeof HistorySummary>> => {
+  const at = deps.clock.now()
+  const zone = effectiveTimeZone(workspace.zone, at)
+  const today = periodsAt(at, zone).day
+  const period = { zone, begins: startOfDate(dateAfter(today, 1 - count), zone), ends: startOfDate(dateAfter(today, 1), zone) }
+  const flow = new Map((await readFlow(deps.db, accountId, period)).map((day) => [day.date, day]))
+  return {
+    currency: deps.config.CURRENCY,
+    days: lastDays(today, count).map((date) => ({
+      date,
+      in_minor: formatMinor(flow.get(date)?.inMinor ?? 0n),
+      out_minor: formatMinor(flow.get(date)?.outMinor ?? 0n),
+    })),
+  }
+}

@@ -1,10 +1,13 @@
-import { eq } from 'drizzle-orm'
-import { first, statement, type Tx } from '../../../db/client.ts'
+import { and, eq, ne } from 'drizzle-orm'
+import { statement, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
+import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
+import { emailKeyOf } from '../../../db/tables/columns.ts'
 import { emailKey } from '../../../lib/email-key.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import type { IdentityRecord } from './queries.ts'
+import { lockAccountRow } from '../accounts/queries.ts'
+import { type IdentityRecord, listIdentities } from './queries.ts'
 
 type Named = Pick<IdentityRecord, 'provider' | 'issuer' | 'subjectKey'>
 type WithEmail = Pick<IdentityRecord, 'email' | 'emailVerified'>
@@ -15,7 +18,7 @@ export const verifiedEmail = ({ email, emailVerified }: WithEmail): string | nul
 
 const emailName = (email: string) => `email:${email}`
 
-export const identityName = ({ provider, issuer, subjectKey }: Named): string => `identity:${provider}:${issuer}:${subjectKey}`
+const identityName = ({ provider, issuer, subjectKey }: Named): string => `identity:${provider}:${issuer}:${subjectKey}`
 
 const namesOf = (identity: Named & WithEmail): string[] => {
   const email = verifiedEmail(identity)
@@ -40,22 +43,33 @@ export const lockIdentities = (tx: Tx, all: readonly (Named & WithEmail)[]): Pro
     all.flatMap((identity) => namesOf(identity)),
   )
 
-export const lockEmails = (tx: Tx, emails: readonly string[]): Promise<void> => lockNames(tx, emails.map(emailName))
+const lockEmails = (tx: Tx, emails: readonly string[]): Promise<void> => lockNames(tx, emails.map(emailName))
 
-const lockRow = prepare('accounts.lock_identities', { id: 'uuid' }, (orm, at) =>
+const others = prepare('accounts.others_with_email', { email: 'text', accountId: 'uuid' }, (orm, at) =>
   orm
-    .select({ status: accounts.status, email: accounts.email })
+    .select({ id: accounts.id })
     .from(accounts)
-    .where(eq(accounts.id, at.id))
-    .for('no key update'),
+    .where(and(eq(emailKeyOf(accounts.email), at.email), ne(accounts.id, at.accountId))),
 )
+const changeEmail = prepareUpdate('accounts.change_email', accounts, ['email', 'updatedAt'])
+
+const isTaken = async (tx: Tx, accountId: Uuid, email: string): Promise<boolean> =>
+  (await tx.run(others, { accountId, email })).length > 0
 
 /**
- * Guards an account's set of identities and its e-mail. NO KEY UPDATE: inserting an identity or a session takes KEY SHARE on this row,
- * and two that hold that and both want FOR UPDATE would wait for each other.
+ * Runs after every change of an account's identities. The account keeps its e-mail while one of them verifies it; else it gets the e-mail
+ * of the oldest identity whose verified e-mail no other account has; else it has none.
  */
-export const lockAccount = async (tx: Tx, accountId: Uuid) => {
-  const account = await first(tx, lockRow, { id: accountId })
-  if (!account) throw new Error('an account that must exist is missing')
-  return account
+export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid, at: Date): Promise<void> => {
+  const [{ email: current }, attached] = await Promise.all([lockAccountRow(tx, accountId), listIdentities(tx, { accountId })])
+  const vouched = attached.filter((identity) => verifiedEmail(identity) !== null)
+  if (vouched.some((identity) => verifiedEmail(identity) === (current === null ? null : emailKey(current)))) return
+  await lockEmails(
+    tx,
+    vouched.flatMap((identity) => verifiedEmail(identity) ?? []),
+  )
+  let next: string | null = null
+  for (const identity of vouched) next ??= (await isTaken(tx, accountId, verifiedEmail(identity) ?? '')) ? null : identity.email
+  if (next === current) return
+  changeEmail(tx, accountId, { email: next, updatedAt: at })
 }

@@ -1,47 +1,48 @@
-import { and, asc, eq } from 'drizzle-orm'
-import { type Db, first } from '../../../db/client.ts'
-import { newestFirst, ownedBy } from '../../../db/list-queries.ts'
-import { prepare } from '../../../db/prepare.ts'
+import type { Address } from '../../../auth/wallet.ts'
+import { selectPage, selectRow, selectRows } from '../../../db/select-rows.ts'
 import { identities } from '../../../db/tables/accounts.ts'
-import type { PageRequest } from '../../../http/pagination.ts'
-import type { Uuid } from '../../../lib/ids.ts'
+import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
+import { formatId } from '../../../lib/ids.ts'
+import { walletNameOf } from '../../../lib/wallet-name.ts'
+import type { Identity } from '../schema.ts'
 
 export type IdentityRecord = typeof identities.$inferSelect
 
-const ofAccount = prepare(
-  'identities.of_account',
-  { accountId: 'uuid' },
-  (orm, at) => orm.select().from(identities).where(eq(identities.accountId, at.accountId)).orderBy(asc(identities.id)),
-  'joined',
-)
-
 /** All identities of an account, the oldest first. */
-export const listIdentities = (db: Db, accountId: Uuid): Promise<IdentityRecord[]> => db.run(ofAccount, { accountId })
+export const listIdentities = selectRows('identities.of_account', identities, ['accountId'], 'joined')
 
-const page = prepare(
-  'identities.page',
-  { accountId: 'uuid', before: 'uuid?', take: 'rows' },
-  (orm, at) =>
-    newestFirst(
-      orm.select().from(identities),
-      { owner: identities.accountId, id: identities.id },
-      at,
-      ownedBy(identities.accountId, at.accountId),
-    ),
-  'page',
-)
+export const pageIdentities = selectPage('identities.page', identities, identities.accountId)
 
-export const pageIdentities = (db: Db, accountId: Uuid, request: PageRequest): Promise<IdentityRecord[]> =>
-  db.run(page, { accountId, ...request })
+export const findIdentity = selectRow('identities.by_key', identities, ['provider', 'issuer', 'subjectKey'])
 
-const byKey = prepare('identities.by_key', { provider: 'text', issuer: 'text', subjectKey: 'text' }, (orm, at) =>
-  orm
-    .select()
-    .from(identities)
-    .where(and(eq(identities.provider, at.provider), eq(identities.issuer, at.issuer), eq(identities.subjectKey, at.subjectKey))),
-)
+/** What a sign-in has proved: this issuer confirms that this subject signed in now. */
+export type IdentityProof = Pick<
+  IdentityRecord,
+  'provider' | 'issuer' | 'subject' | 'subjectKey' | 'email' | 'emailVerified' | 'displayName' | 'chainId'
+>
 
-export const findIdentity = (
-  db: Db,
-  { provider, issuer, subjectKey }: Pick<IdentityRecord, 'provider' | 'issuer' | 'subjectKey'>,
-): Promise<IdentityRecord | undefined> => first(db, byKey, { provider, issuer, subjectKey })
+/** Names a wallet's identity: the same address can be another person's contract on each chain, so a contract is named with its own. */
+export const walletKey = (name: string) => ({ provider: 'wallet', issuer: 'eip155', subjectKey: name.toLowerCase() }) as const
+
+/** `chainId`: the chain of the contract that verified the signature; null when the address's own key signed. */
+export const walletProof = (address: Address, chainId: number | null): IdentityProof => ({
+  ...walletKey(walletNameOf(address, chainId)),
+  subject: address,
+  email: null,
+  emailVerified: false,
+  displayName: null,
+  chainId,
+})
+
+export const presentIdentity = (identity: IdentityRecord): Identity => ({
+  id: formatId('identity', identity.id),
+  provider: identity.provider,
+  subject: identity.subject,
+  chain_id: identity.chainId,
+  email: identity.email,
+  email_verified: identity.emailVerified,
+  display_name: identity.displayName,
+  created_at: isoTime(identity.createdAt),
+  last_used_at: isoTimeOrNull(identity.lastUsedAt),
+  linked_by_grant_id: identity.linkedByGrantId && formatId('grant', identity.linkedByGrantId),
+})

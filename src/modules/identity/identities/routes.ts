@@ -4,16 +4,15 @@ import { created, ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { listsOf } from '../../../http/routes.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import type { Deps } from '../deps.ts'
-import { markBrowser } from '../sign-in/providers/flow-cookie.ts'
-import { readLinkReturnTo, requireProvider, startLink } from '../sign-in/providers/start-flow.ts'
+import type { Parts } from '../../parts.ts'
+import { Identity, LinkFlow, LinkIdentity } from '../schema.ts'
+import { markBrowser } from '../sign-in/cookie.ts'
 import { linkWallet } from '../sign-in/service.ts'
-import { examineForLink } from '../sign-in/wallet/wallet.ts'
-import { presentIdentity } from './present.ts'
-import { pageIdentities } from './queries.ts'
-import { Identity, LinkFlow, LinkIdentity } from './schema.ts'
+import { readLinkReturnTo, requireProvider, startLink } from '../sign-in/start-flow.ts'
+import { examineForLink } from '../sign-in/wallet.ts'
+import { pageIdentities, presentIdentity } from './queries.ts'
 
-export const registerIdentities = (app: App, deps: Deps): void => {
+export const registerIdentities = (app: App, deps: Parts): void => {
   const list = listsOf(app, deps)
   list('/v1/accounts/me/identities', {
     config: { operation: 'identities.list', permission: 'account.read' },

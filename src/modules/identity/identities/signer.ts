@@ -2,8 +2,7 @@ import type { ContractWallets } from '../../../auth/contract-wallet.ts'
 import { parseAddress, recoverSigner } from '../../../auth/wallet.ts'
 import type { Database } from '../../../db/client.ts'
 import { walletNameOf } from '../../../lib/wallet-name.ts'
-import { walletKey } from './proof.ts'
-import { findIdentity } from './queries.ts'
+import { findIdentity, walletKey } from './queries.ts'
 
 /**
  * The name of the wallet that signed `message`: recovered from the signature or, when `named` is the address of a linked contract wallet,

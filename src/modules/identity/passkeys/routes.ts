@@ -5,16 +5,22 @@ import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import type { Deps } from '../deps.ts'
-import { presentPasskey } from './present.ts'
-import { examineProof, proveByPasskey, startProof } from './prove.ts'
-import { pagePasskeys } from './queries.ts'
-import { CreatePasskey, Passkey, PasskeyOptions, ProofOptions, Prove, Proven } from './schema.ts'
-import { addPasskey, removePasskey, startPasskey } from './service.ts'
+import type { Parts } from '../../parts.ts'
+import { CreatePasskey, Passkey, PasskeyOptions, ProofOptions, Prove, Proven } from '../schema.ts'
+import {
+  addPasskey,
+  examineProof,
+  pagePasskeys,
+  presentPasskey,
+  proveByPasskey,
+  removePasskey,
+  startPasskey,
+  startProof,
+} from './service.ts'
 
 const path = '/v1/accounts/me/passkeys'
 
-export const registerPasskeys = (app: App, deps: Deps): void => {
+export const registerPasskeys = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
   list(path, {

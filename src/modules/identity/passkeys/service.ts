@@ -1,5 +1,5 @@
 import { and, eq, lt, or, sql } from 'drizzle-orm'
-import { grantBehind } from '../../../auth/begun-by.ts'
+import { grantBehind, sessionBehind } from '../../../auth/credential.ts'
 import {
   type Assertion,
   challengeOf,
@@ -8,25 +8,40 @@ import {
   readAssertion,
   type readNewPasskey,
 } from '../../../auth/passkey.ts'
-import { type Principal, requireActiveAccount } from '../../../auth/principal.ts'
-import { sessionBehind } from '../../../auth/session-behind.ts'
+import { type Principal, proofMaxAgeSeconds, requireActiveAccount } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
-import type { Database } from '../../../db/client.ts'
-import { first, type Tx } from '../../../db/client.ts'
+import { type Database, first, type Tx } from '../../../db/client.ts'
 import { prepareInsert, prepareWrite } from '../../../db/prepare-write.ts'
+import { selectPage, selectRow, selectRows } from '../../../db/select-rows.ts'
 import { passkeys } from '../../../db/tables/passkeys.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
+import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
 import { CommitThenThrow, conflict, notFound, Refusal } from '../../../lib/errors.ts'
-import { newId, type Uuid } from '../../../lib/ids.ts'
+import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import type { Parts } from '../../parts.ts'
 import type { OnAuthorityLost } from '../../ports.ts'
-import { getAccount } from '../accounts/queries.ts'
-import type { Deps } from '../deps.ts'
-import { lockAccount } from '../identities/lock.ts'
-import { consumeNonce, issueNonce, lockNonce } from '../sign-in/wallet/nonces.ts'
-import { presentPasskey } from './present.ts'
-import { findPasskeyByCredential, listPasskeys, type PasskeyRecord } from './queries.ts'
-import type { CreatePasskey, PasskeyOptions } from './schema.ts'
+import { getAccount, lockAccountRow } from '../accounts/queries.ts'
+import type { CreatePasskey, Passkey, PasskeyOptions, ProofOptions } from '../schema.ts'
+import { provesSession, renewProof } from '../sessions/authority.ts'
+import { findSession } from '../sessions/queries.ts'
+import { consumeNonce, issueNonce, lockNonce } from '../sign-in/nonces.ts'
+
+export const presentPasskey = ({ id, name, credentialId, createdAt, lastUsedAt }: PasskeyRecord): Passkey => ({
+  id: formatId('passkey', id),
+  name,
+  credential_id: credentialId,
+  created_at: isoTime(createdAt),
+  last_used_at: isoTimeOrNull(lastUsedAt),
+})
+
+export type PasskeyRecord = typeof passkeys.$inferSelect
+
+export const listPasskeys = selectRows('passkeys.of_account', passkeys, ['accountId'])
+
+export const pagePasskeys = selectPage('passkeys.page', passkeys, passkeys.accountId)
+
+const findByCredential = selectRow('passkeys.by_credential', passkeys, ['credentialId'])
 
 const challengeTtlSeconds = 600
 const maxPasskeys = 20
@@ -38,12 +53,12 @@ const notAccepted = (message: string): Refusal => new Refusal('invalid_signature
  * passkey answers it.
  */
 export const startPasskey = async (
-  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
+  deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   { accountId }: Principal,
 ): Promise<PasskeyOptions> => {
   const [account, known, { nonce }] = await Promise.all([
     getAccount(deps.db, accountId),
-    listPasskeys(deps.db, accountId),
+    listPasskeys(deps.db, { accountId }),
     issueNonce(deps.db, deps.clock.now(), { purpose: 'passkey', ttlSeconds: challengeTtlSeconds, boundTo: accountId }),
   ])
   const userName = account.email ?? account.displayName ?? 'Payments'
@@ -87,16 +102,16 @@ export const addPasskey = async (
     })
   requireActiveAccount(principal)
   const nonce = challengeOf(credential.response.clientDataJSON).toString('hex')
-  const issued = await lockNonce(tx, 'passkey', nonce)
-  if (issued?.boundTo !== accountId || issued.isUsed || issued.expiresAt <= at)
+  const issued = await lockNonce(tx, { nonce, purpose: 'passkey' })
+  if (issued?.boundTo !== accountId || issued.consumedAt !== null || issued.expiresAt <= at)
     throw notAccepted('The passkey answers a challenge that is unknown, used or expired. Start again.')
   await consumeNonce(tx, nonce, at)
   if ('problem' in read) throw new CommitThenThrow(notAccepted(`The passkey was not accepted: ${read.problem}.`))
-  await lockAccount(tx, accountId)
-  const own = await listPasskeys(tx, accountId)
+  await lockAccountRow(tx, accountId)
+  const own = await listPasskeys(tx, { accountId })
   if (own.length >= maxPasskeys)
     throw new CommitThenThrow(conflict(`An account has at most ${maxPasskeys} passkeys: remove one first.`, 'limit_reached'))
-  if (await findPasskeyByCredential(tx, read.credentialId))
+  if (await findByCredential(tx, { credentialId: read.credentialId }))
     throw new CommitThenThrow(conflict('This passkey is registered already.', 'passkey'))
   const originSessionId = await sessionBehind(tx, principal.credential)
   const record = { id: newId(), accountId, name, ...read, originSessionId, createdAt: at, lastUsedAt: null }
@@ -140,7 +155,8 @@ export const removePasskey = async (
 
 /** Removes all of an account that is closed by its owner. */
 export const removePasskeysOf = async (tx: Tx, onAuthorityLost: OnAuthorityLost, principal: Principal): Promise<void> => {
-  for (const { id } of await listPasskeys(tx, principal.accountId)) await removePasskey(tx, onAuthorityLost, principal, id)
+  for (const { id } of await listPasskeys(tx, { accountId: principal.accountId }))
+    await removePasskey(tx, onAuthorityLost, principal, id)
 }
 
 /** What a passkey of the account signed. */
@@ -156,7 +172,7 @@ export const provePasskey = async (
   accountId: Uuid,
   { assertion, challenge }: { assertion: Assertion; challenge: string },
 ): Promise<UsedPasskey | { problem: string }> => {
-  const passkey = await findPasskeyByCredential(db, assertion.id)
+  const passkey = await findByCredential(db, { credentialId: assertion.id })
   if (passkey?.accountId !== accountId) return { problem: 'it is not a passkey of this account' }
   const read = await readAssertion(config, passkey, { assertion, challenge })
   return 'problem' in read ? read : { ...read, passkey }
@@ -184,4 +200,70 @@ const noteUse = prepareWrite(
  */
 export const recordPasskeyUse = async (tx: Tx, { passkey, signCount, backedUp }: UsedPasskey): Promise<boolean> => {
   return (await tx.run(noteUse, { id: passkey.id, signCount: BigInt(signCount), backedUp, at: tx.at })).length === 1
+}
+
+/** What the browser needs to sign with a passkey that proves this session. The challenge can be used in this session alone. */
+export const startProof = async (
+  deps: Pick<Parts, 'clock' | 'config' | 'db'>,
+  { accountId, credential }: Principal,
+): Promise<ProofOptions> => {
+  const id = await sessionBehind(deps.db, credential)
+  if (id === null) throw new Error('a credential without a grant has no session')
+  const [session, known, { nonce }] = await Promise.all([
+    findSession(deps.db, { accountId, id }),
+    listPasskeys(deps.db, { accountId }),
+    issueNonce(deps.db, deps.clock.now(), { purpose: 'proof', ttlSeconds: proofMaxAgeSeconds, boundTo: id }),
+  ])
+  const proving = session ? known.filter((passkey) => provesSession(session, passkey)) : []
+  return {
+    challenge: Buffer.from(nonce, 'hex').toString('base64url'),
+    timeout: proofMaxAgeSeconds * 1000,
+    rpId: new URL(deps.config.publicUrl).hostname,
+    allowCredentials: proving.map(({ credentialId }) => ({ id: credentialId, type: 'public-key' })),
+    userVerification: 'required',
+  }
+}
+
+/** What a passkey of the caller signed. Called before the transaction, in which the challenge is used up whatever it is. */
+export const examineProof = async (deps: Pick<Parts, 'config' | 'db'>, { accountId }: Principal, assertion: Assertion) => {
+  const challenge = challengeOf(assertion.response.clientDataJSON)
+  const used = await provePasskey(deps.db, deps.config, accountId, { assertion, challenge: challenge.toString('base64url') })
+  return { nonce: challenge.toString('hex'), used }
+}
+
+const refusalOf = async (
+  tx: Tx,
+  principal: Principal,
+  { nonce, used }: { nonce: string; used: UsedPasskey | { problem: string } },
+): Promise<Refusal | null> => {
+  const invalid = (problem: string) =>
+    new Refusal('invalid_signature', { message: `The passkey proves nothing: ${problem}.`, details: { field: 'passkey' } })
+  const issued = await lockNonce(tx, { nonce, purpose: 'proof' })
+  if (
+    !issued ||
+    issued.consumedAt !== null ||
+    issued.expiresAt <= tx.at ||
+    issued.boundTo !== (await sessionBehind(tx, principal.credential))
+  )
+    return invalid('its challenge is unknown, used, expired or of another session')
+  await consumeNonce(tx, nonce, tx.at)
+  if ('problem' in used) return invalid(used.problem)
+  if (!(await recordPasskeyUse(tx, used))) return invalid('it was removed, or a copy of it has signed before')
+  if (await renewProof(tx, principal, used.passkey)) return null
+  return new Refusal('step_up_required', {
+    message: 'This passkey was added after this session began, so it does not prove whose session it is. Use an older method.',
+    details: { max_age_seconds: proofMaxAgeSeconds, proven_at: principal.provenAt?.toISOString() ?? null },
+  })
+}
+
+/** Proves the caller's session by a passkey. An attempt that proves nothing uses up its challenge, and leaves an audit row. */
+export const proveByPasskey = async (
+  tx: Tx,
+  principal: Principal,
+  examined: Awaited<ReturnType<typeof examineProof>>,
+): Promise<void> => {
+  const refusal = await refusalOf(tx, principal, examined)
+  if (!refusal) return
+  await audit(tx, principal, tx.at, { action: 'session.prove_refused', workspaceId: null, after: { reason: refusal.message } })
+  throw new CommitThenThrow(refusal)
 }

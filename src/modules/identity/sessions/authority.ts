@@ -1,14 +1,17 @@
 import { isAdministrator } from '../../../auth/administrators.ts'
-import { grantBehind } from '../../../auth/begun-by.ts'
-import type { Principal } from '../../../auth/principal.ts'
+import { grantBehind, sessionBehind } from '../../../auth/credential.ts'
+import type { Principal, Proof } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import type { Tx } from '../../../db/client.ts'
 import { grantLife } from '../../../db/credential-life.ts'
-import type { Actor } from '../../../events/audit.ts'
+import { prepareUpdate } from '../../../db/prepare-write.ts'
+import { sessions } from '../../../db/tables/sessions.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { isLimited } from '../../delegation/grants/control-rules.ts'
-import { type GrantRecord, shareLineage } from '../../delegation/grants/queries.ts'
+import { isLimited } from '../../delegation/control-rules.ts'
+import { type GrantRecord, shareLineage } from '../../delegation/queries.ts'
+import { findSession, type SessionRecord } from './queries.ts'
 
 const forbidden = (message: string): Refusal => new Refusal('forbidden', { message })
 
@@ -58,4 +61,40 @@ export const requireSignInAuthority = async (
 ): Promise<void> => {
   const refusal = await signInAuthorityRefusal(tx, config, accountId, grant?.id ?? null)
   if (refusal) throw refusal
+}
+
+/** The session in which an actor acts, if it acts in one: what is made now keeps it as its origin. */
+export const sessionOf = async (tx: Tx, actor: Actor): Promise<Uuid | null> => {
+  const credential = 'credential' in actor ? actor.credential : actor.startedBy?.credential
+  return credential ? sessionBehind(tx, credential) : null
+}
+
+/** A sign-in method or a passkey of the account. */
+type Method = { id: Uuid; createdAt: Date; originSessionId: Uuid | null }
+
+/** Whether a method proves a session: it began the session, or it was there before. What was added since may be a thief's. */
+export const provesSession = (session: SessionRecord, { id, createdAt, originSessionId }: Method): boolean =>
+  id === (session.beganByIdentityId ?? session.identityId) || (createdAt < session.createdAt && originSessionId !== session.id)
+
+const setProven = prepareUpdate('sessions.prove', sessions, ['provenAt'])
+
+type Owner = Actor & { accountId: Uuid }
+
+/** A method of the account was used again: its person is who they were. False where it proves nothing of this session. */
+export const renewProof = async (tx: Tx, actor: Owner, method: Method): Promise<boolean> => {
+  const sessionId = await sessionOf(tx, actor)
+  const session = sessionId === null ? undefined : await findSession(tx, { accountId: actor.accountId, id: sessionId })
+  if (!session || session.revokedAt || !provesSession(session, method)) return false
+  setProven(tx, session.id, { provenAt: tx.at })
+  await audit(tx, actor, tx.at, { action: 'session.prove', workspaceId: null, subject: { type: 'session', id: session.id } })
+  return true
+}
+
+/** Of whoever links now. A link that ends at a provider's callback has the proof of the session that began it. */
+export const proofOf = async (tx: Tx, actor: Owner): Promise<Proof> => {
+  if ('credential' in actor) return actor.proof
+  if (actor.startedBy?.grantId) return 'not_needed'
+  if (actor.startedBy?.credential.kind !== 'session') return 'never'
+  const session = await findSession(tx, { accountId: actor.accountId, id: actor.startedBy.credential.id })
+  return session ? { at: session.provenAt } : 'never'
 }

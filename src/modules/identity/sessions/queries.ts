@@ -1,35 +1,29 @@
-import { and, eq } from 'drizzle-orm'
-import { type Db, first } from '../../../db/client.ts'
-import { newestFirst, ownedBy } from '../../../db/list-queries.ts'
-import { prepare } from '../../../db/prepare.ts'
+import type { Config } from '../../../config.ts'
+import { sessionEnd, sessionLife } from '../../../db/credential-life.ts'
+import { selectPage, selectRow } from '../../../db/select-rows.ts'
 import { sessions } from '../../../db/tables/sessions.ts'
-import type { PageRequest } from '../../../http/pagination.ts'
-import type { Uuid } from '../../../lib/ids.ts'
+import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
+import type { Session } from '../schema.ts'
 
 export type SessionRecord = typeof sessions.$inferSelect
 
-const page = prepare(
-  'sessions.page',
-  { accountId: 'uuid', before: 'uuid?', take: 'rows' },
-  (orm, at) =>
-    newestFirst(
-      orm.select().from(sessions),
-      { owner: sessions.accountId, id: sessions.id },
-      at,
-      ownedBy(sessions.accountId, at.accountId),
-    ),
-  'page',
-)
+export const pageSessions = selectPage('sessions.page', sessions, sessions.accountId)
 
-export const pageSessions = (db: Db, accountId: Uuid, request: PageRequest): Promise<SessionRecord[]> =>
-  db.run(page, { accountId, ...request })
+export const findSession = selectRow('sessions.by_id', sessions, ['accountId', 'id'])
 
-const byId = prepare('sessions.by_id', { accountId: 'uuid', id: 'uuid' }, (orm, at) =>
-  orm
-    .select()
-    .from(sessions)
-    .where(and(eq(sessions.id, at.id), eq(sessions.accountId, at.accountId))),
-)
-
-export const findSession = (db: Db, accountId: Uuid, id: Uuid): Promise<SessionRecord | undefined> =>
-  first(db, byId, { accountId, id })
+/** `currentId`: the session of the reader. */
+export const presentSession = (session: SessionRecord, config: Config, now: Date, currentId: Uuid | null = null): Session => {
+  const idleDays = config.SESSION_IDLE_DAYS
+  return {
+    id: formatId('session', session.id),
+    status: sessionLife(session, now, idleDays),
+    current: session.id === currentId,
+    ip: session.ip,
+    user_agent: session.userAgent,
+    created_at: isoTime(session.createdAt),
+    last_used_at: isoTime(session.lastUsedAt),
+    expires_at: isoTime(sessionEnd(session, idleDays)),
+    revoked_at: isoTimeOrNull(session.revokedAt),
+  }
+}

@@ -1,34 +1,24 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull, lt, sql } from 'drizzle-orm'
+import { sessionBehind } from '../../../auth/credential.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
-import { digestOfSecret, newSessionToken, sha256 } from '../../../auth/secrets.ts'
-import { sessionBehind } from '../../../auth/session-behind.ts'
+import { digestOfSecret, newSecret, newSessionToken, sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
-import { first, type Tx } from '../../../db/client.ts'
+import type { Db, Tx } from '../../../db/client.ts'
 import { prepareInsert, prepareWrite } from '../../../db/prepare-write.ts'
-import { sessions } from '../../../db/tables/sessions.ts'
+import { prepareRemoval, prune } from '../../../db/prune.ts'
+import { dashboardTokens, sessions } from '../../../db/tables/sessions.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
-import type { Clock } from '../../../lib/clock.ts'
-import { daysAfter, isoTime } from '../../../lib/clock.ts'
-import { found } from '../../../lib/errors.ts'
+import { daysAfter, isoTime, secondsAfter } from '../../../lib/clock.ts'
+import { found, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
-import type { Deps } from '../deps.ts'
 import { requireSignInAuthority } from './authority.ts'
-import { presentSession, type SessionView } from './present.ts'
-import { findSession, type SessionRecord } from './queries.ts'
-
-type SessionDeps = Pick<Deps, 'clock' | 'config'>
+import { findSession, presentSession, type SessionRecord } from './queries.ts'
 
 export type NewSession = { id: Uuid; token: string; expiresAt: Date }
 
-export const viewFor = (clock: Clock, config: Config, currentId: Uuid | null): SessionView => ({
-  now: clock.now(),
-  idleDays: config.SESSION_IDLE_DAYS,
-  currentId,
-})
-
 /** Who signs in, and how. */
-export type SessionOwner = { accountId: Uuid; workspaceId: Uuid; identityId: Uuid; origin: RequestOrigin; way: string }
+type SessionOwner = { accountId: Uuid; workspaceId: Uuid; identityId: Uuid; origin: RequestOrigin; way: string }
 
 const insert = prepareInsert('sessions.insert', sessions)
 
@@ -36,7 +26,7 @@ const insert = prepareInsert('sessions.insert', sessions)
  * Each sign-in gets a session of its own. Its token is created here and never reused, so it cannot be set beforehand (session fixation).
  * Written with the commit.
  */
-export const createSession = (tx: Tx, clock: Clock, config: Config, owner: SessionOwner): NewSession => {
+export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewSession => {
   const { at } = tx
   const { accountId, workspaceId, identityId, origin } = owner
   const token = newSessionToken()
@@ -56,24 +46,16 @@ export const createSession = (tx: Tx, clock: Clock, config: Config, owner: Sessi
     revokedAt: null,
   }
   insert(tx, record)
-  const data = presentSession(record, viewFor(clock, config, null))
+  const data = presentSession(record, config, at)
   tx.defer(appendEvents(tx, [{ type: 'session.created', accountId, workspaceId: null, data }]))
   const after = { expires_at: isoTime(record.expiresAt), secret_digest: digestOfSecret(record.tokenHash) }
   tx.defer(audit(tx, owner, at, { action: 'session.create', workspaceId, subject: { type: 'session', id: record.id }, after }))
   return { id: record.id, token, expiresAt: record.expiresAt }
 }
 
-const revokeOne = prepareWrite('sessions.revoke', { id: 'uuid', accountId: 'uuid', at: 'timestamptz' }, (orm, at) =>
-  orm
-    .update(sessions)
-    .set({ revokedAt: at.at })
-    .where(and(eq(sessions.id, at.id), eq(sessions.accountId, at.accountId), isNull(sessions.revokedAt)))
-    .returning(),
-)
-
-const revokeSeveral = prepareWrite(
-  'sessions.revoke_all',
-  { accountId: 'uuid', identityId: 'uuid?', at: 'timestamptz' },
+const revoke = prepareWrite(
+  'sessions.revoke',
+  { accountId: 'uuid', id: 'uuid?', identityId: 'uuid?', at: 'timestamptz' },
   (orm, at) =>
     orm
       .update(sessions)
@@ -82,68 +64,95 @@ const revokeSeveral = prepareWrite(
         and(
           eq(sessions.accountId, at.accountId),
           isNull(sessions.revokedAt),
+          at.id && eq(sessions.id, at.id),
           at.identityId && eq(sessions.identityId, at.identityId),
         ),
       )
       .returning(),
 )
 
-/** Ends a session at once. One that has already ended stays as it is, without a second event or audit row. */
-export const revokeSession = async (tx: Tx, deps: SessionDeps, principal: Principal, id: Uuid): Promise<SessionRecord> => {
-  const { accountId } = principal
-  const { at } = tx
-  const session = await first(tx, revokeOne, { id, accountId, at })
-  if (!session) {
-    return found(await findSession(tx, accountId, id))
-  }
-  const data = presentSession(session, viewFor(deps.clock, deps.config, null))
-  await appendEvents(tx, [{ type: 'session.revoked', accountId, workspaceId: null, data }])
-  await audit(tx, principal, at, { action: 'session.revoke', subject: { type: 'session', id } })
-  return session
-}
-
-/** All of an account, or those that began with one identity. */
-const revokeAll = async (
+/**
+ * Ends sessions of an account at once: all, one, or those that began with a sign-in method (before it is detached: afterwards no column
+ * identifies them). One that has already ended stays as it is, without a second event or audit row.
+ */
+export const revokeSessions = async (
   tx: Tx,
-  deps: SessionDeps,
+  config: Config,
   actor: Actor,
-  { accountId, identityId }: { accountId: Uuid; identityId: Uuid | null },
-): Promise<void> => {
+  which: { accountId: Uuid; id?: Uuid; identityId?: Uuid },
+): Promise<SessionRecord[]> => {
   const { at } = tx
-  const ended = await tx.run(revokeSeveral, { accountId, identityId, at })
-  await appendEvents(
-    tx,
-    ended.map((session) => ({
-      type: 'session.revoked',
-      accountId,
-      workspaceId: null,
-      data: presentSession(session, viewFor(deps.clock, deps.config, null)),
-    })),
-  )
-  for (const { id } of ended)
-    await audit(tx, actor, at, { action: 'session.revoke', workspaceId: null, subject: { type: 'session', id } })
+  const { accountId } = which
+  const ended = await tx.run(revoke, { ...which, at })
+  const eventOf = (session: SessionRecord) =>
+    ({ type: 'session.revoked', accountId, workspaceId: null, data: presentSession(session, config, at) }) as const
+  await appendEvents(tx, ended.map(eventOf))
+  const where = which.id === undefined ? { workspaceId: null } : {}
+  for (const { id } of ended) await audit(tx, actor, at, { action: 'session.revoke', ...where, subject: { type: 'session', id } })
+  return ended
 }
-
-/** Ends every session of an account: for an account that is closed. */
-export const revokeSessionsOf = (tx: Tx, deps: SessionDeps, actor: Actor, accountId: Uuid): Promise<void> =>
-  revokeAll(tx, deps, actor, { accountId, identityId: null })
-
-/** Ends the sessions that began with a sign-in method, before it is detached: afterwards no column identifies them. */
-export const revokeSessionsByIdentity = (
-  tx: Tx,
-  deps: SessionDeps,
-  actor: Actor,
-  { id, accountId }: { id: Uuid; accountId: Uuid },
-): Promise<void> => revokeAll(tx, deps, actor, { accountId, identityId: id })
 
 /** Ends one of the caller's sessions. The caller must be allowed to change how the account is signed in to. */
-export const endSession = async (tx: Tx, deps: SessionDeps, principal: Principal, id: Uuid): Promise<SessionRecord> => {
-  await requireSignInAuthority(tx, deps.config, principal)
-  return revokeSession(tx, deps, principal, id)
+export const endSession = async (tx: Tx, config: Config, principal: Principal, id: Uuid): Promise<SessionRecord> => {
+  await requireSignInAuthority(tx, config, principal)
+  const { accountId } = principal
+  const [ended] = await revokeSessions(tx, config, principal, { accountId, id })
+  return ended ?? found(await findSession(tx, { accountId, id }))
 }
 
 /** Ends the caller's own session, with all tokens that it issued. A key or a grant is revoked, not logged out. */
-export const logOut = async (tx: Tx, clock: Clock, config: Config, principal: Principal): Promise<void> => {
-  const sessionId = await sessionBehind(tx, principal.credential)
-  if (sessionId !== null) await revokeSession(tx, { config, clock }, principal, sessionId)
+export const logOut = async (tx: Tx, config: Config, principal: Principal): Promise<void> => {
+  const id = await sessionBehind(tx, principal.credential)
+  if (id !== null) await revokeSessions(tx, config, principal, { accountId: principal.accountId, id })
 }
+
+const insertToken = prepareInsert('dashboard_tokens.insert', dashboardTokens)
+
+/** A short-lived bearer with the caller's own workspace, permissions and grant; it ends with the credential that issued it. */
+export const createDashboardToken = async (
+  tx: Tx,
+  config: Config,
+  principal: Principal,
+): Promise<{ token: string; expiresInSeconds: number }> => {
+  const { kind, id: credentialId } = principal.credential
+  // A token that could issue another one would outlive the credential behind it.
+  if (kind === 'dashboard') throw new Refusal('forbidden', { message: 'A dashboard token cannot create another one.' })
+  const { at } = tx
+  const token = newSecret('dashboard_token')
+  const ttl = config.DASHBOARD_TOKEN_TTL_SECONDS
+  const natural = secondsAfter(at, ttl)
+  const expiresAt = principal.expiresAt && principal.expiresAt < natural ? principal.expiresAt : natural
+  const id = newId()
+  insertToken(tx, {
+    id,
+    accountId: principal.accountId,
+    workspaceId: principal.workspace.id,
+    tokenHash: sha256(token),
+    sessionId: kind === 'session' ? credentialId : null,
+    apiKeyId: kind === 'api_key' ? credentialId : null,
+    oauthTokenId: kind === 'oauth' ? credentialId : null,
+    grantId: principal.grant?.id ?? null,
+    createdAt: at,
+    expiresAt,
+  })
+  await audit(tx, principal, at, { action: 'dashboard_token.create', subject: { type: 'dashboard_token', id } })
+  return { token, expiresInSeconds: Math.floor((expiresAt.getTime() - at.getTime()) / 1000) }
+}
+
+const oldTokens = prepareRemoval('dashboard_tokens.prune', dashboardTokens, {
+  key: dashboardTokens.id,
+  when: (before) => lt(dashboardTokens.expiresAt, before),
+  by: [dashboardTokens.expiresAt, dashboardTokens.id],
+})
+/** As their index has it. */
+const endOfSession = sql`least(${sessions.expiresAt}, ${sessions.revokedAt})`
+const oldSessions = prepareRemoval('sessions.prune', sessions, {
+  key: sessions.id,
+  when: (before) => sql`${endOfSession} < ${before}
+    and not exists (select from ${dashboardTokens} where ${dashboardTokens.sessionId} = ${sessions.id})`,
+  by: [endOfSession, sessions.id],
+})
+
+/** Sessions that ended long ago: the audit log has what was done with them. */
+export const pruneSessions = (db: Db, before: Date): Promise<void> =>
+  prune(db, { removal: oldTokens, before }, { removal: oldSessions, before })

@@ -1,13 +1,17 @@
-import type { FastifyReply } from 'fastify'
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../../config.ts'
 import { sessionCookie } from '../../../http/authenticate.ts'
 import type { NewSession } from '../sessions/service.ts'
+import { flowTtlSeconds } from './flows.ts'
+
+const isSecure = (config: Config): boolean => config.NODE_ENV === 'production' || config.publicUrl.startsWith('https://')
 
 const attributes = (config: Config) => ({
   path: '/',
   httpOnly: true,
   sameSite: 'lax' as const,
-  secure: config.NODE_ENV === 'production' || config.publicUrl.startsWith('https://'),
+  secure: isSecure(config),
   ...(config.SESSION_COOKIE_DOMAIN !== undefined && { domain: config.SESSION_COOKIE_DOMAIN }),
 })
 
@@ -18,4 +22,28 @@ export const setSessionCookie = (reply: FastifyReply, config: Config, session: N
 
 export const clearSessionCookie = (reply: FastifyReply, config: Config): void => {
   reply.clearCookie(sessionCookie, attributes(config))
+}
+
+/** `__Host-`: a sibling domain cannot set this cookie, and so cannot present its own flow as this browser's. */
+const nameOf = (config: Config): string => (isSecure(config) ? '__Host-service_flow' : 'service_flow')
+
+const shape = /^[A-Za-z0-9_-]{43}$/
+
+/** The secret that identifies this browser during its way to a provider and back. */
+export const readBrowser = (request: FastifyRequest, config: Config): string | null => {
+  const value = request.cookies[nameOf(config)]
+  return value !== undefined && shape.test(value) ? value : null
+}
+
+/** The browser's secret, or a new one. It is kept while flows of other tabs may still return. */
+export const markBrowser = (request: FastifyRequest, reply: FastifyReply, config: Config): string => {
+  const browser = readBrowser(request, config) ?? randomBytes(32).toString('base64url')
+  reply.setCookie(nameOf(config), browser, {
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: isSecure(config),
+    maxAge: flowTtlSeconds,
+  })
+  return browser
 }

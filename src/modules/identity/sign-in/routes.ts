@@ -1,25 +1,21 @@
 import type { App } from '../../../http/app-type.ts'
+import { originOf } from '../../../http/authenticate.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
-import { originOf } from '../../../http/origin.ts'
 import { routesOf } from '../../../http/routes.ts'
 import { NoContent } from '../../../http/wire.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
+import type { Parts } from '../../parts.ts'
 import { readAccount } from '../accounts/service.ts'
-import type { Deps } from '../deps.ts'
-import { SignedMessage } from '../identities/schema.ts'
-import { logOut } from '../sessions/service.ts'
+import { CreateNonce, DashboardToken, Nonce, SignedIn, SignedMessage } from '../schema.ts'
+import { createDashboardToken, logOut } from '../sessions/service.ts'
 import { clearSessionCookie, setSessionCookie } from './cookie.ts'
-import { createDashboardToken } from './dashboard-tokens.ts'
-import { registerLinkPages } from './providers/link-routes.ts'
-import { registerProviders } from './providers/routes.ts'
-import { CreateNonce, DashboardToken, Nonce, SignedIn } from './schema.ts'
-import { linkWallet, signInWithWallet } from './service.ts'
-import { createSignIn } from './sign-in.ts'
-import { expectedOf, statementOf } from './wallet/siwe.ts'
-import { createWalletNonce, examineForLink } from './wallet/wallet.ts'
+import { registerLinkPages, registerProviders } from './provider-routes.ts'
+import { createSignIn, linkWallet } from './service.ts'
+import { expectedOf, statementOf } from './siwe.ts'
+import { createWalletNonce, examineForLink, examineWallet } from './wallet.ts'
 
-export const registerSignIn = (app: App, deps: Deps): void => {
+export const registerSignIn = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const signIn = createSignIn(deps)
   registerProviders(app, deps, signIn)
@@ -75,7 +71,11 @@ export const registerSignIn = (app: App, deps: Deps): void => {
       if (!caller && body.intent === 'link')
         throw new Refusal('authentication_required', { message: 'Sign in first: a wallet is added to the account of a session.' })
       if (!caller || body.intent === 'sign_in') {
-        const { outcome, account, session } = await signInWithWallet(deps, signIn, originOf(request), body)
+        const { outcome, account, session } = await signIn({
+          ...(await examineWallet(deps, body)),
+          provider: 'wallet',
+          origin: originOf(request),
+        })
         setSessionCookie(reply, deps.config, session)
         return reply.send({ outcome, account, session: { expires_at: isoTime(session.expiresAt) } })
       }
@@ -102,7 +102,7 @@ export const registerSignIn = (app: App, deps: Deps): void => {
       const { caller } = request
       clearSessionCookie(reply, deps.config)
       return respondOnce(deps, request, reply, async (tx) => {
-        if (caller) await logOut(tx, deps.clock, deps.config, caller)
+        if (caller) await logOut(tx, deps.config, caller)
         return { status: 204, body: undefined }
       })
     },

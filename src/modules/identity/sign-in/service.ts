@@ -1,20 +1,185 @@
+import { and, eq, sql } from 'drizzle-orm'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
-import type { Tx } from '../../../db/client.ts'
-import { auditAll } from '../../../events/audit.ts'
+import { lockAccounts, noteLocked } from '../../../db/account-lock.ts'
+import { first, inTx, type Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { accounts, identities } from '../../../db/tables/accounts.ts'
+import { emailKeyOf } from '../../../db/tables/columns.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
 import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
-import type { Deps } from '../deps.ts'
-import { type Link, linkIdentity } from '../identities/service.ts'
-import { refused } from './refused.ts'
-import type { SignedIn, SignIn } from './sign-in.ts'
-import { examineWallet, type SignedMessage, type WalletAttempt } from './wallet/wallet.ts'
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Parts } from '../../parts.ts'
+import { findHomeWorkspaceId } from '../../workspaces/queries.ts'
+import { lockAccountRow } from '../accounts/queries.ts'
+import { createAccount, readAccount } from '../accounts/service.ts'
+import { attachIdentity, type Link, linkIdentity, noteProof, statusRefusal } from '../identities/link.ts'
+import { lockIdentity, recomputeAccountEmail, verifiedEmail } from '../identities/lock.ts'
+import { findIdentity, type IdentityProof, type IdentityRecord } from '../identities/queries.ts'
+import type { Account } from '../schema.ts'
+import { createSession, type NewSession } from '../sessions/service.ts'
+import type { SignInNonce } from './nonces.ts'
+import { spendNonce, type WalletAttempt } from './wallet.ts'
 
-export const signInWithWallet = async (
-  deps: Pick<Deps, 'clock' | 'config' | 'contractWallets' | 'db' | 'derivations'>,
-  signIn: SignIn,
-  origin: RequestOrigin,
-  input: SignedMessage,
-): Promise<SignedIn> => signIn({ ...(await examineWallet(deps, input)), provider: 'wallet', origin })
+/** The account that a proof opens. */
+type Found = {
+  accountId: Uuid
+  /** The attached identity. Null: the account has an attached identity with the same verified e-mail. */
+  identity: IdentityRecord | null
+  /** The grant that links a new identity, when every identity that verifies its e-mail on this account was linked by a grant. */
+  linkedByGrantId: Uuid | null
+  /** In the same way, the session in which such an identity was linked. */
+  originSessionId: Uuid | null
+}
+const byPerson = { linkedByGrantId: null, originSessionId: null }
+
+/** The attached identities whose provider has verified this e-mail. */
+const verifiedBy = prepare('identities.with_email', { email: 'text' }, (orm, at) =>
+  orm
+    .select({
+      accountId: identities.accountId,
+      linkedByGrantId: identities.linkedByGrantId,
+      originSessionId: identities.originSessionId,
+    })
+    .from(identities)
+    .where(and(eq(emailKeyOf(identities.email), at.email), sql`${identities.emailVerified}`)),
+)
+
+const accountWith = prepare('accounts.with_email', { email: 'text' }, (orm, at) =>
+  orm
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(eq(emailKeyOf(accounts.email), at.email)),
+)
+
+/**
+ * The account with this e-mail, else the only account with an attached identity that has it. Only e-mails that a provider has verified are
+ * compared: an unverified one never leads its real owner into another account.
+ */
+const matchByEmail = async (tx: Tx, proof: IdentityProof): Promise<Omit<Found, 'identity'> | undefined> => {
+  const email = verifiedEmail(proof)
+  if (email === null) return undefined
+  const [owner, matches] = await Promise.all([first(tx, accountWith, { email }), tx.run(verifiedBy, { email })])
+  const candidates = new Set(owner ? [owner.id] : matches.map(({ accountId }) => accountId))
+  const [accountId, ...others] = candidates
+  if (accountId === undefined || others.length > 0) return undefined
+  const own = matches.filter((carrier) => carrier.accountId === accountId)
+  /** What leads to the account only through what was linked there ends with that. */
+  const ofAll = (origin: 'linkedByGrantId' | 'originSessionId') =>
+    own.some((carrier) => carrier[origin] === null) ? null : (own[0]?.[origin] ?? null)
+  return { accountId, linkedByGrantId: ofAll('linkedByGrantId'), originSessionId: ofAll('originSessionId') }
+}
+
+/** The account of the linked identity, else the one with that verified e-mail. */
+const findAccount = async (tx: Tx, proof: IdentityProof): Promise<Found | undefined> => {
+  const identity = await findIdentity(tx, proof)
+  if (identity) return { accountId: identity.accountId, identity, ...byPerson }
+  const match = await matchByEmail(tx, proof)
+  return match && { ...match, identity: null }
+}
+
+/** A sign-in, or a proof for a link, that is refused leaves an audit row. */
+const refuse = async (tx: Tx, actor: Actor, provider: string, refusal: Refusal): Promise<never> => {
+  await audit(tx, actor, tx.at, { action: 'sign_in.refused', after: { provider, reason: refusal.message } })
+  throw new CommitThenThrow(refusal)
+}
+
+/** What somebody who signs in has proved, or why it proves nothing. */
+type Arrival = {
+  provider: IdentityProof['provider']
+  verdict: IdentityProof | Refusal
+  /** Of a wallet's message: used up with the sign-in. Null where it is used up already, or where there is none. */
+  nonce: SignInNonce | null
+  origin: RequestOrigin
+}
+
+type SignedIn = { outcome: 'signed_in' | 'account_created'; account: Account; session: NewSession }
+export type SignIn = (arrival: Arrival) => Promise<SignedIn>
+
+type Proven = { proof: IdentityProof; origin: RequestOrigin }
+type Owner = { accountId: Uuid; workspaceId: Uuid; identityId: Uuid }
+
+const actorOf = (accountId: Uuid | null, provider: string, origin: RequestOrigin) => ({
+  accountId,
+  origin,
+  way: `sign_in:${provider}`,
+})
+
+/** Everything of a first sign-in is written with the commit. */
+const signUp = (tx: Tx, config: Config, { proof, origin }: Proven): Owner => {
+  const email = proof.emailVerified ? proof.email : null
+  const { accountId, workspaceId } = createAccount(tx, config, { email, displayName: proof.displayName })
+  // No other transaction knows it yet.
+  noteLocked(tx, [accountId])
+  const { id } = attachIdentity(tx, actorOf(accountId, proof.provider, origin), { accountId, proof, ...byPerson })
+  return { accountId, workspaceId, identityId: id }
+}
+
+/** The identity that is used is attached now, if the account was found by its e-mail. The account's row guards the set of its identities. */
+const enter = async (tx: Tx, { accountId, identity, ...from }: Found, { proof, origin }: Proven): Promise<Owner> => {
+  const [{ status }, workspaceId] = await Promise.all([lockAccountRow(tx, accountId), findHomeWorkspaceId(tx, accountId)])
+  const actor = actorOf(accountId, proof.provider, origin)
+  const refusal = statusRefusal(status, identity !== null)
+  if (refusal) return refuse(tx, actor, proof.provider, refusal)
+  const used = identity ?? attachIdentity(tx, actor, { accountId, proof, ...from })
+  if (identity) noteProof(tx, identity.id, proof)
+  await recomputeAccountEmail(tx, accountId, tx.at)
+  return { accountId, workspaceId, identityId: used.id }
+}
+
+/** Another transaction gave the identity to another account between the look-up and the lock. */
+class Moved extends Error {}
+
+/**
+ * The account of the linked identity, else the one with that verified e-mail, else a new one: in this order. The account's lock guards its status
+ * and the order of its events, and is taken before the transaction's first write; the name's keeps the identity from being made, linked, detached or
+ * moved.
+ */
+const signInOnce = async (
+  tx: Tx,
+  config: Config,
+  arrival: Arrival,
+): Promise<Omit<SignedIn, 'account'> & { account: Promise<Account> }> => {
+  const { provider, origin, verdict } = arrival
+  const nobody = actorOf(null, provider, origin)
+  if (verdict instanceof Refusal) return refuse(tx, nobody, provider, (await spendNonce(tx, config, arrival)) as Refusal)
+  const before = await findAccount(tx, verdict)
+  const [, , found, proof] = await Promise.all([
+    lockAccounts(tx, { exclusive: before ? [before.accountId] : [] }),
+    lockIdentity(tx, verdict),
+    findAccount(tx, verdict),
+    spendNonce(tx, config, arrival),
+  ])
+  if (proof instanceof Refusal) return refuse(tx, nobody, provider, proof)
+  if (found && found.accountId !== before?.accountId) throw new Moved()
+  const owner = found ? await enter(tx, found, { proof, origin }) : signUp(tx, config, { proof, origin })
+  const session = createSession(tx, config, { ...actorOf(owner.accountId, provider, origin), ...owner })
+  // Read with the commit, as it stands behind the sign-in.
+  const account = readAccount(tx, owner.accountId)
+  tx.defer(account)
+  return { outcome: found ? 'signed_in' : 'account_created', account, session }
+}
+
+const mostTries = 3
+
+/**
+ * Signs somebody in, in one transaction. Where it may have been committed without an answer, the person signs in again. A second sign-in with the
+ * same identity waits at its locks.
+ */
+export const createSignIn =
+  (deps: Pick<Parts, 'config' | 'db' | 'lastUsed'>): SignIn =>
+  async (arrival) => {
+    // A session begins in the workspace that was used last, so pending "last used" times are written first.
+    await deps.lastUsed.flush()
+    for (let count = 1; ; count += 1) {
+      try {
+        const { account, ...signedIn } = await inTx(deps.db, (tx) => signInOnce(tx, deps.config, arrival))
+        return { ...signedIn, account: await account }
+      } catch (error) {
+        if (!(error instanceof Moved) || count === mostTries) throw error
+      }
+    }
+  }
 
 /** Links the wallet to the caller's account. A proof that failed commits its audit row. */
 export const linkWallet = async (
@@ -22,8 +187,5 @@ export const linkWallet = async (
   config: Config,
   principal: Principal,
   verdict: WalletAttempt['verdict'],
-): Promise<Link> => {
-  if (!(verdict instanceof Refusal)) return linkIdentity(tx, config, principal, verdict)
-  await auditAll(tx, tx.at, [refused(principal, 'wallet', verdict)])
-  throw new CommitThenThrow(verdict)
-}
+): Promise<Link> =>
+  verdict instanceof Refusal ? refuse(tx, principal, 'wallet', verdict) : linkIdentity(tx, config, principal, verdict)

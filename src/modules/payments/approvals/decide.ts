@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { and, isNull, sql } from 'drizzle-orm'
 import { countsUnder, roleSince } from '../../../auth/authority-sql.ts'
-import { grantBehind } from '../../../auth/begun-by.ts'
+import { grantBehind } from '../../../auth/credential.ts'
 import { type Principal, type RequestOrigin, requireActiveAccount } from '../../../auth/principal.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
 import { statement, type Tx } from '../../../db/client.ts'

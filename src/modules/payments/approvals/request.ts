@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { grantBehind } from '../../../auth/begun-by.ts'
+import { grantBehind } from '../../../auth/credential.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Vault } from '../../../auth/vault.ts'
 import type { Config } from '../../../config.ts'

@@ -1,6 +1,6 @@
 import type { App } from '../../../http/app-type.ts'
+import { originOf } from '../../../http/authenticate.ts'
 import { type Answer, ok, respondOnce } from '../../../http/idempotency.ts'
-import { originOf } from '../../../http/origin.ts'
 import { pageOf } from '../../../http/pagination.ts'
 import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { paymentBatchStatuses, paymentStatuses } from '../../../db/transitions.ts'
-import { fieldErrors } from '../../../http/field-errors.ts'
 import { PageQuery } from '../../../http/pagination.ts'
+import { fieldErrors } from '../../../http/sentences.ts'
 import { bounded, IdOut, Metadata, MinorOut, TimeOut } from '../../../http/wire.ts'
 import type { FieldError } from '../../../lib/errors.ts'
 import { phoneRail } from '../../../lib/rail-names.ts'

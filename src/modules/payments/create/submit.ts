@@ -1,4 +1,4 @@
-import { grantBehind } from '../../../auth/begun-by.ts'
+import { grantBehind } from '../../../auth/credential.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { inTx, signal, type Tx, tell } from '../../../db/client.ts'
 import { Refusal } from '../../../lib/errors.ts'

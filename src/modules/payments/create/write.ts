@@ -1,4 +1,4 @@
-import { grantBehind } from '../../../auth/begun-by.ts'
+import { grantBehind } from '../../../auth/credential.ts'
 import type { Tx } from '../../../db/client.ts'
 import { prepareInsertAll, prepareUpdateAll, Sent } from '../../../db/prepare-write.ts'
 import { payments } from '../../../db/tables/payments.ts'

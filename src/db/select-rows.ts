@@ -1,0 +1,79 @@
+import { type AnyColumn, and, asc, eq, getTableColumns, type InferSelectModel } from 'drizzle-orm'
+import type { PgColumn, PgTable, QueryBuilder } from 'drizzle-orm/pg-core'
+import type { Uuid } from '../lib/ids.ts'
+import { type Db, first } from './client.ts'
+import { newestFirst, ownedBy } from './list-queries.ts'
+import { type Parameters, type Places, prepare } from './prepare.ts'
+import type { QueryLane } from './statement.ts'
+
+// The queries that most tables have, declared by table and columns: whole rows by equal values, and the page of an owner.
+
+type Row<T extends PgTable> = InferSelectModel<T>
+type Column<T extends PgTable> = keyof Row<T> & string
+type Key<T extends PgTable, Name extends Column<T>> = { [Each in Name]: NonNullable<Row<T>[Each]> }
+type Options = { lane?: QueryLane; lock?: 'update' | 'no key update' | 'share' }
+
+const columnsOf = (table: PgTable): Readonly<Record<string, PgColumn>> => getTableColumns(table)
+
+/** The type of a column as `prepare` names it. */
+const kindOf = (column: AnyColumn | undefined): Parameters[string] => {
+  const type = column?.getSQLType()
+  if (type === 'uuid' || type === 'text' || type === 'bytea') return type
+  if (type === 'integer') return 'int'
+  throw new Error(`no row is found by a column of the type ${type}`)
+}
+
+const placesOf = (table: PgTable, names: readonly string[]): Parameters =>
+  Object.fromEntries(names.map((name) => [name, kindOf(columnsOf(table)[name])]))
+
+const whereEqual = (orm: QueryBuilder, table: PgTable, at: Places<Parameters>) =>
+  orm
+    .select()
+    .from(table)
+    .where(and(...Object.entries(columnsOf(table)).flatMap(([name, column]) => (at[name] ? [eq(column, at[name])] : []))))
+
+/** Declares how the row with these values, which one row has at most, is read. */
+export const selectRow = <T extends PgTable, const Name extends Column<T>>(
+  name: string,
+  table: T,
+  names: readonly Name[],
+  { lane, lock }: Options = {},
+): ((db: Db, key: Key<T, Name>) => Promise<Row<T> | undefined>) => {
+  const query = prepare(
+    name,
+    placesOf(table, names),
+    (orm, at) => {
+      const rows = whereEqual(orm, table, at)
+      return lock ? rows.for(lock) : rows
+    },
+    lane,
+  )
+  return async (db, key) => (await first(db, query, key)) as Row<T> | undefined
+}
+
+/** Declares how all rows with these values are read, the oldest first. */
+export const selectRows = <T extends PgTable & { id: PgColumn }, const Name extends Column<T>>(
+  name: string,
+  table: T,
+  names: readonly Name[],
+  lane?: QueryLane,
+): ((db: Db, key: Key<T, Name>) => Promise<Row<T>[]>) => {
+  const query = prepare(name, placesOf(table, names), (orm, at) => whereEqual(orm, table, at).orderBy(asc(table.id)), lane)
+  return async (db, key) => (await db.run(query, key)) as Row<T>[]
+}
+
+/** Declares the list of an owner's rows: a page of them, the newest first. */
+export const selectPage = <T extends PgTable & { id: PgColumn }>(
+  name: string,
+  table: T,
+  owner: PgColumn,
+): ((db: Db, ownerId: Uuid, page: { before: Uuid | null; take: number }) => Promise<Row<T>[]>) => {
+  const untyped: PgTable = table
+  const query = prepare(
+    name,
+    { owner: 'uuid', before: 'uuid?', take: 'rows' },
+    (orm, at) => newestFirst(orm.select().from(untyped), { owner, id: table.id }, at, ownedBy(owner, at.owner)),
+    'page',
+  )
+  return async (db, ownerId, page) => (await db.run(query, { owner: ownerId, ...page })) as Row<T>[]
+}

@@ -1,0 +1,148 @@
+import { Resolver } from 'node:dns/promises'
+import { type IncomingHttpHeaders, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { type Clock, secondsAfter } from '../lib/clock.ts'
+import { createSlots, NoSlotError } from '../lib/slots.ts'
+
+/** In the public internet: none of the registries' special ranges (private, loopback, link-local, mapped …), and in IPv6 global unicast. */
+export const isPublicAddress = (text: string): boolean => {
+  const address = ipaddr.parse(text)
+  return address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || (address.parts[0] ?? 0) >> 13 === 1)
+}
+
+type Address = { address: string; family: number }
+type ResolveHost = (hostname: string) => Promise<Address[]>
+
+type ResolverOptions = {
+  clock: Clock
+  deadlineMs: number
+  /** Name servers (`address` or `address:port`); the system's when there are none. */
+  servers: readonly string[]
+}
+
+const failureSeconds = 60
+const maxFailures = 1_000
+const loopback: Address[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+]
+
+const addresses = async (answer: Promise<string[]>, family: number): Promise<Address[]> =>
+  (await answer.catch(() => [])).map((address) => ({ address, family }))
+
+/**
+ * Resolves names that strangers make us look up. It does not use `dns.lookup`: that occupies a thread of the pool that file access, hashing
+ * and every other lookup share, until the system gives up; a dozen names without an answer stopped sign-ins and payouts. Here each lookup
+ * has a deadline, and a name that failed is not looked up again for a while. An empty result: there is no address, or none in time.
+ */
+export const createHostResolver = ({ clock, deadlineMs, servers }: ResolverOptions): ResolveHost => {
+  const failures = new Map<string, Date>()
+
+  const lookUp = async (hostname: string): Promise<Address[]> => {
+    const resolver = new Resolver({ timeout: deadlineMs, tries: 1 })
+    if (servers.length > 0) resolver.setServers(servers)
+    const timer = setTimeout(() => resolver.cancel(), deadlineMs)
+    try {
+      const [four, six] = await Promise.all([
+        addresses(resolver.resolve4(hostname), 4),
+        addresses(resolver.resolve6(hostname), 6),
+      ])
+      return [...four, ...six]
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+  const noteFailure = (hostname: string): void => {
+    if (failures.size >= maxFailures) failures.clear()
+    failures.set(hostname, secondsAfter(clock.now(), failureSeconds))
+  }
+  return async (hostname) => {
+    if (hostname === 'localhost' || hostname.endsWith('.localhost')) return loopback
+    const until = failures.get(hostname)
+    if (until && until > clock.now()) return []
+    failures.delete(hostname)
+    const resolved = await lookUp(hostname)
+    if (resolved.length === 0) noteFailure(hostname)
+    return resolved
+  }
+}
+
+type GuardedRequest = {
+  /** A GET without a body where it is left out. */
+  post?: { headers: Readonly<Record<string, string>>; body: Buffer }
+  accept?: string
+  maxBytes: number
+  /** The addresses to which connections are allowed. */
+  allows: (address: string) => boolean
+}
+
+type GuardedAnswer = { status: number; headers: IncomingHttpHeaders; text: string }
+
+/** Calls an address that a stranger named. */
+export type GuardedFetch = (url: URL, request: GuardedRequest) => Promise<GuardedAnswer>
+
+type Guards = { timeoutMs: number; resolve: ResolveHost }
+
+/** Why there is no answer: a sentence that reveals nothing about what answers at an address. */
+export class FetchError extends Error {}
+
+/** Every address of the name must be allowed: a name with both a public and a private address is suspicious. */
+const checkedAddresses = async (
+  hostname: string,
+  { resolve, allows }: Pick<Guards & GuardedRequest, 'resolve' | 'allows'>,
+): Promise<Address[]> => {
+  const literal = hostname.replace(/^\[(.*)\]$/, '$1')
+  const family = isIP(literal)
+  const addresses = family === 0 ? await resolve(hostname) : [{ address: literal, family }]
+  if (addresses.length === 0 || !addresses.every(({ address }) => allows(address))) throw new FetchError('could not be fetched')
+  return addresses
+}
+
+/**
+ * The name is resolved once, and the connection uses the addresses that were checked. A redirect is an answer like any other, and is not
+ * followed. Size and time are limited.
+ */
+export const guardedFetch = async (url: URL, { post, accept, ...guards }: GuardedRequest & Guards): Promise<GuardedAnswer> => {
+  const addresses = await checkedAddresses(url.hostname, guards)
+  const [first] = addresses
+  return new Promise((resolve, reject) => {
+    const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+      agent: false,
+      method: post ? 'POST' : 'GET',
+      headers: { ...(accept !== undefined && { accept }), 'user-agent': 'payments-service', ...post?.headers },
+      signal: AbortSignal.timeout(guards.timeoutMs),
+      lookup: (_hostname, { all }, done) => (all ? done(null, addresses) : done(null, first?.address ?? '', first?.family)),
+    })
+    const fail = (why: string) => {
+      reject(new FetchError(why))
+      request.destroy()
+    }
+    request.on('error', () => fail('could not be fetched'))
+    request.on('response', (response) => {
+      const { statusCode: status = 0, headers } = response
+      const chunks: Buffer[] = []
+      let size = 0
+      response.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        if (size > guards.maxBytes) return fail(`is larger than ${guards.maxBytes} bytes`)
+        chunks.push(chunk)
+      })
+      response.on('error', () => fail('could not be fetched'))
+      response.on('end', () => resolve({ status, headers, text: Buffer.concat(chunks).toString('utf8') }))
+    })
+    request.end(post?.body)
+  })
+}
+
+/** A few at once, over all callers: an address that answers slowly, or not at all, occupies a slot no longer than the time-out. */
+export const createGuardedFetch = (guards: Guards): GuardedFetch => {
+  const slots = createSlots({ size: 16, waiting: 16 })
+  return (url, request) =>
+    slots(() => guardedFetch(url, { ...guards, ...request })).catch((error: unknown) => {
+      throw error instanceof NoSlotError
+        ? new FetchError('cannot be fetched now: too many are under way', { cause: error })
+        : error
+    })
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { closest } from '../lib/closest.ts'
+import { Refusal } from '../lib/errors.ts'
+import type { App } from './app-type.ts'
+import type { MakeEnvelope } from './envelope.ts'
+import { retryHeader } from './envelope.ts'
+import { lostPage, opensPage } from './page.ts'
+
+type Known = { method: string; pattern: RegExp }
+
+const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+const patternOf = (url: string): RegExp => {
+  const parts = url.split('/').map((part) => (part === '*' ? '.*' : part.startsWith(':') ? '[^/]+' : escapeRegExp(part)))
+  return new RegExp(`^${parts.join('/')}$`)
+}
+
+const plural = (noun: string): string => (noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`)
+
+/** The path that was probably meant: with our prefix, without a slash at its end, in lower case, its first noun in the plural. */
+const candidatesFor = (path: string): string[] => {
+  const tidy = `/${path.split('/').filter(Boolean).join('/')}`
+  const lower = tidy.toLowerCase()
+  const bare = lower.replace(/^\/(api\/)?(v\d+\/)?/, '/').replace(/^\/[a-z_-]+/, (noun) => noun.replaceAll('_', '-'))
+  const many = bare.replace(/^\/([a-z-]+)/, (_, noun: string) => `/${plural(noun)}`)
+  return [tidy, lower, `/v1${tidy}`, `/v1${bare}`, `/v1${many}`].filter((candidate) => candidate !== path)
+}
+
+/** Tells what is wrong with a request that no route answers: its method, or its path. It learns the routes as they are registered. */
+export const createPathJudge = (app: App): ((request: FastifyRequest) => Refusal) => {
+  const known: Known[] = []
+  const literal: string[] = []
+  app.addHook('onRoute', ({ method, url, config }) => {
+    // Pages are for browsers, and preflights are answered for every path.
+    if (config?.internal || url === '*' || url === '/*') return
+    if (url.startsWith('/v1/') && !url.includes(':')) literal.push(url)
+    for (const one of [method].flat()) if (one !== 'OPTIONS') known.push({ method: one, pattern: patternOf(url) })
+  })
+  const methodsAt = (path: string): string[] => [
+    ...new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)),
+  ]
+  return (request) => {
+    const path = request.url.split('?')[0] ?? ''
+    const methods = methodsAt(path)
+    // The path and the method are right, but the thing does not exist, such as a missing file.
+    if (methods.length > 0 && !methods.includes(request.method)) {
+      const message = `${request.method} is not a method of this path; it supports ${methods.join(', ')}.`
+      return new Refusal('method_not_allowed', { message, headers: { allow: methods.join(', ') } })
+    }
+    const candidates = candidatesFor(path)
+    const meant = candidates.find((candidate) => methodsAt(candidate).length > 0) ?? closest(candidates.at(-1) ?? path, literal)
+    const hint = meant === undefined ? 'GET /openapi.json lists all paths.' : `Did you mean ${meant}?`
+    return new Refusal('not_found', { message: `There is no such path. ${hint}` })
+  }
+}
+
+// Refusals before there is a route, and so before any hook: the same envelope, written directly.
+
+const headersOf = (requestId: string): Record<string, string> => ({
+  'content-type': 'application/json',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-request-id': requestId,
+})
+
+/** A path that cannot be decoded, or with a part that is too long, names nothing. */
+export const refuseUnroutable =
+  (envelope: MakeEnvelope) => (_error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const refusal = new Refusal('not_found', { message: 'There is no such path.' })
+    reply.hijack()
+    if (opensPage(request)) {
+      const { headers, html } = lostPage(request.id)
+      reply.raw.writeHead(refusal.status, { ...headersOf(request.id), ...headers }).end(html)
+      return
+    }
+    reply.raw
+      .writeHead(refusal.status, { ...headersOf(request.id), ...retryHeader(refusal) })
+      .end(JSON.stringify(envelope(refusal, request.id)))
+  }
+
+const refusalOfGarbage = (code: string | undefined): Refusal => {
+  if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('payload_too_large', { message: 'The request headers are too large.' })
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new Refusal('invalid_request', { message: 'The request did not arrive in time.' })
+  return new Refusal('invalid_request', { message: 'This is not a well-formed HTTP request.' })
+}
+
+/** Input that is not HTTP: it is answered, so that a person with a broken client sees the reason, and the connection is closed. */
+export const refuseGarbage = (envelope: MakeEnvelope) => (error: Error & { code?: string }, socket: Socket) => {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  // A browser opens connections before it needs them: an answer to one on which nothing was sent would be taken for that of its first request.
+  if (socket.bytesRead === 0) {
+    socket.destroy()
+    return
+  }
+  const requestId = randomUUID()
+  const refusal = refusalOfGarbage(error.code)
+  const body = JSON.stringify(envelope(refusal, requestId))
+  const headers = {
+    ...headersOf(requestId),
+    ...retryHeader(refusal),
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  if (socket.writable)
+    socket.write([`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`, ...lines, '', body].join('\r\n'))
+  socket.destroySoon()
+}

@@ -1,0 +1,174 @@
+import { isUtf8 } from 'node:buffer'
+import { parse } from 'node:querystring'
+import type { FastifyRequest } from 'fastify'
+import { didYouMean } from '../lib/closest.ts'
+import { invalidFields, Refusal, refuseFields } from '../lib/errors.ts'
+import { repeatedName } from '../lib/repeated-name.ts'
+import type { App } from './app-type.ts'
+
+const maxDepth = 16
+
+/** Text that no database and no log can store: NUL, and surrogates without their other half. */
+export const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
+
+const check = (value: unknown, path: string, depth: number): void => {
+  if (depth > maxDepth) throw invalidFields({ path: path || 'body', message: 'is nested too deeply' })
+  if (typeof value === 'string' && !isStorable(value))
+    throw invalidFields({ path: path || 'body', message: 'has characters that cannot be stored' })
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, entry] of Object.entries(value)) {
+    const at = path ? `${path}.${key}` : key
+    // A name that careless copying code would treat as the object's prototype.
+    if (key === '__proto__') throw invalidFields({ path: at, message: 'is not a known field' })
+    if (!isStorable(key)) throw invalidFields({ path: path || 'body', message: 'has a name that cannot be stored' })
+    check(entry, at, depth + 1)
+  }
+}
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalidFields({ path: 'body', message: 'must be valid JSON' })
+  }
+}
+
+/** JSON that can be stored and that all parsers read in the same way: a body, or a field of a form. Throws 400. */
+export const readJson = (text: string): unknown => {
+  const value = parseJson(text)
+  check(value, '', 0)
+  const repeated = repeatedName(text)
+  if (repeated !== undefined) throw invalidFields({ path: repeated, message: 'is given more than once' })
+  return value
+}
+
+/** Headers that have one value, as they are named to a caller. Node joins what is sent twice with a comma, or keeps the first. */
+const names = ['Authorization', 'Idempotency-Key', 'Last-Event-ID', 'Workspace-Id'] as const
+const named: ReadonlyMap<string, string> = new Map(names.map((name) => [name.toLowerCase(), name]))
+
+/**
+ * Such a header sent twice is one if its values are equal: "a, a" would be another key than the "a" of the repeated request, and the payment would be
+ * made twice. With different values nobody knows which one was meant.
+ */
+export const registerSingleHeaders = (app: App): void => {
+  app.addHook('onRequest', async ({ raw: { rawHeaders, headers } }) => {
+    const seen = new Map<string, string>()
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const name = rawHeaders[at]?.toLowerCase() ?? ''
+      const title = named.get(name)
+      if (title === undefined) continue
+      const value = rawHeaders[at + 1] ?? ''
+      const before = seen.get(name)
+      if (before !== undefined && before !== value)
+        throw invalidFields({ path: title, message: 'is sent more than once, with different values: send one' })
+      if (before !== undefined) headers[name] = value
+      seen.set(name, value)
+    }
+  })
+}
+
+type Values = Record<string, unknown>
+
+const bracketed = /^([^[\]]+)\[([^[\]]+)\]$/
+
+/**
+ * A query string's parameters; `metadata[invoice]=17` is `{metadata: {invoice: '17'}}`. Objects without a prototype, because callers choose
+ * the names.
+ */
+export const parseQuery = (text: string): Values => {
+  const values = parse(text) as Values
+  if (!text.includes('[') && !/%5b/i.test(text)) return values
+  const folded = Object.create(null) as Values
+  for (const [name, value] of Object.entries(values)) {
+    const [, base, key] = bracketed.exec(name) ?? []
+    if (base === undefined || key === undefined) {
+      folded[name] = value
+      continue
+    }
+    const inner = folded[base]
+    const object =
+      typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? (inner as Values) : (Object.create(null) as Values)
+    object[key] = value
+    folded[base] = object
+  }
+  return folded
+}
+
+const namesIn = (schema: unknown): string[] => {
+  const shape = (schema as { shape?: unknown } | undefined)?.shape
+  return typeof shape === 'object' && shape !== null ? Object.keys(shape) : []
+}
+
+const refuseUnknown = (request: FastifyRequest): void => {
+  const { config, schema } = request.routeOptions
+  if (request.is404 || config.internal || config.query === 'lenient') return
+  const names = Object.keys(request.query as object)
+  if (names.length === 0) return
+  const known = namesIn(schema?.querystring)
+  const unknown = names.filter((name) => !known.includes(name))
+  if (unknown.length === 0) return
+  throw refuseFields(unknown.map((path) => ({ path, message: `is not a known query parameter${didYouMean(path, known)}` })))
+}
+
+/** Ignoring a filter would answer as if everything matched, so an unknown parameter is refused like an unknown field. */
+export const registerQueryGuard = (app: App): void => {
+  app.addHook('preValidation', async (request) => refuseUnknown(request))
+}
+
+const byteOrderMark = '\ufeff'
+
+/** The text of a body, without a byte order mark. */
+const textOfBody = (bytes: Buffer): string => {
+  if (!isUtf8(bytes)) throw invalidFields({ path: 'body', message: 'must be UTF-8' })
+  const text = bytes.toString()
+  return text.startsWith(byteOrderMark) ? text.slice(1) : text
+}
+
+/** A field that is not read may be a limit that the sender meant, so a body on a route without one is refused unless it is empty. */
+const refuseUnreadBody = (request: FastifyRequest): void => {
+  const { body, routeOptions } = request
+  // There is no route at this path: every request gets this answer.
+  if (request.is404) return
+  if (routeOptions.schema?.body !== undefined || request.rawBody === null) return
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw invalidFields({ path: 'body', message: 'is not expected here' })
+  const names = Object.keys(body)
+  if (names.length > 0) throw refuseFields(names.map((path) => ({ path, message: 'is not a known field' })))
+}
+
+/** No id contains a NUL and no column can store one: a path with one is not found, and a parameter with one is refused by its name. */
+const refuseNul = (url: string): void => {
+  if (!url.includes('%00')) return
+  const at = url.indexOf('?')
+  if (at === -1 || url.slice(0, at).includes('%00')) throw new Refusal('not_found')
+  const parameters = Object.entries(parse(url.slice(at + 1)))
+  const [name = 'query'] = parameters.find((each) => each.join('').includes('\u0000')) ?? []
+  throw invalidFields({ path: name.replaceAll('\u0000', ''), message: 'has characters that cannot be stored' })
+}
+
+/** Only JSON; a request without a body may have any Content-Type. */
+export const registerBodyParsing = (app: App): void => {
+  app.decorateRequest('rawBody', null)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+    if (bytes.length === 0) return undefined
+    request.rawBody = textOfBody(bytes)
+    return readJson(request.rawBody)
+  })
+  // A body that is not JSON is refused; an empty one is recognised only when nothing has arrived.
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {
+    if (bytes.length > 0) throw new Refusal('unsupported_media_type')
+  })
+  app.addHook('onRequest', async (request) => {
+    const { headers } = request.raw
+    const empty = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
+    if (empty) delete headers['content-type']
+    // No body is unpacked here: a short one may become a very long one.
+    if (!empty && !/^(?:identity)?$/i.test(headers['content-encoding'] ?? ''))
+      throw new Refusal('unsupported_media_type', { message: 'Send the body as it is, without Content-Encoding.' })
+    // Parsers treat a tab in it differently, and such differences have let bodies pass their checks.
+    if (headers['content-type']?.includes('\t')) throw new Refusal('unsupported_media_type')
+    refuseNul(request.raw.url ?? '')
+  })
+  app.addHook('preValidation', async (request) => refuseUnreadBody(request))
+}

@@ -1,0 +1,182 @@
+import { and, gt, isNull, or, sql } from 'drizzle-orm'
+import { grantBehind, sessionBehind } from '../../auth/credential.ts'
+import { effectivePermissions, type Permission, permissions, undelegable } from '../../auth/permissions.ts'
+import type { Principal } from '../../auth/principal.ts'
+import { first, type Tx } from '../../db/client.ts'
+import { grantLife } from '../../db/credential-life.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareInsert } from '../../db/prepare-write.ts'
+import { grants } from '../../db/tables/grants.ts'
+import { appendEvents } from '../../events/append.ts'
+import { audit } from '../../events/audit.ts'
+import { conflict, invalidFields, Refusal } from '../../lib/errors.ts'
+import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { requireAllowable } from '../beneficiaries/queries.ts'
+import { heldMembership } from '../workspaces/membership.ts'
+import type { MemberRecord } from '../workspaces/queries.ts'
+import { type Controls, refuseLimitedAccountManager } from './control-rules.ts'
+import { presentControls, presentGrant } from './present.ts'
+import { type GrantRecord, shareChain } from './queries.ts'
+import type { ChangedGrant } from './update.ts'
+import { loadGrantUsage } from './usage.ts'
+
+type NewGrant = {
+  kind: GrantRecord['kind']
+  label: string
+  permissions: readonly Permission[]
+  controls: Controls
+  expiresAt: Date | null
+  /** The caller's current workspace when left out; only an un-delegated caller may name another of its workspaces. */
+  workspaceId?: Uuid
+}
+
+const insertGrant = prepareInsert('grants.insert', grants)
+
+const requireOwnWorkspace = (principal: Principal, workspaceId: Uuid): void => {
+  if (principal.grant && workspaceId !== principal.workspace.id)
+    throw new Refusal('forbidden', { message: 'A delegated credential is bound to its own workspace.' })
+}
+
+/** What the caller may do in the grant's workspace. */
+const heldPermissions = (principal: Principal, { role }: MemberRecord): ReadonlySet<Permission> => {
+  const held = effectivePermissions(role, null)
+  return principal.grant ? new Set([...held].filter((permission) => principal.permissions.has(permission))) : held
+}
+
+/** Some permissions can be delegated only by the person, and never to an OAuth client. */
+const checkPermissions = (principal: Principal, held: ReadonlySet<Permission>, grant: NewGrant): void => {
+  const delegates = principal.grant !== null || grant.kind === 'oauth'
+  const refused = grant.permissions.find((permission) => !held.has(permission) || (delegates && undelegable.has(permission)))
+  if (refused === undefined) return
+  throw new Refusal('forbidden', {
+    message: held.has(refused)
+      ? `The permission ${refused} cannot be handed on here.`
+      : `You cannot hand on ${refused}, which you do not have.`,
+    details: { required_permission: refused },
+  })
+}
+
+const endedParent = (parent: GrantRecord | undefined, at: Date): Refusal | undefined => {
+  const life = parent ? grantLife(parent, at) : 'active'
+  if (life === 'revoked') return new Refusal(parent?.kind === 'api_key' ? 'api_key_revoked' : 'invalid_token')
+  if (life === 'expired') return new Refusal(parent?.kind === 'api_key' ? 'api_key_expired' : 'token_expired')
+  return undefined
+}
+
+/**
+ * The parent is locked until this transaction ends: when it was revoked before, this is refused; when it is revoked afterwards, the
+ * revocation finds the child. An end after the parent's is refused, not shortened: the caller must learn that it did not get what it asked
+ * for.
+ */
+const inheritFromParent = (
+  principal: Principal,
+  chain: readonly GrantRecord[],
+  expiresAtRequested: Date | null,
+  at: Date,
+): Pick<GrantRecord, 'parentGrantId' | 'ancestorIds' | 'expiresAt'> => {
+  if (expiresAtRequested && expiresAtRequested <= at)
+    throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
+  if (!principal.grant) return { parentGrantId: null, ancestorIds: [], expiresAt: expiresAtRequested }
+  const parent = chain.at(-1)
+  const ended = parent?.id === principal.grant.id ? endedParent(parent, at) : new Refusal('invalid_token')
+  if (!parent || ended) throw ended ?? new Refusal('invalid_token')
+  if (expiresAtRequested && parent.expiresAt && expiresAtRequested > parent.expiresAt)
+    throw invalidFields({
+      path: 'expires_at',
+      message: `must not be after the end of the grant that you act with, ${parent.expiresAt.toISOString()}`,
+    })
+  return {
+    parentGrantId: parent.id,
+    ancestorIds: [...parent.ancestorIds, parent.id],
+    expiresAt: expiresAtRequested ?? parent.expiresAt,
+  }
+}
+
+/** Every grant of a lineage is read with each payment. */
+const maxDepth = 8
+const maxBelowRoot = 100
+
+const countBelow = prepare('grants.count_below', { root: 'uuid', now: 'timestamptz' }, (orm, at) =>
+  orm
+    .select({ living: sql<number>`count(*)::int` })
+    .from(grants)
+    .where(
+      and(
+        sql`${grants.ancestorIds}[1] = ${at.root}`,
+        isNull(grants.revokedAt),
+        or(isNull(grants.expiresAt), gt(grants.expiresAt, at.now)),
+      ),
+    ),
+)
+
+const readLiving = async (tx: Tx, [root]: readonly Uuid[]): Promise<number> => {
+  if (root === undefined) return 0
+  return (await first(tx, countBelow, { root, now: tx.at }))?.living ?? 0
+}
+
+/** Limits and requests are counted by the root: what lies below it must not grow without end. Its account is locked by now. */
+const requireRoom = (lineage: readonly Uuid[], living: number): void => {
+  if (lineage.length + 1 > maxDepth)
+    throw conflict(`Keys are made at most ${maxDepth} levels deep: this key is at the last one.`, 'limit_reached')
+  if (living >= maxBelowRoot)
+    throw conflict(`At most ${maxBelowRoot} active keys and agents can be below one key: revoke some first.`, 'limit_reached')
+}
+
+/** Delegates part of what the caller may do. A grant created through a grant is its child: everything above also limits the child. */
+export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant): Promise<ChangedGrant> => {
+  const { at } = tx
+  const workspaceId = input.workspaceId ?? principal.workspace.id
+  const { kind, label, controls } = input
+  const lineage = principal.grant?.lineage ?? []
+  refuseLimitedAccountManager(input.permissions, controls)
+  requireOwnWorkspace(principal, workspaceId)
+  const granted = permissions.filter((permission) => input.permissions.includes(permission))
+  const draft: GrantRecord = {
+    id: newId(),
+    accountId: principal.accountId,
+    workspaceId,
+    kind,
+    label,
+    permissions: granted,
+    ...controls,
+    parentGrantId: lineage.at(-1) ?? null,
+    ancestorIds: [...lineage],
+    derivedFromGrantId: null,
+    originSessionId: null,
+    frozenAt: null,
+    createdAt: at,
+    lastUsedAt: null,
+    expiresAt: null,
+    revokedAt: null,
+  }
+  const [member, chain, living, derivedFromGrantId, originSessionId, usages] = await Promise.all([
+    heldMembership(tx, principal, workspaceId),
+    shareChain(tx, lineage),
+    readLiving(tx, lineage),
+    principal.grant ? null : grantBehind(tx, principal.credential, null),
+    sessionBehind(tx, principal.credential),
+    loadGrantUsage(tx, at, [draft]),
+    requireAllowable(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids'),
+  ])
+  checkPermissions(principal, heldPermissions(principal, member), input)
+  const inherited = inheritFromParent(principal, chain, input.expiresAt, at)
+  requireRoom(lineage, living)
+  const grant = { ...draft, ...inherited, derivedFromGrantId, originSessionId }
+  insertGrant(tx, grant)
+  const view = presentGrant(grant, usages.get(grant.id))
+  await appendEvents(tx, [{ type: 'grant.created', accountId: grant.accountId, workspaceId: null, data: view }])
+  await audit(tx, principal, at, {
+    action: 'grant.create',
+    workspaceId,
+    subject: { type: 'grant', id: grant.id },
+    after: {
+      kind,
+      label,
+      permissions: granted,
+      spending_controls: presentControls(controls),
+      parent_grant_id: grant.parentGrantId && formatId('grant', grant.parentGrantId),
+      expires_at: grant.expiresAt,
+    },
+  })
+  return { grant, view }
+}

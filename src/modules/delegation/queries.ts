@@ -1,0 +1,175 @@
+import { and, asc, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
+import type { QueryBuilder } from 'drizzle-orm/pg-core'
+import type { Principal } from '../../auth/principal.ts'
+import { type Db, first, type Tx } from '../../db/client.ts'
+import { newestFirst, ownedBy } from '../../db/list-queries.ts'
+import { type Places, prepare } from '../../db/prepare.ts'
+import { selectPage, selectRow } from '../../db/select-rows.ts'
+import { grants } from '../../db/tables/grants.ts'
+import type { PageRequest } from '../../http/pagination.ts'
+import type { Uuid } from '../../lib/ids.ts'
+
+export type GrantRecord = typeof grants.$inferSelect
+
+/** What a caller may see: a person its account's grants, a delegated caller its own grant and its descendants. */
+export type GrantScope = { accountId: Uuid; within: Uuid | null }
+
+export const scopeOf = (principal: Pick<Principal, 'accountId' | 'grant'>): GrantScope => ({
+  accountId: principal.accountId,
+  within: principal.grant?.id ?? null,
+})
+
+const scope = { accountId: 'uuid', within: 'uuid?' } as const
+const page = { before: 'uuid?', take: 'rows' } as const
+
+export const inScope = (at: Places<typeof scope>): SQL | undefined =>
+  and(
+    ownedBy(grants.accountId, at.accountId),
+    at.within && sql`(${grants.id} = ${at.within} or ${grants.ancestorIds} @> array[${at.within}])`,
+  )
+
+const one = { id: 'uuid', ...scope } as const
+const selectOne = (orm: QueryBuilder, at: Places<typeof one>) =>
+  orm
+    .select()
+    .from(grants)
+    .where(and(eq(grants.id, at.id), inScope(at)))
+
+const byId = prepare('grants.by_id', one, selectOne, 'joined')
+const lockVisible = prepare('grants.lock_visible', one, (orm, at) => selectOne(orm, at).for('update'), 'joined')
+
+export const findGrant = (db: Db, within: GrantScope, id: Uuid): Promise<GrantRecord | undefined> =>
+  first(db, byId, { id, ...within })
+
+const list = prepare(
+  'grants.list',
+  { ...scope, ...page },
+  (orm, at) => newestFirst(orm.select().from(grants), { owner: grants.accountId, id: grants.id }, at, inScope(at)),
+  'page',
+)
+
+export const listGrants = (db: Db, within: GrantScope, request: PageRequest): Promise<GrantRecord[]> =>
+  db.run(list, { ...within, ...request })
+
+const activeRoots = prepare('grants.active_roots', { kind: 'text', ...scope }, (orm, at) =>
+  orm
+    .select({ id: grants.id })
+    .from(grants)
+    .where(and(inScope(at), eq(grants.kind, at.kind), isNull(grants.revokedAt), isNull(grants.parentGrantId)))
+    .orderBy(asc(grants.id)),
+)
+
+/** The active grants of a kind without a parent: everything below them ends with them. */
+export const listRootGrantIds = async (db: Db, within: GrantScope, kind: GrantRecord['kind']): Promise<Uuid[]> =>
+  (await db.run(activeRoots, { kind, ...within })).map(({ id }) => id)
+
+/** All grants of a workspace, of every account: for its owners. */
+export const listWorkspaceGrants = selectPage('grants.of_workspace', grants, grants.workspaceId)
+
+const usableOfWorkspace = prepare('grants.usable_of_workspace', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, at) =>
+  orm
+    .select({ id: grants.id })
+    .from(grants)
+    .where(
+      and(
+        eq(grants.workspaceId, at.workspaceId),
+        isNull(grants.revokedAt),
+        isNull(grants.frozenAt),
+        or(isNull(grants.expiresAt), gt(grants.expiresAt, at.now)),
+      ),
+    )
+    .orderBy(asc(grants.id)),
+)
+
+/** The grants of a workspace that are neither ended nor frozen. */
+export const listUsableGrantIds = async (db: Db, workspaceId: Uuid, now: Date): Promise<Uuid[]> =>
+  (await db.run(usableOfWorkspace, { workspaceId, now })).map(({ id }) => id)
+
+const inWorkspace = selectRow('grants.id_in_workspace', grants, ['id', 'workspaceId'])
+
+export const isGrantOf = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<boolean> =>
+  (await inWorkspace(db, { id, workspaceId })) !== undefined
+
+const lockById = selectRow('grants.lock', grants, ['id'], { lock: 'update' })
+
+export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> => {
+  const grant = await lockById(tx, { id })
+  if (!grant) throw new Error('a grant that must exist is missing')
+  return grant
+}
+
+/** One that a caller may see, locked. */
+export const lockVisibleGrant = (tx: Tx, within: GrantScope, id: Uuid): Promise<GrantRecord | undefined> =>
+  first(tx, lockVisible, { id, ...within })
+
+const depth = sql`cardinality(${grants.ancestorIds})`
+
+const shareByIds = prepare('grants.share_chain', { ids: 'uuid[]' }, (orm, at) =>
+  orm.select().from(grants).where(sql`${grants.id} = any(${at.ids})`).orderBy(asc(depth)).for('share'),
+)
+
+/** Locks a chain, root first, until the transaction ends: no grant in it can be revoked meanwhile. */
+export const shareChain = async (tx: Tx, lineage: readonly Uuid[]): Promise<GrantRecord[]> =>
+  lineage.length === 0 ? [] : tx.run(shareByIds, { ids: lineage })
+
+const ancestors = prepare('grants.ancestors', { id: 'uuid' }, (orm, at) =>
+  orm.select({ ancestorIds: grants.ancestorIds }).from(grants).where(eq(grants.id, at.id)),
+)
+
+/** A grant with everything above it, root first, locked like `shareChain` locks it. */
+export const shareLineage = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => {
+  const grant = await first(tx, ancestors, { id })
+  return grant ? shareChain(tx, [...grant.ancestorIds, id]) : []
+}
+
+/** Of a grant's tree: the grants above and below it all have this root. */
+const rootOf = ({ id, ancestorIds }: Pick<GrantRecord, 'id' | 'ancestorIds'>): Uuid => ancestorIds[0] ?? id
+
+// Two statements, as one with `or` could only combine their indexes by bitmaps, which the connections' settings switch off.
+
+/** By the roots of their trees, which have an index: one on all ancestors would need bitmaps as well. */
+const lockBelow = prepare('grants.lock_below', { roots: 'uuid[]', above: 'uuid[]', known: 'uuid[]' }, (orm, at) =>
+  orm
+    .select()
+    .from(grants)
+    .where(
+      and(
+        sql`${grants.ancestorIds}[1] = any(${at.roots})`,
+        sql`${grants.ancestorIds} && ${at.above}`,
+        sql`${grants.id} <> all(${at.known})`,
+        isNull(grants.revokedAt),
+      ),
+    )
+    .orderBy(asc(depth), asc(grants.id))
+    .for('update'),
+)
+
+const lockDerived = prepare('grants.lock_derived', { from: 'uuid[]', known: 'uuid[]' }, (orm, at) =>
+  orm
+    .select()
+    .from(grants)
+    .where(
+      and(sql`${grants.derivedFromGrantId} = any(${at.from})`, sql`${grants.id} <> all(${at.known})`, isNull(grants.revokedAt)),
+    )
+    .orderBy(asc(depth), asc(grants.id))
+    .for('update'),
+)
+
+/** A grant's active descendants, locked in the order of their depth. The grant is locked already. */
+export const lockDescendants = (tx: Tx, grant: GrantRecord): Promise<GrantRecord[]> =>
+  tx.run(lockBelow, { roots: [rootOf(grant)], above: [grant.id], known: [grant.id] })
+
+/** Everything that ends with a grant, already locked: its descendants, the grants created in sessions that these led to, and so on. */
+export const lockDependents = async (tx: Tx, grant: GrantRecord): Promise<GrantRecord[]> => {
+  const chain: GrantRecord[] = []
+  for (let last = [grant]; last.length > 0; ) {
+    const from = last.map(({ id }) => id)
+    const known = () => [grant.id, ...chain.map(({ id }) => id)]
+    const below = await tx.run(lockBelow, { roots: [...new Set(last.map(rootOf))], above: from, known: known() })
+    chain.push(...below)
+    const derived = await tx.run(lockDerived, { from, known: known() })
+    chain.push(...derived)
+    last = [...below, ...derived]
+  }
+  return chain
+}

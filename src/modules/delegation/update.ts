@@ -1,0 +1,153 @@
+import { type Principal, requireFreshProof } from '../../auth/principal.ts'
+import type { Tx } from '../../db/client.ts'
+import { prepareUpdate } from '../../db/prepare-write.ts'
+import { grants } from '../../db/tables/grants.ts'
+import { appendEvents } from '../../events/append.ts'
+import { audit } from '../../events/audit.ts'
+import { conflict, found, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { controlContradictions } from '../../policy/limits.ts'
+import { requireAllowable } from '../beneficiaries/queries.ts'
+import type { OnGrantsRevoked } from '../ports.ts'
+import { lockMembership } from '../workspaces/membership.ts'
+import { findWorkspace } from '../workspaces/queries.ts'
+import {
+  type Controls,
+  type ControlsChange,
+  changeControls,
+  noControls,
+  refuseLimitedAccountManager,
+  widens,
+} from './control-rules.ts'
+import { presentControls, viewGrant } from './present.ts'
+import { type GrantRecord, isGrantOf, listUsableGrantIds, lockGrant, lockVisibleGrant, scopeOf } from './queries.ts'
+import { revokeGrant } from './revoke.ts'
+import type { Grant } from './schema.ts'
+
+/** A grant after its change, and as REST shows it. */
+export type ChangedGrant = { grant: GrantRecord; view: Grant }
+
+type GrantChange = {
+  controls?: ControlsChange | undefined
+  frozen?: boolean | undefined
+  label?: string | undefined
+}
+
+/** A delegated caller manages only the grants below its own: its own grant is changed by those above it. */
+export const requireDescendant = (principal: Principal, grantId: Uuid): void => {
+  if (principal.grant?.id === grantId)
+    throw new Refusal('forbidden', { message: 'A credential cannot do this to its own grant, only to those below it.' })
+}
+
+const changeRow = prepareUpdate('grants.change', grants, [
+  ...(Object.keys(noControls) as (keyof Controls)[]),
+  'label',
+  'frozenAt',
+])
+
+/** A grant can be frozen and unfrozen in a frozen workspace; nothing else about it can change. */
+const requireUnfrozen = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<void> => {
+  if (principal.accountStatus === 'frozen') throw new Refusal('account_frozen')
+  const workspace = await findWorkspace(tx, workspaceId)
+  if (!workspace || workspace.frozenAt || workspace.suspendedAt || workspace.closedAt) throw new Refusal('workspace_frozen')
+}
+
+/** The result of the change is checked like a new grant: a limit that stays may contradict a new one. */
+const mergeControls = (grant: GrantRecord, change: ControlsChange): Controls => {
+  const controls = changeControls(grant, change)
+  const problems = controlContradictions(controls, 'spending_controls.')
+  if (problems.length > 0) throw invalidFields(...problems)
+  refuseLimitedAccountManager(grant.permissions, controls)
+  return controls
+}
+
+const summary = (grant: GrantRecord) => ({
+  label: grant.label,
+  spending_controls: presentControls(grant),
+  frozen: grant.frozenAt !== null,
+})
+
+/** Limits that are left out stay. The change applies to the next payment: payments hold the chain's lock while they are decided. */
+export const updateGrant = async (tx: Tx, principal: Principal, grantId: Uuid, change: GrantChange): Promise<ChangedGrant> =>
+  changeVisibleGrant(tx, principal, found(await lockVisibleGrant(tx, scopeOf(principal), grantId)), change)
+
+/** The same for a grant that the caller may see, and has locked. */
+export const changeVisibleGrant = async (
+  tx: Tx,
+  principal: Principal,
+  grant: GrantRecord,
+  change: GrantChange,
+): Promise<ChangedGrant> => {
+  const { controls, frozen, label } = change
+  if (controls !== undefined || frozen !== undefined) requireDescendant(principal, grant.id)
+  if (controls !== undefined || label !== undefined) await requireUnfrozen(tx, principal, grant.workspaceId)
+  return changeGrant(tx, principal, grant, change)
+}
+
+/** The caller has locked the grant and may change it. */
+const changeGrant = async (
+  tx: Tx,
+  principal: Principal,
+  before: GrantRecord,
+  { controls, frozen, label }: GrantChange,
+): Promise<ChangedGrant> => {
+  const grantId = before.id
+  const unchanged = frozen === undefined || frozen === (before.frozenAt !== null)
+  const { at } = tx
+  if (controls === undefined && label === undefined && unchanged) return { grant: before, view: await viewGrant(tx, at, before) }
+  if (before.revokedAt) throw conflict('This grant has been revoked.', 'revoked')
+  const merged = controls ? mergeControls(before, controls) : before
+  const frozenAt = frozen === undefined ? before.frozenAt : frozen ? (before.frozenAt ?? at) : null
+  if (widens(before, merged) || (before.frozenAt && !frozenAt)) requireFreshProof(principal.proof, at)
+  const changes = { ...merged, label: label ?? before.label, frozenAt }
+  const after = { ...before, ...changes }
+  const [view] = await Promise.all([
+    viewGrant(tx, at, after),
+    controls?.beneficiaryIds &&
+      requireAllowable(tx, before.workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids'),
+  ])
+  changeRow(tx, grantId, changes)
+  await appendEvents(tx, [{ type: 'grant.updated', accountId: after.accountId, workspaceId: null, data: view }])
+  await audit(tx, principal, at, {
+    action: 'grant.update',
+    workspaceId: after.workspaceId,
+    subject: { type: 'grant', id: grantId },
+    before: summary(before),
+    after: summary(after),
+  })
+  return { grant: after, view }
+}
+
+/** Who manages a workspace may stop and end every grant in it, including those of other accounts. */
+const grantToManage = async (tx: Tx, principal: Principal, id: Uuid): Promise<Uuid> => {
+  const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
+  if (!(await isGrantOf(tx, workspace.id, id))) throw notFound()
+  return id
+}
+
+export const freezeWorkspaceGrant = async (tx: Tx, principal: Principal, id: Uuid, frozen: boolean): Promise<ChangedGrant> =>
+  changeGrant(tx, principal, await lockGrant(tx, await grantToManage(tx, principal, id)), { frozen })
+
+export const revokeWorkspaceGrant = async (
+  tx: Tx,
+  onGrantsRevoked: OnGrantsRevoked,
+  principal: Principal,
+  id: Uuid,
+): Promise<GrantRecord> => {
+  await grantToManage(tx, principal, id)
+  return revokeGrant(tx, onGrantsRevoked, principal, id)
+}
+
+/** The stop for everything that acts for someone in the workspace. Answers how many were frozen by it. */
+export const freezeWorkspaceGrants = async (tx: Tx, principal: Principal): Promise<number> => {
+  const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
+  let frozen = 0
+  for (const id of await listUsableGrantIds(tx, workspace.id, tx.at)) {
+    const grant = await lockGrant(tx, id)
+    // It may have ended while its lock was waited for.
+    if (grant.revokedAt || grant.frozenAt) continue
+    await changeGrant(tx, principal, grant, { frozen: true })
+    frozen += 1
+  }
+  return frozen
+}

@@ -1,0 +1,53 @@
+import { eq } from 'drizzle-orm'
+import type { Principal } from '../../auth/principal.ts'
+import type { Tx } from '../../db/client.ts'
+import { prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
+import { accounts } from '../../db/tables/accounts.ts'
+import { sessions } from '../../db/tables/sessions.ts'
+import { audit } from '../../events/audit.ts'
+import { lockBalance } from '../../ledger/ledger.ts'
+import { conflict } from '../../lib/errors.ts'
+import type { Parts } from '../parts.ts'
+import { endCredentials, publishWorkspaceStatusEvents, refuseToClose } from './accounts/administer.ts'
+import { lockAccountRow, memberWorkspaceIds } from './accounts/queries.ts'
+import { detachAll } from './identities/unlink.ts'
+import { removePasskeysOf } from './passkeys/service.ts'
+import { requireSignInAuthority } from './sessions/authority.ts'
+
+type CloseDeps = Pick<Parts, 'config' | 'onAccountClosed' | 'onAuthorityLost' | 'onGrantsRevoked' | 'onRequesterLost'>
+
+const forgetRow = prepareUpdate('accounts.close', accounts, ['status', 'email', 'displayName', 'updatedAt'])
+const forgetSessions = prepareWrite('sessions.forget_origins', { accountId: 'uuid' }, (orm, at) =>
+  orm.update(sessions).set({ ip: null, userAgent: null }).where(eq(sessions.accountId, at.accountId)),
+)
+
+/**
+ * Closes the caller's own account for good, and forgets the person: e-mail, name, sign-in methods, where its sessions were, and where its payees
+ * are paid. The books stay, and with them what was signed, receipts and the audit log. Someone who signs in the same way afterwards begins
+ * a new account.
+ */
+export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Principal): Promise<void> => {
+  const { accountId } = principal
+  const { at } = tx
+  await requireSignInAuthority(tx, deps.config, principal)
+  refuseToClose(await lockBalance(tx, accountId))
+  const account = await lockAccountRow(tx, accountId)
+  if (principal.isAdmin) throw conflict('Administrators cannot close their own account.', 'self')
+  await endCredentials(tx, deps, principal, accountId)
+  await removePasskeysOf(tx, deps.onAuthorityLost, principal)
+  await detachAll(tx, deps, principal)
+  await publishWorkspaceStatusEvents(tx, deps.config, accountId, async () => {
+    forgetRow(tx, accountId, { status: 'closed', email: null, displayName: null, updatedAt: at })
+  })
+  tx.defer(tx.run(forgetSessions, { accountId }))
+  await audit(tx, principal, at, {
+    action: 'account.close',
+    workspaceId: null,
+    subject: { type: 'account', id: accountId },
+    before: { status: account.status },
+    after: { status: 'closed' },
+  })
+  await deps.onRequesterLost(tx, principal, { accountId, workspaceIds: await memberWorkspaceIds(tx, accountId) })
+  await deps.onAuthorityLost(tx, principal, accountId)
+  await deps.onAccountClosed(tx, accountId)
+}

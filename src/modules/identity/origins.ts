@@ -1,0 +1,172 @@
+import { sessionBehind } from '../../auth/credential.ts'
+import { type Principal, requireFreshProof } from '../../auth/principal.ts'
+import { statement, type Tx } from '../../db/client.ts'
+import { grantLife } from '../../db/credential-life.ts'
+import { Refusal } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { findKey, type KeyWithGrant, viewKeys } from '../delegation/key-queries.ts'
+import { revokeApiKey } from '../delegation/key-service.ts'
+import { apiKeyStatus, viewGrants } from '../delegation/present.ts'
+import { findGrant, type GrantRecord, scopeOf } from '../delegation/queries.ts'
+import { revokeOwnGrant } from '../delegation/service.ts'
+import type { Parts } from '../parts.ts'
+import { type InvitationRecord, listInvitationsWith } from '../workspaces/invitation-queries.ts'
+import { endPendingInvitation } from '../workspaces/invitation-service.ts'
+import { invitationStatus, presentInvitation } from '../workspaces/present.ts'
+import { type IdentityRecord, listIdentities, presentIdentity } from './identities/queries.ts'
+import { detachThese } from './identities/unlink.ts'
+import { listPasskeys, type PasskeyRecord, presentPasskey, removePasskey } from './passkeys/service.ts'
+import type { BeganHere } from './schema.ts'
+import { linkingGrantOf } from './sessions/authority.ts'
+import { findSession } from './sessions/queries.ts'
+
+/** A session, or a sign-in method with the sessions that it began. */
+type Root = { kind: 'session' | 'identity'; id: Uuid }
+
+/** What was added there, or through what was added there, and lives still. An accepted invitation is a member by now. */
+type Begun = {
+  identities: IdentityRecord[]
+  passkeys: PasskeyRecord[]
+  apiKeys: KeyWithGrant[]
+  grants: GrantRecord[]
+  invitations: InvitationRecord[]
+}
+
+/**
+ * Of a sign-in method that is gone only the audit log says in which session it was linked: one that a thief has used up between two others breaks
+ * no chain. $4 and $5 are spared: the caller's own session and the method that began it.
+ */
+const trace = statement(
+  'origins.trace',
+  `with recursive gone as materialized (
+     select distinct s.began_by_identity_id as id, l.credential_id as session_id
+     from sessions s join audit_log l on l.subject_id = s.began_by_identity_id and l.action = 'identity.link'
+     where s.account_id = $1 and not exists (select from identities i where i.id = s.began_by_identity_id)
+   ), begun(kind, id) as (
+     select $2::text, $3::uuid
+     union
+     select next.kind, next.id from begun b cross join lateral (
+       select 'identity' as kind, i.id from identities i
+       where i.account_id = $1 and case b.kind when 'session' then i.origin_session_id when 'grant' then i.linked_by_grant_id end = b.id
+       union all select 'identity', g.id from gone g where b.kind = 'session' and g.session_id = b.id
+       union all select 'session', s.id from sessions s
+       where b.kind = 'identity' and s.account_id = $1 and coalesce(s.began_by_identity_id, s.identity_id) = b.id
+       union all select 'grant', g.id from grants g
+       where g.account_id = $1 and ((b.kind = 'session' and g.origin_session_id = b.id)
+         or (b.kind = 'grant' and (g.parent_grant_id = b.id or g.derived_from_grant_id = b.id)))
+       union all select 'api_key', k.id from api_keys k
+       where k.account_id = $1 and case b.kind when 'session' then k.origin_session_id when 'grant' then k.grant_id end = b.id
+       union all select 'passkey', p.id from passkeys p where b.kind = 'session' and p.account_id = $1 and p.origin_session_id = b.id
+       union all select 'invitation', v.id from invitations v
+       where v.invited_by = $1 and case b.kind when 'session' then v.origin_session_id when 'grant' then v.origin_grant_id end = b.id
+     ) next where next.id is distinct from $4 and next.id is distinct from $5
+   ) select kind, id from begun where id <> $3`,
+)
+
+type Traced = { kind: 'session' | 'identity' | 'grant' | 'api_key' | 'passkey' | 'invitation'; id: Uuid }
+
+const present = <Row>(rows: readonly (Row | undefined)[]): Row[] => rows.flatMap((row) => row ?? [])
+
+/** The account is locked: nothing is added meanwhile. */
+const findBegun = async (tx: Tx, principal: Principal, root: Root): Promise<Begun> => {
+  const { accountId } = principal
+  const own = await sessionBehind(tx, principal.credential)
+  const session = own === null ? undefined : await findSession(tx, { accountId, id: own })
+  const spared = [own, session?.beganByIdentityId ?? session?.identityId ?? null]
+  const traced = await tx.query<Traced>(trace, [accountId, root.kind, root.id, ...spared])
+  const idsOf = (kind: Traced['kind']): Uuid[] => traced.flatMap((one) => (one.kind === kind ? [one.id] : []))
+  const among = <Row extends { id: Uuid }>(rows: readonly Row[], kind: Traced['kind']): Row[] => {
+    const ids = new Set(idsOf(kind))
+    return rows.filter(({ id }) => ids.has(id))
+  }
+  const scope = scopeOf(principal)
+  const [identities, passkeys, keys, grants, invitations] = await Promise.all([
+    listIdentities(tx, { accountId }),
+    listPasskeys(tx, { accountId }),
+    Promise.all(idsOf('api_key').map((id) => findKey(tx, scope, id))),
+    Promise.all(idsOf('grant').map((id) => findGrant(tx, scope, id))),
+    listInvitationsWith(tx, idsOf('invitation')),
+  ])
+  const { at } = tx
+  return {
+    identities: among(identities, 'identity'),
+    passkeys: among(passkeys, 'passkey'),
+    apiKeys: present(keys).filter(({ key, grant }) => apiKeyStatus(key, grant, at) === 'active'),
+    grants: present(grants).filter((grant) => grantLife(grant, at) === 'active'),
+    invitations: invitations.filter((one) => ['pending', 'accepted'].includes(invitationStatus(one, at))),
+  }
+}
+
+/** An attacker chooses how much began there. */
+const most = 100
+
+/** Ids grow with time. */
+const newest = <Row>(rows: readonly Row[], idOf: (row: Row) => string): Row[] =>
+  rows.toSorted((one, other) => (idOf(one) < idOf(other) ? 1 : -1)).slice(0, most)
+
+const idOf = ({ id }: { id: string }) => id
+
+/** `ended`: as it is after this transaction has ended all of it. */
+const presentBegun = async (tx: Tx, begun: Begun, ended: boolean): Promise<BeganHere> => {
+  const { at } = tx
+  const revoked = ended ? { revokedAt: at } : {}
+  const keys = newest(begun.apiKeys, ({ key }) => key.id).map(({ key, grant }) => ({ key: { ...key, ...revoked }, grant }))
+  const grants = newest(begun.grants, idOf).map((grant) => ({ ...grant, ...revoked }))
+  const [keyViews, grantViews] = await Promise.all([viewKeys(tx, at, keys), viewGrants(tx, at, grants)])
+  return {
+    identities: newest(begun.identities, idOf).map(presentIdentity),
+    passkeys: newest(begun.passkeys, idOf).map(presentPasskey),
+    api_keys: keyViews,
+    grants: grantViews,
+    invitations: newest(begun.invitations, idOf).map((invitation) =>
+      presentInvitation(invitationStatus(invitation, at) === 'pending' ? { ...invitation, ...revoked } : invitation, at),
+    ),
+  }
+}
+
+type EndDeps = Pick<Parts, 'config' | 'onAuthorityLost' | 'onGrantsRevoked'>
+
+/** Keys, passkeys and invitations are the whole account's: who acts for it by a key, or by what a key linked, does not end them. */
+const requirePerson = async (tx: Tx, principal: Principal): Promise<void> => {
+  if ((await linkingGrantOf(tx, principal)) !== null)
+    throw new Refusal('forbidden', { message: 'Only a person in their own session can end everything that began there.' })
+  requireFreshProof(principal.proof, tx.at)
+}
+
+const requireWayLeft = async (tx: Tx, { accountId }: Principal, root: Root, begun: Begun): Promise<void> => {
+  const ending = new Set([root.id, ...begun.identities.map(({ id }) => id)])
+  if ((await listIdentities(tx, { accountId })).every(({ id }) => ending.has(id))) throw new Refusal('last_identity')
+}
+
+/** Grants first: with them end their keys, and the sign-in methods that they linked. */
+const endBegun = async (tx: Tx, deps: EndDeps, principal: Principal, begun: Begun): Promise<void> => {
+  for (const { id } of begun.grants) await revokeOwnGrant(tx, deps.onGrantsRevoked, principal, id)
+  for (const { key } of begun.apiKeys) await revokeApiKey(tx, deps.onGrantsRevoked, principal, key.id)
+  await detachThese(
+    tx,
+    deps,
+    principal,
+    begun.identities.map(({ id }) => id),
+  )
+  for (const { id } of begun.passkeys) await removePasskey(tx, deps.onAuthorityLost, principal, id)
+  for (const invitation of begun.invitations) await endPendingInvitation(tx, principal, invitation)
+}
+
+/**
+ * Ends a session or a sign-in method by `end`, and says what began there; with `everything` that ends too, in the same transaction, except the
+ * caller's own session and the method that began it. Without a way to sign in that stays, nothing is done. Null: the caller is a key.
+ */
+export const endWithOrigins = async <Ended>(
+  tx: Tx,
+  deps: EndDeps,
+  principal: Principal,
+  { root, everything }: { root: Root; everything: boolean },
+  end: (tx: Tx) => Promise<Ended>,
+): Promise<{ ended: Ended; beganHere: BeganHere | null }> => {
+  if (everything) await requirePerson(tx, principal)
+  const begun = principal.grant ? null : await findBegun(tx, principal, root)
+  if (everything && begun) await requireWayLeft(tx, principal, root, begun)
+  const ended = await end(tx)
+  if (everything && begun) await endBegun(tx, deps, principal, begun)
+  return { ended, beganHere: begun && (await presentBegun(tx, begun, everything)) }
+}

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto'
+import { lt } from 'drizzle-orm'
+import { equalBytes } from '../../../auth/secrets.ts'
+import type { Derivations } from '../../../auth/vault.ts'
+import type { Db, Tx } from '../../../db/client.ts'
+import { prepareInsertAll, prepareInsertOnce } from '../../../db/prepare-write.ts'
+import { prepareRemoval, prune } from '../../../db/prune.ts'
+import { selectRow } from '../../../db/select-rows.ts'
+import { type noncePurposes, nonces } from '../../../db/tables/sessions.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
+import { nonceTtlSeconds } from './siwe.ts'
+
+/** A sign-in's nonce as it came back, and when. */
+export type SignInNonce = { nonce: string; expiresAt: Date; presentedAt: Date }
+
+export type IssuedNonce = { nonce: string; issuedAt: Date; expiresAt: Date }
+
+/** What a nonce that has a row from the start is for. */
+type NoncePurpose = Exclude<(typeof noncePurposes)[number], 'wallet_sign_in'>
+
+const insertNonce = prepareInsertAll('nonces.insert', nonces)
+
+/** Stored when it is given out, because what it is bound to decides how a later request with it is refused. */
+export const issueNonce = async (
+  db: Db,
+  now: Date,
+  { purpose, ttlSeconds, boundTo }: { purpose: NoncePurpose; ttlSeconds: number; boundTo: string },
+): Promise<IssuedNonce> => {
+  const nonce = randomBytes(16).toString('hex')
+  const expiresAt = secondsAfter(now, ttlSeconds)
+  await insertNonce(db.query, [{ nonce, purpose, boundTo, createdAt: now, expiresAt }])
+  return { nonce, issuedAt: now, expiresAt }
+}
+
+const insertUsed = prepareInsertOnce('nonces.burn', nonces, nonces.nonce)
+
+/** Uses the nonce of a sign-in up; whether nobody has used it before: of twenty requests at once one has it. */
+export const burnNonce = (db: Db, { nonce, expiresAt, presentedAt: at }: SignInNonce): Promise<boolean> =>
+  insertUsed(db, { nonce, purpose: 'wallet_sign_in', createdAt: at, expiresAt, consumedAt: at })
+
+const removal = prepareRemoval('nonces.prune', nonces, {
+  key: nonces.nonce,
+  when: (before) => lt(nonces.expiresAt, before),
+  by: [nonces.expiresAt, nonces.nonce],
+})
+
+/** An expired nonce is refused whether its row is there or not. */
+export const pruneNonces = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })
+
+export const findNonce = selectRow('nonces.find', nonces, ['nonce', 'purpose'])
+
+/** For a nonce that is used up in the same transaction as what it was issued for: a second request with it waits here. */
+export const lockNonce = selectRow('nonces.lock', nonces, ['nonce', 'purpose'], { lock: 'update' })
+
+export const consumeNonce = async (tx: Tx, nonce: string, now: Date): Promise<void> => {
+  await tx.query('update nonces set consumed_at = $2 where nonce = $1', [nonce, now])
+}
+
+const timeDigits = 12
+const randomDigits = 20
+const macDigits = 32
+const form = new RegExp(`^([0-9a-f]{${timeDigits}})[0-9a-f]{${randomDigits}}([0-9a-f]{${macDigits}})$`)
+
+const purpose = 'sign-in-nonce'
+const shorten = (mac: Buffer): string => mac.toString('hex', 0, macDigits / 2)
+
+/**
+ * A nonce that proves itself: its end, random bytes, and a code over both. Nothing is stored until it is used (`burnNonce`), so whoever asks
+ * for millions of them fills no table.
+ */
+export const newSignInNonce = (derivations: Derivations, issuedAt: Date): IssuedNonce => {
+  const expiresAt = secondsAfter(issuedAt, nonceTtlSeconds)
+  const body = expiresAt.getTime().toString(16).padStart(timeDigits, '0') + randomBytes(randomDigits / 2).toString('hex')
+  return { nonce: body + shorten(derivations.mac(purpose, body)), issuedAt, expiresAt }
+}
+
+/** A nonce that this service gave out, under any key that is still in the ring, and that has not expired. It may have been used. */
+export const readSignInNonce = (derivations: Derivations, nonce: string, now: Date): SignInNonce | undefined => {
+  const [, time, mac] = form.exec(nonce) ?? []
+  if (time === undefined || mac === undefined) return undefined
+  const expiresAt = new Date(Number.parseInt(time, 16))
+  const body = nonce.slice(0, -macDigits)
+  const ours = derivations.macs(purpose, body).some((each) => equalBytes(Buffer.from(shorten(each.mac)), Buffer.from(mac)))
+  return ours && expiresAt > now ? { nonce, expiresAt, presentedAt: now } : undefined
+}

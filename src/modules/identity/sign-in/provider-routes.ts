@@ -1,0 +1,194 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { type ProviderName, providerTitles } from '../../../auth/providers/provider.ts'
+import type { App } from '../../../http/app-type.ts'
+import { originOf } from '../../../http/authenticate.ts'
+import { isNavigationFromOwnPage } from '../../../http/csrf.ts'
+import { renderPage, sendHtml, sendRefusalPage, wantsPage } from '../../../http/page.ts'
+import { bounded } from '../../../http/wire.ts'
+import { isoTime, secondsAfter } from '../../../lib/clock.ts'
+import { Refusal } from '../../../lib/errors.ts'
+import { isLoopbackUrl } from '../../../lib/loopback.ts'
+import type { Parts } from '../../parts.ts'
+import { CallbackQuery, LinkFlow, Redirect, StartQuery } from '../schema.ts'
+import { markBrowser, readBrowser, setSessionCookie } from './cookie.ts'
+import { type FinishedFlow, finishFlow } from './finish-flow.ts'
+import { flowTtlSeconds, withOutcome } from './flows.ts'
+import type { SignIn } from './service.ts'
+import { leaveLinkPage, passLinkPage, type StartedFlow, showLinkPage, startLinkAs, startSignIn } from './start-flow.ts'
+
+/** In development the service answers under every name of the loopback address, but the provider sends the browser back to one of them. */
+const isElsewhere = (deps: Parts, request: FastifyRequest): boolean => {
+  const { publicUrl, NODE_ENV } = deps.config
+  const host = `http://${request.host}`
+  return (
+    NODE_ENV !== 'production' &&
+    isLoopbackUrl(publicUrl) &&
+    URL.canParse(host) &&
+    isLoopbackUrl(host) &&
+    new URL(publicUrl).host !== request.host
+  )
+}
+
+/** A script on another site's page: browsers drop our cookie from such a response, so the answer tells it to navigate instead. */
+const isCrossSiteFetch = ({ headers }: FastifyRequest): boolean =>
+  headers['sec-fetch-site'] === 'cross-site' &&
+  headers['sec-fetch-mode'] !== undefined &&
+  headers['sec-fetch-mode'] !== 'navigate'
+
+const answerWith = (reply: FastifyReply, finished: FinishedFlow, deps: Parts): FastifyReply => {
+  if (finished.session) setSessionCookie(reply, deps.config, finished.session)
+  return reply.header('cache-control', 'no-store').redirect(withOutcome(deps.config, finished.returnTo, finished.outcome), 303)
+}
+
+const registerProvider = (app: App, deps: Parts, signIn: SignIn, provider: ProviderName): void => {
+  const label = providerTitles[provider]
+  const start = async (request: FastifyRequest, reply: FastifyReply, returnTo: string | undefined): Promise<StartedFlow> => {
+    const { caller } = request
+    if (caller) return startLinkAs(deps, caller, { provider, returnTo })
+    if (isElsewhere(deps, request) || isCrossSiteFetch(request)) {
+      return { authorizationUrl: deps.config.publicUrl + request.url, expiresAt: secondsAfter(deps.clock.now(), flowTtlSeconds) }
+    }
+    return startSignIn(deps, originOf(request), { provider, returnTo, browser: markBrowser(request, reply, deps.config) })
+  }
+  app.get(
+    `/v1/auth/${provider}/start`,
+    {
+      config: {
+        operation: `sign_in.${provider}_start`,
+        access: 'optional',
+        credentialIssuing: true,
+        refuses: ['invalid_request', 'forbidden', 'grant_frozen', 'account_frozen', 'provider_error', 'provider_not_configured'],
+      },
+      schema: {
+        summary: `Start signing in with ${label}`,
+        description: `Sends the browser to ${label} (302), or with \`Accept: application/json\` says where to send it. With a session or a bearer it links the identity to the current account instead of signing in, after a page that names the account.`,
+        querystring: StartQuery,
+        response: {
+          200: LinkFlow,
+          302: Redirect,
+        },
+      },
+    },
+    async (request, reply) => {
+      const wantsJson = request.headers.accept?.includes('application/json') ?? false
+      reply.header('cache-control', 'no-store').header('vary', 'accept')
+      const { authorizationUrl, expiresAt } = await start(request, reply, request.query.return_to)
+      if (!wantsJson) return reply.redirect(authorizationUrl, 302)
+      return reply.send({ authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) })
+    },
+  )
+  app.get(
+    `/v1/auth/${provider}/callback`,
+    {
+      config: {
+        operation: `sign_in.${provider}_callback`,
+        freshProof: 'by_content',
+        access: 'public',
+        query: 'lenient',
+        credentialIssuing: true,
+        pages: true,
+        refuses: [
+          'invalid_request',
+          'invalid_token',
+          'invalid_signature',
+          'account_frozen',
+          'conflict',
+          'provider_error',
+          'provider_not_configured',
+        ],
+      },
+      schema: {
+        summary: `Return from ${label}`,
+        description: `Where ${label} sends the browser after a sign-in or a link. Ends at \`return_to\` with \`?outcome=\`. Programs do not call this. An identity that belongs to another account gives 409 \`conflict\`.`,
+        querystring: CallbackQuery,
+        response: {
+          303: Redirect,
+        },
+      },
+    },
+    async (request, reply) => {
+      const browser = readBrowser(request, deps.config)
+      const finished = await finishFlow(deps, signIn, originOf(request), { ...request.query, provider, browser })
+      if ('outcome' in finished) return answerWith(reply, finished, deps)
+      if (!wantsPage(request)) throw finished.refusal
+      return sendRefusalPage(reply, finished.refusal, titleOf(finished.refusal), [{ href: finished.returnTo, text: 'Go back' }])
+    },
+  )
+}
+
+const titleOf = (refusal: Refusal): string =>
+  refusal.code === 'conflict' ? 'This sign-in belongs to another account' : 'That did not work'
+
+export const registerProviders = (app: App, deps: Parts, signIn: SignIn): void => {
+  registerProvider(app, deps, signIn, 'google')
+  registerProvider(app, deps, signIn, 'github')
+}
+
+const Params = z.object({ flow: bounded(100).min(1) })
+const Html = z.string().meta({ description: 'A page.' })
+
+const answerWithPage = async (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: () => Promise<FastifyReply>,
+): Promise<FastifyReply> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Refusal && wantsPage(request)) return sendRefusalPage(reply, error, 'That did not work')
+    throw error
+  }
+}
+
+/** Our pages for a link that was begun outside the browser that finishes it. */
+export const registerLinkPages = (app: App, deps: Parts): void => {
+  app.get(
+    '/link/:flow',
+    {
+      config: {
+        operation: 'sign_in.link_page',
+        access: 'optional',
+        credentialIssuing: true,
+        refuses: ['not_found', 'provider_error'],
+      },
+      schema: { hide: true, params: Params, response: { 200: Html, 302: Redirect } },
+    },
+    async (request, reply) => {
+      await answerWithPage(request, reply, async () => {
+        const { flow } = request.params
+        const asker = isNavigationFromOwnPage(request) ? readBrowser(request, deps.config) : null
+        const url = await passLinkPage(deps, flow, asker, request.caller)
+        if (url !== null) return reply.header('cache-control', 'no-store').redirect(url, 302)
+        const browser = markBrowser(request, reply, deps.config)
+        return sendHtml(reply, 200, renderPage(await showLinkPage(deps, flow, browser, request.caller)))
+      })
+      return reply
+    },
+  )
+  app.get(
+    '/link/:flow/continue',
+    {
+      config: {
+        operation: 'sign_in.link_continue',
+        access: 'public',
+        credentialIssuing: true,
+        refuses: ['not_found', 'provider_error'],
+      },
+      schema: {
+        hide: true,
+        params: Params,
+        querystring: z.object({ page: bounded(100).default('') }),
+        response: { 302: Redirect },
+      },
+    },
+    async (request, reply) => {
+      await answerWithPage(request, reply, async () => {
+        const browser = readBrowser(request, deps.config)
+        const url = await leaveLinkPage(deps, request.params.flow, browser, request.query.page)
+        return reply.header('cache-control', 'no-store').redirect(url, 302)
+      })
+      return reply
+    },
+  )
+}

@@ -1,0 +1,242 @@
+import { z } from 'zod'
+import type { Permission } from '../../auth/permissions.ts'
+import type { Config } from '../../config.ts'
+import { clientAuthMethods, clientGrantTypes } from '../../db/tables/oauth.ts'
+import { FetchError, isPublicAddress } from '../../http/guarded-fetch.ts'
+import { secondsAfter } from '../../lib/clock.ts'
+import { isLoopbackUrl } from '../../lib/loopback.ts'
+import { cleanName } from '../../lib/text.ts'
+import type { Parts } from '../parts.ts'
+import { OAuthError } from './errors.ts'
+import { knownScopes } from './scopes.ts'
+
+const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost'])
+// Only the port may differ, so it is cut out of the text itself: a parser would normalise what must be compared.
+const loopbackPattern = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d{1,5})?((?:[/?].*)?)$/
+const maxUriLength = 2000
+
+const isLoopbackRedirect = (uri: string): boolean => loopbackPattern.test(uri)
+
+/**
+ * Schemes that a browser runs or shows by itself, and those of the system's own programs. Every other one may be an application's: RFC 8252 (7.1)
+ * asks for its maker's domain name, but the editors that people connect have names without a dot (`cursor`, `vscode`).
+ */
+const notPrivateUse = new Set(
+  (
+    'javascript data file blob vbscript about filesystem view-source chrome edge resource jar ws wss ftp ftps sftp ssh telnet smb afp nfs dav davs ' +
+    'ldap ldaps mailto tel sms facetime intent android-app market itms itms-apps search-ms ms-settings ms-msdt ms-appinstaller shell res mhtml'
+  ).split(' '),
+)
+const isPrivateUse = (scheme: string): boolean => !notPrivateUse.has(scheme) && !/^(ms|x-apple)-/.test(scheme)
+
+/** The answer goes to a program on the machine of the person who decides. */
+export const isLocalRedirect = (uri: string): boolean => isLoopbackRedirect(uri) || !/^https?:/i.test(uri)
+
+/** What is wrong with a redirect URI in a registration, or undefined. */
+const redirectUriProblem = (uri: string): string | undefined => {
+  if (uri.length > maxUriLength) return `is longer than ${maxUriLength} characters`
+  if (/[\s\u0000-\u001f\u007f\\]/.test(uri) || !URL.canParse(uri)) return 'must be an absolute URI'
+  const url = new URL(uri)
+  const scheme = url.protocol.slice(0, -1)
+  if (uri.includes('#')) return 'must not have a fragment'
+  if (url.username !== '' || url.password !== '') return 'must not have a user name or password'
+  if (uri.includes('*')) return 'must not have a wildcard'
+  if (scheme === 'https') return undefined
+  if (scheme === 'http')
+    return loopbackHosts.has(url.hostname) && isLoopbackRedirect(uri)
+      ? undefined
+      : 'must be https, unless it is on 127.0.0.1, [::1] or localhost'
+  if (!isPrivateUse(scheme)) return `must not have the scheme ${scheme.slice(0, 20)}: it belongs to browsers or to the system`
+  return uri.slice(scheme.length).startsWith(':/') ? undefined : 'must have a path after its scheme'
+}
+
+const withoutPort = (uri: string): string | undefined => {
+  const parts = loopbackPattern.exec(uri)
+  return parts ? `${parts[1]}${parts[2]}` : undefined
+}
+
+/** Equal byte for byte, except for the port of a loopback address: a native application uses a free port each time (RFC 8252, 7.3). */
+export const matchesRedirectUri = (registered: string, requested: string): boolean => {
+  if (registered === requested) return true
+  const anyPort = withoutPort(registered)
+  return (
+    anyPort !== undefined &&
+    requested.length <= maxUriLength &&
+    redirectUriProblem(requested) === undefined &&
+    anyPort === withoutPort(requested)
+  )
+}
+
+/** What a person sees about where the answer goes: the host, or the scheme of an application on this device. */
+export const redirectHost = (uri: string): string => {
+  const url = new URL(uri)
+  return url.protocol === 'https:' || url.protocol === 'http:' ? url.host : `${url.protocol}//`
+}
+
+type ClientAuthMethod = (typeof clientAuthMethods)[number]
+type ClientGrantType = (typeof clientGrantTypes)[number]
+export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
+
+/** What we store of a client's metadata (RFC 7591 section 2); the rest is ignored, and so not echoed. */
+type ClientMetadata = {
+  name: string
+  redirectUris: string[]
+  grantTypes: ClientGrantType[]
+  authMethod: ClientAuthMethod
+  scopes: Permission[] | null
+  uri: string | null
+}
+
+const Wire = z.object({
+  redirect_uris: z.array(z.string()).max(20).default([]),
+  client_name: z.string().optional(),
+  client_uri: z.string().max(500).optional(),
+  grant_types: z.array(z.string()).max(20).optional(),
+  response_types: z.array(z.string()).max(20).optional(),
+  token_endpoint_auth_method: z.string().optional(),
+  scope: z.string().max(2000).optional(),
+})
+
+const maxNameLength = 120
+
+const refusedMetadata = (why: string) => new OAuthError('invalid_client_metadata', why)
+
+const readName = (text: string | undefined, redirectUris: readonly string[]): string => {
+  const name = cleanName(text ?? '')
+  const [first] = redirectUris
+  return name ?? (first === undefined ? 'Unnamed application' : redirectHost(first).slice(0, maxNameLength))
+}
+
+const readRedirectUris = (uris: readonly string[]): string[] => {
+  for (const uri of uris) {
+    const problem = redirectUriProblem(uri)
+    if (problem !== undefined) throw new OAuthError('invalid_redirect_uri', `A redirect URI ${problem}.`)
+  }
+  return [...new Set(uris)]
+}
+
+const isAuthMethod = (text: string): text is ClientAuthMethod => (clientAuthMethods as readonly string[]).includes(text)
+
+/**
+ * Grant types that we do not support are left out; one of the rest must be able to begin a flow. Without any the client redirects (RFC 7591,
+ * section 2): one that only devices use names its grant type.
+ */
+const readGrantTypes = (named: readonly string[] | undefined, redirectUris: readonly string[]): ClientGrantType[] => {
+  const types: ClientGrantType[] =
+    named === undefined || named.length === 0
+      ? ['authorization_code' as const, 'refresh_token' as const]
+      : clientGrantTypes.filter((type) => named.includes(type))
+  if (!types.includes('authorization_code') && !types.includes(deviceGrantType))
+    throw refusedMetadata(`grant_types must have authorization_code or ${deviceGrantType}.`)
+  if (types.includes('authorization_code') && redirectUris.length === 0)
+    throw new OAuthError(
+      'invalid_redirect_uri',
+      `redirect_uris must name at least one; a client without a browser names ${deviceGrantType} in grant_types.`,
+    )
+  return types
+}
+
+const readUri = (text: string | undefined): string | null => {
+  if (text === undefined || text === '') return null
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw refusedMetadata('client_uri must be an http or https URL.')
+  return text
+}
+
+/**
+ * Checks a client's metadata, whether it was posted or fetched. `authMethod`: the default when the client names none. A document is written for
+ * many servers: of its redirect URIs those that are not acceptable here are left out, and a request that uses one is refused.
+ */
+export const readClientMetadata = (
+  input: unknown,
+  { fetched, ...defaults }: { authMethod: ClientAuthMethod; fetched?: true },
+): ClientMetadata => {
+  const parsed = Wire.safeParse(input)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw refusedMetadata(`${issue?.path.join('..') || 'The metadata'}: ${issue?.message ?? 'is not valid'}`)
+  }
+  const wire = parsed.data
+  const redirectUris = readRedirectUris(
+    fetched ? wire.redirect_uris.filter((uri) => redirectUriProblem(uri) === undefined) : wire.redirect_uris,
+  )
+  const grantTypes = readGrantTypes(wire.grant_types, redirectUris)
+  if (wire.response_types && grantTypes.includes('authorization_code') && !wire.response_types.includes('code'))
+    throw refusedMetadata('response_types must have code.')
+  const authMethod = wire.token_endpoint_auth_method ?? defaults.authMethod
+  if (!isAuthMethod(authMethod))
+    throw refusedMetadata(`token_endpoint_auth_method must be one of ${clientAuthMethods.join(', ')}.`)
+  return {
+    name: readName(wire.client_name, redirectUris),
+    redirectUris,
+    grantTypes,
+    authMethod,
+    scopes: knownScopes(wire.scope) ?? null,
+    uri: readUri(wire.client_uri),
+  }
+}
+
+const maxBytes = 5 * 1024
+const maxAddressLength = 500
+const defaultFreshSeconds = 3600
+const freshSeconds = { least: 60, most: 86_400 }
+
+const refusedDocument = (why: string) => new OAuthError('invalid_client', `The client metadata document ${why}.`)
+const unavailable = (why: string) =>
+  new OAuthError('temporarily_unavailable', `The client metadata document ${why}.`, { 'retry-after': '5' })
+
+/** During development on one machine a client may serve its document from the loopback address, over http and on any port. */
+const onLoopback = (config: Config, url: URL): boolean => config.metadataLoopback && isLoopbackUrl(url.href)
+
+/** A client id that is the address of a metadata document, or undefined when it is not a URL. */
+export const documentUrl = (config: Config, clientId: string): URL | undefined => {
+  if (!/^https?:\/\//i.test(clientId)) return undefined
+  if (clientId.length > maxAddressLength || !URL.canParse(clientId)) throw refusedDocument('has no valid address')
+  const url = new URL(clientId)
+  // A URL that a parser would rewrite (dot segments, capitals, a default port) is refused: ids are compared as text.
+  if (url.href !== clientId || clientId.includes('#') || url.username !== '' || url.password !== '' || url.pathname === '/') {
+    throw refusedDocument('must have an https address with a path, in its plain spelling')
+  }
+  if (!onLoopback(config, url) && (url.protocol !== 'https:' || url.port !== ''))
+    throw refusedDocument('must be at an https address on the usual port')
+  return url
+}
+
+const freshFor = (cacheControl: string): number => {
+  if (/no-(?:store|cache)/i.test(cacheControl)) return freshSeconds.least
+  const age = /max-age=(\d{1,9})/i.exec(cacheControl)?.[1]
+  return age === undefined ? defaultFreshSeconds : Math.min(Math.max(Number(age), freshSeconds.least), freshSeconds.most)
+}
+
+const isJson = (type: string | undefined): boolean => /^application\/(?:[\w.-]+\+)?json(?:;|$)/i.test(type ?? '')
+
+const parse = (text: string): Record<string, unknown> => {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch {
+    // Defined below.
+  }
+  throw refusedDocument('is not a JSON object')
+}
+
+/** Reads a client's metadata from its own address (draft-ietf-oauth-client-id-metadata-document). Never inside a transaction. */
+export const readClientDocument = async (
+  deps: Pick<Parts, 'clientDocuments' | 'clock' | 'config'>,
+  url: URL,
+): Promise<{ metadata: ClientMetadata; freshUntil: Date }> => {
+  const allows = onLoopback(deps.config, url) ? () => true : isPublicAddress
+  const answer = await deps.clientDocuments(url, { accept: 'application/json', maxBytes, allows }).catch((error: unknown) => {
+    if (!(error instanceof FetchError)) throw error
+    throw error.cause === undefined ? refusedDocument(error.message) : unavailable(error.message)
+  })
+  if (answer.status !== 200) throw refusedDocument('did not answer with 200; redirects are not followed')
+  if (!isJson(answer.headers['content-type'])) throw refusedDocument('is not application/json')
+  const document = parse(answer.text)
+  if (document.client_id !== url.href) throw refusedDocument('names another client_id than its own address')
+  if ('client_secret' in document || 'client_secret_expires_at' in document)
+    throw refusedDocument('must not have a secret: everybody can read it')
+  const metadata = readClientMetadata(document, { authMethod: 'none', fetched: true })
+  if (metadata.authMethod !== 'none') throw refusedDocument('must have the token_endpoint_auth_method none')
+  return { metadata, freshUntil: secondsAfter(deps.clock.now(), freshFor(answer.headers['cache-control'] ?? '')) }
+}

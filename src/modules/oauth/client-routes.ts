@@ -1,0 +1,273 @@
+import formbody from '@fastify/formbody'
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { RequestOrigin } from '../../auth/principal.ts'
+import type { App } from '../../http/app-type.ts'
+import { originOf } from '../../http/authenticate.ts'
+import { isStorable } from '../../http/request-syntax.ts'
+import { invalidFields } from '../../lib/errors.ts'
+import type { Parts } from '../parts.ts'
+import { pushedTtlSeconds, pushRequest } from './authorize.ts'
+import { deviceGrantType } from './client-metadata.ts'
+import { authenticateClient, type ClientCredentials, presentRegistration, registerClient } from './clients.ts'
+import { deviceTtlSeconds, pollDevice, startDevice } from './device.ts'
+import { handleOAuthError } from './error-page.ts'
+import { OAuthError } from './errors.ts'
+import { introspectToken, revokeToken } from './issued-tokens.ts'
+import { createRefreshTokens, type RefreshTokens } from './refresh.ts'
+import {
+  ClientMetadataBody,
+  DeviceAuthorization,
+  DeviceBody,
+  Introspection,
+  IntrospectionBody,
+  oauthRefusals,
+  PushBody,
+  Pushed,
+  RegisteredClient,
+  RevocationBody,
+  TokenBody,
+  type TokenParameters,
+  TokenResponse,
+} from './schema.ts'
+import { redeemCode } from './tokens.ts'
+
+/** A client in a browser may call these from any origin: its credentials are in the body, never in a cookie. */
+export const anyOrigin = {
+  origin: '*',
+  credentials: false,
+  methods: 'GET, POST',
+  allowedHeaders: 'authorization, content-type, mcp-protocol-version',
+} as const
+
+/** A hook that reads `cors` answers preflights; the route only has to exist. */
+export const allowPreflight = (scope: App, ...paths: string[]): void => {
+  for (const path of paths)
+    scope.options(path, { config: { internal: true, cors: anyOrigin } }, async (_request, reply) => reply.code(204).send())
+}
+
+/** Text that no database can store. JSON bodies are checked where they are parsed; forms and queries are checked here. */
+export const requireStorable = (values: unknown): void => {
+  if (typeof values !== 'object' || values === null) return
+  for (const [name, value] of Object.entries(values))
+    for (const text of [name, value].flat())
+      if (typeof text === 'string' && !isStorable(text))
+        throw invalidFields({
+          path: name.replaceAll('\u0000', '').toWellFormed(),
+          message: 'has characters that cannot be stored',
+        })
+}
+
+/** The token endpoint. */
+const issueTokens = async (
+  deps: Pick<Parts, 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked'> & {
+    refreshTokens: RefreshTokens
+  },
+  caller: { authorization: string | undefined; origin: RequestOrigin },
+  parameters: TokenParameters,
+  /** How long the request has waited in this service. */
+  elapsedMs: () => number,
+): Promise<TokenResponse> => {
+  const { authorization, origin } = caller
+  if (parameters.grant_type === undefined) throw new OAuthError('invalid_request', 'grant_type is required.')
+  if (parameters.grant_type === 'refresh_token') return deps.refreshTokens(caller, parameters, elapsedMs)
+  const client = await authenticateClient(deps, { authorization, ...parameters })
+  switch (parameters.grant_type) {
+    case 'authorization_code':
+      return redeemCode(deps, client, origin, parameters)
+    case deviceGrantType:
+      return pollDevice(deps, client, origin, parameters)
+    default:
+      throw new OAuthError('unsupported_grant_type')
+  }
+}
+
+const form = ['application/x-www-form-urlencoded']
+const registrationLimitBytes = 16 * 1024
+
+const credentialsOf = (request: FastifyRequest, body: Omit<ClientCredentials, 'authorization'>): ClientCredentials => ({
+  ...body,
+  authorization: request.headers.authorization,
+})
+
+/** Refusals of a request for access, pushed or from a device. */
+const requestRefusals = oauthRefusals(
+  'invalid_request',
+  'invalid_client',
+  'unauthorized_client',
+  'invalid_scope',
+  'invalid_target',
+  'invalid_authorization_details',
+)
+
+/** The endpoints that clients call directly: forms, and errors with the codes of RFC 6749. */
+export const registerClientEndpoints = (app: App, deps: Parts): void => {
+  const tokenDeps = { ...deps, refreshTokens: createRefreshTokens(deps) }
+  app.register(async (scope: App) => {
+    scope.removeAllContentTypeParsers()
+    await scope.register(formbody)
+    scope.setErrorHandler(handleOAuthError)
+    scope.addHook('preValidation', async (request) => requireStorable(request.body))
+    scope.addHook('onRequest', async (_request, reply) => void reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' }))
+    allowPreflight(scope, '/v1/oauth/token', '/v1/oauth/revoke', '/v1/oauth/par', '/v1/oauth/device_authorization')
+
+    scope.post(
+      '/v1/oauth/token',
+      {
+        config: { operation: 'oauth.token', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
+        schema: {
+          summary: 'Get or refresh tokens',
+          description:
+            'Redeems a code, a device code or a refresh token. A refresh token works once. Using it again revokes the grant. The body is a form.',
+          consumes: form,
+          body: TokenBody,
+          response: {
+            200: TokenResponse,
+            ...oauthRefusals(
+              'invalid_request',
+              'invalid_client',
+              'invalid_grant',
+              'unauthorized_client',
+              'unsupported_grant_type',
+              'invalid_scope',
+              'invalid_target',
+              'authorization_pending',
+              'slow_down',
+              'expired_token',
+              'access_denied',
+            ),
+          },
+        },
+      },
+      async (request, reply) => {
+        const caller = { authorization: request.headers.authorization, origin: originOf(request) }
+        return reply.send(await issueTokens(tokenDeps, caller, request.body, () => reply.elapsedTime))
+      },
+    )
+    scope.post(
+      '/v1/oauth/revoke',
+      {
+        config: { operation: 'oauth.revoke', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
+        schema: {
+          summary: 'Revoke a token',
+          description:
+            'RFC 7009. Revoking an access token or a refresh token ends its grant. Unknown tokens are answered in the same way.',
+          consumes: form,
+          body: RevocationBody,
+          response: {
+            // Clients read every answer as JSON, an empty one too.
+            200: z.object({}).meta({ id: 'Revoked', description: 'Revoked, or nothing of this client to revoke.' }),
+            ...oauthRefusals('invalid_request', 'invalid_client'),
+          },
+        },
+      },
+      async (request, reply) => {
+        const client = await authenticateClient(deps, credentialsOf(request, request.body))
+        await revokeToken(deps, client, originOf(request), request.body.token)
+        return reply.code(200).send({})
+      },
+    )
+    scope.post(
+      '/v1/oauth/introspect',
+      {
+        config: { operation: 'oauth.introspect', access: 'public', query: 'lenient', cors: false },
+        schema: {
+          summary: 'Introspect a token',
+          description:
+            'RFC 7662, for resource servers: whether a token is active, whose it is, and its scopes and spending controls.',
+          consumes: form,
+          body: IntrospectionBody,
+          response: { 200: Introspection, ...oauthRefusals('invalid_request', 'invalid_client') },
+        },
+      },
+      async (request, reply) => {
+        const client = await authenticateClient(deps, credentialsOf(request, request.body))
+        return reply.send(await introspectToken(deps, client, request.body.token))
+      },
+    )
+    scope.post(
+      '/v1/oauth/par',
+      {
+        config: { operation: 'oauth.push', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
+        schema: {
+          summary: 'Push an authorization request',
+          description:
+            'RFC 9126: sends the parameters first, so that the browser has only a short reference and cannot change them.',
+          consumes: form,
+          body: PushBody,
+          response: {
+            201: Pushed,
+            ...requestRefusals,
+          },
+        },
+      },
+      async (request, reply) => {
+        const { client_id, client_secret, request_uri, ...parameters } = request.body
+        if (request_uri !== undefined) throw new OAuthError('invalid_request', 'request_uri cannot be pushed.')
+        const client = await authenticateClient(deps, credentialsOf(request, { client_id, client_secret }), { begins: true })
+        return reply.code(201).send({ request_uri: await pushRequest(deps, client, parameters), expires_in: pushedTtlSeconds })
+      },
+    )
+    scope.post(
+      '/v1/oauth/device_authorization',
+      {
+        config: {
+          operation: 'oauth.device_authorization',
+          access: 'public',
+          query: 'lenient',
+          credentialIssuing: true,
+          cors: anyOrigin,
+        },
+        schema: {
+          summary: 'Start the flow for a device',
+          description:
+            'RFC 8628, for agents without a browser: a code that the person enters at the device page while the client polls for the token. PKCE is required here too.',
+          consumes: form,
+          body: DeviceBody,
+          response: {
+            200: DeviceAuthorization,
+            ...requestRefusals,
+          },
+        },
+      },
+      async (request, reply) => {
+        const { client_id, client_secret, ...parameters } = request.body
+        const client = await authenticateClient(deps, credentialsOf(request, { client_id, client_secret }), { begins: true })
+        const { deviceCode, userCode, intervalSeconds } = await startDevice(deps, client, parameters)
+        const page = `${deps.config.publicUrl}/device`
+        return reply.send({
+          device_code: deviceCode,
+          user_code: userCode,
+          verification_uri: page,
+          verification_uri_complete: `${page}?user_code=${userCode}`,
+          expires_in: deviceTtlSeconds,
+          interval: intervalSeconds,
+        })
+      },
+    )
+  })
+}
+
+export const registerRegistration = (app: App, deps: Parts): void => {
+  app.register(async (scope: App) => {
+    scope.setErrorHandler(handleOAuthError)
+    allowPreflight(scope, '/v1/oauth/register')
+    scope.post(
+      '/v1/oauth/register',
+      {
+        config: { operation: 'oauth.register', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
+        bodyLimit: registrationLimitBytes,
+        schema: {
+          summary: 'Register a client',
+          description: 'RFC 7591. A public client gets an id; a confidential one also a secret, shown in this answer only.',
+          body: ClientMetadataBody,
+          response: { 201: RegisteredClient, ...oauthRefusals('invalid_redirect_uri', 'invalid_client_metadata') },
+        },
+      },
+      async (request, reply) => {
+        const { client, secret } = await registerClient(deps.db, deps.clock, originOf(request), request.body)
+        return reply.code(201).header('cache-control', 'no-store').send(presentRegistration(client, secret))
+      },
+    )
+  })
+}

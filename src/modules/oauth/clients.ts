@@ -1,0 +1,198 @@
+import { hash, verify } from '@node-rs/argon2'
+import type { RequestOrigin } from '../../auth/principal.ts'
+import { newSecret } from '../../auth/secrets.ts'
+import { type Database, type Db, inTx, statement } from '../../db/client.ts'
+import { prepareInsert, prepareUpsert } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
+import { oauthClients } from '../../db/tables/oauth.ts'
+import { audit } from '../../events/audit.ts'
+import { type Clock, secondsAfter } from '../../lib/clock.ts'
+import { formatId, newId, parseId, type Uuid } from '../../lib/ids.ts'
+import { createSlots, NoSlotError } from '../../lib/slots.ts'
+import type { Parts } from '../parts.ts'
+import { documentUrl, readClientDocument, readClientMetadata } from './client-metadata.ts'
+import { OAuthError } from './errors.ts'
+import type { RegisteredClient } from './schema.ts'
+import { formatScope } from './scopes.ts'
+
+type ClientsDeps = Pick<Parts, 'clientDocuments' | 'clock' | 'config' | 'db'>
+
+/** Argon2 is expensive by design, and it uses the threads that files and name lookups share. */
+const hashSlots = createSlots({ size: 2, waiting: 64 })
+const hashing = <Result>(work: () => Promise<Result>): Promise<Result> =>
+  hashSlots(work).catch((error: unknown) => {
+    throw error instanceof NoSlotError ? new OAuthError('temporarily_unavailable', undefined, { 'retry-after': '1' }) : error
+  })
+
+const checkSecret = (secretHash: string, secret: string): Promise<boolean> => hashing(() => verify(secretHash, secret))
+
+const insertRow = prepareInsert('oauth_clients.insert', oauthClients)
+/** What a metadata document says. */
+const keepDocument = prepareUpsert('oauth_clients.keep_document', oauthClients, oauthClients.url, [
+  'name',
+  'redirectUris',
+  'grantTypes',
+  'authMethod',
+  'scopes',
+  'uri',
+  'freshUntil',
+])
+
+export type ClientRecord = typeof oauthClients.$inferSelect
+
+export const clientIdOf = (client: Pick<ClientRecord, 'id' | 'url'>): string => client.url ?? formatId('oauth_client', client.id)
+
+/** Registers a client (RFC 7591): every caller may do this, so a registration proves nothing about the client. */
+export const registerClient = async (
+  db: Database,
+  clock: Clock,
+  origin: RequestOrigin,
+  input: unknown,
+): Promise<{ client: ClientRecord; secret: string | null }> => {
+  const metadata = readClientMetadata(input, { authMethod: 'client_secret_basic' })
+  const secret = metadata.authMethod === 'none' ? null : newSecret('client_secret')
+  const secretHash = secret === null ? null : await hashing(() => hash(secret))
+  const at = clock.now()
+  const client = await inTx(db, async (tx) => {
+    const row = { id: newId(), url: null, ...metadata, secretHash, createdAt: at, lastUsedAt: null, freshUntil: null }
+    insertRow(tx, row)
+    const after = { name: row.name, redirect_uris: row.redirectUris, token_endpoint_auth_method: row.authMethod }
+    await audit(tx, { accountId: null, origin, way: 'oauth_client' }, at, {
+      action: 'oauth_client.register',
+      subject: { type: 'oauth_client', id: row.id },
+      after,
+    })
+    return row
+  })
+  return { client, secret }
+}
+
+export const presentRegistration = (client: ClientRecord, secret: string | null): RegisteredClient => ({
+  client_id: clientIdOf(client),
+  client_id_issued_at: Math.floor(client.createdAt.getTime() / 1000),
+  // 0: it does not expire (RFC 7591 section 3.2.1).
+  ...(secret !== null && { client_secret: secret, client_secret_expires_at: 0 }),
+  client_name: client.name,
+  ...(client.uri !== null && { client_uri: client.uri }),
+  redirect_uris: client.redirectUris,
+  grant_types: client.grantTypes,
+  response_types: client.grantTypes.includes('authorization_code') ? ['code'] : [],
+  token_endpoint_auth_method: client.authMethod,
+  ...(client.scopes && { scope: formatScope(client.scopes) }),
+})
+
+const unknownClient = () =>
+  new OAuthError('invalid_client', 'There is no such client. Register it, or use the https address of its metadata document.')
+
+const byId = selectRow('oauth_clients.by_id', oauthClients, ['id'], { lane: 'joined' })
+const byUrl = selectRow('oauth_clients.by_url', oauthClients, ['url'], { lane: 'joined' })
+
+export const getClient = async (db: Db, id: Uuid): Promise<ClientRecord> => {
+  const client = await byId(db, { id })
+  if (!client) throw new Error('a client that must exist is missing')
+  return client
+}
+
+/** A client as it is stored: for endpoints that a client calls only after an authorization request. */
+export const findClient = async ({ config, db }: Pick<Parts, 'config' | 'db'>, clientId: string): Promise<ClientRecord> => {
+  const id = parseId('oauth_client', clientId)
+  const url = id ? undefined : documentUrl(config, clientId)
+  const client = id ? await byId(db, { id }) : url && (await byUrl(db, { url: url.href }))
+  if (!client) throw unknownClient()
+  return client
+}
+
+/** A client that begins a flow: its metadata document is read when we have none, or an old one. */
+export const requireClient = async (deps: ClientsDeps, clientId: string): Promise<ClientRecord> => {
+  const url = documentUrl(deps.config, clientId)
+  if (!url) return findClient(deps, clientId)
+  const known = await byUrl(deps.db, { url: url.href })
+  const at = deps.clock.now()
+  if (known?.freshUntil && known.freshUntil > at) return known
+  const { metadata, freshUntil } = await readClientDocument(deps, url)
+  return keepDocument(deps.db, { id: newId(), url: url.href, ...metadata, secretHash: null, createdAt: at, freshUntil })
+}
+
+export type ClientCredentials = {
+  authorization?: string | undefined
+  client_id?: string | undefined
+  client_secret?: string | undefined
+}
+
+const basicChallenge = { 'www-authenticate': 'Basic realm="oauth", charset="UTF-8"' }
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw new OAuthError(
+      'invalid_client',
+      'The Authorization header must be "Basic" and the form-encoded client id and secret.',
+      basicChallenge,
+    )
+  }
+}
+
+/** RFC 6749 section 2.3.1: both halves are form-encoded before they are joined. */
+const fromBasic = (authorization: string): { clientId: string; secret: string } => {
+  const encoded = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(authorization)?.[1] ?? ''
+  const [, clientId = '', secret = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString('utf8')) ?? []
+  return { clientId: decoded(clientId), secret: decoded(secret) }
+}
+
+const presented = ({
+  authorization,
+  client_id: id,
+  client_secret: secret,
+}: ClientCredentials): { clientId: string; secret: string | undefined } => {
+  if (authorization === undefined) {
+    if (id === undefined) throw new OAuthError('invalid_client', 'client_id is required.')
+    return { clientId: id, secret }
+  }
+  const basic = fromBasic(authorization)
+  if (secret !== undefined)
+    throw new OAuthError(
+      'invalid_request',
+      'The client proves itself in one way: the Authorization header or client_secret, not both.',
+    )
+  if (id !== undefined && id !== basic.clientId)
+    throw new OAuthError('invalid_request', 'client_id is not the client of the Authorization header.')
+  return basic.secret === '' ? { clientId: basic.clientId, secret: undefined } : basic
+}
+
+/**
+ * Identifies the caller of the endpoints that clients call directly. A confidential client may send its secret in either way; a public one
+ * has no secret. `begins`: the client may be new to us, so its metadata document is read.
+ */
+export const authenticateClient = async (
+  deps: ClientsDeps,
+  credentials: ClientCredentials,
+  options: { begins?: boolean } = {},
+): Promise<ClientRecord> => {
+  const { clientId, secret } = presented(credentials)
+  const refused = (why: string) =>
+    new OAuthError('invalid_client', why, credentials.authorization === undefined ? {} : basicChallenge)
+  const client = await (options.begins ? requireClient(deps, clientId) : findClient(deps, clientId)).catch((error: unknown) => {
+    throw error instanceof OAuthError && error.code === 'invalid_client' ? refused(error.message) : error
+  })
+  if (client.secretHash === null && secret !== undefined) throw refused('This client is public: it has no secret.')
+  if (client.secretHash !== null && (secret === undefined || !(await checkSecret(client.secretHash, secret))))
+    throw refused('The client secret is missing or wrong.')
+  return client
+}
+
+const staleSeconds = 3600
+
+/** A row that another transaction writes is passed over. */
+const touch = statement(
+  'oauth_clients.touch',
+  'update oauth_clients set last_used_at = $2 where id = (select id from oauth_clients where id = $1 for update skip locked)',
+)
+/** An hour stale at most: it only shows which registrations are idle. Without a statement where the client, as it was read, is fresh. */
+export const touchClient = async (
+  db: Db,
+  { id, lastUsedAt }: Pick<ClientRecord, 'id' | 'lastUsedAt'>,
+  at: Date,
+): Promise<void> => {
+  if (lastUsedAt === null || lastUsedAt < secondsAfter(at, -staleSeconds)) await db.query(touch, [id, at])
+}

@@ -1,0 +1,247 @@
+import { and, asc, eq, isNull } from 'drizzle-orm'
+import { sessionBehind } from '../../auth/credential.ts'
+import { effectivePermissions, isPermission, type Permission } from '../../auth/permissions.ts'
+import { type Principal, requireFreshProof } from '../../auth/principal.ts'
+import { newSecret, sha256 } from '../../auth/secrets.ts'
+import type { Derivations } from '../../auth/vault.ts'
+import type { Database, Db, Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
+import { oauthAuthorizations, oauthGrants } from '../../db/tables/oauth.ts'
+import { members, workspaces } from '../../db/tables/workspaces.ts'
+import { audit } from '../../events/audit.ts'
+import { earlier, isoTime, secondsAfter } from '../../lib/clock.ts'
+import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
+import { createGrant } from '../delegation/create.ts'
+import { presentControls } from '../delegation/present.ts'
+import type { Parts } from '../parts.ts'
+import {
+  type AuthorizationName,
+  type AuthorizationRecord,
+  answerUrl,
+  errorUrl,
+  findAuthorization,
+  lockAuthorization,
+} from './authorization-request.ts'
+import { isLocalRedirect, redirectHost } from './client-metadata.ts'
+import { type ClientRecord, clientIdOf, getClient } from './clients.ts'
+import { narrowControls, storedControls } from './controls.ts'
+import { formatUserCode } from './device.ts'
+import { OAuthError } from './errors.ts'
+import type { Authorization, Decision } from './schema.ts'
+import { isSubset } from './scopes.ts'
+import { newHandle } from './tokens.ts'
+
+/**
+ * A host identifies a client by serving its metadata document, but only for answers that go to that host itself. The device flow has no
+ * such answer: every caller can begin it with the address of another client's document, so no host identifies the client.
+ */
+const verifiedHost = (client: ClientRecord, redirectUri: string | null): string | null => {
+  if (client.url === null || redirectUri === null) return null
+  const { host, protocol } = new URL(client.url)
+  const fits = redirectUri.startsWith('https://') && new URL(redirectUri).host === host
+  return fits && protocol === 'https:' ? host : null
+}
+
+const statusOf = ({ status, expiresAt }: AuthorizationRecord, now: Date): Authorization['status'] => {
+  if (status === 'denied') return 'denied'
+  if (status === 'approved' || status === 'redeemed') return 'approved'
+  return expiresAt <= now ? 'expired' : 'pending'
+}
+
+export const presentConsentRequest = ({ authorization, client, workspaces }: ConsentRequest, now: Date): Authorization => ({
+  id: formatId('oauth_authorization', authorization.id),
+  flow: authorization.flow,
+  status: statusOf(authorization, now),
+  client: {
+    id: clientIdOf(client),
+    name: client.name,
+    uri: client.uri,
+    verified_host: verifiedHost(client, authorization.redirectUri),
+  },
+  user_code: authorization.userCode && formatUserCode(authorization.userCode),
+  redirect_host: authorization.redirectUri && redirectHost(authorization.redirectUri),
+  redirect_is_local: authorization.redirectUri !== null && isLocalRedirect(authorization.redirectUri),
+  scopes: authorization.scopes.filter(isPermission),
+  spending_controls: presentControls(storedControls(authorization.requestedControls)),
+  resources: authorization.resources,
+  workspaces: workspaces.map((workspace) => ({ ...workspace, id: formatId('workspace', workspace.id) })),
+  created_at: isoTime(authorization.createdAt),
+  expires_at: isoTime(authorization.expiresAt),
+})
+
+/** Long enough to copy a code by hand from a browser to a terminal; because of PKCE it is worthless to others meanwhile. */
+const codeTtlSeconds = 120
+
+type Membership = { id: Uuid; name: string; role: (typeof members.$inferSelect)['role']; permissions: Permission[] }
+
+const scopesOf = (authorization: AuthorizationRecord): Permission[] => authorization.scopes.filter(isPermission)
+
+const membershipsOf = prepare('oauth.memberships', { accountId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: workspaces.id, name: workspaces.name, role: members.role })
+    .from(members)
+    .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
+    .where(and(eq(members.accountId, at.accountId), eq(members.status, 'active'), isNull(workspaces.closedAt)))
+    .orderBy(asc(workspaces.id)),
+)
+
+const insertState = prepareInsert('oauth_grants.insert', oauthGrants)
+const decision = ['status', 'decidedAt', 'accountId'] as const
+const denyRow = prepareUpdate('oauth_authorizations.deny', oauthAuthorizations, decision)
+const approveRow = prepareUpdate('oauth_authorizations.approve', oauthAuthorizations, [
+  ...decision,
+  'grantId',
+  'codeHash',
+  'codeExpiresAt',
+])
+
+const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[]): Promise<Membership[]> => {
+  const rows = await db.run(membershipsOf, { accountId })
+  return rows.map((row) => {
+    const held = effectivePermissions(row.role, null)
+    return { ...row, permissions: scopes.filter((scope) => held.has(scope)) }
+  })
+}
+
+type ConsentRequest = { authorization: AuthorizationRecord; client: ClientRecord; workspaces: Membership[] }
+
+/** What a person is asked, and the workspaces for which they may agree. */
+export const readConsentRequest = async (
+  db: Database,
+  principal: Principal,
+  name: AuthorizationName,
+): Promise<ConsentRequest> => {
+  const authorization = await findAuthorization(db, principal, name)
+  const client = await getClient(db, authorization.clientId)
+  return { authorization, client, workspaces: await memberships(db, principal.accountId, scopesOf(authorization)) }
+}
+
+const requireOpen = async (tx: Tx, principal: Principal, authorization: AuthorizationRecord): Promise<void> => {
+  if (authorization.status !== 'pending') throw conflict('This request was decided already.', 'decided')
+  if (authorization.expiresAt <= tx.at) throw conflict('This request has expired: the application has to ask again.', 'expired')
+  const { sessionId } = authorization
+  if (sessionId !== null && sessionId !== (await sessionBehind(tx, principal.credential)))
+    throw new Refusal('forbidden', { message: 'This request was opened in another session: the application has to ask again.' })
+}
+
+const choosePermissions = async (
+  tx: Tx,
+  principal: Principal,
+  authorization: AuthorizationRecord,
+  decision: Decision,
+  workspaceId: Uuid,
+) => {
+  const requestedScopes = scopesOf(authorization)
+  if (decision.permissions && !isSubset(decision.permissions, requestedScopes))
+    throw invalidFields({ path: 'permissions', message: 'must name nothing that the client did not ask for' })
+  const workspace = (await memberships(tx, principal.accountId, requestedScopes)).find(({ id }) => id === workspaceId)
+  if (!workspace) throw notFound('workspace_id')
+  const chosen = decision.permissions ?? workspace.permissions
+  if (chosen.length === 0)
+    throw invalidFields({ path: 'permissions', message: 'you have none of the requested scopes in this workspace' })
+  return chosen
+}
+
+/** The grant expires with its code until the client has redeemed it: a consent that no client redeems leaves no grant behind. */
+const approve = async (
+  tx: Tx,
+  derivations: Derivations,
+  principal: Principal,
+  consentRequest: { authorization: AuthorizationRecord; client: ClientRecord },
+  decision: Decision,
+) => {
+  const { authorization, client } = consentRequest
+  requireFreshProof(principal.proof, tx.at)
+  if (!principal.capabilities.oauth) throw new Refusal('capability_disabled', { details: { capability: 'oauth' } })
+  const { at } = tx
+  const workspaceId = decision.workspace_id ?? principal.workspace.id
+  const permissions = await choosePermissions(tx, principal, authorization, decision, workspaceId)
+  const controls = narrowControls(
+    storedControls(authorization.requestedControls),
+    decision.spending_controls,
+    'spending_controls.',
+  )
+  const endsAt = decision.expires_at ?? null
+  if (endsAt && endsAt <= at) throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
+  const expiresAt = earlier(authorization.flow === 'code' ? secondsAfter(at, codeTtlSeconds) : authorization.expiresAt, endsAt)
+  const { grant } = await createGrant(tx, principal, {
+    kind: 'oauth',
+    label: client.name,
+    permissions,
+    controls,
+    expiresAt,
+    workspaceId,
+  })
+  insertState(tx, {
+    grantId: grant.id,
+    clientId: client.id,
+    resources: authorization.resources,
+    detailed: authorization.requestedControls !== null,
+    handle: newHandle(),
+    generation: 0,
+    keyId: derivations.currentKeyId,
+    expiresAt,
+    endsAt,
+  })
+  const code = newSecret('authorization_code')
+  const [codeHash, codeExpiresAt] = authorization.flow === 'code' ? [sha256(code), expiresAt] : [null, null]
+  const decided = { status: 'approved', decidedAt: at, accountId: principal.accountId, grantId: grant.id } as const
+  approveRow(tx, authorization.id, { ...decided, codeHash, codeExpiresAt })
+  const after = {
+    client_id: clientIdOf(client),
+    client_name: client.name,
+    permissions,
+    spending_controls: presentControls(controls),
+    redirect_uri: authorization.redirectUri,
+    ends_at: endsAt && isoTime(endsAt),
+  }
+  await audit(tx, principal, at, {
+    action: 'oauth_consent.approve',
+    workspaceId,
+    subject: { type: 'grant', id: grant.id },
+    after,
+  })
+  return code
+}
+
+const deny = async (
+  tx: Tx,
+
+  principal: Principal,
+  { authorization, client }: { authorization: AuthorizationRecord; client: ClientRecord },
+) => {
+  const { at } = tx
+  denyRow(tx, authorization.id, { status: 'denied', decidedAt: at, accountId: principal.accountId })
+  const subject = { type: 'oauth_client', id: client.id }
+  const after = { client_id: clientIdOf(client), client_name: client.name }
+  await audit(tx, principal, at, { action: 'oauth_consent.deny', subject, after })
+}
+
+type Decided = { status: 'approved' | 'denied'; redirectTo: string }
+
+/** The person's decision, once. Only a person in their own session can make it, and it never grants more than was requested. */
+export const decideAuthorization = async (
+  tx: Tx,
+  deps: Pick<Parts, 'config' | 'derivations'>,
+  principal: Principal,
+  name: AuthorizationName,
+  decision: Decision,
+): Promise<Decided> => {
+  if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot give access to others.' })
+  const authorization = await lockAuthorization(tx, principal, name)
+  await requireOpen(tx, principal, authorization)
+  const client = await getClient(tx, authorization.clientId)
+  const { publicUrl } = deps.config
+  const approved = decision.decision === 'approve'
+  const status = approved ? 'approved' : 'denied'
+  const code = approved ? await approve(tx, deps.derivations, principal, { authorization, client }, decision) : undefined
+  if (code === undefined) await deny(tx, principal, { authorization, client })
+  if (authorization.redirectUri === null) return { status, redirectTo: `${publicUrl}/device?outcome=${status}` }
+  const answer = { redirectUri: authorization.redirectUri, state: authorization.state, issuer: publicUrl }
+  return {
+    status,
+    redirectTo: code === undefined ? errorUrl(answer, new OAuthError('access_denied')) : answerUrl(answer, { code }),
+  }
+}

@@ -1,0 +1,180 @@
+import { grantBehind, sessionBehind } from '../../auth/credential.ts'
+import type { Principal } from '../../auth/principal.ts'
+import { digestOfSecret, newSecret, sha256 } from '../../auth/secrets.ts'
+import type { Database, Db, Tx } from '../../db/client.ts'
+import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
+import { invitations, members } from '../../db/tables/workspaces.ts'
+import { appendEvents } from '../../events/append.ts'
+import { audit } from '../../events/audit.ts'
+import { type Clock, daysAfter } from '../../lib/clock.ts'
+import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
+import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { publishMemberEvent } from './events.ts'
+import {
+  findInvitation,
+  findInvitationByToken,
+  findInviterName,
+  type InvitationRecord,
+  isAddressee,
+  isMember,
+} from './invitation-queries.ts'
+import { checkInvitedRole, rolesSince } from './member-rules.ts'
+import { lockMembership, requireOpen, requireUndelegated } from './membership.ts'
+import { invitationStatus, type PreviewedInvitation, presentInvitation } from './present.ts'
+import { findMembership, findWorkspace, lockWorkspace, type WorkspaceMembership, type WorkspaceRecord } from './queries.ts'
+import type { CreateInvitation } from './schema.ts'
+
+const insertRow = prepareInsert('invitations.insert', invitations)
+const revokeRow = prepareUpdate('invitations.revoke', invitations, ['revokedAt'])
+const acceptRow = prepareUpdate('invitations.accept', invitations, ['acceptedAt', 'acceptedBy'])
+const insertMember = prepareInsert('members.insert', members)
+
+const ttlDays = 7
+
+/** Creates an invitation and its token, which is stored only as a hash. */
+export const createInvitation = async (
+  tx: Tx,
+  principal: Principal,
+  input: CreateInvitation,
+): Promise<{ invitation: InvitationRecord; token: string }> => {
+  const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
+  requireOpen(workspace)
+  checkInvitedRole(member.role, input.role)
+  const addressee = { email: input.email ?? null, walletAddress: input.wallet_address ?? null }
+  const addressed = addressee.email !== null || addressee.walletAddress !== null
+  if (addressed && (await isMember(tx, workspace.id, addressee)))
+    throw conflict('This person is already a member.', 'already_member')
+  const { at } = tx
+  const token = newSecret('invitation')
+  const invitation: InvitationRecord = {
+    id: newId(),
+    workspaceId: workspace.id,
+    role: input.role,
+    ...addressee,
+    tokenHash: sha256(token),
+    invitedBy: principal.accountId,
+    originSessionId: await sessionBehind(tx, principal.credential),
+    originGrantId: await grantBehind(tx, principal.credential, principal.grant?.id ?? null),
+    createdAt: at,
+    expiresAt: daysAfter(at, ttlDays),
+    acceptedAt: null,
+    acceptedBy: null,
+    revokedAt: null,
+  }
+  insertRow(tx, invitation)
+  const { id } = invitation
+  const data = presentInvitation(invitation, at)
+  await appendEvents(tx, [{ type: 'member.invited', accountId: principal.accountId, workspaceId: workspace.id, data }])
+  const after = {
+    role: input.role,
+    email: input.email,
+    wallet: input.wallet_address,
+    expires_at: data.expires_at,
+    secret_digest: digestOfSecret(invitation.tokenHash),
+  }
+  await audit(tx, principal, at, { action: 'invitation.create', subject: { type: 'invitation', id }, after })
+  return { invitation, token }
+}
+
+/** A second call gives the same answer. An accepted invitation is a membership by now, which has its own route to end it. */
+export const revokeInvitation = async (tx: Tx, principal: Principal, id: Uuid): Promise<InvitationRecord> => {
+  const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
+  const invitation = found(await findInvitation(tx, { workspaceId: workspace.id, id }))
+  if (invitation.acceptedAt) throw conflict('The invitation was accepted.', 'invitation_accepted')
+  if (invitation.revokedAt) return invitation
+  return revoke(tx, principal, invitation)
+}
+
+const revoke = async (tx: Tx, principal: Principal, invitation: InvitationRecord): Promise<InvitationRecord> => {
+  const { id, workspaceId } = invitation
+  revokeRow(tx, id, { revokedAt: tx.at })
+  await audit(tx, principal, tx.at, { action: 'invitation.revoke', workspaceId, subject: { type: 'invitation', id } })
+  return { ...invitation, revokedAt: tx.at }
+}
+
+/** Ends an invitation of the caller's, in whichever workspace, if nobody has accepted it: read again under the lock that accepting takes. */
+export const endPendingInvitation = async (
+  tx: Tx,
+  principal: Principal,
+  { id, workspaceId }: InvitationRecord,
+): Promise<void> => {
+  await lockWorkspace(tx, workspaceId)
+  const invitation = await findInvitation(tx, { workspaceId, id })
+  if (invitation && invitationStatus(invitation, tx.at) === 'pending') await revoke(tx, principal, invitation)
+}
+
+/** The invitation of a token, read under its workspace's lock: when two accounts accept it at once, the second finds it used. */
+const lockInvitation = async (tx: Tx, token: string): Promise<{ invitation: InvitationRecord; workspace: WorkspaceRecord }> => {
+  const tokenHash = sha256(token)
+  const unlocked = await findInvitationByToken(tx, { tokenHash })
+  const workspace = unlocked && (await lockWorkspace(tx, unlocked.workspaceId))
+  const invitation = workspace && (await findInvitationByToken(tx, { tokenHash }))
+  if (!invitation) throw notFound()
+  return { invitation, workspace }
+}
+
+const refuseUnusable = (invitation: InvitationRecord, now: Date): void => {
+  const status = invitationStatus(invitation, now)
+  if (status === 'pending') return
+  throw conflict(`The invitation is ${status === 'accepted' ? 'used' : status}.`, `invitation_${status}`)
+}
+
+const requireAddressee = async (db: Db, accountId: Uuid, invitation: InvitationRecord): Promise<void> => {
+  if (invitation.email === null && invitation.walletAddress === null) return
+  if (await isAddressee(db, accountId, invitation)) return
+  throw new Refusal('forbidden', {
+    message:
+      'The invitation is addressed to an e-mail or a wallet that is not verified on this account. A contract wallet is one on its chain: it is invited as eip155:<chain>:<address>.',
+  })
+}
+
+/** Makes the caller a member. The same account gets the same answer again while it is a member by this invitation. */
+export const acceptInvitation = async (tx: Tx, principal: Principal, token: string): Promise<WorkspaceMembership> => {
+  const { accountId } = principal
+  // A membership belongs to a person: a delegated credential can neither accept an invitation nor see one.
+  requireUndelegated(principal)
+  const { invitation, workspace } = await lockInvitation(tx, token)
+  await requireAddressee(tx, accountId, invitation)
+  const member = await findMembership(tx, workspace.id, accountId)
+  if (invitation.acceptedBy === accountId && member) return { workspace, member }
+  const { at } = tx
+  refuseUnusable(invitation, at)
+  if (member) throw conflict('This account is already a member of the workspace.', 'already_member')
+  requireOpen(workspace)
+  const joined = {
+    id: newId(),
+    workspaceId: workspace.id,
+    accountId,
+    role: invitation.role,
+    status: 'active' as const,
+    lastUsedAt: null,
+    ...rolesSince({ role: invitation.role, status: 'active' }, at),
+    createdAt: at,
+    updatedAt: at,
+  }
+  insertMember(tx, joined)
+  acceptRow(tx, invitation.id, { acceptedAt: at, acceptedBy: accountId })
+  await publishMemberEvent(tx, 'member.joined', joined)
+  await audit(tx, principal, at, {
+    action: 'invitation.accept',
+    workspaceId: workspace.id,
+    subject: { type: 'invitation', id: invitation.id },
+    after: { member: formatId('member', joined.id), role: joined.role },
+  })
+  return { workspace, member: joined }
+}
+
+/** What a person sees before they accept; refused in the same cases as accepting, except for a stopped workspace. */
+export const previewInvitation = async (
+  db: Database,
+  clock: Clock,
+  principal: Principal,
+  token: string,
+): Promise<PreviewedInvitation> => {
+  const invitation = await findInvitationByToken(db, { tokenHash: sha256(token) })
+  const workspace = invitation && (await findWorkspace(db, invitation.workspaceId))
+  if (!workspace) throw notFound()
+  await requireAddressee(db, principal.accountId, invitation)
+  if (invitation.acceptedBy !== principal.accountId) refuseUnusable(invitation, clock.now())
+  return { invitation, workspace, inviterName: await findInviterName(db, invitation.invitedBy) }
+}
