@@ -1,5 +1,4 @@
 import { makePgArray } from 'drizzle-orm/pg-core'
-import type { Uuid } from '../lib/ids.ts'
 import { only } from '../lib/lists.ts'
 import { type Db, isTx, statement } from './client.ts'
 import { joinTurn } from './join-turn.ts'
@@ -31,16 +30,6 @@ export const together = <Key, Value>(
     return known(key)
   }
 }
-
-/** A reader of the rows of many ids, by one that has lists of them: an id that is in the lists of several requests of a turn is read once. */
-export const togetherByIds = <Row>(
-  read: (db: Db, ids: readonly Uuid[]) => Promise<readonly Row[]>,
-  idOf: (row: Row) => Uuid,
-): ((db: Db, ids: readonly Uuid[]) => Promise<readonly Row[]>) =>
-  together(async (db, lists: readonly (readonly Uuid[])[]) => {
-    const rowsOf = Map.groupBy(await read(db, [...new Set(lists.flat())]), idOf)
-    return lists.map((ids) => ids.flatMap((id) => rowsOf.get(id) ?? []))
-  }, mostReadTogether)
 
 type SqlType = 'uuid' | 'date' | 'timestamptz' | 'text' | 'int' | 'bigint' | 'xid8' | 'uuid[]' | 'text[]'
 /** The type of each part of a key in SQL. */

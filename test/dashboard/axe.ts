@@ -57,9 +57,14 @@ const run = (page: Page, within: string, only: object = {}): Promise<string[]> =
        .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' ')).join(', ')))`,
   )
 
-/** A colour on its way from one theme to the other is neither's. */
-const endTransitions =
-  'for (const animation of document.getAnimations()) if (animation instanceof CSSTransition) animation.finish()'
+/** A colour on its way from one theme to the other is neither's. The end of one begins those of the elements that inherit from it. */
+const endTransitions = `(() => {
+  for (let last = 0; last < 50; last += 1) {
+    const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition)
+    if (transitions.length === 0) return
+    for (const transition of transitions) transition.finish()
+  }
+})()`
 
 const load = async (page: Page): Promise<void> => {
   if (await page.evaluate("typeof axe === 'object'")) return

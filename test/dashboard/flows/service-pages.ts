@@ -94,8 +94,6 @@ export const servicePages = (world: World): void => {
     await page.getByText('What `bank_code` takes.').first().waitFor()
     expect(await problemsOf(page, 'docs')).toEqual([])
     await page.evaluate("document.body.classList.replace('light-mode', 'dark-mode')")
-    // Its colours change over time.
-    await page.evaluate('Promise.allSettled(document.getAnimations().map(({ finished }) => finished))')
     expect(await inspector.contrastInBothThemes(page)).toEqual([])
     await takeScreenshots(page, 'docs-dark')
     await tryIt.click()
