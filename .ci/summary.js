@@ -18,11 +18,5 @@ const skipped = result.numPendingTests + result.numTodoTests
 const counted = result.numFailedTests + brokenFiles
 const failed = counted === 0 && (exitStatus !== '0' || passed === 0) ? 1 : counted
 
-// A test that failed and then passed is a fault of the test or of the service: it is named, so that somebody mends its cause.
-for (const { assertionResults } of result.testResults)
-  for (const { status, fullName, failureMessages } of assertionResults)
-    if (status === 'passed' && failureMessages.length > 0)
-      console.log(`passed only when it was tried again: ${fullName}\n  ${failureMessages[0].split('\n', 1)[0]}`)
-
 console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
 process.exitCode = failed === 0 ? 0 : 1
