@@ -17,8 +17,8 @@ test('the limits of a new key are suggested from what other agents spend on a da
   const { page, close } = await visitAs(world, person)
   await page.goto('/developers/keys/new')
   // Twice the day, rounded up to two digits; three times the usual payment would be more than the day.
-  expect(await page.getByLabel('Daily limit').inputValue()).toBe('6,300')
-  expect(await page.getByLabel('Per-payment limit').inputValue()).toBe('6,300')
+  await expect.poll(() => page.getByLabel('Daily limit').inputValue()).toBe('6,300')
+  await expect.poll(() => page.getByLabel('Per-payment limit').inputValue()).toBe('6,300')
   await close()
 })
 
@@ -35,7 +35,7 @@ test('each kind of agent has one line to copy that leads to this service', async
   ]
   for (const [kind, label, line] of lines) {
     await page.getByRole('button', { name: kind, exact: true }).click()
-    expect(await page.getByLabel(label).textContent()).toBe(line)
+    await expect.poll(() => page.getByLabel(label).textContent()).toBe(line)
   }
   await close()
 })

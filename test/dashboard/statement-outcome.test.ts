@@ -63,7 +63,7 @@ test('unknown payments end from their page: by a statement that is compared ther
   const walk = countSteps()
   await page.goto('/reconciliation/unknown')
   await page.getByText(/^KES\s1,300 to/).waitFor()
-  expect(await page.getByText(/^The rail was last asked /).count()).toBe(3)
+  await expect.poll(() => page.getByText(/^The rail was last asked /).count()).toBe(3)
   // Files that prove nothing about them say why.
   await page
     .getByText(/about 2 payments of unknown outcome: it does not name the account that it is of/)
@@ -79,19 +79,24 @@ test('unknown payments end from their page: by a statement that is compared ther
   await dialog.getByLabel('Statement', { exact: true }).setInputFiles(file)
   await walk.press(dialog.getByRole('button', { name: 'Compare' }))
   await dialog.getByText('It lists 1 of 3 unknown payments').waitFor()
-  const settled = await dialog.locator('li').allTextContents()
-  expect(settled.map((line) => line.replaceAll('\u00a0', ' ').replace(/Supplier \d+/, 'X'))).toEqual([
-    expect.stringMatching(/^KES 1,700 to XNot named in it\. It says nothing about one payment of unknown outcome: /),
-    expect.stringMatching(/^KES 1,500 to XNot listed in it\. The statement is of the account that pays this/),
-    expect.stringMatching(/^KES 1,300 to XIn it\. The statement lists one payment of this sum/),
-  ])
+  const settled = async () =>
+    (await dialog.locator('li').allTextContents()).map((line) => line.replaceAll('\u00a0', ' ').replace(/Supplier \d+/, 'X'))
+  await expect
+    .poll(settled)
+    .toEqual([
+      expect.stringMatching(/^KES 1,700 to XNot named in it\. It says nothing about one payment of unknown outcome: /),
+      expect.stringMatching(/^KES 1,500 to XNot listed in it\. The statement is of the account that pays this/),
+      expect.stringMatching(/^KES 1,300 to XIn it\. The statement lists one payment of this sum/),
+    ])
   expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
   await takeScreenshots(page, 'statement-settles')
   await walk.press(dialog.getByRole('button', { name: 'Close' }).last())
   await takeScreenshots(page, 'unknown-payments')
   expect(await inspector.inBothThemes(page)).toEqual([])
   await page.setViewportSize(phone)
-  expect(await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')).toBe(false)
+  await expect
+    .poll(() => page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth'))
+    .toBe(false)
   await page.setViewportSize(desk)
   await walk.press(page.getByRole('button', { name: /^Paid: KES\s1,300/ }))
   expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
@@ -99,7 +104,7 @@ test('unknown payments end from their page: by a statement that is compared ther
   await page.getByText('Payment recorded as succeeded').waitFor()
   expect(walk.steps).toBe(5)
   expect(await paymentOf(payer, listed)).toMatchObject({ status: 'succeeded', provider_receipt: 'ALONE00001' })
-  expect((await paymentOf(payer, missing)).status).toBe('unknown')
+  await expect.poll(async () => (await paymentOf(payer, missing)).status).toBe('unknown')
 
   // Whoever uploads a file may have written it. What was reconciled on the server offers how a payment ended.
   await reconcile(`Short Code:,600997\n${text}`)
@@ -110,10 +115,10 @@ test('unknown payments end from their page: by a statement that is compared ther
   await dialog.getByText('its money returns to the account that paid').waitFor()
   await dialog.getByRole('button', { name: 'Record as failed' }).click()
   await page.getByText('Payment recorded as failed').waitFor()
-  expect((await paymentOf(payer, missing)).status).toBe('failed')
+  await expect.poll(async () => (await paymentOf(payer, missing)).status).toBe('failed')
   await page.getByText(/^KES\s1,500 to/).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: /^Not paid: KES\s1,700/ }).click()
-  expect(await dialog.getByRole('button', { name: 'Record as failed' }).isDisabled()).toBe(true)
+  await expect.poll(() => dialog.getByRole('button', { name: 'Record as failed' }).isDisabled()).toBe(true)
   await dialog.getByLabel('Evidence').fill('The portal does not know the order; ticket 4711')
   await takeScreenshots(page, 'unknown-by-hand')
   expect(await inspector.inBothThemes(page, 'dialog')).toEqual([])
@@ -125,7 +130,7 @@ test('unknown payments end from their page: by a statement that is compared ther
   const again = page.getByRole('dialog', { name: 'Confirm that it is you' })
   await again.getByRole('button', { name: /Test Wallet/ }).click()
   await page.getByText('Every payment has a known outcome').waitFor()
-  expect((await paymentOf(payer, late)).status).toBe('failed')
+  await expect.poll(async () => (await paymentOf(payer, late)).status).toBe('failed')
   const [act] = await service.deps.db.query<{ after: { evidence: string } }>(
     "select after from audit_log where action = 'admin.payment_resolve' order by id desc limit 1",
   )
@@ -136,7 +141,7 @@ test('unknown payments end from their page: by a statement that is compared ther
   const other = await visitAs(world, payer)
   await other.page.goto('/reconciliation/unknown')
   await other.page.getByText('Only administrators can see this').waitFor()
-  expect(await other.page.getByRole('button', { name: /paid/i }).count()).toBe(0)
+  await expect.poll(() => other.page.getByRole('button', { name: /paid/i }).count()).toBe(0)
   await other.close()
   // What has passed is sealed here, as the regular job does elsewhere.
   await pass(service, 1)

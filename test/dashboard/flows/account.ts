@@ -12,12 +12,12 @@ export const accountFlows = (world: World): void => {
   test('the only sign-in method cannot be unlinked, and the page says why', async () => {
     const { page } = await shared.at('/account')
     const unlink = page.getByRole('button', { name: 'Unlink Wallet' })
-    expect(await unlink.getAttribute('aria-disabled')).toBe('true')
+    await expect.poll(() => unlink.getAttribute('aria-disabled')).toBe('true')
     await page.getByText('This is your only sign-in method').waitFor()
     // Every page says it, until there is one.
     await page.getByRole('link', { name: 'Add a second way in' }).waitFor()
     await unlink.click({ force: true })
-    expect(await page.getByRole('dialog').count()).toBe(0)
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0)
   })
 
   test('a second wallet is linked by its signature, and either can then be unlinked', async () => {
@@ -65,7 +65,7 @@ export const accountFlows = (world: World): void => {
     const dialog = page.getByRole('dialog')
     await dialog.getByText('Reading what it signed…').waitFor({ state: 'detached' })
     await dialog.getByText('100 mandates in force were signed with it and will be revoked.').waitFor()
-    expect(await dialog.getByText(/approvals? of a payment/).count()).toBe(0)
+    await expect.poll(() => dialog.getByText(/approvals? of a payment/).count()).toBe(0)
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: 'Unlink Wallet' }).last().click()
     await dialog.getByText('1 mandate in force was signed with it and will be revoked.').waitFor()
@@ -153,7 +153,7 @@ export const accountFlows = (world: World): void => {
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere else' }).click()
     await page.getByText('2 sessions ended').waitFor()
     for (const other of others) expect((await other.api.get('/v1/accounts/me')).status).toBe(401)
-    expect((await person.api.get('/v1/accounts/me')).status).toBe(200)
+    await expect.poll(async () => (await person.api.get('/v1/accounts/me')).status).toBe(200)
     await close()
   })
 }

@@ -49,11 +49,11 @@ export const approvalLinkFlows = (world: World): void => {
     await page.getByRole('heading', { name: /^KES\s23,499 to Savannah Supplies Ltd$/ }).waitFor()
     await page.getByRole('button', { name: 'Approve with Test Wallet' }).click()
     await page.getByText('Sign again with a wallet that is linked to the account.').waitFor()
-    expect(await statusOf(home)).toBe('pending')
+    await expect.poll(() => statusOf(home)).toBe('pending')
     await page.getByRole('button', { name: 'Choose another account in Test Wallet' }).click()
     await page.getByRole('heading', { name: 'Approved' }).waitFor()
     expect(wallet.signed).toHaveLength(2)
-    expect(await statusOf(home)).toBe('approved')
+    await expect.poll(() => statusOf(home)).toBe('approved')
     expect(complaints).toEqual([])
     await close()
   })
@@ -66,7 +66,7 @@ export const approvalLinkFlows = (world: World): void => {
     await byWallet.press(page.getByRole('button', { name: 'Approve with Test Wallet' }))
     await page.getByRole('heading', { name: 'Approved' }).waitFor()
     expect(byWallet.steps).toBe(1)
-    expect(await statusOf(home)).toBe('approved')
+    await expect.poll(() => statusOf(home)).toBe('approved')
     expect(complaints).toEqual([])
     await close()
   })
@@ -81,7 +81,7 @@ export const approvalLinkFlows = (world: World): void => {
     })
     await page.goto(`/approve/${home.approvalId}`)
     await page.getByRole('button', { name: 'Approve with Test Wallet' }).waitFor()
-    expect(await page.getByRole('button', { name: /^Reject/ }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: /^Reject/ }).count()).toBe(0)
     loaded.resolve()
     await page.getByRole('button', { name: 'Reject with Test Wallet' }).waitFor()
     await page.getByText('Sign on another device or tool').click()
@@ -92,7 +92,7 @@ export const approvalLinkFlows = (world: World): void => {
     await page.getByLabel('Signature').fill(await home.person.wallet.signMessage({ message }))
     await page.getByRole('button', { name: 'Submit signature' }).click()
     await page.getByRole('heading', { name: 'Rejected' }).waitFor()
-    expect(await statusOf(home)).toBe('rejected')
+    await expect.poll(() => statusOf(home)).toBe('rejected')
     expect(wallet.signed).toEqual([])
     await close()
   })
@@ -121,7 +121,7 @@ export const approvalLinkFlows = (world: World): void => {
     for (const id of [home.approvalId, paybill.body.approval_id, again.body.approval_id, list.body.approval_id]) {
       await page.setViewportSize(small)
       await page.goto(`/approve/${id}`)
-      expect(await linesMissingOn(page, await messageOf(id))).toEqual([])
+      await expect.poll(async () => linesMissingOn(page, await messageOf(id))).toEqual([])
       await takeScreenshots(page, `approve-${titles.length}`)
       titles.push(((await page.getByRole('heading').first().textContent()) ?? '').replace('\u00a0', ' '))
     }
@@ -180,7 +180,7 @@ export const approvalLinkFlows = (world: World): void => {
       const json = { message, status: 'pending', expires_at: new Date(Date.now() + 3_600_000).toISOString() }
       await page.route(/\/message\?/, (route) => route.fulfill({ json }))
       await page.goto(`/approve/${home.approvalId}`)
-      expect(await linesMissingOn(page, message)).toEqual([])
+      await expect.poll(() => linesMissingOn(page, message)).toEqual([])
       await takeScreenshots(page, `approve-${message.length}`)
       await page.unrouteAll()
     }
@@ -220,21 +220,21 @@ export const approvalLinkFlows = (world: World): void => {
     await page.getByRole('heading', { name: 'Approved' }).waitFor()
     expect(walk.steps).toBe(4)
     const approval = async (one: string) => (await team.within(team.owner).get(`/v1/approvals/${one}`)).body
-    expect(await approval(id)).toMatchObject({ status: 'approved', decisions: [{ via: 'credential' }] })
+    await expect.poll(() => approval(id)).toMatchObject({ status: 'approved', decisions: [{ via: 'credential' }] })
     const offered = page.getByRole('button', { name: /Approve|Reject/ }).or(page.getByText('Sign in to decide'))
     await page.reload()
     await page.getByRole('heading', { name: 'Approved' }).waitFor()
-    expect(await offered.count()).toBe(0)
+    await expect.poll(() => offered.count()).toBe(0)
     await context.clearCookies()
     await page.reload()
     await page.getByRole('heading', { name: 'Approved' }).waitFor()
-    expect(await offered.count()).toBe(0)
+    await expect.poll(() => offered.count()).toBe(0)
     // What someone else ends while the page is open is noticed without a reload.
     await page.goto(`/approve/${other}`)
     await page.getByText('Sign in to decide').waitFor()
     await team.within(team.owner).post(`/v1/payments/${(await approval(other)).payment.id}/cancel`)
     await page.getByRole('heading', { name: 'Cancelled' }).waitFor()
-    expect(await offered.count()).toBe(0)
+    await expect.poll(() => offered.count()).toBe(0)
     await context.close()
   })
 
@@ -247,8 +247,8 @@ export const approvalLinkFlows = (world: World): void => {
     for (const path of [`/approve/${id}`, `/approvals/${id}`]) {
       await page.goto(path)
       await page.getByText('You requested this payment').waitFor()
-      expect(await page.getByRole('button', { name: /^(Approve|Reject|Sign approval)/ }).count()).toBe(0)
-      expect(await page.getByText('Sign on another device').count()).toBe(0)
+      await expect.poll(() => page.getByRole('button', { name: /^(Approve|Reject|Sign approval)/ }).count()).toBe(0)
+      await expect.poll(() => page.getByText('Sign on another device').count()).toBe(0)
     }
     await close()
   })
@@ -259,7 +259,9 @@ export const approvalLinkFlows = (world: World): void => {
     const signingPage = `${world.service.api.url}/approve/${home.approvalId}`
     await page.goto(`/approvals/${home.approvalId}`)
     await page.getByRole('button', { name: 'QR code' }).click()
-    expect(await modulesOf(page.getByRole('img', { name: 'Signing link as a QR code' }))).toEqual(modulesFor(signingPage))
+    await expect
+      .poll(() => modulesOf(page.getByRole('img', { name: 'Signing link as a QR code' })))
+      .toEqual(modulesFor(signingPage))
 
     // A browser without a wallet in it: first at a desk, then on a phone.
     const context = await page.context().browser()?.newContext({ baseURL: world.service.api.url })
@@ -267,9 +269,9 @@ export const approvalLinkFlows = (world: World): void => {
     if (!context || !bare) throw new Error('the browser is closed')
     await bare.goto(signingPage)
     await bare.getByText('Use a wallet on your phone').click()
-    expect(await modulesOf(bare.getByRole('img', { name: 'This page as a QR code' }))).toEqual(modulesFor(signingPage))
+    await expect.poll(() => modulesOf(bare.getByRole('img', { name: 'This page as a QR code' }))).toEqual(modulesFor(signingPage))
     const links = bare.getByRole('link', { name: /^Open in / })
-    expect(await links.count()).toBe(0)
+    await expect.poll(() => links.count()).toBe(0)
     const devtools = await context.newCDPSession(bare)
     await devtools.send('Emulation.setTouchEmulationEnabled', { enabled: true })
     await devtools.send('Emulation.setDeviceMetricsOverride', { ...phone, deviceScaleFactor: 1, mobile: true })
@@ -285,17 +287,17 @@ export const approvalLinkFlows = (world: World): void => {
     const cookie = { name: 'service_session', value: home.person.cookie, url: world.service.api.url }
     await bare.goto('/sign-in')
     await bare.getByText('Sandbox', { exact: true }).waitFor()
-    expect(await bare.locator('main').getByRole('button').first().textContent()).toContain('Google')
+    await expect.poll(() => bare.locator('main').getByRole('button').first().textContent()).toContain('Google')
     await context.addCookies([{ ...cookie, httpOnly: true, sameSite: 'Lax' }])
     await bare.goto(`/approvals/${home.approvalId}`)
     await bare.getByRole('button', { name: 'Approve', exact: true }).waitFor()
-    expect(await bare.getByRole('button', { name: 'Sign approval' }).count()).toBe(0)
+    await expect.poll(() => bare.getByRole('button', { name: 'Sign approval' }).count()).toBe(0)
     await context.close()
 
     // If the browser has a wallet, only that wallet is offered.
     await page.goto(signingPage)
     await page.getByRole('button', { name: 'Approve with Test Wallet' }).waitFor()
-    expect(await page.getByText('No wallet in this browser').count()).toBe(0)
+    await expect.poll(() => page.getByText('No wallet in this browser').count()).toBe(0)
     await close()
   })
 }

@@ -15,11 +15,11 @@ export const beneficiaryFlows = (world: World): void => {
     await destination.fill('12')
     await page.getByRole('button', { name: 'Add beneficiary' }).click()
     await page.locator('[aria-invalid="true"]').waitFor()
-    expect(await destination.getAttribute('aria-invalid')).toBe('true')
+    await expect.poll(() => destination.getAttribute('aria-invalid')).toBe('true')
     await destination.fill('0712 345 678')
     await page.getByRole('button', { name: 'Add beneficiary' }).click()
     await page.getByRole('heading', { name: 'Njeri' }).waitFor()
-    expect(await page.content()).not.toContain('712345678')
+    await expect.poll(() => page.content()).not.toContain('712345678')
     expect(complaints).toEqual([])
   })
 
@@ -36,12 +36,12 @@ export const beneficiaryFlows = (world: World): void => {
     }
     await confirm('Freeze')
     await page.getByText('Payments to this beneficiary are frozen').waitFor()
-    expect(await status()).toBe('frozen')
+    await expect.poll(() => status()).toBe('frozen')
     await confirm('Unfreeze')
-    expect(await status()).toBe('active')
+    await expect.poll(() => status()).toBe('active')
     await confirm('Archive')
-    expect(await status()).toBe('archived')
-    expect(await page.getByRole('link', { name: 'Pay', exact: true }).count()).toBe(0)
+    await expect.poll(() => status()).toBe('archived')
+    await expect.poll(() => page.getByRole('link', { name: 'Pay', exact: true }).count()).toBe(0)
   })
 
   test('a bank is chosen by its name', async () => {

@@ -31,7 +31,7 @@ export const developerFlows = (world: World): void => {
       .getByText(/of KES\s2,500.00/)
       .first()
       .waitFor()
-    expect(await page.content()).not.toContain(key)
+    await expect.poll(() => page.content()).not.toContain(key)
     await page.getByRole('link', { name: 'Developers', exact: true }).click()
     await page.getByRole('link', { name: 'Requests' }).click()
     await page.getByRole('button', { name: /api-keys/ }).click()
@@ -53,7 +53,7 @@ export const developerFlows = (world: World): void => {
     await page.getByLabel('Require approval').fill('')
     await page.getByText('Enter at least one limit, or choose “No limit”.').waitFor()
     await page.getByRole('button', { name: 'Create key' }).click({ force: true })
-    expect(await keys()).toEqual(before)
+    await expect.poll(() => keys()).toEqual(before)
     await page.getByRole('radio', { name: /No limit/ }).check()
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'I’ve saved it' }).click()
@@ -80,13 +80,13 @@ export const developerFlows = (world: World): void => {
       await visited.page.getByRole('heading', { name: 'Account' }).waitFor()
       return texts
     }
-    expect(await suggested()).toEqual(['1,000', '5,000', '50,000', '1,000'])
+    await expect.poll(() => suggested()).toEqual(['1,000', '5,000', '50,000', '1,000'])
     const bot = await createKey(person, { name: 'Bot' })
     for (const amount of ['30000', '50000', '70000'])
       expect((await bot.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: amount })).status).toBe(201)
-    expect(await suggested()).toEqual(['1,500', '3,000', '30,000', '1,500'])
+    await expect.poll(() => suggested()).toEqual(['1,500', '3,000', '30,000', '1,500'])
     await bot.api.post('/v1/payments', { beneficiary_id: payee, amount_minor: '20000000' })
-    expect((await suggested())[1]).toBe('20,000')
+    await expect.poll(async () => (await suggested())[1]).toBe('20,000')
     await visited.close()
   })
 
@@ -101,7 +101,7 @@ export const developerFlows = (world: World): void => {
     await dialog.getByText('Copy it now').waitFor()
     const secret = () => dialog.locator('[data-secret]').first().textContent()
     const keys = async (): Promise<Json[]> => (await person.api.get('/v1/accounts/me/api-keys')).body.data
-    expect(await keys()).toHaveLength(1)
+    await expect.poll(() => keys()).toHaveLength(1)
     await dialog.getByRole('button', { name: 'I’ve saved it' }).click()
 
     await page.goto('/developers/keys/new')
@@ -124,7 +124,7 @@ export const developerFlows = (world: World): void => {
     await dialog.getByRole('button', { name: 'Revoke it and make another' }).click()
     await dialog.getByText('Copy it now').waitFor()
     const key = (await secret()) ?? ''
-    expect((await world.service.api.as({ bearer: key }).get('/v1/credentials/current')).status).toBe(200)
+    await expect.poll(async () => (await world.service.api.as({ bearer: key }).get('/v1/credentials/current')).status).toBe(200)
     const named = (await keys()).filter(({ name }) => name === 'Lost')
     expect(named.map(({ status }) => status).sort()).toEqual(['active', 'revoked'])
     expect(complaints).toEqual([])
@@ -139,7 +139,7 @@ export const developerFlows = (world: World): void => {
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
     const fresh = (await page.getByRole('dialog').locator('[data-secret]').textContent()) ?? ''
     await page.getByRole('dialog').getByRole('button', { name: 'I’ve saved it' }).click()
-    expect((await old.api.get('/v1/accounts/me')).status).toBe(200)
+    await expect.poll(async () => (await old.api.get('/v1/accounts/me')).status).toBe(200)
     await page.getByText('Old key').waitFor()
     await page.getByRole('button', { name: 'Edit limits' }).click()
     await page.getByRole('dialog').getByLabel('Monthly limit').fill('9000')
@@ -153,7 +153,9 @@ export const developerFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Revoke' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('Batch revoked').waitFor()
-    expect((await world.service.api.as({ bearer: fresh }).get('/v1/accounts/me')).body.error).toBe('api_key_revoked')
+    await expect
+      .poll(async () => (await world.service.api.as({ bearer: fresh }).get('/v1/accounts/me')).body.error)
+      .toBe('api_key_revoked')
   })
 
   test('an agent that connects is announced, and everything by agents is stopped in one act', async () => {
@@ -161,7 +163,7 @@ export const developerFlows = (world: World): void => {
     const { page, complaints, close } = await visitAs(world, person)
     await page.goto('/agents')
     await page.getByText('Waiting for it to connect…').waitFor()
-    expect(await page.getByLabel('Address for Claude').textContent()).toBe(`${world.service.api.url}/mcp`)
+    await expect.poll(() => page.getByLabel('Address for Claude').textContent()).toBe(`${world.service.api.url}/mcp`)
     await authorizeAgent(world.service.api, person)
     await createKey(person, { name: 'Batch' })
     await page.getByText(/ is connected$/).waitFor()
@@ -209,11 +211,13 @@ export const developerFlows = (world: World): void => {
     await list.getByText(/Per-payment limit raised from KES\s500.00 to KES\s600.00 by Amina Otieno/).waitFor()
     await list.getByText(/Paid 3 times, KES\s930.00 together/).waitFor()
     await list.getByText('Added the beneficiary Mpya Traders').waitFor()
-    expect(await list.getByRole('link', { name: /Raise/ }).count()).toBe(0)
+    await expect.poll(() => list.getByRole('link', { name: /Raise/ }).count()).toBe(0)
     await page.getByRole('button', { name: 'Confirm 1 beneficiary' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Confirm all' }).click()
     await page.getByText('1 beneficiary confirmed').waitFor()
-    expect((await team.within(team.owner).get(`/v1/beneficiaries/${second}`)).body.confirmation).toBe('confirmed')
+    await expect
+      .poll(async () => (await team.within(team.owner).get(`/v1/beneficiaries/${second}`)).body.confirmation)
+      .toBe('confirmed')
     await page.getByRole('button', { name: 'Archive 2 beneficiaries' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Archive all' }).click()
     await page.getByText('2 beneficiaries archived').waitFor()
@@ -307,11 +311,13 @@ export const developerFlows = (world: World): void => {
     const payee = await newBeneficiary(person.api, { display_name: 'Baraka Stores' })
     const { page, complaints, close } = await visitAs(world, person)
     await page.goto('/developers/try')
-    const paths = await page.getByLabel('Operation').locator('option').allTextContents()
+    const options = page.getByLabel('Operation').locator('option')
+    await expect.poll(() => options.count()).toBeGreaterThan(10)
+    const paths = await options.allTextContents()
     const { paths: documented } = (await world.service.api.get('/openapi.json')).body
     for (const text of paths) expect(Object.keys(documented[text.split(': ').at(-1) ?? ''])).toContain('get')
     await page.getByLabel('Operation').selectOption('/v1/beneficiaries/{id}')
-    expect(await page.getByRole('button', { name: 'Send' }).getAttribute('aria-disabled')).toBe('true')
+    await expect.poll(() => page.getByRole('button', { name: 'Send' }).getAttribute('aria-disabled')).toBe('true')
     await page.getByLabel('id', { exact: true }).fill(payee)
     const curl = await page.getByLabel('curl command').textContent()
     expect(curl).toContain(`curl -X GET ${world.service.api.url}/v1/beneficiaries/${payee}`)
@@ -353,7 +359,7 @@ export const developerFlows = (world: World): void => {
     await page.getByText(/^Used this month KES\s4,300.00 of KES\s10,000.00$/).waitFor()
     await page.getByText('Payments on their way or waiting for approval count as used.').waitFor()
     // The only sum of its payments on the page.
-    expect(await page.getByText(/KES\s[\d,.]+ spent/).count()).toBe(0)
+    await expect.poll(() => page.getByText(/KES\s[\d,.]+ spent/).count()).toBe(0)
     world.service.clock.set(new Date())
     expect(complaints).toEqual([])
     await close()
@@ -376,7 +382,7 @@ export const developerFlows = (world: World): void => {
     await page.goto('/payments')
     const row = page.getByRole('row', { name: /KES|Baraka Stores/ }).filter({ hasText: 'Invoice bot' })
     await row.first().getByText('Frozen').waitFor()
-    expect(await row.getByText('Frozen').count()).toBe(2)
+    await expect.poll(() => row.getByText('Frozen').count()).toBe(2)
     const places = [
       `/payments/${paid.id}`,
       '/payments/refused',
@@ -413,7 +419,7 @@ export const developerFlows = (world: World): void => {
     await page.getByText('Airtime').last().waitFor()
     // What waits for an approval counts as used, here as on its card.
     await page.getByText(/^Used this month KES\s23,949.00 of KES\s500,000.00$/).waitFor()
-    expect(await page.getByText('Electricity').count()).toBe(0)
+    await expect.poll(() => page.getByText('Electricity').count()).toBe(0)
     await page.getByText('Show as a table').click()
     await page.getByRole('row', { name: /KES\s450.00/ }).waitFor()
     // All of them: the list of payments, filtered by the agent; then by who requested them, and by day.

@@ -11,11 +11,11 @@ export const everywhere = (world: World): void => {
     const { page } = await shared.at('/')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await page.keyboard.press('Tab')
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content')
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Skip to content')
     await page.keyboard.press('g')
     await page.keyboard.press('b')
     await page.getByRole('heading', { name: 'Beneficiaries' }).waitFor()
-    expect(await page.evaluate('document.activeElement.id')).toBe('main')
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main')
     await page.getByLabel('Search').fill('')
     await page.getByLabel('Search').pressSequentially('g p n ?')
     expect(new URL(page.url()).pathname).toBe('/beneficiaries')
@@ -39,8 +39,8 @@ export const everywhere = (world: World): void => {
       return width
     }))`)
     expect(new Set(widths).size).toBe(1)
-    expect(await page.evaluate(`document.fonts.check('14px "Geist Variable"')`)).toBe(true)
-    expect(await page.evaluate('[...document.fonts].map(({ status }) => status)')).toEqual(['loaded'])
+    await expect.poll(() => page.evaluate(`document.fonts.check('14px "Geist Variable"')`)).toBe(true)
+    await expect.poll(() => page.evaluate('[...document.fonts].map(({ status }) => status)')).toEqual(['loaded'])
   })
 
   test('a broken connection is shown above the page, and what was missed appears when it is back', async () => {
@@ -83,7 +83,7 @@ export const everywhere = (world: World): void => {
     const font = await world.service.api.get(face)
     expect(font.headers.get('cache-control')).toContain('immutable')
     expect(Number(font.headers.get('content-length'))).toBeLessThanOrEqual(40 * 1024)
-    expect((await world.service.api.get('/assets/none.js')).status).toBe(404)
-    expect((await world.service.api.get('/v1/none')).body.error).toBe('not_found')
+    await expect.poll(async () => (await world.service.api.get('/assets/none.js')).status).toBe(404)
+    await expect.poll(async () => (await world.service.api.get('/v1/none')).body.error).toBe('not_found')
   })
 }

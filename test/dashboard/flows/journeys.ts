@@ -63,7 +63,7 @@ export const journeyFlows = (world: World): void => {
     await walk.press(page.getByLabel('Select all'))
     await walk.press(page.getByRole('button', { name: 'Approve 12' }))
     const dialog = page.getByRole('dialog')
-    expect(await dialog.locator('li').count()).toBe(12)
+    await expect.poll(() => dialog.locator('li').count()).toBe(12)
     await dialog.getByText('33 × the usual').waitFor()
     await walk.press(dialog.getByRole('button', { name: /^Approve KES/ }))
     await page.getByText('12 payments approved').waitFor()
@@ -97,16 +97,18 @@ export const journeyFlows = (world: World): void => {
     await page.goto('/')
     await page.getByText(/^KES\s1,280 was spent in 4 payments since yesterday. 4 things need you.$/).waitFor()
     const needs = page.getByLabel('Needs you')
-    expect((await needs.locator('.item-title').allTextContents()).map((text) => text.replaceAll('\u00a0', ' '))).toEqual([
-      '1 payment needs your approval',
-      '4 payments of KES 320 to Baraka Stores',
-      'The number of Landlord belongs to another name',
-      'Office: 86 % of the monthly limit is used',
-    ])
+    await expect
+      .poll(async () => (await needs.locator('.item-title').allTextContents()).map((text) => text.replaceAll('\u00a0', ' ')))
+      .toEqual([
+        '1 payment needs your approval',
+        '4 payments of KES 320 to Baraka Stores',
+        'The number of Landlord belongs to another name',
+        'Office: 86 % of the monthly limit is used',
+      ])
     const looks = page.getByLabel('Worth a look').locator('.item-title')
-    expect((await looks.allTextContents()).map((text) => text.replaceAll('\u00a0', ' '))).toEqual([
-      'KES 9,000 to Baraka Stores was refused for Invoice bot',
-    ])
+    await expect
+      .poll(async () => (await looks.allTextContents()).map((text) => text.replaceAll('\u00a0', ' ')))
+      .toEqual(['KES 9,000 to Baraka Stores was refused for Invoice bot'])
     const stop = async (button: Locator) => {
       const walk = countSteps()
       await walk.press(button)
@@ -154,11 +156,10 @@ export const journeyFlows = (world: World): void => {
     await walk.press(page.getByRole('button', { name: 'Previous month' }))
     const byPayee = page.getByRole('table', { name: 'Out by payee' })
     await byPayee.getByRole('row', { name: /Landlord.*9,000\.00/ }).waitFor()
-    const rows = await byPayee.getByRole('row').allTextContents()
-    expect(rows.slice(1).map((text) => text.replace(/\s+/g, ' '))).toEqual([
-      expect.stringMatching(/^Landlord ?1.*9,000\.00$/),
-      expect.stringMatching(/^Baraka Stores ?2.*1,500\.00$/),
-    ])
+    const rows = async () => (await byPayee.getByRole('row').allTextContents()).slice(1).map((text) => text.replace(/\s+/g, ' '))
+    await expect
+      .poll(rows)
+      .toEqual([expect.stringMatching(/^Landlord ?1.*9,000\.00$/), expect.stringMatching(/^Baraka Stores ?2.*1,500\.00$/)])
     await page.getByText('10,500.00').first().waitFor()
     expect(walk.steps).toBeLessThanOrEqual(3)
     expect(complaints).toEqual([])
@@ -201,7 +202,9 @@ export const journeyFlows = (world: World): void => {
     await walk.press(dialog.getByRole('button', { name: /^Copy/ }).first())
     const copied = await page.evaluate<string>('navigator.clipboard.readText()')
     const [bearer] = /service_live_[0-9a-f]{64}/.exec(copied) ?? []
-    expect((await world.service.api.as({ bearer: bearer ?? '' }).get('/v1/credentials/current')).status).toBe(200)
+    await expect
+      .poll(async () => (await world.service.api.as({ bearer: bearer ?? '' }).get('/v1/credentials/current')).status)
+      .toBe(200)
     expect(walk.steps).toBeLessThanOrEqual(3)
     expect(complaints).toEqual([])
     await close()
@@ -231,7 +234,7 @@ export const journeyFlows = (world: World): void => {
     await walk.press(page.getByRole('dialog').getByRole('button', { name: 'Unlink' }))
     await page.getByRole('button', { name: /^Unlink Wallet/ }).waitFor({ state: 'detached' })
     expect(walk.steps).toBeLessThanOrEqual(4)
-    expect((await person.api.get('/v1/accounts/me')).status).toBe(401)
+    await expect.poll(async () => (await person.api.get('/v1/accounts/me')).status).toBe(401)
     expect(complaints).toEqual([])
     await close()
   })
@@ -250,9 +253,9 @@ export const journeyFlows = (world: World): void => {
     await page.getByRole('combobox').fill('KES 1,963.00')
     const found = page.getByRole('option').filter({ hasText: 'Baraka Stores' })
     await found.first().waitFor()
-    expect((await found.allTextContents()).map((text) => text.replaceAll('\u00a0', ' '))).toEqual([
-      expect.stringContaining('KES 1,963.00 to Baraka Stores'),
-    ])
+    await expect
+      .poll(async () => (await found.allTextContents()).map((text) => text.replaceAll('\u00a0', ' ')))
+      .toEqual([expect.stringContaining('KES 1,963.00 to Baraka Stores')])
     await walk.press(found.first())
     await page.getByRole('heading', { name: /1,963/ }).first().waitFor()
     expect(walk.steps).toBe(2)

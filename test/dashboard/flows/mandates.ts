@@ -30,7 +30,7 @@ export const mandateFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Revoke' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('Mandate revoked').waitFor()
-    expect((await home.person.api.get(`/v1/intent-mandates/${id}`)).body.status).toBe('revoked')
+    await expect.poll(async () => (await home.person.api.get(`/v1/intent-mandates/${id}`)).body.status).toBe('revoked')
     expect(complaints).toEqual([])
     await close()
   })

@@ -89,7 +89,7 @@ export const overviewFlows = (world: World): void => {
     await own.page.goto('/')
     await own.page.getByRole('meter', { name: 'Procurement agent, used this month' }).waitFor()
     await own.page.getByRole('link', { name: /Kenya Power/ }).waitFor()
-    expect(await own.page.getByRole('link', { name: /Kenya Power/ }).count()).toBe(1)
+    await expect.poll(() => own.page.getByRole('link', { name: /Kenya Power/ }).count()).toBe(1)
     await own.page.getByLabel('Needs you').getByRole('link', { name: 'Review' }).click()
     await own.page.getByRole('heading', { name: /KES\s23,499 to Savannah Supplies Ltd/ }).waitFor()
     await own.close()

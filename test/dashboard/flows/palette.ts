@@ -64,7 +64,7 @@ export const paletteFlows = (world: World): void => {
       await follow(page, path)
       await page.getByText(`Your role can’t ${action}`).waitFor()
       await page.getByText('You are a viewer in Savannah Coffee').waitFor()
-      expect(await page.locator('main form').count()).toBe(0)
+      await expect.poll(() => page.locator('main form').count()).toBe(0)
     }
     await follow(page, '/')
     await page.getByText(/4 payments of KES\s200 to Roastery Kiambu/).waitFor()

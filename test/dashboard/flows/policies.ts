@@ -20,9 +20,11 @@ export const policyFlows = (world: World): void => {
     await page.getByLabel('Requester can’t approve their own payment').check()
     const sentence = page.locator('.sentence')
     await sentence.getByText(/limited to KES\s3,000.00 per payment/).waitFor()
-    expect((await sentence.textContent())?.replaceAll('\u00a0', ' ')).toBe(
-      'Every payment is limited to KES 3,000.00 per payment, and needs 1 approval from someone other than the requester at or above KES 1,000.00.',
-    )
+    await expect
+      .poll(async () => (await sentence.textContent())?.replaceAll('\u00a0', ' '))
+      .toBe(
+        'Every payment is limited to KES 3,000.00 per payment, and needs 1 approval from someone other than the requester at or above KES 1,000.00.',
+      )
     await page.getByText('4 would be refused').waitFor()
     await page.getByText('1 would go through').waitFor()
     await page.getByRole('button', { name: 'Turn on policy' }).click()
@@ -43,7 +45,7 @@ export const policyFlows = (world: World): void => {
     await page.getByText('1 would go through').waitFor()
     // A threshold means nothing while no approvals are needed.
     const hint = page.getByText('If empty, every payment needs approval.')
-    expect(await hint.count()).toBe(0)
+    await expect.poll(() => hint.count()).toBe(0)
     await page.getByLabel('Approvals needed').selectOption('1 person')
     await hint.waitFor()
     await page.getByLabel('Require approval at or above').fill('100')
@@ -63,10 +65,12 @@ export const policyFlows = (world: World): void => {
     await sentence.getByText(/^Every payment needs 1 approval if it repeats .* from the last day\.$/).waitFor()
     await page.getByRole('button', { name: 'Save policy' }).click()
     await page.getByText('Policy saved').waitFor()
-    expect((await person.api.get(`/v1/spending-policies/${policy.id}`)).body).toMatchObject({
-      on_duplicate: 'require_approval',
-      duplicate_window_seconds: 86_400,
-    })
+    await expect
+      .poll(async () => (await person.api.get(`/v1/spending-policies/${policy.id}`)).body)
+      .toMatchObject({
+        on_duplicate: 'require_approval',
+        duplicate_window_seconds: 86_400,
+      })
     await person.api.delete(`/v1/spending-policies/${policy.id}`)
   })
 
@@ -84,7 +88,9 @@ export const policyFlows = (world: World): void => {
     await page.getByLabel('Daily limit').fill('100000')
     await page.context().setOffline(false)
     await page.getByRole('heading', { name: 'Renamed' }).waitFor()
-    expect((await person.api.get(`/v1/spending-policies/${policy.id}`)).body.version).toBe(policy.version + 1)
+    await expect
+      .poll(async () => (await person.api.get(`/v1/spending-policies/${policy.id}`)).body.version)
+      .toBe(policy.version + 1)
   })
 
   test('archiving a policy does not save unsaved changes of its form', async () => {
@@ -101,7 +107,9 @@ export const policyFlows = (world: World): void => {
     await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click()
     await page.getByText('Policy archived').waitFor()
     expect(sent).toEqual(['DELETE'])
-    expect((await person.api.get(`/v1/spending-policies/${id}`)).body).toMatchObject({ ...limits, status: 'archived' })
+    await expect
+      .poll(async () => (await person.api.get(`/v1/spending-policies/${id}`)).body)
+      .toMatchObject({ ...limits, status: 'archived' })
   })
 
   /** A team whose policy asks for two people, with an approver who has been there for longer, and a change that its owner asked for. */
@@ -125,7 +133,7 @@ export const policyFlows = (world: World): void => {
     const own = await visitAs(world, owner)
     await own.page.goto(path)
     await own.page.getByRole('button', { name: 'Withdraw the change' }).waitFor()
-    expect(await own.page.getByRole('button', { name: 'Confirm the change' }).count()).toBe(0)
+    await expect.poll(() => own.page.getByRole('button', { name: 'Confirm the change' }).count()).toBe(0)
     await own.close()
     const { page, complaints, close } = await visitAs(world, approver)
     await page.goto(path)
@@ -135,12 +143,12 @@ export const policyFlows = (world: World): void => {
     expect(await world.inspector.inBothThemes(page)).toEqual([])
     await page.getByRole('button', { name: 'Confirm the change' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
-    expect(await read()).toMatchObject({ required_approval_count: 2 })
+    await expect.poll(() => read()).toMatchObject({ required_approval_count: 2 })
     await page.getByRole('button', { name: 'Confirm the change' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
     await page.getByText('Confirmed: the change applies').waitFor()
     await card.waitFor({ state: 'detached' })
-    expect(await read()).toMatchObject({ required_approval_count: 1, pending_change: null })
+    await expect.poll(() => read()).toMatchObject({ required_approval_count: 1, pending_change: null })
     expect(complaints).toEqual([])
     await close()
   })
@@ -153,7 +161,7 @@ export const policyFlows = (world: World): void => {
     await page.getByRole('button', { name: 'Withdraw the change' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Withdraw', exact: true }).click()
     await page.getByText('Withdrawn: the policy stays as it is').waitFor()
-    expect(await read()).toMatchObject({ status: 'active', pending_change: null })
+    await expect.poll(() => read()).toMatchObject({ status: 'active', pending_change: null })
     await close()
   })
 
@@ -167,10 +175,10 @@ export const policyFlows = (world: World): void => {
     wallet.declineNext()
     await dialog.getByRole('button', { name: 'Sign with Test Wallet' }).click()
     await dialog.getByText(/declined/i).waitFor()
-    expect(await read()).toMatchObject({ status: 'active' })
+    await expect.poll(() => read()).toMatchObject({ status: 'active' })
     await dialog.getByRole('button', { name: 'Sign with Test Wallet' }).click()
     await page.getByText('Confirmed: the policy is archived').waitFor()
-    expect(await read()).toMatchObject({ status: 'archived' })
+    await expect.poll(() => read()).toMatchObject({ status: 'archived' })
     await close()
   })
 
@@ -186,11 +194,11 @@ export const policyFlows = (world: World): void => {
     await device.setVerifies(false)
     await dialog.getByRole('button', { name: 'Sign with a passkey' }).click()
     await dialog.getByText(/didn’t confirm that it is you/).waitFor()
-    expect(await read()).toMatchObject({ status: 'active' })
+    await expect.poll(() => read()).toMatchObject({ status: 'active' })
     await device.setVerifies(true)
     await dialog.getByRole('button', { name: 'Sign with a passkey' }).click()
     await page.getByText('Confirmed: the policy is archived').waitFor()
-    expect(await read()).toMatchObject({ status: 'archived' })
+    await expect.poll(() => read()).toMatchObject({ status: 'archived' })
     expect(complaints).toEqual([])
     await device.remove()
     await close()
@@ -213,7 +221,7 @@ export const policyFlows = (world: World): void => {
     await page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click()
     await page.getByRole('dialog', { name: 'Confirm that it is you' }).getByRole('button', { name: button }).click()
     await page.getByText('Confirmed: the policy is archived').waitFor()
-    expect(await read()).toMatchObject({ status: 'archived' })
+    await expect.poll(() => read()).toMatchObject({ status: 'archived' })
     expect(complaints).toEqual([])
     world.service.clock.set(new Date())
     await device.remove()

@@ -28,7 +28,7 @@ export const pushFlows = (world: World): void => {
     await card.getByRole('button', { name: 'Switch on in this browser' }).click()
     await card.getByText('This browser', { exact: true }).waitFor()
     await takeScreenshots(page, 'account-notices')
-    expect(await page.evaluate('subscribedBy')).toBe((await world.service.api.get('/v1/push/key')).body.public_key)
+    await expect.poll(() => page.evaluate('subscribedBy')).toBe((await world.service.api.get('/v1/push/key')).body.public_key)
 
     const [first = '', second = '', third = ''] = await team.hold('150000', '450000', '460000')
     await world.service.settle()
@@ -86,7 +86,7 @@ export const pushFlows = (world: World): void => {
       await page.getByRole('heading', { name: 'Approved' }).waitFor()
     }
     await page.getByRole('button', { name: /^Approve( a)?$/ }).waitFor()
-    expect(await offer.count()).toBe(0)
+    await expect.poll(() => offer.count()).toBe(0)
     await takeScreenshots(page, 'approval-link')
     await approve()
     await offer.waitFor()
@@ -95,7 +95,7 @@ export const pushFlows = (world: World): void => {
     await offer.waitFor({ state: 'detached' })
     await page.goto(`/approve/${second}`)
     await approve()
-    expect(await offer.count()).toBe(0)
+    await expect.poll(() => offer.count()).toBe(0)
     await close()
   })
 
@@ -111,7 +111,7 @@ export const pushFlows = (world: World): void => {
     await approver.api.post('/v1/auth/logout')
     const again = await signIn(world.service.api, approver.wallet)
     const count = async () => (await again.api.get('/v1/accounts/me/push-subscriptions')).body.data.length
-    expect(await count()).toBe(0)
+    await expect.poll(() => count()).toBe(0)
     await context.addCookies([{ name: 'service_session', value: again.cookie, url: world.service.api.url }])
     await page.goto('/account')
     await expect.poll(count).toBe(1)

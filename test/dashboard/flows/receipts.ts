@@ -29,14 +29,14 @@ export const receiptFlows = (world: World): void => {
         buffer: Buffer.from(JSON.stringify(receipt)),
       })
       await page.getByRole('heading', { name: 'The receipt holds' }).waitFor()
-      expect(await page.textContent('#result')).toContain('Wanjiru Kamau')
+      await expect.poll(() => page.textContent('#result')).toContain('Wanjiru Kamau')
       expect(await world.inspector.inBothThemes(page)).toEqual([])
       await checkText(JSON.stringify({ ...receipt, payment: { ...receipt.payment, amount_minor: '24000000' } }))
       await page.getByRole('heading', { name: 'The receipt does not hold' }).waitFor()
       await checkText('not JSON')
       await page.getByRole('heading', { name: 'Nothing was checked' }).waitFor()
       expect(sent.filter((line) => !line.startsWith('GET ') || line.includes(id))).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+      await expect.poll(() => page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     } finally {
       await close()
     }

@@ -28,11 +28,13 @@ export const reconciliationFlows = (world: World): void => {
     const items = page.getByRole('button', { name: /^Resolve: The statement lists it, and the books do not/ })
     await items.nth(2).waitFor()
     // The difference of the same line is a part of the item, not one of its own.
-    expect(await page.getByRole('button', { name: /^Resolve:/ }).count()).toBe(3)
+    await expect.poll(() => page.getByRole('button', { name: /^Resolve:/ }).count()).toBe(3)
     await page.getByText('No statement differs from the books').waitFor()
     expect(await world.inspector.inBothThemes(page)).toEqual([])
     await page.setViewportSize(phone)
-    expect(await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')).toBe(false)
+    await expect
+      .poll(() => page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth'))
+      .toBe(false)
     await page.setViewportSize(desk)
     await items.last().click()
     const dialog = page.getByRole('dialog')
@@ -71,8 +73,8 @@ export const reconciliationFlows = (world: World): void => {
     const other = await visitAs(world, await signIn(world.service.api))
     await other.page.goto('/reconciliation')
     await other.page.getByText('Only administrators can see this').waitFor()
-    expect(await other.page.getByRole('link', { name: 'Reconciliation' }).count()).toBe(0)
-    expect(await other.page.getByRole('button', { name: /^Resolve/ }).count()).toBe(0)
+    await expect.poll(() => other.page.getByRole('link', { name: 'Reconciliation' }).count()).toBe(0)
+    await expect.poll(() => other.page.getByRole('button', { name: /^Resolve/ }).count()).toBe(0)
     await other.close()
   })
 
@@ -101,7 +103,7 @@ export const reconciliationFlows = (world: World): void => {
     expect([(await openOf('suspense_items')).length, (await openOf('reconciliation_differences')).length]).toEqual([2, 3])
     expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
     await dialog.getByRole('button', { name: 'Leave it out' }).click()
-    expect(await dialog.getByLabel('What was found').inputValue()).toBe('made in the portal')
+    await expect.poll(() => dialog.getByLabel('What was found').inputValue()).toBe('made in the portal')
     await dialog.getByRole('button', { name: 'Resolve 2' }).click()
     await page.getByText('2 items resolved').waitFor()
     expect(sent).toEqual([
@@ -118,7 +120,7 @@ export const reconciliationFlows = (world: World): void => {
     await dialog.getByLabel('What was found').fill('as the suspense')
     await dialog.getByRole('button', { name: 'Resolve' }).click()
     await page.getByText('Resolved', { exact: true }).waitFor()
-    expect(await openOf('reconciliation_differences')).toEqual([])
+    await expect.poll(() => openOf('reconciliation_differences')).toEqual([])
     await close()
   })
 

@@ -70,7 +70,7 @@ export const servicePages = (world: World): void => {
     for (const path of ['/docs/guides', '/docs/guides/agents', '/docs/errors', '/docs/errors/policy_denied', '/verify']) {
       await page.goto(path)
       expect(await problemsOf(page, path.slice(1).replaceAll('/', '-'))).toEqual([])
-      expect(await page.getByRole('link', { name: 'Dashboard', exact: true }).getAttribute('href')).toBe('/')
+      await expect.poll(() => page.getByRole('link', { name: 'Dashboard', exact: true }).getAttribute('href')).toBe('/')
     }
     expect(complaints).toEqual([])
     await close()
@@ -88,7 +88,7 @@ export const servicePages = (world: World): void => {
     const tryIt = page.getByRole('button', { name: /Test Request/ }).first()
     // The script of the reference has 4 MB.
     await tryIt.waitFor()
-    expect(await page.getByRole('link', { name: 'Dashboard', exact: true }).getAttribute('href')).toBe('/')
+    await expect.poll(() => page.getByRole('link', { name: 'Dashboard', exact: true }).getAttribute('href')).toBe('/')
     // A bank is a reference within the reference that the answer is.
     await page.getByText('Show Schema').first().click()
     await page.getByText('What `bank_code` takes.').first().waitFor()

@@ -42,7 +42,7 @@ export const signInFlows = (world: World): void => {
     expect(new URL(page.url()).search).toBe('')
     // It is the person's own address, so it is never masked.
     await page.getByText('amina@example.com', { exact: true }).nth(1).waitFor()
-    expect(await page.locator('main').textContent()).not.toMatch(/[*…]@|@[*…]/)
+    await expect.poll(() => page.locator('main').textContent()).not.toMatch(/[*…]@|@[*…]/)
     await close()
   })
 
@@ -62,7 +62,7 @@ export const signInFlows = (world: World): void => {
     await page.getByRole('button', { name: /^Account / }).click()
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    expect((await person.api.get('/v1/accounts/me')).status).toBe(401)
+    await expect.poll(async () => (await person.api.get('/v1/accounts/me')).status).toBe(401)
     await close()
   })
 
@@ -76,11 +76,11 @@ export const signInFlows = (world: World): void => {
     await page.getByText('Your session has ended').waitFor()
     await page.getByRole('button', { name: /Test Wallet/ }).click()
     await page.getByRole('heading', { name: 'Add beneficiary' }).waitFor()
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Half typed')
-    expect(await page.getByLabel('Mobile number').inputValue()).toBe('0712 345 678')
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Half typed')
+    await expect.poll(() => page.getByLabel('Mobile number').inputValue()).toBe('0712 345 678')
     await page.getByRole('link', { name: 'Beneficiaries' }).first().click()
     await page.getByRole('link', { name: 'Add beneficiary' }).first().click()
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('')
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('')
     await close()
   })
 }

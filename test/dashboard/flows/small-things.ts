@@ -30,24 +30,25 @@ export const smallThings = (world: World): void => {
     const { page, complaints, close } = await visitAs(world, home.person)
     await page.goto('/beneficiaries/new')
     await page.getByLabel('Name', { exact: true }).waitFor()
-    expect(await page.evaluate("document.activeElement.closest('main form') !== null")).toBe(true)
+    await expect.poll(() => page.evaluate("document.activeElement.closest('main form') !== null")).toBe(true)
     expect(Number(await page.evaluate(borderContrast))).toBeGreaterThanOrEqual(3)
     for (const menu of [/^Account /, /^Workspace /]) {
       await page.getByRole('button', { name: menu }).first().click()
       await page.locator('.menu-list').first().waitFor()
-      expect(await page.evaluate(isInView('.menu-list'))).toBe(true)
+      await expect.poll(() => page.evaluate(isInView('.menu-list'))).toBe(true)
       await page.keyboard.press('Escape')
     }
     await follow(page, `/payments/${home.heldPaymentId}`)
     await page.getByRole('button', { name: 'Cancel payment' }).click()
     const dialog = page.getByRole('dialog', { name: 'Cancel this payment?' })
-    expect(await dialog.locator('.dialog-footer').getByRole('button').allTextContents()).toEqual([
-      'Keep payment',
-      'Cancel payment',
-    ])
+    await expect
+      .poll(() => dialog.locator('.dialog-footer').getByRole('button').allTextContents())
+      .toEqual(['Keep payment', 'Cancel payment'])
     await dialog.getByRole('button', { name: 'Keep payment' }).click()
     await dialog.waitFor({ state: 'detached' })
-    expect((await home.person.api.get(`/v1/payments/${home.heldPaymentId}`)).body.status).toBe('pending_approval')
+    await expect
+      .poll(async () => (await home.person.api.get(`/v1/payments/${home.heldPaymentId}`)).body.status)
+      .toBe('pending_approval')
     expect(complaints).toEqual([])
     await close()
   })
@@ -59,14 +60,14 @@ export const smallThings = (world: World): void => {
       (await page.getByRole('heading', { name, exact: true }).first().boundingBox())?.y ?? Number.POSITIVE_INFINITY
     await page.goto('/workspace')
     await page.getByRole('button', { name: 'Freeze workspace' }).waitFor()
-    expect(await depth('Emergency stop')).toBeLessThan(phone.height)
+    await expect.poll(() => depth('Emergency stop')).toBeLessThan(phone.height)
     const pay = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Pay', exact: true })
-    expect((await pay.boundingBox())?.y).toBeGreaterThan((phone.height * 2) / 3)
+    await expect.poll(async () => (await pay.boundingBox())?.y).toBeGreaterThan((phone.height * 2) / 3)
     await pay.click()
     await page.getByRole('heading', { name: 'New payment' }).waitFor()
     await follow(page, `/payments/${home.paymentId}`)
     await page.getByLabel('What happened').waitFor()
-    expect(await depth(/^(Timeline|What happened)$/)).toBeLessThan(2 * phone.height)
+    await expect.poll(() => depth(/^(Timeline|What happened)$/)).toBeLessThan(2 * phone.height)
     await close()
   })
 }

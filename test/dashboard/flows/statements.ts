@@ -43,7 +43,7 @@ export const statementFlows = (world: World): void => {
     const { page, complaints, close } = await visitAs(world, viewer)
     await page.goto('/statements')
     await page.getByRole('row').filter({ hasText: 'Roastery Kiambu' }).filter({ hasText: '900.00' }).first().waitFor()
-    expect(await page.getByText(/Opening balance|Closing balance|Balance after/).count()).toBe(0)
+    await expect.poll(() => page.getByText(/Opening balance|Closing balance|Balance after/).count()).toBe(0)
     expect(complaints).toEqual([])
     await close()
   })

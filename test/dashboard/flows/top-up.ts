@@ -44,7 +44,7 @@ export const topUpFlows = (world: World): void => {
     sandbox.failNext({ kind: 'reset', takesEffect: false })
     clock.advance(deps.config.TOPUP_TTL_SECONDS)
     await deps.jobs.sweep()
-    expect((await person.api.get(`/v1/topups/${id}`)).body.status).toBe('expired')
+    await expect.poll(async () => (await person.api.get(`/v1/topups/${id}`)).body.status).toBe('expired')
     await page.getByText('The money may have moved. We’re checking').waitFor()
     await world.service.settle()
     await page.getByRole('heading', { name: /KES\s1,000.00 arrived/ }).waitFor()

@@ -31,7 +31,7 @@ export const workspaceFlows = (world: World): void => {
     await there.page.getByRole('button', { name: 'Accept invitation' }).click()
     await there.page.getByText('You joined Duka Ltd').waitFor()
     await there.page.getByText(/paid from its owner’s balance/).waitFor()
-    expect(await there.page.getByRole('link', { name: 'New payment' }).count()).toBe(0)
+    await expect.poll(() => there.page.getByRole('link', { name: 'New payment' }).count()).toBe(0)
 
     await here.page.getByRole('button', { name: /^Change 0x/ }).click()
     await here.page
