@@ -15,18 +15,19 @@ export type Work = {
   onSweepFailure: (sweep: string, failures: number) => void
 }
 
-const dueCommitted = signal<{ kind: WorkKind; rails?: readonly AnyRail[] }>('work')
+type Wake = { rails?: readonly AnyRail[]; own?: readonly string[] }
+const dueCommitted = signal<{ kind: WorkKind } & Wake>('work')
 
-/** What becomes due with this commit begins at once. With `rails`, only the lanes of these rails look for it. */
-export const wakeAfterCommit = (tx: Tx, kind: WorkKind, rails?: readonly AnyRail[]): void =>
-  tellAfterCommit(tx, dueCommitted, { kind, ...(rails && { rails }) })
+/** What becomes due with this commit begins at once. With `rails`, only the lanes of these rails look for it; `own`: as the lanes' `wake`. */
+export const wakeAfterCommit = (tx: Tx, kind: WorkKind, wake: Wake = {}): void =>
+  tellAfterCommit(tx, dueCommitted, { kind, ...wake })
 
 export type Jobs = {
   /**
    * Called when there is due work: it begins at once instead of at the next poll. A lost call costs a second. With `rails`, only the lanes of
-   * these rails look for it.
+   * these rails look for it; `own`: as the lanes' `wake`.
    */
-  wake: (kind: WorkKind, rails?: readonly AnyRail[]) => void
+  wake: (kind: WorkKind, wake?: Wake) => void
   start: (work: Work) => Promise<void>
   /** Does everything that is due now, then returns how much that was: for tests and for commands. */
   drain: () => Promise<number>
@@ -45,10 +46,10 @@ export const createJobs = ({ db, mode, logger, onSwept = () => undefined }: Jobs
   let sweeps: SweepRunner | undefined
   const all = (): LaneRunner[] => [...runners.values()].flat()
 
-  const wake: Jobs['wake'] = (kind, rails) => {
-    for (const runner of runners.get(kind) ?? []) runner.wake(rails)
+  const wake: Jobs['wake'] = (kind, { rails, own } = {}) => {
+    for (const runner of runners.get(kind) ?? []) runner.wake(rails, own)
   }
-  onSignal(db, dueCommitted, ({ kind, rails }) => wake(kind, rails))
+  onSignal(db, dueCommitted, ({ kind, ...rest }) => wake(kind, rest))
 
   return {
     wake,

@@ -8,14 +8,20 @@ export type Task = { key: string; tenant: string; run: () => Promise<void> }
 
 /**
  * How much may be taken now. `except`: rows that are being processed here, or failed a moment ago. `full`: tenants that have no room, so that
- * a reader of a few tenants reads those that have.
+ * a reader of a few tenants reads those that have. `own`: rows that this process has just made due. Of others it then takes what is older than
+ * `othersAfterSeconds`, because the process that made them takes them itself. Without it everything may be taken.
  */
 export type Room = {
   free: number
   ofTenant: (tenant: string) => number
   except: readonly string[]
   full: readonly string[]
+  own?: readonly string[]
 }
+
+export const othersAfterSeconds = 1
+/** A reader compares each due row with all of these. */
+const mostOwn = 512
 
 /** `more`: there is due work for which there was no room. */
 export type Claimed = { tasks: readonly Task[]; more: boolean }
@@ -28,8 +34,11 @@ export type Lane = { name: string; rail?: AnyRail; limit: number; claim: (room: 
 
 export type LaneRunner = {
   start: () => void
-  /** Called after a commit: something may have become due; `rails` are all that it may be for. */
-  wake: (rails?: readonly AnyRail[]) => void
+  /**
+   * Called after a commit: something may have become due; `rails` are all that it may be for. `own`: the rows, where they are known; empty where
+   * another process has made them due.
+   */
+  wake: (rails?: readonly AnyRail[], own?: readonly string[]) => void
   /** Does what is due now and returns how much that was: for tests and commands. Throws, at the end, what failed. */
   drain: () => Promise<number>
   /** Takes no more work and waits for what is under way, for a limited time. */
@@ -67,10 +76,17 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
   let woken = false
   let stopped = false
   let needsRoom = false
+  let own: readonly string[] = []
+  let ownUntilMs = 0
   let resume: (() => void) | undefined
 
-  const wake = (rails?: readonly AnyRail[]) => {
+  const wake = (rails?: readonly AnyRail[], made?: readonly string[]) => {
     if (rails && lane.rail && !rails.includes(lane.rail)) return
+    if (made === undefined) ownUntilMs = 0
+    else if (made.length > 0) {
+      own = [...own, ...made]
+      ownUntilMs = performance.now() + othersAfterSeconds * 1000
+    }
     woken = true
     resume?.()
   }
@@ -91,6 +107,7 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
     ofTenant: roomOf,
     except: [...underWay.keys(), ...backOff.waiting()],
     full: [...new Set([...underWay.values()].map(({ tenant }) => tenant))].filter((tenant) => roomOf(tenant) < 1),
+    ...(performance.now() < ownUntilMs && own.length <= mostOwn && { own }),
   })
 
   const attempt = async (task: Task): Promise<void> => {
@@ -107,7 +124,7 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
   const begin = (task: Task) => {
     const done = attempt(task).finally(() => {
       underWay.delete(task.key)
-      if (needsRoom) wake()
+      if (needsRoom) wake(undefined, [])
     })
     underWay.set(task.key, { tenant: task.tenant, done })
   }
@@ -130,8 +147,13 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
       return false
     }
     try {
-      const { tasks, more } = await lane.claim(room())
+      const asked = room()
+      own = []
+      const { tasks, more } = await lane.claim(asked)
       needsRoom = more
+      const taken = new Set(tasks.map(({ key }) => key))
+      // There was no room for them.
+      if (more && asked.own) own = [...asked.own.filter((key) => !taken.has(key)), ...own]
       for (const task of tasks) begin(task)
       return tasks.length > 0
     } catch (error) {

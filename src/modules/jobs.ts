@@ -138,7 +138,7 @@ export const startWork = async (deps: WorkDeps, more: readonly Sweep[]): Promise
     isWaking = true
     const wake = () => {
       isWaking = false
-      deps.jobs.wake('payments')
+      deps.jobs.wake('payments', { own: [] })
     }
     setTimeout(wake, wakeAfterMs).unref()
   })

@@ -192,10 +192,16 @@ export const endPayments = async (tx: Tx, ends: readonly PaymentEnd[]): Promise<
 export const releasePayment = async (tx: Tx, payment: PaymentRecord, release: Release): Promise<PaymentRecord> =>
   only(await endPayments(tx, [{ payment, ...release }]))
 
+/** These payments are due with this commit. */
+export const wakeForPayments = (tx: Tx, started: readonly Pick<PaymentRecord, 'id' | 'rail'>[]): void => {
+  const rails = [...new Set(started.map(({ rail }) => rail))]
+  if (rails.length > 0) wakeAfterCommit(tx, 'payments', { rails, own: started.map(({ id }) => id) })
+}
+
 /** Starts approved payments: each row itself is a queue entry. */
 export const startPayments = async (tx: Tx, payments: readonly PaymentRecord[]): Promise<PaymentRecord[]> => {
   if (payments.length === 0) return []
-  wakeAfterCommit(tx, 'payments', [...new Set(payments.map(({ rail }) => rail))])
+  wakeForPayments(tx, payments)
   return writeChanges(
     tx,
     payments.map((payment) => ({

@@ -4,7 +4,6 @@ import type { Config } from '../../config.ts'
 import { inTx, type Tx } from '../../db/client.ts'
 import { paymentBatches } from '../../db/tables/payment-batches.ts'
 import { payments } from '../../db/tables/payments.ts'
-import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { type Failure, failure } from '../../lib/failure-codes.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
@@ -20,7 +19,7 @@ import { lockApproval } from './approvals/lock.ts'
 import { requestApproval } from './approvals/request.ts'
 import { moveBatch } from './batch/change.ts'
 import { readItemIds } from './batch/queries.ts'
-import { endPayments, writeChanges } from './change.ts'
+import { endPayments, wakeForPayments, writeChanges } from './change.ts'
 import type { Accepted } from './create/decide.ts'
 import { type Ask, decideNext, readSpending, type Spending } from './create/spending.ts'
 import { takeDue } from './create/write.ts'
@@ -194,8 +193,10 @@ const begin = async (tx: Tx, deps: Deciding, due: readonly Due[], state: Paramet
   )
   for (const { kind, accepted } of begun)
     if (kind === 'asked') await requestApproval(tx, deps, asked(accepted), accepted.payment.originGrantId)
-  const rails = begun.flatMap(({ kind, payment }) => (kind === 'sent' ? [payment.rail] : []))
-  wakeAfterCommit(tx, 'payments', [...new Set(rails)])
+  wakeForPayments(
+    tx,
+    begun.flatMap(({ kind, payment }) => (kind === 'sent' ? [payment] : [])),
+  )
 }
 
 /** Sends what is due together: one payment, or all items of a batch. */

@@ -1,11 +1,12 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import { isContractSigned } from '../../auth/authority-sql.ts'
 import { type Statement, statement } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { callbackDeliveries, payments, railAttempts } from '../../db/tables/payments.ts'
 import { railPauses } from '../../db/tables/rails.ts'
 import { topups } from '../../db/tables/topups.ts'
-import { type Lane, pickFairly, type Room, type Task } from '../../jobs/lane.ts'
+import { type Lane, othersAfterSeconds, pickFairly, type Room, type Task } from '../../jobs/lane.ts'
+import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { collectionRail, railNames } from '../../lib/rail-names.ts'
 import { createAccountQueue, mostInBatch } from '../../queue/account-queue.ts'
@@ -51,7 +52,7 @@ export const gatedLane = (deps: Parts, rail: AttemptRecord['rail'], lane: Lane):
 
 /**
  * What is due, oldest first, for at most $4 tenants after tenant $2. The index is read tenant by tenant, so that neither a large backlog of
- * one tenant nor a large number of tenants makes this slow.
+ * one tenant nor a large number of tenants makes this slow. $7 and $8: a lane's own rows, and the time up to which it takes others; or null.
  */
 const dueByTenant = (name: string, table: string, rail: string, chainApproval: string) =>
   statement(
@@ -66,13 +67,14 @@ const dueByTenant = (name: string, table: string, rail: string, chainApproval: s
      cross join lateral (
        select * from ${table}
        where dispatch_due_at <= $1 ${rail} and account_id = tenant.account_id and id <> all($3::uuid[])
+         and ($7::uuid[] is null or dispatch_due_at <= $8 or id = any($7))
        order by dispatch_due_at, id limit $5) as due
      order by due.dispatch_due_at, due.id`,
   )
 /** The approval of payment `due`, if a contract wallet signed one of its decisions. */
 const chainApproval = `(select d.approval_id from approval_decisions d where d.approval_id = due.approval_id and ${isContractSigned('d')} limit 1)`
 
-const duePayments = dueByTenant('dispatch.due_payments', 'payments', 'and rail = $7', chainApproval)
+const duePayments = dueByTenant('dispatch.due_payments', 'payments', 'and rail = $9', chainApproval)
 const dueTopups = dueByTenant('dispatch.due_topups', 'topups', '', 'null::uuid')
 
 const noTenant = '00000000-0000-0000-0000-000000000000'
@@ -140,8 +142,11 @@ export const createSendingLanes = (deps: Parts): SendingLanes => {
   const send = createSender(deps)
   const readFrom =
     (source: Statement, ...rest: unknown[]): ReadDue =>
-    (after, { except, free }, passedOver) =>
-      deps.db.query<DueRow>(source, [deps.clock.now(), after, except, free, free, passedOver, ...rest])
+    (after, { except, free, own = null }, passedOver) => {
+      const now = deps.clock.now()
+      const others = secondsAfter(now, -othersAfterSeconds)
+      return deps.db.query<DueRow>(source, [now, after, except, free, free, passedOver, own, others, ...rest])
+    }
   const laneOf = (name: string, lane: SendLane, read: ReadDue): Lane =>
     gatedLane(deps, lane.rail, sendingLane(deps, { name, lane, limit: deps.config.RAIL_CONCURRENCY, send, read }))
   return {
@@ -152,7 +157,7 @@ export const createSendingLanes = (deps: Parts): SendingLanes => {
 
 const openDeliveries = prepare(
   'deliveries.open',
-  { taken: 'uuid[]', take: 'rows' },
+  { taken: 'uuid[]', own: 'uuid[]?', others: 'timestamptz', take: 'rows' },
   (orm, at) =>
     orm
       .select({
@@ -168,7 +173,13 @@ const openDeliveries = prepare(
       .innerJoin(railAttempts, eq(railAttempts.id, callbackDeliveries.attemptId))
       .leftJoin(payments, and(sql`${railAttempts.kind} = 'payment'`, eq(payments.id, railAttempts.subjectId)))
       .leftJoin(topups, and(sql`${railAttempts.kind} = 'topup'`, eq(topups.id, railAttempts.subjectId)))
-      .where(and(isNull(callbackDeliveries.processedAt), sql`${callbackDeliveries.id} <> all(${at.taken})`))
+      .where(
+        and(
+          isNull(callbackDeliveries.processedAt),
+          sql`${callbackDeliveries.id} <> all(${at.taken})`,
+          at.own && or(lte(callbackDeliveries.receivedAt, at.others), sql`${callbackDeliveries.id} = any(${at.own})`),
+        ),
+      )
       .orderBy(callbackDeliveries.receivedAt, callbackDeliveries.id)
       .limit(at.take),
   'pool',
@@ -199,7 +210,8 @@ export const createDeliveriesLane = (deps: Parts): Lane => {
     limit: mostTaken,
     claim: async (room) => {
       await queue.ready()
-      const open = await deps.db.run(openDeliveries, { taken: room.except, take: mostTaken })
+      const others = secondsAfter(deps.clock.now(), -othersAfterSeconds)
+      const open = await deps.db.run(openDeliveries, { taken: room.except, own: room.own, others, take: mostTaken })
       const { picked } = pickFairly(open, { ...room, free: Math.min(room.free, mostInBatch) })
       return { tasks: picked.map(taskOf), more: open.length > 0 }
     },

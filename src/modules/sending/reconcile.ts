@@ -142,7 +142,7 @@ const conclude = (db: Database, unanswered: AttemptRecord, answer: Evidence): Pr
 const abandoned = async (deps: Parts, dueAttempt: AttemptRecord): Promise<AttemptRecord | null> => {
   const state = await inTx(deps.db, (tx) => recordAbandoned(tx, deps, dueAttempt))
   if (state !== 'not_sent') return (await findAttempt(deps.db, dueAttempt.id)) ?? dueAttempt
-  deps.jobs.wake(dueAttempt.kind === 'payment' ? 'payments' : 'topups', [dueAttempt.rail])
+  deps.jobs.wake(dueAttempt.kind === 'payment' ? 'payments' : 'topups', { rails: [dueAttempt.rail] })
   return null
 }
 

@@ -4,13 +4,13 @@ import { prepareInsertAll, prepareUpdateAll, Sent } from '../../../db/prepare-wr
 import { payments } from '../../../db/tables/payments.ts'
 import { appendEvents, type NewEvent } from '../../../events/append.ts'
 import { type ActedEntry, auditAll } from '../../../events/audit.ts'
-import { wakeAfterCommit } from '../../../jobs/jobs.ts'
 import { holdAll } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { pack } from '../../../lib/packed-text.ts'
 import { presentAccount } from '../../identity/accounts/present.ts'
 import { presentDecision } from '../../policies/present.ts'
 import { requestApproval } from '../approvals/request.ts'
+import { wakeForPayments } from '../change.ts'
 import { chargeCounters } from '../evaluation/counters.ts'
 import { presentPayment } from '../present.ts'
 import type { Deciding } from '../request.ts'
@@ -153,6 +153,8 @@ export const writePayments = async (
     if (!payment.approvalId || payment.batchId) continue
     await requestApproval(tx, deps, one, await grantBehind(tx, principal.credential, payment.grantId))
   }
-  const started = new Set(accepted.filter(({ payment }) => payment.status === 'processing').map(({ payment }) => payment.rail))
-  if (started.size > 0) wakeAfterCommit(tx, 'payments', [...started])
+  wakeForPayments(
+    tx,
+    accepted.flatMap(({ payment }) => (payment.status === 'processing' ? [payment] : [])),
+  )
 }
