@@ -51,6 +51,8 @@ const grow = async (bench: Bench, workspace: string, { payments, events, keys, l
     paid(payments, 'k'),
     `status = 'succeeded' and workspace_id <> '${workspace}'`,
   )
+  // What follows is planned by what is there now.
+  await bench.query('analyze')
   const columns = 'amount_minor, available_after_minor, reference_type, reference_id, customer_account_id, debit_account_id'
   for (const [id, at, kind, pending] of [
     ['p.hold_transfer_id', 'p.created_at', 'pending', 'null::uuid'],
