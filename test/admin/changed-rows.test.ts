@@ -34,7 +34,7 @@ beforeAll(async () => {
   await service.deps.jobs.sweep()
   await service.settle()
   service.clock.advance(60)
-}, 120_000)
+})
 afterAll(async () => {
   await service.close()
   await database.drop()

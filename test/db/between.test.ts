@@ -10,7 +10,7 @@ const ask = <Row extends object>(url: string, text: string): Promise<Row[]> =>
   connected(url, async (client) => (await client.query<Row>(text)).rows)
 
 describe('a streaming standby', () => {
-  test('is read for lists only when it has every acknowledged write, and may fail', { timeout: 120_000 }, async ({ skip }) => {
+  test('is read for lists only when it has every acknowledged write, and may fail', async ({ skip }) => {
     const binaries = await findDebianPostgres()
     if (binaries === undefined) return skip("Debian's PostgreSQL is not installed: nothing was tried with a standby")
     const pair = await startPair(binaries)

@@ -55,7 +55,7 @@ const withFurther = async (...texts: string[]): Promise<{ migrations: string; fu
 const rowsOf = (url: string, text: string) => connected(url, async (client) => (await client.query(text)).rows)
 
 describe('a migration beside a long reader', () => {
-  test('gives up its place after two seconds and tries again, and the service pays on', { timeout: 60_000 }, async () => {
+  test('gives up its place after two seconds and tries again, and the service pays on', async () => {
     const service = await startService()
     const person = await signIn(service.api)
     await fund(service, person, 1_000_000n)

@@ -64,7 +64,7 @@ const sizes = async (): Promise<Map<string, number>> => {
 const temporary = new Set(['events', 'callback_bodies', 'request_log'])
 
 // docs/scaling.md plans with these: more in a row that every payment writes is found here. The goals are 6,000 and 3,500.
-test('a payment with its result takes few bytes, and fewer for ever', { timeout: 120_000 }, async () => {
+test('a payment with its result takes few bytes, and fewer for ever', async () => {
   const count = 400
   await pay(200)
   const before = await sizes()

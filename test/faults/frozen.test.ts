@@ -28,7 +28,7 @@ beforeEach(async () => {
   await migrate(server.url)
   peer = await startSilentProxy(server.url)
   service = await startService({ database: { url: peer.url, drop: async () => undefined } })
-}, 60_000)
+})
 afterEach(async () => {
   await service.close()
   await service.sandbox.close()
@@ -65,10 +65,10 @@ test('a server that is frozen is left within ten seconds, with the settings as t
   const answers = await Promise.all([timed(pay('frozen')), timed(api.get('/v1/payments'))]).finally(() => signalAll('SIGCONT'))
   expect(answers.map(({ result }) => result.status)).toEqual([503, 503])
   for (const { ms } of answers) expect(ms).toBeLessThan(leftWithinMs)
-  await expect.poll(async () => (await pay('frozen')).status, { timeout: 10_000 }).toBe(201)
+  await expect.poll(async () => (await pay('frozen')).status).toBe(201)
   await service.settle()
   expect(await findBreaches(service)).toEqual([])
-}, 60_000)
+})
 
 test('connections that fall silent are left within ten seconds: new ones lead to the server that answers, and the same key has one effect', async () => {
   const { api, pay } = await person()
@@ -79,8 +79,8 @@ test('connections that fall silent are left within ten seconds: new ones lead to
   const answers = await Promise.all([timed(pay('silent')), timed(api.get('/v1/payments'))])
   expect(answers.map(({ result }) => result.status)).toEqual([503, 503])
   for (const { ms } of answers) expect(ms).toBeLessThan(leftWithinMs)
-  await expect.poll(async () => (await pay('silent')).status, { timeout: 10_000 }).toBe(201)
+  await expect.poll(async () => (await pay('silent')).status).toBe(201)
   expect((await pay('before')).body.id).toBe(first.body.id)
   await service.settle()
   expect(await findBreaches(service)).toEqual([])
-}, 60_000)
+})

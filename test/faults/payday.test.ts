@@ -21,7 +21,7 @@ let world: World
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'payday-'))
   world = await startWorld(folder)
-}, 120_000)
+})
 afterAll(async () => {
   await killAll()
   await world.close()

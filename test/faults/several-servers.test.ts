@@ -34,7 +34,7 @@ test('a service behind haproxy migrates and pays, and goes on with the standby t
   closing.push(haproxy.close)
   const [primary] = servers.urls
   const DATABASE_URL = primary.replace(`:${new URL(primary).port}/`, `:${haproxy.port}/`)
-  await expect.poll(() => connected(DATABASE_URL, async () => true).catch(() => false), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => connected(DATABASE_URL, async () => true).catch(() => false)).toBe(true)
   const shared = { DATABASE_URL, DATA_DIR: folder, SANDBOX_DELAY_MS: '30' }
   const command = async (...args: string[]) => {
     const run = spawnServer(shared, { command: [process.execPath, programs.admin, ...args] })
@@ -42,9 +42,7 @@ test('a service behind haproxy migrates and pays, and goes on with the standby t
     return { code, said: run.stdout() + run.stderr() }
   }
   // On a loaded machine the proxy may take the primary out for a moment.
-  await expect
-    .poll(() => command('migrate'), { timeout: 60_000 })
-    .toMatchObject({ code: 0, said: expect.stringContaining('0000_create_schema') })
+  await expect.poll(() => command('migrate')).toMatchObject({ code: 0, said: expect.stringContaining('0000_create_schema') })
   const service = spawnServer({ ...shared, MIGRATE: 'off' })
   const { url } = await service.ready()
   const person = await signIn(createClient(url))
@@ -57,17 +55,14 @@ test('a service behind haproxy migrates and pays, and goes on with the standby t
   expect(before.status).toBe(201)
 
   await servers.failOver()
-  await expect.poll(async () => (await createClient(url).get('/readyz')).status, { timeout: 15_000 }).toBe(200)
+  await expect.poll(async () => (await createClient(url).get('/readyz')).status).toBe(200)
   // Repeated until a connection was opened again: the answers in between are 503.
   const answers: number[] = []
   await expect
-    .poll(
-      async () => {
-        answers.push((await pay('after')).status)
-        return answers.at(-1)
-      },
-      { timeout: 30_000 },
-    )
+    .poll(async () => {
+      answers.push((await pay('after')).status)
+      return answers.at(-1)
+    })
     .toBe(201)
   expect(answers.slice(0, -1).every((status) => status === 503)).toBe(true)
   // A result that arrived while no server wrote is lost with its 503, and asked for when the send counts as lost: 45 seconds after it.

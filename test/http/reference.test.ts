@@ -103,7 +103,7 @@ test('every example is what the service answers: the story of example-scene.ts, 
   for (const id of expected) expect([id, lasting(exampleOf(id))]).toEqual([id, lasting(recordedStory[id])])
   // This proves that the comparison finds a difference.
   expect(lasting(exampleOf('topups.get'))).not.toEqual(lasting(recordedStory['topups.initiate']))
-}, 120_000)
+})
 
 test('no sample request of /docs is refused because of its shape', async () => {
   for (const { id, path, method, operation } of operations()) {

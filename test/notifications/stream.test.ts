@@ -14,8 +14,6 @@ const service = await openService({
   fixed: { STREAMS_PER_ACCOUNT: 3 },
 })
 
-const patiently = { timeout: 60_000 }
-
 /** Something that is sent to a person's own streams. */
 const signInAgain = (person: Person) => signIn(service.api, person.wallet)
 
@@ -82,7 +80,7 @@ test('an account has a fixed number of streams, also when many are requested at 
   expect(refused[0]?.headers.get('retry-after')).toBe('5')
   expect((await openStream(await signIn(service.api).then((other) => other.api))).status).toBe(200)
   open[0]?.close()
-  await expect.poll(() => openStream(person.api).then((stream) => stream.status), patiently).toBe(200)
+  await expect.poll(() => openStream(person.api).then((stream) => stream.status)).toBe(200)
   for (const stream of open) stream.close()
 })
 
@@ -104,7 +102,7 @@ test('the limit holds over all processes, and the places of a process that died 
       const stream = await openStream(person.api)
       stream.close()
       return stream.status
-    }, patiently)
+    })
     .toBe(200)
   await service.deps.db.query('delete from stream_places')
   await place('59 seconds')
@@ -130,7 +128,7 @@ test('a stream that stays open keeps its place', async () => {
   vi.advanceTimersByTime(20_000)
   vi.useRealTimers()
   const young = `select from stream_places where account_id = $1 and renewed_at > clock_timestamp() - interval '30 seconds'`
-  await expect.poll(() => service.deps.db.query(young, [account]), patiently).toHaveLength(1)
+  await expect.poll(() => service.deps.db.query(young, [account])).toHaveLength(1)
   stream.close()
   await second.close()
 })
@@ -155,7 +153,7 @@ test('streams that are abandoned while they open occupy no place', async () => {
       const stream = await openStream(person.api)
       if (stream.status === 200) streams.push(stream)
       return streams.length
-    }, patiently)
+    })
     .toBe(3)
   for (const stream of streams) stream.close()
 })

@@ -123,7 +123,7 @@ describe('payments that are decided together', () => {
     expect(await balance(someone)).toMatchObject({ held_minor: '30000' })
   })
 
-  test('are decided again when the database ends their transaction for a deadlock', { timeout: 60_000 }, async () => {
+  test('are decided again when the database ends their transaction for a deadlock', async () => {
     const someone = await payer()
     const account = parseId('account', someone.accountId)
     if (!account) throw new Error('not an account id')

@@ -47,7 +47,7 @@ beforeAll(async () => {
     PESALINK_ACCOUNT_NUMBER: PESALINK.source.accountNumber,
     PESALINK_ACCOUNT_NAME: PESALINK.source.name,
   }
-}, 120_000)
+})
 afterAll(async () => {
   await killAll()
   await database.drop()
@@ -115,11 +115,11 @@ test('npm run admin -- rails check --duplicate opens the repeats of a provider t
   await expect.poll(orders).toBe(before + 2)
   expect(await untested()).toEqual([])
   expect(await warnings()).toEqual([])
-}, 120_000)
+})
 
 test('it refuses a phone that is none, and a configuration without a real rail, in a sentence and with exit code 2', async () => {
   const wrong = await admin(['rails', 'check', '--duplicate', '12345'])
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('"12345" is no Kenyan mobile number')])
   const emulated = await admin(['rails', 'check', '--duplicate', phone], { RAILS: 'sandbox' })
   expect([emulated.code, emulated.stderr]).toEqual([2, expect.stringContaining('RAILS names no real rail')])
-}, 120_000)
+})

@@ -35,7 +35,7 @@ const addColumn = () => {
   writeFileSync(file, changed)
 }
 
-describe('npm run db:generate', { timeout: 120_000 }, () => {
+describe('npm run db:generate', () => {
   test('adds a migration under a name, and touches no released one', () => {
     const released = readMigrations(at('migrations'))
     const hashes = Object.fromEntries(released.map(({ tag, hash }) => [tag, hash]))

@@ -182,7 +182,7 @@ export const batchFlows = (world: World): void => {
     // The browser reports each refusal that the page shows.
     expect(complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([])
     await close()
-  }, 120_000)
+  })
 
   test('a payroll of a thousand from a payroll system, with mistakes, is understood, corrected, paid and followed, and its results come back as a file', async () => {
     const payer = await signIn(world.service.api)
@@ -279,7 +279,7 @@ export const batchFlows = (world: World): void => {
     expect((await check(page)).items).toMatchObject([{ row: 2, amount_minor: '9900' }])
     expect(complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([])
     await close()
-  }, 90_000)
+  })
 
   test('a list that is sent in six ways, twice in each, is paid once', async () => {
     const payer = await signIn(world.service.api)

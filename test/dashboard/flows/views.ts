@@ -390,7 +390,7 @@ export const everyView = (world: World): void => {
       technical: true,
     }))
     await expectSound(await visitAs(world, member), [own, ...documents])
-  }, 120_000)
+  })
 
   test('the same is true in every other role: for an approver, a viewer, an administrator of the service and a newcomer', async () => {
     const team = await createTeam(world.service)
