@@ -12,6 +12,15 @@ import { openService, startService } from '../harness/service.ts'
 let person: Person
 const service = await openService()
 const second = await openService({ database: service.database, clock: service.clock, env: { PUBLIC_URL: service.api.url } })
+const patient = await Promise.all(
+  [1, 2].map(() =>
+    openService({
+      database: service.database,
+      clock: service.clock,
+      env: { PUBLIC_URL: service.api.url, OAUTH_REFRESH_LEEWAY_SECONDS: '10' },
+    }),
+  ),
+)
 const client = await registerClient(service.api)
 // Time moves by months here, and a session would end before.
 beforeEach(async () => {
@@ -217,7 +226,7 @@ describe('requests under way together', () => {
 })
 
 describe('a client that sends one token several times, all before the first answer', () => {
-  const clients = { one: [service.api], two: [service.api, second.api] }
+  const clients = { one: [service.api], two: [service.api, second.api], 'two with a leeway': patient.map(({ api }) => api) }
   /** As a client does that has not heard of the others: each on a connection of its own, none waits for anything. */
   const atOnce = async (apis: readonly (typeof service.api)[], token: string, count: number) => {
     const times: { sent: number; got: number }[] = []
@@ -247,32 +256,35 @@ describe('a client that sends one token several times, all before the first answ
   }
   const rounds = Number(process.env.REFRESH_ROUNDS ?? '12')
 
+  // Without a leeway a request that comes to another process long after the rotation is a later use, and how long it takes is the machine's: a figure.
   test.each([
-    ['one', false, 0],
-    ['one', true, 0],
-    ['two', false, 1],
-    ['two', true, 1],
-  ] as const)(
-    'keeps its grant: %s process(es), busy: %s',
-    async (where, isBusy, most) => {
-      let [lost, differing] = [0, 0]
-      await whileBusy(isBusy, async () => {
-        let agent = await newAgent()
-        for (let round = 0; round < rounds; round += 1) {
-          const { answers, isAtOnce } = await atOnce(clients[where], agent.refreshToken, 2 + (round % 7))
-          expect(isAtOnce).toBe(true)
-          const kept = answers.every(({ status }) => status === 200) && (await canRead(answers[0]?.body.access_token)) === 200
-          if (!kept) lost += 1
-          else if (new Set(answers.map(({ body }) => body.refresh_token)).size > 1) differing += 1
-          agent = kept ? { ...agent, refreshToken: answers[0]?.body.refresh_token } : await newAgent()
-        }
-      })
-      if (process.env.REFRESH_ROUNDS) console.log(`ROUNDS ${where} busy ${isBusy}: ${rounds}, lost ${lost}`)
-      expect(lost).toBeLessThanOrEqual(most)
-      expect(differing).toBe(0)
-    },
-    120_000,
-  )
+    ['one', false],
+    ['one', true],
+    ['two with a leeway', false],
+    ['two with a leeway', true],
+    ...(process.env.REFRESH_ROUNDS
+      ? ([
+          ['two', false],
+          ['two', true],
+        ] as const)
+      : []),
+  ] as const)('keeps its grant: %s process(es), busy: %s', async (where, isBusy) => {
+    let [lost, differing] = [0, 0]
+    await whileBusy(isBusy, async () => {
+      let agent = await newAgent()
+      for (let round = 0; round < rounds; round += 1) {
+        const { answers, isAtOnce } = await atOnce(clients[where], agent.refreshToken, 2 + (round % 7))
+        expect(isAtOnce).toBe(true)
+        const kept = answers.every(({ status }) => status === 200) && (await canRead(answers[0]?.body.access_token)) === 200
+        if (!kept) lost += 1
+        else if (new Set(answers.map(({ body }) => body.refresh_token)).size > 1) differing += 1
+        agent = kept ? { ...agent, refreshToken: answers[0]?.body.refresh_token } : await newAgent()
+      }
+    })
+    if (process.env.REFRESH_ROUNDS) console.log(`ROUNDS ${where} busy ${isBusy}: ${rounds}, lost ${lost}`)
+    if (where !== 'two') expect(lost).toBe(0)
+    expect(differing).toBe(0)
+  })
 
   test.each(['one', 'two'] as const)(
     'loses it when it sends the token once more after an answer: %s process(es)',
@@ -285,7 +297,6 @@ describe('a client that sends one token several times, all before the first answ
         expect(await canRead(answers[0]?.body.access_token)).toBe(401)
       }
     },
-    120_000,
   )
 })
 
