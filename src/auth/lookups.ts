@@ -1,6 +1,6 @@
 import type { Db } from '../db/client.ts'
 import { sessionEnds } from '../db/credential-life.ts'
-import { readTogether } from '../db/together.ts'
+import { prepareText } from '../db/prepare.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { isAdministratorSql } from './administrators.ts'
 import type { Role } from './permissions.ts'
@@ -101,7 +101,7 @@ export type CredentialLookups = {
 const isAdmin = `(${isAdministratorSql('key.admins')}) is true as "isAdmin"`
 const joined = { most: 128, inTx: true }
 
-const byApiKey = readTogether<ApiKeyRow, { lookup: 'text' }>(
+const byApiKey = prepareText<ApiKeyRow, { lookup: 'text' }>(
   'auth.api_keys',
   { lookup: 'text' },
   `select k.id, k.salt, k.hash, k.revoked_at as "revokedAt", k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt", ${identityColumns},
@@ -114,7 +114,7 @@ const byApiKey = readTogether<ApiKeyRow, { lookup: 'text' }>(
 )
 
 const ofPerson = { hash: 'text', workspace_id: 'uuid', admins: 'text[]' } as const
-const bySession = readTogether<SessionRow, typeof ofPerson>(
+const bySession = prepareText<SessionRow, typeof ofPerson>(
   'auth.sessions',
   ofPerson,
   `select s.id, s.expires_at as "expiresAt", s.revoked_at as "revokedAt", s.last_used_at as "lastUsedAt", s.created_at as "createdAt",
@@ -128,7 +128,7 @@ const bySession = readTogether<SessionRow, typeof ofPerson>(
 
 const ofToken = { hash: 'text', audience: 'text' } as const
 /** A token has those of the grant's permissions that its scopes name. */
-const byAccessToken = readTogether<AccessTokenRow, typeof ofToken>(
+const byAccessToken = prepareText<AccessTokenRow, typeof ofToken>(
   'auth.access_tokens',
   ofToken,
   `select t.id, t.expires_at as "expiresAt", g.last_used_at as "lastUsedAt", key.audience = any(t.resources) as "forThisApi", ${identityColumns},
@@ -141,7 +141,7 @@ const byAccessToken = readTogether<AccessTokenRow, typeof ofToken>(
 )
 
 const ofDashboard = { ...ofPerson, idle_days: 'int' } as const
-const byDashboardToken = readTogether<DashboardTokenRow, typeof ofDashboard>(
+const byDashboardToken = prepareText<DashboardTokenRow, typeof ofDashboard>(
   'auth.dashboard_tokens',
   ofDashboard,
   `select d.id, d.expires_at as "expiresAt", ${isAdmin}, least(${sessionEnds('s', 'key.idle_days')}, k.expires_at, k.revoked_at) as "parentEndsAt",
@@ -164,9 +164,9 @@ type LookupOptions = { adminAccounts: readonly string[]; sessionIdleDays: number
 export const createCredentialLookups = ({ adminAccounts, sessionIdleDays, audience }: LookupOptions): CredentialLookups => {
   const ofKey = ({ hash, workspaceId }: HashKey) => ({ hash, workspace_id: workspaceId, admins: adminAccounts })
   return {
-    apiKeys: (db, lookup) => byApiKey(db, { lookup }),
-    session: async (db, key) => (await bySession(db, ofKey(key)))[0],
-    accessToken: async (db, hash) => (await byAccessToken(db, { hash, audience }))[0],
-    dashboardToken: async (db, key) => (await byDashboardToken(db, { ...ofKey(key), idle_days: sessionIdleDays }))[0],
+    apiKeys: (db, lookup) => db.run(byApiKey, { lookup }),
+    session: async (db, key) => (await db.run(bySession, ofKey(key)))[0],
+    accessToken: async (db, hash) => (await db.run(byAccessToken, { hash, audience }))[0],
+    dashboardToken: async (db, key) => (await db.run(byDashboardToken, { ...ofKey(key), idle_days: sessionIdleDays }))[0],
   }
 }

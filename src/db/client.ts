@@ -51,8 +51,6 @@ export type Tx = Db & {
   readonly accountLocks: Map<string, 'exclusive' | 'shared'>
 }
 
-export const isTx = (db: Db): db is Tx => inTransaction in db
-
 export type Database = Db & {
   /** A connection was lost: the next one may lead to another server. */
   onLost: (listener: () => void) => void

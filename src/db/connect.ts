@@ -10,7 +10,7 @@ import type { Pooler } from './pooler.ts'
 import { addressed, settingsOf } from './settings.ts'
 import { createTransactions } from './transaction.ts'
 import { types } from './types.ts'
-import { queryBy, runJoined, sendersBy, traced } from './wire.ts'
+import { queryBy, runBy, sendersBy, traced } from './wire.ts'
 
 export type DatabaseOptions = {
   url: string
@@ -107,11 +107,13 @@ export const connect = (options: DatabaseOptions): Database => {
     signals,
   })
 
+  const senders = { record: lookups, page: pages, pool: pooled }
+
   return {
     pool,
     signals,
-    query: queryBy({ record: lookups.query, page: pages.query, pool: pooled.query }),
-    run: runJoined({ record: lookups.columns, page: pages.columns, pool: pooled.columns }),
+    query: queryBy(senders),
+    run: runBy(senders, false),
     mark,
     onLost: (listener) => void lostListeners.push(listener),
     lookup: lookups.query,

@@ -23,6 +23,9 @@ const atEndOfTurn = (send: () => void): void => {
   })
 }
 
+/** When what this turn of the event loop asks for is sent. */
+export const endOfTurn = (): Promise<void> => new Promise(atEndOfTurn)
+
 type Waiting<Key, Value> = { key: Key; resolve: (answers: Value) => void; reject: (error: unknown) => void }
 
 /**

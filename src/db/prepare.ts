@@ -1,5 +1,5 @@
 import { is, Placeholder, type SQL, sql } from 'drizzle-orm'
-import { QueryBuilder } from 'drizzle-orm/pg-core'
+import { makePgArray, QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { leavesOf, readerOf } from './row-reader.ts'
@@ -61,28 +61,33 @@ export type Places<P extends Parameters> = {
 export type Complete = { toSQL: () => { sql: string; params: unknown[] } }
 type Built = Complete & { readonly _: { readonly result: readonly unknown[]; readonly selectedFields: unknown } }
 
-/** A row as the driver parsed it, in the order of its columns. */
+/** A row as the driver parsed it: in the order of its columns, which may have the same name several times. */
 export type Columns = readonly unknown[]
+/** The same by the columns' names. */
+type Named = Readonly<Record<string, unknown>>
 
 /** One form of a query: that for the parameters that are given. */
 export type Form<V, Row> = {
   statement: Statement | string
   values: (values: V) => unknown[]
-  read: (rows: readonly Columns[]) => Row[]
-}
+} & ({ read: (row: Columns) => Row } | { readNamed: (row: Named) => Row })
 
-/** A form that answers many values at once: a list of rows for each, in their order. */
+/** A form that answers many values at once. */
 export type JoinedForm<V, Row> = {
   statement: Statement
+  /** Of how many values at most. */
+  most: number
   values: (list: readonly V[]) => unknown[]
-  read: (rows: readonly Columns[], count: number) => Row[][]
+  readNamed: (row: Named) => Row
 }
 
 export type Prepared<V, Row> = {
   readonly lane: Lane
   form: (values: V) => Form<V, Row>
-  /** Only of the lane `joined`, for values that can be sent as lists. */
+  /** Of what is asked for in one turn of the event loop, for values that can be sent as lists. */
   joined?: (values: V) => JoinedForm<V, Row> | undefined
+  /** Also what a transaction asks for in one run of code is one statement. */
+  joinsInTx?: boolean
 }
 
 /** Each form is a prepared statement on every connection that used it: callers can combine filters, and must not make them without end. */
@@ -96,6 +101,20 @@ const joinable = new Set(['uuid', 'text', 'date', 'timestamptz', 'rows'])
 /** Its name, without whether it may be missing. */
 const kindOf = (kind: Parameters[string]): string => kind.replace(/\?$|\|null$/, '')
 const typeOf = (kind: Parameters[string]): string => (kind === 'rows' ? 'int' : kindOf(kind))
+
+/** `text` for each of a list of keys, whose parts it names `key.…`. `columns`: names for those of `text`. */
+const forEachKey = (types: Readonly<Record<string, string>>, text: string, columns = ''): string => {
+  const names = Object.keys(types).map((name) => `"${name}"`)
+  const lists = Object.values(types).map((type, at) => `$${at + 1}::${type.endsWith('[]') ? 'text' : type}[]`)
+  const parts = Object.entries(types).map(
+    ([name, type]) => `sent."${name}"${type.endsWith('[]') ? `::${type} as "${name}"` : ''}`,
+  )
+  const from = `unnest(${lists.join(', ')}) with ordinality`
+  const keys = Object.values(types).some((type) => type.endsWith('[]'))
+    ? `${from} as sent(${names.join(', ')}, n) cross join lateral (select ${parts.join(', ')}, sent.n offset 0) as key`
+    : `${from} as key(${names.join(', ')}, n)`
+  return `select key.n::int as "keyNumber", r.* from ${keys} cross join lateral (${text}) as r${columns}`
+}
 
 const declared = new Set<string>()
 
@@ -142,46 +161,38 @@ export const declareForms = <P extends Parameters, Row>(
     return {
       statement: named ? statement([name, ...given].join('+'), text, lane) : text,
       values: (values) => takers.map((take) => take(values)),
-      read: (rows) => rows.map(read) as Row[],
+      read: (row) => read(row) as Row,
     }
   }
 
-  /**
-   * The query for each of a list of values, numbered by the first column. `offset 0` keeps it apart: joined to the list, it could be read by a
-   * plan for many rows.
-   */
+  /** `offset 0` keeps the query of each key apart: joined to the list, it could be read by a plan for many rows. */
   const joinedFormOf = (given: readonly string[]): JoinedForm<V, Row> => {
     const taken = Object.entries(parameters).filter(([parameter, kind]) => kind !== 'flag?' && isThere(parameter, given))
-    const names = taken.map(([parameter]) => parameter)
     const place = (parameter: string) => {
       if (!isThere(parameter, given)) return undefined
-      return parameters[parameter] === 'flag?' ? sql`true` : sql.raw(`key.p${names.indexOf(parameter)}`)
+      return parameters[parameter] === 'flag?' ? sql`true` : sql.raw(`key."${parameter}"`)
     }
     const { built, fields } = build(
       Object.fromEntries(Object.keys(parameters).map((parameter) => [parameter, place(parameter)])) as Places<P>,
     )
     const { sql: text, params } = built.toSQL()
     const leaves = leavesOf(fields)
-    const columns = leaves.map((_, at) => `c${at}`).join(', ')
+    const columns = leaves.map((_, at) => `c${at}`)
     const shifted = text.replaceAll(/\$(\d+)/g, (_, number: string) => `$${Number(number) + taken.length}`)
-    const lists = taken.map(([, kind], at) => `$${at + 1}::${typeOf(kind)}[]`).join(', ')
-    const read = readerOf(name, leaves, 1)
+    const types = Object.fromEntries(taken.map(([parameter, kind]) => [parameter, typeOf(kind)]))
+    const read = readerOf(name, leaves)
     return {
       statement: statement(
         [`${name}@turn`, ...given].join('+'),
-        `select n::int, ${columns} from unnest(${lists}) with ordinality as key(${names.map((_, at) => `p${at}`).join(', ')}, n)
-         cross join lateral (${shifted} offset 0) as r(${columns})`,
+        forEachKey(types, `${shifted} offset 0`, `(${columns.join(', ')})`),
         lane,
       ),
+      most: 128,
       values: (list) => [
-        ...names.map((parameter) => list.map((values) => (values as Record<string, unknown>)[parameter])),
+        ...taken.map(([parameter]) => list.map((values) => (values as Record<string, unknown>)[parameter])),
         ...params,
       ],
-      read: (rows, count) => {
-        const groups: Row[][] = Array.from({ length: count }, () => [])
-        for (const row of rows) groups[Number(row[0]) - 1]?.push(read(row) as Row)
-        return groups
-      },
+      readNamed: (row) => read(columns.map((column) => row[column])) as Row,
     }
   }
 
@@ -236,3 +247,31 @@ export const prepare = <const P extends Parameters, B extends Built>(
     const built = build(builder, at)
     return { built, fields: built._.selectedFields as object }
   })
+
+type SqlType = 'uuid' | 'date' | 'timestamptz' | 'text' | 'int' | 'bigint' | 'xid8' | 'uuid[]' | 'text[]'
+type Key<T> = { readonly [Name in keyof T]: string | number | bigint | Date | null | readonly string[] }
+
+/** A list is sent as its text: a list of lists of several lengths is no array. */
+const sentAs = (part: unknown): unknown => (Array.isArray(part) ? makePgArray(part) : part)
+
+/**
+ * Declares a query that is text, for each of the keys that are asked for in one turn of the event loop: the text names the parts of its key `key.…`, and
+ * reads a bounded number of rows, because what is asked together waits for the slowest of it.
+ */
+export const prepareText = <Row extends object, const T extends Readonly<Record<string, SqlType>>>(
+  name: string,
+  types: T,
+  text: string,
+  lane: Lane,
+  { most = 16, inTx = false }: { most?: number; inTx?: boolean } = {},
+): Prepared<Key<T>, Row> => {
+  requireNewName(name)
+  const joined: JoinedForm<Key<T>, Row> = {
+    statement: statement(name, forEachKey(types, text), lane),
+    most,
+    values: (list) => Object.keys(types).map((part) => list.map((key) => sentAs(key[part] ?? null))),
+    readNamed: ({ keyNumber: _, ...row }) => row as Row,
+  }
+  const form: Form<Key<T>, Row> = { ...joined, values: (key) => joined.values([key]) }
+  return { lane, form: () => form, joined: () => joined, joinsInTx: inTx }
+}

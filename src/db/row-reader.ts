@@ -37,17 +37,16 @@ export const leavesOf = (fields: object, group: string | null = null): Leaf[] =>
     return leavesOf(is(field, Table) ? getTableColumns(field) : field, name)
   })
 
-/** `from`: how many columns stand before those of the record. */
-export const readerOf = (name: string, leaves: readonly Leaf[], from = 0): ((row: readonly unknown[]) => object) => {
+export const readerOf = (name: string, leaves: readonly Leaf[]): ((row: readonly unknown[]) => object) => {
   const groups = [...new Set(leaves.flatMap(({ group }) => group ?? []))]
   return (row) => {
-    if (row.length !== leaves.length + from) throw new Error(`${name} answers ${row.length} columns, not ${leaves.length + from}`)
+    if (row.length !== leaves.length) throw new Error(`${name} answers ${row.length} columns, not ${leaves.length}`)
     const record: Record<string, unknown> = {}
     for (const group of groups) record[group] = {}
     for (let at = 0; at < leaves.length; at += 1) {
       const { group, name: field, decode } = leaves[at] as Leaf
       const place = group === null ? record : (record[group] as Record<string, unknown>)
-      const value = row[at + from]
+      const value = row[at]
       place[field] = decode === null || value === null ? value : decode(value)
     }
     return record

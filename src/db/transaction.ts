@@ -57,7 +57,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       // Not awaited: it is sent with the first statement, which fails when it fails.
       corkUntilTick(client)
       defer(client.query(options.begin))
-      const { query, columns } = sendersBy(named, async (query, run) => {
+      const senders = sendersBy(named, async (query, run) => {
         // After the commit the connection may already serve another caller.
         if (over) throw new Error('a statement came after the end of its transaction')
         corkUntilTick(client)
@@ -68,6 +68,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
           throw error
         }
       })
+      const { query } = senders
       const { gather, savepoint, write, trace } = createGathering(query)
       const tx: Tx = {
         [inTransaction]: true,
@@ -76,7 +77,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
           return at
         },
         query,
-        run: runBy({ record: columns, page: columns, pool: columns }),
+        run: runBy({ record: senders, page: senders, pool: senders }, true),
         defer,
         gather,
         savepoint,

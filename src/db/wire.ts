@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { inSpan, isTracing } from '../lib/tracing.ts'
 import type { Run } from './client.ts'
-import { joinTurn } from './join-turn.ts'
+import { endOfTurn, joinTurn } from './join-turn.ts'
 import type { Columns, JoinedForm } from './prepare.ts'
 import type { Lane, Query, Statement } from './statement.ts'
 
@@ -42,40 +42,44 @@ export const sendersBy = (
     ),
 })
 
-/** How a database runs declared queries, given how it sends the statements of each lane. */
-export const runBy =
-  (senders: Readonly<Record<Lane, SendColumns>>): Run =>
-  async (query, values) => {
-    const form = query.form(values)
-    return form.read(await senders[query.lane](form.statement, form.values(values)))
-  }
-
-/** The same outside of transactions: queries of the lane `joined` that are asked for in one turn are one statement. */
-export const runJoined = (senders: Readonly<Record<Lane, SendColumns>>): Run => {
-  const alone = runBy(senders)
-  const turns = new WeakMap<object, unknown>()
-  const turnOf = <V, Row>(form: JoinedForm<V, Row>): ((values: V) => Promise<Row[]>) => {
-    const known = turns.get(form) as ((values: V) => Promise<Row[]>) | undefined
+/**
+ * How declared queries run, given how the statements of each lane are sent. Outside of transactions, joined queries that are asked for in one turn are
+ * one statement, and what goes to a shared connection leaves at the end of the turn; in a transaction each statement is sent as it comes.
+ */
+export const runBy = (senders: Readonly<Record<Lane, Senders>>, isTx: boolean): Run => {
+  const joins = new WeakMap<object, unknown>()
+  const joinOf = <V, Row>(lane: Lane, form: JoinedForm<V, Row>): ((values: V) => Promise<Row[]>) => {
+    const known = joins.get(form) as ((values: V) => Promise<Row[]>) | undefined
     if (known) return known
-    const made = joinTurn<V, Row[]>({
-      query: async (list) => form.read(await senders.record(form.statement, form.values(list)), list.length),
-      inFlight: 2,
-      maxKeys: 128,
-    })
-    turns.set(form, made)
+    const query = async (list: readonly V[]): Promise<Row[][]> => {
+      const groups: Row[][] = list.map(() => [])
+      for (const row of await senders[lane].query<{ keyNumber: number }>(form.statement, form.values(list)))
+        groups[row.keyNumber - 1]?.push(form.readNamed(row))
+      return groups
+    }
+    const made = joinTurn<V, Row[]>({ query, inFlight: 2, maxKeys: form.most, until: isTx ? 'flush' : 'turn' })
+    joins.set(form, made)
     return made
   }
-  return async (query, values) => {
-    const form = query.joined?.(values)
-    return form ? turnOf(form)(values) : alone(query, values)
+  return async ({ lane, form: formOf, joined, joinsInTx = false }, values) => {
+    const joinedForm = !isTx || joinsInTx ? joined?.(values) : undefined
+    if (joinedForm) return joinOf(lane, joinedForm)(values)
+    const form = formOf(values)
+    if (!isTx && lane !== 'pool') await endOfTurn()
+    const { query, columns } = senders[lane]
+    if ('read' in form) return (await columns(form.statement, form.values(values))).map(form.read)
+    return (await query<Record<string, unknown>>(form.statement, form.values(values))).map(form.readNamed)
   }
 }
 
-/** The same for statements as text: those without a name take a connection of their own. */
+/** The same for statements as text, outside of transactions: those without a name take a connection of their own. */
 export const queryBy =
-  (senders: Readonly<Record<Lane, Query>>): Query =>
-  (query, values) =>
-    senders[typeof query === 'string' ? 'pool' : query.lane](query, values)
+  (senders: Readonly<Record<Lane, Senders>>): Query =>
+  async (query, values) => {
+    const lane = typeof query === 'string' ? 'pool' : query.lane
+    if (lane !== 'pool') await endOfTurn()
+    return senders[lane].query(query, values)
+  }
 
 /**
  * Holds back what is written to this connection until the running code has finished, so that all its statements leave in one system call: a

@@ -1,7 +1,7 @@
 import { type Db, statement } from '../db/client.ts'
+import { prepareText } from '../db/prepare.ts'
 import { namesSql } from '../db/tables/columns.ts'
 import { frequentEventTypes } from '../db/tables/events.ts'
-import { readTogether } from '../db/together.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
 import { unpack } from '../lib/packed-text.ts'
 import { type Fields, withChanges, withKept } from './stored-data.ts'
@@ -150,7 +150,7 @@ const pageKey = {
   until: 'timestamptz',
 } as const
 const read = (name: string, text: string, lane: 'page' | 'pool') =>
-  readTogether<Row, typeof pageKey>(name, pageKey, text, lane, lane === 'pool' ? { most: 1 } : {})
+  prepareText<Row, typeof pageKey>(name, pageKey, text, lane, lane === 'pool' ? { most: 1 } : {})
 
 /** To look for types that may be missing among very many events takes longer: not on the connection that all lists share, and each by itself. */
 const declare = (name: string, beyond: string, order: 'asc' | 'desc') => ({
@@ -175,7 +175,7 @@ const page = async (
   const { accountId, workspaceIds, types, asked } = audience
   const place = { transaction: from?.transaction ?? null, id: from?.id ?? null }
   const form = !asked ? 'all' : types.some(isFrequent) ? 'asked' : 'rare'
-  const rows = await query[form](db, {
+  const rows = await db.run(query[form], {
     ...place,
     account_id: accountId,
     workspace_ids: workspaceIds,

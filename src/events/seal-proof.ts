@@ -1,5 +1,4 @@
 import type { Db } from '../db/client.ts'
-import { together } from '../db/together.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { consistencyPath, inclusionPath, leafHash, type ReadNode, treeOf } from '../lib/merkle.ts'
 import {
@@ -38,13 +37,6 @@ export type SealedRow = {
 type Place = Omit<SealNode, 'hash'>
 const nameOf = ({ level, place }: Place): string => `${level}/${place}`
 
-/** For all that ask in one turn of the event loop. */
-const readNodes = together(async (db, asked: readonly (readonly Place[])[]): Promise<ReadonlyMap<string, Uint8Array>[]> => {
-  const wanted = new Map(asked.flat().map((place) => [nameOf(place), place]))
-  const known = new Map((await readSealNodes(db, [...wanted.values()])).map((node) => [nameOf(node), node.hash]))
-  return asked.map(() => known)
-})
-
 /** Runs a calculation over the stored nodes: once to learn which it needs, then with what was read of them. */
 const overNodes = async <T>(db: Db, calculate: (node: ReadNode) => T): Promise<T> => {
   const wanted: Place[] = []
@@ -52,7 +44,7 @@ const overNodes = async <T>(db: Db, calculate: (node: ReadNode) => T): Promise<T
     wanted.push({ level, place })
     return leafHash('')
   })
-  const known = await readNodes(db, wanted)
+  const known = new Map((await readSealNodes(db, wanted)).map((node) => [nameOf(node), node.hash]))
   return calculate((level, place) => {
     const hash = known.get(nameOf({ level, place }))
     if (!hash) throw new Error(`node ${level}/${place} of the sealed log is missing`)
@@ -102,14 +94,10 @@ const proveRow = ({ id }: SealedRow, seal: number, rowsRoot: Buffer, { lines, tr
   return { line, index, rows: lines.length, path: inclusionPath(index, lines.length, tree), seal, rowsRoot, sealPath }
 }
 
-/** Read once for all that ask for it in one turn of the event loop. */
-const readHead = together(async (db, asked: readonly null[]): Promise<(LogHead | null)[]> => {
+export const readLogHead = async (db: Db): Promise<LogHead | null> => {
   const seal = await readNewestSeal(db)
-  const head = seal ? { size: seal.sequence, root: seal.digest, sealedAt: seal.sealedAt } : null
-  return asked.map(() => head)
-})
-
-export const readLogHead = (db: Db): Promise<LogHead | null> => readHead(db, null)
+  return seal ? { size: seal.sequence, root: seal.digest, sealedAt: seal.sealedAt } : null
+}
 
 /** The proof of each row under the head, in the same order; null where the row is not sealed yet. Each seal is read once. */
 export const proveRows = (db: Db, rows: readonly SealedRow[], head: LogHead | null): Promise<(RowProof | null)[]> => {

@@ -143,6 +143,7 @@ const readNodes = statement(
   'audit.read_seal_nodes',
   `select n.level, n.place, n.hash from unnest($1::int[], $2::bigint[]) with ordinality as w(level, place, at)
    join audit_seal_nodes n on n.level = w.level and n.place = w.place order by w.at`,
+  'record',
 )
 
 type SealRow = SealPlace & {

@@ -1,10 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
+import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockAccount, requireLocked } from '../db/account-lock.ts'
-import { type Db, statement, type Tx } from '../db/client.ts'
+import { type Db, first, statement, type Tx } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
 import { prepareInsert } from '../db/prepare-write.ts'
 import { ledgerAccounts } from '../db/tables/ledger.ts'
-import { together } from '../db/together.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
@@ -29,7 +29,7 @@ const balanceOf = (row: BalanceRow): Balance => ({
 /** What is available, as a check of the table keeps it from falling below zero. */
 const availableMinor = sql<Minor>`${ledgerAccounts.postedCreditsMinor} - ${ledgerAccounts.postedDebitsMinor} - ${ledgerAccounts.pendingDebitsMinor}`
 
-const balances = prepare('ledger.balances', { owners: 'uuid[]' }, (orm, at) =>
+const selectBalances = (orm: QueryBuilder) =>
   orm
     .select({
       ownerId: sql<Uuid>`${ledgerAccounts.ownerId}`,
@@ -38,7 +38,15 @@ const balances = prepare('ledger.balances', { owners: 'uuid[]' }, (orm, at) =>
       currency: ledgerAccounts.currency,
     })
     .from(ledgerAccounts)
-    .where(sql`${ledgerAccounts.ownerId} = any(${at.owners})`),
+
+const balances = prepare('ledger.balances', { owners: 'uuid[]' }, (orm, at) =>
+  selectBalances(orm).where(sql`${ledgerAccounts.ownerId} = any(${at.owners})`),
+)
+const balance = prepare(
+  'ledger.balance',
+  { owner: 'uuid' },
+  (orm, at) => selectBalances(orm).where(eq(ledgerAccounts.ownerId, at.owner)),
+  'joined',
 )
 
 export const getBalances = async (db: Db, ownerIds: readonly Uuid[]): Promise<Map<Uuid, Balance>> => {
@@ -50,6 +58,13 @@ export const balanceIn = (balances: ReadonlyMap<Uuid, Balance>, ownerId: Uuid): 
   const balance = balances.get(ownerId)
   if (!balance) throw new Error('an account has no ledger account')
   return balance
+}
+
+/** For readers, which lock nothing. */
+export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> => {
+  const row = await first(db, balance, { owner: ownerId })
+  if (!row) throw new Error('an account has no ledger account')
+  return row
 }
 
 /** The first lock of every writer that touches an account's money, its limits or the payments that they count. It guards all of these. */
@@ -214,14 +229,6 @@ export const transferWithin = async (tx: Tx, moves: readonly SystemTransfer[], a
     at,
   ])
 }
-
-const readTogether = together(async (db, ownerIds: readonly Uuid[]) => {
-  const balances = await getBalances(db, [...new Set(ownerIds)])
-  return ownerIds.map(() => balances)
-})
-
-/** For readers, which lock nothing: the balances that several ask for in one turn are read together. */
-export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> => balanceIn(await readTogether(db, ownerId), ownerId)
 
 const systemAccounts: readonly SystemAccount[] = ['rail_clearing', 'topup_clearing', 'adjustments', 'suspense']
 

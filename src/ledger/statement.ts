@@ -1,9 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { type Db, statement } from '../db/client.ts'
 import { approversSql, type NamedPerson, personNameSql } from '../db/person-name.ts'
-import { prepare } from '../db/prepare.ts'
+import { prepare, prepareText } from '../db/prepare.ts'
 import { type BookingType, ledgerTransfers } from '../db/tables/ledger.ts'
-import { readTogether } from '../db/together.ts'
 import { firstId, type Uuid } from '../lib/ids.ts'
 import { only } from '../lib/lists.ts'
 import type { Minor } from '../lib/money.ts'
@@ -84,7 +83,7 @@ const summary = statement(
 )
 
 /** In the order of their ids. `balance`: before the first of them. */
-const entries = readTogether<EntryRow, typeof entriesKey>(
+const entries = prepareText<EntryRow, typeof entriesKey>(
   'ledger.statement_entries',
   entriesKey,
   `with page as (
@@ -273,6 +272,6 @@ export const listStatementEntries = async (
   const balance = after === null ? openingMinor : await balanceBehind(db, of, after)
   const { ownerId, start, end, workspaceId, payeesOf } = of
   const key = { account_id: ownerId, starts: start, ends: end, workspace_id: workspaceId, payees_of: payeesOf }
-  const rows = await entries(db, { ...key, after, through, take, balance })
+  const rows = await db.run(entries, { ...key, after, through, take, balance })
   return rows.map((row) => entryOf(row))
 }

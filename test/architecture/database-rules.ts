@@ -7,11 +7,10 @@ import { isFunction, type Node, namesIn, textOf, walk, within } from './syntax.t
 const composedSql: Readonly<Record<string, string>> = {
   'db/check.ts': 'the text of a check, around which it counts',
   'db/migrate.ts': 'a constant, and the name of an index in a migration',
-  'db/prepare.ts': 'the type of a parameter, from a closed list',
+  'db/prepare.ts': 'the type of a parameter, from a closed list, and a text that the module above declares',
   'db/prepare-write.ts': 'the table, columns and types that drizzle declares',
   'db/tables/columns.ts': 'the values of a closed list',
   'db/start.ts': 'a number that is computed, and the name of a role, quoted, which an operator gave: GRANT takes no parameter',
-  'db/together.ts': 'the parts of a key, and a text that the module above declares',
   'events/read.ts': 'one of two directions',
   'modules/sending/lanes.ts': 'the table of payments or of top-ups',
   'modules/sending/claim.ts': 'the table of payments or of top-ups',

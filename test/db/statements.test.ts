@@ -148,7 +148,7 @@ const isKnown = (sentence: string): boolean => known.includes(sentence.replace(/
 const namesInSources = (): string[] =>
   globSync('src/**/*.ts').flatMap((file) =>
     [
-      ...readFileSync(file, 'utf8').matchAll(/\b(?:statement|prepare|prepareInsert|prepareUpdate|readTogether)\(\s*'([\w.]+)'/g),
+      ...readFileSync(file, 'utf8').matchAll(/\b(?:statement|prepare|prepareInsert|prepareUpdate|prepareText)\(\s*'([\w.]+)'/g),
     ].map(([, name]) => name ?? ''),
   )
 

@@ -3,11 +3,10 @@ import { canSign, countsFrom } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Database, Db } from '../../../db/client.ts'
-import { prepare } from '../../../db/prepare.ts'
+import { prepare, prepareText } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { namesSql } from '../../../db/tables/columns.ts'
 import { members, workspaces } from '../../../db/tables/workspaces.ts'
-import { readTogether } from '../../../db/together.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -26,7 +25,7 @@ const place = { payee_id: 'uuid', rail: 'text', account_reference: 'text', witho
  * Payments to the same payee under any name, in this workspace: a fingerprint belongs to one workspace. At a paybill those to the same account.
  * `without`: payments that do not count. A payee may have been paid many times.
  */
-const paidTo = readTogether<History & { payeeId: Uuid }, typeof place>(
+const paidTo = prepareText<History & { payeeId: Uuid }, typeof place>(
   'approvals.paid_to_payee',
   place,
   `select own.id as "payeeId", paid.*,
@@ -50,7 +49,7 @@ const readHistories = async (db: Db, records: readonly ApprovalRecord[]): Promis
     const alike = [first, ...others]
     const { payeeId, rail, accountReference } = first.payment
     const without = alike.map(({ payment }) => payment.id)
-    const [history] = await paidTo(db, { payee_id: payeeId, rail, account_reference: accountReference, without })
+    const [history] = await db.run(paidTo, { payee_id: payeeId, rail, account_reference: accountReference, without })
     return alike.map(({ approval }) => [approval.id, history] as const)
   })
   return new Map((await Promise.all(groups)).flat())

@@ -17,7 +17,7 @@ import { moveBatch } from '../batch/change.ts'
 import { type BatchRecord, findBatch, findBatches, readItemIds } from '../batch/queries.ts'
 import { endPayments, releasePayment } from '../change.ts'
 import { lockPaymentIn, lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
-import { type LockedApproval, lockApproval } from './lock.ts'
+import { type LockedApproval, lockApproval, lockOnlyApproval } from './lock.ts'
 import { approvalEvent } from './present.ts'
 import type { ApprovalRecord } from './queries.ts'
 
@@ -77,7 +77,7 @@ export const cancelPending = async (tx: Tx, actor: Actor, record: ApprovalRecord
 
 /** The approval of a payment that was cancelled. */
 export const cancelApproval = async (tx: Tx, actor: Actor, payment: PaymentRecord): Promise<void> => {
-  const approval = payment.approvalId && (await lockApproval(tx, payment.approvalId))
+  const approval = payment.approvalId && (await lockOnlyApproval(tx, payment.approvalId))
   if (approval) await cancelPending(tx, actor, approval)
 }
 

@@ -48,14 +48,16 @@ const lockRow = prepare(
 /** An approval under its locks, with every payment that it is about: those of a batch in their order. */
 export type LockedApproval = ApprovalRecord & { payments: PaymentRecord[] }
 
-/** The only way to lock an approval: the caller holds the lock of the account that pays, then come the payments, then the approval. */
-export const lockApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval | undefined> => {
+/** The approval alone, for a caller that has locked its payment. */
+export const lockOnlyApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
   // In this order, and without a wait between them: what is read is what the lock's last holder left.
-  const [locked, , record] = await Promise.all([
-    tx.run(lockPayments, { id, workspaceId }),
-    tx.run(lockRow, { id, workspaceId }),
-    findApproval(tx, id, workspaceId),
-  ])
+  const [, record] = await Promise.all([tx.run(lockRow, { id, workspaceId }), findApproval(tx, id, workspaceId)])
+  return record
+}
+
+/** How an approval is locked: the caller holds the lock of the account that pays, then come the payments, then the approval. */
+export const lockApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval | undefined> => {
+  const [locked, record] = await Promise.all([tx.run(lockPayments, { id, workspaceId }), lockOnlyApproval(tx, id, workspaceId)])
   if (!record) return undefined
   requireLocked(tx, [record.payment.accountId])
   return { ...record, payments: locked }

@@ -1,9 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { type Db, first } from '../../../db/client.ts'
-import { prepare } from '../../../db/prepare.ts'
+import { prepare, prepareText } from '../../../db/prepare.ts'
 import { namesSql } from '../../../db/tables/columns.ts'
 import { suspenseItems } from '../../../db/tables/rails.ts'
-import { readTogether } from '../../../db/together.ts'
 import { countedPaymentStatuses } from '../../../db/transitions.ts'
 import { inWorkspace } from '../../../ledger/booked-between.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -44,7 +43,7 @@ const notSent = countedPaymentStatuses.filter((status) => !spending.includes(sta
  * By the day whose limits count them, in which they were sent: the totals of each day, less what waits for an approval. Payments may be
  * millions; of totals there are a few rows a day.
  */
-const spentByDay = readTogether<DaySpent, { workspace: 'uuid'; since: 'date' }>(
+const spentByDay = prepareText<DaySpent, { workspace: 'uuid'; since: 'date' }>(
   'attention.spent_by_day',
   { workspace: 'uuid', since: 'date' },
   `select day::text as date, sum(payments)::int as count, sum(minor)::bigint as "amountMinor" from (
@@ -58,9 +57,9 @@ const spentByDay = readTogether<DaySpent, { workspace: 'uuid'; since: 'date' }>(
 )
 
 export const readSpentByDay = (db: Db, workspaceId: Uuid, since: string): Promise<DaySpent[]> =>
-  spentByDay(db, { workspace: workspaceId, since })
+  db.run(spentByDay, { workspace: workspaceId, since })
 
-const unknown = readTogether<Unknown, { workspace: 'uuid' }>(
+const unknown = prepareText<Unknown, { workspace: 'uuid' }>(
   'attention.unknown',
   { workspace: 'uuid' },
   `select count(*)::int as count, coalesce(sum(amount_minor), 0)::bigint as "amountMinor",
@@ -70,7 +69,7 @@ const unknown = readTogether<Unknown, { workspace: 'uuid' }>(
 )
 
 export const readUnknown = async (db: Db, workspaceId: Uuid): Promise<Unknown> => {
-  const [row] = await unknown(db, { workspace: workspaceId })
+  const [row] = await db.run(unknown, { workspace: workspaceId })
   return row ?? { count: 0, amountMinor: 0n, oldest: null }
 }
 
@@ -84,7 +83,7 @@ const mostRead = 1_000
  * Of each that are alike: the time up to which most were made within the window. A window's beginning is searched for in the sorted times: a
  * frame that moves along them reads each of its rows again for each of its ends.
  */
-const repeated = readTogether<RepeatedRow, { workspace: 'uuid'; since: 'timestamptz' }>(
+const repeated = prepareText<RepeatedRow, { workspace: 'uuid'; since: 'timestamptz' }>(
   'attention.repeated',
   { workspace: 'uuid', since: 'timestamptz' },
   `with newest as (
@@ -113,12 +112,12 @@ const repeated = readTogether<RepeatedRow, { workspace: 'uuid'; since: 'timestam
 )
 
 export const readRepeated = async (db: Db, workspaceId: Uuid, since: Date): Promise<Repeated[]> => {
-  const rows = await repeated(db, { workspace: workspaceId, since })
+  const rows = await db.run(repeated, { workspace: workspaceId, since })
   return rows.map(({ payeeId, payeeName, ...row }) => ({ ...row, payee: { id: payeeId, name: payeeName } }))
 }
 
 /** `within`: the grant of a delegated reader, which sees what it and the grants below it asked for. */
-const refused = readTogether<RefusedRow, { workspace: 'uuid'; since: 'timestamptz'; within: 'uuid' }>(
+const refused = prepareText<RefusedRow, { workspace: 'uuid'; since: 'timestamptz'; within: 'uuid' }>(
   'attention.refused',
   { workspace: 'uuid', since: 'timestamptz', within: 'uuid' },
   `with newest as (
@@ -137,14 +136,14 @@ const refused = readTogether<RefusedRow, { workspace: 'uuid'; since: 'timestampt
 )
 
 export const readRefused = async (db: Db, workspaceId: Uuid, since: Date, within: Uuid | null): Promise<Refused[]> => {
-  const rows = await refused(db, { workspace: workspaceId, since, within })
+  const rows = await db.run(refused, { workspace: workspaceId, since, within })
   return rows.map(({ payeeId, payeeName, ...row }) => ({
     ...row,
     payee: payeeId !== null && payeeName !== null ? { id: payeeId, name: payeeName } : null,
   }))
 }
 
-const otherNames = readTogether<OtherNamesRow, { workspace: 'uuid' }>(
+const otherNames = prepareText<OtherNamesRow, { workspace: 'uuid' }>(
   'attention.other_names',
   { workspace: 'uuid' },
   `select count(*) over ()::int as count, b.id, b.display_name as name, b.reported_name as "reportedName"
@@ -154,7 +153,7 @@ const otherNames = readTogether<OtherNamesRow, { workspace: 'uuid' }>(
 )
 
 export const readOtherNames = async (db: Db, workspaceId: Uuid): Promise<OtherNames | null> => {
-  const [row] = await otherNames(db, { workspace: workspaceId })
+  const [row] = await db.run(otherNames, { workspace: workspaceId })
   return row ? { count: row.count, payee: { id: row.id, name: row.name }, reportedName: row.reportedName } : null
 }
 
@@ -179,7 +178,7 @@ export const readSuspended = async (db: Db): Promise<Suspended | null> => {
   return (await first(db, suspended, {})) ?? null
 }
 
-const nearLimits = readTogether<NearLimit, { workspace: 'uuid'; day: 'date'; month: 'date' }>(
+const nearLimits = prepareText<NearLimit, { workspace: 'uuid'; day: 'date'; month: 'date' }>(
   'attention.near_limits',
   { workspace: 'uuid', day: 'date', month: 'date' },
   `select p.id, p.name, c.period, c.used_minor as "usedMinor", l.limit_minor as "limitMinor"
@@ -192,4 +191,4 @@ const nearLimits = readTogether<NearLimit, { workspace: 'uuid'; day: 'date'; mon
 )
 
 export const readNearLimits = (db: Db, workspaceId: Uuid, { day, month }: Pick<Periods, 'day' | 'month'>): Promise<NearLimit[]> =>
-  nearLimits(db, { workspace: workspaceId, day, month })
+  db.run(nearLimits, { workspace: workspaceId, day, month })

@@ -2,7 +2,7 @@ import { currentDecisions, isContractSigned, isSigned, lostBy, mayStillRequest }
 import type { ChainAnswer, ContractWallets } from '../../../auth/contract-wallet.ts'
 import { parseAddress } from '../../../auth/wallet.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
-import { readTogether } from '../../../db/together.ts'
+import { prepareText } from '../../../db/prepare.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { parseWalletName } from '../../../lib/wallet-name.ts'
 
@@ -79,7 +79,7 @@ export const confirmedBy = (authority: Authority, answers: ChainAnswers): Author
 
 type ContractSigned = { id: Uuid; signer: string; signature: string; message: string }
 
-const readContractSigned = readTogether<ContractSigned, { approval: 'uuid'; workspace: 'uuid' }>(
+const contractSigned = prepareText<ContractSigned, { approval: 'uuid'; workspace: 'uuid' }>(
   'approvals.contract_signed',
   { approval: 'uuid', workspace: 'uuid' },
   `select d.id, d.signer, d.signature, d.message from approvals a cross join lateral ${currentDecisions('a.id')} as d
@@ -98,7 +98,7 @@ export const askChains = async (
   approvalId: Uuid,
   workspaceId: Uuid | null = null,
 ): Promise<ChainAnswers> => {
-  const decisions = await readContractSigned(db, { approval: approvalId, workspace: workspaceId })
+  const decisions = await db.run(contractSigned, { approval: approvalId, workspace: workspaceId })
   const answers = decisions.map(async ({ id, signer, signature, message }) => {
     const wallet = parseWalletName(signer)
     const address = wallet && parseAddress(wallet.address)
