@@ -200,7 +200,7 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
       refuses: config.refuses ?? [],
       reads: [route.schema?.params, route.schema?.querystring, route.schema?.body].filter((part) => part !== undefined),
     })
-    const refuses = [...new Set([...(config.refuses ?? []), ...commonRefusals(route)])]
+    const refuses = [...new Set([...commonRefusals(route), ...(config.refuses ?? [])])]
     route.config = { ...config, refuses }
     route.schema = {
       ...route.schema,

@@ -78,13 +78,11 @@ export const routesOf = (app: App, deps: { db: Database }) => {
   }
 }
 
-const listRefuses = ['invalid_request', 'invalid_cursor'] as const
-
 /** A route that answers with a page. What every list refuses is not declared again. */
 export const listsOf =
   (app: App, deps: { cursors: Cursors }) =>
   <S extends Paged, Row>(url: string, { listing, config, ...declared }: List<S, Row>): void => {
-    const refuses = [...listRefuses, ...(config.refuses ?? [])]
+    const refuses = ['invalid_cursor', ...(config.refuses ?? [])] as const
     declare(app, 'GET', url, { ...declared, config: { ...config, refuses } }, async (request, reply) => {
       const paged = typed<S>(request) as RequestOf<S> & { query: PageQuery }
       const { idOf = (row: Row) => (row as Row & { id: Uuid }).id, ...others } = await listing(paged)

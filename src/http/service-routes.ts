@@ -42,7 +42,7 @@ export const registerServiceRoutes = (
   app.get(
     '/readyz',
     {
-      config: { operation: 'service.ready', access: 'public', unlimited: true, query: 'lenient', refuses: ['unavailable'] },
+      config: { operation: 'service.ready', access: 'public', unlimited: true, query: 'lenient' },
       schema: {
         summary: 'Check readiness',
         description: 'The database answers, and its migrations are those of this release.',

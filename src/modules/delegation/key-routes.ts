@@ -22,7 +22,7 @@ export const registerApiKeys = (app: App, deps: Parts): void => {
       freshProof: 'always',
       permission: 'key.manage',
       idempotent: true,
-      refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'conflict'],
+      refuses: ['forbidden', 'capability_disabled'],
     },
     schema: {
       summary: 'Create an API key',
@@ -54,7 +54,7 @@ export const registerApiKeys = (app: App, deps: Parts): void => {
     },
   })
   routes.get('/v1/accounts/me/api-keys/:id', {
-    config: { operation: 'api_keys.get', permission: 'key.manage', refuses: ['not_found'] },
+    config: { operation: 'api_keys.get', permission: 'key.manage' },
     schema: {
       summary: 'Read an API key',
       description: 'Its state, grant, controls, usage and headroom. Never the key itself.',
@@ -73,7 +73,7 @@ export const registerApiKeys = (app: App, deps: Parts): void => {
       operation: 'api_keys.update',
       freshProof: 'by_content',
       permission: 'key.manage',
-      refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
+      refuses: ['forbidden', 'conflict'],
     },
     schema: {
       summary: 'Change an API key',
@@ -91,7 +91,7 @@ export const registerApiKeys = (app: App, deps: Parts): void => {
       freshProof: 'always',
       permission: 'key.manage',
       idempotent: true,
-      refuses: ['invalid_request', 'forbidden', 'capability_disabled', 'not_found', 'conflict'],
+      refuses: ['forbidden', 'capability_disabled'],
     },
     schema: {
       summary: 'Replace an API key',
@@ -105,12 +105,7 @@ export const registerApiKeys = (app: App, deps: Parts): void => {
       created(await rotateApiKey(tx, principal, params.id, body?.overlap_seconds ?? 0), once),
   })
   routes.delete('/v1/accounts/me/api-keys/:id', {
-    config: {
-      operation: 'api_keys.revoke',
-      permission: 'key.manage',
-      whileFrozen: true,
-      refuses: ['not_found'],
-    },
+    config: { operation: 'api_keys.revoke', permission: 'key.manage', whileFrozen: true },
     schema: {
       summary: 'Revoke an API key',
       description: 'Takes effect with the next request, for its descendants too. Doing it again gives the same answer.',

@@ -35,7 +35,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
     },
   })
   routes.post('/v1/accounts/me/grants/revoke-all', {
-    config: { operation: 'grants.revoke_all', permission: 'grant.manage', whileFrozen: true, refuses: ['invalid_request'] },
+    config: { operation: 'grants.revoke_all', permission: 'grant.manage', whileFrozen: true },
     schema: {
       summary: 'Revoke all grants of a kind',
       description:
@@ -50,7 +50,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })
   routes.get('/v1/accounts/me/grants/:id', {
-    config: { operation: 'grants.get', permission: 'grant.manage', refuses: ['not_found'] },
+    config: { operation: 'grants.get', permission: 'grant.manage' },
     schema: {
       summary: 'Read a grant',
       description: 'Its permissions, controls, usage, and the headroom that it and the grants above it leave.',
@@ -70,7 +70,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
       freshProof: 'by_content',
       permission: 'grant.manage',
       whileFrozen: true,
-      refuses: ['invalid_request', 'not_found', 'conflict', 'account_frozen', 'workspace_frozen'],
+      refuses: ['conflict', 'account_frozen', 'workspace_frozen'],
     },
     schema: {
       summary: 'Change or freeze a grant',
@@ -84,12 +84,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
       ok((await updateGrant(tx, principal, params.id, { controls, frozen })).view),
   })
   routes.delete('/v1/accounts/me/grants/:id', {
-    config: {
-      operation: 'grants.revoke',
-      permission: 'grant.manage',
-      whileFrozen: true,
-      refuses: ['not_found'],
-    },
+    config: { operation: 'grants.revoke', permission: 'grant.manage', whileFrozen: true },
     schema: {
       summary: 'Revoke a grant',
       description: 'Ends it and everything that descends from it, at once: keys, access tokens and refresh tokens.',
@@ -170,7 +165,7 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
       permission: 'workspace.manage',
       access: 'undelegated',
       whileFrozen: true,
-      refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
+      refuses: ['forbidden', 'conflict'],
     },
     schema: {
       summary: "Freeze or unfreeze a member's grant",
@@ -192,7 +187,7 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
       permission: 'workspace.manage',
       access: 'undelegated',
       whileFrozen: true,
-      refuses: ['forbidden', 'not_found'],
+      refuses: ['forbidden'],
     },
     schema: {
       summary: "Revoke a member's grant",

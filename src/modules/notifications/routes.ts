@@ -27,7 +27,7 @@ export const registerNotifications = (app: App, deps: Deps): void => {
         operation: 'notifications.stream',
         longLived: true,
         access: 'authenticated',
-        refuses: ['invalid_request', 'rate_limited', 'forbidden', 'membership_suspended'],
+        refuses: ['forbidden', 'membership_suspended'],
       },
       // A HEAD request of it would never end.
       exposeHeadRoute: false,

@@ -113,17 +113,9 @@ const deviceName = (text: string): AuthorizationName => {
 /** The data for a consent page: the dashboard's, or any other page of ours. */
 const registerConsent = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  const decided = [
-    'invalid_request',
-    'not_found',
-    'conflict',
-    'forbidden',
-    'capability_disabled',
-    'account_frozen',
-    'membership_suspended',
-  ] as const
+  const decided = ['conflict', 'forbidden', 'capability_disabled', 'account_frozen', 'membership_suspended'] as const
   routes.get('/v1/oauth/authorizations/:id', {
-    config: { operation: 'oauth.get_authorization', access: 'undelegated', refuses: ['not_found', 'forbidden'] },
+    config: { operation: 'oauth.get_authorization', access: 'undelegated', refuses: ['forbidden'] },
     schema: {
       summary: 'Read the request of a client',
       description: 'For the consent page: client, scopes, requested controls, and where the answer goes.',
@@ -148,12 +140,7 @@ const registerConsent = (app: App, deps: Parts): void => {
     },
   })
   routes.get('/v1/oauth/device/:user_code', {
-    config: {
-      operation: 'oauth.get_device',
-      access: 'undelegated',
-      credentialIssuing: true,
-      refuses: ['not_found', 'forbidden'],
-    },
+    config: { operation: 'oauth.get_device', access: 'undelegated', credentialIssuing: true, refuses: ['forbidden'] },
     schema: {
       summary: 'Read the request of a device',
       description: 'For the device page: the request with the code that the person typed.',

@@ -23,7 +23,7 @@ export const registerProof = (app: App, deps: Parts): void => {
       reply.header('cache-control', 'public, max-age=300').send(presentKeys(await listSigningKeys(deps.db))),
   )
   routes.get('/.well-known/audit-log', {
-    config: { operation: 'proof.log', access: 'public', refuses: ['invalid_request', 'not_found'] },
+    config: { operation: 'proof.log', access: 'public', refuses: ['not_found'] },
     schema: {
       summary: 'Read the head of the sealed log',
       description:

@@ -28,7 +28,7 @@ export const registerPush = (app: App, deps: Deps): void => {
       operation: 'push_subscriptions.create',
       access: 'undelegated',
       idempotent: true,
-      refuses: ['invalid_request', 'conflict', 'provider_not_configured'],
+      refuses: ['provider_not_configured'],
     },
     schema: {
       summary: 'Get notices of approvals in this browser',
@@ -58,7 +58,7 @@ export const registerPush = (app: App, deps: Deps): void => {
     }),
   })
   routes.delete(`${path}/:id`, {
-    config: { operation: 'push_subscriptions.delete', access: 'undelegated', whileFrozen: true, refuses: ['not_found'] },
+    config: { operation: 'push_subscriptions.delete', access: 'undelegated', whileFrozen: true },
     schema: {
       summary: 'End the notices in a browser',
       description: 'Nothing more is sent to it.',

@@ -22,14 +22,7 @@ export const registerTopups = (app: App, deps: Parts): void => {
         operation: 'topups.initiate',
         permission: 'topup.create',
         idempotent: true,
-        refuses: [
-          'invalid_request',
-          'grant_frozen',
-          'capability_disabled',
-          'conflict',
-          'rate_limited',
-          'provider_not_configured',
-        ],
+        refuses: ['grant_frozen', 'capability_disabled', 'provider_not_configured'],
       },
       schema: {
         summary: 'Start a top-up',
@@ -46,7 +39,7 @@ export const registerTopups = (app: App, deps: Parts): void => {
       ),
   )
   routes.get('/v1/topups/:id', {
-    config: { operation: 'topups.get', permission: 'topup.read', refuses: ['not_found'] },
+    config: { operation: 'topups.get', permission: 'topup.read' },
     schema: {
       summary: 'Read a top-up',
       description:

@@ -46,7 +46,7 @@ export const registerMembers = (app: App, deps: Parts, endDelegations: EndDelega
       operation: 'members.update',
       freshProof: 'by_content',
       permission: 'workspace.manage',
-      refuses: ['invalid_request', 'forbidden', 'not_found', 'last_owner'],
+      refuses: ['forbidden', 'last_owner'],
     },
     schema: {
       summary: 'Change a member',
@@ -65,7 +65,7 @@ export const registerMembers = (app: App, deps: Parts, endDelegations: EndDelega
       operation: 'members.remove',
       permission: ['workspace.manage', 'workspace.read'],
       whileFrozen: true,
-      refuses: ['forbidden', 'account_frozen', 'not_found', 'last_owner'],
+      refuses: ['forbidden', 'account_frozen', 'last_owner'],
     },
     schema: {
       summary: 'Remove a member',
@@ -92,7 +92,7 @@ export const registerInvitations = (app: App, deps: Parts): void => {
       permission: 'workspace.manage',
       access: 'undelegated',
       idempotent: true,
-      refuses: ['invalid_request', 'forbidden', 'conflict'],
+      refuses: ['forbidden'],
     },
     schema: {
       summary: 'Invite a member',
@@ -124,12 +124,7 @@ export const registerInvitations = (app: App, deps: Parts): void => {
     },
   })
   routes.delete('/v1/workspaces/current/invitations/:id', {
-    config: {
-      operation: 'invitations.revoke',
-      permission: 'workspace.manage',
-      whileFrozen: true,
-      refuses: ['not_found', 'conflict'],
-    },
+    config: { operation: 'invitations.revoke', permission: 'workspace.manage', whileFrozen: true, refuses: ['conflict'] },
     schema: {
       summary: 'Revoke an invitation',
       description: 'Its token stops working. Doing it again gives the same answer.',
@@ -146,7 +141,7 @@ export const registerInvitations = (app: App, deps: Parts): void => {
         access: 'undelegated',
         whileFrozen: true,
         changesNothing: true,
-        refuses: ['invalid_request', 'forbidden', 'not_found', 'conflict'],
+        refuses: ['forbidden', 'conflict'],
       },
       schema: {
         summary: 'Preview an invitation',
@@ -165,7 +160,7 @@ export const registerInvitations = (app: App, deps: Parts): void => {
       operation: 'invitations.accept',
       access: 'undelegated',
       idempotent: true,
-      refuses: ['invalid_request', 'forbidden', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'],
+      refuses: ['forbidden', 'account_frozen', 'workspace_frozen'],
     },
     schema: {
       summary: 'Accept an invitation',

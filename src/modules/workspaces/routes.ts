@@ -51,12 +51,7 @@ export const registerWorkspaces = (app: App, deps: Parts): void => {
     },
   })
   routes.post('/v1/workspaces', {
-    config: {
-      operation: 'workspaces.create',
-      permission: 'workspace.manage',
-      idempotent: true,
-      refuses: ['invalid_request', 'conflict'],
-    },
+    config: { operation: 'workspaces.create', permission: 'workspace.manage', idempotent: true },
     schema: {
       summary: 'Create a workspace',
       description:
@@ -67,12 +62,7 @@ export const registerWorkspaces = (app: App, deps: Parts): void => {
     work: async (tx, { principal, body }) => created(view(await createWorkspace(tx, deps.config, principal, body))),
   })
   routes.get('/v1/workspaces/current', {
-    config: {
-      operation: 'workspaces.current',
-      access: 'authenticated',
-      whileNotAdmitted: true,
-      refuses: ['forbidden', 'not_found'],
-    },
+    config: { operation: 'workspaces.current', access: 'authenticated', whileNotAdmitted: true, refuses: ['forbidden'] },
     schema: {
       summary: 'Read the current workspace',
       description:
@@ -94,7 +84,7 @@ export const registerWorkspaces = (app: App, deps: Parts): void => {
       access: 'undelegated',
       whileFrozen: true,
       whileNotAdmitted: true,
-      refuses: ['invalid_request', 'forbidden', 'membership_suspended', 'not_found'],
+      refuses: ['forbidden', 'membership_suspended'],
     },
     schema: {
       summary: 'Switch to another workspace',
@@ -105,11 +95,7 @@ export const registerWorkspaces = (app: App, deps: Parts): void => {
     work: async (tx, { principal, body }) => ok(view(await switchWorkspace(tx, principal, body.workspace_id))),
   })
   routes.patch('/v1/workspaces/current', {
-    config: {
-      operation: 'workspaces.update',
-      permission: 'workspace.manage',
-      refuses: ['invalid_request'],
-    },
+    config: { operation: 'workspaces.update', permission: 'workspace.manage' },
     schema: {
       summary: 'Change the workspace',
       description:
@@ -120,7 +106,7 @@ export const registerWorkspaces = (app: App, deps: Parts): void => {
     work: async (tx, { principal, body }) => ok(view(await updateWorkspace(tx, deps.config, principal, body))),
   })
   routes.post('/v1/workspaces/current/freeze', {
-    config: { operation: 'workspaces.freeze', permission: 'workspace.manage', whileFrozen: true, refuses: ['invalid_request'] },
+    config: { operation: 'workspaces.freeze', permission: 'workspace.manage', whileFrozen: true },
     schema: {
       summary: 'Freeze the workspace',
       description:
@@ -150,7 +136,7 @@ export const registerWorkspaces = (app: App, deps: Parts): void => {
 export const registerAdminWorkspaces = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.post('/v1/admin/workspaces/:id/suspend', {
-    config: { operation: 'admin.suspend_workspace', access: 'admin', refuses: ['invalid_request', 'not_found'] },
+    config: { operation: 'admin.suspend_workspace', access: 'admin' },
     schema: {
       summary: 'Suspend a workspace',
       description: 'Freezes it so that only an administrator can end the freeze.',
@@ -164,11 +150,7 @@ export const registerAdminWorkspaces = (app: App, deps: Parts): void => {
     },
   })
   routes.post('/v1/admin/workspaces/:id/reinstate', {
-    config: {
-      operation: 'admin.reinstate_workspace',
-      access: 'admin',
-      refuses: ['invalid_request', 'separation_of_duties', 'not_found'],
-    },
+    config: { operation: 'admin.reinstate_workspace', access: 'admin', refuses: ['separation_of_duties'] },
     schema: {
       summary: 'Reinstate a workspace',
       description: 'Ends the suspension.',

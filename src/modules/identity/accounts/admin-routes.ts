@@ -36,7 +36,7 @@ export const registerAdminAccounts = (app: App, deps: Parts): void => {
     }),
   })
   routes.get('/v1/admin/accounts/:id', {
-    config: { operation: 'admin.get_account', access: 'admin', refuses: ['not_found'] },
+    config: { operation: 'admin.get_account', access: 'admin' },
     schema: {
       summary: 'Read an account',
       description: 'With its identities and balance.',
@@ -46,11 +46,7 @@ export const registerAdminAccounts = (app: App, deps: Parts): void => {
     read: async ({ params }) => viewWithIdentities(deps.db, deps, await findAccount(deps.db, params.id)),
   })
   routes.patch('/v1/admin/accounts/:id', {
-    config: {
-      operation: 'admin.update_account',
-      access: 'admin',
-      refuses: ['invalid_request', 'separation_of_duties', 'not_found', 'conflict'],
-    },
+    config: { operation: 'admin.update_account', access: 'admin', refuses: ['separation_of_duties', 'conflict'] },
     schema: {
       summary: 'Freeze an account or switch a capability',
       description:

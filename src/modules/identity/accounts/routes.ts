@@ -32,11 +32,7 @@ export const registerAccounts = (app: App, deps: Parts): void => {
     read: ({ principal }) => withIdentities(deps.db, principal.accountId),
   })
   routes.patch('/v1/accounts/me', {
-    config: {
-      operation: 'accounts.update',
-      permission: 'account.manage',
-      refuses: ['invalid_request'],
-    },
+    config: { operation: 'accounts.update', permission: 'account.manage' },
     schema: {
       summary: 'Rename your account',
       description:
@@ -50,7 +46,7 @@ export const registerAccounts = (app: App, deps: Parts): void => {
     },
   })
   routes.get('/v1/accounts/me/history/summary', {
-    config: { operation: 'accounts.history_summary', permission: 'account.read', refuses: ['invalid_request'] },
+    config: { operation: 'accounts.history_summary', permission: 'account.read' },
     schema: {
       summary: 'Add up the history by day',
       description:
@@ -63,7 +59,7 @@ export const registerAccounts = (app: App, deps: Parts): void => {
   app.get(
     '/v1/accounts/me/history',
     {
-      config: { operation: 'accounts.history', permission: 'account.read', refuses: ['invalid_request', 'invalid_cursor'] },
+      config: { operation: 'accounts.history', permission: 'account.read', refuses: ['invalid_cursor'] },
       schema: {
         summary: 'List the history of the balance',
         description:

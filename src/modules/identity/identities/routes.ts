@@ -40,7 +40,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
         permission: 'account.manage',
         idempotent: true,
         credentialIssuing: true,
-        refuses: ['invalid_request', 'invalid_signature', 'forbidden', 'grant_frozen', 'conflict', 'provider_not_configured'],
+        refuses: ['invalid_signature', 'forbidden', 'grant_frozen', 'provider_not_configured'],
       },
       schema: {
         summary: 'Link a sign-in method',

@@ -43,7 +43,7 @@ export const registerPasskeys = (app: App, deps: Parts): void => {
   app.post(
     `${path}/options`,
     {
-      config: { operation: 'passkeys.prepare', access: 'undelegated', credentialIssuing: true, refuses: ['invalid_request'] },
+      config: { operation: 'passkeys.prepare', access: 'undelegated', credentialIssuing: true },
       schema: {
         summary: 'Begin a passkey',
         description:
@@ -62,7 +62,7 @@ export const registerPasskeys = (app: App, deps: Parts): void => {
         access: 'undelegated',
         idempotent: true,
         credentialIssuing: true,
-        refuses: ['invalid_request', 'invalid_signature', 'conflict', 'forbidden', 'account_frozen'],
+        refuses: ['invalid_signature', 'forbidden', 'account_frozen'],
       },
       schema: {
         summary: 'Add a passkey',
@@ -101,7 +101,7 @@ export const registerPasskeys = (app: App, deps: Parts): void => {
         access: 'undelegated',
         whileFrozen: true,
         credentialIssuing: true,
-        refuses: ['invalid_request', 'invalid_signature', 'step_up_required'],
+        refuses: ['invalid_signature', 'step_up_required'],
       },
       schema: {
         summary: 'Prove a session by passkey',
@@ -121,13 +121,7 @@ export const registerPasskeys = (app: App, deps: Parts): void => {
   )
   routes.delete(`${path}/:id`, {
     // A frozen account may still lose a phone.
-    config: {
-      operation: 'passkeys.remove',
-      freshProof: 'always',
-      access: 'undelegated',
-      whileFrozen: true,
-      refuses: ['not_found'],
-    },
+    config: { operation: 'passkeys.remove', freshProof: 'always', access: 'undelegated', whileFrozen: true },
     schema: {
       summary: 'Remove a passkey',
       description: 'Its approvals of payments that were not sent yet no longer count (event `approval.decision_voided`).',

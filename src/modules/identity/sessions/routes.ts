@@ -42,7 +42,7 @@ export const registerEnds = (app: App, deps: Parts): void => {
       operation: 'identities.unlink',
       freshProof: 'always',
       permission: 'account.manage',
-      refuses: ['forbidden', 'grant_frozen', 'not_found', 'last_identity'],
+      refuses: ['forbidden', 'grant_frozen', 'last_identity'],
     },
     schema: {
       summary: 'Unlink a sign-in method',
@@ -67,7 +67,7 @@ export const registerEnds = (app: App, deps: Parts): void => {
       freshProof: 'by_content',
       permission: 'account.manage',
       whileFrozen: true,
-      refuses: ['forbidden', 'grant_frozen', 'not_found', 'last_identity'],
+      refuses: ['forbidden', 'grant_frozen', 'last_identity'],
     },
     schema: {
       summary: 'End a session',

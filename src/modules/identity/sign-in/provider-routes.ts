@@ -58,7 +58,7 @@ const registerProvider = (app: App, deps: Parts, signIn: SignIn, provider: Provi
         operation: `sign_in.${provider}_start`,
         access: 'optional',
         credentialIssuing: true,
-        refuses: ['invalid_request', 'forbidden', 'grant_frozen', 'account_frozen', 'provider_error', 'provider_not_configured'],
+        refuses: ['forbidden', 'grant_frozen', 'account_frozen', 'provider_error', 'provider_not_configured'],
       },
       schema: {
         summary: `Start signing in with ${label}`,
@@ -89,7 +89,6 @@ const registerProvider = (app: App, deps: Parts, signIn: SignIn, provider: Provi
         credentialIssuing: true,
         pages: true,
         refuses: [
-          'invalid_request',
           'invalid_token',
           'invalid_signature',
           'account_frozen',
@@ -146,12 +145,7 @@ export const registerLinkPages = (app: App, deps: Parts): void => {
   app.get(
     '/link/:flow',
     {
-      config: {
-        operation: 'sign_in.link_page',
-        access: 'optional',
-        credentialIssuing: true,
-        refuses: ['not_found', 'provider_error'],
-      },
+      config: { operation: 'sign_in.link_page', access: 'optional', credentialIssuing: true, refuses: ['provider_error'] },
       schema: { hide: true, params: Params, response: { 200: Html, 302: Redirect } },
     },
     async (request, reply) => {
@@ -169,12 +163,7 @@ export const registerLinkPages = (app: App, deps: Parts): void => {
   app.get(
     '/link/:flow/continue',
     {
-      config: {
-        operation: 'sign_in.link_continue',
-        access: 'public',
-        credentialIssuing: true,
-        refuses: ['not_found', 'provider_error'],
-      },
+      config: { operation: 'sign_in.link_continue', access: 'public', credentialIssuing: true, refuses: ['provider_error'] },
       schema: {
         hide: true,
         params: Params,

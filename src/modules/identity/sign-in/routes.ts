@@ -23,7 +23,7 @@ export const registerSignIn = (app: App, deps: Parts): void => {
   app.post(
     '/v1/auth/wallet/nonce',
     {
-      config: { operation: 'sign_in.wallet_nonce', access: 'public', credentialIssuing: true, refuses: ['invalid_request'] },
+      config: { operation: 'sign_in.wallet_nonce', access: 'public', credentialIssuing: true },
       schema: {
         summary: 'Begin signing in with a wallet',
         description:
@@ -53,7 +53,7 @@ export const registerSignIn = (app: App, deps: Parts): void => {
         freshProof: 'by_content',
         access: 'optional',
         credentialIssuing: true,
-        refuses: ['invalid_request', 'invalid_signature', 'forbidden', 'account_frozen', 'grant_frozen', 'conflict'],
+        refuses: ['invalid_signature', 'forbidden', 'account_frozen', 'grant_frozen', 'conflict'],
       },
       schema: {
         summary: 'Sign in with a wallet',
