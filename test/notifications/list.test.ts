@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Statement } from '../../src/db/client.ts'
 import { createKey, signIn } from '../harness/people.ts'
+import { sentDuring } from '../harness/sent.ts'
 import { openService } from '../harness/service.ts'
 
 const service = await openService()
@@ -104,26 +104,13 @@ test('a type that did not happen is looked for once, however many events of the 
   const person = await signIn(service.api)
   for (let count = 0; count < 6; count += 1) await createKey(person)
   await service.settle()
-  const { db } = service.deps
-  const { query } = db
-  const asked: string[] = []
-  const nameOf = (statement: Statement | string) => (typeof statement === 'string' ? statement : statement.name)
-  db.query = (statement, values) => {
-    asked.push(nameOf(statement))
-    return query(statement, values)
-  }
-  try {
+  const { statements } = await sentDuring(async () => {
     const rotated = await person.api.get('/v1/notifications?limit=1&type=api_key.rotated')
     expect([rotated.status, rotated.body.data]).toEqual([200, []])
     const created = await person.api.get('/v1/notifications?limit=1&type=api_key.created')
     expect([created.body.data.length, created.body.data[0].type]).toEqual([1, 'api_key.created'])
     expect((await person.api.get('/v1/notifications?type=payment.succeeded')).body.data).toEqual([])
-  } finally {
-    db.query = query
-  }
-  expect(asked.filter((name) => name.startsWith('events.'))).toEqual([
-    'events.earlier_of_rare_types',
-    'events.earlier_of_rare_types',
-    'events.earlier_of_types',
-  ])
+  })
+  const asked = statements.flatMap(({ name }) => (name?.startsWith('events.') ? name : []))
+  expect(asked).toEqual(['events.earlier_of_rare_types', 'events.earlier_of_rare_types', 'events.earlier_of_types'])
 })
