@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Redis } from 'ioredis'
 import ipaddr from 'ipaddr.js'
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Principal } from '../auth/principal.ts'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
@@ -20,82 +21,7 @@ export const networkOf = (text: string): string => {
     .join(':')}::/64`
 }
 
-/** How often a name was counted in its minute, and how long that minute lasts. */
-type Counted = { used: number; ttlMs: number }
-
-/**
- * Counts `cost` for each name in turn, and stops at the first one that is above its limit: what is refused uses up nothing further down. Returns
- * the counts of the names that were counted.
- */
-type Counters = (names: readonly LimitedName[], cost: number) => Promise<Counted[]>
-
 type LimitedName = { name: string; max: number }
-
-const windowMs = 60_000
-/** Names whose minute is over are forgotten when there are this many more than at the last time. */
-const sweepEvery = 5_000
-
-/** The counters of this process. */
-const ownCounters = (now: () => number = () => performance.now()): Counters => {
-  const counts = new Map<string, { used: number; endsAt: number }>()
-  let sweepAt = sweepEvery
-  const add = (name: string, cost: number): Counted => {
-    const at = now()
-    const known = counts.get(name)
-    const count = known && known.endsAt > at ? known : { used: 0, endsAt: at + windowMs }
-    count.used += cost
-    if (count !== known) counts.set(name, count)
-    if (counts.size >= sweepAt) {
-      for (const [other, { endsAt }] of counts) if (endsAt <= at) counts.delete(other)
-      sweepAt = counts.size + sweepEvery
-    }
-    return { used: count.used, ttlMs: count.endsAt - at }
-  }
-  return async (names, cost) => {
-    const counted: Counted[] = []
-    for (const { name, max } of names) {
-      const count = add(name, cost)
-      counted.push(count)
-      if (count.used > max) break
-    }
-    return counted
-  }
-}
-
-// One call for all names, as each waits for an answer. ARGV: the cost, the window, then the limit of each name.
-const script = `
-local counted = {}
-for i, key in ipairs(KEYS) do
-  local used = redis.call('INCRBY', key, ARGV[1])
-  local ttl = redis.call('PTTL', key)
-  if ttl < 0 then
-    redis.call('PEXPIRE', key, ARGV[2])
-    ttl = tonumber(ARGV[2])
-  end
-  counted[#counted + 1] = used
-  counted[#counted + 1] = ttl
-  if used > tonumber(ARGV[i + 2]) then break end
-end
-return counted`
-
-const isCount = (value: unknown): value is number => typeof value === 'number'
-
-/** The counters of all processes, kept by Redis. Names that are counted together must have the same part in braces: a cluster keeps them together. */
-const sharedCounters = (redis: Redis): Counters => {
-  const command = 'countRequests'
-  redis.defineCommand(command, { lua: script })
-  const run: unknown = Reflect.get(redis, command)
-  if (typeof run !== 'function') throw new Error('a command that was defined is missing')
-  return async (names, cost) => {
-    const keys = names.map(({ name }) => `rate:${name}`)
-    const answer: unknown = await run.call(redis, keys.length, ...keys, cost, windowMs, ...names.map(({ max }) => max))
-    if (!Array.isArray(answer) || !answer.every(isCount)) throw new Error('Redis answered a count that is none')
-    return names.flatMap((_, index) => {
-      const [used, ttlMs] = answer.slice(2 * index, 2 * index + 2)
-      return used === undefined || ttlMs === undefined ? [] : [{ used, ttlMs }]
-    })
-  }
-}
 
 type RateLimitOptions = {
   enabled: boolean
@@ -137,12 +63,25 @@ const connectRedis = async (app: App, url: string, onRedis: RateLimitOptions['on
   return redis
 }
 
+const duration = 60
+
 /** With a Redis all processes count together; while it is away each counts for itself, so that the limits still apply. */
-const createCounters = async (app: App, { redisUrl, onRedis }: RateLimitOptions): Promise<Counters> => {
-  const own = ownCounters()
-  if (redisUrl === undefined) return own
-  const shared = sharedCounters(await connectRedis(app, redisUrl, onRedis))
-  return (names, cost) => shared(names, cost).catch(() => own(names, cost))
+const createCount = async (app: App, { redisUrl, onRedis }: RateLimitOptions) => {
+  const redis = redisUrl === undefined ? undefined : await connectRedis(app, redisUrl, onRedis)
+  const create = (points: number) => {
+    const settings = { points, duration, keyPrefix: 'rate' }
+    const own = new RateLimiterMemory(settings)
+    return redis ? new RateLimiterRedis({ ...settings, storeClient: redis, insuranceLimiter: own }) : own
+  }
+  const limiters = new Map<number, ReturnType<typeof create>>()
+  return async ({ name, max }: LimitedName, cost: number): Promise<RateLimiterRes> => {
+    const limiter = limiters.get(max) ?? create(max)
+    limiters.set(max, limiter)
+    return limiter.consume(name, cost).catch((refused: unknown) => {
+      if (refused instanceof RateLimiterRes) return refused
+      throw refused
+    })
+  }
 }
 
 /** All delegated requests of an account may be this many times those of one root grant. */
@@ -153,8 +92,7 @@ const rootsPerAccount = 3
  * allowance of their own: no agent can use it up.
  */
 const namesOf = (caller: Principal, max: number): LimitedName[] => {
-  // In braces: what a Redis cluster keeps together.
-  const account = `{${caller.accountId}}`
+  const account = caller.accountId
   const [root] = caller.grant?.lineage ?? []
   if (root === undefined) return [{ name: `person:${account}`, max }]
   return [
@@ -167,28 +105,30 @@ const namesOf = (caller: Principal, max: number): LimitedName[] => {
 export const createRateLimits = async (app: App, options: RateLimitOptions): Promise<RateLimits> => {
   const nothing = async () => undefined
   if (!options.enabled) return { countRequest: nothing, countRefused: nothing, countMore: nothing }
-  const count = await createCounters(app, options)
+  const count = await createCount(app, options)
   const ofAddress = (kind: string, { ip }: FastifyRequest, max: number) => ({ name: `${kind}:${networkOf(ip)}`, max })
   const general = (request: FastifyRequest): LimitedName[] =>
     request.caller ? namesOf(request.caller, options.perPrincipal) : [ofAddress('address', request, options.perPrincipal)]
   const strict = (request: FastifyRequest): LimitedName[] => [
     ofAddress('credentials', request, options.perAddress),
     // A signed-in caller cannot avoid this limit with many addresses: an account enters the codes of devices.
-    ...(request.caller ? [{ name: `credentials:{${request.caller.accountId}}`, max: options.perAddress }] : []),
+    ...(request.caller ? [{ name: `credentials:${request.caller.accountId}`, max: options.perAddress }] : []),
   ]
 
-  /** The answer's headers tell of the limit that is nearest. */
+  /** What is refused by one limit uses up nothing of the next. The answer's headers tell of the limit that is nearest. */
   const apply = async (names: readonly LimitedName[], reply: FastifyReply, cost: number): Promise<void> => {
-    const counted = await count(names, cost)
-    const states = counted.map(({ used, ttlMs }, index) => {
-      const max = names[index]?.max ?? 0
-      return { max, remaining: Math.max(0, max - used), seconds: Math.ceil(ttlMs / 1000), exceeded: used > max }
-    })
-    const nearest = states.reduce((tightest, state) => (state.remaining < tightest.remaining ? state : tightest))
-    const refused = states.find(({ exceeded }) => exceeded)
-    const { max, remaining, seconds } = refused ?? nearest
+    let nearest: { max: number; remaining: number; seconds: number; exceeded: boolean } | undefined
+    for (const limited of names) {
+      const { consumedPoints, remainingPoints: remaining, msBeforeNext } = await count(limited, cost)
+      const exceeded = consumedPoints > limited.max
+      if (!nearest || exceeded || remaining < nearest.remaining)
+        nearest = { max: limited.max, remaining, seconds: Math.ceil(msBeforeNext / 1000), exceeded }
+      if (exceeded) break
+    }
+    if (!nearest) return
+    const { max, remaining, seconds, exceeded } = nearest
     reply.headers({ 'ratelimit-limit': max, 'ratelimit-remaining': remaining, 'ratelimit-reset': seconds })
-    if (refused) throw new Refusal('rate_limited', { headers: { 'retry-after': String(Math.max(1, seconds)) } })
+    if (exceeded) throw new Refusal('rate_limited', { headers: { 'retry-after': String(Math.max(1, seconds)) } })
   }
   return {
     countRequest: (request, reply) =>
