@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { workspacesQuery } from '../api/queries.ts'
@@ -196,7 +196,7 @@ const isApproval = (data: Record<string, unknown>): data is Schemas['Approval'] 
 const Attention = ({ waiting }: { waiting: number }) => {
   const { account, workspace } = useSession()
   const { badge } = useStore(notifyChoices)
-  const { data } = useQuery(workspacesQuery)
+  const client = useQueryClient()
   const switchTo = useSwitchWorkspace()
   const [location, navigate] = useLocation()
 
@@ -205,9 +205,11 @@ const Attention = ({ waiting }: { waiting: number }) => {
     return () => waitingCount.set(0)
   }, [badge, waiting])
 
-  const onEvent = (event: LiveEvent) => {
+  const onEvent = async (event: LiveEvent) => {
     if (event.type !== 'approval.requested' || !isApproval(event.data) || !isForMe(event.data, account.id)) return
-    const view = data?.data.find((candidate) => candidate.workspace.id === event.workspace_id)
+    // An event may come before the list does.
+    const list = await client.ensureQueryData(workspacesQuery).catch(() => undefined)
+    const view = list?.data.find((candidate) => candidate.workspace.id === event.workspace_id)
     if (!view || !permissionsOf(view.membership).has('approval.decide')) return
     const path = `/approvals/${event.data.id}`
     const open = () => (view.workspace.id === workspace.id ? navigate(path) : switchTo(view.workspace.id, path))

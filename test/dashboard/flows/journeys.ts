@@ -114,6 +114,8 @@ export const journeyFlows = (world: World): void => {
       await walk.press(button)
       await walk.press(page.getByRole('dialog').getByRole('button', { name: 'Freeze' }))
       await page.getByText('Invoice bot frozen').first().waitFor()
+      // The note of the last time may still be there.
+      await expect.poll(async () => (await person.api.get(`/v1/accounts/me/grants/${bot.grantId}`)).body.frozen).toBe(true)
       expect(walk.steps).toBeLessThanOrEqual(2)
       expect((await pay(payee, '100')).body.error).toBe('grant_frozen')
       await person.api.patch(`/v1/accounts/me/grants/${bot.grantId}`, { frozen: false })
