@@ -93,7 +93,6 @@ const environment = z.object({
   /** Periods of events and of delivered bodies whose retention is over are dropped, or only detached: then an operator archives them. */
   EXPIRED_PERIODS: z.enum(['drop', 'detach']).default('drop'),
   RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000).optional(),
-  RATE_LIMIT_PUBLIC_PER_MINUTE: whole(1, 10_000_000).optional(),
   /** Accepts the outcomes that a provider's statement offers for payments that are unknown, without a person. */
   RECONCILIATION_RESOLVES: flag.default(false),
   RATE_LIMIT_ENABLED: flag.default(true),
@@ -115,12 +114,14 @@ export type Fixed = {
   /** Counted from a session's end. */
   SESSION_RETENTION_DAYS: number
   SHED_LOAD: boolean
+  /** Requests a minute of one address on routes that issue credentials: a tenth of `RATE_LIMIT_PER_MINUTE`. */
+  rateLimitPublicPerMinute: number
   /** How many prompts to pay phones may get; null: no limit. */
   promptLimits: { perPhoneMinute: number; perPhoneDay: number; perAccountMinute: number } | null
   /** Whether the metadata document of an OAuth client may be on this machine: while it is developed here. */
   metadataLoopback: boolean
 }
-const fixed: Omit<Fixed, 'promptLimits' | 'metadataLoopback'> = {
+const fixed: Omit<Fixed, 'rateLimitPublicPerMinute' | 'promptLimits' | 'metadataLoopback'> = {
   DATABASE_STATEMENT_TIMEOUT_MS: 7_000,
   REQUEST_TIMEOUT_MS: 10_000,
   RAIL_CONCURRENCY: 100,
@@ -149,7 +150,6 @@ export type Config = Readonly<
       /** How long a process serves on after the signal to end. */
       shutdownDelayMs: number
       rateLimitPerMinute: number
-      rateLimitPublicPerMinute: number
     }
 >
 
@@ -167,6 +167,7 @@ export const loadConfig = (variables: Record<string, string | undefined>): Confi
   if (problems.length > 0) throw new StartupError(problems.join('; '))
   const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`
   const scale = env.NODE_ENV === 'production' ? 1 : 100
+  const rateLimitPerMinute = env.RATE_LIMIT_PER_MINUTE ?? 600 * scale
   return {
     ...env,
     publicUrl,
@@ -174,8 +175,8 @@ export const loadConfig = (variables: Record<string, string | undefined>): Confi
       env.OPERATOR_URL ??
       `http://${env.OPERATOR_HOST.includes(':') ? `[${env.OPERATOR_HOST}]` : env.OPERATOR_HOST}:${env.OPERATOR_PORT}`,
     shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (env.NODE_ENV === 'production' ? 5_000 : 0),
-    rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE ?? 600 * scale,
-    rateLimitPublicPerMinute: env.RATE_LIMIT_PUBLIC_PER_MINUTE ?? 60 * scale,
+    rateLimitPerMinute,
+    rateLimitPublicPerMinute: Math.ceil(rateLimitPerMinute / 10),
     promptLimits: env.RATE_LIMIT_ENABLED
       ? {
           perPhoneMinute: 3 * scale,

@@ -4,12 +4,11 @@ import { isLoopbackUrl } from '../lib/loopback.ts'
 import { coversEveryone } from './networks.ts'
 
 /** What is refused of a provider's settings. */
-type ProviderSettings<Env> = {
+type ProviderSettings = {
   setting: string
   required: readonly string[]
   addresses: readonly string[]
   refusedInCallbacks: readonly string[]
-  contradictions: (env: Env) => readonly string[]
   payouts: Readonly<Record<string, { namesNeed: string | null }>>
 }
 
@@ -49,7 +48,7 @@ const textOf = (env: object, name: string): string | undefined => {
 }
 
 /** Rules for every environment. */
-export function* contradictions<Env extends Settings>(env: Env, providers: readonly ProviderSettings<Env>[]): Generator<string> {
+export function* contradictions(env: Settings, providers: readonly ProviderSettings[]): Generator<string> {
   if (env.RAILS?.includes('sandbox') && env.RAILS.length > 1) yield 'RAILS is either sandbox or real rails, not both'
   for (const { setting, required, refusedInCallbacks, payouts } of providers.filter(({ setting }) =>
     env.RAILS?.includes(setting),
@@ -68,12 +67,11 @@ export function* contradictions<Env extends Settings>(env: Env, providers: reado
     yield 'GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET go together'
   if (env.PORT !== 0 && env.PORT === env.OPERATOR_PORT)
     yield 'PORT and OPERATOR_PORT must differ: what is private has a listener of its own'
-  for (const provider of providers) yield* provider.contradictions(env)
 }
 
 const isSafe = (url: string): boolean => url.startsWith('https://') || isLoopbackUrl(url)
 
-function* unsafeUrls<Env extends Settings>(env: Env, providers: readonly ProviderSettings<Env>[]): Generator<string> {
+function* unsafeUrls(env: Settings, providers: readonly ProviderSettings[]): Generator<string> {
   if (!env.PUBLIC_URL?.startsWith('https://')) yield 'PUBLIC_URL must be an https:// origin in production'
   for (const name of [...providerUrls, ...providers.flatMap(({ addresses }) => addresses)]) {
     const url = textOf(env, name)
@@ -122,10 +120,7 @@ const isEncrypted = (url: string): boolean =>
   url.startsWith('rediss:') || /[?&]sslmode=(require|verify-ca|verify-full)(&|$)/.test(url)
 
 /** What is allowed in development and refused in production, each with its own sentence. */
-export function* unfitForProduction<Env extends Settings>(
-  env: Env,
-  providers: readonly ProviderSettings<Env>[],
-): Generator<string> {
+export function* unfitForProduction(env: Settings, providers: readonly ProviderSettings[]): Generator<string> {
   if (env.NODE_ENV !== 'production') return
   yield* unsafeKeys(env)
   yield* unsafeUrls(env, providers)

@@ -56,8 +56,6 @@ export type Database = Db & {
   onLost: (listener: () => void) => void
   readonly pool: pg.Pool
   readonly signals: EventEmitter
-  /** Fast reads by an index, outside transactions, on a connection that many requests share: a slow statement delays all later ones. */
-  readonly lookup: Query
   readonly search: Search
   transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
   close: () => Promise<void>

@@ -116,7 +116,6 @@ export const connect = (options: DatabaseOptions): Database => {
     run: runBy(senders, false),
     mark,
     onLost: (listener) => void lostListeners.push(listener),
-    lookup: lookups.query,
     transaction,
     search: (read) =>
       transaction(async (tx) => {

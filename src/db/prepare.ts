@@ -139,7 +139,7 @@ export const declareForms = <P extends Parameters, Row>(
   const isGiven = (values: V, parameter: string) =>
     ![undefined, null, false].includes((values as Record<string, undefined>)[parameter])
 
-  const formOf = (given: readonly string[], named: boolean): Form<V, Row> => {
+  const textOf = (given: readonly string[]) => {
     const places = Object.entries(parameters).map(([parameter, kind]) => {
       if (kind === 'rows') return [parameter, sql.placeholder(parameter)]
       if (!isThere(parameter, given)) return [parameter, undefined]
@@ -147,7 +147,11 @@ export const declareForms = <P extends Parameters, Row>(
       return [parameter, sql`${sql.placeholder(parameter)}::${sql.raw(typeOf(kind))}`]
     })
     const { built, fields } = build(Object.fromEntries(places) as Places<P>)
-    const { sql: text, params } = built.toSQL()
+    return { ...built.toSQL(), leaves: leavesOf(fields) }
+  }
+
+  const formOf = (given: readonly string[], named: boolean): Form<V, Row> => {
+    const { sql: text, params, leaves } = textOf(given)
     const takers = params.map((param) => {
       if (!is(param, Placeholder)) return () => param
       const parameter = String(param.name)
@@ -157,7 +161,7 @@ export const declareForms = <P extends Parameters, Row>(
         return isDocument && value !== null ? JSON.stringify(value) : value
       }
     })
-    const read = readerOf(name, leavesOf(fields))
+    const read = readerOf(name, leaves)
     return {
       statement: named ? statement([name, ...given].join('+'), text, lane) : text,
       values: (values) => takers.map((take) => take(values)),
@@ -167,30 +171,26 @@ export const declareForms = <P extends Parameters, Row>(
 
   /** `offset 0` keeps the query of each key apart: joined to the list, it could be read by a plan for many rows. */
   const joinedFormOf = (given: readonly string[]): JoinedForm<V, Row> => {
+    const { sql: text, params, leaves } = textOf(given)
     const taken = Object.entries(parameters).filter(([parameter, kind]) => kind !== 'flag?' && isThere(parameter, given))
-    const place = (parameter: string) => {
-      if (!isThere(parameter, given)) return undefined
-      return parameters[parameter] === 'flag?' ? sql`true` : sql.raw(`key."${parameter}"`)
-    }
-    const { built, fields } = build(
-      Object.fromEntries(Object.keys(parameters).map((parameter) => [parameter, place(parameter)])) as Places<P>,
-    )
-    const { sql: text, params } = built.toSQL()
-    const leaves = leavesOf(fields)
-    const columns = leaves.map((_, at) => `c${at}`)
-    const shifted = text.replaceAll(/\$(\d+)/g, (_, number: string) => `$${Number(number) + taken.length}`)
+    const constants: unknown[] = []
+    const ofKey = text.replaceAll(/\$(\d+)/g, (_, number: string) => {
+      const param = params[Number(number) - 1]
+      return is(param, Placeholder) ? `key."${String(param.name)}"` : `$${taken.length + constants.push(param)}`
+    })
     const types = Object.fromEntries(taken.map(([parameter, kind]) => [parameter, typeOf(kind)]))
+    const columns = leaves.map((_, at) => `c${at}`)
     const read = readerOf(name, leaves)
     return {
       statement: statement(
         [`${name}@turn`, ...given].join('+'),
-        forEachKey(types, `${shifted} offset 0`, `(${columns.join(', ')})`),
+        forEachKey(types, `${ofKey} offset 0`, `(${columns.join(', ')})`),
         lane,
       ),
       most: 128,
       values: (list) => [
         ...taken.map(([parameter]) => list.map((values) => (values as Record<string, unknown>)[parameter])),
-        ...params,
+        ...constants,
       ],
       readNamed: (row) => read(columns.map((column) => row[column])) as Row,
     }

@@ -6,7 +6,7 @@ import { statement } from './statement.ts'
 /** Where lists and exports are read from. Never for a decision: what a standby returns may be out of date. */
 export type Reads = { db: () => Promise<Db & Pick<Database, 'search'>>; close: () => Promise<void> }
 
-const position = statement('standby.position', 'select pg_current_wal_lsn()::text as position')
+const position = statement('standby.position', 'select pg_current_wal_lsn()::text as position', 'record')
 const reached = statement('standby.reached', 'select coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as reached')
 
 const tries = 4
@@ -26,7 +26,7 @@ export const createReads = (
   if (!standby) return { db: async () => primary, close: async () => undefined }
   let complained = Number.NEGATIVE_INFINITY
   const isCurrent = async (): Promise<boolean> => {
-    const [at] = await primary.lookup<{ position: string }>(position)
+    const [at] = await primary.query<{ position: string }>(position)
     for (let count = 1; ; count += 1) {
       const [row] = await standby.query<{ reached: boolean }>(reached, [at?.position])
       if (row?.reached || count === tries) return row?.reached ?? false

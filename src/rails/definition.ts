@@ -94,8 +94,6 @@ export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> 
   addresses: readonly (keyof Shape & string)[]
   /** Words, in lower case, for which it refuses an address to deliver to. */
   refusedInCallbacks: readonly string[]
-  /** Settings that contradict each other, a sentence each. */
-  contradictions: (settings: z.output<z.ZodObject<Shape>>) => readonly string[]
   payouts: Readonly<Record<PayoutOf<P>, PayoutDefinition<z.output<z.ZodObject<Shape>>>>>
   prompts: Readonly<Record<PromptOf<P>, PromptDefinition>>
   deposits: Readonly<Record<DepositOf<P>, DepositDefinition>>

@@ -28,7 +28,6 @@ type Definition<P extends Provider> = {
   required: readonly Name[]
   addresses: readonly Name[]
   refusedInCallbacks: readonly string[]
-  contradictions: (settings: RailSettings) => readonly string[]
   payouts: Readonly<Partial<Record<RailName, PayoutDefinition<RailSettings>>>>
   prompts: Readonly<Partial<Record<PromptRail, PromptDefinition>>>
   deposits: Readonly<Partial<Record<DepositRail, DepositDefinition>>>

@@ -33,7 +33,7 @@ const awaitedOtherwise: readonly (readonly [path: string, call: string, reason: 
 ]
 
 const startsLikeSql = /^\s*(select|insert into|update|delete from|with|lock|truncate|listen|notify|do|create|alter|drop|set)\s/i
-const runsSql = /(^statement|\.(query|lookup|raw))$/
+const runsSql = /(^statement|\.(query|raw))$/
 
 type Binding = { name: string; constant: Node | null }
 

@@ -10,7 +10,7 @@ const limitsOf = (headers: Headers) => ['ratelimit-limit', 'ratelimit-remaining'
 describe('requests in a minute', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startService({ env: { RATE_LIMIT_PER_MINUTE: '12', RATE_LIMIT_PUBLIC_PER_MINUTE: '60' } })
+    service = await startService({ env: { RATE_LIMIT_PER_MINUTE: '12' }, fixed: { rateLimitPublicPerMinute: 60 } })
   })
   afterAll(() => service.close())
 
@@ -88,7 +88,7 @@ describe('requests in a minute', () => {
 describe('guessing', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startService({ env: { RATE_LIMIT_PER_MINUTE: '1000', RATE_LIMIT_PUBLIC_PER_MINUTE: '10' } })
+    service = await startService({ env: { RATE_LIMIT_PER_MINUTE: '1000' }, fixed: { rateLimitPublicPerMinute: 10 } })
   })
   afterAll(() => service.close())
 
@@ -113,7 +113,7 @@ describe('guessing', () => {
 })
 
 test('behind a trusted proxy, the address is the one that it forwards', async () => {
-  const service = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '2', TRUST_PROXY: '127.0.0.1,::1' } })
+  const service = await startService({ env: { TRUST_PROXY: '127.0.0.1,::1' }, fixed: { rateLimitPublicPerMinute: 2 } })
   const ask = (from: string) => service.api.post('/v1/auth/wallet/nonce', {}, { headers: { 'x-forwarded-for': from } })
   for (let index = 0; index < 6; index += 1) expect((await ask(`203.0.113.${index}`)).status).toBe(200)
   const answers = [await ask('198.51.100.7'), await ask('198.51.100.7'), await ask('198.51.100.7')]
@@ -124,7 +124,7 @@ test('behind a trusted proxy, the address is the one that it forwards', async ()
 })
 
 test('while the shared counter cannot be reached each process counts for itself: allowed requests pass, and the limit still holds', async () => {
-  const service = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '3', REDIS_URL: 'redis://127.0.0.1:1' } })
+  const service = await startService({ env: { REDIS_URL: 'redis://127.0.0.1:1' }, fixed: { rateLimitPublicPerMinute: 3 } })
   const answers = []
   for (let count = 0; count < 5; count += 1) answers.push(await service.api.post('/v1/auth/wallet/nonce', {}))
   expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200, 429, 429])
@@ -162,7 +162,7 @@ const startCounter = async () => {
 test('a shared counter without an answer delays a request for a tenth of a second, and later requests not at all', async () => {
   const counter = await startCounter()
   const proxy = await startSilentProxy(counter.url)
-  const service = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '3', REDIS_URL: proxy.url } })
+  const service = await startService({ env: { REDIS_URL: proxy.url }, fixed: { rateLimitPublicPerMinute: 3 } })
   const ask = async () => {
     const from = performance.now()
     const { status } = await service.api.post('/v1/auth/wallet/nonce', {})

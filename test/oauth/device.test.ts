@@ -157,14 +157,14 @@ describe('the person', () => {
 })
 
 test('codes cannot be guessed: each address, and each account from any address, has few attempts', async () => {
-  const strict = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '8' } })
+  const strict = await startService({ fixed: { rateLimitPublicPerMinute: 8 } })
   try {
     const guesser = await signIn(strict.api)
     const statuses: number[] = []
     for (let guess = 0; guess < 10; guess += 1) statuses.push((await guesser.api.get('/v1/oauth/device/BBBB-BBBB')).status)
     expect(statuses.slice(0, 5)).toEqual([404, 404, 404, 404, 404])
     expect(statuses.at(-1)).toBe(429)
-    const proxied = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '8', TRUST_PROXY: '127.0.0.1,::1' } })
+    const proxied = await startService({ env: { TRUST_PROXY: '127.0.0.1,::1' }, fixed: { rateLimitPublicPerMinute: 8 } })
     const many = await signIn(proxied.api)
     const from = (address: string, api = many.api) =>
       api.get('/v1/oauth/device/BBBB-BBBB', { headers: { 'x-forwarded-for': address } })

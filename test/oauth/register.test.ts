@@ -169,7 +169,7 @@ describe('a registration', () => {
   })
 
   test('has a limit for each address', async () => {
-    const strict = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '3' } })
+    const strict = await startService({ fixed: { rateLimitPublicPerMinute: 3 } })
     try {
       const statuses: number[] = []
       for (let count = 0; count < 4; count += 1)

@@ -326,8 +326,7 @@ describe('production', patience, () => {
   })
 
   it.each([
-    [{ DARAJA_TILL_NUMBER: '5174379' }, 'DARAJA_TILL_NUMBER needs DARAJA_TRANSACTION_TYPE=CustomerBuyGoodsOnline'],
-    [{ DARAJA_TILL_NUMBER: '51', DARAJA_TRANSACTION_TYPE: 'CustomerBuyGoodsOnline' }, 'DARAJA_TILL_NUMBER'],
+    [{ DARAJA_TILL_NUMBER: '51' }, 'DARAJA_TILL_NUMBER'],
     [{ DARAJA_B2B_SHORTCODE: 'six' }, 'DARAJA_B2B_SHORTCODE'],
   ])("does not start with a number that cannot be the organisation's: %o", (numbers, because) => {
     expect(() => loadConfig({ ...real(), ...numbers })).toThrow(because)
@@ -335,13 +334,11 @@ describe('production', patience, () => {
 
   it('asks for payments to a till, and pays organisations from a shortcode of their own, where they are set', () => {
     const optionsOf = (numbers: Record<string, string>) => daraja.options(loadConfig({ ...real(), ...numbers }))
-    const till = { DARAJA_TRANSACTION_TYPE: 'CustomerBuyGoodsOnline' }
-    expect(optionsOf({ ...till, DARAJA_TILL_NUMBER: '5174379', DARAJA_B2B_SHORTCODE: '600997' })).toMatchObject({
-      transactionType: 'CustomerBuyGoodsOnline',
+    expect(optionsOf({ DARAJA_TILL_NUMBER: '5174379', DARAJA_B2B_SHORTCODE: '600997' })).toMatchObject({
       tillNumber: '5174379',
       b2bShortcode: '600997',
     })
-    expect(optionsOf(till)).not.toHaveProperty('tillNumber')
+    expect(optionsOf({})).not.toHaveProperty('tillNumber')
   })
 
   it('does not start where PesaLink is to be asked for names and nobody has said where: no path is guessed', () => {

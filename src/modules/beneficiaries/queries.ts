@@ -40,16 +40,12 @@ const byId = prepare(
 export const findBeneficiary = (db: Db, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> =>
   first(db, byId, { workspaceId, id })
 
-const lockRow = prepare(
-  'beneficiaries.lock',
-  { id: 'uuid', workspaceId: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({ id: beneficiaries.id })
-      .from(beneficiaries)
-      .where(and(eq(beneficiaries.id, at.id), eq(beneficiaries.workspaceId, at.workspaceId)))
-      .for('update'),
-  'joined',
+const lockRow = prepare('beneficiaries.lock', { id: 'uuid', workspaceId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: beneficiaries.id })
+    .from(beneficiaries)
+    .where(and(eq(beneficiaries.id, at.id), eq(beneficiaries.workspaceId, at.workspaceId)))
+    .for('update'),
 )
 
 /** The same with its row locked: as it is until the transaction ends. */

@@ -21,7 +21,7 @@ const selectOne = (orm: QueryBuilder, at: Places<typeof one>) =>
   keysWithGrants(orm).where(and(eq(apiKeys.id, at.id), inScope(at)))
 
 const byId = prepare('api_keys.by_id', one, selectOne, 'joined')
-const lockById = prepare('api_keys.lock', one, (orm, at) => selectOne(orm, at).for('update'), 'joined')
+const lockById = prepare('api_keys.lock', one, (orm, at) => selectOne(orm, at).for('update'))
 
 export const findKey = (db: Db, scope: GrantScope, id: Uuid): Promise<KeyWithGrant | undefined> =>
   first(db, byId, { id, ...scope })

@@ -36,7 +36,7 @@ const selectOne = (orm: QueryBuilder, at: Places<typeof one>) =>
     .where(and(eq(grants.id, at.id), inScope(at)))
 
 const byId = prepare('grants.by_id', one, selectOne, 'joined')
-const lockVisible = prepare('grants.lock_visible', one, (orm, at) => selectOne(orm, at).for('update'), 'joined')
+const lockVisible = prepare('grants.lock_visible', one, (orm, at) => selectOne(orm, at).for('update'))
 
 export const findGrant = (db: Db, within: GrantScope, id: Uuid): Promise<GrantRecord | undefined> =>
   first(db, byId, { id, ...within })

@@ -67,16 +67,12 @@ export const lockPaymentsOf = async (tx: Tx, accountIds: readonly Uuid[], ids: r
   return locked
 }
 
-const lockRow = prepare(
-  'payments.lock_one',
-  { workspaceId: 'uuid', id: 'uuid' },
-  (orm, at) =>
-    orm
-      .select()
-      .from(payments)
-      .where(and(eq(payments.workspaceId, at.workspaceId), eq(payments.id, at.id)))
-      .for('update'),
-  'joined',
+const lockRow = prepare('payments.lock_one', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
+  orm
+    .select()
+    .from(payments)
+    .where(and(eq(payments.workspaceId, at.workspaceId), eq(payments.id, at.id)))
+    .for('update'),
 )
 
 /** A payment of a workspace, where the caller holds the lock of the account that pays: nothing is read before. */

@@ -25,7 +25,6 @@ const options = (settings: Settings): DarajaOptions => ({
   consumerSecret: settings.DARAJA_CONSUMER_SECRET ?? '',
   shortcode: settings.DARAJA_SHORTCODE ?? '',
   passkey: settings.DARAJA_PASSKEY ?? '',
-  transactionType: settings.DARAJA_TRANSACTION_TYPE,
   ...(settings.DARAJA_TILL_NUMBER !== undefined && { tillNumber: settings.DARAJA_TILL_NUMBER }),
   ...(settings.DARAJA_B2C_SHORTCODE !== undefined && { b2cShortcode: settings.DARAJA_B2C_SHORTCODE }),
   ...(settings.DARAJA_B2B_SHORTCODE !== undefined && { b2bShortcode: settings.DARAJA_B2B_SHORTCODE }),

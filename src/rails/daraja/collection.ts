@@ -164,7 +164,7 @@ export const createCollectionRail = (options: DarajaOptions, send: Send, clock: 
       return { kind: 'refused', ...failure('invalid_destination', null, 'The payer is not a Kenyan mobile number.') }
     }
     const order = {
-      TransactionType: options.transactionType,
+      TransactionType: options.tillNumber === undefined ? 'CustomerPayBillOnline' : 'CustomerBuyGoodsOnline',
       Amount: amount,
       PartyA: instruction.phoneNumber,
       PartyB: options.tillNumber ?? options.shortcode,

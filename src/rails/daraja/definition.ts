@@ -31,7 +31,6 @@ export const definition = defineProvider({
     DARAJA_INITIATOR_NAME: z.string().optional(),
     DARAJA_INITIATOR_PASSWORD: z.string().optional(),
     DARAJA_CERTIFICATE: z.string().optional(),
-    DARAJA_TRANSACTION_TYPE: z.enum(['CustomerPayBillOnline', 'CustomerBuyGoodsOnline']).default('CustomerPayBillOnline'),
     DARAJA_TILL_IDENTIFIER_TYPE: z.enum(['2', '4']).default('4'),
     DARAJA_B2C_REPEATS: flag.optional(),
     MPESA_C2B_ENABLED: flag.default(false),
@@ -54,11 +53,6 @@ export const definition = defineProvider({
   ],
   addresses: ['DARAJA_URL'],
   refusedInCallbacks: ['exe', 'cmd', 'sql', 'query', 'mpesa'],
-  contradictions: ({ DARAJA_TILL_NUMBER, DARAJA_TRANSACTION_TYPE }) => [
-    ...(DARAJA_TILL_NUMBER !== undefined && DARAJA_TRANSACTION_TYPE !== 'CustomerBuyGoodsOnline'
-      ? ['DARAJA_TILL_NUMBER needs DARAJA_TRANSACTION_TYPE=CustomerBuyGoodsOnline']
-      : []),
-  ],
   payouts: {
     MPESA_B2B: {
       destination: 'a paybill or till of 5 to 7 digits',

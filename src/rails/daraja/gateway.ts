@@ -12,7 +12,6 @@ export type DarajaOptions = {
   /** The shortcode that collects (STK): a paybill, or the store or head office of a till. */
   shortcode: string
   passkey: string
-  transactionType: 'CustomerPayBillOnline' | 'CustomerBuyGoodsOnline'
   /** Who is paid by a prompt; default: `shortcode`. The passkey, queries and lists stay those of `shortcode`. */
   tillNumber?: string
   /** The shortcodes that pay out; default: `shortcode`. */

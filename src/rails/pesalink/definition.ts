@@ -54,7 +54,6 @@ export const definition = defineProvider({
   ],
   addresses: ['PESALINK_URL'],
   refusedInCallbacks: [],
-  contradictions: () => [],
   payouts: {
     PESALINK: {
       destination: 'an account number with bank_code, or a mobile number without',

@@ -5,7 +5,7 @@ import { startService, type TestService } from '../../harness/service.ts'
 
 const services: TestService[] = []
 const limited = async (): Promise<TestService> => {
-  const service = await startService({ env: { RATE_LIMIT_PUBLIC_PER_MINUTE: '5' } })
+  const service = await startService({ fixed: { rateLimitPublicPerMinute: 5 } })
   services.push(service)
   return service
 }

@@ -15,34 +15,26 @@ import { voidRefusedDecisions } from './void.ts'
 
 const place = { id: 'uuid', workspaceId: 'uuid?' } as const
 
-const lockPayments = prepare(
-  'approvals.lock_payments',
-  place,
-  (orm, at) =>
-    orm
-      .select()
-      .from(payments)
-      .where(
-        sql`${payments.id} = any(array(
+const lockPayments = prepare('approvals.lock_payments', place, (orm, at) =>
+  orm
+    .select()
+    .from(payments)
+    .where(
+      sql`${payments.id} = any(array(
           select asked.id from ${approvals} a
           cross join lateral (select a.payment_id as id union select p.id from ${payments} p where p.batch_id = a.batch_id) as asked
           where a.id = ${at.id} ${at.workspaceId ? sql`and a.workspace_id = ${at.workspaceId}` : sql``}))`,
-      )
-      .orderBy(asc(payments.batchIndex), asc(payments.id))
-      .for('update'),
-  'joined',
+    )
+    .orderBy(asc(payments.batchIndex), asc(payments.id))
+    .for('update'),
 )
 
-const lockRow = prepare(
-  'approvals.lock',
-  place,
-  (orm, at) =>
-    orm
-      .select({ id: approvals.id })
-      .from(approvals)
-      .where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId)))
-      .for('update'),
-  'joined',
+const lockRow = prepare('approvals.lock', place, (orm, at) =>
+  orm
+    .select({ id: approvals.id })
+    .from(approvals)
+    .where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId)))
+    .for('update'),
 )
 
 /** An approval under its locks, with every payment that it is about: those of a batch in their order. */

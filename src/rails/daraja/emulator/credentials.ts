@@ -20,7 +20,6 @@ export const createCredentials = (given: Readonly<Record<keyof typeof secrets, s
     consumerSecret: given.consumerSecret,
     shortcode: '174379',
     passkey: given.passkey,
-    transactionType: 'CustomerPayBillOnline',
     b2cShortcode: '600998',
     b2bShortcode: '600997',
     initiatorName: 'sandboxapi',
