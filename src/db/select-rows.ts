@@ -1,4 +1,4 @@
-import { type AnyColumn, and, asc, eq, getTableColumns, type InferSelectModel } from 'drizzle-orm'
+import { type AnyColumn, and, asc, eq, getTableColumns, type InferSelectModel, sql } from 'drizzle-orm'
 import type { PgColumn, PgTable, QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import { type Db, first } from './client.ts'
@@ -60,6 +60,20 @@ export const selectRows = <T extends PgTable & { id: PgColumn }, const Name exte
 ): ((db: Db, key: Key<T, Name>) => Promise<Row<T>[]>) => {
   const query = prepare(name, placesOf(table, names), (orm, at) => whereEqual(orm, table, at).orderBy(asc(table.id)), lane)
   return async (db, key) => (await db.run(query, key)) as Row<T>[]
+}
+
+/** Declares how the rows with one of several values in a column are read, in no order. */
+export const selectAmong = <T extends PgTable, const Name extends Column<T>>(
+  name: string,
+  table: T,
+  column: Name,
+  lane?: QueryLane,
+): ((db: Db, values: readonly NonNullable<Row<T>[Name]>[]) => Promise<Row<T>[]>) => {
+  const among = columnsOf(table)[column]
+  const untyped: PgTable = table
+  const parameters = { values: `${kindOf(among)}[]` } as Parameters
+  const query = prepare(name, parameters, (orm, at) => orm.select().from(untyped).where(sql`${among} = any(${at.values})`), lane)
+  return async (db, values) => (values.length === 0 ? [] : ((await db.run(query, { values })) as Row<T>[]))
 }
 
 /** Declares the list of an owner's rows: a page of them, the newest first. */

@@ -20,19 +20,29 @@ type Row = {
   transaction: string
   id: Uuid
   type: string
-  account_id: Uuid
-  workspace_id: Uuid | null
+  accountId: Uuid
+  workspaceId: Uuid | null
   data: Fields | null
   snapshot: Buffer | null
   messages: [string, string] | null
-  created_at: Date
+  createdAt: Date
 }
 
-const fields = ['id', 'transaction', 'type', 'account_id', 'workspace_id', 'data', 'snapshot', 'messages', 'created_at'] as const
-const columns = `id, transaction::text, type, account_id, workspace_id, data,
+const fields = [
+  'id',
+  'transaction',
+  'type',
+  '"accountId"',
+  '"workspaceId"',
+  'data',
+  'snapshot',
+  'messages',
+  '"createdAt"',
+] as const
+const columns = `id, transaction::text, type, account_id as "accountId", workspace_id as "workspaceId", data,
   (select snapshot from payments where payments.id = events.payment_id) as snapshot,
   case when type like 'approval.%' then (select array[approve_message, reject_message] from approvals where approvals.payment_id = events.payment_id)
-  end as messages, created_at`
+  end as messages, created_at as "createdAt"`
 /** No event that commits late is skipped: reading stops at a position where a slower transaction may still write an event. */
 const settled = 'transaction < (select events_settled_before())'
 
@@ -44,15 +54,7 @@ const dataOf = ({ data, snapshot, messages }: Row): unknown => {
   return withKept(data, { signing: { approve, reject }, decision: payment.decision })
 }
 
-const toEvent = (row: Row): StoredEvent => ({
-  transaction: row.transaction,
-  id: row.id,
-  type: row.type,
-  accountId: row.account_id,
-  workspaceId: row.workspace_id,
-  data: dataOf(row),
-  createdAt: row.created_at,
-})
+const toEvent = ({ snapshot, messages, ...row }: Row): StoredEvent => ({ ...row, data: dataOf({ ...row, snapshot, messages }) })
 
 /** Negative when `a` is before `b`. Ids are fixed-width lower-case text, so text order is their order. */
 export const comparePositions = (a: Position, b: Position): number => {
@@ -123,9 +125,6 @@ const rareRanges = (beyond: string, order: 'asc' | 'desc') => `
 const lastTransaction = '18446744073709551615'
 
 const laterThan = '(events.transaction, events.id) > (key.transaction, key.id)'
-// The place is one condition, and no alternative for the first page: only so is the index entered there.
-const earlierThan = `(events.transaction, events.id) < (coalesce(key.transaction, '${lastTransaction}'), coalesce(key.id, '${lastId}'))
-       and events.created_at > key.since and events.created_at < coalesce(key.until, 'infinity')`
 
 /**
  * The transaction of the event that is nearest beyond a time, among those of all tenants, by the times in their ids. 20 minutes are more
@@ -134,8 +133,10 @@ const earlierThan = `(events.transaction, events.id) < (coalesce(key.transaction
 const transactionBeyond = (isBeyond: string, ids: string, order: 'asc' | 'desc') => `
   (select case when near.created_at ${isBeyond} then near.transaction end from events near where near.id ${ids} order by near.id ${order} limit 1)`
 
-/** The times are looked for among the transactions, so that what is newer or older is not read. */
-const betweenTimes = `${earlierThan}
+// The place is one condition, and no alternative for the first page: only so is the index entered there. The times are looked for among the
+// transactions, so that what is newer or older is not read.
+const earlierThan = `(events.transaction, events.id) < (coalesce(key.transaction, '${lastTransaction}'), coalesce(key.id, '${lastId}'))
+       and events.created_at > key.since and events.created_at < coalesce(key.until, 'infinity')
        and events.transaction >= coalesce(${transactionBeyond('<= key.since', `< first_id_at(key.since - interval '20 minutes')`, 'desc')}, '0')
        and events.transaction <= coalesce(${transactionBeyond('>= key.until', `>= first_id_at(key.until + interval '20 minutes')`, 'asc')}, '${lastTransaction}')`
 
@@ -160,7 +161,6 @@ const declare = (name: string, beyond: string, order: 'asc' | 'desc') => ({
 })
 const later = declare('later', laterThan, 'asc')
 const earlier = declare('earlier', earlierThan, 'desc')
-const between = declare('between', betweenTimes, 'desc')
 
 const isFrequent = (type: string): boolean => frequentEventTypes.some((frequent) => frequent === type)
 
@@ -200,7 +200,7 @@ export const eventsBefore = (
   take: number,
 ): Promise<StoredEvent[]> => {
   const since = after && after > kept ? after : kept
-  return page(db, after || until ? between : earlier, { from: before, audience, take }, { since, until: until ?? null })
+  return page(db, earlier, { from: before, audience, take }, { since, until: until ?? null })
 }
 
 const forgetAll = 'delete from events'

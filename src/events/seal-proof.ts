@@ -1,15 +1,7 @@
 import type { Db } from '../db/client.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { consistencyPath, inclusionPath, leafHash, type ReadNode, treeOf } from '../lib/merkle.ts'
-import {
-  leafOfLine,
-  readNearSealedRows,
-  readNewestSeal,
-  readSealNodes,
-  rowsRoot as rootOfLines,
-  type SealNode,
-  type SealPlace,
-} from './seal.ts'
+import { leafOfLine, readNearSealedRows, readNewestSeal, readSealNodes, type SealNode, type SealPlace } from './seal.ts'
 
 /** The sealed log at a moment: how many seals, and the root over them. */
 export type LogHead = { size: number; root: Buffer; sealedAt: Date }
@@ -55,35 +47,16 @@ const overNodes = async <T>(db: Db, calculate: (node: ReadNode) => T): Promise<T
 /** A seal's rows, in their order. */
 type SealLines = { lines: readonly { id: Uuid; line: string }[]; tree: ReadNode }
 
-/** Some 40 KB each. */
-const mostKept = 128
-let kept = new Map<string, SealLines>()
-
-/**
- * Reading and hashing the rows of a seal is most of a proof, and the rows of a batch's payments lie in few seals. They are kept under the root over
- * them, which is read from the seal each time: what has this root is what was sealed.
- */
-const readLines = async (db: Db, { through, after }: SealedRow, rowsRoot: Buffer): Promise<SealLines> => {
-  const name = rowsRoot.toString('hex')
-  const known = kept.get(name)
-  if (known) return known
+const readLines = async (db: Db, { through, after }: SealedRow): Promise<SealLines> => {
   const lines = await readNearSealedRows(db, after ?? undefined, through)
-  const texts = lines.map(({ line }) => line)
-  const read = { lines, tree: treeOf(texts.map(leafOfLine)) }
-  if (!rootOfLines(texts).equals(rowsRoot)) return read
-  if (kept.size >= mostKept) kept = new Map()
-  kept.set(name, read)
-  return read
+  return { lines, tree: treeOf(lines.map(({ line }) => leafOfLine(line))) }
 }
 
 /** What all rows of one seal share in their proofs. */
 type SealProof = SealLines & { sealPath: Uint8Array[] }
 
-const proveSeal = async (db: Db, row: SealedRow, rowsRoot: Buffer, seal: number, size: number): Promise<SealProof> => {
-  const [rows, sealPath] = await Promise.all([
-    readLines(db, row, rowsRoot),
-    overNodes(db, (node) => inclusionPath(seal, size, node)),
-  ])
+const proveSeal = async (db: Db, row: SealedRow, seal: number, size: number): Promise<SealProof> => {
+  const [rows, sealPath] = await Promise.all([readLines(db, row), overNodes(db, (node) => inclusionPath(seal, size, node))])
   return { ...rows, sealPath }
 }
 
@@ -107,7 +80,7 @@ export const proveRows = (db: Db, rows: readonly SealedRow[], head: LogHead | nu
       const { rowsRoot } = row
       if (head === null || row.sequence === null || rowsRoot === null || row.sequence > head.size) return null
       const seal = Number(row.sequence) - 1
-      const proof = seals.get(seal) ?? proveSeal(db, row, rowsRoot, seal, head.size)
+      const proof = seals.get(seal) ?? proveSeal(db, row, seal, head.size)
       seals.set(seal, proof)
       return proveRow(row, seal, rowsRoot, await proof)
     }),

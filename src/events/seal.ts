@@ -6,6 +6,7 @@ import { prepareInsertAll } from '../db/prepare-write.ts'
 import { auditSealNodes, auditSeals } from '../db/tables/events.ts'
 import { daysAfter } from '../lib/clock.ts'
 import { firstIdAt, timeOfId, type Uuid } from '../lib/ids.ts'
+import { fieldsOf } from '../lib/lists.ts'
 import { leafHash, nodeHash } from '../lib/merkle.ts'
 
 // The sealed log is a Merkle tree of RFC 6962 in two levels: each seal has the root over its rows, and the tree over all seals has the root
@@ -126,8 +127,8 @@ const sealedNear = statement(
    where (transaction, id) > ($1::xid8, $2::uuid) and (transaction, id) <= ($3::xid8, $4::uuid) and id >= $5 and id < $6
    order by audit_log.transaction, audit_log.id`,
 )
-const sealColumns =
-  'sequence, through_transaction::text as transaction, through_id as id, rows, rows_root, digest, hash, key_id, sealed_at'
+const sealColumns = `sequence::int, through_transaction::text as transaction, through_id as id, rows, rows_root as "rowsRoot", digest, hash,
+  key_id as "keyId", sealed_at as "sealedAt"`
 const newestSeal = statement(
   'audit.newest_seal',
   `select ${sealColumns} from audit_seals order by audit_seals.sequence desc limit 1`,
@@ -141,37 +142,17 @@ const insertSeals = prepareInsertAll('audit.seal', auditSeals)
 const insertNodes = prepareInsertAll('audit.seal_nodes', auditSealNodes)
 const readNodes = statement(
   'audit.read_seal_nodes',
-  `select n.level, n.place, n.hash from unnest($1::int[], $2::bigint[]) with ordinality as w(level, place, at)
+  `select n.level, n.place::int, n.hash from unnest($1::int[], $2::bigint[]) with ordinality as w(level, place, at)
    join audit_seal_nodes n on n.level = w.level and n.place = w.place order by w.at`,
   'record',
 )
 
-type SealRow = SealPlace & {
-  sequence: bigint
-  rows: number
-  rows_root: Buffer
-  digest: Buffer
-  hash: Buffer
-  key_id: string
-  sealed_at: Date
-}
-const toSeal = ({ sequence, rows_root, key_id: keyId, sealed_at: sealedAt, ...row }: SealRow): Seal => ({
-  ...row,
-  keyId,
-  sequence: Number(sequence),
-  rowsRoot: rows_root,
-  sealedAt,
-})
-
 /** Nodes of the tree over all seals, in the order of the question; a missing one is left out. */
-export const readSealNodes = async (db: Db, wanted: readonly Omit<SealNode, 'hash'>[]): Promise<SealNode[]> => {
-  const values = [wanted.map(({ level }) => level), wanted.map(({ place }) => place)]
-  const rows = await db.query<{ level: number; place: bigint; hash: Buffer }>(readNodes, values)
-  return rows.map(({ level, place, hash }) => ({ level, place: Number(place), hash }))
-}
+export const readSealNodes = (db: Db, wanted: readonly Omit<SealNode, 'hash'>[]): Promise<SealNode[]> =>
+  db.query(readNodes, fieldsOf(wanted, 'level', 'place'))
 
 /** The newest seal: if its hash is recorded elsewhere, a later check can tell whether the chain up to it is still the same. */
-export const readNewestSeal = async (db: Db): Promise<Seal | undefined> => (await db.query<SealRow>(newestSeal)).map(toSeal)[0]
+export const readNewestSeal = async (db: Db): Promise<Seal | undefined> => (await db.query<Seal>(newestSeal))[0]
 
 const lastBefore = statement(
   'audit.last_seal_before',
@@ -179,10 +160,9 @@ const lastBefore = statement(
 )
 /** The newest seal from before an instant. */
 export const readLastSealBefore = async (db: Db, at: Date): Promise<Seal | undefined> =>
-  (await db.query<SealRow>(lastBefore, [at])).map(toSeal)[0]
+  (await db.query<Seal>(lastBefore, [at]))[0]
 
-export const readSealsAfter = async (db: Db, sequence: number, take: number): Promise<Seal[]> =>
-  (await db.query<SealRow>(sealsAfter, [sequence, take])).map(toSeal)
+export const readSealsAfter = (db: Db, sequence: number, take: number): Promise<Seal[]> => db.query(sealsAfter, [sequence, take])
 
 type SealedRow = { id: Uuid; line: string }
 const rangeOf = (before: SealPlace | undefined, seal: SealPlace) => {

@@ -17,6 +17,17 @@ export type PageQuery = z.output<typeof PageQuery>
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ data: z.array(item), next_cursor: z.string().nullable() })
 
+type CamelName<Name> = Name extends `${infer Head}_${infer Rest}` ? `${Head}${Capitalize<CamelName<Rest>>}` : Name
+type Filters<Query> = { [Name in Exclude<keyof Query, keyof PageQuery> as CamelName<Name>]: Query[Name] }
+
+/** What a request filters by, under the names of the statement's parameters: so a filter is named at its schema and at its condition alone. */
+export const filtersOf = <Query extends object>(query: Query): Filters<Query> =>
+  Object.fromEntries(
+    Object.entries(query).flatMap(([name, value]) =>
+      name in PageQuery.shape ? [] : [[name.replace(/_./g, (letter) => letter.slice(1).toUpperCase()), value]],
+    ),
+  ) as Filters<Query>
+
 /** The query's parameters: rows older than `before`, newest first, one more than the page holds. */
 export type PageRequest = { before: Uuid | null; take: number }
 type Page<Item> = { data: Item[]; next_cursor: string | null }

@@ -1,9 +1,9 @@
-import { eq } from 'drizzle-orm'
-import { type Database, type Db, first, inTx, statement } from '../db/client.ts'
-import { prepare } from '../db/prepare.ts'
+import { type Database, type Db, inTx, statement } from '../db/client.ts'
+import { selectRow } from '../db/select-rows.ts'
 import { clearingPoints } from '../db/tables/ledger.ts'
 import { secondsAfter } from '../lib/clock.ts'
 import { firstId, lastId } from '../lib/ids.ts'
+import { only } from '../lib/lists.ts'
 import type { Minor } from '../lib/money.ts'
 
 /** Money booked as moved at a provider, for good, since the beginning. */
@@ -40,9 +40,7 @@ const begin = statement(
   `insert into clearing_points (name, through, came_in_minor, went_out_minor) values ($1, '${firstId}', 0, 0) on conflict (name) do nothing`,
 )
 
-const lock = prepare('ledger.clearing_lock', { name: 'text' }, (orm, at) =>
-  orm.select({ through: clearingPoints.through }).from(clearingPoints).where(eq(clearingPoints.name, at.name)).for('update'),
-)
+const lock = selectRow('ledger.clearing_lock', clearingPoints, ['name'], { lock: 'update' })
 
 /** Over the next transfers in the order of their ids, up to the first one that is too young. */
 const advance = statement(
@@ -62,7 +60,7 @@ export const advanceClearing = async (db: Database, { name, rails }: Books): Pro
   for (let more = true; more; )
     more = await inTx(db, async (tx) => {
       await tx.query(begin, [name])
-      const point = await first(tx, lock, { name })
+      const point = await lock(tx, { name })
       const before = secondsAfter(tx.at, -settledAfterSeconds)
       const [moved] = await tx.query<{ more: boolean }>(advance, [name, rails, point?.through, before])
       return moved?.more ?? false
@@ -74,12 +72,11 @@ const read = statement(
   `with point as (select through, came_in_minor, went_out_minor from clearing_points where name = $1),
      counted as (select * from ledger_transfers where id > coalesce((select through from point), '${firstId}')),
      since as (${sums})
-   select coalesce((select came_in_minor from point), 0) + since.came_in as came_in,
-     coalesce((select went_out_minor from point), 0) + since.went_out as went_out
+   select coalesce((select came_in_minor from point), 0) + since.came_in as "cameInMinor",
+     coalesce((select went_out_minor from point), 0) + since.went_out as "wentOutMinor"
    from since`,
 )
 
 export const readClearing = async (db: Db, { name, rails }: Books): Promise<Clearing> => {
-  const [row] = await db.query<{ came_in: Minor; went_out: Minor }>(read, [name, rails])
-  return { cameInMinor: row?.came_in ?? 0n, wentOutMinor: row?.went_out ?? 0n }
+  return only(await db.query<Clearing>(read, [name, rails]))
 }

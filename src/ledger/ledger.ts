@@ -7,6 +7,7 @@ import { prepareInsert } from '../db/prepare-write.ts'
 import { ledgerAccounts } from '../db/tables/ledger.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
+import { fieldsOf } from '../lib/lists.ts'
 import type { Minor } from '../lib/money.ts'
 
 /** The available money, and the money that payments under way have reserved. */
@@ -18,13 +19,7 @@ export type SystemAccount = 'rail_clearing' | 'topup_clearing' | 'adjustments' |
 /** How a transfer changed a customer's account. */
 export type Moved = { transferId: Uuid; balance: Balance }
 
-type BalanceRow = { available_minor: Minor; held_minor: Minor; currency: string }
 const available = 'posted_credits_minor - posted_debits_minor - pending_debits_minor'
-const balanceOf = (row: BalanceRow): Balance => ({
-  availableMinor: row.available_minor,
-  heldMinor: row.held_minor,
-  currency: row.currency,
-})
 
 /** What is available, as a check of the table keeps it from falling below zero. */
 const availableMinor = sql<Minor>`${ledgerAccounts.postedCreditsMinor} - ${ledgerAccounts.postedDebitsMinor} - ${ledgerAccounts.pendingDebitsMinor}`
@@ -99,14 +94,7 @@ export const holdAll = async (tx: Tx, holds: readonly Hold[], at: Date): Promise
     tx,
     holds.map(({ ownerId }) => ownerId),
   )
-  await tx.query(holdFunds, [
-    holds.map(({ transferId }) => transferId),
-    holds.map(({ ownerId }) => ownerId),
-    holds.map(({ amountMinor }) => amountMinor),
-    holds.map(({ paymentId }) => paymentId),
-    holds.map(({ availableAfterMinor }) => availableAfterMinor),
-    at,
-  ])
+  await tx.query(holdFunds, [...fieldsOf(holds, 'transferId', 'ownerId', 'amountMinor', 'paymentId', 'availableAfterMinor'), at])
 }
 
 const endStatement = statement(
@@ -130,7 +118,7 @@ const endStatement = statement(
      insert into ledger_transfers (id, kind, pending_id, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_after_minor, created_at)
      select id, kind, hold, debit_account_id, credit_account_id, amount_minor, reference_type, reference_id, customer_account_id, available_minor, $4 from after
    )
-   select available_minor, held_minor, currency from after order by place`,
+   select available_minor as "availableMinor", held_minor as "heldMinor", currency from after order by place`,
 )
 
 /** `post`: the held money has left. `void`: it is available again. */
@@ -146,14 +134,9 @@ export const endHolds = async (tx: Tx, ends: readonly HoldEnd[], at: Date): Prom
     tx,
     ends.map(({ ownerId }) => ownerId),
   )
-  const rows = await tx.query<BalanceRow>(endStatement, [
-    ends.map(() => newId()),
-    ends.map(({ holdId }) => holdId),
-    ends.map(({ kind }) => kind),
-    at,
-  ])
+  const rows = await tx.query<Balance>(endStatement, [ends.map(() => newId()), ...fieldsOf(ends, 'holdId', 'kind'), at])
   if (rows.length !== ends.length) throw new Error('there is no such hold')
-  return new Map(rows.map((row, place) => [(ends[place] as HoldEnd).ownerId, balanceOf(row)]))
+  return new Map(rows.map((row, place) => [(ends[place] as HoldEnd).ownerId, row]))
 }
 
 const directTransfer = statement(
@@ -168,7 +151,7 @@ const directTransfer = statement(
      select $5, 'direct', case when $2 > 0 then system.id else moved.id end, case when $2 > 0 then moved.id else system.id end,
        greatest($2::bigint, $3::bigint), $6, $7, moved.id, moved.available_minor, $8, $9 from moved, system
    )
-   select available_minor, held_minor, currency from moved`,
+   select available_minor as "availableMinor", held_minor as "heldMinor", currency from moved`,
 )
 
 /** Credits (above 0) or debits (below 0) a customer against a system account, at once. Throws `insufficient_funds`. */
@@ -182,7 +165,7 @@ export const transfer = async (
   const credit = move.amountMinor > 0n ? move.amountMinor : 0n
   const debit = move.amountMinor < 0n ? -move.amountMinor : 0n
   const { reference, memo, at } = move
-  const [row] = await tx.query<BalanceRow>(directTransfer, [
+  const [balance] = await tx.query<Balance>(directTransfer, [
     move.ownerId,
     credit,
     debit,
@@ -193,8 +176,8 @@ export const transfer = async (
     memo ?? null,
     at,
   ])
-  if (!row) throw new Refusal('insufficient_funds')
-  return { transferId, balance: balanceOf(row) }
+  if (!balance) throw new Refusal('insufficient_funds')
+  return { transferId, balance }
 }
 
 const systemTransfer = statement(
@@ -219,13 +202,10 @@ export type SystemTransfer = {
 export const transferWithin = async (tx: Tx, moves: readonly SystemTransfer[], at: Date): Promise<void> => {
   if (moves.length === 0) return
   await tx.query(systemTransfer, [
-    moves.map(({ id }) => id),
-    moves.map(({ debit }) => debit),
-    moves.map(({ credit }) => credit),
-    moves.map(({ amountMinor }) => amountMinor),
+    ...fieldsOf(moves, 'id', 'debit', 'credit', 'amountMinor'),
     moves.map(({ reference }) => reference.type),
     moves.map(({ reference }) => reference.id),
-    moves.map(({ memo }) => memo),
+    ...fieldsOf(moves, 'memo'),
     at,
   ])
 }

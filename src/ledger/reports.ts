@@ -1,12 +1,13 @@
 import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { Db } from '../db/client.ts'
+import { statement } from '../db/client.ts'
 import { type Places, prepare } from '../db/prepare.ts'
 import { namesSql } from '../db/tables/columns.ts'
 import { historyTypeSql, ledgerAccounts, ledgerTransfers, rareTransferKinds } from '../db/tables/ledger.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
-import { idAhead, idBehind } from './booked-between.ts'
+import { bookedSql, bookingColumns, idAhead, idBehind, isBookingType, localDate, periodSql, storedSql } from './hours.ts'
 
 export { transferKinds } from '../db/tables/ledger.ts'
 
@@ -124,15 +125,8 @@ export type TrialBalanceLine = {
 }
 
 /** Every account's debits and credits, summed from the transfers: over all lines they are equal. All customers are one line. */
-export const trialBalance = async (db: Db): Promise<TrialBalanceLine[]> => {
-  const rows = await db.query<{
-    code: string
-    kind: string
-    debits: string
-    credits: string
-    pending_debits: string
-    pending_credits: string
-  }>(`
+export const trialBalance = (db: Db): Promise<TrialBalanceLine[]> =>
+  db.query(`
     with moved as (
       select t.debit_account_id, t.credit_account_id, t.kind, sum(t.amount_minor) as amount_minor,
         t.kind = 'pending' and e.id is null as open
@@ -142,20 +136,11 @@ export const trialBalance = async (db: Db): Promise<TrialBalanceLine[]> => {
       union all select credit_account_id, 'credit', kind, amount_minor, open from moved
     )
     select case a.kind when 'customer' then 'customers' else a.code end as code, a.kind,
-      coalesce(sum(s.amount_minor) filter (where s.side = 'debit' and s.kind in ('direct', 'post')), 0)::text as debits,
-      coalesce(sum(s.amount_minor) filter (where s.side = 'credit' and s.kind in ('direct', 'post')), 0)::text as credits,
-      coalesce(sum(s.amount_minor) filter (where s.side = 'debit' and s.open), 0)::text as pending_debits,
-      coalesce(sum(s.amount_minor) filter (where s.side = 'credit' and s.open), 0)::text as pending_credits
+      coalesce(sum(s.amount_minor) filter (where s.side = 'debit' and s.kind in ('direct', 'post')), 0)::bigint as "debitsMinor",
+      coalesce(sum(s.amount_minor) filter (where s.side = 'credit' and s.kind in ('direct', 'post')), 0)::bigint as "creditsMinor",
+      coalesce(sum(s.amount_minor) filter (where s.side = 'debit' and s.open), 0)::bigint as "pendingDebitsMinor",
+      coalesce(sum(s.amount_minor) filter (where s.side = 'credit' and s.open), 0)::bigint as "pendingCreditsMinor"
     from ledger_accounts a left join sides s on s.account_id = a.id group by 1, 2 order by 2, 1`)
-  return rows.map((row) => ({
-    code: row.code,
-    kind: row.kind,
-    debitsMinor: BigInt(row.debits),
-    creditsMinor: BigInt(row.credits),
-    pendingDebitsMinor: BigInt(row.pending_debits),
-    pendingCreditsMinor: BigInt(row.pending_credits),
-  }))
-}
 
 /** Customer accounts whose stored totals are not the sum of their transfers; empty on a sound ledger (invariant I2). */
 export const findDrift = (db: Db, since = '-infinity'): Promise<{ code: string }[]> =>
@@ -213,3 +198,26 @@ const transfersOf = prepare(
 
 /** Every transfer of one payment, top-up or adjustment, in order; accounts are named by their kind only. */
 export const listTransfers = (db: Db, referenceId: Uuid): Promise<TransferRecord[]> => db.run(transfersOf, { referenceId })
+
+export type DayFlow = { date: string; inMinor: Minor; outMinor: Minor }
+
+const flowDays = { zone: '$4::text', since: '$2::timestamptz' }
+
+/** Money that came in and money that left; a hold is neither. A returned payment counts as coming in. */
+const flow = statement(
+  'ledger.flow',
+  `with ${periodSql('$2::timestamptz', '$3::timestamptz', flowDays)}
+   select date::text, sum(came_in)::bigint as "inMinor", sum(went_out)::bigint as "outMinor" from (
+     select ${localDate('h.hour', flowDays)} as date, h.came_in_minor as came_in, h.went_out_minor as went_out from ${storedSql('$1::uuid')} where ${isBookingType('h')}
+     union all
+     select ${localDate('l.at', flowDays)}, greatest(l.amount_minor, 0), greatest(-l.amount_minor, 0)
+     from edges e cross join lateral (select ${bookingColumns} from ${bookedSql('$1::uuid', 'e.begins', 'e.ends')}) as l) as m
+   group by date`,
+)
+
+/** Of the local days on which anything moved, from `begins` until before `ends`. */
+export const readFlow = (
+  db: Db,
+  ownerId: Uuid,
+  { zone, begins, ends }: { zone: string; begins: Date; ends: Date },
+): Promise<DayFlow[]> => db.query<DayFlow>(flow, [ownerId, begins, ends, zone])

@@ -1,19 +1,21 @@
-import { eq } from 'drizzle-orm'
 import { type Db, statement } from '../db/client.ts'
 import { approversSql, type NamedPerson, personNameSql } from '../db/person-name.ts'
-import { prepare, prepareText } from '../db/prepare.ts'
+import { prepareText } from '../db/prepare.ts'
+import { selectRow } from '../db/select-rows.ts'
 import { type BookingType, ledgerTransfers } from '../db/tables/ledger.ts'
+import { found } from '../lib/errors.ts'
 import { firstId, type Uuid } from '../lib/ids.ts'
 import { only } from '../lib/lists.ts'
 import type { Minor } from '../lib/money.ts'
 import type { RailName } from '../lib/rail-names.ts'
-import { idAhead, idBehind } from './booked-between.ts'
 import {
   balanceSql,
   bookedSql,
   bookingColumns,
   bookingType,
   countedSql,
+  idAhead,
+  idBehind,
   isBooking,
   isBookingType,
   periodSql,
@@ -83,7 +85,7 @@ const summary = statement(
 )
 
 /** In the order of their ids. `balance`: before the first of them. */
-const entries = prepareText<EntryRow, typeof entriesKey>(
+const entries = prepareText<StatementEntry, typeof entriesKey>(
   'ledger.statement_entries',
   entriesKey,
   `with page as (
@@ -94,14 +96,14 @@ const entries = prepareText<EntryRow, typeof entriesKey>(
        and (t.customer_account_id, t.id) > (key.account_id, coalesce(key.after, ${idBehind('key.account_id', 'key.starts')}))
        and (t.customer_account_id, t.id) <= (key.account_id, key.through)
      order by t.customer_account_id, t.id limit key.take)
-   select m.id, m.at, ${bookingType('m')} as type, m.amount_minor::text as amount_minor,
-     (key.balance + sum(m.amount_minor) over (order by m.id))::text as balance_after_minor, m.payment_id,
-     u.id as topup_id, b.id as beneficiary_id, b.display_name as payee, m.account_reference as reference, m.narrative,
-     coalesce(m.metadata, u.metadata, '{}') as metadata, coalesce(d.receipt, m.provider_receipt, u.provider_receipt) as provider_receipt,
-     m.rail, b.destination_mask as mask, m.purpose_code, m.batch_id, l.name as batch_name,
-     coalesce(m.initiator_account_id, u.initiator_account_id) as requested_by,
-     ${personNameSql('coalesce(m.initiator_account_id, u.initiator_account_id)')} as requested_by_name, g.label as requested_through,
-     ${approversSql('m.approval_id')} as approved_by
+   select m.id, m.at, ${bookingType('m')} as type, m.amount_minor as "amountMinor",
+     (key.balance + sum(m.amount_minor) over (order by m.id))::bigint as "balanceAfterMinor", m.payment_id as "paymentId",
+     u.id as "topupId", b.id as "payeeId", b.display_name as "payeeName", b.destination_mask as "payeeMask", m.account_reference as reference, m.narrative,
+     coalesce(m.metadata, u.metadata, '{}') as metadata, coalesce(d.receipt, m.provider_receipt, u.provider_receipt) as "providerReceipt",
+     m.rail, m.purpose_code as "purposeCode", m.batch_id as "batchId", l.name as "batchName",
+     coalesce(m.initiator_account_id, u.initiator_account_id) as "requestedBy",
+     ${personNameSql('coalesce(m.initiator_account_id, u.initiator_account_id)')} as "requestedByName", g.label as "requestedThrough",
+     ${approversSql('m.approval_id')} as "approvedBy"
    from page m
      left join deposits d on d.id = case m.reference_type when 'deposit' then m.reference_id end
      left join topups u on u.id = case m.reference_type when 'topup' then m.reference_id when 'deposit' then d.topup_id end
@@ -173,10 +175,13 @@ export type StatementEntry = {
   balanceAfterMinor: Minor
   paymentId: Uuid | null
   topupId: Uuid | null
-  payee: { id: Uuid; displayName: string; mask: string } | null
+  payeeId: Uuid | null
+  payeeName: string | null
+  payeeMask: string | null
   rail: RailName | null
   purposeCode: string | null
-  batch: { id: Uuid; name: string | null } | null
+  batchId: Uuid | null
+  batchName: string | null
   reference: string | null
   narrative: string | null
   metadata: Record<string, string>
@@ -188,34 +193,7 @@ export type StatementEntry = {
   approvedBy: NamedPerson[]
 }
 
-type EntryRow = {
-  id: Uuid
-  at: Date
-  type: BookingType
-  amount_minor: string
-  balance_after_minor: string
-  payment_id: Uuid | null
-  topup_id: Uuid | null
-  beneficiary_id: Uuid | null
-  payee: string | null
-  mask: string | null
-  rail: RailName | null
-  purpose_code: string | null
-  batch_id: Uuid | null
-  batch_name: string | null
-  reference: string | null
-  narrative: string | null
-  metadata: Record<string, string>
-  provider_receipt: string | null
-  requested_by: Uuid | null
-  requested_by_name: string | null
-  requested_through: string | null
-  approved_by: NamedPerson[]
-}
-
-const bookedAt = prepare('ledger.booked_at', { id: 'uuid' }, (orm, at) =>
-  orm.select({ at: ledgerTransfers.createdAt }).from(ledgerTransfers).where(eq(ledgerTransfers.id, at.id)),
-)
+const findTransfer = selectRow('ledger.transfer', ledgerTransfers, ['id'])
 
 /**
  * The balance behind booking $4 of the period from $2 until before $3: that at the beginning of its hour, and what was booked from there. Ids are in
@@ -233,35 +211,13 @@ const balanceAfter = statement(
 )
 
 const balanceBehind = async (db: Db, { ownerId, start, end }: StatementOf, after: Uuid): Promise<string> => {
-  const booking = only(await db.run(bookedAt, { id: after }))
-  const hour = new Date(Math.floor(booking.at.getTime() / 3_600_000) * 3_600_000)
+  const booking = found(await findTransfer(db, { id: after }))
+  const hour = new Date(Math.floor(booking.createdAt.getTime() / 3_600_000) * 3_600_000)
   const row = only(await db.query<{ minor: string }>(balanceAfter, [ownerId, start, end, after, hour > start ? hour : start]))
   return row.minor
 }
 
 type EntriesPage = { after: Uuid | null; take: number; summary: Pick<StatementSummary, 'openingMinor' | 'through'> }
-
-const entryOf = (row: EntryRow): StatementEntry => ({
-  id: row.id,
-  at: row.at,
-  type: row.type,
-  amountMinor: BigInt(row.amount_minor),
-  balanceAfterMinor: BigInt(row.balance_after_minor),
-  paymentId: row.payment_id,
-  topupId: row.topup_id,
-  payee: row.beneficiary_id === null ? null : { id: row.beneficiary_id, displayName: row.payee ?? '', mask: row.mask ?? '' },
-  rail: row.rail,
-  purposeCode: row.purpose_code,
-  batch: row.batch_id === null ? null : { id: row.batch_id, name: row.batch_name },
-  reference: row.reference,
-  narrative: row.narrative,
-  metadata: row.metadata,
-  providerReceipt: row.provider_receipt,
-  requestedBy: row.requested_by,
-  requestedByName: row.requested_by_name,
-  requestedThrough: row.requested_through,
-  approvedBy: row.approved_by,
-})
 
 /** Its bookings after `after`, oldest first, up to the one that its summary counted last. */
 export const listStatementEntries = async (
@@ -272,6 +228,5 @@ export const listStatementEntries = async (
   const balance = after === null ? openingMinor : await balanceBehind(db, of, after)
   const { ownerId, start, end, workspaceId, payeesOf } = of
   const key = { account_id: ownerId, starts: start, ends: end, workspace_id: workspaceId, payees_of: payeesOf }
-  const rows = await db.run(entries, { ...key, after, through, take, balance })
-  return rows.map((row) => entryOf(row))
+  return db.run(entries, { ...key, after, through, take, balance })
 }

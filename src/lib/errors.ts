@@ -67,6 +67,16 @@ export const notFound = (field?: string) =>
         details: { field },
       })
 
+/** What the work returns, or the refusal that it throws. */
+export const orRefusal = <T>(work: () => T): T | Refusal => {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
 /** The record that was looked up, or the refusal that says no more than that it is not there for this caller. */
 export const found = <T>(record: T | null | undefined): T => {
   if (record === null || record === undefined) throw notFound()
@@ -75,6 +85,13 @@ export const found = <T>(record: T | null | undefined): T => {
 
 export const permissionMissing = (permission: string) =>
   new Refusal('forbidden', { message: `This needs the permission ${permission}.`, details: { required_permission: permission } })
+
+/** A passkey's signature that may not decide this. */
+export const wrongPasskey = (problem: string) =>
+  new Refusal('invalid_signature', {
+    message: `The passkey's signature was not accepted: ${problem}.`,
+    details: { field: 'passkey' },
+  })
 
 /** A signature that may not decide this; `recovered`: the signing address, where it is known. */
 export const wrongSignature = (recovered: string | undefined, message?: string) =>

@@ -17,3 +17,7 @@ export const inPortions = async <T>(items: readonly T[], size: number, work: (it
     work(item, place)
   }
 }
+
+/** Fields of rows, each as a list: how a statement that writes several rows gets them. */
+export const fieldsOf = <Row, Name extends keyof Row>(rows: readonly Row[], ...names: readonly Name[]): Row[Name][][] =>
+  names.map((name) => rows.map((row) => row[name]))

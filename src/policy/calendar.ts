@@ -113,20 +113,10 @@ export const periodsAt = (at: Date, timeZone: string): Periods => {
   return periods
 }
 
-/** Of the dates that summaries and statements ask for again and again: finding one costs 30 times as much. Of a zone's rules, which do not change. */
-const maxKnownStarts = 10_000
-const starts = new Map<string, number>()
-
 /** The first instant of a local date ("2026-03-01"); of a date that a zone skipped, the first instant after it. */
 export const startOfDate = (date: string, timeZone: string): Date => {
-  const name = `${date} ${timeZone}`
-  const known = starts.get(name)
-  if (known !== undefined) return new Date(known)
   const noonBefore = Date.parse(`${date}T12:00:00Z`) - 86_400_000
-  const start = endOf(day, noonBefore - offsetMs(noonBefore, timeZone), timeZone)
-  if (starts.size >= maxKnownStarts) starts.clear()
-  starts.set(name, start)
-  return new Date(start)
+  return new Date(endOf(day, noonBefore - offsetMs(noonBefore, timeZone), timeZone))
 }
 
 /** Names of the IANA database, in upper or lower case as ECMA-402 allows. A bare offset is not a zone: it has no changes. */

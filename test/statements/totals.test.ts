@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readFlow } from '../../src/ledger/flow.ts'
 import { countHours } from '../../src/ledger/hours.ts'
+import { readFlow } from '../../src/ledger/reports.ts'
 import { listStatementEntries, readStatementSummary, type StatementOf } from '../../src/ledger/statement.ts'
 import { dateAfter } from '../../src/lib/clock.ts'
 import { parseId, type Uuid } from '../../src/lib/ids.ts'

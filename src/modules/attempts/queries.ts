@@ -1,11 +1,13 @@
 import { and, eq, sql } from 'drizzle-orm'
-import { type Db, first, statement, type Tx } from '../../db/client.ts'
+import { type Db, statement, type Tx } from '../../db/client.ts'
 import { columnsOf } from '../../db/columns.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareInsertAll, prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { railAttempts } from '../../db/tables/payments.ts'
 import { type StateOf, statesBefore, transitions } from '../../db/transitions.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { fieldsOf } from '../../lib/lists.ts'
 import { type AnyRail, allRails, providerOf, railsOf } from '../../lib/rail-names.ts'
 import { receiptKey } from '../../lib/text.ts'
 import type { ProviderReference } from '../../rails/rail.ts'
@@ -14,12 +16,8 @@ export type AttemptRecord = typeof railAttempts.$inferSelect
 
 export const attemptColumns = columnsOf(railAttempts)
 
-const byId = prepare(
-  'attempts.get',
-  { id: 'uuid' },
-  (orm, at) => orm.select().from(railAttempts).where(eq(railAttempts.id, at.id)),
-  'pool',
-)
+export const findAttempt = selectRow('attempts.get', railAttempts, ['id'], { lane: 'pool' })
+
 const bySubjects = prepare(
   'attempts.of_subjects',
   { subjectIds: 'uuid[]' },
@@ -31,8 +29,6 @@ const bySubjects = prepare(
       .orderBy(railAttempts.createdAt, railAttempts.id),
   'pool',
 )
-
-export const findAttempt = (db: Db, id: Uuid): Promise<AttemptRecord | undefined> => first(db, byId, { id })
 
 /** All attempts of payments or top-ups, oldest first. */
 export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<AttemptRecord[]> => db.run(bySubjects, { subjectIds })
@@ -102,15 +98,9 @@ const setProviders = statement(
 )
 
 /** Stores the provider's ids when it reports them for the first time; known ids stay. */
-export const adoptProviders = async (tx: Tx, adopted: readonly { id: Uuid; provider: ProviderReference }[]): Promise<void> => {
-  const named = adopted.filter(({ provider }) => provider.request !== null || provider.conversation !== null)
-  if (named.length === 0) return
-  const providers = named.map(({ provider }) => provider)
-  await tx.query(setProviders, [
-    named.map(({ id }) => id),
-    providers.map(({ request }) => request),
-    providers.map(({ conversation }) => conversation),
-  ])
+export const adoptProviders = async (tx: Tx, adopted: readonly (ProviderReference & { id: Uuid })[]): Promise<void> => {
+  const named = adopted.filter(({ request, conversation }) => request !== null || conversation !== null)
+  if (named.length > 0) await tx.query(setProviders, fieldsOf(named, 'id', 'request', 'conversation'))
 }
 
 /** Attempts that a query or a person may still end: all but those that are proven never to have been sent. */
@@ -154,11 +144,7 @@ export const takenReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Pr
   const [, ...taken] = await Promise.all([
     tx.query(waitForClaims, [names]),
     ...[...byProvider].map(([provider, own]) =>
-      tx.query<{ subject: Uuid }>(others, [
-        railsOf(provider),
-        own.map(({ receipt }) => receipt),
-        own.map(({ subjectId }) => subjectId),
-      ]),
+      tx.query<{ subject: Uuid }>(others, [railsOf(provider), ...fieldsOf(own, 'receipt', 'subjectId')]),
     ),
   ])
   return new Set(taken.flat().map(({ subject }) => subject))

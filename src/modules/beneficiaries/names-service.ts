@@ -7,6 +7,7 @@ import { audit } from '../../events/audit.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { conflict, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import { fieldsOf } from '../../lib/lists.ts'
 import { shortened } from '../../lib/names/words.ts'
 import type { Rails } from '../../rails/rail.ts'
 import type { BeneficiaryRecord } from './queries.ts'
@@ -60,13 +61,6 @@ type Paid = { id: Uuid; accountId: Uuid; beneficiaryId: Uuid }
 /** The names that a rail reported with payments: each that differs from what is known is compared after the commit. */
 export const noteResultNames = (tx: Tx, paid: readonly { payment: Paid; name: string | undefined }[]): void => {
   if (paid.length === 0) return
-  const of = (pick: (payment: Paid) => Uuid) => paid.map(({ payment }) => pick(payment))
-  const lists = [
-    paid.map(() => newId()),
-    of((payment) => payment.beneficiaryId),
-    paid.map(({ name }) => name ?? ''),
-    of((payment) => payment.id),
-    of((payment) => payment.accountId),
-  ]
-  tx.defer(tx.query(noteResults, [...lists, tx.at]))
+  const rows = paid.map(({ payment, name = '' }) => ({ ...payment, name, checkId: newId() }))
+  tx.defer(tx.query(noteResults, [...fieldsOf(rows, 'checkId', 'beneficiaryId', 'name', 'id', 'accountId'), tx.at]))
 }

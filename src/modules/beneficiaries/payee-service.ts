@@ -4,7 +4,7 @@ import type { Derivations } from '../../auth/vault.ts'
 import type { Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
-import { Refusal } from '../../lib/errors.ts'
+import { orRefusal, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Rails } from '../../rails/rail.ts'
 import { fingerprintText, normalisePayee } from './rules.ts'
@@ -45,14 +45,9 @@ type Named = { row: CreateBeneficiary; fingerprints: string[] }
 
 type Destination = Pick<CreateBeneficiary, 'account_reference' | 'bank_code' | 'destination' | 'payment_rail'>
 
-const normalise = (rails: Pick<Rails, 'payout'>, row: Destination): ReturnType<typeof normalisePayee> | Refusal => {
+const normalise = (rails: Pick<Rails, 'payout'>, row: Destination) => {
   const { destination, bank_code: bankCode = null, account_reference: accountReference = null, payment_rail: rail } = row
-  try {
-    return normalisePayee(rail, { destination, bankCode, accountReference }, rails.payout[rail]?.banks ?? null)
-  } catch (error) {
-    if (error instanceof Refusal) return error
-    throw error
-  }
+  return orRefusal(() => normalisePayee(rail, { destination, bankCode, accountReference }, rails.payout[rail]?.banks ?? null))
 }
 
 /** Why nobody can be paid at a destination; null where somebody could be. */

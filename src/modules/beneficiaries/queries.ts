@@ -4,6 +4,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { amongIds, containing, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
+import { selectAmong, selectPage } from '../../db/select-rows.ts'
 import { beneficiaries, beneficiaryVerifications, payees } from '../../db/tables/beneficiaries.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import { takesAnyReference } from '../../lib/account-reference.ts'
@@ -129,7 +130,7 @@ const verifiedIds = (orm: QueryBuilder, at: Places<typeof page>) => {
     .limit(at.take)
 }
 
-const selectPage = (orm: QueryBuilder, at: Places<typeof page>) => {
+const selectListed = (orm: QueryBuilder, at: Places<typeof page>) => {
   const rows = orm
     .select(selection)
     .from(beneficiaries)
@@ -141,7 +142,7 @@ const selectPage = (orm: QueryBuilder, at: Places<typeof page>) => {
   return newestFirst(rows, { id }, { before: undefined, take: at.take }, amongIds(id, verifiedIds(orm, at)))
 }
 
-const list = prepare('beneficiaries.list', page, selectPage, 'page')
+const list = prepare('beneficiaries.list', page, selectListed, 'page')
 
 export const listBeneficiaries = (
   db: Db,
@@ -165,35 +166,14 @@ export const listBeneficiaries = (
 
 export type VerificationRecord = typeof beneficiaryVerifications.$inferSelect
 
-const verifications = prepare(
+export const listVerifications = selectPage(
   'beneficiaries.verifications',
-  { beneficiaryId: 'uuid', before: 'uuid?', take: 'rows' },
-  (orm, at) =>
-    newestFirst(
-      orm.select().from(beneficiaryVerifications),
-      { owner: beneficiaryVerifications.beneficiaryId, id: beneficiaryVerifications.id },
-      at,
-      ownedBy(beneficiaryVerifications.beneficiaryId, at.beneficiaryId),
-    ),
-  'page',
+  beneficiaryVerifications,
+  beneficiaryVerifications.beneficiaryId,
 )
 
-export const listVerifications = (db: Db, beneficiaryId: Uuid, request: PageRequest): Promise<VerificationRecord[]> =>
-  db.run(verifications, { beneficiaryId, ...request })
-
-type Named = Pick<BeneficiaryRecord, 'id' | 'paymentRail' | 'accountReferenceRequired' | 'accountReference'>
-
-const named = prepare('beneficiaries.named', { workspaceId: 'uuid', ids: 'uuid[]' }, (orm, at) =>
-  orm
-    .select({
-      id: beneficiaries.id,
-      paymentRail: beneficiaries.paymentRail,
-      accountReferenceRequired: beneficiaries.accountReferenceRequired,
-      accountReference: beneficiaries.accountReference,
-    })
-    .from(beneficiaries)
-    .where(and(eq(beneficiaries.workspaceId, at.workspaceId), sql`${beneficiaries.id} = any(${at.ids})`)),
-)
+/** Of any workspace. */
+export const findBeneficiaries = selectAmong('beneficiaries.by_ids', beneficiaries, 'id')
 
 /**
  * The beneficiaries of a list. Each must belong to the workspace: else 400 with the list's path, the same for another tenant's beneficiary
@@ -204,11 +184,10 @@ export const requireBeneficiaries = async (
   workspaceId: Uuid,
   ids: readonly Uuid[] | null,
   path: string,
-): Promise<Named[]> => {
-  if (!ids || ids.length === 0) return []
-  const rows = await db.run(named, { workspaceId, ids })
+): Promise<(typeof beneficiaries.$inferSelect)[]> => {
+  const rows = (await findBeneficiaries(db, ids ?? [])).filter((row) => row.workspaceId === workspaceId)
   const known = new Set(rows.map((row) => row.id))
-  const missing = ids.filter((id) => !known.has(id))
+  const missing = (ids ?? []).filter((id) => !known.has(id))
   if (missing.length > 0)
     throw invalidFields(
       ...missing.map((id) => ({ path, message: `${formatId('beneficiary', id)} is not a beneficiary of this workspace` })),

@@ -1,6 +1,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
-import { type Db, first, type Tx } from '../../db/client.ts'
+import { type Db, first } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { deposits } from '../../db/tables/deposits.ts'
 import { railAttempts } from '../../db/tables/payments.ts'
 import { topups } from '../../db/tables/topups.ts'
@@ -11,22 +12,9 @@ import { receiptKey } from '../../lib/text.ts'
 
 export type DepositRecord = typeof deposits.$inferSelect
 
-const byId = prepare('deposits.by_id', { id: 'uuid' }, (orm, at) => orm.select().from(deposits).where(eq(deposits.id, at.id)))
-
-export const findDeposit = (db: Db, id: Uuid): Promise<DepositRecord | undefined> => first(db, byId, { id })
-
-const lockById = prepare('deposits.lock', { id: 'uuid' }, (orm, at) =>
-  orm.select().from(deposits).where(eq(deposits.id, at.id)).for('update'),
-)
-
-export const lockDeposit = (tx: Tx, id: Uuid): Promise<DepositRecord | undefined> => first(tx, lockById, { id })
-
-const lockBySuspense = prepare('deposits.lock_by_suspense', { suspenseId: 'uuid' }, (orm, at) =>
-  orm.select().from(deposits).where(eq(deposits.suspenseId, at.suspenseId)).for('update'),
-)
-
-export const lockDepositOfSuspense = (tx: Tx, suspenseId: Uuid): Promise<DepositRecord | undefined> =>
-  first(tx, lockBySuspense, { suspenseId })
+export const findDeposit = selectRow('deposits.by_id', deposits, ['id'])
+export const lockDeposit = selectRow('deposits.lock', deposits, ['id'], { lock: 'update' })
+export const lockDepositOfSuspense = selectRow('deposits.lock_by_suspense', deposits, ['suspenseId'], { lock: 'update' })
 
 const unsettled = prepare('deposits.unsettled', { before: 'timestamptz', take: 'rows' }, (orm, at) =>
   orm
@@ -56,9 +44,7 @@ export const knownReceipts = async (db: Db, provider: Provider, receipts: readon
     (await db.run(withReceipts, { provider, receipts: receipts.flatMap(anyCase) })).map(({ receipt }) => receiptKey(receipt)),
   )
 
-const topupByCode = prepare('topups.by_deposit_code', { code: 'text' }, (orm, at) =>
-  orm.select({ id: topups.id }).from(topups).where(eq(topups.depositCode, at.code)),
-)
+const topupByCode = selectRow('topups.by_deposit_code', topups, ['depositCode'])
 
 const attemptByReference = prepare('rail_attempts.topup_by_reference', { reference: 'text' }, (orm, at) =>
   orm
@@ -74,7 +60,7 @@ export const findByReference = async (
 ): Promise<{ topupId: Uuid; attemptId: Uuid | null } | undefined> => {
   const code = readDepositCode(reference)
   if (code !== undefined) {
-    const topup = await first(db, topupByCode, { code })
+    const topup = await topupByCode(db, { depositCode: code })
     return topup && { topupId: topup.id, attemptId: null }
   }
   const digits = reference.replace(/\s/g, '')

@@ -5,6 +5,7 @@ import { describeError } from '../../db/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { type DepositRail, depositRails } from '../../lib/rail-names.ts'
 import { deposits } from '../../rails/definitions.ts'
+import { parseJson } from '../../rails/fields.ts'
 import type { DepositUrls } from '../../rails/rail.ts'
 import { getAccount } from '../identity/accounts/queries.ts'
 import type { Parts } from '../parts.ts'
@@ -37,19 +38,11 @@ const railOfSecret = (derivations: Derivations, secret: string): DepositRail | u
 /** What a provider sent to one of our addresses for deposits. */
 export type DepositArrival = { secret: string; body: string; allowedSource: boolean }
 
-const parsed = (body: string): unknown => {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
-}
-
 /** The rail, its adapter and the body of an authentic arrival; undefined for a stranger's, which is answered like any other. */
 const authentic = (deps: Parts, { secret, body, allowedSource }: DepositArrival) => {
   const rail = railOfSecret(deps.derivations, secret)
   const adapter = rail && deps.rails.deposits[rail]
-  if (rail && adapter && allowedSource) return { rail, adapter, notice: adapter.readNotice(parsed(body)) }
+  if (rail && adapter && allowedSource) return { rail, adapter, notice: adapter.readNotice(parseJson(body)) }
   deps.logger.warn({ rail, allowedSource }, 'a notice of a deposit was refused')
   return undefined
 }

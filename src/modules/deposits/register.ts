@@ -1,10 +1,9 @@
-import { eq } from 'drizzle-orm'
 import { sha256 } from '../../auth/secrets.ts'
 import type { Derivations } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
-import { type Database, type Db, first } from '../../db/client.ts'
-import { prepare } from '../../db/prepare.ts'
+import type { Database, Db } from '../../db/client.ts'
 import { prepareUpsert } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { depositRegistrations } from '../../db/tables/deposits.ts'
 import { type Clock, secondsAfter } from '../../lib/clock.ts'
 import { type DepositRail, depositRails } from '../../lib/rail-names.ts'
@@ -39,11 +38,7 @@ export const registerDeposits = async (deps: Parts, rail: DepositRail): Promise<
   return null
 }
 
-const byRail = prepare('deposit_registrations.by_rail', { rail: 'text' }, (orm, at) =>
-  orm.select().from(depositRegistrations).where(eq(depositRegistrations.rail, at.rail)),
-)
-
-const findRegistration = (db: Db, rail: DepositRail) => first(db, byRail, { rail })
+const findRegistration = selectRow('deposit_registrations.by_rail', depositRegistrations, ['rail'])
 
 const againAfterSeconds = 3_600
 
@@ -51,7 +46,7 @@ const againAfterSeconds = 3_600
 export const registerAtEmulator = async (deps: Parts): Promise<void> => {
   for (const rail of depositRails) {
     if (!deps.rails.deposits[rail]?.registersItself) continue
-    const told = await findRegistration(deps.db, rail)
+    const told = await findRegistration(deps.db, { rail })
     const urls = depositUrls(deps.config.operatorUrl, deps.derivations, rail)
     const isCurrent =
       told?.addressHash.equals(hashOf(urls)) && told.registeredAt > secondsAfter(deps.clock.now(), -againAfterSeconds)
@@ -72,7 +67,7 @@ export const checkRegistrations = async (
     rails.map(async (rail): Promise<RailCheck> => {
       const requirement = `deposits are told to us: ${deposits[rail].label}`
       const urls = depositUrls(config.operatorUrl, derivations, rail)
-      const told = await findRegistration(db, rail)
+      const told = await findRegistration(db, { rail })
       const command = 'run npm run admin -- rails register'
       if (portalForbids.test(config.operatorUrl))
         return { requirement, problem: 'OPERATOR_URL has a word that the portal refuses in addresses: choose another name' }

@@ -25,7 +25,7 @@ export const endDeposit = (tx: Tx, id: Uuid, { state, topupId = null, suspenseId
 /** A prompt to a phone was paid to the same paybill: the notice is evidence for the prompt, which has the money already or gets it now. */
 const settlePrompt = async (tx: Tx, deposit: DepositRecord, prompt: { topupId: Uuid; attemptId: Uuid }): Promise<void> => {
   const open = await openAttempt(tx, 'topup', { id: prompt.attemptId, subjectId: prompt.topupId })
-  if ((await lockDeposit(tx, deposit.id))?.state !== 'received') return
+  if ((await lockDeposit(tx, { id: deposit.id }))?.state !== 'received') return
   const { receipt, amountMinor } = deposit
   const evidence = { kind: 'succeeded', receipt, amountMinor } as const
   await applyEvidence(tx, [{ open, evidence, source: { kind: 'delivery' } }])
@@ -57,13 +57,13 @@ const toSuspense = async (
  * item of suspense. A statement may have put the same receipt into suspense before: then the money comes from there.
  */
 const settle = async (tx: Tx, id: Uuid): Promise<void> => {
-  const told = await findDeposit(tx, id)
+  const told = await findDeposit(tx, { id })
   if (told?.state !== 'received') return
   const named = await findByReference(tx, told.reference)
   if (named && named.attemptId !== null) return settlePrompt(tx, told, { topupId: named.topupId, attemptId: named.attemptId })
   const topup: TopupRecord | undefined = named && (await lockTopupWithAccount(tx, named.topupId))
   const taken = await takenReceipts(tx, [{ rail: told.rail, receipt: told.receipt, subjectId: topup?.id ?? id }])
-  const deposit = await lockDeposit(tx, id)
+  const deposit = await lockDeposit(tx, { id })
   if (deposit?.state !== 'received') return
   if (taken.size > 0) return endDeposit(tx, id, { state: 'known' })
   const before = await findSuspenseOf(tx, booksOf(deposit.provider), deposit.receipt)

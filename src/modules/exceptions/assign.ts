@@ -82,7 +82,7 @@ export const assignSuspense = async (
   const { accountId, topup: named } = await targetOf(tx, input)
   const topup = named && (await lockTopupWithAccount(tx, named.id))
   if (!topup) await lockBalance(tx, accountId)
-  const deposit = await lockDepositOfSuspense(tx, id)
+  const deposit = await lockDepositOfSuspense(tx, { suspenseId: id })
   const item = await openSuspense(tx, id)
   await refuseUnfit(tx, config, operator, accountId, item)
   const { amountMinor, providerReceipt: receipt } = item

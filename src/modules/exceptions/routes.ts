@@ -1,6 +1,6 @@
 import type { App } from '../../http/app-type.ts'
 import { accepted, created, ok, respondOnce } from '../../http/idempotency.ts'
-import { PageQuery, pageOf } from '../../http/pagination.ts'
+import { filtersOf, PageQuery, pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
@@ -65,15 +65,11 @@ export const registerAdjustments = (app: App, deps: Parts): void => {
       querystring: FindAdjustments,
       response: { 200: pageOf(Adjustment) },
     },
-    listing: ({ query }) => {
-      const { status, account_id: accountId } = query
-      const filter = { ...(status !== undefined && { status }), ...(accountId !== undefined && { accountId }) }
-      return {
-        of: null,
-        read: (page) => listAdjustments(deps.db, filter, page),
-        present: (rows) => rows.map(presentAdjustment),
-      }
-    },
+    listing: ({ query }) => ({
+      of: null,
+      read: (page) => listAdjustments(deps.db, filtersOf(query), page),
+      present: (rows) => rows.map(presentAdjustment),
+    }),
   })
   routes.get('/v1/admin/adjustments/:id', {
     config: { operation: 'admin.get_adjustment', access: 'admin', refuses: ['not_found'] },
@@ -83,7 +79,7 @@ export const registerAdjustments = (app: App, deps: Parts): void => {
       params: byId('ledger'),
       response: { 200: Adjustment },
     },
-    read: async ({ params }) => presentAdjustment(found(await findAdjustment(deps.db, params.id))),
+    read: async ({ params }) => presentAdjustment(found(await findAdjustment(deps.db, { id: params.id }))),
   })
   const decideRefuses = ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'not_found', 'conflict'] as const
   routes.post('/v1/admin/adjustments/:id/confirm', {

@@ -1,10 +1,8 @@
-import { and, eq } from 'drizzle-orm'
 import type { RequestOrigin } from '../../auth/principal.ts'
-import { first, type Tx } from '../../db/client.ts'
+import type { Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
-import { prepare } from '../../db/prepare.ts'
 import { prepareInsert } from '../../db/prepare-write.ts'
-import { accounts } from '../../db/tables/accounts.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { appendEvents } from '../../events/append.ts'
@@ -13,6 +11,7 @@ import { CommitThenThrow, conflict, invalidFields, notFound, Refusal, wrongSigna
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { parseWalletName } from '../../lib/wallet-name.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
+import { findAccount } from '../identity/accounts/queries.ts'
 import { findIdentity, walletKey } from '../identity/identities/queries.ts'
 import { consumeNonce, lockNonce } from '../identity/sign-in/nonces.ts'
 import { workspaceStatus } from '../workspaces/present.ts'
@@ -23,27 +22,17 @@ import type { MandateProof } from './proof.ts'
 import { findMandateByNonce, type MandateRecord, type MandateRow } from './queries.ts'
 import type { CreateMandate, MandateTerms } from './schema.ts'
 
-const statusOf = prepare('accounts.status', { id: 'uuid' }, (orm, at) =>
-  orm.select({ id: accounts.id, status: accounts.status }).from(accounts).where(eq(accounts.id, at.id)),
-)
-const shareGrant = prepare('grants.share_of_account', { id: 'uuid', accountId: 'uuid', workspaceId: 'uuid' }, (orm, at) =>
-  orm
-    .select()
-    .from(grants)
-    .where(and(eq(grants.id, at.id), eq(grants.accountId, at.accountId), eq(grants.workspaceId, at.workspaceId)))
-    .for('share'),
-)
+const shareGrant = selectRow('grants.share_of_account', grants, ['id', 'accountId', 'workspaceId'], { lock: 'share' })
 
 /** The account to which the wallet is linked now. */
-export const signingAccount = async (tx: Tx, signer: string) => {
+const signingAccount = async (tx: Tx, signer: string) => {
   const identity = await findIdentity(tx, walletKey(signer))
-  if (!identity) return undefined
-  return first(tx, statusOf, { id: identity.accountId })
+  return identity && findAccount(tx, identity.accountId)
 }
 
 /** An active grant of this account in this workspace; another account's grant is answered with the same 404 as none. */
 const requireGrant = async (tx: Tx, id: Uuid, accountId: Uuid, workspaceId: Uuid, at: Date): Promise<void> => {
-  const grant = await first(tx, shareGrant, { id, accountId, workspaceId })
+  const grant = await shareGrant(tx, { id, accountId, workspaceId })
   if (!grant) throw notFound('terms.grant_id')
   if (grantLife(grant, at) !== 'active') throw conflict('This grant has ended.', 'grant_ended')
 }

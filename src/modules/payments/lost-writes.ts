@@ -1,6 +1,7 @@
 import { type Db, statement } from '../../db/client.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { fieldsOf } from '../../lib/lists.ts'
 import { providerOf, railNames } from '../../lib/rail-names.ts'
 import type { Evidence, Rails } from '../../rails/rail.ts'
 import { repeatWithinSeconds } from '../attempts/attempt.ts'
@@ -74,8 +75,7 @@ export const thoseThatMayBePaidTwice = async (
   const rows = await db.query<{ id: Uuid }>(notRefused, [
     ids,
     secondsAfter(at, -repeatWithinSeconds),
-    repeated.map(({ rail }) => rail),
-    repeated.map(({ account }) => account),
+    ...fieldsOf(repeated, 'rail', 'account'),
   ])
   return new Set(rows.map(({ id }) => id))
 }

@@ -1,11 +1,12 @@
 import { and, count, eq, getTableColumns, gte, ilike, lte, or, type SQL, sql, sum } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockAccounts, requireLocked } from '../../db/account-lock.ts'
-import { type Database, type Db, first, type Tx } from '../../db/client.ts'
+import type { Database, Db, Tx } from '../../db/client.ts'
 import { createdBetween } from '../../db/created-between.ts'
 import { amongIds, containing, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { approversSql, type NamedPerson, personNameSql } from '../../db/person-name.ts'
 import { type Places, prepare, type Values } from '../../db/prepare.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { paymentBatches } from '../../db/tables/payment-batches.ts'
@@ -22,19 +23,7 @@ import { railNames } from '../../lib/rail-names.ts'
 export type PaymentRecord = typeof payments.$inferSelect
 export type PaymentStatus = PaymentRecord['status']
 
-const byId = prepare(
-  'payments.by_id',
-  { workspaceId: 'uuid', id: 'uuid' },
-  (orm, at) =>
-    orm
-      .select()
-      .from(payments)
-      .where(and(eq(payments.workspaceId, at.workspaceId), eq(payments.id, at.id))),
-  'joined',
-)
-
-export const findPayment = (db: Db, workspaceId: Uuid, id: Uuid): Promise<PaymentRecord | undefined> =>
-  first(db, byId, { workspaceId, id })
+export const findPayment = selectRow('payments.by_id', payments, ['workspaceId', 'id'], { lane: 'joined' })
 
 const readOwners = prepare(
   'payments.owners',
@@ -54,30 +43,16 @@ const lockRows = prepare(
 export const lockPaymentsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Promise<PaymentRecord[]> => {
   const owners = await tx.run(readOwners, { ids })
   if (owners.length !== ids.length) throw notFound()
-  return lockPaymentsOf(
-    tx,
-    owners.map(({ accountId }) => accountId),
-    ids,
-  )
-}
-
-/** The same where the caller knows whose payments they are: nothing is read before the locks. */
-export const lockPaymentsOf = async (tx: Tx, accountIds: readonly Uuid[], ids: readonly Uuid[]): Promise<PaymentRecord[]> => {
-  const [, locked] = await Promise.all([lockAccounts(tx, { exclusive: accountIds }), tx.run(lockRows, { ids })])
+  const exclusive = owners.map(({ accountId }) => accountId)
+  const [, locked] = await Promise.all([lockAccounts(tx, { exclusive }), tx.run(lockRows, { ids })])
   return locked
 }
 
-const lockRow = prepare('payments.lock_one', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
-  orm
-    .select()
-    .from(payments)
-    .where(and(eq(payments.workspaceId, at.workspaceId), eq(payments.id, at.id)))
-    .for('update'),
-)
+const lockRow = selectRow('payments.lock_one', payments, ['workspaceId', 'id'], { lock: 'update' })
 
 /** A payment of a workspace, where the caller holds the lock of the account that pays: nothing is read before. */
 export const lockPaymentIn = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<PaymentRecord | undefined> => {
-  const locked = await first(tx, lockRow, { workspaceId, id })
+  const locked = await lockRow(tx, { workspaceId, id })
   if (locked) requireLocked(tx, [locked.accountId])
   return locked
 }

@@ -8,7 +8,7 @@ import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { chargesFor, evaluate, stillCovered } from '../../policy/evaluate.ts'
 import { explain } from '../../policy/explain.ts'
-import type { Decision, Evaluation, Periods, Usage } from '../../policy/types.ts'
+import type { Charge, Decision, Evaluation, Periods, Usage } from '../../policy/types.ts'
 import { loadMandate, type PaymentMandate, readMandateOf } from '../mandates/for-payments.ts'
 import {
   type Authority,
@@ -19,7 +19,7 @@ import {
   readAuthority,
 } from './evaluation/authority.ts'
 import { contextOf, evaluationOf, type PaymentContext } from './evaluation/context.ts'
-import { moveCharges } from './evaluation/counters.ts'
+import { type Counted, moveCharges } from './evaluation/counters.ts'
 import { type LockedState, readState, type StateQuery, usageKey } from './evaluation/state.ts'
 import type { PaymentRecord } from './queries.ts'
 
@@ -80,8 +80,8 @@ const unique = (ids: readonly (Uuid | null)[]): Uuid[] => [...new Set(ids.filter
 type Again = { payment: PaymentRecord; day: string }
 
 /** A payment that counts in another day from now on uses that day's limits: the next one is decided with what is left of them. */
-const use = (state: LockedState, { amountMinor, countedDay }: PaymentRecord, evaluation: Evaluation): void => {
-  for (const { subjectId, period, periodStart } of chargesFor(evaluation)) {
+const use = (state: LockedState, { amountMinor, countedDay }: PaymentRecord, charges: readonly Charge[]): void => {
+  for (const { subjectId, period, periodStart } of charges) {
     if (period === 'total' || (period === 'month' && periodStart === monthOf(countedDay))) continue
     const key = usageKey(subjectId, period, periodStart)
     state.usage.set(key, (state.usage.get(key) ?? 0n) + amountMinor)
@@ -154,7 +154,7 @@ const decideOne = async (
   tx: Tx,
   again: Again,
   state: LockedState,
-  { authority, answers }: { authority: Authority; answers: ChainAnswers | null },
+  { authority, answers, moved }: { authority: Authority; answers: ChainAnswers | null; moved: Counted[] },
 ): Promise<Obstacle | undefined> => {
   const { payment, day } = again
   if (!authority.requested) return hasChanged('Who asked for the payment may no longer ask for it.')
@@ -169,7 +169,11 @@ const decideOne = async (
     return hasChanged(`The approvals given no longer cover it: ${explain(decision, payment.currency)}`)
   const confirmed = answers === null ? authority : confirmedBy(authority, answers)
   if (!holdsApprovals(confirmed) || !covers(decision, payment, confirmed)) return unconfirmed
-  if (payment.countedDay !== day) use(state, payment, evaluation)
+  if (payment.countedDay !== day) {
+    const charges = chargesFor(evaluation)
+    use(state, payment, charges)
+    moved.push({ payment: { ...payment, countedDay: day }, charges })
+  }
   return undefined
 }
 
@@ -189,18 +193,20 @@ const stateQuery = (again: readonly Again[], lineageOf: (payment: PaymentRecord)
 /**
  * The one function that says whether what payments rest on still holds: who asked for them and by which grant, the approvals with their
  * accounts and wallets, the mandate, the payee, capabilities, freezes, policies. It decides them again, without their own charges. Results are
- * in the same order; undefined: it holds. `answers`: of the chains, asked before the transaction; null where they need not confirm anything yet.
+ * in the same order; undefined: it holds. `moved` gets those that count in another day from now on. `answers`: of the chains, asked before the transaction; null where they need not confirm anything yet.
  */
 const decideAgain = async (
   tx: Tx,
   again: readonly Again[],
   { authorityOf, answers, known }: { authorityOf: AuthorityOf; answers: ChainAnswers | null; known?: Known },
+  moved: Counted[] = [],
 ): Promise<(Obstacle | undefined)[]> => {
   const lineageOf = ({ id }: PaymentRecord) => authorityOf(id).lineage
   const isKnown = known && again.every(({ payment }) => lineageOf(payment).every((id) => known.lineage.includes(id)))
   const state = isKnown ? known.state : await readState(tx, stateQuery(again, lineageOf, tx.at))
   const obstacles: (Obstacle | undefined)[] = []
-  for (const each of again) obstacles.push(await decideOne(tx, each, state, { authority: authorityOf(each.payment.id), answers }))
+  for (const each of again)
+    obstacles.push(await decideOne(tx, each, state, { authority: authorityOf(each.payment.id), answers, moved }))
   return obstacles
 }
 
@@ -242,9 +248,9 @@ export const countOnApproval = async (
     ),
     readAuthority(tx, payments),
   ])
-  const obstacles = await decideAgain(tx, again, { authorityOf, answers: null, known: { state, lineage } })
-  const moving = payments.filter((payment, index) => !obstacles[index] && day !== payment.countedDay)
-  await Promise.all(moving.map(({ id }) => moveCharges(tx, id, day)))
+  const moved: Counted[] = []
+  const obstacles = await decideAgain(tx, again, { authorityOf, answers: null, known: { state, lineage } }, moved)
+  await moveCharges(tx, moved)
   return obstacles
 }
 

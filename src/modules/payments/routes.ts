@@ -2,7 +2,7 @@ import type { Db } from '../../db/client.ts'
 import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { ok, recordRequestOf, sendText } from '../../http/idempotency.ts'
-import { pageOf, readPage } from '../../http/pagination.ts'
+import { filtersOf, pageOf, readPage } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found, notFound } from '../../lib/errors.ts'
@@ -38,22 +38,10 @@ const one = `${path}/:id`
 
 const createRefusals = [...batchRefusals, 'not_found'] as const
 
-const searchOf = (query: Omit<ListPayments, 'limit' | 'cursor'>, currency: string): PaymentSearch => ({
-  ...(query.status && { statuses: query.status }),
-  ...(query.batch_id && { batchId: query.batch_id }),
-  ...(query.purpose_code && { purposeCode: query.purpose_code }),
-  ...(query.beneficiary_id && { beneficiaryId: query.beneficiary_id }),
-  ...(query.account_reference !== undefined && { accountReference: query.account_reference }),
-  ...(query.grant_id && { grantId: query.grant_id }),
-  ...(query.initiator_account_id && { initiatorAccountId: query.initiator_account_id }),
-  ...(query.mandate_id && { mandateId: query.mandate_id }),
-  ...(query.idempotency_key !== undefined && { idempotencyKey: query.idempotency_key }),
-  ...(query.metadata && { metadata: query.metadata }),
-  ...(query.amount_min_minor !== undefined && { amountMinMinor: query.amount_min_minor }),
-  ...(query.amount_max_minor !== undefined && { amountMaxMinor: query.amount_max_minor }),
-  ...(query.q !== undefined && { searched: { text: query.q, amount: amountIn(query.q, currency) } }),
-  ...(query.created_after && { createdAfter: query.created_after }),
-  ...(query.created_before && { createdBefore: query.created_before }),
+const searchOf = ({ status, q, ...others }: Omit<ListPayments, 'limit' | 'cursor'>, currency: string): PaymentSearch => ({
+  ...filtersOf(others),
+  ...(status && { statuses: status }),
+  ...(q !== undefined && { searched: { text: q, amount: amountIn(q, currency) } }),
 })
 
 /** One payment as it is read by itself: of an unknown outcome it says when the rail was last asked about it. */
@@ -150,7 +138,8 @@ export const registerPayments = (app: App, deps: Deps): void => {
       querystring: SummarizePayments,
       response: { 200: PaymentsSummary },
     },
-    read: ({ principal, query }) => summarizePayments(deps, principal, searchOf(query, deps.config.CURRENCY), query.days),
+    read: ({ principal, query: { days, ...filters } }) =>
+      summarizePayments(deps, principal, searchOf(filters, deps.config.CURRENCY), days),
   })
   routes.get(one, {
     config: { operation: 'payments.get', permission: 'payment.read', refuses: ['not_found'] },
@@ -162,7 +151,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
       response: { 200: Payment },
     },
     read: async ({ principal, params }) => {
-      const record = found(await findPayment(deps.db, principal.workspace.id, params.id))
+      const record = found(await findPayment(deps.db, { workspaceId: principal.workspace.id, id: params.id }))
       return presentFollowed(deps.db, record)
     },
   })
@@ -211,15 +200,7 @@ export const registerPaymentRefusals = (app: App, deps: Deps): void => {
       await deps.refusals.settled()
       return {
         of: workspace.id,
-        read: (page) =>
-          listRefusals(deps.db, workspace.id, page, {
-            within: grant?.id ?? null,
-            beneficiaryId: query.beneficiary_id,
-            grantId: query.grant_id,
-            initiatorAccountId: query.initiator_account_id,
-            createdAfter: query.created_after,
-            createdBefore: query.created_before,
-          }),
+        read: (page) => listRefusals(deps.db, workspace.id, page, { within: grant?.id ?? null, ...filtersOf(query) }),
         idOf: (row) => row.refusal.id,
         present: (rows) => rows.map((row) => presentRefusal(row, deps.config.CURRENCY)),
       }

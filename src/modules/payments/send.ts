@@ -1,5 +1,5 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
-import { first, type Tx } from '../../db/client.ts'
+import type { Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareWrite } from '../../db/prepare-write.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
@@ -17,6 +17,7 @@ import {
 } from '../attempts/attempt.ts'
 import { earlierSql } from '../attempts/queries.ts'
 import { destinationContext } from '../beneficiaries/destination-context.ts'
+import { findBeneficiary } from '../beneficiaries/queries.ts'
 import type { Parts } from '../parts.ts'
 import { voidRefusedDecisions } from './approvals/void.ts'
 import { releasePayment } from './change.ts'
@@ -72,10 +73,6 @@ const due = prepare(
 
 /** Due, and without an attempt that may have been sent. */
 const lockDue = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<DuePayment[]> => tx.run(due, { ids, at })
-
-const payeeById = prepare('beneficiaries.payee', { id: 'uuid' }, (orm, at) =>
-  orm.select().from(beneficiaries).where(eq(beneficiaries.id, at.id)),
-)
 
 type SendParts = Pick<Parts, 'logger' | 'rails' | 'vault'>
 
@@ -181,7 +178,7 @@ export const preparePayments = async (
 export const repeatPayment = async (tx: Tx, deps: SendParts, id: Uuid, answers: ChainAnswers): Promise<Outgoing | undefined> => {
   const payment = await lockPaymentWithAccount(tx, id)
   if (payment.status !== 'unknown') return undefined
-  const beneficiary = await first(tx, payeeById, { id: payment.beneficiaryId })
+  const beneficiary = await findBeneficiary(tx, payment.workspaceId, payment.beneficiaryId)
   const [obstacle] = await recheckPayments(tx, [payment], answers)
   if (!beneficiary || obstacle) return undefined
   // It is sent under the names that its attempt has.

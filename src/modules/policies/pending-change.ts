@@ -10,7 +10,17 @@ import { namesSql } from '../../db/tables/columns.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
 import { bounded } from '../../http/wire.ts'
 import { daysAfter } from '../../lib/clock.ts'
-import { conflict, found, invalidFields, notFound, permissionMissing, Refusal, wrongSignature } from '../../lib/errors.ts'
+import {
+  conflict,
+  found,
+  invalidFields,
+  notFound,
+  orRefusal,
+  permissionMissing,
+  Refusal,
+  wrongPasskey,
+  wrongSignature,
+} from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { sweepOf } from '../for-each-row.ts'
 import { findIdentity, walletKey } from '../identity/identities/queries.ts'
@@ -21,7 +31,7 @@ import type { Parts } from '../parts.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
 import { pendingMessage } from './present.ts'
 import { findPolicy, lockPolicy, type PolicyRecord } from './queries.ts'
-import { type PolicyTerms, policyTerms } from './rules.ts'
+import { policyTerms } from './rules.ts'
 import { StoredChange } from './schema.ts'
 import { type Changer, nothingPending, recordPolicyChange, writeArchived, writePending, writeVersion } from './write.ts'
 
@@ -105,16 +115,6 @@ const withdraw = (tx: Tx, changer: Changer, before: PolicyRecord): Promise<Polic
   return recordPolicyChange(tx, changer, { type: 'policy.change_withdrawn', after, before })
 }
 
-/** Undefined where it contradicts what the policy says by now. */
-const termsNow = (change: Exclude<StoredChange, { status: 'archived' }>, before: PolicyRecord): PolicyTerms | undefined => {
-  try {
-    return policyTerms(change, before)
-  } catch (error) {
-    if (error instanceof Refusal) return undefined
-    throw error
-  }
-}
-
 /** Undefined where it can no longer be applied. The caller has locked the policy and looked at the requester. */
 const apply = async (tx: Tx, changer: Changer, before: PolicyRecord): Promise<PolicyRecord | undefined> => {
   const change = StoredChange.parse(before.pendingChange)
@@ -123,8 +123,9 @@ const apply = async (tx: Tx, changer: Changer, before: PolicyRecord): Promise<Po
     return recordPolicyChange(tx, changer, { type: 'policy.archived', after, before })
   }
   const { pendingChangeBy: accountId, pendingChangeGrantId: grantId } = before
-  const terms = termsNow(change, before)
-  if (!terms || accountId === null) return undefined
+  // Refused where it contradicts what the policy says by now.
+  const terms = orRefusal(() => policyTerms(change, before))
+  if (terms instanceof Refusal || accountId === null) return undefined
   const maker = await readMaker(tx, { accountId, grant: grantId === null ? null : { id: grantId, lineage: [], frozen: false } })
   const name = change.name ?? before.name
   const after = writeVersion(tx, changer, writePending(tx, before, nothingPending), { terms, name, maker })
@@ -145,7 +146,7 @@ export const proveConfirmation = async (
   id: Uuid,
   { passkey, signature, address: named }: ConfirmChange,
 ): Promise<Confirmation> => {
-  const message = pendingMessage(requirePending(await findPolicy(deps.db, workspace.id, id)))
+  const message = pendingMessage(requirePending(await findPolicy(deps.db, { workspaceId: workspace.id, id })))
   if (passkey)
     return {
       message,
@@ -160,12 +161,6 @@ export const proveConfirmation = async (
   }
 }
 
-const refusedPasskey = (problem: string): Refusal =>
-  new Refusal('invalid_signature', {
-    message: `The passkey's signature was not accepted: ${problem}.`,
-    details: { field: 'passkey' },
-  })
-
 const checkProof = async (tx: Tx, { accountId }: Principal, policy: PolicyRecord, { proof }: Confirmation): Promise<void> => {
   if (proof === null) {
     if (policy.approvalProof !== 'signature') return
@@ -177,8 +172,8 @@ const checkProof = async (tx: Tx, { accountId }: Principal, policy: PolicyRecord
     if (identity?.accountId !== accountId) throw wrongSignature(proof.signer)
     return
   }
-  if ('problem' in proof) throw refusedPasskey(proof.problem)
-  if (!(await recordPasskeyUse(tx, proof))) throw refusedPasskey('it was used before, or its passkey was removed')
+  if ('problem' in proof) throw wrongPasskey(proof.problem)
+  if (!(await recordPasskeyUse(tx, proof))) throw wrongPasskey('it was used before, or its passkey was removed')
 }
 
 /**
@@ -192,7 +187,10 @@ export const confirmChange = async (
   confirmation: Confirmation,
 ): Promise<PolicyRecord> => {
   const { accountId, workspace } = principal
-  const [, locked] = await Promise.all([lockAccount(tx, workspace.owningAccountId), lockPolicy(tx, workspace.id, id)])
+  const [, locked] = await Promise.all([
+    lockAccount(tx, workspace.owningAccountId),
+    lockPolicy(tx, { workspaceId: workspace.id, id }),
+  ])
   const before = requirePending(locked)
   if (pendingMessage(before) !== confirmation.message)
     throw conflict('Another change waits by now: read the policy again.', 'version', { version: before.version })
@@ -213,7 +211,10 @@ export const confirmChange = async (
 
 export const withdrawChange = async (tx: Tx, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
   const { accountId, permissions, workspace } = principal
-  const [, locked] = await Promise.all([lockAccount(tx, workspace.owningAccountId), lockPolicy(tx, workspace.id, id)])
+  const [, locked] = await Promise.all([
+    lockAccount(tx, workspace.owningAccountId),
+    lockPolicy(tx, { workspaceId: workspace.id, id }),
+  ])
   const before = requirePending(locked)
   if (before.pendingChangeBy !== accountId && !permissions.has('approval.decide')) throw permissionMissing('approval.decide')
   return withdraw(tx, { actor: principal, workspace }, before)
@@ -225,7 +226,7 @@ type Due = { id: Uuid; workspaceId: Uuid; owner: Uuid; requester: Uuid }
 const applyDue = async (tx: Tx, { id, workspaceId, owner, requester }: Due): Promise<void> => {
   // Whoever takes a role or a grant away locks the account that has it.
   await lockAccounts(tx, { exclusive: [owner], shared: [requester] })
-  const [before, workspace] = await Promise.all([lockPolicy(tx, workspaceId, id), findWorkspace(tx, workspaceId)])
+  const [before, workspace] = await Promise.all([lockPolicy(tx, { workspaceId, id }), findWorkspace(tx, workspaceId)])
   const effectiveAt = before?.pendingChangeEffectiveAt
   if (!effectiveAt || effectiveAt > tx.at || before.pendingChangeBy !== requester) return
   const { timeZone, nextTimeZone, nextTimeZoneFrom: nextFrom } = found(workspace)

@@ -1,9 +1,10 @@
-import { and, eq, isNull, or, sql } from 'drizzle-orm'
+import { eq, isNull, or, sql } from 'drizzle-orm'
 import { makePgArray } from 'drizzle-orm/pg-core'
 import type { Principal } from '../../auth/principal.ts'
-import { type Db, first, type Tx } from '../../db/client.ts'
+import type { Db } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { spendingPolicies, usageCounters } from '../../db/tables/policies.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -12,30 +13,8 @@ import type { Usage } from '../../policy/types.ts'
 
 export type PolicyRecord = typeof spendingPolicies.$inferSelect
 
-const byId = prepare(
-  'policies.by_id',
-  { workspaceId: 'uuid', id: 'uuid' },
-  (orm, at) =>
-    orm
-      .select()
-      .from(spendingPolicies)
-      .where(and(eq(spendingPolicies.workspaceId, at.workspaceId), eq(spendingPolicies.id, at.id))),
-  'joined',
-)
-
-export const findPolicy = (db: Db, workspaceId: Uuid, id: Uuid): Promise<PolicyRecord | undefined> =>
-  first(db, byId, { workspaceId, id })
-
-const lockById = prepare('policies.lock', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
-  orm
-    .select()
-    .from(spendingPolicies)
-    .where(and(eq(spendingPolicies.workspaceId, at.workspaceId), eq(spendingPolicies.id, at.id)))
-    .for('update'),
-)
-
-export const lockPolicy = (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<PolicyRecord | undefined> =>
-  first(tx, lockById, { workspaceId, id })
+export const findPolicy = selectRow('policies.by_id', spendingPolicies, ['workspaceId', 'id'], { lane: 'joined' })
+export const lockPolicy = selectRow('policies.lock', spendingPolicies, ['workspaceId', 'id'], { lock: 'update' })
 
 const list = prepare(
   'policies.list',

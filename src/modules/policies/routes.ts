@@ -78,7 +78,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
       const { workspace } = principal
       const { id } = params
       const [record, usageOf] = await Promise.all([
-        findPolicy(deps.db, workspace.id, id),
+        findPolicy(deps.db, { workspaceId: workspace.id, id }),
         readUsage(deps.db, workspace, deps.clock.now(), [id]),
       ])
       return presentPolicy(found(record), usageOf(id))
@@ -157,7 +157,9 @@ export const registerPolicies = (app: App, deps: Parts): void => {
         // The requester's account: whoever takes its role away locks it.
         {
           concerned: async () =>
-            [(await findPolicy(deps.db, principal.workspace.id, id))?.pendingChangeBy].filter((by) => by != null),
+            [(await findPolicy(deps.db, { workspaceId: principal.workspace.id, id }))?.pendingChangeBy].filter(
+              (by) => by != null,
+            ),
         },
       )
     },

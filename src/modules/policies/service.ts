@@ -93,7 +93,7 @@ export const updatePolicy = async (tx: Tx, principal: Principal, id: Uuid, chang
   const { workspace } = principal
   const [, locked, maker] = await Promise.all([
     lockAccount(tx, workspace.owningAccountId),
-    lockPolicy(tx, workspace.id, id),
+    lockPolicy(tx, { workspaceId: workspace.id, id }),
     readMaker(tx, principal),
   ])
   const before = found(locked)
@@ -115,7 +115,7 @@ export const updatePolicy = async (tx: Tx, principal: Principal, id: Uuid, chang
 export const archivePolicy = async (tx: Tx, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
   requireActiveAccount(principal)
   const { id: workspaceId, owningAccountId } = principal.workspace
-  const [, locked] = await Promise.all([lockAccount(tx, owningAccountId), lockPolicy(tx, workspaceId, id)])
+  const [, locked] = await Promise.all([lockAccount(tx, owningAccountId), lockPolicy(tx, { workspaceId, id })])
   const before = found(locked)
   if (before.archivedAt) return before
   if (await mustWait(tx, principal, before)) return requestChange(tx, principal, before, { status: 'archived' })

@@ -7,6 +7,7 @@ import { statesBefore } from '../../db/transitions.ts'
 import { serverSql } from '../../db/witness.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { fieldsOf } from '../../lib/lists.ts'
 import { contended, type Outcome } from '../../queue/account-queue.ts'
 import type { SendPermission } from '../../rails/rail.ts'
 import { claimWithinSeconds, type Order, type Outgoing, sendGraceSeconds, sendWithinSeconds } from '../attempts/attempt.ts'
@@ -132,10 +133,7 @@ const createClaimer = (deps: Parts, kind: AttemptRecord['kind']) =>
       if (server === undefined) return asked.map(() => false)
       const at = deps.clock.now()
       const rows = await deps.db.query<{ id: Uuid }>(claims[kind], [
-        asked.map(({ id }) => id),
-        asked.map(({ until }) => until),
-        asked.map(({ sender }) => sender),
-        asked.map(({ fingerprint }) => fingerprint),
+        ...fieldsOf(asked, 'id', 'until', 'sender', 'fingerprint'),
         at,
         secondsAfter(at, -claimWithinSeconds),
         statesBefore('attempt', 'sending'),

@@ -6,10 +6,12 @@ import { dropPeriods } from '../../db/periods.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareInsert, prepareInsertAll } from '../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../db/prune.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { callbackBodies, callbackDeliveries, payments } from '../../db/tables/payments.ts'
 import { type Clock, daysAfter } from '../../lib/clock.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import { fieldsOf } from '../../lib/lists.ts'
 import { pack, unpack } from '../../lib/packed-text.ts'
 import type { DeliveryKind } from '../../rails/rail.ts'
 import type { Verdict } from '../attempts/attempt.ts'
@@ -68,15 +70,10 @@ type Kept = { stored: boolean; known: boolean }
 const keepAll = async (deps: Parts, arrivals: readonly Authentic[]): Promise<Kept[]> => {
   const rows = arrivals.map((arrival) => {
     const id = newId()
-    return { ...arrival, id, sealed: deps.vault.seal(pack('notice', arrival.body), deliveryContext(id)) }
+    return { ...arrival, id, ...deps.vault.seal(pack('notice', arrival.body), deliveryContext(id)) }
   })
   const kept = await deps.db.query<{ id: Uuid; known: boolean }>(keepDeliveries, [
-    rows.map(({ id }) => id),
-    rows.map(({ attemptId }) => attemptId),
-    rows.map(({ kind }) => kind),
-    rows.map(({ sealed }) => sealed.ciphertext),
-    rows.map(({ sealed }) => sealed.keyId),
-    rows.map(({ sourceIp }) => sourceIp),
+    ...fieldsOf(rows, 'id', 'attemptId', 'kind', 'ciphertext', 'keyId', 'sourceIp'),
     deps.clock.now(),
     keptPerAttempt,
   ])
@@ -135,7 +132,7 @@ export const createReceiver = (deps: Parts): ReceiveDelivery => {
       if (!known) deps.witness.reportLoss('a provider reports about an attempt that is not there')
       if (stored) return
     }
-    const attempt = attemptId === null ? undefined : await findAttempt(deps.db, attemptId)
+    const attempt = attemptId === null ? undefined : await findAttempt(deps.db, { id: attemptId })
     const refusal = refuse(arrival, knowsSecret, attempt)
     if (refusal !== null) {
       if (mayNote()) await noteRefused(deps, arrival, { attempt, verdict: refusal })
@@ -156,13 +153,11 @@ export const keepUnread = (tx: Tx, vault: Vault, { id, kind, body }: { id: Uuid;
   insertUnreadBody(tx, { id, bodyCiphertext: ciphertext, bodyKeyId: keyId })
 }
 
-const bodyById = prepare('callback_bodies.by_id', { id: 'uuid' }, (orm, at) =>
-  orm.select().from(callbackBodies).where(eq(callbackBodies.id, at.id)),
-)
+const findBody = selectRow('callback_bodies.by_id', callbackBodies, ['id'])
 
 /** What a provider told, word for word; null where it is no longer kept. */
 export const readDelivery = async (db: Db, vault: Vault, id: Uuid): Promise<string | null> => {
-  const row = await first(db, bodyById, { id })
+  const row = await findBody(db, { id })
   return row ? unpack(vault.openBytes({ ciphertext: row.bodyCiphertext, keyId: row.bodyKeyId }, deliveryContext(id))) : null
 }
 

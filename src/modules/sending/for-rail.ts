@@ -1,7 +1,7 @@
 import type { OrderNames } from '../../auth/order-names.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { collectionRail } from '../../lib/rail-names.ts'
-import type { Attempt, CallbackUrls, Delivery, DeliveryKind, Evidence, Rails } from '../../rails/rail.ts'
+import type { Attempt, CallbackUrls, Rails } from '../../rails/rail.ts'
 import type { AttemptRecord } from '../attempts/queries.ts'
 
 /** Deliveries are unsigned: only the provider knows the secret in their path. */
@@ -21,26 +21,6 @@ export const attemptForRail = (orderNames: OrderNames, operatorUrl: string, atte
   callbacks: callbackUrls(orderNames, operatorUrl, attempt.id),
 })
 
-/** What an attempt needs of its rail after it was sent, for payouts and collections alike. */
-export type QueryableRail = {
-  query: (attempt: Attempt) => Promise<Evidence>
-  readDelivery: (kind: DeliveryKind, body: unknown, attempt: AttemptRecord) => Delivery
-}
-
-/** Undefined when the deployment no longer has the attempt's rail. */
-export const railOf = (rails: Rails, name: AttemptRecord['rail']): QueryableRail | undefined => {
-  if (name === collectionRail) return rails.collection ?? undefined
-  const rail = rails.payout[name]
-  return (
-    rail && {
-      query: rail.query,
-      readDelivery: (kind, body, { orderId, reference, providerRequest, providerConversation }) =>
-        rail.readDelivery(kind, body, {
-          orderId,
-          rail: name,
-          reference,
-          provider: { request: providerRequest, conversation: providerConversation },
-        }),
-    }
-  )
-}
+/** What calls a rail, for payouts and collections alike. Undefined when the deployment does not have it. */
+export const adapterOf = ({ payout, collection }: Pick<Rails, 'payout' | 'collection'>, rail: AttemptRecord['rail']) =>
+  rail === collectionRail ? (collection ?? undefined) : payout[rail]

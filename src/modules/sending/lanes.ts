@@ -14,6 +14,7 @@ import type { AttemptRecord } from '../attempts/queries.ts'
 import type { Parts } from '../parts.ts'
 import { askChains } from '../payments/evaluation/authority.ts'
 import { claimDue, type Due, type Recorded, type SendLane } from './claim.ts'
+import { adapterOf } from './for-rail.ts'
 import { type OpenDelivery, processDeliveries, putAsideIfHopeless } from './process-deliveries.ts'
 import { createSender, type Sender } from './send.ts'
 
@@ -96,9 +97,6 @@ const createFairReader = (read: ReadDue) => {
     return fair
   }
 }
-
-const adapterOf = ({ payout, collection }: Parts['rails'], rail: SendLane['rail']) =>
-  rail === collectionRail ? collection : payout[rail]
 
 type SendingLane = { name: string; lane: SendLane; limit: number; send: Sender; read: ReadDue }
 

@@ -18,7 +18,7 @@ import { continueTrace, inSpan } from '../../lib/tracing.ts'
 import { contended, type Outcome } from '../../queue/account-queue.ts'
 import { orderIds } from '../../rails/destinations.ts'
 import { parseJson } from '../../rails/fields.ts'
-import type { Delivery, ProviderReference, Rails } from '../../rails/rail.ts'
+import type { Delivery, ProviderReference } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import { type AttemptRecord, adoptProviders, findAttempt } from '../attempts/queries.ts'
 import type { Operator } from '../operators.ts'
@@ -27,7 +27,7 @@ import { recordDoubtful, recordSuspense } from '../suspense/service.ts'
 import { tenantsOf } from './claim.ts'
 import { type DeliveryVerdict, deliveryContext, isPayee } from './deliveries.ts'
 import { applyEvidence, type OpenAttempt, openAttempts } from './evidence.ts'
-import { railOf } from './for-rail.ts'
+import { adapterOf, attemptForRail } from './for-rail.ts'
 
 /** A delivery that is not processed yet, and its payment or top-up. */
 export type OpenDelivery = {
@@ -123,7 +123,7 @@ const judgeAll = async (
   const [, verdicts] = await Promise.all([
     adoptProviders(
       tx,
-      own.map(({ open, report }) => ({ id: open.attempt.id, provider: report.provider })),
+      own.map(({ open, report }) => ({ ...report.provider, id: open.attempt.id })),
     ),
     applyEvidence(
       tx,
@@ -169,11 +169,16 @@ type Body = { id: Uuid; kind: string; ciphertext: Buffer; keyId: string }
 
 const idsOf = (rows: readonly { id: Uuid }[]): Uuid[] => rows.map(({ id }) => id)
 
-const readReport = (rails: Rails, vault: Vault, { attempt }: OpenAttempt, { id, kind, ciphertext, keyId }: Body): Delivery => {
-  const rail = railOf(rails, attempt.rail)
+const readReport = (
+  { config, orderNames, rails, vault }: Parts,
+  { attempt }: OpenAttempt,
+  { id, kind, ciphertext, keyId }: Body,
+): Delivery => {
+  const rail = adapterOf(rails, attempt.rail)
   if (!rail) throw new Error('the rail of a delivery is no longer configured')
   const body = parseJson(unpack(vault.openBytes({ ciphertext, keyId }, deliveryContext(id))))
-  return rail.readDelivery(kind === 'timeout' ? 'timeout' : 'result', body, attempt)
+  const sent = attemptForRail(orderNames, config.operatorUrl, attempt)
+  return rail.readDelivery(kind === 'timeout' ? 'timeout' : 'result', body, sent)
 }
 
 /**
@@ -200,7 +205,7 @@ const openAll = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Pro
   const bodies = new Map((await tx.run(lockBodies, { ids: idsOf(batch) })).map((body) => [body.id, body]))
   return batch.flatMap((pending) => {
     const [open, body] = [opened.get(pending.attemptId), bodies.get(pending.id)]
-    return open && body ? [{ pending, open, report: readReport(deps.rails, deps.vault, open, body) }] : []
+    return open && body ? [{ pending, open, report: readReport(deps, open, body) }] : []
   })
 }
 
@@ -253,7 +258,7 @@ const putAside = (db: Database, pending: OpenDelivery): Promise<boolean> =>
   inTx(db, async (tx) => {
     const counted = await first(tx, countFailure, { id: pending.id })
     if (!counted || counted.failures < mostFailures) return false
-    const attempt = await findAttempt(tx, pending.attemptId)
+    const attempt = await findAttempt(tx, { id: pending.attemptId })
     await tx.query(finish, [[pending.id], ['unbookable'], tx.at])
     await recordSuspense(tx, {
       rail: attempt?.rail ?? pending.kind,

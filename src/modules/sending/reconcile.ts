@@ -19,7 +19,7 @@ import type { Parts } from '../parts.ts'
 import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'
 import { repeatPayment } from '../payments/send.ts'
 import { applyEvidence, openAttempt } from './evidence.ts'
-import { attemptForRail, callbackUrls, railOf } from './for-rail.ts'
+import { adapterOf, attemptForRail, callbackUrls } from './for-rail.ts'
 import { recordAbandoned } from './submission.ts'
 
 const permit = statement(
@@ -61,7 +61,7 @@ const recordRepeat = async (db: Database, attempt: AttemptRecord, submission: Su
     await moveAttempt(tx, attempt.id, 'submitted', secondsAfter(tx.at, secondsToNextQuery(0)))
     if (submission.kind !== 'accepted') return
     // The conversation may be the repeat's alone: a provider that refuses it later reports it under another one than the order.
-    await adoptProviders(tx, [{ id: attempt.id, provider: { ...submission.provider, conversation: null } }])
+    await adoptProviders(tx, [{ id: attempt.id, request: submission.provider.request, conversation: null }])
     const { evidence } = submission
     if (evidence) await applyEvidence(tx, [{ open, evidence, source: { kind: 'submission' } }])
   })
@@ -141,7 +141,7 @@ const conclude = (db: Database, unanswered: AttemptRecord, answer: Evidence): Pr
 /** The attempt after its sender failed to report back. Null when it is to be sent again. */
 const abandoned = async (deps: Parts, dueAttempt: AttemptRecord): Promise<AttemptRecord | null> => {
   const state = await inTx(deps.db, (tx) => recordAbandoned(tx, deps, dueAttempt))
-  if (state !== 'not_sent') return (await findAttempt(deps.db, dueAttempt.id)) ?? dueAttempt
+  if (state !== 'not_sent') return (await findAttempt(deps.db, dueAttempt)) ?? dueAttempt
   deps.jobs.wake(dueAttempt.kind === 'payment' ? 'payments' : 'topups', { rails: [dueAttempt.rail] })
   return null
 }
@@ -150,7 +150,7 @@ const queryRail = async (deps: Parts, dueAttempt: AttemptRecord): Promise<void> 
   const isUnsent = dueAttempt.state === 'recorded' || dueAttempt.state === 'sending'
   const attempt = isUnsent ? await abandoned(deps, dueAttempt) : dueAttempt
   if (!attempt) return
-  const rail = railOf(deps.rails, attempt.rail)
+  const rail = adapterOf(deps.rails, attempt.rail)
   if (!rail)
     return deps.logger.warn(
       { attempt: attempt.id, rail: attempt.rail },

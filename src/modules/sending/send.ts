@@ -5,6 +5,7 @@ import { statesBefore } from '../../db/transitions.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { fieldsOf } from '../../lib/lists.ts'
 import { continueTrace } from '../../lib/tracing.ts'
 import type { ProviderReference } from '../../rails/rail.ts'
 import { notSent, secondsToNextQuery } from '../attempts/attempt.ts'
@@ -40,7 +41,7 @@ const accept = statement(
    from unnest($1::uuid[], $2::text[], $3::text[]) as x(id, request, conversation) where a.id = x.id`,
 )
 
-type Accepted = { attemptId: Uuid; provider: ProviderReference }
+type Accepted = ProviderReference & { attemptId: Uuid }
 
 const mostInStatement = 256
 
@@ -56,9 +57,7 @@ export const createSender = (deps: Parts): Sender => {
     query: async (taken) => {
       const at = deps.clock.now()
       const values = [
-        taken.map(({ attemptId }) => attemptId),
-        taken.map(({ provider }) => provider.request),
-        taken.map(({ provider }) => provider.conversation),
+        ...fieldsOf(taken, 'attemptId', 'request', 'conversation'),
         statesBefore('attempt', 'submitted'),
         secondsAfter(at, secondsToNextQuery(0)),
         at,
@@ -85,7 +84,7 @@ export const createSender = (deps: Parts): Sender => {
       },
       'a rail was called',
     )
-    if (submission.kind === 'accepted' && !submission.evidence) return recordTaken({ attemptId, provider: submission.provider })
+    if (submission.kind === 'accepted' && !submission.evidence) return recordTaken({ attemptId, ...submission.provider })
     const isRailDown = (deps.rails.gates[lane.rail]?.read().state ?? 'up') !== 'up'
     const sent = { id: attemptId, subjectId: outgoing.subjectId }
     await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, lane.kind, sent, submission, isRailDown)))

@@ -53,7 +53,7 @@ export const recordSubmission = async (
   const settle = (evidence: Evidence) => applyEvidence(tx, [{ open, evidence, source: { kind: 'submission' } }])
   switch (submission.kind) {
     case 'accepted':
-      await adoptProviders(tx, [{ id: sent.id, provider: submission.provider }])
+      await adoptProviders(tx, [{ ...submission.provider, id: sent.id }])
       await moveAttempt(tx, sent.id, 'submitted', nextQuestionAt)
       if (submission.evidence) await settle(submission.evidence)
       return

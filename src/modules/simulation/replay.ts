@@ -13,6 +13,7 @@ import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { withUnapproved } from '../../policy/scope.ts'
 import type { EarlierPayment, PayeeFacts, Periods, PolicyRules, Unapproved } from '../../policy/types.ts'
+import { findBeneficiaries } from '../beneficiaries/queries.ts'
 
 /** `refused`: it was asked for and refused, so that `id` is that of the refusal. */
 export type ReplayedPayment = {
@@ -85,12 +86,9 @@ const pastPayments = `
 
 type Affected = { row: Row; outcome: Outcome; rule: string }
 
-const names = 'select id, display_name as name from beneficiaries where id = any($1::uuid[])'
-
 const withNames = async (tx: Tx, affected: readonly Affected[]): Promise<ReplayedPayment[]> => {
-  const ids = [...new Set(affected.map(({ row }) => row.beneficiary_id))]
-  const rows = ids.length === 0 ? [] : await tx.query<{ id: Uuid; name: string }>(names, [ids])
-  const nameOf = new Map(rows.map(({ id, name }) => [id, name]))
+  const payees = await findBeneficiaries(tx, [...new Set(affected.map(({ row }) => row.beneficiary_id))])
+  const nameOf = new Map(payees.map(({ id, displayName }) => [id, displayName]))
   return affected.map(({ row, outcome, rule }) => ({
     id: row.id,
     refused: row.refused,

@@ -3,13 +3,13 @@ import type { Config } from '../../config.ts'
 import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { checkPermission } from '../../http/authorize.ts'
 import { getBalance } from '../../ledger/ledger.ts'
-import { invalidFields, notFound, Refusal } from '../../lib/errors.ts'
+import { invalidFields, notFound, orRefusal, Refusal } from '../../lib/errors.ts'
 import { only } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { payeesOfTotals, totalApplies } from '../../policy/scope-sql.ts'
-import type { Decision, MandateStanding, Periods, PolicyRules, TraceEntry } from '../../policy/types.ts'
+import type { Decision, MandateStanding, Periods, PolicyRules, TraceEntry, Usage } from '../../policy/types.ts'
 import type { Rails } from '../../rails/rail.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { mandateStanding, readMandate } from '../mandates/for-payments.ts'
@@ -48,19 +48,9 @@ const entry = (kind: 'capability' | 'rail', name: string, rule: string): TraceEn
   outcome: 'deny',
 })
 
-const refusalOf = (check: () => void): Refusal | undefined => {
-  try {
-    check()
-    return undefined
-  } catch (error) {
-    if (error instanceof Refusal) return error
-    throw error
-  }
-}
-
 const stopOf = (check: () => void, entriesOf: (refusal: Refusal) => TraceEntry[]): Stop[] => {
-  const refusal = refusalOf(check)
-  return refusal ? [{ refusal, entries: entriesOf(refusal) }] : []
+  const refusal = orRefusal(check)
+  return refusal instanceof Refusal ? [{ refusal, entries: entriesOf(refusal) }] : []
 }
 
 /** As the route of payments checks its caller: the simulation's own route asks for less. */
@@ -116,7 +106,7 @@ export type Result = Decided & { replay: Replay | null }
 /** What a policy would have counted by now if it had existed before: the same sums that seeding would charge to it. */
 const usageNow = statement(
   'simulation.usage',
-  `select coalesce(sum(t.used_minor) filter (where t.day = $2::date), 0)::text as day, coalesce(sum(t.used_minor), 0)::text as month
+  `select coalesce(sum(t.used_minor) filter (where t.day = $2::date), 0)::bigint as "dayMinor", coalesce(sum(t.used_minor), 0)::bigint as "monthMinor"
    from spending_totals t cross join (select $4::text[] as payment_types, $5::uuid[] as beneficiary_ids, $6::uuid as binds_grant_id) as s
    where t.workspace_id = $1 and t.payee_id = any(${payeesOfTotals('$5::uuid[]')})
      and t.day >= $3::date and t.day < ($3::date + interval '1 month') and ${totalApplies('s', 't')}`,
@@ -131,14 +121,14 @@ const proposedRules = async (
 ): Promise<PolicyRules> => {
   const bindsGrantId = boundGrant(principal)
   const values = [principal.workspace.id, periods.day, periods.month, terms.paymentTypes, terms.beneficiaryIds, bindsGrantId]
-  const [row] = await tx.query<{ day: string; month: string }>(usageNow, values)
+  const usage = only(await tx.query<Usage>(usageNow, values))
   return {
     ...terms,
     id: proposedPolicyId,
     name,
     version: 0,
     bindsGrantId,
-    usage: { dayMinor: BigInt(row?.day ?? 0), monthMinor: BigInt(row?.month ?? 0) },
+    usage,
   }
 }
 
@@ -171,7 +161,7 @@ const decideNow = async (
     }),
     readPast(db, [{ beneficiaryId, amountMinor, accountReference: named, at }]),
     getBalance(db, principal.workspace.owningAccountId),
-    input.duplicate_of ? findPayment(db, workspaceId, input.duplicate_of) : null,
+    input.duplicate_of ? findPayment(db, { workspaceId, id: input.duplicate_of }) : null,
   ])
   if (!loaded) throw notFound('beneficiary_id')
   const mandate = await reading

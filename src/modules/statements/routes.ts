@@ -1,8 +1,8 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Principal } from '../../auth/principal.ts'
 import type { Db } from '../../db/client.ts'
 import type { App } from '../../http/app-type.ts'
-import { type Column, orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
+import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { readPage } from '../../http/pagination.ts'
 import {
   listStatementEntries,
@@ -11,6 +11,7 @@ import {
   type StatementOf,
   type StatementSummary,
 } from '../../ledger/statement.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import type { Parts } from '../parts.ts'
@@ -47,22 +48,20 @@ const closingLine = ({ end, unfinishedAt }: ReadPeriod, minor: bigint): Line => 
   minor,
 })
 
-type Export = { source: Db; of: StatementOf; period: ReadPeriod; summary: StatementSummary; balances: boolean }
+type Opened = { source: Db; of: StatementOf; period: ReadPeriod; summary: StatementSummary }
 
 /** Where nothing was booked there is nothing to read. */
-const entriesOf = async (
-  { source, of, summary }: Pick<Export, 'source' | 'of' | 'summary'>,
-  after: string | null,
-  take: number,
-): Promise<StatementEntry[]> => (summary.through === null ? [] : listStatementEntries(source, of, { after, take, summary }))
+const entriesOf = async ({ source, of, summary }: Opened, after: string | null, take: number): Promise<StatementEntry[]> =>
+  summary.through === null ? [] : listStatementEntries(source, of, { after, take, summary })
 
 /** The lines of an export, oldest first; `before` is the last one that was sent. */
 const readLines =
-  ({ source, of, period, summary, balances }: Export) =>
+  (opened: Opened, hasBalances: boolean) =>
   async ({ before, take }: { before: string | null; take: number }): Promise<Line[]> => {
-    const entries = await entriesOf({ source, of, summary }, before, take)
+    const { period, summary } = opened
+    const entries = await entriesOf(opened, before, take)
     const lines = entries.map((entry): Line => ({ id: entry.id, at: entry.at, entry }))
-    if (!balances) return lines
+    if (!hasBalances) return lines
     return [
       ...(before === null ? [openingLine(period, summary.openingMinor)] : []),
       ...lines,
@@ -70,38 +69,49 @@ const readLines =
     ]
   }
 
-export const registerStatements = (app: App, deps: Parts): void => {
-  const open = async (principal: Principal, query: ReadStatement, workspaceOnly: boolean) => {
-    const { workspace } = principal
-    const now = deps.clock.now()
-    const period = periodOf(query, now, effectiveTimeZone(workspace.zone, now))
-    const of: StatementOf = {
-      ownerId: workspaceOnly ? workspace.owningAccountId : principal.accountId,
-      workspaceId: workspaceOnly ? workspace.id : null,
-      payeesOf: workspaceOnly ? workspace.id : payeesOf(principal),
-      start: period.start,
-      end: period.end,
-    }
-    const source = await deps.reads.db()
-    const summary = await readStatementSummary(source, of)
-    const readAt = deps.clock.now()
-    return { source, of, period: { ...period, unfinishedAt: readAt < period.end ? readAt : null }, summary }
+type StatementRequest = Parameters<typeof readPage>[1] & FastifyRequest & { query: ReadStatement }
+
+const open = async ({ clock, reads }: Parts, { principal, query }: StatementRequest, isOfWorkspace: boolean): Promise<Opened> => {
+  const { workspace } = principal
+  const now = clock.now()
+  const period = periodOf(query, now, effectiveTimeZone(workspace.zone, now))
+  const of: StatementOf = {
+    ownerId: isOfWorkspace ? workspace.owningAccountId : principal.accountId,
+    workspaceId: isOfWorkspace ? workspace.id : null,
+    payeesOf: isOfWorkspace ? workspace.id : payeesOf(principal),
+    start: period.start,
+    end: period.end,
   }
-  type Opened = Awaited<ReturnType<typeof open>>
-  const csv = (
-    request: Parameters<typeof sendCsv>[0],
-    reply: FastifyReply,
+  const source = await reads.db()
+  const summary = await readStatementSummary(source, of)
+  const readAt = clock.now()
+  return { source, of, period: { ...period, unfinishedAt: readAt < period.end ? readAt : null }, summary }
+}
+
+export const registerStatements = (app: App, deps: Parts): void => {
+  const { CURRENCY: currency } = deps.config
+  const csv = (request: StatementRequest, reply: FastifyReply, opened: Opened, isOfWorkspace: boolean): FastifyReply => {
+    const { from, to, timeZone, unfinishedAt } = opened.period
+    const columns = (isOfWorkspace ? workspaceColumns : accountColumns)(timeZone, currency)
+    const name = `statement-${from}-${to}${unfinishedAt ? '-unfinished' : ''}`
+    return sendCsv(request, reply, name, columns, readLines(opened, !isOfWorkspace))
+  }
+  /** Oldest first: the cursor names the last entry of the page before, as in every list. */
+  const page = async <Item, More extends object>(
+    request: StatementRequest,
     opened: Opened,
-    columns: (timeZone: string, currency: string) => readonly Column<Line>[],
-    balances: boolean,
-  ) =>
-    sendCsv(
-      request,
-      reply,
-      `statement-${opened.period.from}-${opened.period.to}${opened.period.unfinishedAt ? '-unfinished' : ''}`,
-      columns(opened.period.timeZone, deps.config.CURRENCY),
-      readLines({ ...opened, balances }),
-    )
+    of: Uuid,
+    present: (entry: StatementEntry) => Item,
+    balances: More,
+  ) => {
+    const { data: entries, ...more } = await readPage(deps, request, {
+      of,
+      read: ({ before, take }) => entriesOf(opened, before, take),
+      idOf: ({ id }) => id,
+      present: (rows) => rows.map(present),
+    })
+    return { ...presentPeriod(opened.period, currency, opened.summary), ...balances, entries, ...more }
+  }
 
   app.get(
     '/v1/accounts/me/statement',
@@ -116,23 +126,14 @@ export const registerStatements = (app: App, deps: Parts): void => {
       },
     },
     async (request, reply) => {
-      const opened = await open(request.principal, request.query, false)
-      if (wantsCsv(request)) return csv(request, reply, opened, accountColumns, true)
-      const { of, period, summary } = opened
-      const { data, ...more } = await readPage(deps, request, {
-        of: of.ownerId,
-        // Oldest first: the cursor names the last entry of the page before, as in every list.
-        read: ({ before, take }) => entriesOf(opened, before, take),
-        idOf: ({ id }) => id,
-        present: (rows) => rows.map((row) => presentEntry(row)),
-      })
-      return reply.send({
-        ...presentPeriod(period, deps.config.CURRENCY, summary),
-        opening_balance_minor: formatMinor(summary.openingMinor),
-        closing_balance_minor: formatMinor(summary.closingMinor),
-        entries: data,
-        ...more,
-      })
+      const opened = await open(deps, request, false)
+      if (wantsCsv(request)) return csv(request, reply, opened, false)
+      const { openingMinor, closingMinor } = opened.summary
+      const balances = {
+        opening_balance_minor: formatMinor(openingMinor),
+        closing_balance_minor: formatMinor(closingMinor),
+      }
+      return reply.send(await page(request, opened, opened.of.ownerId, presentEntry, balances))
     },
   )
   app.get(
@@ -148,20 +149,9 @@ export const registerStatements = (app: App, deps: Parts): void => {
       },
     },
     async (request, reply) => {
-      const opened = await open(request.principal, request.query, true)
-      if (wantsCsv(request)) return csv(request, reply, opened, workspaceColumns, false)
-      const { period, summary } = opened
-      const { data, ...more } = await readPage(deps, request, {
-        of: request.principal.workspace.id,
-        read: ({ before, take }) => entriesOf(opened, before, take),
-        idOf: ({ id }) => id,
-        present: (rows) => rows.map((row) => presentWorkspaceEntry(row)),
-      })
-      return reply.send({
-        ...presentPeriod(period, deps.config.CURRENCY, summary),
-        entries: data,
-        ...more,
-      })
+      const opened = await open(deps, request, true)
+      if (wantsCsv(request)) return csv(request, reply, opened, true)
+      return reply.send(await page(request, opened, request.principal.workspace.id, presentWorkspaceEntry, {}))
     },
   )
 }

@@ -62,9 +62,9 @@ export const createAdjustment = async (
 }
 
 const lockPending = async (tx: Tx, id: Uuid, decision: 'posted' | 'rejected'): Promise<AdjustmentRecord> => {
-  const unlocked = found(await findAdjustment(tx, id))
+  const unlocked = found(await findAdjustment(tx, { id }))
   await lockBalance(tx, unlocked.accountId)
-  const adjustment = await lockAdjustment(tx, id)
+  const adjustment = found(await lockAdjustment(tx, { id }))
   if (adjustment.status !== 'pending' && adjustment.status !== decision) {
     throw conflict(`The adjustment is ${adjustment.status}.`, 'status', { status: adjustment.status })
   }

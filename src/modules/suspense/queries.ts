@@ -1,35 +1,25 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
-import { type Db, first, type Tx } from '../../db/client.ts'
+import { type Db, first } from '../../db/client.ts'
 import { newestFirst } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import { deposits } from '../../db/tables/deposits.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { only } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
 
 export type AdjustmentRecord = typeof adjustments.$inferSelect
 
-const byId = prepare('adjustments.by_id', { id: 'uuid' }, (orm, at) =>
-  orm.select().from(adjustments).where(eq(adjustments.id, at.id)),
-)
-
-export const findAdjustment = (db: Db, id: Uuid): Promise<AdjustmentRecord | undefined> => first(db, byId, { id })
-
-const lockById = prepare('adjustments.lock', { id: 'uuid' }, (orm, at) =>
-  orm.select().from(adjustments).where(eq(adjustments.id, at.id)).for('update'),
-)
+export const findAdjustment = selectRow('adjustments.by_id', adjustments, ['id'])
 
 /** The caller already holds the balance's lock. */
-export const lockAdjustment = async (tx: Tx, id: Uuid): Promise<AdjustmentRecord> => {
-  const adjustment = await first(tx, lockById, { id })
-  if (!adjustment) throw new Error('an adjustment that must exist is missing')
-  return adjustment
-}
+export const lockAdjustment = selectRow('adjustments.lock', adjustments, ['id'], { lock: 'update' })
 
-export type AdjustmentFilter = { status?: AdjustmentRecord['status']; accountId?: Uuid }
+type AdjustmentFilter = { status?: AdjustmentRecord['status'] | undefined; accountId?: Uuid | undefined }
 
 const list = prepare(
   'adjustments.list',
@@ -53,8 +43,8 @@ export const listAdjustments = (db: Db, filter: AdjustmentFilter, page: PageRequ
  * written off, and money that left suspense; what was resolved as adjusted counts by its adjustment, and what another one proposed was moved by two.
  */
 export const movedAloneSince = async (db: Db, operator: string, since: Date): Promise<Minor> => {
-  const [row] = await db.query<{ sum: string }>(
-    `select coalesce(sum(minor), 0)::text as sum from (
+  const moved = await db.query<{ sum: Minor }>(
+    `select coalesce(sum(minor), 0)::bigint as sum from (
        select abs(amount_minor) as minor from adjustments
        where requested_by = $1 and decided_by = $1 and status = 'posted' and decided_at > $2
        union all
@@ -62,7 +52,7 @@ export const movedAloneSince = async (db: Db, operator: string, since: Date): Pr
        where resolved_by = $1 and resolved_at > $2 and transfer_id is not null and outcome <> 'adjusted' and proposed_by is null) as moved`,
     [operator, since],
   )
-  return BigInt(row?.sum ?? '0')
+  return only(moved).sum
 }
 
 const waiting = prepare('adjustments.waiting', { paymentIds: 'uuid[]' }, (orm, at) =>

@@ -1,12 +1,11 @@
-import { eq } from 'drizzle-orm'
 import type { Config } from '../../config.ts'
-import { first, type Tx } from '../../db/client.ts'
-import { prepare } from '../../db/prepare.ts'
+import type { Tx } from '../../db/client.ts'
 import { prepareInsertOnce, prepareUpdate } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
 import { type ActedEntry, audit, auditAll } from '../../events/audit.ts'
 import { type SystemTransfer, transferWithin } from '../../ledger/ledger.ts'
-import { conflict, notFound } from '../../lib/errors.ts'
+import { conflict, found } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
 import type { Evidence } from '../../rails/rail.ts'
@@ -30,9 +29,7 @@ const resolveItem = prepareUpdate('suspense.resolve', suspenseItems, [
 const proposeItem = prepareUpdate('suspense.propose', suspenseItems, ['proposedOutcome', 'proposedBy'])
 /** Kept only where two people decided: what one decided alone counts for what it may move in a day. */
 const noProposal = { proposedOutcome: null, proposedBy: null }
-const lockItem = prepare('suspense.lock', { id: 'uuid' }, (orm, at) =>
-  orm.select().from(suspenseItems).where(eq(suspenseItems.id, at.id)).for('update'),
-)
+const lockItem = selectRow('suspense.lock', suspenseItems, ['id'], { lock: 'update' })
 
 const booking = {
   in: { debit: 'topup_clearing', credit: 'suspense' },
@@ -146,8 +143,7 @@ const leaveSuspense = async (tx: Tx, item: SuspenseRecord, outcome: ResolveSuspe
 
 /** The item under its lock. Throws for one that was resolved before. */
 export const openSuspense = async (tx: Tx, id: Uuid): Promise<SuspenseRecord> => {
-  const item = await first(tx, lockItem, { id })
-  if (!item) throw notFound()
+  const item = found(await lockItem(tx, { id }))
   if (item.resolvedAt !== null) throw conflict('This item is already resolved.', 'decided', { id: formatId('suspense', id) })
   return item
 }

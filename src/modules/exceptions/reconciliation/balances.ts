@@ -2,14 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { asc, eq } from 'drizzle-orm'
 import { equalBytes, sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
-import { first, inTx, type Tx } from '../../../db/client.ts'
+import { inTx, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
+import { selectRow } from '../../../db/select-rows.ts'
 import { balanceQueries } from '../../../db/tables/rails.ts'
 import { advanceClearing, readClearing } from '../../../ledger/clearing.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { booksOf, type Provider, providers, railsOf } from '../../../lib/rail-names.ts'
+import { parseJson } from '../../../rails/fields.ts'
 import { nairobiMidnight } from '../../../rails/nairobi-time.ts'
 import type { CallbackUrls, DeliveryKind, OrganisationAccount } from '../../../rails/rail.ts'
 import { timerOperator } from '../../operators.ts'
@@ -73,9 +75,7 @@ export const compareBalance = (
 
 const insertQuery = prepareInsert('balance_queries.insert', balanceQueries)
 const answerQuery = prepareUpdate('balance_queries.answer', balanceQueries, ['statedMinor', 'subAccounts', 'answeredAt'])
-const queryById = prepare('balance_queries.by_id', { id: 'uuid' }, (orm, at) =>
-  orm.select().from(balanceQueries).where(eq(balanceQueries.id, at.id)),
-)
+const findQuery = selectRow('balance_queries.by_id', balanceQueries, ['id'])
 const lockRound = prepare('balance_queries.lock_round', { roundId: 'uuid' }, (orm, at) =>
   orm.select().from(balanceQueries).where(eq(balanceQueries.roundId, at.roundId)).orderBy(asc(balanceQueries.id)).for('update'),
 )
@@ -132,14 +132,6 @@ export const requestBalances = async (deps: Parts): Promise<void> => {
 
 type BalanceDelivery = { id: Uuid; secret: string; kind: DeliveryKind; body: string; allowedSource: boolean }
 
-const parsed = (body: string): unknown => {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
-}
-
 /** Compares once every account of a round has its result. */
 const compareRound = async (tx: Tx, config: Config, round: readonly (typeof balanceQueries.$inferSelect)[]): Promise<void> => {
   const [oldest] = round
@@ -170,13 +162,13 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
 
 /** The result of a balance query. One that is not authentic, or cannot be read, changes nothing: the query is sent again. */
 export const receiveBalance = async (deps: Parts, { id, secret, kind, body, allowedSource }: BalanceDelivery): Promise<void> => {
-  const query = await first(deps.db, queryById, { id })
+  const query = await findQuery(deps.db, { id })
   const isAuthentic = equalBytes(sha256(secret), query?.secretHash ?? sha256(''))
   if (!query || !isAuthentic || !allowedSource || kind !== 'result') {
     deps.logger.warn({ query: query?.id, kind }, 'a balance result was refused')
     return
   }
-  const balances = deps.rails.accounts[query.provider]?.readBalances(parsed(body))
+  const balances = deps.rails.accounts[query.provider]?.readBalances(parseJson(body))
   if (!balances) {
     deps.logger.warn({ query: id }, 'a balance result could not be read')
     return

@@ -7,6 +7,8 @@ import { balanceQueries, reconciliationDifferences, reconciliations } from '../.
 import { paidPaymentsSql, underWayPaymentsSql } from '../../../db/transitions.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { only } from '../../../lib/lists.ts'
+import type { Minor } from '../../../lib/money.ts'
 import { isOlderThan, seedOf } from '../../payments/lost-writes.ts'
 import type { Booked } from './books.ts'
 
@@ -125,15 +127,13 @@ export const listBalanceRequests = async (db: Db, provider: ReconciliationRecord
 const underWay = statement(
   'reconciliation.under_way',
   `select ((select coalesce(sum(amount_minor), 0) from topups where method = any($1::text[]) and status = 'pending' and deposit_code is null)
-     + (select coalesce(sum(amount_minor), 0) from deposits where rail = any($1::text[]) and state = 'received'))::text as may_come_in,
-     (select coalesce(sum(amount_minor), 0)::text from payments where rail = any($1::text[]) and status in ${underWayPaymentsSql}) as may_go_out`,
+     + (select coalesce(sum(amount_minor), 0) from deposits where rail = any($1::text[]) and state = 'received'))::bigint as "mayComeInMinor",
+     (select coalesce(sum(amount_minor), 0)::bigint from payments where rail = any($1::text[]) and status in ${underWayPaymentsSql}) as "mayGoOutMinor"`,
 )
 
 /** What may have moved at a provider and is not booked. */
-export const readUnderWay = async (db: Db, rails: readonly string[]) => {
-  const [row] = await db.query<{ may_come_in: string; may_go_out: string }>(underWay, [rails])
-  return { mayComeInMinor: BigInt(row?.may_come_in ?? 0), mayGoOutMinor: BigInt(row?.may_go_out ?? 0) }
-}
+export const readUnderWay = async (db: Db, rails: readonly string[]) =>
+  only(await db.query<{ mayComeInMinor: Minor; mayGoOutMinor: Minor }>(underWay, [rails]))
 
 const list = prepare(
   'reconciliation.list',

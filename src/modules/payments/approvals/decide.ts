@@ -1,19 +1,17 @@
 import { createHash } from 'node:crypto'
-import { and, isNull, sql } from 'drizzle-orm'
 import { countsUnder, roleSince } from '../../../auth/authority-sql.ts'
 import { grantBehind } from '../../../auth/credential.ts'
 import { type Principal, type RequestOrigin, requireActiveAccount } from '../../../auth/principal.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
 import { statement, type Tx } from '../../../db/client.ts'
-import { prepare } from '../../../db/prepare.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
-import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { CommitThenThrow, conflict, Refusal, wrongSignature } from '../../../lib/errors.ts'
+import { CommitThenThrow, conflict, Refusal, wrongPasskey, wrongSignature } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { policiesOf, separatingPoliciesOf } from '../../../policy/scope-sql.ts'
+import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import { confirmByApproval } from '../../beneficiaries/service.ts'
 import { recordPasskeyUse } from '../../identity/passkeys/service.ts'
 import { moveBatch } from '../batch/change.ts'
@@ -27,18 +25,11 @@ import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, sharesOrigin, signingOf } from './signer.ts'
 
-const readProposed = prepare('approvals.proposed_payees', { ids: 'uuid[]' }, (orm, at) =>
-  orm
-    .select({ id: beneficiaries.id })
-    .from(beneficiaries)
-    .where(and(sql`${beneficiaries.id} = any(${at.ids})`, isNull(beneficiaries.confirmedAt)))
-    .orderBy(beneficiaries.id),
-)
-
 /** The payees that nobody has confirmed yet. */
 export const proposedPayees = async (tx: Tx, { approval, beneficiary, payments }: LockedApproval): Promise<{ id: Uuid }[]> => {
   if (approval.batchId === null) return beneficiary.confirmedAt ? [] : [beneficiary]
-  return tx.run(readProposed, { ids: [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))] })
+  const payees = await findBeneficiaries(tx, [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))])
+  return payees.filter(({ confirmedAt }) => confirmedAt === null).sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 /** By the names that the approver saw. */
@@ -101,14 +92,8 @@ const requireUnused = async (tx: Tx, record: LockedApproval, { actor, proof }: D
   const { passkey, signature } = proof
   const isReplayed = record.decisions.some((earlier) => earlier.passkeyId === passkey.id && earlier.signature === signature)
   if (!isReplayed && (await recordPasskeyUse(tx, proof))) return
-  await refuseProof(tx, record, actor, notOfPasskey('it was used before, or its passkey was removed'))
+  await refuseProof(tx, record, actor, wrongPasskey('it was used before, or its passkey was removed'))
 }
-
-const notOfPasskey = (problem: string): Refusal =>
-  new Refusal('invalid_signature', {
-    message: `The passkey's signature was not accepted: ${problem}.`,
-    details: { field: 'passkey' },
-  })
 
 /** Refuses a signature that may not decide; the refusal is audited. */
 const refuseProof = async (tx: Tx, { approval, payment }: LockedApproval, actor: Actor, refusal: Refusal): Promise<never> => {
@@ -262,7 +247,7 @@ export const decideByCredential = async (
   const { frozen, closed } = principal.workspace
   if (input.decision === 'approve') requireActiveAccount(principal)
   if (input.decision === 'approve' && (frozen || closed)) throw new Refusal('workspace_frozen')
-  if (proof && 'problem' in proof) return refuseProof(tx, record, principal, notOfPasskey(proof.problem))
+  if (proof && 'problem' in proof) return refuseProof(tx, record, principal, wrongPasskey(proof.problem))
   return decide(tx, record, {
     choice: input.decision,
     accountId: principal.accountId,

@@ -105,7 +105,7 @@ const selectDecisions = (orm: QueryBuilder, of: SQL) =>
     .where(of)
     .orderBy(asc(approvalDecisions.decidedAt), asc(approvalDecisions.id))
 
-const decisionsOf = prepare(
+export const decisionsOf = prepare(
   'approvals.decisions',
   { id: 'uuid' },
   (orm, at) => selectDecisions(orm, eq(approvalDecisions.approvalId, at.id)),

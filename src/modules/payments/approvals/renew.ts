@@ -4,17 +4,17 @@ import { type Database, first, inTx, statement, type Tx } from '../../../db/clie
 import { prepare } from '../../../db/prepare.ts'
 import { prepareUpdate } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
-import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Rails } from '../../../rails/rail.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
+import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import { type Sweeping, sweepOf } from '../../for-each-row.ts'
 import type { Parts } from '../../parts.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
 import { type LockedApproval, lockApproval } from './lock.ts'
-import { isSameText, type NamedLine, withNameAtRail, withNamesAtRail } from './message.ts'
+import { isSameText, type NamedLine, type ReportedName, withNameAtRail, withNamesAtRail } from './message.ts'
 import { voidAfterNewText } from './void.ts'
 
 // While an approval waits, a name at the rail that changed makes a new text, and decisions on the old one count no more. A batch gets one new
@@ -49,30 +49,11 @@ const renewWith = async (
   await voidAfterNewText(tx, rail, { approval, decisions })
 }
 
-const readNames = prepare('approvals.names_of_payees', { ids: 'uuid[]' }, (orm, at) =>
-  orm
-    .select({
-      id: beneficiaries.id,
-      verification: beneficiaries.verification,
-      reportedName: beneficiaries.reportedName,
-      nameSource: beneficiaries.nameSource,
-      nameCheckDueAt: beneficiaries.nameCheckDueAt,
-      paymentRail: beneficiaries.paymentRail,
-    })
-    .from(beneficiaries)
-    .where(sql`${beneficiaries.id} = any(${at.ids})`),
-)
-
-type NameRow = Pick<
-  typeof beneficiaries.$inferSelect,
-  'id' | 'verification' | 'reportedName' | 'nameSource' | 'nameCheckDueAt' | 'paymentRail'
->
-
 /** `atLast`: what is not known by now stays unknown in the text. */
 const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, atLast: boolean): Promise<void> => {
   const { payments } = record
   const ids = [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))]
-  const rows = new Map((await tx.run(readNames, { ids })).map((row) => [row.id, row]))
+  const rows = new Map((await findBeneficiaries(tx, ids)).map((row) => [row.id, row]))
   const lines = payments.flatMap(({ beneficiaryId, batchLeaf, amountMinor }): NamedLine[] => {
     const row = rows.get(beneficiaryId)
     if (!row || batchLeaf === null) return []
@@ -100,11 +81,7 @@ const findWaiting = statement(
 )
 
 /** In the transaction that writes what a check of a payee's name found; it has locked the account that pays. */
-export const renewTexts = async (
-  tx: Tx,
-  rails: Rails,
-  payee: Omit<NameRow, 'nameCheckDueAt' | 'paymentRail'> & { workspaceId: Uuid },
-): Promise<void> => {
+export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { id: Uuid; workspaceId: Uuid }): Promise<void> => {
   for (const { id } of await tx.query<{ id: Uuid }>(findWaiting, [payee.workspaceId, payee.id])) {
     const record = await lockApproval(tx, id)
     if (record?.approval.status !== 'pending') continue

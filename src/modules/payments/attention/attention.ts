@@ -1,22 +1,22 @@
 import type { Principal } from '../../../auth/principal.ts'
 import { daysAfter, isoTime, lastDays } from '../../../lib/clock.ts'
-import { formatId } from '../../../lib/ids.ts'
-import { formatMinor } from '../../../lib/money.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
+import { formatMinor, type Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import type { Deps } from '../request.ts'
 import {
   type NearLimit,
+  nearLimits,
   type OtherNames,
+  otherNames,
   type Refused,
   type Repeated,
-  readNearLimits,
-  readOtherNames,
-  readRefused,
-  readRepeated,
-  readSpentByDay,
-  readSuspended,
-  readUnknown,
-  type Suspended,
+  refused,
+  repeated,
+  spentByDay,
+  suspended,
+  type Unknown,
+  unknown,
 } from './queries.ts'
 import type { Attention } from './schema.ts'
 
@@ -24,17 +24,24 @@ type Need = Attention['needs'][number]
 
 const days = 30
 
-const byOf = ({ accountId, grantId, label }: Pick<Repeated, 'accountId' | 'grantId' | 'label'>) => ({
+const byOf = ({ accountId, grantId, label }: Repeated | Refused) => ({
   account_id: formatId('account', accountId),
   grant_id: grantId && formatId('grant', grantId),
   label,
 })
-const payeeOf = ({ id, name }: Repeated['payee']) => ({ id: formatId('beneficiary', id), display_name: name })
+const payeeOf = (id: Uuid, name: string) => ({ id: formatId('beneficiary', id), display_name: name })
+
+const ofUnknown = ({ count, amountMinor, oldest }: Unknown): Need => ({
+  kind: 'unknown_payments',
+  count,
+  amount_minor: formatMinor(amountMinor),
+  payment_id: formatId('payment', oldest),
+})
 
 const ofRepeated = (row: Repeated): Need => ({
   kind: 'repeated_payments',
   count: row.count,
-  beneficiary: payeeOf(row.payee),
+  beneficiary: payeeOf(row.payeeId, row.payeeName),
   amount_minor: formatMinor(row.amountMinor),
   by: byOf(row),
   first_at: isoTime(row.firstAt),
@@ -47,21 +54,21 @@ const ofRefused = (row: Refused): Need => ({
   by: byOf(row),
   last: {
     id: formatId('payment_refusal', row.id),
-    beneficiary: row.payee && payeeOf(row.payee),
+    beneficiary: row.payeeId === null ? null : payeeOf(row.payeeId, row.payeeName ?? ''),
     amount_minor: formatMinor(row.amountMinor),
     message: row.message,
     created_at: isoTime(row.at),
   },
 })
 
-const ofOtherNames = ({ count, payee, reportedName }: OtherNames): Need => ({
+const ofOtherNames = ({ count, payeeId, payeeName, reportedName }: OtherNames): Need => ({
   kind: 'names_differ',
   count,
-  beneficiary: payeeOf(payee),
+  beneficiary: payeeOf(payeeId, payeeName),
   reported_name: reportedName,
 })
 
-const ofSuspended = ({ count, amountMinor, oldestAt }: Suspended): Need => ({
+const ofSuspended = ({ count, amountMinor, oldestAt }: { count: number; amountMinor: Minor; oldestAt: Date }): Need => ({
   kind: 'deposits_in_suspense',
   count,
   amount_minor: formatMinor(amountMinor),
@@ -87,16 +94,17 @@ export const readAttention = async (
   const zone = effectiveTimeZone(workspace.zone, at)
   const periods = periodsAt(at, zone)
   const dates = lastDays(periods.day, days)
-  const yesterday = daysAfter(at, -1)
+  const inWorkspace = { workspace: workspace.id }
+  const recent = { ...inWorkspace, since: daysAfter(at, -1) }
   await deps.refusals.settled()
-  const [byDay, unknown, repeated, refused, names, limits, suspense] = await Promise.all([
-    readSpentByDay(db, workspace.id, dates[0] ?? ''),
-    readUnknown(db, workspace.id),
-    readRepeated(db, workspace.id, yesterday),
-    readRefused(db, workspace.id, yesterday, grant?.id ?? null),
-    permissions.has('beneficiary.read') ? readOtherNames(db, workspace.id) : null,
-    permissions.has('policy.read') ? readNearLimits(db, workspace.id, periods) : [],
-    isAdmin ? readSuspended(db) : null,
+  const [byDay, uncertain, alike, refusals, names, limits, suspense] = await Promise.all([
+    db.run(spentByDay, { ...inWorkspace, since: dates[0] ?? '' }),
+    db.run(unknown, inWorkspace),
+    db.run(repeated, recent),
+    db.run(refused, { ...recent, within: grant?.id ?? null }),
+    permissions.has('beneficiary.read') ? db.run(otherNames, inWorkspace) : [],
+    permissions.has('policy.read') ? db.run(nearLimits, { ...inWorkspace, day: periods.day, month: periods.month }) : [],
+    isAdmin ? db.run(suspended, {}) : [],
   ])
   return {
     currency: deps.config.CURRENCY,
@@ -105,21 +113,12 @@ export const readAttention = async (
       return { date, count: row?.count ?? 0, amount_minor: formatMinor(row?.amountMinor ?? 0n) }
     }),
     needs: [
-      ...(unknown.oldest === null
-        ? []
-        : [
-            {
-              kind: 'unknown_payments' as const,
-              count: unknown.count,
-              amount_minor: formatMinor(unknown.amountMinor),
-              payment_id: formatId('payment', unknown.oldest),
-            },
-          ]),
-      ...repeated.map(ofRepeated),
-      ...refused.map(ofRefused),
-      ...(names ? [ofOtherNames(names)] : []),
+      ...uncertain.map(ofUnknown),
+      ...alike.map(ofRepeated),
+      ...refusals.map(ofRefused),
+      ...names.map(ofOtherNames),
       ...limits.map(ofLimit),
-      ...(suspense ? [ofSuspended(suspense)] : []),
+      ...suspense.map(ofSuspended),
     ],
   }
 }

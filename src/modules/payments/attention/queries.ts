@@ -1,37 +1,37 @@
 import { sql } from 'drizzle-orm'
-import { type Db, first } from '../../../db/client.ts'
 import { prepare, prepareText } from '../../../db/prepare.ts'
 import { namesSql } from '../../../db/tables/columns.ts'
 import { suspenseItems } from '../../../db/tables/rails.ts'
 import { countedPaymentStatuses } from '../../../db/transitions.ts'
-import { inWorkspace } from '../../../ledger/booked-between.ts'
+import { inWorkspace } from '../../../ledger/hours.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { everyPayee } from '../../../policy/scope-sql.ts'
-import type { Periods } from '../../../policy/types.ts'
 import { spending } from '../queries.ts'
 
-type Named = { id: Uuid; name: string }
 type Asked = { accountId: Uuid; grantId: Uuid | null; label: string | null }
 
-export type Unknown = { count: number; amountMinor: Minor; oldest: Uuid | null }
-export type Repeated = Asked & { count: number; payee: Named; amountMinor: Minor; firstAt: Date; lastAt: Date }
+export type Unknown = { count: number; amountMinor: Minor; oldest: Uuid }
+export type Repeated = Asked & {
+  count: number
+  payeeId: Uuid
+  payeeName: string
+  amountMinor: Minor
+  firstAt: Date
+  lastAt: Date
+}
 export type Refused = Asked & {
   count: number
   id: Uuid
-  payee: Named | null
+  payeeId: Uuid | null
+  payeeName: string | null
   amountMinor: Minor
   message: string
   at: Date
 }
-export type OtherNames = { count: number; payee: Named; reportedName: string | null }
-export type Suspended = { count: number; amountMinor: Minor; oldestAt: Date }
+export type OtherNames = { count: number; payeeId: Uuid; payeeName: string; reportedName: string | null }
 export type NearLimit = { id: Uuid; name: string; period: 'day' | 'month'; usedMinor: Minor; limitMinor: Minor }
-
-export type DaySpent = { date: string; count: number; amountMinor: Minor }
-type RepeatedRow = Omit<Repeated, 'payee'> & { payeeId: Uuid; payeeName: string }
-type RefusedRow = Omit<Refused, 'payee'> & { payeeId: Uuid | null; payeeName: string | null }
-type OtherNamesRow = Named & Omit<OtherNames, 'payee'>
+type DaySpent = { date: string; count: number; amountMinor: Minor }
 
 // SQL text: runs among bounded newest rows, and limits compared as two periods of one table, read one statement a kind.
 // Each reads a bounded number of rows by an index, so they go together on the connection of pages, and those of several requests as one.
@@ -43,7 +43,7 @@ const notSent = countedPaymentStatuses.filter((status) => !spending.includes(sta
  * By the day whose limits count them, in which they were sent: the totals of each day, less what waits for an approval. Payments may be
  * millions; of totals there are a few rows a day.
  */
-const spentByDay = prepareText<DaySpent, { workspace: 'uuid'; since: 'date' }>(
+export const spentByDay = prepareText<DaySpent, { workspace: 'uuid'; since: 'date' }>(
   'attention.spent_by_day',
   { workspace: 'uuid', since: 'date' },
   `select day::text as date, sum(payments)::int as count, sum(minor)::bigint as "amountMinor" from (
@@ -56,22 +56,14 @@ const spentByDay = prepareText<DaySpent, { workspace: 'uuid'; since: 'date' }>(
   'page',
 )
 
-export const readSpentByDay = (db: Db, workspaceId: Uuid, since: string): Promise<DaySpent[]> =>
-  db.run(spentByDay, { workspace: workspaceId, since })
-
-const unknown = prepareText<Unknown, { workspace: 'uuid' }>(
+export const unknown = prepareText<Unknown, { workspace: 'uuid' }>(
   'attention.unknown',
   { workspace: 'uuid' },
-  `select count(*)::int as count, coalesce(sum(amount_minor), 0)::bigint as "amountMinor",
+  `select count(*)::int as count, sum(amount_minor)::bigint as "amountMinor",
      (select id from payments where workspace_id = key.workspace and status = 'unknown' order by id limit 1) as oldest
-   from payments where workspace_id = key.workspace and status = 'unknown'`,
+   from payments where workspace_id = key.workspace and status = 'unknown' having count(*) > 0`,
   'page',
 )
-
-export const readUnknown = async (db: Db, workspaceId: Uuid): Promise<Unknown> => {
-  const [row] = await db.run(unknown, { workspace: workspaceId })
-  return row ?? { count: 0, amountMinor: 0n, oldest: null }
-}
 
 /** How many alike within the window are worth a look: four equal payments are seldom meant. */
 const alikeFrom = 4
@@ -83,7 +75,7 @@ const mostRead = 1_000
  * Of each that are alike: the time up to which most were made within the window. A window's beginning is searched for in the sorted times: a
  * frame that moves along them reads each of its rows again for each of its ends.
  */
-const repeated = prepareText<RepeatedRow, { workspace: 'uuid'; since: 'timestamptz' }>(
+export const repeated = prepareText<Repeated, { workspace: 'uuid'; since: 'timestamptz' }>(
   'attention.repeated',
   { workspace: 'uuid', since: 'timestamptz' },
   `with newest as (
@@ -111,13 +103,8 @@ const repeated = prepareText<RepeatedRow, { workspace: 'uuid'; since: 'timestamp
   'page',
 )
 
-export const readRepeated = async (db: Db, workspaceId: Uuid, since: Date): Promise<Repeated[]> => {
-  const rows = await db.run(repeated, { workspace: workspaceId, since })
-  return rows.map(({ payeeId, payeeName, ...row }) => ({ ...row, payee: { id: payeeId, name: payeeName } }))
-}
-
 /** `within`: the grant of a delegated reader, which sees what it and the grants below it asked for. */
-const refused = prepareText<RefusedRow, { workspace: 'uuid'; since: 'timestamptz'; within: 'uuid' }>(
+export const refused = prepareText<Refused, { workspace: 'uuid'; since: 'timestamptz'; within: 'uuid' }>(
   'attention.refused',
   { workspace: 'uuid', since: 'timestamptz', within: 'uuid' },
   `with newest as (
@@ -135,29 +122,17 @@ const refused = prepareText<RefusedRow, { workspace: 'uuid'; since: 'timestamptz
   'page',
 )
 
-export const readRefused = async (db: Db, workspaceId: Uuid, since: Date, within: Uuid | null): Promise<Refused[]> => {
-  const rows = await db.run(refused, { workspace: workspaceId, since, within })
-  return rows.map(({ payeeId, payeeName, ...row }) => ({
-    ...row,
-    payee: payeeId !== null && payeeName !== null ? { id: payeeId, name: payeeName } : null,
-  }))
-}
-
-const otherNames = prepareText<OtherNamesRow, { workspace: 'uuid' }>(
+export const otherNames = prepareText<OtherNames, { workspace: 'uuid' }>(
   'attention.other_names',
   { workspace: 'uuid' },
-  `select count(*) over ()::int as count, b.id, b.display_name as name, b.reported_name as "reportedName"
+  `select count(*) over ()::int as count, b.id as "payeeId", b.display_name as "payeeName", b.reported_name as "reportedName"
    from beneficiaries b where b.workspace_id = key.workspace and b.verification = 'no_match' and b.archived_at is null
    order by b.id desc limit 1`,
   'page',
 )
 
-export const readOtherNames = async (db: Db, workspaceId: Uuid): Promise<OtherNames | null> => {
-  const [row] = await db.run(otherNames, { workspace: workspaceId })
-  return row ? { count: row.count, payee: { id: row.id, name: row.name }, reportedName: row.reportedName } : null
-}
-
-const suspended = prepare(
+/** Of the whole service: money in suspense belongs to no workspace yet. */
+export const suspended = prepare(
   'attention.suspended',
   {},
   (orm) =>
@@ -173,12 +148,7 @@ const suspended = prepare(
   'pool',
 )
 
-/** Of the whole service: money in suspense belongs to no workspace yet. */
-export const readSuspended = async (db: Db): Promise<Suspended | null> => {
-  return (await first(db, suspended, {})) ?? null
-}
-
-const nearLimits = prepareText<NearLimit, { workspace: 'uuid'; day: 'date'; month: 'date' }>(
+export const nearLimits = prepareText<NearLimit, { workspace: 'uuid'; day: 'date'; month: 'date' }>(
   'attention.near_limits',
   { workspace: 'uuid', day: 'date', month: 'date' },
   `select p.id, p.name, c.period, c.used_minor as "usedMinor", l.limit_minor as "limitMinor"
@@ -189,6 +159,3 @@ const nearLimits = prepareText<NearLimit, { workspace: 'uuid'; day: 'date'; mont
    order by c.used_minor::numeric / l.limit_minor desc, p.id limit 5`,
   'page',
 )
-
-export const readNearLimits = (db: Db, workspaceId: Uuid, { day, month }: Pick<Periods, 'day' | 'month'>): Promise<NearLimit[]> =>
-  db.run(nearLimits, { workspace: workspaceId, day, month })

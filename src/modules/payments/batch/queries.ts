@@ -1,7 +1,8 @@
-import { and, desc, eq, ilike, sql } from 'drizzle-orm'
-import { type Db, first } from '../../../db/client.ts'
+import { desc, eq, ilike, sql } from 'drizzle-orm'
+import type { Db } from '../../../db/client.ts'
 import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
+import { selectAmong, selectRow } from '../../../db/select-rows.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
@@ -36,25 +37,15 @@ const withCounts = async (db: Db, batches: readonly BatchRow[]): Promise<BatchRe
   return batches.map((batch) => ({ batch, counts: counts.get(batch.id) ?? {} }))
 }
 
-const byIds = prepare('payment_batches.by_ids', { ids: 'uuid[]' }, (orm, at) =>
-  orm.select().from(paymentBatches).where(sql`${paymentBatches.id} = any(${at.ids})`),
-)
-
-export const findBatchRows = async (db: Db, ids: readonly Uuid[]): Promise<BatchRow[]> =>
-  ids.length === 0 ? [] : db.run(byIds, { ids })
+export const findBatchRows = selectAmong('payment_batches.by_ids', paymentBatches, 'id')
 
 export const findBatches = async (db: Db, ids: readonly Uuid[]): Promise<BatchRecord[]> =>
   withCounts(db, await findBatchRows(db, ids))
 
-const byId = prepare('payment_batches.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
-  orm
-    .select()
-    .from(paymentBatches)
-    .where(and(eq(paymentBatches.workspaceId, at.workspaceId), eq(paymentBatches.id, at.id))),
-)
+const byId = selectRow('payment_batches.by_id', paymentBatches, ['workspaceId', 'id'])
 
 export const findBatch = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<BatchRecord | undefined> => {
-  const batch = await first(db, byId, { workspaceId, id })
+  const batch = await byId(db, { workspaceId, id })
   return batch && (await withCounts(db, [batch]))[0]
 }
 

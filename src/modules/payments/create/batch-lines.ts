@@ -1,10 +1,10 @@
-import { statement } from '../../../db/client.ts'
+import { getTableColumns, sql } from 'drizzle-orm'
+import { prepare } from '../../../db/prepare.ts'
+import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
-import type { RailName } from '../../../lib/rail-names.ts'
-import type { NameSource, VerificationStatus } from '../../../lib/verification.ts'
 import { destinationContext } from '../../beneficiaries/destination-context.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
 import type { Sealing } from '../../beneficiaries/service.ts'
@@ -16,29 +16,19 @@ import type { PaymentBatchPreview } from '../batch/schema.ts'
 import type { KnownItem } from './batch-items.ts'
 import type { Accepted } from './decide.ts'
 
-export type PayeeRow = {
-  id: Uuid
-  workspaceId: Uuid
-  name: string
-  rail: RailName
-  nameCheckDueAt: Date | null
-  mask: string
-  ciphertext: Buffer
-  keyId: string
-  lastAmountMinor: Minor | null
-  reportedName: string | null
-  nameSource: NameSource | null
-  verification: VerificationStatus
-}
-
 /** Who is paid, and what was paid to the same destination the last time. */
-export const readPayees = statement(
-  'payment_batches.payees',
-  `select b.id, b.workspace_id as "workspaceId", b.display_name as name, b.payment_rail as rail, b.name_check_due_at as "nameCheckDueAt", b.destination_mask as mask, b.destination_ciphertext as ciphertext,
-     b.destination_key_id as "keyId", b.reported_name as "reportedName", b.name_source as "nameSource", b.verification,
-     (select p.amount_minor from payments p where p.payee_id = any(array[b.payee_id]) and p.status in ${paidPaymentsSql} order by p.payee_id desc, p.id desc limit 1) as "lastAmountMinor"
-   from beneficiaries b where b.id = any($1::uuid[])`,
+export const payeesOf = prepare('payment_batches.payees', { ids: 'uuid[]' }, (orm, at) =>
+  orm
+    .select({
+      ...getTableColumns(beneficiaries),
+      lastAmountMinor: sql<Minor | null>`(select p.amount_minor from payments p
+        where p.payee_id = any(array[beneficiaries.payee_id]) and p.status in ${sql.raw(paidPaymentsSql)}
+        order by p.payee_id desc, p.id desc limit 1)`,
+    })
+    .from(beneficiaries)
+    .where(sql`${beneficiaries.id} = any(${at.ids})`),
 )
+export type PayeeRow = typeof beneficiaries.$inferSelect & { lastAmountMinor: Minor | null }
 
 /** An item as the Merkle tree binds it, and as the text of the approval names it. */
 export const lineOf = (
@@ -48,15 +38,15 @@ export const lineOf = (
 ): { line: BatchLine; leaf: string } => {
   const payee = payees.get(payment.beneficiaryId)
   if (!payee) throw new Error('an accepted payment has no beneficiary')
-  const sealed = { ciphertext: payee.ciphertext, keyId: payee.keyId }
+  const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
   const destination = deps.vault.open(sealed, destinationContext(payee.id, payee.workspaceId))
   const line: BatchLine = {
     beneficiaryId: payment.beneficiaryId,
-    payeeName: payee.name,
+    payeeName: payee.displayName,
     rail: payment.rail,
-    destinationMask: payee.mask,
+    destinationMask: payee.destinationMask,
     amountMinor: payment.amountMinor,
-    isBeingChecked: isBeingChecked(deps.rails, { ...payee, paymentRail: payee.rail }),
+    isBeingChecked: isBeingChecked(deps.rails, payee),
     isFirst: payee.lastAmountMinor === null,
     lastAmountMinor: payee.lastAmountMinor,
     reportedName: payee.reportedName,

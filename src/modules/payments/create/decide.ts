@@ -1,6 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
-import { notFound, Refusal } from '../../../lib/errors.ts'
+import { notFound, orRefusal, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { pack } from '../../../lib/packed-text.ts'
@@ -196,15 +196,12 @@ export const thresholdsOver = (
   at: Date,
   settings: DecisionSettings,
 ): string[] => {
-  try {
-    const { evaluation } = consider(state, request, at, settings)
-    return [...applicablePolicies(evaluation), ...evaluation.grants].flatMap(({ id, approvalThresholdMinor }) =>
-      approvalThresholdMinor === null ? [] : [id],
-    )
-  } catch (error) {
-    if (error instanceof Refusal) return []
-    throw error
-  }
+  const considered = orRefusal(() => consider(state, request, at, settings))
+  if (considered instanceof Refusal) return []
+  const { evaluation } = considered
+  return [...applicablePolicies(evaluation), ...evaluation.grants].flatMap(({ id, approvalThresholdMinor }) =>
+    approvalThresholdMinor === null ? [] : [id],
+  )
 }
 
 /**

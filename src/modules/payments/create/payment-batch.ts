@@ -33,7 +33,7 @@ import {
   namesPayees,
   refusalForItems,
 } from './batch-items.ts'
-import { lineOf, type PayeeRow, presentPreview, readPayees } from './batch-lines.ts'
+import { lineOf, type PayeeRow, payeesOf, presentPreview } from './batch-lines.ts'
 import type { Accepted, Denied } from './decide.ts'
 import { type Ask, decideNext, listTotalsOf, readSpending, type Spending } from './spending.ts'
 import { type Written, writePayments, writtenOut } from './write.ts'
@@ -222,7 +222,7 @@ const readItems = async (tx: Tx, clock: Clock, request: BatchRequest, items: rea
     return { principal, input, once: null, standing: 'holds', traceparent, ofBatch }
   })
   const ids = [...new Set(items.map(({ input }) => input.beneficiary_id))]
-  const [spending, payees] = await Promise.all([readSpending(tx, clock, asks), tx.query<PayeeRow>(readPayees, [ids])])
+  const [spending, payees] = await Promise.all([readSpending(tx, clock, asks), tx.run(payeesOf, { ids })])
   return { items, asks, spending, payees: new Map(payees.map((payee) => [payee.id, payee])) }
 }
 

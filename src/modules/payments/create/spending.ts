@@ -4,7 +4,7 @@ import { statement, type Tx } from '../../../db/client.ts'
 import { getBalances } from '../../../ledger/ledger.ts'
 import { referenceKey } from '../../../lib/account-reference.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { notFound, Refusal } from '../../../lib/errors.ts'
+import { notFound, orRefusal, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
@@ -56,11 +56,6 @@ const readRepeated = async (tx: Tx, requests: readonly Ask[]): Promise<ReadonlyS
     unique(naming.map(({ principal }) => principal.workspace.id)),
   ])
   return new Set(rows.map(({ id, workspace_id }) => placeOf(workspace_id, id)))
-}
-
-const refusalOf = (error: unknown): Refusal => {
-  if (error instanceof Refusal) return error
-  throw error
 }
 
 /** Two payments of one batch may look the same too. */
@@ -168,16 +163,9 @@ export const decideNext = (
   if (repeats && !repeated.has(placeOf(principal.workspace.id, repeats))) return notFound('duplicate_of')
   const settings = settingsOf(config, rails)
   const before = past[index] ?? { earlier: null, typicalAmountMinor: null }
-  try {
-    const decided = decidePayment(
-      state,
-      { principal, input, mandate, past: { ...before, earlier: memory.find(ask) ?? before.earlier }, once, traceparent, ofBatch },
-      at,
-      settings,
-    )
-    if (decided.kind === 'accepted') memory.note(ask, decided)
-    return decided
-  } catch (error) {
-    return refusalOf(error)
-  }
+  const own = { ...before, earlier: memory.find(ask) ?? before.earlier }
+  const request = { principal, input, mandate, past: own, once, traceparent, ofBatch }
+  const decided = orRefusal(() => decidePayment(state, request, at, settings))
+  if (!(decided instanceof Refusal) && decided.kind === 'accepted') memory.note(ask, decided)
+  return decided
 }

@@ -3,6 +3,7 @@ import { countedPaymentsSql } from '../../../db/transitions.ts'
 import { lookalikeHashSql, referenceKey, referenceKeySql } from '../../../lib/account-reference.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { fieldsOf } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { DuplicateAnswer } from '../../../lib/policy-answers.ts'
 import { typicalAmount } from '../../../policy/payees.ts'
@@ -76,9 +77,7 @@ const earlierOf = ({ id, created_at: createdAt, is_unknown: isUnknown }: Row): E
  */
 export const readPast = async (db: Db, requests: readonly Lookalike[]): Promise<PayeePast[]> => {
   const rows = await db.query<Row>(read, [
-    requests.map(({ beneficiaryId }) => beneficiaryId),
-    requests.map(({ amountMinor }) => amountMinor),
-    requests.map(({ accountReference }) => accountReference),
+    ...fieldsOf(requests, 'beneficiaryId', 'amountMinor', 'accountReference'),
     requests.map(({ at }) => secondsAfter(at, -longestWindowSeconds)),
   ])
   const byNumber = new Map(rows.map((row) => [Number(row.n), row]))

@@ -1,5 +1,6 @@
 import { statement, type Tx } from '../../../db/client.ts'
-import { prepareInsertAll } from '../../../db/prepare-write.ts'
+import { prepareInsertAll, prepareUpdateAll } from '../../../db/prepare-write.ts'
+import { payments } from '../../../db/tables/payments.ts'
 import { spendingTotals, usageCounters } from '../../../db/tables/policies.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
@@ -16,11 +17,14 @@ export type Counted = { payment: PaymentRecord; charges: readonly Charge[] }
 /** How a sum is added to the row of its key, which is a table's primary key. */
 const addedBy = (key: string): string => `on conflict (${key}) do update
      set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`
-const addedToCounter = addedBy('subject_id, period, period_start, account_id')
-const addedToTotal = addedBy('workspace_id, day, payee_id, rail, payment_type, grant_id, account_id')
 
-const add = prepareInsertAll('counters.add', usageCounters, addedToCounter)
-const addTotals = prepareInsertAll('counters.add_totals', spendingTotals, addedToTotal)
+const add = prepareInsertAll('counters.add', usageCounters, addedBy('subject_id, period, period_start, account_id'))
+const addTotals = prepareInsertAll(
+  'counters.add_totals',
+  spendingTotals,
+  addedBy('workspace_id, day, payee_id, rail, payment_type, grant_id, account_id'),
+)
+const countIn = prepareUpdateAll('payments.count_in', payments, ['countedDay'])
 
 /** Everything that counts these payments, with their sums; it follows from the payments alone. */
 const chargesOf = `
@@ -51,20 +55,6 @@ const releaseTotals = statement(
    where (t.workspace_id, t.day, t.payee_id, t.grant_id, t.rail, t.payment_type, t.account_id)
      = (own.workspace_id, own.day, own.payee, own.grant_id, own.rail, own.payment_type, own.account_id)`,
 )
-/** Of payments of one account. */
-const charge = statement(
-  'counters.charge',
-  `insert into usage_counters as t (subject, subject_id, period, period_start, account_id, used_minor, payments)
-   select subject, id, period, start, (select account_id from payments where id = ($1::uuid[])[1]), minor, payments from (${chargesOf}) as own
-   ${addedToCounter}`,
-)
-const chargeTotals = statement(
-  'counters.charge_totals',
-  `insert into spending_totals as t (workspace_id, account_id, day, payee_id, grant_id, rail, payment_type, used_minor, payments)
-   select workspace_id, account_id, day, payee, grant_id, rail, payment_type, minor, payments from (${totalsOf}) as own
-   ${addedToTotal}`,
-)
-const setDay = statement('payments.count_in', 'update payments set counted_day = $2 where id = $1')
 
 /** One row for each key, with the sum of its payments: every payment is added to half a dozen of them. */
 const summed = <Key extends object>(rows: readonly (Key & { usedMinor: Minor })[]) => {
@@ -105,13 +95,19 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
 /** Takes payments off their counters, in the day and month in which each counts. A counter that was deleted is not created again. */
 export const releaseCharges = async (tx: Tx, paymentIds: readonly Uuid[]): Promise<void> => {
   if (paymentIds.length === 0) return
-  const ids = paymentIds
-  await Promise.all([tx.query(release, [ids]), tx.query(releaseTotals, [ids])])
+  await Promise.all([tx.query(release, [paymentIds]), tx.query(releaseTotals, [paymentIds])])
 }
 
-/** Moves a payment to another day and that day's month: one that is approved on a later day than it was created. */
-export const moveCharges = async (tx: Tx, paymentId: Uuid, day: string): Promise<void> => {
-  const ids = [paymentId]
-  await releaseCharges(tx, [paymentId])
-  await Promise.all([tx.query(setDay, [paymentId, day]), tx.query(charge, [ids]), tx.query(chargeTotals, [ids])])
+/** Moves payments to other days and their months: those that are approved on a later day than they were created. `countedDay`: the new one. */
+export const moveCharges = async (tx: Tx, moved: readonly Counted[]): Promise<void> => {
+  if (moved.length === 0) return
+  const rows = moved.map(({ payment }) => payment)
+  await Promise.all([
+    releaseCharges(
+      tx,
+      rows.map(({ id }) => id),
+    ),
+    countIn(tx.query, rows),
+    chargeCounters(tx, moved),
+  ])
 }

@@ -2,8 +2,8 @@ import { asc, eq, sql } from 'drizzle-orm'
 import { alias, makePgArray } from 'drizzle-orm/pg-core'
 import type { Db } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
-import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
+import { selectRow } from '../../../db/select-rows.ts'
+import { approvals } from '../../../db/tables/approvals.ts'
 import { auditLog } from '../../../db/tables/events.ts'
 import { intentMandates } from '../../../db/tables/mandates.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
@@ -12,61 +12,8 @@ import type { Uuid } from '../../../lib/ids.ts'
 
 const items = alias(payments, 'items')
 
-// What a receipt is made of, each found by the payment alone: so what every payment has is read at once.
-
-export const paidTo = prepare(
-  'receipts.beneficiary',
-  { paymentId: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({
-        displayName: beneficiaries.displayName,
-        paymentRail: beneficiaries.paymentRail,
-        destinationMask: beneficiaries.destinationMask,
-      })
-      .from(payments)
-      .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-      .where(eq(payments.id, at.paymentId)),
-  'joined',
-)
-
-export const approvalOf = prepare(
-  'receipts.approval',
-  { paymentId: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({ approval: approvals })
-      .from(payments)
-      .innerJoin(approvals, eq(approvals.id, payments.approvalId))
-      .where(eq(payments.id, at.paymentId)),
-  'joined',
-)
-
-export const decisionsOf = prepare(
-  'receipts.decisions',
-  { paymentId: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({ decision: approvalDecisions, voidedAt: approvalVoids.voidedAt })
-      .from(payments)
-      .innerJoin(approvalDecisions, eq(approvalDecisions.approvalId, payments.approvalId))
-      .leftJoin(approvalVoids, eq(approvalVoids.decisionId, approvalDecisions.id))
-      .where(eq(payments.id, at.paymentId))
-      .orderBy(asc(approvalDecisions.id)),
-  'joined',
-)
-
-export const mandateOf = prepare(
-  'receipts.mandate',
-  { paymentId: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({ mandate: intentMandates })
-      .from(payments)
-      .innerJoin(intentMandates, eq(intentMandates.id, payments.mandateId))
-      .where(eq(payments.id, at.paymentId)),
-  'joined',
-)
+export const findApprovalRow = selectRow('receipts.approval', approvals, ['id'], { lane: 'joined' })
+export const findMandateRow = selectRow('receipts.mandate', intentMandates, ['id'], { lane: 'joined' })
 
 /** The audit rows, each with the seal that covers it: the first seal at or after the row. As text: a comparison of two columns at once. */
 export const auditOf = prepare(

@@ -2,16 +2,19 @@ import type { Db } from '../../../db/client.ts'
 import type { Prepared } from '../../../db/prepare.ts'
 import { type LogHead, proveRows, type RowProof, readLogHead } from '../../../events/seal-proof.ts'
 import { listTransfers, type TransferRecord } from '../../../ledger/reports.ts'
-import { isoTime } from '../../../lib/clock.ts'
+import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId, parseId, type Uuid } from '../../../lib/ids.ts'
 import { inclusionPath, leafHash, treeOf } from '../../../lib/merkle.ts'
 import { formatMinor } from '../../../lib/money.ts'
+import { findBeneficiary } from '../../beneficiaries/queries.ts'
+import type { MandateRow } from '../../mandates/queries.ts'
 import type { Parts } from '../../parts.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { presentProof, signDocument, signHead } from '../../proof/service.ts'
+import { type ApprovalRow, type DecisionRow, decisionsOf } from '../approvals/queries.ts'
 import { presentPayment } from '../present.ts'
 import { findPayment } from '../queries.ts'
-import { approvalOf, auditOf, decisionsOf, leavesOf, mandateOf, paidTo, readPolicyVersions } from './queries.ts'
+import { auditOf, findApprovalRow, findMandateRow, leavesOf, readPolicyVersions } from './queries.ts'
 import type { Receipt } from './schema.ts'
 
 type Body = Omit<Receipt, 'jws'>
@@ -41,17 +44,14 @@ const presentAudit = (
   }),
 })
 
-const presentDecided = (
-  { approval }: Rows<typeof approvalOf>[number],
-  decisions: Rows<typeof decisionsOf>,
-): NonNullable<Body['approval']> => ({
+const presentApproval = (approval: ApprovalRow, decisions: readonly DecisionRow[]): NonNullable<Body['approval']> => ({
   id: formatId('approval', approval.id),
   status: approval.status,
   required_approvals: approval.requiredApprovals,
   separation_of_duties: approval.separationOfDuties,
   approval_proof: approval.approvalProof,
   messages: { approve: approval.approveMessage, reject: approval.rejectMessage },
-  decisions: decisions.map(({ decision, voidedAt }) => ({
+  decisions: decisions.map((decision) => ({
     account_id: formatId('account', decision.accountId),
     decision: decision.decision,
     via: decision.via,
@@ -61,12 +61,9 @@ const presentDecided = (
     message: decision.message,
     passkey: decision.passkeyProof,
     decided_at: isoTime(decision.decidedAt),
-    voided_at: voidedAt && isoTime(voidedAt),
+    voided_at: isoTimeOrNull(decision.voidedAt),
   })),
 })
-
-const presentApproval = ([row]: Rows<typeof approvalOf>, decisions: Rows<typeof decisionsOf>): Body['approval'] =>
-  row ? presentDecided(row, decisions) : null
 
 /** The item's place in its batch, proven under the root that the batch's approval names. */
 const presentBatch = (rows: Rows<typeof leavesOf>, index: number | null): Body['batch'] => {
@@ -78,11 +75,13 @@ const presentBatch = (rows: Rows<typeof leavesOf>, index: number | null): Body['
   return { id: formatId('payment_batch', row.id), items_count: rows.length, merkle_root: row.root, index, leaf, path }
 }
 
-const presentMandate = ([row]: Rows<typeof mandateOf>): Body['mandate'] => {
-  if (!row) return null
-  const { id, message, signature, signer, description } = row.mandate
-  return { id: formatId('mandate', id), description, message, signature, signer }
-}
+const presentMandate = ({ id, message, signature, signer, description }: MandateRow): Body['mandate'] => ({
+  id: formatId('mandate', id),
+  description,
+  message,
+  signature,
+  signer,
+})
 
 const presentPolicy = (document: Readonly<Record<string, unknown>>): Body['policies'][number] => ({
   id: String(document.id),
@@ -120,23 +119,25 @@ export const buildReceipt = async (
   workspaceId: Uuid,
   paymentId: Uuid,
 ): Promise<Receipt | undefined> => {
-  const [payment, [beneficiary], transfers, audit, head] = await Promise.all([
-    findPayment(db, workspaceId, paymentId),
-    db.run(paidTo, { paymentId }),
+  const [payment, transfers, audit, head] = await Promise.all([
+    findPayment(db, { workspaceId, id: paymentId }),
     listTransfers(db, paymentId),
     db.run(auditOf, { paymentId }),
     readLogHead(db),
   ])
-  if (!payment || !beneficiary) return undefined
+  if (!payment) return undefined
   const wire = presentPayment(payment)
-  const [policies, proofs, approval, decisions, mandate, leaves] = await Promise.all([
+  const { approvalId, mandateId, beneficiaryId } = payment
+  const [beneficiary, policies, proofs, approval, decisions, mandate, leaves] = await Promise.all([
+    findBeneficiary(db, workspaceId, beneficiaryId),
     readPolicies(db, wire.decision),
     proveRows(db, audit, head),
-    payment.approvalId === null ? [] : db.run(approvalOf, { paymentId }),
-    payment.approvalId === null ? [] : db.run(decisionsOf, { paymentId }),
-    payment.mandateId === null ? [] : db.run(mandateOf, { paymentId }),
+    approvalId && findApprovalRow(db, { id: approvalId }),
+    approvalId === null ? [] : db.run(decisionsOf, { id: approvalId }),
+    mandateId && findMandateRow(db, { id: mandateId }),
     payment.batchId === null ? [] : db.run(leavesOf, { paymentId }),
   ])
+  if (!beneficiary) throw new Error('a payment has no beneficiary')
   const body: Body = {
     type: 'payment_receipt',
     version: 2,
@@ -151,9 +152,9 @@ export const buildReceipt = async (
     },
     policies,
     decision_inputs: inputsOf(audit),
-    approval: presentApproval(approval, decisions),
+    approval: approval ? presentApproval(approval, decisions) : null,
     batch: presentBatch(leaves, payment.batchIndex),
-    mandate: presentMandate(mandate),
+    mandate: mandate ? presentMandate(mandate) : null,
     ledger_transfers: transfers.map((transfer) => presentTransfer(transfer)),
     rail: { name: payment.rail, receipt: payment.providerReceipt },
     audit: presentAudit(deps, head, audit, proofs),

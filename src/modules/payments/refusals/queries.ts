@@ -3,6 +3,7 @@ import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { createdBetween } from '../../../db/created-between.ts'
 import { newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { prepare, type Values } from '../../../db/prepare.ts'
+import { selectAmong } from '../../../db/select-rows.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { paymentRefusals } from '../../../db/tables/payment-refusals.ts'
@@ -10,7 +11,7 @@ import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
 export type RefusalRow = typeof paymentRefusals.$inferSelect
-export type Payee = { name: string; mask: string }
+export type Payee = Pick<typeof beneficiaries.$inferSelect, 'displayName' | 'destinationMask'>
 /** The names of the beneficiary and of the key or agent, as they are when this is read. */
 export type RefusalRecord = { refusal: RefusalRow; payee: Payee | null; label: string | null }
 
@@ -30,7 +31,7 @@ const list = prepare(
       orm
         .select({
           refusal: paymentRefusals,
-          payee: { name: beneficiaries.displayName, mask: beneficiaries.destinationMask },
+          payee: { displayName: beneficiaries.displayName, destinationMask: beneficiaries.destinationMask },
           label: grants.label,
         })
         .from(paymentRefusals)
@@ -81,26 +82,4 @@ export const countRefusals = async (tx: Tx, asking: readonly Uuid[], since: Date
   return new Map(rows.map(({ asking, count }) => [asking, count]))
 }
 
-const namesOf = prepare('payment_refusals.payees', { ids: 'uuid[]' }, (orm, at) =>
-  orm
-    .select({
-      id: beneficiaries.id,
-      workspaceId: beneficiaries.workspaceId,
-      name: beneficiaries.displayName,
-      mask: beneficiaries.destinationMask,
-    })
-    .from(beneficiaries)
-    .where(sql`${beneficiaries.id} = any(${at.ids})`),
-)
-
-export const readPayees = (tx: Tx, ids: readonly Uuid[]): Promise<(Payee & { id: Uuid; workspaceId: Uuid })[]> =>
-  tx.run(namesOf, { ids })
-
-const labelsOf = prepare('payment_refusals.labels', { ids: 'uuid[]' }, (orm, at) =>
-  orm.select({ id: grants.id, label: grants.label }).from(grants).where(sql`${grants.id} = any(${at.ids})`),
-)
-
-export const readLabels = async (tx: Tx, ids: readonly Uuid[]): Promise<Map<Uuid, string>> => {
-  const rows = await tx.run(labelsOf, { ids })
-  return new Map(rows.map(({ id, label }) => [id, label]))
-}
+export const findGrants = selectAmong('payment_refusals.grants', grants, 'id')

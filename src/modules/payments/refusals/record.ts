@@ -11,12 +11,13 @@ import { appendEvents } from '../../../events/append.ts'
 import { daysAfter, isoTime } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
-import { formatMinor } from '../../../lib/money.ts'
+import { formatMinor, type Minor } from '../../../lib/money.ts'
 import { contended, createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
+import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import type { Parts } from '../../parts.ts'
 import type { Decision } from '../../policies/schema.ts'
 import type { BatchRequest, PaymentRequest, RefusalFacts, Refusals } from '../request.ts'
-import { countRefusals, mostRecent, type RefusalRecord, readLabels, readPayees } from './queries.ts'
+import { countRefusals, findGrants, mostRecent, type RefusalRecord } from './queries.ts'
 import type { RefusedPayment } from './schema.ts'
 
 export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currency: string): RefusedPayment => ({
@@ -29,7 +30,11 @@ export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currenc
   },
   beneficiary:
     refusal.beneficiaryId && payee
-      ? { id: formatId('beneficiary', refusal.beneficiaryId), display_name: payee.name, destination_mask: payee.mask }
+      ? {
+          id: formatId('beneficiary', refusal.beneficiaryId),
+          display_name: payee.displayName,
+          destination_mask: payee.destinationMask,
+        }
       : null,
   amount_minor: formatMinor(refusal.amountMinor),
   currency,
@@ -55,23 +60,30 @@ const withoutTrace = (decision: Decision | undefined): RefusalFacts['decision'] 
   return rest
 }
 
+type Refused = Pick<RefusalFacts, 'principal' | 'error'> & {
+  item: { beneficiary_id?: Uuid | undefined; account_reference?: string | null | undefined; amount_minor: Minor }
+  message: string
+  decision?: Decision | undefined
+}
+
+const factsOf = ({ principal, item, error, message, decision }: Refused): RefusalFacts => ({
+  principal,
+  beneficiaryId: item.beneficiary_id ?? null,
+  amountMinor: item.amount_minor,
+  accountReference: item.account_reference ?? null,
+  error,
+  message: messageOf(error, message),
+  decision: withoutTrace(decision),
+})
+
 export const factsOfPayment = (
-  { principal, input }: Pick<PaymentRequest, 'principal' | 'input'>,
+  { principal, input: item }: Pick<PaymentRequest, 'principal' | 'input'>,
   refusal: Refusal,
-): RefusalFacts[] =>
-  isRecorded(refusal)
-    ? [
-        {
-          principal,
-          beneficiaryId: input.beneficiary_id,
-          amountMinor: input.amount_minor,
-          accountReference: input.account_reference ?? null,
-          error: refusal.code,
-          message: messageOf(refusal.code, refusal.message),
-          decision: withoutTrace(refusal.details?.decision as Decision | undefined),
-        },
-      ]
-    : []
+): RefusalFacts[] => {
+  const { code: error, message, details } = refusal
+  const decision = details?.decision as Decision | undefined
+  return isRecorded(refusal) ? [factsOf({ principal, item, error, message, decision })] : []
+}
 
 type ItemFault = { index: number; error: string; message: string }
 
@@ -83,26 +95,13 @@ export const factsOfBatch = (
   if (dryRun || !isRecorded(refusal)) return []
   const faults = (refusal.details?.items ?? []) as readonly ItemFault[]
   if (faults.length === 0) {
-    const amountMinor = items.reduce((sum, entry) => sum + ('item' in entry ? entry.item.amount_minor : 0n), 0n)
-    const { code: error, message } = refusal
-    const whole = { principal, beneficiaryId: null, amountMinor, accountReference: null, decision: null }
-    return [{ ...whole, error, message: messageOf(error, message) }]
+    const total = items.reduce((sum, entry) => sum + ('item' in entry ? entry.item.amount_minor : 0n), 0n)
+    return [factsOf({ principal, item: { amount_minor: total }, error: refusal.code, message: refusal.message })]
   }
   return faults.flatMap(({ index, error, message }) => {
     const entry = items[index]
     if (!entry || !('item' in entry) || !isErrorCode(error) || ![402, 403, 409].includes(errorRow(error).status)) return []
-    const { item } = entry
-    return [
-      {
-        principal,
-        beneficiaryId: item.beneficiary_id ?? null,
-        amountMinor: item.amount_minor,
-        accountReference: item.account_reference ?? null,
-        error,
-        message: messageOf(error, message),
-        decision: null,
-      },
-    ]
+    return [factsOf({ principal, item: entry.item, error, message })]
   })
 }
 
@@ -111,16 +110,16 @@ const insert = prepareInsertAll('payment_refusals.insert', paymentRefusals)
 const ownerOf = ({ principal }: RefusalFacts): Uuid => principal.workspace.owningAccountId
 const askingOf = ({ principal }: RefusalFacts): Uuid => principal.grant?.id ?? principal.accountId
 
-type Payees = Awaited<ReturnType<typeof readPayees>>
+type Known = { payees: Awaited<ReturnType<typeof findBeneficiaries>>; grants: Awaited<ReturnType<typeof findGrants>> }
 
-const recordOf = (facts: RefusalFacts, payees: Payees, labels: ReadonlyMap<Uuid, string>, at: Date): RefusalRecord => {
+const recordOf = (facts: RefusalFacts, { payees, grants }: Known, at: Date): RefusalRecord => {
   const { principal, beneficiaryId, ...rest } = facts
   const { workspace, grant, accountId, origin } = principal
   // A refused request may name what belongs to another tenant, or nothing.
   const payee = payees.find(({ id, workspaceId }) => id === beneficiaryId && workspaceId === workspace.id) ?? null
   return {
     payee,
-    label: (grant && labels.get(grant.id)) ?? null,
+    label: grants.find(({ id }) => id === grant?.id)?.label ?? null,
     refusal: {
       ...rest,
       id: newId(),
@@ -140,11 +139,11 @@ const write = async (
   config: Config,
   { entries, wait, since }: { entries: readonly RefusalFacts[]; wait: boolean; since: Date },
 ): Promise<Outcome<undefined>[]> => {
-  const [lockedElsewhere, recent, payees, labels] = await Promise.all([
+  const [lockedElsewhere, recent, payees, grants] = await Promise.all([
     lockBatch(tx, { exclusive: entries.map(ownerOf) }, wait),
     countRefusals(tx, [...new Set(entries.map(askingOf))], since),
-    readPayees(tx, [...new Set(entries.flatMap(({ beneficiaryId }) => beneficiaryId ?? []))]),
-    readLabels(tx, [...new Set(entries.flatMap(({ principal }) => principal.grant?.id ?? []))]),
+    findBeneficiaries(tx, [...new Set(entries.flatMap(({ beneficiaryId }) => beneficiaryId ?? []))]),
+    findGrants(tx, [...new Set(entries.flatMap(({ principal }) => principal.grant?.id ?? []))]),
   ])
   const records: RefusalRecord[] = []
   const outcomes = entries.map((facts): Outcome<undefined> => {
@@ -152,7 +151,7 @@ const write = async (
     const count = recent.get(askingOf(facts)) ?? 0
     if (count < mostRecent) {
       recent.set(askingOf(facts), count + 1)
-      records.push(recordOf(facts, payees, labels, tx.at))
+      records.push(recordOf(facts, { payees, grants }, tx.at))
     }
     return undefined
   })

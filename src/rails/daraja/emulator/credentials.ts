@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type EmulatedAnswer, gatewayError } from '../../../dev/sandbox/answer.ts'
 import type { Emulation } from '../../../dev/sandbox/emulator.ts'
 import { newKey, newSecret, pem } from '../../../dev/sandbox/secrets.ts'
+import { mobileForm } from '../../fields.ts'
 import type { DarajaOptions } from '../gateway.ts'
 
 export const secrets = {
@@ -52,7 +53,7 @@ export const createCredentials = (given: Readonly<Record<keyof typeof secrets, s
 /** What Daraja's endpoints work with. */
 export type Daraja = Emulation & { credentials: ReturnType<typeof createCredentials> }
 
-export const mobile = z.string().regex(/^254[17]\d{8}$/)
+export const mobile = z.string().regex(mobileForm)
 export const organisation = z.string().regex(/^\d{5,7}$/)
 export const timestamp = z.string().regex(/^\d{14}$/)
 
@@ -78,7 +79,11 @@ export const initiated = {
   ResultURL: url,
 }
 
-export const invalidField = (error: z.ZodError): EmulatedAnswer => {
-  const name = error.issues[0]?.path.join('.') ?? 'payload'
-  return gatewayError(400, '400.002.02', `Bad Request - Invalid ${name}`)
-}
+/** An endpoint that answers requests of this form, and refuses others by the first field that is wrong. */
+export const endpoint =
+  <Form extends z.ZodType>(form: Form, answer: (provider: Daraja, request: z.output<Form>) => EmulatedAnswer) =>
+  (provider: Daraja, body: unknown): EmulatedAnswer => {
+    const { success, data, error } = form.safeParse(body)
+    if (success) return answer(provider, data)
+    return gatewayError(400, '400.002.02', `Bad Request - Invalid ${error.issues[0]?.path.join('.') ?? 'payload'}`)
+  }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { type EmulatedAnswer, gatewayError } from '../../../dev/sandbox/answer.ts'
+import { gatewayError } from '../../../dev/sandbox/answer.ts'
 import { localTime, shillings } from '../../../dev/sandbox/format.ts'
 import type { Render } from '../../../dev/sandbox/perform.ts'
-import { type Daraja, invalidField, organisation, url } from './credentials.ts'
+import { endpoint, organisation, url } from './credentials.ts'
 
 /** The portal refuses addresses with these words, in either case. */
 const forbidden = /exe|cmd|sql|query|m-?pesa|safaricom/i
@@ -15,10 +15,7 @@ const Registration = z.object({
   ValidationURL: url.refine((text) => !forbidden.test(text)),
 })
 
-export const registerUrl = (provider: Daraja, body: unknown): EmulatedAnswer => {
-  const parsed = Registration.safeParse(body)
-  if (!parsed.success) return invalidField(parsed.error)
-  const { ShortCode, ResponseType, ConfirmationURL, ValidationURL } = parsed.data
+export const registerUrl = endpoint(Registration, (provider, { ShortCode, ResponseType, ConfirmationURL, ValidationURL }) => {
   if (ShortCode !== provider.credentials.options.deposits.shortcode) return gatewayError(400, '400.003.02', 'Invalid ShortCode')
   provider.addresses.register('MPESA_PAYBILL', {
     confirmation: ConfirmationURL,
@@ -27,7 +24,7 @@ export const registerUrl = (provider: Daraja, body: unknown): EmulatedAnswer => 
   })
   const ids = { OriginatorCoversationID: randomBytes(8).toString('hex') }
   return { status: 200, body: { ...ids, ResponseCode: '0', ResponseDescription: 'Success' } }
-}
+})
 
 const namesOf = (payer: string | null): { FirstName: string; MiddleName: string; LastName: string } => {
   const [FirstName = '', ...others] = (payer ?? '').split(' ')

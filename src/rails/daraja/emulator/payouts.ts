@@ -7,7 +7,7 @@ import type { Render } from '../../../dev/sandbox/perform.ts'
 import { take } from '../../../dev/sandbox/perform.ts'
 import type { Scenario } from '../../../dev/sandbox/scenario.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
-import { amount, type Daraja, initiated, invalidField, mobile, organisation } from './credentials.ts'
+import { amount, type Daraja, endpoint, initiated, mobile, organisation } from './credentials.ts'
 
 const parameters = (values: Record<string, unknown>) => Object.entries(values).map(([Key, Value]) => ({ Key, Value }))
 const queueReference = { Key: 'QueueTimeoutURL', Value: 'https://internalapi.safaricom.co.ke/mpesa/b2cresults/v1/submit' }
@@ -152,7 +152,7 @@ const Status = z
   })
   .refine((query) => query.TransactionID !== undefined || query.OriginalConversationID !== undefined)
 
-export const accepted = (order: { key: string; conversation: string }, lost = false): EmulatedAnswer => ({
+const accepted = (order: { key: string; conversation: string }, lost = false): EmulatedAnswer => ({
   status: 200,
   lost,
   body: {
@@ -163,7 +163,7 @@ export const accepted = (order: { key: string; conversation: string }, lost = fa
   },
 })
 
-export const newConversation = (provider: Daraja): string =>
+const newConversation = (provider: Daraja): string =>
   `AG_${localTime(provider.clock.now()).day}_${randomBytes(10).toString('hex')}`
 
 /** A wrong initiator is detected after the gateway: the request is accepted, and its result is 2001. */
@@ -213,10 +213,7 @@ const refuseByResult = (provider: Daraja, { OriginatorConversationID, ResultURL 
   return accepted(ids)
 }
 
-export const b2c = (provider: Daraja, body: unknown): EmulatedAnswer => {
-  const parsed = B2c.safeParse(body)
-  if (!parsed.success) return invalidField(parsed.error)
-  const request = parsed.data
+export const b2c = endpoint(B2c, (provider, request) => {
   if (provider.book.find(['MPESA_B2C'], request.OriginatorConversationID)) {
     const answer = provider.rules.forRepeat({ rail: 'MPESA_B2C', party: request.PartyB })
     if (answer === undefined) return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
@@ -224,27 +221,25 @@ export const b2c = (provider: Daraja, body: unknown): EmulatedAnswer => {
   }
   const known = isInitiator(provider, request.InitiatorName, request.SecurityCredential)
   return takePayout(provider, 'MPESA_B2C', request, { key: request.OriginatorConversationID, known })
-}
+})
 
-export const b2b = (provider: Daraja, body: unknown): EmulatedAnswer => {
-  const parsed = B2b.safeParse(body)
-  if (!parsed.success) return invalidField(parsed.error)
-  const request = parsed.data
+export const b2b = endpoint(B2b, (provider, request) => {
   const known = isInitiator(provider, request.Initiator, request.SecurityCredential)
   return takePayout(provider, 'MPESA_B2B', request, { key: randomUUID(), known })
+})
+
+/** The answer comes as a delivery, like every answer to an initiator. */
+export const answerLater = (provider: Daraja, url: string, body: (query: QueryIds) => unknown): EmulatedAnswer => {
+  const query = { key: randomUUID(), conversation: newConversation(provider) }
+  provider.scheduler.after(provider.delayMs, () => provider.deliver(url, body(query)))
+  return accepted(query)
 }
 
 /** The state is that of the moment of the answer, not of the query. */
-export const transactionStatus = (provider: Daraja, body: unknown): EmulatedAnswer => {
-  const parsed = Status.safeParse(body)
-  if (!parsed.success) return invalidField(parsed.error)
-  const query = parsed.data
-  const queryIds = { key: randomUUID(), conversation: newConversation(provider) }
-  provider.scheduler.after(provider.delayMs, async () => {
+export const transactionStatus = endpoint(Status, (provider, query) => {
+  return answerLater(provider, query.ResultURL, (ids) => {
     const order = provider.book.find(['MPESA_B2C', 'MPESA_B2B'], query.OriginalConversationID ?? query.TransactionID ?? '')
     const known = order ? '0' : '2032'
-    const code = isInitiator(provider, query.Initiator, query.SecurityCredential) ? known : '2001'
-    await provider.deliver(query.ResultURL, renderStatus(order, queryIds, code))
+    return renderStatus(order, ids, isInitiator(provider, query.Initiator, query.SecurityCredential) ? known : '2001')
   })
-  return accepted(queryIds)
-}
+})

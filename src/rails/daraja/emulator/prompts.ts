@@ -1,13 +1,13 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { z } from 'zod'
-import { type EmulatedAnswer, gatewayError } from '../../../dev/sandbox/answer.ts'
+import { gatewayError } from '../../../dev/sandbox/answer.ts'
 import type { Order } from '../../../dev/sandbox/book.ts'
 import { describe, localTime, wireNumber } from '../../../dev/sandbox/format.ts'
 import type { Render } from '../../../dev/sandbox/perform.ts'
 import { take } from '../../../dev/sandbox/perform.ts'
 import type { Scenario } from '../../../dev/sandbox/scenario.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
-import { amount, type Daraja, invalidField, mobile, timestamp, url } from './credentials.ts'
+import { amount, type Daraja, endpoint, mobile, timestamp, url } from './credentials.ts'
 
 const proof = { BusinessShortCode: z.string().regex(/^\d{5,7}$/), Password: z.string().min(1), Timestamp: timestamp }
 
@@ -56,22 +56,20 @@ export const renderCallback: Render = (order, settled) => {
   return { Body: { stkCallback: { ...outcome, CallbackMetadata: { Item: items } } } }
 }
 
-export const stkPush = (provider: Daraja, body: unknown): EmulatedAnswer => {
-  const parsed = Push.safeParse(body)
-  if (!parsed.success) return invalidField(parsed.error)
-  if (!isProven(provider, parsed.data)) return wrongCredentials()
+export const stkPush = endpoint(Push, (provider, request) => {
+  if (!isProven(provider, request)) return wrongCredentials()
   const order = take(provider, {
     rail: 'MPESA_STK',
     key: `ws_CO_${localTime(provider.clock.now()).compact}${randomInt(1e9, 1e10)}`,
     conversation: `${randomBytes(2).toString('hex')}-${randomBytes(6).toString('hex')}`,
-    amountMinor: parsed.data.Amount * 100n,
+    amountMinor: request.Amount * 100n,
     // A till has no accounts: its list of payments and its statement name none.
-    reference: parsed.data.TransactionType === 'CustomerPayBillOnline' ? parsed.data.AccountReference : '',
-    party: parsed.data.PhoneNumber,
-    account: parsed.data.BusinessShortCode,
-    resultUrl: parsed.data.CallBackURL,
+    reference: request.TransactionType === 'CustomerPayBillOnline' ? request.AccountReference : '',
+    party: request.PhoneNumber,
+    account: request.BusinessShortCode,
+    resultUrl: request.CallBackURL,
     timeoutUrl: null,
-    ...(!isPayable(provider, parsed.data) && { scenario: operatorUnknown }),
+    ...(!isPayable(provider, request) && { scenario: operatorUnknown }),
   })
   return {
     status: 200,
@@ -83,16 +81,14 @@ export const stkPush = (provider: Daraja, body: unknown): EmulatedAnswer => {
       CustomerMessage: 'Success. Request accepted for processing',
     },
   }
-}
+})
 
 /**
  * An order under way gets one of the provider's two answers for it, in turn; an unknown one (after a restart) gets the provider's error.
  */
-export const stkQuery = (provider: Daraja, body: unknown): EmulatedAnswer => {
-  const parsed = Query.safeParse(body)
-  if (!parsed.success) return invalidField(parsed.error)
-  if (!isProven(provider, parsed.data)) return wrongCredentials()
-  const order = provider.book.find(['MPESA_STK'], parsed.data.CheckoutRequestID)
+export const stkQuery = endpoint(Query, (provider, request) => {
+  if (!isProven(provider, request)) return wrongCredentials()
+  const order = provider.book.find(['MPESA_STK'], request.CheckoutRequestID)
   if (!order) return gatewayError(500, '500.001.1001', 'The transaction does not exist')
   order.queryCount += 1
   if (order.state === 'under_way' && order.queryCount % 2 === 1) {
@@ -109,4 +105,4 @@ export const stkQuery = (provider: Daraja, body: unknown): EmulatedAnswer => {
       ResultDesc: describe(code),
     },
   }
-}
+})

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { type EmulatedAnswer, gatewayError } from '../../../dev/sandbox/answer.ts'
+import { gatewayError } from '../../../dev/sandbox/answer.ts'
 import { isIncoming, workingBalance } from '../../../dev/sandbox/book.ts'
 import { dashedTime, shillings } from '../../../dev/sandbox/format.ts'
 import { nameOf, subscriber } from '../../../dev/sandbox/names.ts'
 import { providerOf } from '../../../lib/rail-names.ts'
-import { type Daraja, initiated, invalidField, mobile, organisation, url } from './credentials.ts'
-import { accepted, isInitiator, newConversation, type QueryIds, queryEnvelope } from './payouts.ts'
+import { endpoint, initiated, mobile, organisation, url } from './credentials.ts'
+import { answerLater, isInitiator, type QueryIds, queryEnvelope } from './payouts.ts'
 
 const Balance = z.object({
   ...initiated,
@@ -30,22 +30,12 @@ const envelope = (query: QueryIds, code: string, parameters: readonly { Key: str
   },
 })
 
-/** The answer comes as a delivery, like every answer to an initiator. */
-const answerLater = (provider: Daraja, url: string, body: (query: QueryIds) => unknown): EmulatedAnswer => {
-  const query = { key: randomUUID(), conversation: newConversation(provider) }
-  provider.scheduler.after(provider.delayMs, () => provider.deliver(url, body(query)))
-  return accepted(query)
-}
-
-export const accountBalance = (provider: Daraja, body: unknown): EmulatedAnswer => {
-  const parsed = Balance.safeParse(body)
-  if (!parsed.success) return invalidField(parsed.error)
-  const { Initiator, SecurityCredential, ResultURL, PartyA } = parsed.data
+export const accountBalance = endpoint(Balance, (provider, { Initiator, SecurityCredential, ResultURL, PartyA }) => {
   const code = isInitiator(provider, Initiator, SecurityCredential) ? '0' : '2001'
   const amount = shillings(workingBalance(provider.book, 'MPESA', PartyA))
   const AccountBalance = `Working Account|KES|${amount}|${amount}|0.00|0.00&Utility Account|KES|0.00|0.00|0.00|0.00&Charges Paid Account|KES|-26.00|-26.00|0.00|0.00`
   return answerLater(provider, ResultURL, (query) => envelope(query, code, [{ Key: 'AccountBalance', Value: AccountBalance }]))
-}
+})
 
 const PullRegistration = z.object({
   ShortCode: organisation,
@@ -55,20 +45,15 @@ const PullRegistration = z.object({
 })
 
 /** Once, before payments can be listed. */
-export const registerPull = (_provider: Daraja, body: unknown): EmulatedAnswer => {
-  const parsed = PullRegistration.safeParse(body)
-  if (!parsed.success) return invalidField(parsed.error)
-  const answer = { ResponseRefID: randomUUID(), ResponseStatus: '1000', ShortCode: parsed.data.ShortCode }
+export const registerPull = endpoint(PullRegistration, (_provider, { ShortCode }) => {
+  const answer = { ResponseRefID: randomUUID(), ResponseStatus: '1000', ShortCode }
   return { status: 200, body: { ...answer, ResponseDescription: 'Success' } }
-}
+})
 
 const nairobiInstant = (text: string): number => Date.parse(`${text.replace(' ', 'T')}+03:00`)
 
 /** Incoming payments, as the provider lists them: by time, with the prompt's account reference. */
-export const pullTransactions = (provider: Daraja, body: unknown): EmulatedAnswer => {
-  const parsed = Pull.safeParse(body)
-  if (!parsed.success) return invalidField(parsed.error)
-  const { ShortCode, StartDate, EndDate, OffSetValue } = parsed.data
+export const pullTransactions = endpoint(Pull, (provider, { ShortCode, StartDate, EndDate, OffSetValue }) => {
   const [from, to] = [nairobiInstant(StartDate), nairobiInstant(EndDate)]
   const listed = provider.book
     .movements()
@@ -92,7 +77,7 @@ export const pullTransactions = (provider: Daraja, body: unknown): EmulatedAnswe
     status: 200,
     body: { ResponseRefID: randomUUID(), ResponseCode: '1000', ResponseMessage: 'Success', Response: [listed] },
   }
-}
+})
 
 // The queries for the name behind a number. They answer at once, and move nothing.
 
@@ -103,25 +88,19 @@ const Subscriber = z.object({
 
 const Organisation = z.object({ IdentifierType: z.enum(['2', '4']), Identifier: organisation })
 
-export const querySubscriber = (provider: Daraja, body: unknown): EmulatedAnswer => {
-  const parsed = Subscriber.safeParse(body)
-  if (!parsed.success) return invalidField(parsed.error)
-  const { name, ...how } = nameOf(provider, 'MPESA_B2C', parsed.data.body.msisdn)
-  const { requestID } = parsed.data.header
-  const header = { requestID, timestamp: String(Math.floor(provider.clock.now().getTime() / 1000)) }
+export const querySubscriber = endpoint(Subscriber, (provider, { header, body }) => {
+  const { name, ...how } = nameOf(provider, 'MPESA_B2C', body.msisdn)
+  const answered = { requestID: header.requestID, timestamp: String(Math.floor(provider.clock.now().getTime() / 1000)) }
   if (name === null)
     return {
       ...how,
       status: 404,
-      body: { header: { ...header, status: '404', message: 'Not found' }, body: { message: 'No such customer' } },
+      body: { header: { ...answered, status: '404', message: 'Not found' }, body: { message: 'No such customer' } },
     }
-  return { ...how, status: 200, body: { header: { ...header, status: '200', message: 'Success' }, body: subscriber(name) } }
-}
+  return { ...how, status: 200, body: { header: { ...answered, status: '200', message: 'Success' }, body: subscriber(name) } }
+})
 
-export const queryOrganisation = (provider: Daraja, body: unknown): EmulatedAnswer => {
-  const parsed = Organisation.safeParse(body)
-  if (!parsed.success) return invalidField(parsed.error)
-  const { Identifier } = parsed.data
+export const queryOrganisation = endpoint(Organisation, (provider, { Identifier }) => {
   const { name, ...how } = nameOf(provider, 'MPESA_B2B', Identifier)
   if (name === null) return { ...how, ...gatewayError(404, '404.001.05', 'Organization not found') }
   return {
@@ -137,4 +116,4 @@ export const queryOrganisation = (provider: Daraja, body: unknown): EmulatedAnsw
       ChargeProfileID: '1',
     },
   }
-}
+})

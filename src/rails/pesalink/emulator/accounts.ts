@@ -4,7 +4,7 @@ import { dashedTime, shillings } from '../../../dev/sandbox/format.ts'
 import { nameOf } from '../../../dev/sandbox/names.ts'
 import type { Render } from '../../../dev/sandbox/perform.ts'
 import type { Pesalink } from './credentials.ts'
-import { refuse } from './transfers.ts'
+import { bankAccount, phone, refuse } from './transfers.ts'
 
 const Notices = z.object({ accountNumber: z.string(), url: z.url({ protocol: /^https?$/ }) })
 
@@ -34,15 +34,7 @@ export const renderNotification: Render = (order, settled) => ({
   bank: { reference: settled.receipt, transactionType: 'C', account: order.account },
 })
 
-const Account = z.union([
-  z.object({
-    countryCode: z.literal('KE'),
-    type: z.literal('bank'),
-    bankCode: z.string().regex(/^[A-Za-z0-9]{1,11}$/),
-    accountNumber: z.string().regex(/^[A-Za-z0-9]{5,20}$/),
-  }),
-  z.object({ countryCode: z.literal('KE'), type: z.literal('mobile'), mobileNumber: z.string().regex(/^254[17]\d{8}$/) }),
-])
+const Account = z.discriminatedUnion('type', [bankAccount, phone])
 
 /** Whose account it is: it answers at once, and moves nothing. */
 export const queryAccount = (provider: Pesalink, body: unknown, signature: string): EmulatedAnswer => {

@@ -5,25 +5,25 @@ import type { Order } from '../../../dev/sandbox/book.ts'
 import { describe, shillings, wireNumber } from '../../../dev/sandbox/format.ts'
 import type { Render } from '../../../dev/sandbox/perform.ts'
 import { take } from '../../../dev/sandbox/perform.ts'
+import { mobileForm } from '../../fields.ts'
 import type { Pesalink } from './credentials.ts'
+
+export const bankAccount = z.object({
+  type: z.literal('bank'),
+  countryCode: z.literal('KE'),
+  bankCode: z.string().regex(/^[A-Za-z0-9]{1,11}$/),
+  accountNumber: z.string().regex(/^[A-Za-z0-9]{5,20}$/),
+})
+export const phone = z.object({
+  type: z.literal('mobile'),
+  countryCode: z.literal('KE'),
+  mobileNumber: z.string().regex(mobileForm),
+})
+const named = { name: z.string().min(1) }
 
 const Transfer = z.object({
   source: z.object({ countryCode: z.literal('KE'), name: z.string().min(1), accountNumber: z.string().min(5) }),
-  destination: z.discriminatedUnion('type', [
-    z.object({
-      type: z.literal('bank'),
-      countryCode: z.literal('KE'),
-      name: z.string().min(1),
-      bankCode: z.string().regex(/^[A-Za-z0-9]{1,11}$/),
-      accountNumber: z.string().regex(/^[A-Za-z0-9]{5,20}$/),
-    }),
-    z.object({
-      type: z.literal('mobile'),
-      countryCode: z.literal('KE'),
-      name: z.string().min(1),
-      mobileNumber: z.string().regex(/^254[17]\d{8}$/),
-    }),
-  ]),
+  destination: z.discriminatedUnion('type', [bankAccount.extend(named), phone.extend(named)]),
   transfer: z.object({
     type: z.literal('PesaLink'),
     amount: z.string().regex(/^[1-9]\d{1,5}\.\d{2}$/),
