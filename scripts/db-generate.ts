@@ -64,7 +64,7 @@ const addMigration = (name: string | undefined) => {
   const second = steps.validated === null ? undefined : newFile(() => drizzleKit(`${name}_validated`, '--custom'))
   if (second !== undefined && steps.validated !== null) writeFileSync(join(migrationsFolder, second), steps.validated)
   console.log(
-    `Added ${second === undefined ? added : `${added} and ${second}`}: read the SQL. What a migration may do is in docs/operations.md, and test/architecture/migrations.test.ts checks it.`,
+    `Added ${second === undefined ? added : `${added} and ${second}`}: read the SQL. What a migration may do is in docs/upgrades.md, and test/architecture/migrations.test.ts checks it.`,
   )
 }
 

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { variableNames } from '../../src/config.ts'
+import { readCommand } from '../../src/operate/admin/commands.ts'
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const Package = z.object({
@@ -45,9 +47,51 @@ const deadNames = (text: string): string[] =>
     .flatMap(([, name = '']) => name.replace(/^\.\//, ''))
     .filter((name) => !(name in dependencies) && !files.some((path) => path === name || path.endsWith(`/${name}`)))
 
+/** Commands that no program knows: of npm, and of `npm run admin` with their options. Placeholders stand for any value. */
+const deadCommands = (text: string): string[] => {
+  const npm = [...text.matchAll(/npm run ([a-z:]+)/g)].flatMap(([, name = '']) => (name in scripts ? [] : name))
+  const admin = [...text.matchAll(/npm run admin -- ([a-z][a-z-]*(?: [a-z][a-z-]*)?)([^`\n]*)/g)].flatMap(
+    ([, words = '', rest = '']) => {
+      const options = [...rest.matchAll(/ (--[a-z-]+)/g)].flatMap(([, option = '']) => [option, 'x'])
+      try {
+        readCommand([...words.split(' '), ...options])
+        return []
+      } catch {
+        return [`${words}${rest}`]
+      }
+    },
+  )
+  return [...npm, ...admin]
+}
+
+/** Names of others: of AP2, of PostgreSQL, of the tests. */
+const foreign = /^(ON_DEMAND|PG|MPESA_)/
+const ofTests = new Set(
+  files
+    .filter((path) => path.startsWith('test/') && path.endsWith('.ts'))
+    .flatMap((path) => [...read(path).matchAll(/process\.env\.([A-Z_]+)/g)].map(([, name = '']) => name)),
+)
+const alerts = new Set([...read('deploy/rules.yml').matchAll(/- alert: (\w+)/g)].map(([, name]) => name))
+const deadSettings = (text: string): string[] =>
+  [...text.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)]
+    .flatMap(([, name = '']) => name)
+    .filter((name) => !foreign.test(name) && !ofTests.has(name) && !variableNames.includes(name.replace(/_FILE$/, '')))
+const deadAlerts = (text: string): string[] =>
+  [...text.matchAll(/alert `([A-Z]\w+)`/g)].flatMap(([, name = '']) => (alerts.has(name) ? [] : name))
+
 describe('every page', () => {
   it.each(pages)('%s has no dead links, and names files that exist', (page) => {
     expect([...deadLinks(page, read(page)), ...deadNames(read(page))]).toEqual([])
+  })
+
+  it.each(pages)('%s names commands, settings and alerts that exist', (page) => {
+    const text = read(page)
+    expect([...deadCommands(text), ...deadSettings(text), ...deadAlerts(text)]).toEqual([])
+  })
+
+  it('of docs/ has at most 200 lines, but for the tables that are generated', () => {
+    const own = pages.filter((path) => path.startsWith('docs/') && !/^docs\/(authorization|codes)\.md$/.test(path))
+    expect(own.filter((path) => read(path).trimEnd().split('\n').length > 200)).toEqual([])
   })
 
   it('which the check notices', () => {
@@ -55,6 +99,12 @@ describe('every page', () => {
     expect(deadLinks('docs/README.md', '[here](guides/quickstart.md) and [there](guides/nowhere.md)')).toEqual([
       'guides/nowhere.md',
     ])
+    expect(deadCommands('`npm run admin -- payments unknown`, `npm run admin -- payments forget x`, `npm run nothing`')).toEqual([
+      'nothing',
+      'payments forget x',
+    ])
+    expect(deadSettings('`PUBLIC_URL`, `ORDER_KEY_FILE` and `NO_SETTING=1`')).toEqual(['NO_SETTING'])
+    expect(deadAlerts('the alert `BooksDiffer`, the alert `NoAlert`')).toEqual(['NoAlert'])
     expect(deadNames('`client.ts`, `db/client.ts` and `db/nothing.ts`')).toEqual(['db/nothing.ts'])
   })
 })

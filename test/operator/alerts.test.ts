@@ -92,6 +92,12 @@ const faults: Readonly<Record<string, ((scene: Scene) => unknown)[]>> = {
       `insert into suspense_items (id, rail, direction, amount_minor, reason, fingerprint, created_at) values (gen_random_uuid(), 'MPESA_B2C', 'in', 100, 'not_in_our_books', 'x', $1)`,
     ),
   ],
+  ProviderContradicts: [
+    async ({ person, service }) => {
+      await pay(person, { payment_rail: 'MPESA_B2C', destination: '254711000007' })
+      await service.settle()
+    },
+  ],
   LateSuccess: [
     payOnce,
     sql(
