@@ -119,7 +119,7 @@ const most: Readonly<Record<string, Cost>> = {
   'payments.create': [17, 7],
   'payments.list': [2, 2],
   'payments.summary': [3, 3],
-  'payments.attention': [7, 8],
+  'payments.attention': [7, 3],
   'payments.get': [2, 2],
   'payments.receipt': [8, 4],
   'payments.cancel': [15, 7],

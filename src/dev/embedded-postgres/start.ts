@@ -1,16 +1,27 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { open, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
 import { StartupError } from '../../lib/errors.ts'
-import { type Binaries, findBinaries } from './binaries.ts'
-import { type Cluster, environment, isCode, isProcessRunning, openCluster, reason, role } from './cluster.ts'
+import { findBinaries } from './binaries.ts'
+import {
+  type Cluster,
+  environment,
+  isCode,
+  isProcessRunning,
+  openCluster,
+  type Place,
+  readPassword,
+  reason,
+  role,
+} from './cluster.ts'
 import { openDataFolder } from './data-folder.ts'
 import { connectWhenReady, runningPostmaster, stopPostmaster, takeOwnership } from './postmaster.ts'
-import { asUser, choosePostgresUser, type PostgresUser } from './user.ts'
+import { asUser, choosePostgresUser } from './user.ts'
 
 export type EmbeddedPostgres = { url: string; port: number; stop: () => Promise<void> }
 export type EmbeddedPostgresOptions = {
@@ -39,19 +50,33 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const durable = options.durable ?? true
   const binaries = await findBinaries()
   const user = await choosePostgresUser(folder, binaries.folder)
-  const cluster = await openCluster(folder, binaries, user, durable)
+  const place = { folder, binaries, user, durable }
+  const cluster = await openCluster(place)
   await replacePrevious(cluster, folder, options.logger)
-  const { child, lock, port } = await startServer(
-    { folder, binaries, user, cluster, durable, extra: options.settings ?? {} },
-    options.port,
-  )
+  const { child, lock, port } = await startServer({ ...place, cluster, extra: options.settings ?? {} }, options.port)
   await ensureDatabase(lock)
   const stop = stopper(child, lock, options.logger)
-  return { url: embeddedUrl(role, cluster.password, port), port, stop }
+  return { url: urlOf(cluster.password, port), port, stop }
 }
 
-export const embeddedUrl = (user: string, password: string, port: number) =>
-  `postgresql://${user}:${password}@127.0.0.1:${port}/${database}`
+const urlOf = (password: string, port: number) => `postgresql://${role}:${password}@127.0.0.1:${port}/${database}`
+
+/**
+ * The embedded database for a command beside the service: the server that runs already, or one of its own while the command runs. Does not
+ * create a database.
+ * @throws StartupError
+ */
+export const attachEmbeddedPostgres = async (dataDir: string): Promise<Pick<EmbeddedPostgres, 'url' | 'stop'>> => {
+  const cluster = join(resolve(dataDir), 'cluster')
+  if (!existsSync(join(cluster, 'data'))) {
+    throw new StartupError(
+      `There is no database in ${resolve(dataDir)} yet: start the service once, or set DATABASE_URL or DATA_DIR.`,
+    )
+  }
+  const running = await runningPostmaster(join(cluster, 'data'))
+  if (!running) return startEmbeddedPostgres({ dataDir })
+  return { url: urlOf(await readPassword(cluster), running.port), stop: async () => undefined }
+}
 
 const replacePrevious = async (cluster: Cluster, folder: string, logger: EmbeddedPostgresOptions['logger']) => {
   const previous = await runningPostmaster(cluster.data)
@@ -66,14 +91,7 @@ const replacePrevious = async (cluster: Cluster, folder: string, logger: Embedde
   }
 }
 
-type Launch = {
-  folder: string
-  binaries: Binaries
-  user: PostgresUser | undefined
-  cluster: Cluster
-  durable: boolean
-  extra: Readonly<Record<string, string>>
-}
+type Launch = Place & { cluster: Cluster; extra: Readonly<Record<string, string>> }
 type Running = { child: ChildProcess; lock: pg.Client; port: number }
 
 const startServer = async (launch: Launch, configured: number | undefined): Promise<Running> => {
@@ -169,12 +187,12 @@ const settings = (port: number, durable: boolean, extra: Readonly<Record<string,
 
 /** Below the ports that the system assigns, so that no outgoing connection takes it before the database listens. */
 const freePort = () =>
-  new Promise<number>((resolve, reject) => {
+  new Promise<number>((done, failed) => {
     const port = randomInt(10_000, 30_000)
     const probe = createServer().once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE' ? resolve(freePort()) : reject(error),
+      error.code === 'EADDRINUSE' ? done(freePort()) : failed(error),
     )
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(port)))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => done(port)))
   })
 
 const ensureDatabase = async (client: pg.Client) => {
