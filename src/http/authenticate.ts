@@ -127,54 +127,27 @@ const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credenti
 /** By itself, because a stream keeps it for as long as it is open, with everything that is named where it is created. */
 const again = (resolve: Credential['resolve'], origin: RequestOrigin) => async (tx?: Tx) => ({ ...(await resolve(tx)), origin })
 
-type Done = (error?: Error) => void
+const isUnauthenticated = (error: unknown): boolean => error instanceof Refusal && error.status === 401
 
-/** Not an async function: every request runs it, so it creates as few promises as it can. */
-const authenticate = (
-  deps: AuthenticateDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  optional: boolean,
-  done: Done,
-): void => {
+const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, optional: boolean): Promise<void> => {
   const acting = actingFor(request.raw)
   if (acting) {
     request.caller = acting.caller
     request.reauthenticate = acting.reauthenticate
-    done()
     return
   }
-  const refuse = (error: unknown) => {
-    const failure = error instanceof Error ? error : new Error(String(error))
-    if (error instanceof Refusal && error.status === 401) deps.onRefused(request, reply).then(() => done(failure), done)
-    else done(failure)
-  }
-  let credential: Credential | null
-  try {
-    credential = credentialOf(deps, request)
-  } catch (error) {
-    refuse(error)
-    return
-  }
-  if (!credential) {
-    if (optional) done()
-    else refuse(missingCredential(request))
-    return
-  }
+  const credential = credentialOf(deps, request)
+  if (!credential && !optional) throw missingCredential(request)
+  if (!credential) return
   const origin = originOf(request)
   const { isBearer, resolve } = credential
-  resolve().then(
-    (caller) => {
-      request.caller = { ...caller, origin }
-      request.reauthenticate = again(resolve, origin)
-      done()
-    },
-    (error: unknown) => {
-      // A stale cookie on a session-aware route counts as no credential, not as an error.
-      if (optional && !isBearer && error instanceof Refusal && error.status === 401) done()
-      else refuse(error)
-    },
-  )
+  try {
+    request.caller = { ...(await resolve()), origin }
+    request.reauthenticate = again(resolve, origin)
+  } catch (error) {
+    // A stale cookie on a session-aware route counts as no credential, not as an error.
+    if (!optional || isBearer || !isUnauthenticated(error)) throw error
+  }
 }
 
 const refuseUnauthenticated = () => Promise.reject(new Refusal('authentication_required'))
@@ -192,9 +165,12 @@ export const registerAuthentication = (app: App, deps: AuthenticateDeps): void =
       return this.caller
     },
   })
-  app.addHook('onRequest', (request, reply, done) => {
+  app.addHook('onRequest', async (request, reply) => {
     const { access, permission } = request.routeOptions.config
-    if (access === 'public' || (access === undefined && permission === undefined)) return done()
-    authenticate(deps, request, reply, access === 'optional', done)
+    if (access === 'public' || (access === undefined && permission === undefined)) return
+    await authenticate(deps, request, access === 'optional').catch(async (error: unknown) => {
+      if (isUnauthenticated(error)) await deps.onRefused(request, reply)
+      throw error
+    })
   })
 }

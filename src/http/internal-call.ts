@@ -10,7 +10,7 @@ export type Acting = Pick<FastifyRequest, 'id' | 'reauthenticate'> & { caller: P
 export type InternalCall = {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
-  query?: Readonly<Record<string, string | undefined>>
+  query?: Readonly<Record<string, string | number | undefined>>
   body?: object
   idempotencyKey?: string
 }
@@ -44,7 +44,7 @@ export const requestIdOf = (request: { headers: IncomingHttpHeaders }): string =
 export const callRoute = async (app: App, as: Acting, call: InternalCall): Promise<InternalAnswer> => {
   const token = randomBytes(32).toString('hex')
   announced.set(token, as)
-  const query = Object.entries(call.query ?? {}).filter((pair): pair is [string, string] => pair[1] !== undefined)
+  const query = Object.entries(call.query ?? {}).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
   const { statusCode, headers, payload } = await app
     .inject({
       method: call.method,

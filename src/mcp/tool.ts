@@ -85,12 +85,23 @@ export const answered = <Schema extends z.ZodType>(schema: Schema, answer: Inter
   return schema.parse(answer.body)
 }
 
+/** What a route of this service answers to a GET. */
+export const readRoute = async <Schema extends z.ZodType>(
+  caller: Caller,
+  schema: Schema,
+  path: string,
+  query?: InternalCall['query'],
+): Promise<z.output<Schema>> => answered(schema, await caller.call({ method: 'GET', path, ...(query && { query }) }))
+
 export const pageInput = {
   limit: z.int().min(1).max(100).default(25),
   cursor: z.string().optional().describe('next_cursor of the previous page.'),
 }
-export const pageQuery = ({ limit, cursor }: { limit: number; cursor?: string | undefined }) => ({ limit: String(limit), cursor })
 export const nextCursor = z.string().nullable().describe('Present if there are more.')
+
+/** A page of a list of this service. */
+export const readPage = <Item extends z.ZodType>(caller: Caller, item: Item, path: string, query: InternalCall['query']) =>
+  readRoute(caller, z.object({ data: z.array(item), next_cursor: nextCursor }), path, query)
 
 export const nextSteps = ['done', 'wait', 'ask_a_person', 'change_request', 'stop'] as const
 export type Next = (typeof nextSteps)[number]

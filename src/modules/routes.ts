@@ -1,3 +1,4 @@
+import type { Feed } from '../events/feed.ts'
 import type { App } from '../http/app-type.ts'
 import { type AdminDeps, registerAdmin } from './admin-routes.ts'
 import { registerWorkspaceAuditLog } from './audit-log/routes.ts'
@@ -12,7 +13,6 @@ import { registerPasskeys } from './identity/passkeys/routes.ts'
 import { registerEnds, registerSessions } from './identity/sessions/routes.ts'
 import { registerSignIn } from './identity/sign-in/routes.ts'
 import { registerMandates } from './mandates/routes.ts'
-import type { Deps as NotificationsDeps } from './notifications/deps.ts'
 import { registerNotifications } from './notifications/routes.ts'
 import { registerOAuth } from './oauth/routes.ts'
 import { registerApprovals } from './payments/approvals/routes.ts'
@@ -21,8 +21,8 @@ import type { Deps as PaymentsDeps } from './payments/request.ts'
 import { registerPaymentAttention, registerPaymentRefusals, registerPayments } from './payments/routes.ts'
 import { registerPolicies } from './policies/routes.ts'
 import { registerProof } from './proof/routes.ts'
-import type { Deps as PushDeps } from './push/deps.ts'
 import { registerPush } from './push/routes.ts'
+import type { Push } from './push/send.ts'
 import type { RequestLog } from './request-log/recorder.ts'
 import { registerRequestLogRoutes } from './request-log/routes.ts'
 import { registerSimulation } from './simulation/routes.ts'
@@ -32,7 +32,7 @@ import { registerInvitations, registerMembers } from './workspaces/member-routes
 import { registerWorkspaces } from './workspaces/routes.ts'
 
 /** What the features' routes need, all together. */
-export type RoutesDeps = AdminDeps & NotificationsDeps & PaymentsDeps & PushDeps & { requestLog: RequestLog }
+export type RoutesDeps = AdminDeps & PaymentsDeps & { feed: Feed; push: Push | null; requestLog: RequestLog }
 
 /** Every feature's routes, in the order of the contract. */
 export const registerModules = (app: App, deps: RoutesDeps): void => {

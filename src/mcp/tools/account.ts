@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { displayAmount } from '../../lib/money.ts'
 import { amountInput, minorOf } from '../amount.ts'
-import { answered, defineTool, guide, type Next, reads } from '../tool.ts'
+import { answered, defineTool, guide, type Next, readRoute, reads } from '../tool.ts'
 
 const Amount = z.string().nullable()
 
@@ -26,7 +26,7 @@ const whoami = defineTool({
   input: z.strictObject({}),
   output: Credential.extend(guide),
   run: async (_input, caller) => {
-    const credential = answered(Credential, await caller.call({ method: 'GET', path: '/v1/credentials/current' }))
+    const credential = await readRoute(caller, Credential, '/v1/credentials/current')
     const { permissions } = credential
     const message = permissions.includes('payment.create')
       ? 'Find the payee with list_beneficiaries, then call simulate_payment.'
@@ -46,10 +46,7 @@ const balance = defineTool({
   input: z.strictObject({}),
   output: Balance.extend(guide),
   run: async (_input, caller) => {
-    const { balance: read } = answered(
-      z.object({ balance: Balance }),
-      await caller.call({ method: 'GET', path: '/v1/accounts/me' }),
-    )
+    const { balance: read } = await readRoute(caller, z.object({ balance: Balance }), '/v1/accounts/me')
     const [available, held] = [read.available_minor, read.held_minor].map((text) => displayAmount(BigInt(text), read.currency))
     const message = `${available} can be spent; ${held} is held for payments under way. request_topup brings more in.`
     return { ...read, next: 'done' as const, message }
@@ -120,8 +117,7 @@ const getTopup = defineTool({
   hints: reads,
   input: z.strictObject({ topup_id: z.string() }),
   output: GuidedTopup,
-  run: async ({ topup_id }, caller) =>
-    withGuide(answered(Topup, await caller.call({ method: 'GET', path: `/v1/topups/${encodeURIComponent(topup_id)}` }))),
+  run: async ({ topup_id }, caller) => withGuide(await readRoute(caller, Topup, `/v1/topups/${encodeURIComponent(topup_id)}`)),
 })
 
 export const topupTools = [requestTopup, getTopup]
@@ -149,12 +145,8 @@ const listEvents = defineTool({
     limit: z.int().min(1).max(100).default(25),
   }),
   output: z.object({ ...guide, events: z.array(Event) }),
-  run: async ({ after, limit }, caller) => {
-    const query = { after, limit: String(limit) }
-    const { data } = answered(
-      z.object({ data: z.array(Wire) }),
-      await caller.call({ method: 'GET', path: '/v1/notifications', query }),
-    )
+  run: async (query, caller) => {
+    const { data } = await readRoute(caller, z.object({ data: z.array(Wire) }), '/v1/notifications', query)
     const events = data.map(({ data: about, ...event }) => {
       const { id = null, status = null } = About.safeParse(about).data ?? {}
       return { ...event, resource_id: id, status }

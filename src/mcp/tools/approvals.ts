@@ -3,7 +3,7 @@ import { approvalStatuses, mandateStatuses } from '../../db/transitions.ts'
 import { displayAmount } from '../../lib/money.ts'
 import { ApprovalLink, approvalLink } from '../outcome.ts'
 import { NameAtRail } from '../payee.ts'
-import { answered, defineTool, guide, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
+import { defineTool, guide, nextCursor, pageInput, readPage, reads } from '../tool.ts'
 
 const Wire = z.object({
   id: z.string(),
@@ -45,11 +45,8 @@ const list = defineTool({
   hints: reads,
   input: z.strictObject({ status: z.enum(approvalStatuses).default('pending'), ...pageInput }),
   output: z.object({ ...guide, approvals: z.array(Approval), next_cursor: nextCursor }),
-  run: async ({ status, ...page }, caller) => {
-    const { data, next_cursor } = answered(
-      z.object({ data: z.array(Wire), next_cursor: nextCursor }),
-      await caller.call({ method: 'GET', path: '/v1/approvals', query: { status, ...pageQuery(page) } }),
-    )
+  run: async (query, caller) => {
+    const { data, next_cursor } = await readPage(caller, Wire, '/v1/approvals', query)
     const approvals = data.map(({ id, payment, batch, context, ...approval }) => ({
       approval: approvalLink(caller, id),
       ...approval,
@@ -97,11 +94,8 @@ const listMandates = defineTool({
   hints: reads,
   input: z.strictObject({ status: z.enum(mandateStatuses).default('active'), ...pageInput }),
   output: z.object({ ...guide, mandates: z.array(Mandate), next_cursor: nextCursor }),
-  run: async ({ status, ...page }, caller) => {
-    const { data, next_cursor } = answered(
-      z.object({ data: z.array(WireMandate), next_cursor: nextCursor }),
-      await caller.call({ method: 'GET', path: '/v1/intent-mandates', query: { status, ...pageQuery(page) } }),
-    )
+  run: async (query, caller) => {
+    const { data, next_cursor } = await readPage(caller, WireMandate, '/v1/intent-mandates', query)
     const mandates = data.map((mandate) => {
       const left = BigInt(mandate.max_total_minor) - BigInt(mandate.spent_minor)
       return {

@@ -5,7 +5,17 @@ import { quoted } from '../../lib/text.ts'
 import { PaymentBatch } from '../../modules/payments/batch/schema.ts'
 import { amountInput, otherAmountIn, withMinor } from '../amount.ts'
 import { ApprovalLink, approvalLink, isDecidable } from '../outcome.ts'
-import { answered, type Caller, defineTool, guide, type Refused, reads, refusalFields, refusedAnswer } from '../tool.ts'
+import {
+  answered,
+  type Caller,
+  defineTool,
+  guide,
+  type Refused,
+  readRoute,
+  reads,
+  refusalFields,
+  refusedAnswer,
+} from '../tool.ts'
 
 const Wire = PaymentBatch.pick({
   id: true,
@@ -130,10 +140,8 @@ const get = defineTool({
   hints: reads,
   input: z.strictObject({ batch_id: z.string() }),
   output: BatchOutcome,
-  run: async ({ batch_id }, caller) => {
-    const path = `/v1/payment-batches/${encodeURIComponent(batch_id)}`
-    return outcomeOf(caller, answered(Wire, await caller.call({ method: 'GET', path })))
-  },
+  run: async ({ batch_id }, caller) =>
+    outcomeOf(caller, await readRoute(caller, Wire, `/v1/payment-batches/${encodeURIComponent(batch_id)}`)),
 })
 
 export const batchTools = [create, get]

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { railNames } from '../../lib/rail-names.ts'
 import { quoted } from '../../lib/text.ts'
 import { NameAtRail, payeeAddress, payeeText } from '../payee.ts'
-import { answered, defineTool, guide, nextCursor, pageInput, pageQuery, reads } from '../tool.ts'
+import { answered, defineTool, guide, nextCursor, pageInput, readPage, reads } from '../tool.ts'
 
 const Beneficiary = z.object({
   id: z.string(),
@@ -44,12 +44,8 @@ const list = defineTool({
   hints: reads,
   input: z.strictObject({ name: z.string().max(100).trim().min(1).optional(), ...pageInput }),
   output: z.object({ ...guide, beneficiaries: z.array(Linked), next_cursor: nextCursor }),
-  run: async ({ name, limit, cursor }, caller) => {
-    const query = { ...(name !== undefined && { q: name }), ...pageQuery({ limit, cursor }) }
-    const page = answered(
-      z.object({ data: z.array(Beneficiary), next_cursor: nextCursor }),
-      await caller.call({ method: 'GET', path: '/v1/beneficiaries', query }),
-    )
+  run: async ({ name, ...query }, caller) => {
+    const page = await readPage(caller, Beneficiary, '/v1/beneficiaries', { ...query, q: name })
     const beneficiaries = page.data.map((payee) => ({ ...payee, address: payeeAddress(caller, payee.id) }))
     return { ...found(beneficiaries.length, name), beneficiaries, next_cursor: page.next_cursor }
   },

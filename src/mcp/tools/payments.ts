@@ -26,7 +26,18 @@ import {
   readNamesAtRail,
   readPayee,
 } from '../payee.ts'
-import { answered, type Caller, defineTool, guide, nextCursor, pageInput, pageQuery, reads, refusalFields } from '../tool.ts'
+import {
+  answered,
+  type Caller,
+  defineTool,
+  guide,
+  nextCursor,
+  pageInput,
+  readPage,
+  readRoute,
+  reads,
+  refusalFields,
+} from '../tool.ts'
 
 /** `done`: nothing was paid, and create_payment with the same order would be accepted. */
 export const Simulated = ToolDecision.extend({ ...guide, payee: CardPayee.optional(), address: refusalFields.address })
@@ -81,8 +92,8 @@ const order = {
 const ExecuteAt = z.string().optional().describe('When it is sent, RFC 3339 with a zone; left out: at once.')
 const Narrative = z.string().max(140).optional().describe('What it is for. The person who approves reads it.')
 
-const read = async (caller: Caller, id: string): Promise<WirePayment> =>
-  answered(WirePayment, await caller.call({ method: 'GET', path: `/v1/payments/${encodeURIComponent(id)}` }))
+const read = (caller: Caller, id: string): Promise<WirePayment> =>
+  readRoute(caller, WirePayment, `/v1/payments/${encodeURIComponent(id)}`)
 
 const simulate = defineTool({
   name: 'simulate_payment',
@@ -208,12 +219,8 @@ const list = defineTool({
     ),
     next_cursor: nextCursor,
   }),
-  run: async ({ limit, cursor, ...filters }, caller) => {
-    const query = { ...filters, ...pageQuery({ limit, cursor }) }
-    const page = answered(
-      z.object({ data: z.array(Listed), next_cursor: nextCursor }),
-      await caller.call({ method: 'GET', path: '/v1/payments', query }),
-    )
+  run: async (query, caller) => {
+    const page = await readPage(caller, Listed, '/v1/payments', query)
     const names = await readNamesAtRail(
       caller,
       page.data.map(({ beneficiary_id }) => beneficiary_id),

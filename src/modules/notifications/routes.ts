@@ -1,15 +1,16 @@
+import type { Feed } from '../../events/feed.ts'
 import { createFanOut } from '../../events/stream.ts'
 import { createStreamPlaces } from '../../events/stream-places.ts'
 import type { App } from '../../http/app-type.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { listsOf } from '../../http/routes.ts'
 import { openSse } from '../../http/sse.ts'
-import type { Deps } from './deps.ts'
+import type { Parts } from '../parts.ts'
 import { presentNotification } from './present.ts'
 import { EventStream, Notification, NotificationsQuery, StreamQuery } from './schema.ts'
 import { listNotifications, openNotificationStream } from './service.ts'
 
-export const registerNotifications = (app: App, deps: Deps): void => {
+export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): void => {
   const list = listsOf(app, deps)
   const fanOut = createFanOut(deps)
   const places = createStreamPlaces({ db: deps.db, logger: deps.logger, most: deps.config.STREAMS_PER_ACCOUNT })

@@ -10,13 +10,13 @@ import type { SseConnection } from '../../http/sse.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { parseId, type Uuid } from '../../lib/ids.ts'
-import type { Deps } from './deps.ts'
+import type { Parts } from '../parts.ts'
 import { frameOf, resetFrame } from './present.ts'
 import { findReader } from './queries.ts'
 
 /** An event that this reader may read and that is still stored. Another tenant's counts as unknown. */
 const findOwnEvent = async (
-  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
+  deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   reader: Reader,
   id: Uuid,
 ): Promise<StoredEvent | undefined> => {
@@ -39,7 +39,7 @@ export type StreamRequest = {
 
 /** Every refusal comes before the first byte; after it only the stream itself can end. */
 export const openNotificationStream = async (
-  deps: Pick<Deps, 'clock' | 'config' | 'db' | 'logger'>,
+  deps: Pick<Parts, 'clock' | 'config' | 'db' | 'logger'>,
   { fanOut, places, resets }: Streams,
   request: StreamRequest,
 ): Promise<void> => {
@@ -96,7 +96,7 @@ const mostAtOnce = 500
 
 /** Reads on until a page is full of events that the reader may see, or there are no more. */
 const collect = async (
-  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
+  deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   reader: Reader,
   { from, oldestFirst, take, filter, createdAfter, createdBefore }: PageQuery,
 ): Promise<StoredEvent[]> => {
@@ -129,7 +129,7 @@ const collect = async (
 
 /** The stream's events for polling: with `after` the later events, oldest first, else the newest first. */
 export const listNotifications = async (
-  deps: Pick<Deps, 'clock' | 'config' | 'db'>,
+  deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   principal: Principal,
   { after, types, ...bounds }: { after: Uuid | undefined; types: readonly TypePattern[] | undefined } & Bounds,
   { before, take }: PageRequest,

@@ -3,14 +3,15 @@ import { created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
-import type { Deps } from './deps.ts'
+import type { Parts } from '../parts.ts'
 import { liveSubscriptions } from './queries.ts'
 import { CreatePushSubscription, PushKey, PushSubscription, presentSubscription } from './schema.ts'
+import type { Push } from './send.ts'
 import { requirePush, subscribe, unsubscribe } from './service.ts'
 
 const path = '/v1/accounts/me/push-subscriptions'
 
-export const registerPush = (app: App, deps: Deps): void => {
+export const registerPush = (app: App, deps: Parts & { push: Push | null }): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
   routes.get('/v1/push/key', {

@@ -9,14 +9,14 @@ import { pushSubscriptions } from '../../db/tables/push.ts'
 import { audit } from '../../events/audit.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import type { Deps } from './deps.ts'
+import type { Parts } from '../parts.ts'
 import { findByEndpoint, liveSubscriptions, type SubscriptionRecord } from './queries.ts'
 import type { CreatePushSubscription } from './schema.ts'
 import { endpointProblem, type Push, pushHosts, sealEndpoint } from './send.ts'
 
 const maxSubscriptions = 20
 
-export const requirePush = ({ push }: Pick<Deps, 'push'>): Push => {
+export const requirePush = ({ push }: { push: Push | null }): Push => {
   if (!push) throw new Refusal('provider_not_configured', { message: 'Notices by push are not configured here.' })
   return push
 }
@@ -45,7 +45,7 @@ export const removeGone = (db: Db, id: Uuid): Promise<unknown> => db.run(removeR
  */
 export const subscribe = async (
   tx: Tx,
-  deps: Pick<Deps, 'clock' | 'config' | 'push' | 'vault'>,
+  deps: Pick<Parts, 'clock' | 'config' | 'vault'> & { push: Push | null },
   principal: Principal,
   { endpoint, keys }: CreatePushSubscription,
 ): Promise<SubscriptionRecord> => {

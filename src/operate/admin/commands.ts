@@ -71,32 +71,13 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   after-restore [--reason <text>]              after a dump was restored into another server, before the service starts; or after a loss of
                                                writes, when the statements were compared: it names those that were not (--reason: why, for the audit log)`
 
-const names = [
-  'reason',
-  'status',
-  'attention',
-  'evidence',
-  'receipt',
-  'account',
-  'workspace',
-  'subject',
-  'action',
-  'after',
-  'before',
-  'duplicate',
-  'limit',
-  'head',
-  'scope',
-  'serve-as',
-  'minutes',
-  'format',
-  'cursor',
-]
-const text = { type: 'string' } as const
+/** Every option that the usage names. */
+const options = Object.fromEntries(
+  [...usage.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => [name, { type: 'string' as const }]),
+)
 
 /** The command that a command line names. @throws UsageError */
 export const readCommand = (args: readonly string[]): Command => {
-  const options = Object.fromEntries(names.map((name) => [name, text]))
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
   const [first = '', second = ''] = positionals
   for (const name of [`${first} ${second}`, first]) {

@@ -41,62 +41,22 @@ export const receiptKeyCommands = {
 }
 
 type Row = { id: Uuid; workspace_id: Uuid; ciphertext: Buffer; key_id: string }
-type SealedColumn = {
-  table: string
-  ciphertext: string
-  keyId: string
-  workspace: boolean
-  context: (row: Row) => readonly string[]
-}
 
-/** Everything that is sealed and kept. A sign-in flow's secrets expire within minutes and are left out. */
-const sealed: readonly SealedColumn[] = [
-  {
-    table: 'beneficiaries',
-    ciphertext: 'destination_ciphertext',
-    keyId: 'destination_key_id',
-    workspace: true,
-    context: (row) => destinationContext(row.id, row.workspace_id),
-  },
-  {
-    table: 'topups',
-    ciphertext: 'phone_ciphertext',
-    keyId: 'phone_key_id',
-    workspace: true,
-    context: (row) => phoneContext({ id: row.id, workspaceId: row.workspace_id }),
-  },
-  {
-    table: 'deposits',
-    ciphertext: 'body_ciphertext',
-    keyId: 'body_key_id',
-    workspace: false,
-    context: (row) => depositContext(row.id),
-  },
-  {
-    table: 'callback_bodies',
-    ciphertext: 'body_ciphertext',
-    keyId: 'body_key_id',
-    workspace: false,
-    context: (row) => deliveryContext(row.id),
-  },
-  {
-    table: 'push_subscriptions',
-    ciphertext: 'endpoint_ciphertext',
-    keyId: 'endpoint_key_id',
-    workspace: false,
-    context: (row) => subscriptionContext(row.id),
-  },
+/** Everything that is sealed and kept: table, column, context. A sign-in flow's secrets expire within minutes and are left out. */
+const sealed: readonly (readonly [table: string, column: string, context: (row: Row) => readonly string[]])[] = [
+  ['beneficiaries', 'destination', (row) => destinationContext(row.id, row.workspace_id)],
+  ['topups', 'phone', (row) => phoneContext({ id: row.id, workspaceId: row.workspace_id })],
+  ['deposits', 'body', (row) => depositContext(row.id)],
+  ['callback_bodies', 'body', (row) => deliveryContext(row.id)],
+  ['push_subscriptions', 'endpoint', (row) => subscriptionContext(row.id)],
 ]
 
 const batch = 200
 
-const resealBatch = async (
-  tx: Tx,
-  { vault }: Deps,
-  { table, ciphertext, keyId, workspace, context }: SealedColumn,
-): Promise<number> => {
+const resealBatch = async (tx: Tx, { vault }: Deps, [table, column, context]: (typeof sealed)[number]): Promise<number> => {
+  const [ciphertext, keyId] = [`${column}_ciphertext`, `${column}_key_id`]
   const rows = await tx.query<Row>(
-    `select id, ${workspace ? 'workspace_id' : 'null as workspace_id'}, ${ciphertext} as ciphertext, ${keyId} as key_id from ${table}
+    `select id, to_jsonb(t) ->> 'workspace_id' as workspace_id, ${ciphertext} as ciphertext, ${keyId} as key_id from ${table} t
      where ${keyId} <> $1 limit ${batch} for update skip locked`,
     [vault.currentKeyId],
   )
@@ -169,7 +129,7 @@ const untilDone = async (deps: Deps, operator: Operator, table: string, step: (t
 export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record<string, number>> => {
   const counts: Record<string, number> = {}
   for (const column of sealed)
-    counts[column.table] = await untilDone(deps, operator, column.table, (tx) => resealBatch(tx, deps, column))
+    counts[column[0]] = await untilDone(deps, operator, column[0], (tx) => resealBatch(tx, deps, column))
   counts.payees = await untilDone(deps, operator, 'payees', (tx) => refingerprintBatch(tx, deps))
   counts.provider_tokens = await untilDone(deps, operator, 'provider_tokens', (tx) => forgetTokens(tx, deps.vault))
   // The newest seal is then keyed with the current secret, and proves the seals under older ones.

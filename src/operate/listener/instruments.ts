@@ -38,74 +38,48 @@ const ends =
 
 export const createInstruments = (registry: Registry): Instruments => {
   const registers = [registry]
-  const decisions = new Histogram({
-    name: 'payment_decision_seconds',
-    help: 'How long deciding a payment took, waiting for its batch included, by what was decided: processing, pending_approval, or the code of the refusal.',
-    labelNames: ['outcome'],
-    buckets: quickSeconds,
-    registers,
-  })
-  const approvals = new Histogram({
-    name: 'approval_seconds',
-    help: 'How long approvals were open, by how they ended.',
-    labelNames: ['outcome'],
-    buckets: humanSeconds,
-    registers,
-  })
-  const completed = new Histogram({
-    name: 'payment_completion_seconds',
-    help: 'From the creation of a payment to its end, approval included, by rail and by how it ended.',
-    labelNames: ['rail', 'outcome'],
-    buckets: paymentSeconds,
-    registers,
-  })
-  const topups = new Histogram({
-    name: 'topup_completion_seconds',
-    help: 'From the start of a top-up to its end, by how it ended.',
-    labelNames: ['outcome'],
-    buckets: paymentSeconds,
-    registers,
-  })
-  const happened = new Counter({
-    name: 'events_total',
-    help: 'Events that were committed, by type.',
-    labelNames: ['type'],
-    registers,
-  })
-  const calls = new Histogram({
-    name: 'rail_call_seconds',
-    help: 'How long calls to rails took, by rail, call and result.',
-    labelNames: ['rail', 'call', 'result'],
-    buckets: callSeconds,
-    registers,
-  })
-
-  const waits = new Histogram({
-    name: 'database_connection_wait_seconds',
-    help: 'How long each caller waited for a database connection.',
-    buckets: waitSeconds,
-    registers,
-  })
-
-  const sweeps = new Histogram({
-    name: 'sweep_seconds',
-    help: 'How long each sweep took, by name.',
-    labelNames: ['sweep'],
-    buckets: sweepSeconds,
-    registers,
-  })
-  const sweptRows = new Counter({
-    name: 'sweep_rows_total',
-    help: 'Rows that sweeps found due, by name.',
-    labelNames: ['sweep'],
-    registers,
-  })
-  const reads = new Counter({
-    name: 'reads_total',
-    help: 'Lists and exports, by where they were read: from the standby, or from the primary where it was behind or away.',
-    labelNames: ['from'],
-    registers,
-  })
+  const histogram = (name: string, help: string, labelNames: string[], buckets: number[]) =>
+    new Histogram({ name, help, labelNames, buckets, registers })
+  const counter = (name: string, help: string, labelNames: string[]) => new Counter({ name, help, labelNames, registers })
+  const decisions = histogram(
+    'payment_decision_seconds',
+    'How long deciding a payment took, waiting for its batch included, by what was decided: processing, pending_approval, or the code of the refusal.',
+    ['outcome'],
+    quickSeconds,
+  )
+  const approvals = histogram('approval_seconds', 'How long approvals were open, by how they ended.', ['outcome'], humanSeconds)
+  const completed = histogram(
+    'payment_completion_seconds',
+    'From the creation of a payment to its end, approval included, by rail and by how it ended.',
+    ['rail', 'outcome'],
+    paymentSeconds,
+  )
+  const topups = histogram(
+    'topup_completion_seconds',
+    'From the start of a top-up to its end, by how it ended.',
+    ['outcome'],
+    paymentSeconds,
+  )
+  const happened = counter('events_total', 'Events that were committed, by type.', ['type'])
+  const calls = histogram(
+    'rail_call_seconds',
+    'How long calls to rails took, by rail, call and result.',
+    ['rail', 'call', 'result'],
+    callSeconds,
+  )
+  const waits = histogram(
+    'database_connection_wait_seconds',
+    'How long each caller waited for a database connection.',
+    [],
+    waitSeconds,
+  )
+  const sweeps = histogram('sweep_seconds', 'How long each sweep took, by name.', ['sweep'], sweepSeconds)
+  const sweptRows = counter('sweep_rows_total', 'Rows that sweeps found due, by name.', ['sweep'])
+  const reads = counter(
+    'reads_total',
+    'Lists and exports, by where they were read: from the standby, or from the primary where it was behind or away.',
+    ['from'],
+  )
   const redis = new Gauge({
     name: 'redis_up',
     help: '1 while the Redis that is configured answers, 0 while each process counts limits for itself.',
