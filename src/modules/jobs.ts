@@ -37,7 +37,7 @@ import { pruneRequestLog } from './request-log/recorder.ts'
 import { pruneBodies, pruneRefusedDeliveries } from './sending/deliveries.ts'
 import { createDeliveriesLane, createSendingLanes } from './sending/lanes.ts'
 import { reconcile } from './sending/reconcile.ts'
-import { expireTopups } from './topups/expiry.ts'
+import { expireTopups } from './topups/outcome.ts'
 
 /** What the features' work needs, all together, and the feed that wakes it. */
 export type WorkDeps = { feed: Feed } & Parts & PaymentsDeps

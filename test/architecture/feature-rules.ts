@@ -65,7 +65,7 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['simulation', 'payments/evaluation/context.ts'],
   // A credential works inside a membership; freezing an account publishes its workspaces' status.
   ['delegation', 'workspaces/membership.ts'],
-  ['identity', 'workspaces/events.ts'],
+  ['identity', 'workspaces/membership.ts'],
 ]
 
 const inFeature = /^modules\/([^/]+)\/(.+)$/

@@ -16,7 +16,7 @@ import '../../src/modules/payments/summary.ts'
 import '../../src/ledger/reports.ts'
 import '../../src/ledger/statement.ts'
 import '../../src/modules/audit-log/queries.ts'
-import '../../src/modules/delegation/key-queries.ts'
+import '../../src/modules/delegation/queries.ts'
 import '../../src/modules/delegation/queries.ts'
 import '../../src/modules/identity/sessions/queries.ts'
 import '../../src/modules/payments/approvals/queries.ts'
@@ -27,7 +27,7 @@ import '../../src/modules/payments/create/payment-batch.ts'
 import '../../src/modules/payments/evaluation/context.ts'
 import '../../src/modules/policies/queries.ts'
 import '../../src/modules/request-log/queries.ts'
-import '../../src/modules/workspaces/member-queries.ts'
+import '../../src/modules/workspaces/queries.ts'
 
 let database: TestDatabase
 let client: pg.Client

@@ -340,7 +340,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a top-up expires while its money is in suspense',
-    file: 'src/modules/topups/expiry.ts',
+    file: 'src/modules/topups/outcome.ts',
     find: '.resolvedAt} is null)`',
     replace: '.resolvedAt} is null and false)`',
     suite: 'test/rails-flows/topups.test.ts',

@@ -5,10 +5,9 @@ import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
-import { findKey, listKeys, viewKeys } from './key-queries.ts'
 import { createApiKey, revokeApiKey, rotateApiKey, updateApiKey } from './key-service.ts'
-import { presentApiKey, viewGrant } from './present.ts'
-import { scopeOf } from './queries.ts'
+import { presentApiKey, viewGrant, viewKeys } from './present.ts'
+import { findKey, listKeys, scopeOf } from './queries.ts'
 import { ApiKey, CreateApiKey, NewApiKey, RotateApiKey, UpdateApiKey } from './schema.ts'
 
 const once = ['key']

@@ -2,12 +2,11 @@ import { permissions } from '../../auth/permissions.ts'
 import { secretPrefixes } from '../../auth/secrets.ts'
 import type { Db } from '../../db/client.ts'
 import { grantLife, keyLife } from '../../db/credential-life.ts'
-import type { apiKeys } from '../../db/tables/grants.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMinor, type Minor, minor } from '../../lib/money.ts'
 import type { Controls } from './control-rules.ts'
-import type { GrantRecord } from './queries.ts'
+import type { ApiKeyRecord, GrantRecord, KeyWithGrant } from './queries.ts'
 import type { ApiKey, Grant, SpendingControls } from './schema.ts'
 import { type GrantUsage, loadGrantUsage } from './usage.ts'
 
@@ -59,8 +58,6 @@ export const viewGrants = async (db: Db, at: Date, records: readonly GrantRecord
 export const viewGrant = async (db: Db, at: Date, grant: GrantRecord): Promise<Grant> =>
   presentGrant(grant, (await loadGrantUsage(db, at, [grant])).get(grant.id))
 
-export type ApiKeyRecord = typeof apiKeys.$inferSelect
-
 const dateOrNull = (time: string | null): Date | null => (time === null ? null : new Date(time))
 
 /** The same order as in authentication: a revoked key is never shown as expired, and a key ends with its grant at the latest. */
@@ -88,3 +85,13 @@ export const presentApiKey = (key: ApiKeyRecord, grant: Grant, at: Date): ApiKey
   expires_at: isoTimeOrNull(key.expiresAt),
   revoked_at: isoTimeOrNull(key.revokedAt),
 })
+
+/** The keys as REST returns them now, in the order given. */
+export const viewKeys = async (db: Db, at: Date, rows: readonly KeyWithGrant[]): Promise<ApiKey[]> => {
+  const unique = [...new Map(rows.map(({ grant }) => [grant.id, grant])).values()]
+  const views = new Map((await viewGrants(db, at, unique)).map((grant, index) => [unique[index]?.id, grant]))
+  return rows.flatMap(({ key }) => {
+    const grant = views.get(key.grantId)
+    return grant ? [presentApiKey(key, grant, at)] : []
+  })
+}

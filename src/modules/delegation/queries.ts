@@ -1,11 +1,12 @@
-import { and, asc, eq, gt, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Principal } from '../../auth/principal.ts'
+import { equalBytes, hashApiKey, type KeyStart } from '../../auth/secrets.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
 import { selectPage, selectRow } from '../../db/select-rows.ts'
-import { grants } from '../../db/tables/grants.ts'
+import { apiKeys, grants } from '../../db/tables/grants.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
@@ -22,7 +23,7 @@ export const scopeOf = (principal: Pick<Principal, 'accountId' | 'grant'>): Gran
 const scope = { accountId: 'uuid', within: 'uuid?' } as const
 const page = { before: 'uuid?', take: 'rows' } as const
 
-export const inScope = (at: Places<typeof scope>): SQL | undefined =>
+const inScope = (at: Places<typeof scope>): SQL | undefined =>
   and(
     ownedBy(grants.accountId, at.accountId),
     at.within && sql`(${grants.id} = ${at.within} or ${grants.ancestorIds} @> array[${at.within}])`,
@@ -172,4 +173,76 @@ export const lockDependents = async (tx: Tx, grant: GrantRecord): Promise<GrantR
     last = [...below, ...derived]
   }
   return chain
+}
+
+export type ApiKeyRecord = typeof apiKeys.$inferSelect
+export type KeyWithGrant = { key: ApiKeyRecord; grant: GrantRecord }
+
+const keysWithGrants = (orm: QueryBuilder) =>
+  orm.select({ key: apiKeys, grant: grants }).from(apiKeys).innerJoin(grants, eq(grants.id, apiKeys.grantId))
+
+const selectKey = (orm: QueryBuilder, at: Places<typeof one>) =>
+  keysWithGrants(orm).where(and(eq(apiKeys.id, at.id), inScope(at)))
+
+const keyById = prepare('api_keys.by_id', one, selectKey, 'joined')
+const lockKeyById = prepare('api_keys.lock', one, (orm, at) => selectKey(orm, at).for('update'))
+
+export const findKey = (db: Db, scope: GrantScope, id: Uuid): Promise<KeyWithGrant | undefined> =>
+  first(db, keyById, { id, ...scope })
+
+/** The grant's lock guards its keys: of two changes at the same time, the second sees the first. */
+export const lockKey = (tx: Tx, scope: GrantScope, id: Uuid): Promise<KeyWithGrant | undefined> =>
+  first(tx, lockKeyById, { id, ...scope })
+
+const listOfKeys = prepare(
+  'api_keys.list',
+  { ...scope, ...page },
+  (orm, at) =>
+    newestFirst(
+      keysWithGrants(orm),
+      { owner: apiKeys.accountId, id: apiKeys.id },
+      at,
+      ownedBy(apiKeys.accountId, at.accountId),
+      inScope(at),
+    ),
+  'page',
+)
+
+export const listKeys = (db: Db, scope: GrantScope, page: PageRequest): Promise<KeyWithGrant[]> =>
+  db.run(listOfKeys, { ...scope, ...page })
+
+const owner = prepare('api_keys.owner', { id: 'uuid' }, (orm, at) =>
+  orm.select({ accountId: apiKeys.accountId, grantId: apiKeys.grantId }).from(apiKeys).where(eq(apiKeys.id, at.id)),
+)
+
+/** Without a scope, for operators. */
+export const findKeyOwner = (db: Db, id: Uuid): Promise<Pick<ApiKeyRecord, 'accountId' | 'grantId'> | undefined> =>
+  first(db, owner, { id })
+
+const beginning = prepare(
+  'api_keys.beginning',
+  { start: 'text', end: 'text' },
+  (orm, at) =>
+    keysWithGrants(orm)
+      .where(and(gte(apiKeys.lookup, at.start), lt(apiKeys.lookup, at.end)))
+      .orderBy(apiKeys.lookup)
+      .limit(100),
+  'pool',
+)
+
+/** The keys of any account that begin like a text that was found somewhere; a whole key finds itself alone. For operators. */
+export const findKeysThatBegin = async (db: Db, start: KeyStart): Promise<KeyWithGrant[]> => {
+  // Hex digits: all that begin like this come before the first letter that is none.
+  const rows = await db.run(beginning, { start: start.lookup, end: `${start.lookup}g` })
+  rows.sort((one, other) => (one.key.id < other.key.id ? 1 : -1))
+  return rows.filter(({ key }) => start.whole === null || equalBytes(hashApiKey(start.whole, key.salt), key.hash))
+}
+
+/** When the last of a grant's keys ends; null when one of them has no end. Every end is known when a key is written. */
+export const lastKeyEnd = async (db: Db, grantId: Uuid): Promise<Date | null> => {
+  const [row] = await db.query<{ endless: boolean; ends_at: Date }>(
+    `select bool_or(least(revoked_at, expires_at) is null) as endless, max(least(revoked_at, expires_at)) as ends_at from api_keys where grant_id = $1`,
+    [grantId],
+  )
+  return !row || row.endless ? null : row.ends_at
 }

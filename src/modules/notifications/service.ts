@@ -1,10 +1,16 @@
+import { and, eq, sql } from 'drizzle-orm'
+import { effectivePermissions, type Permission } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
+import type { Db } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
+import { prepare } from '../../db/prepare.ts'
+import { grants } from '../../db/tables/grants.ts'
+import { members } from '../../db/tables/workspaces.ts'
 import { eventsAfter, eventsBefore, findEvent, type Position, readPast, type StoredEvent } from '../../events/read.ts'
 import type { FanOut } from '../../events/stream.ts'
 import type { StreamPlaces } from '../../events/stream-places.ts'
 import { filterOf, type TypeFilter, type TypePattern } from '../../events/types.ts'
-import { audienceOf, mayRead, type Reader } from '../../events/visibility.ts'
+import { audienceOf, mayRead, type Reader, readerOf } from '../../events/visibility.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { SseConnection } from '../../http/sse.ts'
 import { daysAfter } from '../../lib/clock.ts'
@@ -12,7 +18,37 @@ import { Refusal } from '../../lib/errors.ts'
 import { parseId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import { frameOf, resetFrame } from './present.ts'
-import { findReader } from './queries.ts'
+
+const memberships = prepare('notifications.memberships', { accountId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ workspaceId: members.workspaceId, role: members.role })
+    .from(members)
+    .where(and(eq(members.accountId, at.accountId), eq(members.status, 'active'))),
+)
+/** Found by the root of the tree: one on all ancestors would need bitmaps, which the connections' settings switch off. */
+const descendants = prepare('notifications.descendants', { rootId: 'uuid', grantId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: grants.id })
+    .from(grants)
+    .where(and(sql`${grants.ancestorIds}[1] = ${at.rootId}`, sql`${grants.ancestorIds} @> array[${at.grantId}]`)),
+)
+
+/** The events that this principal may read now. */
+export const findReader = async (db: Db, principal: Principal): Promise<Reader> => {
+  const { accountId, grant } = principal
+  const [rows, below] = await Promise.all([
+    db.run(memberships, { accountId }),
+    grant ? db.run(descendants, { rootId: grant.lineage[0] ?? grant.id, grantId: grant.id }) : [],
+  ])
+  const permissions = new Map<Uuid, ReadonlySet<Permission>>(
+    rows.map((row) => [row.workspaceId, effectivePermissions(row.role, null)]),
+  )
+  return readerOf(
+    principal,
+    permissions,
+    below.map((row) => row.id),
+  )
+}
 
 /** An event that this reader may read and that is still stored. Another tenant's counts as unknown. */
 const findOwnEvent = async (

@@ -1,5 +1,7 @@
-import type { Tx } from '../../db/client.ts'
+import { sql } from 'drizzle-orm'
+import { inTx, type Tx } from '../../db/client.ts'
 import { prepareUpdate } from '../../db/prepare-write.ts'
+import { suspenseItems } from '../../db/tables/rails.ts'
 import { topups } from '../../db/tables/topups.ts'
 import { requireMove } from '../../db/transitions.ts'
 import { appendEvents, type NewEvent } from '../../events/append.ts'
@@ -9,13 +11,14 @@ import type { EventType } from '../../events/types.ts'
 import { type Reference, transfer } from '../../ledger/ledger.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import type { Failure } from '../../lib/failure-codes.ts'
-import { formatId } from '../../lib/ids.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../lib/money.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { actorOf, type EvidenceSource, type Verdict } from '../attempts/attempt.ts'
 import { takenReceipts } from '../attempts/queries.ts'
+import { sweepOf } from '../for-each-row.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
-import type { TopupRecord } from './queries.ts'
+import { lockTopupWithAccount, type TopupRecord } from './queries.ts'
 import { moveTopup } from './rules.ts'
 import type { Topup } from './schema.ts'
 
@@ -182,3 +185,35 @@ export const settleTopup = async (
   }
   return applied(write(tx, step, { providerReceipt: receipt }, { action: 'topup.receipt' }))
 }
+
+const expire = async (tx: Tx, id: Uuid): Promise<void> => {
+  const topup = await lockTopupWithAccount(tx, id)
+  if (topup.status !== 'pending') return
+  const { at } = tx
+  const expired = changeTopup(tx, topup, { status: 'expired', completedAt: at }, at)
+  await appendEvents(tx, [topupEvent('topup.expired', expired)])
+  await audit(tx, { accountId: null, origin: null, way: 'timer' }, at, {
+    action: 'topup.expired',
+    workspaceId: topup.workspaceId,
+    subject: { type: 'topup', id },
+    before: { status: topup.status },
+    after: { status: expired.status },
+  })
+}
+
+/**
+ * Ends the waiting only: a success that is proven later is credited all the same. What was paid with another amount is in suspense: until a
+ * person has decided, the top-up has not expired.
+ */
+export const expireTopups = sweepOf(
+  'topups.expire',
+  {
+    id: topups.id,
+    due: topups.expiresAt,
+    where: [
+      sql`${topups.status} = 'pending'`,
+      sql`not exists (select from ${suspenseItems} where ${suspenseItems.subjectId} = ${topups.id} and ${suspenseItems.resolvedAt} is null)`,
+    ],
+  },
+  (deps, { id }) => inTx(deps.db, (tx) => expire(tx, id)),
+)

@@ -9,19 +9,22 @@ import { audit } from '../../events/audit.ts'
 import { type Clock, daysAfter } from '../../lib/clock.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
-import { publishMemberEvent } from './events.ts'
+import { checkInvitedRole, rolesSince } from './member-rules.ts'
+import { lockMembership, publishMemberEvent, requireOpen, requireUndelegated } from './membership.ts'
+import { invitationStatus, type PreviewedInvitation, presentInvitation } from './present.ts'
 import {
   findInvitation,
   findInvitationByToken,
   findInviterName,
+  findMembership,
+  findWorkspace,
   type InvitationRecord,
   isAddressee,
   isMember,
-} from './invitation-queries.ts'
-import { checkInvitedRole, rolesSince } from './member-rules.ts'
-import { lockMembership, requireOpen, requireUndelegated } from './membership.ts'
-import { invitationStatus, type PreviewedInvitation, presentInvitation } from './present.ts'
-import { findMembership, findWorkspace, lockWorkspace, type WorkspaceMembership, type WorkspaceRecord } from './queries.ts'
+  lockWorkspace,
+  type WorkspaceMembership,
+  type WorkspaceRecord,
+} from './queries.ts'
 import type { CreateInvitation } from './schema.ts'
 
 const insertRow = prepareInsert('invitations.insert', invitations)

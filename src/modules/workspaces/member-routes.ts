@@ -4,11 +4,10 @@ import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import type { Parts } from '../parts.ts'
-import { listInvitations } from './invitation-queries.ts'
 import { acceptInvitation, createInvitation, previewInvitation, revokeInvitation } from './invitation-service.ts'
-import { accountOfMember, listMembers } from './member-queries.ts'
 import { type EndDelegations, removeMember, updateMember } from './member-service.ts'
 import { presentInvitation, presentMember, presentPreview, presentRemoved, presentWorkspaceView } from './present.ts'
+import { accountOfMember, listInvitations, listMembers } from './queries.ts'
 import {
   AcceptInvitation,
   CreateInvitation,

@@ -9,11 +9,9 @@ import { type Actor, audit } from '../../events/audit.ts'
 import { found, permissionMissing } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
-import { publishMemberEvent, publishMemberRemovedEvent } from './events.ts'
-import { countOwners, findMember, type NamedMember } from './member-queries.ts'
 import { addsRights, checkMemberChange, type MemberChange, rolesSince } from './member-rules.ts'
-import { lockMembership, requireOpen, requireUndelegated } from './membership.ts'
-import type { WorkspaceMembership } from './queries.ts'
+import { lockMembership, publishMemberEvent, publishMemberRemovedEvent, requireOpen, requireUndelegated } from './membership.ts'
+import { countOwners, findMember, type NamedMember, type WorkspaceMembership } from './queries.ts'
 import type { UpdateMember } from './schema.ts'
 
 const openBy = prepare('invitations.open_by', { workspaceId: 'uuid', accountId: 'uuid' }, (orm, at) =>

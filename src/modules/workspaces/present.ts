@@ -1,9 +1,7 @@
 import type { Principal } from '../../auth/principal.ts'
 import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
-import type { InvitationRecord } from './invitation-queries.ts'
-import type { NamedMember } from './member-queries.ts'
-import type { MemberRecord, WorkspaceRecord } from './queries.ts'
+import type { InvitationRecord, MemberRecord, NamedMember, WorkspaceRecord } from './queries.ts'
 import type { Invitation, InvitationPreview, Member, Workspace, WorkspaceView } from './schema.ts'
 
 export const workspaceStatus = (workspace: WorkspaceRecord): Workspace['status'] => {

@@ -1,13 +1,16 @@
-import { and, eq, getTableColumns, sql } from 'drizzle-orm'
+import { and, asc, count, eq, getTableColumns, or, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { type Db, first, type Tx } from '../../db/client.ts'
-import { newestFirst } from '../../db/list-queries.ts'
+import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
-import { selectRow } from '../../db/select-rows.ts'
-import { accounts } from '../../db/tables/accounts.ts'
-import { members, workspaces } from '../../db/tables/workspaces.ts'
+import { selectPage, selectRow } from '../../db/select-rows.ts'
+import { accounts, identities } from '../../db/tables/accounts.ts'
+import { emailKeyOf } from '../../db/tables/columns.ts'
+import { invitations, members, workspaces } from '../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../http/pagination.ts'
+import { emailKey } from '../../lib/email-key.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { parseWalletName, walletKeySql, walletKeys } from '../../lib/wallet-name.ts'
 
 /** `ownerStatus`: a workspace is stopped while the account whose money it spends is not active. */
 export type WorkspaceRecord = typeof workspaces.$inferSelect & { ownerStatus: typeof accounts.$inferSelect.status }
@@ -109,3 +112,114 @@ export const findHomeWorkspaceId = async (db: Db, accountId: Uuid): Promise<Uuid
   if (!row) throw new Error('an account has no personal workspace')
   return row.id
 }
+
+export type NamedMember = MemberRecord & { email: string | null; displayName: string | null; walletAddress: string | null }
+
+const firstWallet = sql<string | null>`(
+  select ${identities.subject} from ${identities}
+  where ${identities.accountId} = ${accounts.id} and ${identities.provider} = 'wallet' order by ${asc(identities.id)} limit 1)`
+
+const named = (orm: QueryBuilder) =>
+  orm
+    .select({ ...getTableColumns(members), email: accounts.email, displayName: accounts.displayName, walletAddress: firstWallet })
+    .from(members)
+    .innerJoin(accounts, eq(accounts.id, members.accountId))
+
+const membersOf = prepare(
+  'members.list',
+  { workspaceId: 'uuid', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    newestFirst(named(orm), { owner: members.workspaceId, id: members.id }, at, ownedBy(members.workspaceId, at.workspaceId)),
+  'page',
+)
+
+export const listMembers = (db: Db, workspaceId: Uuid, page: PageRequest): Promise<NamedMember[]> =>
+  db.run(membersOf, { workspaceId, ...page })
+
+const memberById = prepare('members.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
+  named(orm).where(and(eq(members.workspaceId, at.workspaceId), eq(members.id, at.id))),
+)
+
+export const findMember = (db: Db, workspaceId: Uuid, id: Uuid): Promise<NamedMember | undefined> =>
+  first(db, memberById, { workspaceId, id })
+
+/** The account of a membership: read before the locks, because that account's lock is one of them. */
+export const accountOfMember = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<Uuid[]> =>
+  (await findMember(db, workspaceId, id).then((member) => member && [member.accountId])) ?? []
+
+const owners = prepare('members.count_owners', { workspaceId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ owners: count() })
+    .from(members)
+    .where(and(eq(members.workspaceId, at.workspaceId), eq(members.role, 'owner'), eq(members.status, 'active'))),
+)
+
+export const countOwners = async (db: Db, workspaceId: Uuid): Promise<number> =>
+  (await first(db, owners, { workspaceId }))?.owners ?? 0
+
+export type InvitationRecord = typeof invitations.$inferSelect
+
+export const listInvitations = selectPage('invitations.list', invitations, invitations.workspaceId)
+
+export const findInvitation = selectRow('invitations.by_id', invitations, ['workspaceId', 'id'])
+
+const byIds = prepare('invitations.by_ids', { ids: 'uuid[]' }, (orm, at) =>
+  orm.select().from(invitations).where(sql`${invitations.id} = any(${at.ids})`),
+)
+
+export const listInvitationsWith = async (db: Db, ids: readonly Uuid[]): Promise<InvitationRecord[]> =>
+  ids.length === 0 ? [] : db.run(byIds, { ids })
+
+export const findInvitationByToken = selectRow('invitations.by_token', invitations, ['tokenHash'])
+
+/** The addressee of an invitation: a verified e-mail or a wallet. An account proves either by an identity that is attached now. */
+type Addressee = { email: string | null; walletAddress: string | null }
+
+const keysOf = (walletAddress: string): string[] => {
+  const name = parseWalletName(walletAddress)
+  return name ? walletKeys(name) : []
+}
+
+const proof = { email: 'text?', wallets: 'text[]?' } as const
+
+const provenBy = ({ email, wallets }: Places<typeof proof>) =>
+  or(
+    email && and(eq(identities.emailVerified, true), eq(emailKeyOf(identities.email), email)),
+    wallets && and(eq(identities.provider, 'wallet'), sql`${sql.raw(walletKeySql('identities'))} = any(${wallets})`),
+  )
+
+const proofOf = ({ email, walletAddress }: Addressee) => ({
+  email: email === null ? null : emailKey(email),
+  wallets: walletAddress === null ? null : keysOf(walletAddress),
+})
+
+const identityOf = prepare('invitations.addressee', { accountId: 'uuid', ...proof }, (orm, at) =>
+  orm
+    .select({ id: identities.id })
+    .from(identities)
+    .where(and(eq(identities.accountId, at.accountId), provenBy(at)))
+    .limit(1),
+)
+
+export const isAddressee = async (db: Db, accountId: Uuid, addressee: Addressee): Promise<boolean> =>
+  (await db.run(identityOf, { accountId, ...proofOf(addressee) })).length > 0
+
+const memberWith = prepare('invitations.member', { workspaceId: 'uuid', ...proof }, (orm, at) =>
+  orm
+    .select({ id: members.id })
+    .from(members)
+    .innerJoin(accounts, eq(accounts.id, members.accountId))
+    .innerJoin(identities, eq(identities.accountId, accounts.id))
+    .where(and(eq(members.workspaceId, at.workspaceId), provenBy(at)))
+    .limit(1),
+)
+
+export const isMember = async (tx: Tx, workspaceId: Uuid, addressee: Addressee): Promise<boolean> =>
+  (await tx.run(memberWith, { workspaceId, ...proofOf(addressee) })).length > 0
+
+const nameOf = prepare('invitations.inviter', { accountId: 'uuid' }, (orm, at) =>
+  orm.select({ name: accounts.displayName }).from(accounts).where(eq(accounts.id, at.accountId)),
+)
+
+export const findInviterName = async (db: Db, accountId: Uuid): Promise<string | null> =>
+  (await first(db, nameOf, { accountId }))?.name ?? null

@@ -14,8 +14,14 @@ import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, zoneChangesAt } from '../../policy/calendar.ts'
 import { type Operator, refuseOwnAccount } from '../operators.ts'
 import type { Parts } from '../parts.ts'
-import { publishMemberEvent, publishWorkspaceEvent, publishWorkspaceStatusEvent } from './events.ts'
-import { lockMembership, requireOpen, requireUndelegated } from './membership.ts'
+import {
+  lockMembership,
+  publishMemberEvent,
+  publishWorkspaceEvent,
+  publishWorkspaceStatusEvent,
+  requireOpen,
+  requireUndelegated,
+} from './membership.ts'
 import {
   findMembership,
   findWorkspace,
