@@ -79,6 +79,16 @@ const deadSettings = (text: string): string[] =>
 const deadAlerts = (text: string): string[] =>
   [...text.matchAll(/alert `([A-Z]\w+)`/g)].flatMap(([, name = '']) => (alerts.has(name) ? [] : name))
 
+/** Names of metrics, codes, states, tables and log lines that no source has. PostgreSQL has names of its own. */
+const words = new Set(
+  files.filter((path) => /^(src|deploy)\/.*\.(ts|yml|cfg|env)$/.test(path)).flatMap((path) => read(path).match(/\w+/g) ?? []),
+)
+const ofPostgres = /^(pg_|recovery_|restore_)/
+const deadWords = (text: string): string[] =>
+  [...text.replace(/```[\s\S]*?```/g, '').matchAll(/`([^`\n]+)`/g)]
+    .flatMap(([, code = '']) => code.match(/\b[a-z]+(?:_[a-z0-9]+)+\b/g) ?? [])
+    .filter((name) => !ofPostgres.test(name) && !words.has(name))
+
 describe('every page', () => {
   it.each(pages)('%s has no dead links, and names files that exist', (page) => {
     expect([...deadLinks(page, read(page)), ...deadNames(read(page))]).toEqual([])
@@ -87,6 +97,11 @@ describe('every page', () => {
   it.each(pages)('%s names commands, settings and alerts that exist', (page) => {
     const text = read(page)
     expect([...deadCommands(text), ...deadSettings(text), ...deadAlerts(text)]).toEqual([])
+  })
+
+  const forOperators = pages.filter((path) => /^docs\/(runbooks\/.*|administration|failover|operations|upgrades)\.md$/.test(path))
+  it.each(forOperators)('%s, for operators, names metrics, codes and columns that exist', (page) => {
+    expect(deadWords(read(page))).toEqual([])
   })
 
   it('of docs/ has at most 200 lines, but for the tables that are generated', () => {
@@ -104,6 +119,7 @@ describe('every page', () => {
       'payments forget x',
     ])
     expect(deadSettings('`PUBLIC_URL`, `ORDER_KEY_FILE` and `NO_SETTING=1`')).toEqual(['NO_SETTING'])
+    expect(deadWords('`rail_up` and `no_such_metric`')).toEqual(['no_such_metric'])
     expect(deadAlerts('the alert `BooksDiffer`, the alert `NoAlert`')).toEqual(['NoAlert'])
     expect(deadNames('`client.ts`, `db/client.ts` and `db/nothing.ts`')).toEqual(['db/nothing.ts'])
   })
