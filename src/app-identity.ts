@@ -1,14 +1,17 @@
-import { createGithub, type GithubOptions, githubApiUrl, githubUrl } from './auth/providers/github.ts'
 import {
+  createGithub,
   createGoogle,
   discover,
+  type GithubOptions,
   type GoogleOptions,
+  githubApiUrl,
+  githubUrl,
   googleEndpoints,
   googleIssuer,
   googleTokenIssuers,
+  type IdentityProviders,
   issuerForms,
-} from './auth/providers/google.ts'
-import type { IdentityProviders } from './auth/providers/provider.ts'
+} from './auth/providers.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
 import { createIdentitySandbox, sandboxIssuerPrefix } from './dev/sandbox/identity.ts'

@@ -1,10 +1,176 @@
+import { createSign, generateKeyPair, type KeyObject, randomUUID } from 'node:crypto'
+import { promisify } from 'node:util'
 import formbody from '@fastify/formbody'
-import type { GithubOptions } from '../../auth/providers/github.ts'
-import type { GoogleOptions } from '../../auth/providers/google.ts'
+import { z } from 'zod'
+import type { GithubOptions, GoogleOptions } from '../../auth/providers.ts'
 import type { App } from '../../http/app-type.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { createSandboxGithub } from './identity-github.ts'
-import { createSandboxGoogle } from './identity-google.ts'
+import {
+  type Consent,
+  createCodes,
+  githubIdOf,
+  githubLoginOf,
+  googleSubjectOf,
+  registerAuthorizePage,
+  type SandboxPerson,
+} from './identity-page.ts'
+
+type ProviderAddresses = {
+  /** Where browsers and this process reach the provider: the same server by its public name and by its own address. */
+  browserUrl: string
+  selfUrl: string
+  path: string
+  redirectUri: string
+  clock: Clock
+}
+
+const tokenSeconds = 3600
+
+const TokenRequest = z.object({
+  code: z.string(),
+  redirect_uri: z.string(),
+  code_verifier: z.string().min(43),
+  client_id: z.string(),
+  client_secret: z.string(),
+})
+const GoogleTokenRequest = TokenRequest.extend({ grant_type: z.literal('authorization_code') })
+
+const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+type Keys = { publicKey: KeyObject; privateKey: KeyObject; kid: string }
+
+/** Created when first needed: an RSA key takes longer than the rest of a start. */
+const createKeys = () => {
+  let keys: Promise<Keys> | undefined
+  return (): Promise<Keys> => {
+    keys ??= promisify(generateKeyPair)('rsa', { modulusLength: 2048 }).then((pair) => ({ ...pair, kid: randomUUID() }))
+    return keys
+  }
+}
+
+const sign = ({ privateKey, kid }: Keys, claims: object): string => {
+  const signed = `${encode({ alg: 'RS256', typ: 'JWT', kid })}.${encode(claims)}`
+  return `${signed}.${createSign('RSA-SHA256').update(signed).sign(privateKey).toString('base64url')}`
+}
+
+/** Google as OpenID Connect describes it: discovery, authorize, token with an RS256 ID token, keys. */
+const createSandboxGoogle = ({ browserUrl, selfUrl, path, redirectUri, clock }: ProviderAddresses) => {
+  const issuer = browserUrl + path
+  const client = { clientId: 'sandbox.google', clientSecret: randomUUID(), redirectUri }
+  const codes = createCodes(clock)
+  const keys = createKeys()
+  const config = { internal: true, access: 'public' as const }
+
+  const idToken = async ({ person, nonce }: Consent): Promise<string> => {
+    const now = Math.floor(clock.now().getTime() / 1000)
+    const { clientId: audience } = client
+    const { name, email, verified } = person
+    const times = { iat: now, exp: now + tokenSeconds }
+    const claims = {
+      iss: issuer,
+      aud: audience,
+      azp: audience,
+      sub: googleSubjectOf(person),
+      email,
+      email_verified: verified,
+      name,
+    }
+    return sign(await keys(), { ...claims, ...times, ...(nonce !== null && { nonce }) })
+  }
+
+  const register = (app: App): void => {
+    registerAuthorizePage(app, { title: 'Google', path: `${path}/authorize`, client, codes })
+    app.get(`${path}/.well-known/openid-configuration`, { config, schema: { hide: true } }, async (_request, reply) =>
+      reply.send({
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/keys`,
+        response_types_supported: ['code'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256'],
+        code_challenge_methods_supported: ['S256'],
+      }),
+    )
+    app.get(`${path}/keys`, { config, schema: { hide: true } }, async (_request, reply) => {
+      const { publicKey, kid } = await keys()
+      return reply.send({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' }] })
+    })
+    app.post(`${path}/token`, { config, schema: { hide: true } }, async (request, reply) => {
+      const tokenRequest = GoogleTokenRequest.safeParse(request.body)
+      if (!tokenRequest.success) return reply.code(400).send({ error: 'invalid_request' })
+      const { code, redirect_uri, code_verifier, client_id, client_secret } = tokenRequest.data
+      if (client_id !== client.clientId || client_secret !== client.clientSecret)
+        return reply.code(401).send({ error: 'invalid_client' })
+      const consent = codes.redeem(code, redirect_uri, code_verifier)
+      if (!consent) return reply.code(400).send({ error: 'invalid_grant' })
+      const token = { access_token: randomUUID(), token_type: 'Bearer', expires_in: tokenSeconds, scope: 'openid email profile' }
+      return reply.send({ ...token, id_token: await idToken(consent) })
+    })
+  }
+
+  const options: GoogleOptions = {
+    clientId: client.clientId,
+    clientSecret: client.clientSecret,
+    issuer: 'sandbox:google',
+    tokenIssuers: [issuer],
+    endpoints: async () => ({
+      authorize: `${issuer}/authorize`,
+      token: `${selfUrl}${path}/token`,
+      keys: `${selfUrl}${path}/keys`,
+    }),
+  }
+  return { register, options }
+}
+
+/** GitHub as its documents describe it: a refused code is answered with 200 and an error, and e-mails have their own endpoint. */
+const createSandboxGithub = ({ browserUrl, selfUrl, path, redirectUri, clock }: ProviderAddresses) => {
+  const client = { clientId: 'sandbox.github', clientSecret: randomUUID(), redirectUri }
+  const codes = createCodes(clock)
+  const signedIn = new Map<string, SandboxPerson>()
+  const config = { internal: true, access: 'public' as const }
+
+  const personOf = (authorization: string | undefined): SandboxPerson | undefined =>
+    signedIn.get(/^Bearer (\S+)$/.exec(authorization ?? '')?.[1] ?? '')
+
+  const register = (app: App): void => {
+    registerAuthorizePage(app, { title: 'GitHub', path: `${path}/login/oauth/authorize`, client, codes })
+    app.post(`${path}/login/oauth/access_token`, { config, schema: { hide: true } }, async (request, reply) => {
+      const tokenRequest = TokenRequest.safeParse(request.body)
+      if (!tokenRequest.success) return reply.send({ error: 'bad_verification_code' })
+      const { code, redirect_uri, code_verifier, client_id, client_secret } = tokenRequest.data
+      if (client_id !== client.clientId || client_secret !== client.clientSecret)
+        return reply.send({ error: 'incorrect_client_credentials' })
+      const consent = codes.redeem(code, redirect_uri, code_verifier)
+      if (!consent) return reply.send({ error: 'bad_verification_code' })
+      const token = `gho_${randomUUID()}`
+      signedIn.set(token, consent.person)
+      return reply.send({ access_token: token, token_type: 'bearer', scope: 'read:user,user:email' })
+    })
+    app.get(`${path}/api/user`, { config, schema: { hide: true } }, async (request, reply) => {
+      const person = personOf(request.headers.authorization)
+      if (!person) return reply.code(401).send({ message: 'Bad credentials' })
+      return reply.send({ id: githubIdOf(person), login: githubLoginOf(person), name: person.name, email: null })
+    })
+    app.get(`${path}/api/user/emails`, { config, schema: { hide: true } }, async (request, reply) => {
+      const person = personOf(request.headers.authorization)
+      if (!person) return reply.code(401).send({ message: 'Bad credentials' })
+      const { email, verified } = person
+      const other = { email: `${githubIdOf(person)}@users.noreply.example.com`, primary: false, verified: true, visibility: null }
+      return reply.send([other, { email, primary: true, verified, visibility: 'private' }])
+    })
+  }
+
+  const options: GithubOptions = {
+    clientId: client.clientId,
+    clientSecret: client.clientSecret,
+    issuer: 'sandbox:github',
+    authorizeUrl: `${browserUrl}${path}/login/oauth/authorize`,
+    tokenUrl: `${selfUrl}${path}/login/oauth/access_token`,
+    apiUrl: `${selfUrl}${path}/api`,
+  }
+  return { register, options }
+}
 
 export const sandboxIdentityPath = '/sandbox/identity'
 /** The prefix of the issuers of simulated identities; no real issuer has it. */

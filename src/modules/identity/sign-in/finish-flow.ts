@@ -1,11 +1,6 @@
 import { isCredentialActive } from '../../../auth/credential.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
-import {
-  type IdentityProviders,
-  type ProvenSubject,
-  type ProviderName,
-  providerFailed,
-} from '../../../auth/providers/provider.ts'
+import { type IdentityProviders, type ProvenSubject, type ProviderName, providerFailed } from '../../../auth/providers.ts'
 import type { Config } from '../../../config.ts'
 import { lockAccount } from '../../../db/account-lock.ts'
 import { inTx, type Tx } from '../../../db/client.ts'

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type ProviderName, providerTitles } from '../../../auth/providers/provider.ts'
+import { type ProviderName, providerTitles } from '../../../auth/providers.ts'
 import type { App } from '../../../http/app-type.ts'
 import { originOf } from '../../../http/authenticate.ts'
 import { isNavigationFromOwnPage } from '../../../http/csrf.ts'

@@ -1,11 +1,6 @@
 import { isCredentialActive } from '../../../auth/credential.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
-import {
-  type IdentityProvider,
-  type IdentityProviders,
-  type ProviderName,
-  providerTitles,
-} from '../../../auth/providers/provider.ts'
+import { type IdentityProvider, type IdentityProviders, type ProviderName, providerTitles } from '../../../auth/providers.ts'
 import { equalBytes, sha256 } from '../../../auth/secrets.ts'
 import type { Derivations } from '../../../auth/vault.ts'
 import type { Config } from '../../../config.ts'

@@ -1,0 +1,283 @@
+import { z } from 'zod'
+import { Refusal } from '../lib/errors.ts'
+import { cleanName } from '../lib/text.ts'
+import { equalBytes, sha256 } from './secrets.ts'
+
+export type ProviderName = 'google' | 'github'
+export const providerTitles: Readonly<Record<ProviderName, string>> = { google: 'Google', github: 'GitHub' }
+
+/** Created by us for one flow. The provider returns `state` through the browser, and `nonce` in the token that it signs. */
+export type FlowSecrets = { state: string; nonce: string; verifier: string }
+
+/** The person who signed in, as the provider identifies them. */
+export type ProvenSubject = { subject: string; email: string | null; emailVerified: boolean; displayName: string | null }
+
+/** An authorization-code provider. Both calls may use the network: never inside a transaction. */
+export type IdentityProvider = {
+  /** The issuer under which its identities are stored. A sandbox's is never equal to a real one's. */
+  issuer: string
+  authorizationUrl: (flow: FlowSecrets, options: { redirectUri: string; chooseAccount: boolean }) => Promise<string>
+  /** Throws `invalid_request` when the code or its token does not belong to this flow, `provider_error` when the provider fails. */
+  redeem: (flow: FlowSecrets, answer: { code: string; redirectUri: string }) => Promise<ProvenSubject>
+}
+
+/** Where the browser begins an authorization-code flow, with PKCE. */
+export const authorizationUrl = (address: string, flow: FlowSecrets, parameters: Readonly<Record<string, string>>): string => {
+  const url = new URL(address)
+  const ofFlow = {
+    state: flow.state,
+    code_challenge: sha256(flow.verifier).toString('base64url'),
+    code_challenge_method: 'S256',
+    response_type: 'code',
+  }
+  for (const [name, value] of Object.entries({ ...parameters, ...ofFlow })) url.searchParams.set(name, value)
+  return url.href
+}
+
+export type IdentityProviders = Readonly<Record<ProviderName, IdentityProvider | null>>
+
+/** Without a cause on purpose: the libraries' messages hold codes and tokens, and a cause is logged. */
+export const providerFailed = (name: ProviderName, what: string): Refusal =>
+  new Refusal('provider_error', { message: `${providerTitles[name]} gave an answer that cannot be used: ${what}.` })
+
+export const notOfThisFlow = (name: ProviderName, what: string): Refusal =>
+  new Refusal('invalid_request', {
+    message: `${providerTitles[name]}'s answer does not belong to this sign-in: ${what}. Start again.`,
+  })
+
+const longestEmail = 320
+
+/** An e-mail in the form that is stored and compared; text that does not look like one gives none. */
+export const readEmail = (text: unknown): string | null =>
+  typeof text === 'string' && text.length <= longestEmail && /^[^\s@\u0000-\u001f\u007f]+@[^\s@\u0000-\u001f\u007f]+$/u.test(text)
+    ? text
+    : null
+
+/** A name as the provider shows it, made one of ours: a sign-in is not refused because of it. */
+export const readName = (text: unknown): string | null => (typeof text === 'string' ? cleanName(text) : null)
+
+export const timeoutMs = 10_000
+
+type ProviderResponse = { status: number; body: unknown }
+
+/** One request to a provider. It follows no redirect: that would send a token or a secret along. */
+export const requestProvider = async (name: ProviderName, url: string, init: RequestInit = {}): Promise<ProviderResponse> => {
+  try {
+    const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
+    return { status: response.status, body: await response.json().catch(() => undefined) }
+  } catch {
+    throw providerFailed(name, 'it cannot be reached')
+  }
+}
+
+export const requestJson = async <Schema extends z.ZodType>(
+  name: ProviderName,
+  schema: Schema,
+  url: string,
+  init: RequestInit = {},
+): Promise<z.output<Schema>> => {
+  const { status, body } = await requestProvider(name, url, init)
+  if (status !== 200) throw providerFailed(name, `HTTP ${status}`)
+  const read = schema.safeParse(body)
+  if (!read.success) throw providerFailed(name, 'its answer cannot be read')
+  return read.data
+}
+
+type GoogleEndpoints = { authorize: string; token: string; keys: string }
+
+export type GoogleOptions = {
+  clientId: string
+  clientSecret: string
+  /** The issuer under which its identities are stored. */
+  issuer: string
+  /** The issuers that an ID token may name. */
+  tokenIssuers: readonly string[]
+  endpoints: () => Promise<GoogleEndpoints>
+}
+
+export const googleIssuer = 'https://accounts.google.com'
+/** Google's ID tokens name it with and without the scheme. */
+export const googleTokenIssuers = [googleIssuer, 'accounts.google.com']
+export const googleEndpoints: GoogleEndpoints = {
+  authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
+  token: 'https://oauth2.googleapis.com/token',
+  keys: 'https://www.googleapis.com/oauth2/v3/certs',
+}
+
+const Discovery = z.object({ issuer: z.string(), authorization_endpoint: z.url(), token_endpoint: z.url(), jwks_uri: z.url() })
+
+/** A stand-in may write its issuer with a slash at its end. */
+export const issuerForms = (issuer: string): string[] => [issuer, `${issuer}/`]
+
+/** OpenID Connect Discovery, for a stand-in; read when it is needed, and kept after an answer. */
+export const discover = (issuer: string): (() => Promise<GoogleEndpoints>) => {
+  let known: GoogleEndpoints | undefined
+  return async () => {
+    if (known) return known
+    const document = await requestJson('google', Discovery, `${issuer}/.well-known/openid-configuration`)
+    if (!issuerForms(issuer).includes(document.issuer))
+      throw providerFailed('google', 'its discovery document names another issuer')
+    known = { authorize: document.authorization_endpoint, token: document.token_endpoint, keys: document.jwks_uri }
+    return known
+  }
+}
+
+const Claims = z.object({
+  sub: z.string().min(1).max(255),
+  nonce: z.string(),
+  email: z.unknown().optional(),
+  email_verified: z.unknown().optional(),
+  name: z.unknown().optional(),
+})
+
+const Tokens = z.object({ id_token: z.string().min(1) })
+
+const cacheSeconds = 3600
+/** Google's clock and ours may differ. */
+const toleranceSeconds = 300
+const maxAgeSeconds = 86_400
+
+/** The library is loaded at the first sign-in: many processes never have one. */
+const jose = () => import('jose')
+
+/** The provider's signing keys, kept for an hour; for an unknown key the list is read again at once, because keys rotate. */
+const keySetAt = async (url: string) => {
+  const { createRemoteJWKSet } = await jose()
+  return createRemoteJWKSet(new URL(url), { timeoutDuration: timeoutMs, cacheMaxAge: cacheSeconds * 1000, cooldownDuration: 0 })
+}
+
+export const createGoogle = ({ clientId, clientSecret, issuer, tokenIssuers, endpoints }: GoogleOptions): IdentityProvider => {
+  let keys: ReturnType<typeof keySetAt> | undefined
+
+  const exchange = async (code: string, verifier: string, redirectUri: string): Promise<string> => {
+    const { token } = await endpoints()
+    const body = new URLSearchParams({
+      client_id: clientId,
+      client_secret: clientSecret,
+      code,
+      code_verifier: verifier,
+      grant_type: 'authorization_code',
+      redirect_uri: redirectUri,
+    })
+    const answer = await requestProvider('google', token, { method: 'POST', body })
+    if (answer.status === 400) throw notOfThisFlow('google', 'the code is not accepted')
+    if (answer.status !== 200) throw providerFailed('google', `HTTP ${answer.status}`)
+    const tokens = Tokens.safeParse(answer.body)
+    if (!tokens.success) throw providerFailed('google', 'there is no ID token')
+    return tokens.data.id_token
+  }
+
+  /** The library checks signature, issuer, audience and times; the nonce ties the token to the browser's flow. */
+  const verify = async (idToken: string, nonce: string): Promise<ProvenSubject> => {
+    const { errors, jwtVerify } = await jose()
+    keys ??= keySetAt((await endpoints()).keys)
+    const { payload } = await jwtVerify(idToken, await keys, {
+      algorithms: ['RS256'],
+      audience: clientId,
+      issuer: [...tokenIssuers],
+      requiredClaims: ['exp'],
+      maxTokenAge: maxAgeSeconds,
+      clockTolerance: toleranceSeconds,
+    }).catch((error: unknown) => {
+      const ofKeys = [errors.JWKSInvalid, errors.JWKSTimeout].some((kind) => error instanceof kind)
+      const isRefused = error instanceof errors.JOSEError && error.code !== 'ERR_JOSE_GENERIC' && !ofKeys
+      throw isRefused ? notOfThisFlow('google', 'the ID token is not valid') : providerFailed('google', 'its keys cannot be read')
+    })
+    const claims = Claims.safeParse(payload)
+    if (!claims.success) throw notOfThisFlow('google', 'the ID token lacks what it must say')
+    const { sub, email, email_verified, name } = claims.data
+    if (!equalBytes(sha256(claims.data.nonce), sha256(nonce))) throw notOfThisFlow('google', 'the ID token is of another flow')
+    return { subject: sub, email: readEmail(email), emailVerified: email_verified === true, displayName: readName(name) }
+  }
+
+  return {
+    issuer,
+    authorizationUrl: async (flow, { redirectUri, chooseAccount }) =>
+      authorizationUrl((await endpoints()).authorize, flow, {
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        scope: 'openid email profile',
+        nonce: flow.nonce,
+        ...(chooseAccount && { prompt: 'select_account' }),
+      }),
+    redeem: async ({ verifier, nonce }, { code, redirectUri }) => verify(await exchange(code, verifier, redirectUri), nonce),
+  }
+}
+
+export type GithubOptions = {
+  clientId: string
+  clientSecret: string
+  /** The issuer under which its identities are stored. */
+  issuer: string
+  authorizeUrl: string
+  tokenUrl: string
+  apiUrl: string
+}
+
+export const githubUrl = 'https://github.com'
+export const githubApiUrl = 'https://api.github.com'
+
+const Token = z.union([z.object({ access_token: z.string().min(1) }), z.object({ error: z.string() })])
+const User = z.object({ id: z.number().int().positive(), login: z.string(), name: z.unknown().optional() })
+const Emails = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }))
+
+/** GitHub's error for a code that is unknown, used, expired or made for another verifier. */
+const badCodes = ['bad_verification_code', 'incorrect_code_verifier', 'invalid_grant']
+
+export const createGithub = (options: GithubOptions): IdentityProvider => {
+  const { clientId, clientSecret, issuer } = options
+  const headersOf = (token: string) => ({
+    accept: 'application/vnd.github+json',
+    authorization: `Bearer ${token}`,
+    'user-agent': 'payments-service',
+    'x-github-api-version': '2022-11-28',
+  })
+
+  const exchange = async (code: string, verifier: string, redirectUri: string): Promise<string> => {
+    const body = new URLSearchParams({
+      client_id: clientId,
+      client_secret: clientSecret,
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+    })
+    const init = { method: 'POST', headers: { accept: 'application/json', 'user-agent': 'payments-service' }, body }
+    // GitHub answers a refused code with 200 and an error in the body.
+    const answer = await requestJson('github', Token, options.tokenUrl, init)
+    if ('access_token' in answer) return answer.access_token
+    if (badCodes.includes(answer.error)) throw notOfThisFlow('github', 'the code is not accepted')
+    throw providerFailed('github', 'it refuses this service')
+  }
+
+  /** The primary address, if GitHub has verified it; none where the token may not read it. */
+  const primaryEmail = async (headers: Record<string, string>) => {
+    const { status, body } = await requestProvider('github', `${options.apiUrl}/user/emails`, { headers })
+    if (status === 403 || status === 404) return undefined
+    const emails = Emails.safeParse(body)
+    if (status !== 200 || !emails.success) throw providerFailed('github', 'its list of e-mails cannot be read')
+    return emails.data.find((email) => email.primary)
+  }
+
+  return {
+    issuer,
+    authorizationUrl: async (flow, { redirectUri, chooseAccount }) =>
+      authorizationUrl(options.authorizeUrl, flow, {
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        scope: 'read:user user:email',
+        ...(chooseAccount && { prompt: 'select_account' }),
+      }),
+    redeem: async ({ verifier }, { code, redirectUri }) => {
+      const headers = headersOf(await exchange(code, verifier, redirectUri))
+      const user = await requestJson('github', User, `${options.apiUrl}/user`, { headers })
+      const primary = await primaryEmail(headers)
+      const email = readEmail(primary?.email)
+      return {
+        subject: String(user.id),
+        email,
+        emailVerified: email !== null && primary?.verified === true,
+        displayName: readName(user.name) ?? readName(user.login),
+      }
+    },
+  }
+}
