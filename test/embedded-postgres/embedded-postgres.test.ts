@@ -75,7 +75,7 @@ const startElsewhere = async (dataDir: string, ids: { uid?: number; gid?: number
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   cleanups.push(() => end(child, 'stop'))
-  const died = once(child, 'exit').then(() => [JSON.stringify({ error: 'it ended without a word' })])
+  const died = once(child, 'close').then(() => [JSON.stringify({ error: 'it ended without a word' })])
   const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), died])
   const message: { url?: string; error?: string } = JSON.parse(line)
   return { child, ...message }

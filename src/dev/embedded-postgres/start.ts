@@ -54,7 +54,10 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const cluster = await openCluster(place)
   await replacePrevious(cluster, folder, options.logger)
   const { child, lock, port } = await startServer({ ...place, cluster, extra: options.settings ?? {} }, options.port)
-  await ensureDatabase(lock)
+  await ensureDatabase(lock).catch((cause: unknown) => {
+    // Another first start held the lock, stops this server, and so released it.
+    throw isCode(cause, '57P01') ? new StartupError(startedTwice(folder), { cause }) : cause
+  })
   const stop = stopper(child, lock, options.logger)
   return { url: urlOf(cluster.password, port), port, stop }
 }
