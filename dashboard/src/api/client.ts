@@ -29,20 +29,32 @@ const payments = new Payments({ baseUrl: location.origin, credentials: 'same-ori
 
 export type PathWith<M extends Method> = { [P in Path]: M extends MethodOf<P> ? P : never }[Path]
 type RequestOptions<P extends Path, M extends Method & MethodOf<P>> = {
-  params?: { path?: Record<string, string>; query?: Query<P, M> }
+  path?: Record<string, string>
+  query?: Query<P, M>
   body?: Body<P, M>
   headers?: Record<string, string>
 }
 
+/** What was answered, or the refusal as the pages show it. */
+const shown = async <Data>(answering: Promise<Data>): Promise<Data> => {
+  try {
+    return await answering
+  } catch (error) {
+    if (error instanceof PaymentsError) throw new ApiError(error)
+    throw error instanceof ConnectionError ? unreachable() : error
+  }
+}
+
 const by =
   <M extends Method>(method: M) =>
-  async <P extends PathWith<M>>(path: P, { params, headers, body }: RequestOptions<P, M & MethodOf<P>> = {}) => {
+  async <P extends PathWith<M>>(route: P, { path, query, headers, body }: RequestOptions<P, M & MethodOf<P>> = {}) => {
     const { 'Idempotency-Key': idempotencyKey, ...others } = headers ?? {}
     const key = idempotencyKey !== undefined && { idempotencyKey }
     const sent = body !== undefined && { body: withoutIsolation(body) }
-    const answer = await payments.call(method as M & MethodOf<P>, path, { ...params, ...sent, ...key, headers: others })
+    const asked = { ...(path && { path }), ...(query && { query }) }
+    const answer = await shown(payments.call(method as M & MethodOf<P>, route, { ...asked, ...sent, ...key, headers: others }))
     // A receipt is verified byte for byte.
-    return path.endsWith('/receipt') ? answer : isolateTexts(answer)
+    return route.endsWith('/receipt') ? answer : isolateTexts(answer)
   }
 
 /** The routes by method, typed by the API document. */
@@ -50,18 +62,9 @@ export const api = { GET: by('get'), POST: by('post'), PUT: by('put'), PATCH: by
 
 /** A list of payments in CSV, checked or paid. */
 export const paymentLists = {
-  check: (csv: string, options: ListOptions) => payments.batches.checkCsv(csv, options),
-  pay: (csv: string, options: ListOptions, idempotencyKey: string) => payments.batches.fromCsv(csv, options, { idempotencyKey }),
-}
-
-/** What was answered, or the refusal as the pages show it. */
-export const call = async <Data>(answering: Promise<Data>): Promise<Data> => {
-  try {
-    return await answering
-  } catch (error) {
-    if (error instanceof PaymentsError) throw new ApiError(error)
-    throw error instanceof ConnectionError ? unreachable() : error
-  }
+  check: (csv: string, options: ListOptions) => shown(payments.batches.checkCsv(csv, options)),
+  pay: (csv: string, options: ListOptions, idempotencyKey: string) =>
+    shown(payments.batches.fromCsv(csv, options, { idempotencyKey })),
 }
 
 /** For a request about a workspace other than this tab's. */

@@ -2,7 +2,7 @@ import { infiniteQueryOptions, keepPreviousData, type QueryKey, queryOptions } f
 import type { Answer, Item, MethodOf, Query } from '../../../client/src/route-types.ts'
 import type { eventPermissions } from '../../../src/events/types.ts'
 import type { PaymentStatus } from '../lib/status-words.ts'
-import { api, call, type PathWith } from './client.ts'
+import { api, type PathWith } from './client.ts'
 import { everyPage } from './every-page.ts'
 import { parametersOf } from './parameters.ts'
 import type { Schemas } from './types.ts'
@@ -23,8 +23,8 @@ type Page<P extends Readable> = { data: Item<P>[]; next_cursor: string | null }
 const reading = <P extends Readable>(
   queryKey: QueryKey,
   path: P,
-  params: { path?: Record<string, string>; query?: Query<P, Get<P>> } = {},
-) => queryOptions({ queryKey, queryFn: () => call(api.GET(path, { params })) as Promise<Answer<P, Get<P>>> })
+  asked: { path?: Record<string, string>; query?: Query<P, Get<P>> } = {},
+) => queryOptions({ queryKey, queryFn: () => api.GET(path, asked) as Promise<Answer<P, Get<P>>> })
 
 const byId = <P extends Readable>(queryKey: QueryKey, path: P, id: string) => reading(queryKey, path, { path: { id } })
 
@@ -45,7 +45,7 @@ const listing = <P extends Readable>(
     queryKey,
     queryFn: ({ pageParam: cursor }) => {
       const query: object = parametersOf({ ...filters, cursor })
-      return call(api.GET(path, { params: { query: query as Query<P, Get<P>> } })) as Promise<Page<P>>
+      return api.GET(path, { query: query as Query<P, Get<P>> }) as Promise<Page<P>>
     },
     ...pages,
     ...settings,
@@ -100,7 +100,7 @@ export const scheduledQuery = queryOptions({
   queryFn: () =>
     everyPage((cursor) => {
       const status: PaymentStatus[] = ['scheduled']
-      return call(api.GET('/v1/payments', { params: { query: parametersOf({ status, limit: 100, cursor }) } }))
+      return api.GET('/v1/payments', { query: parametersOf({ status, limit: 100, cursor }) })
     }),
 })
 export const paymentQuery = (id: string) => byId(['payment', id], '/v1/payments/{id}', id)
@@ -121,9 +121,9 @@ export const statementQuery = (month: string | undefined, own: boolean) =>
   infiniteQueryOptions({
     queryKey: ['history', 'statement', month, own],
     queryFn: async ({ pageParam }) => {
-      const params = { query: parametersOf({ from: month && `${month}-01`, limit: 100, cursor: pageParam }) }
-      if (own) return call(api.GET('/v1/accounts/me/statement', { params }))
-      const read = await call(api.GET('/v1/workspaces/current/statement', { params }))
+      const query = parametersOf({ from: month && `${month}-01`, limit: 100, cursor: pageParam })
+      if (own) return api.GET('/v1/accounts/me/statement', { query })
+      const read = await api.GET('/v1/workspaces/current/statement', { query })
       return { ...read, opening_balance_minor: null, closing_balance_minor: null }
     },
     ...pages,

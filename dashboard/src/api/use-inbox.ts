@@ -2,7 +2,7 @@ import { useQueries, useQuery } from '@tanstack/react-query'
 import { needsOpening } from '../lib/approval-cautions.ts'
 import { approvalSubject, counts } from '../lib/approval-subject.ts'
 import { permissionsOf, useSession } from '../shell/session.tsx'
-import { api, call, inWorkspace } from './client.ts'
+import { api, inWorkspace } from './client.ts'
 import { workspacesQuery } from './queries.ts'
 import type { Schemas } from './types.ts'
 
@@ -17,12 +17,10 @@ const mostPerWorkspace = 100
 export const inboxQuery = (workspaceId: string) => ({
   queryKey: ['inbox', workspaceId],
   queryFn: () =>
-    call(
-      api.GET('/v1/approvals', {
-        params: { query: { status: 'pending', limit: mostPerWorkspace } },
-        ...inWorkspace(workspaceId),
-      }),
-    ),
+    api.GET('/v1/approvals', {
+      query: { status: 'pending', limit: mostPerWorkspace },
+      ...inWorkspace(workspaceId),
+    }),
 })
 
 /** Whether this person is asked: no one whose decision counts already, and no one about a request of their own under separation of duties. */

@@ -2,7 +2,7 @@ import { useQueries } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { shortAddress } from '../lib/mask.ts'
 import { useSession } from '../shell/session.tsx'
-import { api, call, inWorkspace } from './client.ts'
+import { api, inWorkspace } from './client.ts'
 import type { Schemas } from './types.ts'
 
 type Member = Pick<Schemas['Member'], 'account_id' | 'display_name' | 'email' | 'wallet_address'>
@@ -30,7 +30,7 @@ export const usePeople = (workspaceIds?: readonly string[]): ((accountId: string
   return useQueries({
     queries: (workspaceIds ?? [workspace.id]).map((id) => ({
       queryKey: ['members', id],
-      queryFn: () => call(api.GET('/v1/workspaces/current/members', { params: { query: { limit: 100 } }, ...inWorkspace(id) })),
+      queryFn: () => api.GET('/v1/workspaces/current/members', { query: { limit: 100 }, ...inWorkspace(id) }),
       enabled: asked,
     })),
     combine: (results) => {

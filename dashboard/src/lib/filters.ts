@@ -1,4 +1,5 @@
 import { useSearchParams } from 'wouter'
+import { dayEnd, dayStart } from './time.ts'
 
 /** Filters live in the address, so that a view can be kept and shared. */
 export const useFilters = (apart: readonly string[] = []) => {
@@ -30,6 +31,8 @@ export const useFilters = (apart: readonly string[] = []) => {
       change((next) => {
         for (const [name, value] of Object.entries(values)) put(next, name, value)
       }),
+    /** From the first day to the last one, as a list is asked for them. */
+    days: { created_after: dayStart(params.get('from')), created_before: dayEnd(params.get('to')) },
     any: names.length > 0,
     count: names.length,
     clear: () =>

@@ -1,4 +1,4 @@
-import { api, call } from '../api/client.ts'
+import { api } from '../api/client.ts'
 import { chooseNotify, notifyChoices } from './notify.ts'
 
 const worker = '/push-worker.js'
@@ -24,10 +24,10 @@ const subscribe = async (key: string): Promise<PushSubscriptionJSON> => {
 /** Asks the person where the browser has not asked yet. False: they, or the browser, refused. */
 export const switchPushOn = async (account: string): Promise<boolean> => {
   if ((await Notification.requestPermission()) !== 'granted') return false
-  const { public_key: key } = await call(api.GET('/v1/push/key'))
+  const { public_key: key } = await api.GET('/v1/push/key')
   const { endpoint = '', keys } = await subscribe(key)
   const body = { endpoint, keys: { p256dh: keys?.p256dh ?? '', auth: keys?.auth ?? '' } }
-  const { id } = await call(api.POST('/v1/accounts/me/push-subscriptions', { body }))
+  const { id } = await api.POST('/v1/accounts/me/push-subscriptions', { body })
   chooseNotify({ push: { account, id }, asked: true })
   return true
 }
@@ -40,7 +40,7 @@ export const forgetPush = async (): Promise<void> => {
 }
 
 export const switchPushOff = async (id: string): Promise<void> => {
-  await call(api.DELETE('/v1/accounts/me/push-subscriptions/{id}', { params: { path: { id } } }))
+  await api.DELETE('/v1/accounts/me/push-subscriptions/{id}', { path: { id } })
   if (notifyChoices.get().push?.id === id) await forgetPush()
 }
 
@@ -48,6 +48,6 @@ export const switchPushOff = async (id: string): Promise<void> => {
 export const keepPush = async (account: string): Promise<void> => {
   const { push } = notifyChoices.get()
   if (push?.account !== account || !canPush() || Notification.permission !== 'granted') return
-  const { data } = await call(api.GET('/v1/accounts/me/push-subscriptions'))
+  const { data } = await api.GET('/v1/accounts/me/push-subscriptions')
   if (!data.some(({ id }) => id === push.id)) await switchPushOn(account)
 }

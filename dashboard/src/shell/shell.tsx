@@ -14,7 +14,7 @@ import type { LiveEvent } from '../live/connection.ts'
 import { connection, Live } from '../live/live.tsx'
 import { Palette } from '../palette/palette.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { Notice } from '../ui/layout.tsx'
+import { TextNotice } from '../ui/layout.tsx'
 import { announce } from '../ui/toast.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { BottomBar } from './bottom-bar.tsx'
@@ -165,22 +165,20 @@ const FrozenBanner = () => {
   const { workspace, account, membership, can } = useSession()
   const notes = [
     account.status === 'frozen' && (
-      <Notice key="account" tone="warn" title="This account is frozen">
-        <p className="quiet">Nothing can be sent or changed. Contact support. Payments already sent still arrive.</p>
-      </Notice>
+      <TextNotice key="account" tone="warn" title="This account is frozen">
+        Nothing can be sent or changed. Contact support. Payments already sent still arrive.
+      </TextNotice>
     ),
     workspace.status === 'frozen' && (
-      <Notice key="workspace" tone="info" title="This workspace is frozen">
-        <p className="quiet">
-          No payments or changes can be made. Payments already sent still arrive.{' '}
-          {can('workspace.manage') && <Link href="/workspace">Unfreeze</Link>}
-        </p>
-      </Notice>
+      <TextNotice key="workspace" tone="info" title="This workspace is frozen">
+        No payments or changes can be made. Payments already sent still arrive.{' '}
+        {can('workspace.manage') && <Link href="/workspace">Unfreeze</Link>}
+      </TextNotice>
     ),
     membership.status === 'suspended' && (
-      <Notice key="membership" tone="warn" title="Your membership here is suspended">
-        <p className="quiet">An owner or administrator can reinstate you.</p>
-      </Notice>
+      <TextNotice key="membership" tone="warn" title="Your membership here is suspended">
+        An owner or administrator can reinstate you.
+      </TextNotice>
     ),
   ].filter(Boolean)
   return notes.length > 0 ? (

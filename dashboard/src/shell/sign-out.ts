@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { chooseWorkspace } from '../api/chosen-workspace.ts'
-import { api, call } from '../api/client.ts'
+import { api } from '../api/client.ts'
 import { forgetDrafts } from '../lib/drafts.ts'
 import { notifyChoices } from '../lib/notify.ts'
 import { signInPath } from './paths.ts'
@@ -11,7 +11,7 @@ export const useSignOut = (to = '/') =>
     mutationFn: async () => {
       // The service ends the subscription with the session; the notices that are shown still are the browser's.
       if (notifyChoices.get().push) await import('../lib/push.ts').then(({ forgetPush }) => forgetPush()).catch(() => undefined)
-      return call(api.POST('/v1/auth/logout'))
+      return api.POST('/v1/auth/logout')
     },
     onSettled: () => {
       chooseWorkspace(null)

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { api, call } from '../api/client.ts'
+import { api } from '../api/client.ts'
 import { onProven, stepUp } from '../api/step-up.ts'
 import { useStore } from '../lib/store.ts'
 import { ProviderButtons } from '../pages/sign-in/provider-buttons.tsx'
@@ -10,14 +10,14 @@ import { WayButton } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Failure } from '../ui/failure.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { Notice } from '../ui/layout.tsx'
+import { Notice, TextNotice } from '../ui/layout.tsx'
 import { useWalletFlow } from '../wallet/wallet-flow.ts'
 import { WalletPicker } from '../wallet/wallet-picker.tsx'
 import { confirmedPath } from './paths.ts'
 
 type Asked = 'no' | 'in a window' | { blocked: string }
 
-const startProof = () => call(api.POST('/v1/auth/proof/options'))
+const startProof = () => api.POST('/v1/auth/proof/options')
 
 /** Shown where a passkey was there before this session began: others prove nothing of it. */
 const ByPasskey = ({ onProven }: { onProven: () => void }) => {
@@ -26,7 +26,7 @@ const ByPasskey = ({ onProven }: { onProven: () => void }) => {
     // A challenge of its own, as the dialog may have been open for long.
     mutationFn: async () => {
       const passkey = await answerWithPasskey(await startProof())
-      return call(api.POST('/v1/auth/proof', { body: { passkey } }))
+      return api.POST('/v1/auth/proof', { body: { passkey } })
     },
     onSuccess: onProven,
   })
@@ -45,7 +45,7 @@ const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
   const [asked, setAsked] = useState<Asked>('no')
   const flow = useWalletFlow({
     prepare: prepareSignIn(),
-    send: ({ message, signature }) => call(api.POST('/v1/auth/wallet/verify', { body: { message, signature } })),
+    send: ({ message, signature }) => api.POST('/v1/auth/wallet/verify', { body: { message, signature } }),
     done: () => answer(true),
   })
   useEffect(() => onProven(() => answer(true)), [answer])
@@ -71,9 +71,9 @@ const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
       <ByPasskey onProven={() => answer(true)} />
       <ProviderButtons returnTo={confirmedPath} verb="Confirm with" begin={begin} />
       {asked === 'in a window' && (
-        <Notice title="Continue in the window that has opened" live>
-          <p className="quiet">This page goes on by itself when you are done there.</p>
-        </Notice>
+        <TextNotice title="Continue in the window that has opened" live>
+          This page goes on by itself when you are done there.
+        </TextNotice>
       )}
       {typeof asked === 'object' && (
         <Notice tone="warn" title="The browser blocked the window" live>

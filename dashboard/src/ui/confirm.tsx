@@ -37,7 +37,7 @@ export const Confirm = <Result,>({
     },
   })
   return (
-    <FormDialog {...dialog} making={making} red={!harmless} onSubmit={() => making.mutate()} onClose={onClose}>
+    <FormDialog {...dialog} making={making} red={!harmless} onClose={onClose}>
       <div className="quiet stack-s">{children}</div>
     </FormDialog>
   )

@@ -68,22 +68,22 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
   )
 }
 
-type FormDialogProps = Required<Pick<DialogProps, 'title' | 'onClose' | 'onSubmit' | 'children'>> &
-  Pick<DialogProps, 'wide' | 'ready'> & {
-    /** What the button says. */
-    action: string
-    making: Making
-    /** It takes something away. */
-    red?: boolean
-    /** The label of the other button, where "Cancel" could mean the action itself; or another button in its place. */
-    keep?: ReactNode
-  }
+type FormDialogProps = Pick<DialogProps, 'title' | 'onClose' | 'children' | 'wide' | 'ready'> & {
+  /** What the button says. */
+  action: string
+  making: Making
+  /** It takes something away. */
+  red?: boolean
+  /** The label of the other button, where "Cancel" could mean the action itself; or another button in its place. */
+  keep?: ReactNode
+}
 
 /** A form in a dialog: its fields, what went wrong, and the button that sends it. */
 export const FormDialog = ({ action, making, red = false, keep = 'Cancel', children, ...dialog }: FormDialogProps) => (
   <Dialog
     {...dialog}
     busy={making.isPending}
+    onSubmit={() => making.mutate()}
     footer={
       <>
         {typeof keep === 'string' ? <Button onClick={dialog.onClose}>{keep}</Button> : keep}

@@ -42,18 +42,17 @@ export const Form = ({ className, ready = true, busy, onSubmit, children }: Form
   )
 }
 
-type FormCardProps = Required<Pick<FormProps, 'onSubmit' | 'children'>> &
-  Pick<FormProps, 'ready' | 'className'> & {
-    title?: string
-    /** What the button says. */
-    action: ReactNode
-    making: Making
-    large?: boolean
-  }
+type FormCardProps = Pick<FormProps, 'ready' | 'className' | 'children'> & {
+  title?: string
+  /** What the button says. */
+  action: ReactNode
+  making: Making
+  large?: boolean
+}
 
 /** A form that is a card: its fields, what went wrong, and the button that sends it. */
 export const FormCard = ({ title, action, making, ready = true, large = false, children, ...form }: FormCardProps) => (
-  <Form ready={ready} busy={making.isPending} {...form}>
+  <Form ready={ready} busy={making.isPending} onSubmit={() => making.mutate()} {...form}>
     <Card
       {...(title !== undefined && { title })}
       footer={

@@ -87,6 +87,13 @@ export const Notice = ({ tone = 'plain', title, children, live = false }: Notice
   </div>
 )
 
+/** A notice that is one sentence or two. */
+export const TextNotice = ({ children, ...notice }: NoticeProps) => (
+  <Notice {...notice}>
+    <p className="quiet">{children}</p>
+  </Notice>
+)
+
 type EmptyProps = { icon: IconName; tone?: Tone; title: string; heading?: boolean; children?: ReactNode; actions?: ReactNode }
 
 /** What stands where nothing else does. */

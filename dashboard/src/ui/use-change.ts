@@ -3,8 +3,8 @@ import { adviceFor, messageOf } from '../api/advice.ts'
 import { useIdempotencyKey } from '../lib/idempotency.ts'
 import { announce } from './toast.tsx'
 
-/** What a form or a button shows of a change while it is made, and after it has failed. */
-export type Making = { isPending: boolean; error: unknown }
+/** A change that a form makes: how it is sent, and what is shown of it meanwhile and after it has failed. */
+export type Making = { isPending: boolean; error: unknown; mutate: () => void }
 
 type Settings<Result, Input> = {
   /** What is announced once the change is made. */

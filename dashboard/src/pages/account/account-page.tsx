@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { chooseNotify, notifyChoices } from '../../lib/notify.ts'
 import { shortcutsOn, switchShortcuts } from '../../lib/shortcuts.ts'
 import { statusText } from '../../lib/status-words.ts'
@@ -75,7 +75,7 @@ const Preferences = () => {
 const Profile = () => {
   const { account } = useSession()
   const [name, setName] = useState(account.display_name ?? '')
-  const save = useChange(() => call(api.PATCH('/v1/accounts/me', { body: { display_name: name.trim() || null } })), {
+  const save = useChange(() => api.PATCH('/v1/accounts/me', { body: { display_name: name.trim() || null } }), {
     announcement: 'Name saved',
     outdates: ['account'],
   })

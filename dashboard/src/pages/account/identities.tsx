@@ -1,7 +1,7 @@
 import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { api, call, inWorkspace } from '../../api/client.ts'
+import { api, inWorkspace } from '../../api/client.ts'
 import { hasCode } from '../../api/error.ts'
 import { everyPage } from '../../api/every-page.ts'
 import { parametersOf } from '../../api/parameters.ts'
@@ -14,7 +14,7 @@ import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { CopyText } from '../../ui/copy.tsx'
 import { Dialog, DialogButton } from '../../ui/dialog.tsx'
-import { Card, Notice } from '../../ui/layout.tsx'
+import { Card, TextNotice } from '../../ui/layout.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
 import { identityName, ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -27,7 +27,7 @@ import { type BeganHere, endQuery, outdatedByEnd, useBegan, WasItStolen } from '
 
 /** The public route; its answer names the provider's page. */
 const LinkProvider = ({ provider }: { provider: 'google' | 'github' }) => {
-  const link = useChange(() => call(api.POST('/v1/accounts/me/identities', { body: { provider, return_to: '/account' } })), {
+  const link = useChange(() => api.POST('/v1/accounts/me/identities', { body: { provider, return_to: '/account' } }), {
     onDone: (answer) => {
       if ('authorization_url' in answer) location.assign(answer.authorization_url)
     },
@@ -96,11 +96,9 @@ export const Identities = () => {
       </Rows>
       {last && (
         <div className="card-body" id="last-identity">
-          <Notice tone="warn" title="Add a second way in">
-            <p className="quiet">
-              This is your only sign-in method. If you lose it, you lose the account. It can’t be unlinked until there is another.
-            </p>
-          </Notice>
+          <TextNotice tone="warn" title="Add a second way in">
+            This is your only sign-in method. If you lose it, you lose the account. It can’t be unlinked until there is another.
+          </TextNotice>
         </div>
       )}
       <div className="row row-end card-footer" style={{ justifyContent: 'flex-start' }}>
@@ -120,7 +118,7 @@ const LinkDialog = ({ onClose }: { onClose: () => void }) => {
   const flow = useWalletFlow({
     prepare: prepareSignIn('link'),
     send: async ({ message, signature }) =>
-      call(api.POST('/v1/accounts/me/identities', { body: { provider: 'wallet', message, signature } })),
+      api.POST('/v1/accounts/me/identities', { body: { provider: 'wallet', message, signature } }),
     done: () => {
       announce('Wallet linked')
       void client.invalidateQueries({ queryKey: ['account'] })
@@ -135,11 +133,9 @@ const LinkDialog = ({ onClose }: { onClose: () => void }) => {
         verb="Link"
         action={
           hasCode(flow.error, 'conflict') && (
-            <Notice tone="info" title="This wallet belongs to another account">
-              <p className="quiet">
-                Accounts can’t be merged here. Sign in with that wallet to use its account, or link another wallet.
-              </p>
-            </Notice>
+            <TextNotice tone="info" title="This wallet belongs to another account">
+              Accounts can’t be merged here. Sign in with that wallet to use its account, or link another wallet.
+            </TextNotice>
           )
         }
       />
@@ -178,21 +174,21 @@ const signedInQuery = (workspaceId: string) => ({
   queryFn: async () => {
     const within = inWorkspace(workspaceId)
     const query = <Filter extends object>(filter: Filter, cursor: string | undefined) => ({
-      params: { query: parametersOf({ ...filter, limit: 100, cursor }) },
+      query: parametersOf({ ...filter, limit: 100, cursor }),
       ...within,
     })
     const status = 'scheduled' as const
     const [mandates, pending, payments, batches] = await Promise.all([
-      everyPage((cursor) => call(api.GET('/v1/intent-mandates', query({ status: 'active' as const }, cursor)))),
-      everyPage((cursor) => call(api.GET('/v1/approvals', query({ status: 'pending' as const }, cursor)))),
-      everyPage((cursor) => call(api.GET('/v1/payments', query({ status: [status] }, cursor)))),
-      everyPage((cursor) => call(api.GET('/v1/payment-batches', query({ status }, cursor)))),
+      everyPage((cursor) => api.GET('/v1/intent-mandates', query({ status: 'active' as const }, cursor))),
+      everyPage((cursor) => api.GET('/v1/approvals', query({ status: 'pending' as const }, cursor))),
+      everyPage((cursor) => api.GET('/v1/payments', query({ status: [status] }, cursor))),
+      everyPage((cursor) => api.GET('/v1/payment-batches', query({ status }, cursor))),
     ])
     const waiting = new Set([...payments, ...batches].flatMap(({ approval_id: id }) => (id === null ? [] : [id])))
     const isWaiting = ({ id }: Schemas['Approval']) => waiting.has(id)
     // An approval that is given is looked for only where something rests on it until its day.
     const approved = await everyPage(
-      (cursor) => call(api.GET('/v1/approvals', query({ status: 'approved' as const }, cursor))),
+      (cursor) => api.GET('/v1/approvals', query({ status: 'approved' as const }, cursor)),
       (read) => read.filter(isWaiting).length >= waiting.size - pending.filter(isWaiting).length,
     )
     return { mandates, approvals: [...pending, ...approved.filter(isWaiting)] }
@@ -214,9 +210,7 @@ const Unlink = ({ identity, onUnlinked, onClose }: UnlinkProps) => {
     <Confirm
       title={`Unlink ${identityName(identity)}?`}
       action={stolen ? 'Unlink and end all of it' : 'Unlink'}
-      change={() =>
-        call(api.DELETE('/v1/accounts/me/identities/{id}', { params: { path: { id: identity.id }, query: endQuery(stolen) } }))
-      }
+      change={() => api.DELETE('/v1/accounts/me/identities/{id}', { path: { id: identity.id }, query: endQuery(stolen) })}
       announcement={() => `${providerNames[identity.provider]} unlinked`}
       outdates={outdatedByEnd}
       onChanged={({ began_here: began }) => onUnlinked({ began, everything: stolen })}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { passkeysQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { deviceName } from '../../lib/device-name.ts'
@@ -37,7 +37,7 @@ const PasskeyRow = ({ passkey }: { passkey: Schemas['Passkey'] }) => (
         <Confirm
           title={`Remove ${passkey.name}?`}
           action="Remove"
-          change={() => call(api.DELETE('/v1/accounts/me/passkeys/{id}', { params: { path: { id: passkey.id } } }))}
+          change={() => api.DELETE('/v1/accounts/me/passkeys/{id}', { path: { id: passkey.id } })}
           announcement={() => 'Passkey removed'}
           outdates={['passkeys', 'approval', 'approvals', 'inbox']}
           onClose={close}
@@ -58,21 +58,14 @@ const AddDialog = ({ onClose }: { onClose: () => void }) => {
   const [name, setName] = useState(() => deviceName(navigator.userAgent))
   const add = useChange(
     async (keyFor) => {
-      const credential = await createPasskey(await call(api.POST('/v1/accounts/me/passkeys/options')))
+      const credential = await createPasskey(await api.POST('/v1/accounts/me/passkeys/options'))
       const body = { name: name.trim(), credential }
-      return call(api.POST('/v1/accounts/me/passkeys', { body, headers: keyFor(body) }))
+      return api.POST('/v1/accounts/me/passkeys', { body, headers: keyFor(body) })
     },
     { announcement: 'Passkey added', outdates: ['passkeys'], onDone: onClose },
   )
   return (
-    <FormDialog
-      title="Add a passkey"
-      action="Continue"
-      making={add}
-      ready={name.trim() !== ''}
-      onSubmit={() => add.mutate()}
-      onClose={onClose}
-    >
+    <FormDialog title="Add a passkey" action="Continue" making={add} ready={name.trim() !== ''} onClose={onClose}>
       <p className="quiet">
         Your device then asks for Face ID, your fingerprint, its PIN or a security key. From then on you approve payments with it.
       </p>

@@ -9,7 +9,7 @@ import { useStore } from '../../lib/store.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Card, Empty, Notice } from '../../ui/layout.tsx'
+import { Card, Empty, Notice, TextNotice } from '../../ui/layout.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -26,9 +26,9 @@ const useSwitchOn = () => {
 }
 
 const Refused = () => (
-  <Notice tone="warn" title="Blocked by your browser" live>
-    <p className="quiet">Allow notifications for this site in your browser’s settings, then switch them on again.</p>
-  </Notice>
+  <TextNotice tone="warn" title="Blocked by your browser" live>
+    Allow notifications for this site in your browser’s settings, then switch them on again.
+  </TextNotice>
 )
 
 /** The browsers that get a notice of each approval while no page of ours is open. */

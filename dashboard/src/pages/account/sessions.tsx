@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { everyPage } from '../../api/every-page.ts'
 import { parametersOf } from '../../api/parameters.ts'
 import { sessionsQuery } from '../../api/queries.ts'
@@ -98,7 +98,7 @@ export const Sessions = () => {
 /** Every active session but this one, however many there are. */
 const findOthers = async (): Promise<string[]> => {
   const sessions = await everyPage((cursor) =>
-    call(api.GET('/v1/accounts/me/sessions', { params: { query: parametersOf({ limit: 100, cursor }) } })),
+    api.GET('/v1/accounts/me/sessions', { query: parametersOf({ limit: 100, cursor }) }),
   )
   return sessions.flatMap(({ id, current, status }) => (current || status !== 'active' ? [] : id))
 }
@@ -140,8 +140,7 @@ const merged = (one: Schemas['BeganHere'], other: Schemas['BeganHere']): Schemas
 const endEach = async (ids: readonly string[], everything: boolean): Promise<BeganHere> => {
   let began: BeganHere = null
   for (const id of ids) {
-    const params = { path: { id }, query: endQuery(everything) }
-    const { began_here: here } = await call(api.DELETE('/v1/accounts/me/sessions/{id}', { params }))
+    const { began_here: here } = await api.DELETE('/v1/accounts/me/sessions/{id}', { path: { id }, query: endQuery(everything) })
     began = began && here ? merged(began, here) : (began ?? here)
   }
   return began

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQueries } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { rowsOf } from '../../api/every-page.ts'
 import { lastPaymentQuery, paymentsQuery, refusalsQuery } from '../../api/queries.ts'
 import { cx } from '../../lib/class-names.ts'
@@ -28,7 +28,7 @@ const StopAll = ({ agents, manages, onClose }: Props) => (
     title={`Stop ${countWords(agents.length, 'agent')}?`}
     action="Stop all"
     change={async () => {
-      if (manages) return (await call(api.POST('/v1/workspaces/current/grants/freeze'))).frozen
+      if (manages) return (await api.POST('/v1/workspaces/current/grants/freeze')).frozen
       for (const { id } of agents) await setFrozen(id, true, true)
       return agents.length
     }}

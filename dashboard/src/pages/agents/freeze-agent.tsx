@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { rowsOf } from '../../api/every-page.ts'
 import { grantsQuery, workspaceGrantsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -29,9 +29,9 @@ export const freezeOutdates = ['grants', 'grant', 'api-keys', 'audit'] as const
 
 /** One's own agent; or as an owner or administrator any of the workspace. */
 export const setFrozen = async (id: string, own: boolean, frozen: boolean): Promise<void> => {
-  const params = { path: { id } }
-  if (own) await call(api.PATCH('/v1/accounts/me/grants/{id}', { params, body: { frozen } }))
-  else await call(api.PATCH('/v1/workspaces/current/grants/{id}', { params, body: { frozen } }))
+  const change = { path: { id }, body: { frozen } }
+  if (own) await api.PATCH('/v1/accounts/me/grants/{id}', change)
+  else await api.PATCH('/v1/workspaces/current/grants/{id}', change)
 }
 
 /** `own`: it is the reader's. */

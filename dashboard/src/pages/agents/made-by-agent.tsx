@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { rowsOf } from '../../api/every-page.ts'
 import { madeByQuery, policiesMadeByQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -83,7 +83,7 @@ export const MadeBeneficiariesActs = ({
           verb="Confirm"
           done="confirmed"
           harmless
-          change={(id) => call(api.POST('/v1/beneficiaries/{id}/confirm', { params: { path: { id } } }))}
+          change={(id) => api.POST('/v1/beneficiaries/{id}/confirm', { path: { id } })}
         >
           <p>
             Look at each before you confirm it: payments to it by keys and agents then go out without asking. <bdi>{label}</bdi>{' '}
@@ -97,7 +97,7 @@ export const MadeBeneficiariesActs = ({
           ids={made.map(({ id }) => id)}
           verb="Archive"
           done="archived"
-          change={(id) => call(api.DELETE('/v1/beneficiaries/{id}', { params: { path: { id } } }))}
+          change={(id) => api.DELETE('/v1/beneficiaries/{id}', { path: { id } })}
         >
           <p>
             No one can pay what <bdi>{label}</bdi> created or renamed any more. Payments already sent still arrive.
@@ -123,7 +123,7 @@ export const ArchiveMadePolicies = ({ made, by, ...rest }: PoliciesProps) => (
     verb="Archive"
     done="archived"
     count={policyCount}
-    change={(id) => call(api.DELETE('/v1/spending-policies/{id}', { params: { path: { id } } }))}
+    change={(id) => api.DELETE('/v1/spending-policies/{id}', { path: { id } })}
     outdates={['policies', 'policy']}
     {...rest}
   >

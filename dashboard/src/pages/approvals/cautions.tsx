@@ -1,19 +1,17 @@
 import type { Schemas } from '../../api/types.ts'
 import { type Caution, cautionsOf } from '../../lib/approval-cautions.ts'
 import { moneyText, multipleOf } from '../../lib/money.ts'
-import { Notice } from '../../ui/layout.tsx'
+import { TextNotice } from '../../ui/layout.tsx'
 import { DecisionWarnings } from '../payments/decision-warnings.tsx'
 
 const MayHaveBeenSent = ({ count }: { count: number }) => (
-  <Notice
+  <TextNotice
     tone="warn"
     title={count === 1 ? 'A payment may have been paid already' : `${count} payments may have been paid already`}
   >
-    <p className="quiet">
-      This was asked for before the database lost its last changes. Approved, it is not sent: an administrator first looks for it
-      in the provider’s statement. Reject only what you know was not paid.
-    </p>
-  </Notice>
+    This was asked for before the database lost its last changes. Approved, it is not sent: an administrator first looks for it in
+    the provider’s statement. Reject only what you know was not paid.
+  </TextNotice>
 )
 
 const OneCaution = ({ caution, payment }: { caution: Caution; payment: Schemas['PaymentSummary'] | null }) => {
@@ -21,17 +19,15 @@ const OneCaution = ({ caution, payment }: { caution: Caution; payment: Schemas['
   if (payment === null) return null
   if (caution.code === 'first_payment')
     return (
-      <Notice tone="warn" title="First payment to this destination">
-        <p className="quiet">No payment from this workspace has reached it yet. Check that it belongs to the right person.</p>
-      </Notice>
+      <TextNotice tone="warn" title="First payment to this destination">
+        No payment from this workspace has reached it yet. Check that it belongs to the right person.
+      </TextNotice>
     )
   if (caution.code === 'unusual_amount')
     return (
-      <Notice tone="warn" title={`${multipleOf(payment.amount_minor, caution.typical_amount_minor)} times the usual amount`}>
-        <p className="quiet">
-          Payments to this beneficiary are typically {moneyText(caution.typical_amount_minor, payment.currency)}.
-        </p>
-      </Notice>
+      <TextNotice tone="warn" title={`${multipleOf(payment.amount_minor, caution.typical_amount_minor)} times the usual amount`}>
+        Payments to this beneficiary are typically {moneyText(caution.typical_amount_minor, payment.currency)}.
+      </TextNotice>
     )
   return <DecisionWarnings decision={{ warnings: [caution] }} />
 }

@@ -10,7 +10,7 @@ import { Amount } from '../../ui/amount.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Dialog, FormDialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Notice } from '../../ui/layout.tsx'
+import { Notice, TextNotice } from '../../ui/layout.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useDecide } from './use-decide.ts'
@@ -78,12 +78,10 @@ export const lateIn = (error: unknown): Late | null => {
 export const LateDecision = ({ late: { by, at, status }, subject }: { late: Late; subject?: string | undefined }) => {
   const people = usePeople()
   return (
-    <Notice tone="info" title="Already decided" live>
-      <p className="quiet">
-        {capitalized(people(by))} {status === 'rejected' ? 'rejected' : status === 'approved' ? 'approved' : 'decided'}{' '}
-        {subject ?? 'it'} <Time at={at} />.
-      </p>
-    </Notice>
+    <TextNotice tone="info" title="Already decided" live>
+      {capitalized(people(by))} {status === 'rejected' ? 'rejected' : status === 'approved' ? 'approved' : 'decided'}{' '}
+      {subject ?? 'it'} <Time at={at} />.
+    </TextNotice>
   )
 }
 
@@ -141,9 +139,8 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
     <FormDialog
       title={titleOf(approvals, choice)}
       action={approves ? `Approve ${total(approvals)}` : several ? `Reject ${approvals.length}` : 'Reject'}
-      making={decide}
+      making={{ ...decide, mutate: () => decide.mutate(reason) }}
       red={!approves}
-      onSubmit={() => decide.mutate(reason)}
       onClose={onClose}
     >
       {content}

@@ -7,7 +7,7 @@ import { hasPasskeys } from '../../passkey/passkey.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Notice } from '../../ui/layout.tsx'
+import { Notice, TextNotice } from '../../ui/layout.tsx'
 import { DecideDialog, LateDecision, lateIn } from './decide-dialog.tsx'
 import { useAfterDecision, useDecideByPasskey, useOwnPasskeys } from './use-decide.ts'
 
@@ -62,12 +62,10 @@ export const Decide = ({ approval, onDecided }: DecideProps) => {
         <Notice tone="info">You have approved. Someone else needs to decide as well. Until then you can still reject.</Notice>
       )}
       {!approved && bySignature && !byPasskey && (
-        <Notice tone="info" title="Only an approval by passkey or wallet counts">
-          <p className="quiet">
-            {hasPasskeys() ? <Link href="/account">Add a passkey</Link> : 'Add a passkey on your Account page'}, or sign with your
-            wallet below.
-          </p>
-        </Notice>
+        <TextNotice tone="info" title="Only an approval by passkey or wallet counts">
+          {hasPasskeys() ? <Link href="/account">Add a passkey</Link> : 'Add a passkey on your Account page'}, or sign with your
+          wallet below.
+        </TextNotice>
       )}
       <Failure error={signing.error} />
       <div className="decide-bar">

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { api, call, inWorkspace } from '../../api/client.ts'
+import { api, inWorkspace } from '../../api/client.ts'
 import { hasCode } from '../../api/error.ts'
 import { accountQuery, approvalMessageQuery, workspacesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -149,8 +149,8 @@ type Found = { approval: Schemas['Approval']; view: Schemas['WorkspaceView'] }
 
 const readIn = async (view: Found['view'], id: string): Promise<Found | null> => {
   try {
-    const options = { params: { path: { id } }, ...inWorkspace(view.workspace.id) }
-    return { approval: await call(api.GET('/v1/approvals/{id}', options)), view }
+    const options = { path: { id }, ...inWorkspace(view.workspace.id) }
+    return { approval: await api.GET('/v1/approvals/{id}', options), view }
   } catch (error) {
     if (hasCode(error, 'not_found') || hasCode(error, 'forbidden')) return null
     throw error

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import type { Choice } from '../../lib/approval-subject.ts'
 import { Button } from '../../ui/button.tsx'
@@ -22,7 +22,7 @@ const choices: readonly Choice[] = ['approve', 'reject']
 const choiceWords: Readonly<Record<Choice, string>> = { approve: 'Approve', reject: 'Reject' }
 
 const decideBySignature = (id: string, body: { decision: Choice; signature: string; address?: string }) =>
-  call(api.POST('/v1/approvals/{id}/decide-by-signature', { params: { path: { id } }, body }))
+  api.POST('/v1/approvals/{id}/decide-by-signature', { path: { id }, body })
 
 /** The text as it will be signed, word for word. */
 export const SignedText = ({ message }: { message: string }) => (

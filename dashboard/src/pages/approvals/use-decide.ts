@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, call, inWorkspace } from '../../api/client.ts'
+import { api, inWorkspace } from '../../api/client.ts'
 import { isTextChanged } from '../../api/error.ts'
 import { approvalQuery, passkeysQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -46,13 +46,11 @@ type How = Pick<Schemas['DecideApproval'], 'reason' | 'passkey'>
 /** With the digest of the text that was shown: one that has changed since is not decided. */
 const decideOne = async (approval: Approval, choice: Choice, how: How): Promise<Approval> => {
   const message_digest = await digestOfText(approval.signing[choice])
-  return call(
-    api.POST('/v1/approvals/{id}/decide', {
-      params: { path: { id: approval.id } },
-      body: { decision: choice, ...how, ...(message_digest && { message_digest }) },
-      ...inWorkspace(approvalSubject(approval).workspaceId),
-    }),
-  )
+  return api.POST('/v1/approvals/{id}/decide', {
+    path: { id: approval.id },
+    body: { decision: choice, ...how, ...(message_digest && { message_digest }) },
+    ...inWorkspace(approvalSubject(approval).workspaceId),
+  })
 }
 
 /** One after the other, each by itself: where one is refused, those before it are decided and those after it are not. */

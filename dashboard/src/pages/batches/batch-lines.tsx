@@ -7,7 +7,7 @@ import { countWords } from '../../lib/list-words.ts'
 import { compareMinor, sumMinor } from '../../lib/money.ts'
 import { Amount } from '../../ui/amount.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Card, Notice, SkeletonRows } from '../../ui/layout.tsx'
+import { Card, Notice, SkeletonRows, TextNotice } from '../../ui/layout.tsx'
 import { Badge } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
 
@@ -166,12 +166,10 @@ const Comparison = ({ leaves, read, batch, message }: ComparisonProps) => {
   const sums = sumMinor(read.map(({ amountMinor }) => amountMinor)) === batch.total_minor
   if (root.data && inOrder && sums && message.includes(`Merkle root: ${root.data}`))
     return (
-      <Notice tone="good" title="You approve exactly these lines" live>
-        <p className="quiet">
-          This page computed their checksum and their total itself. Both match the text that is signed:{' '}
-          <span className="mono small">{root.data.slice(0, 16)}…</span>
-        </p>
-      </Notice>
+      <TextNotice tone="good" title="You approve exactly these lines" live>
+        This page computed their checksum and their total itself. Both match the text that is signed:{' '}
+        <span className="mono small">{root.data.slice(0, 16)}…</span>
+      </TextNotice>
     )
   return (
     <Notice tone="bad" title="Do not approve: these lines differ from the text that is signed" live>

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { approvalQuery, batchPaymentsQuery, batchQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
@@ -66,7 +66,7 @@ const Actions = ({ batch }: { batch: Batch }) => {
           title="Cancel this list?"
           action="Cancel list"
           keep="Keep list"
-          change={() => call(api.POST('/v1/payment-batches/{id}/cancel', { params: { path: { id: batch.id } } }))}
+          change={() => api.POST('/v1/payment-batches/{id}/cancel', { path: { id: batch.id } })}
           announcement={() => 'List cancelled'}
           outdates={['payment', 'payments', 'approval', 'approvals', 'inbox', 'account']}
           onClose={() => setCancelling(false)}

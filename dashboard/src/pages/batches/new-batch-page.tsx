@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import type { ListOptions } from '#client'
 import { faultsIn, type RowFault } from '../../../../client/src/list-faults.ts'
-import { call, paymentLists } from '../../api/client.ts'
+import { paymentLists } from '../../api/client.ts'
 import { ApiError } from '../../api/error.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import {
@@ -54,7 +54,7 @@ const faultsOf = async (list: PaymentList, options: ListOptions, refusal: unknow
     faults.push(...found)
     const rest = withoutRows(list, new Set(faults.map(({ row }) => row)))
     if (found.length === 0 || !isCutShort(error) || rest.rows.length === 0) break
-    error = await call(paymentLists.check(writeList(rest), options)).then(
+    error = await paymentLists.check(writeList(rest), options).then(
       () => null,
       (next: unknown) => next,
     )
@@ -95,7 +95,7 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
     mutationFn: async (): Promise<Checked> => {
       rememberColumns(list)
       try {
-        return { asked, preview: await call(paymentLists.check(csv, options)), error: null, faults: [] }
+        return { asked, preview: await paymentLists.check(csv, options), error: null, faults: [] }
       } catch (error) {
         return refused(error)
       }
@@ -105,7 +105,7 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
     mutationFn: async (): Promise<Checked | null> => {
       const paid = { ...options, ...(meant && { duplicates_intended: true }) }
       try {
-        const batch = await call(paymentLists.pay(csv, paid, keyFor([csv, paid])['Idempotency-Key']))
+        const batch = await paymentLists.pay(csv, paid, keyFor([csv, paid])['Idempotency-Key'])
         const done = { pending_approval: 'Waiting for approval', scheduled: 'Scheduled' } as Record<string, string>
         announce(done[batch.status] ?? 'List sent')
         navigate(`/payments/batches/${batch.id}`)

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useId, useState } from 'react'
 import { Link } from 'wouter'
 import { hasAccounts } from '../../../../src/lib/rail-names.ts'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { rowsOf } from '../../api/every-page.ts'
 import { beneficiaryQuery, paymentsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -22,7 +22,7 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { DialogButton, FormDialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { CheckField, fieldsOf, TextField } from '../../ui/field.tsx'
-import { Card, Empty, Facts, Notice, Page } from '../../ui/layout.tsx'
+import { Card, Empty, Facts, Notice, Page, TextNotice } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
@@ -59,10 +59,11 @@ const referenceText = (beneficiary: Beneficiary): string => {
 const Proposed = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const { can } = useSession()
   const people = usePeople()
-  const confirm = useChange(
-    () => call(api.POST('/v1/beneficiaries/{id}/confirm', { params: { path: { id: beneficiary.id } } })),
-    { announcement: 'Beneficiary confirmed', outdates: ['beneficiaries'], onDone: useKeep() },
-  )
+  const confirm = useChange(() => api.POST('/v1/beneficiaries/{id}/confirm', { path: { id: beneficiary.id } }), {
+    announcement: 'Beneficiary confirmed',
+    outdates: ['beneficiaries'],
+    onDone: useKeep(),
+  })
   return (
     <Notice tone="warn" title="No person has confirmed this beneficiary">
       <p className="quiet">
@@ -111,9 +112,9 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
       }
     >
       {status === 'frozen' && (
-        <Notice tone="warn" title="Payments to this beneficiary are frozen">
-          <p className="quiet">This applies to the destination, also if it is added again under another name.</p>
-        </Notice>
+        <TextNotice tone="warn" title="Payments to this beneficiary are frozen">
+          This applies to the destination, also if it is added again under another name.
+        </TextNotice>
       )}
       {beneficiary.confirmation === 'proposed' && status !== 'archived' && <Proposed beneficiary={beneficiary} />}
       <BeneficiaryName beneficiary={beneficiary} manages={manages} />
@@ -161,9 +162,7 @@ const FreezeBeneficiary = ({ beneficiary: { id, display_name: name, status }, on
       title={`${frozen ? 'Unfreeze' : 'Freeze'} ${name}?`}
       action={frozen ? 'Unfreeze' : 'Freeze'}
       harmless={frozen}
-      change={() =>
-        call(api.PATCH('/v1/beneficiaries/{id}', { params: { path: { id } }, body: { status: frozen ? 'active' : 'frozen' } }))
-      }
+      change={() => api.PATCH('/v1/beneficiaries/{id}', { path: { id }, body: { status: frozen ? 'active' : 'frozen' } })}
       announcement={(after) => `${name} ${after.status === 'frozen' ? 'frozen' : 'unfrozen'}`}
       outdates={['beneficiaries']}
       onChanged={useKeep()}
@@ -182,7 +181,7 @@ const ArchiveBeneficiary = ({ beneficiary: { id, display_name: name }, onClose }
   <Confirm
     title={`Archive ${name}?`}
     action="Archive"
-    change={() => call(api.DELETE('/v1/beneficiaries/{id}', { params: { path: { id } } }))}
+    change={() => api.DELETE('/v1/beneficiaries/{id}', { path: { id } })}
     announcement={() => `${name} archived`}
     outdates={['beneficiaries']}
     onChanged={useKeep()}
@@ -205,16 +204,16 @@ const reports = { lookup: 'When asked', payment: 'With a payment', daily_limit: 
 /** Whose number it is, as the payment method reports it. */
 const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Beneficiary; manages: boolean }) => {
   const { verification } = beneficiary
-  const again = useChange(() => call(api.POST('/v1/beneficiaries/{id}/verify', { params: { path: { id: beneficiary.id } } })), {
+  const again = useChange(() => api.POST('/v1/beneficiaries/{id}/verify', { path: { id: beneficiary.id } }), {
     announcement: 'Checking. The answer appears here.',
     outdates: ['beneficiary'],
   })
   return (
     <Card title="Name check">
       {verification.status === 'no_match' && (
-        <Notice tone="warn" title="Another name is registered for this number">
-          <p className="quiet">Ask the beneficiary for the right number before you pay.</p>
-        </Notice>
+        <TextNotice tone="warn" title="Another name is registered for this number">
+          Ask the beneficiary for the right number before you pay.
+        </TextNotice>
       )}
       <Facts
         stacked
@@ -307,7 +306,7 @@ const EditBeneficiary = ({ beneficiary, onClose }: Props) => {
         type: value.type.trim(),
         ...(changesReference && { account_reference_required: value.required }),
       }
-      return call(api.PATCH('/v1/beneficiaries/{id}', { params: { path: { id: beneficiary.id } }, body }))
+      return api.PATCH('/v1/beneficiaries/{id}', { path: { id: beneficiary.id }, body })
     },
     {
       announcement: 'Beneficiary saved',
@@ -320,7 +319,7 @@ const EditBeneficiary = ({ beneficiary, onClose }: Props) => {
   )
   const field = fieldsOf(value, set, save.error)
   return (
-    <FormDialog title="Edit beneficiary" action="Save" making={save} onSubmit={() => save.mutate()} onClose={onClose}>
+    <FormDialog title="Edit beneficiary" action="Save" making={save} onClose={onClose}>
       <TextField label="Name" {...field('display_name')} maxLength={120} />
       <TextField label="Legal name" optional {...field('legal_name')} maxLength={120} />
       <TextField label="Category" {...field('type')} maxLength={64} />

@@ -1,6 +1,6 @@
 import { Link, useLocation, useSearchParams } from 'wouter'
 import { hasAccounts, phoneRail } from '../../../../src/lib/rail-names.ts'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useBanks } from '../../api/use-banks.ts'
 import { useDraft } from '../../lib/drafts.ts'
@@ -32,7 +32,7 @@ const BeneficiaryForm = () => {
   const save = useChange(
     (keyFor) => {
       const body = bodyOf(value)
-      return call(api.POST('/v1/beneficiaries', { body, headers: keyFor(body) }))
+      return api.POST('/v1/beneficiaries', { body, headers: keyFor(body) })
     },
     {
       announcement: (beneficiary) => `${beneficiary.display_name} added`,
@@ -45,7 +45,7 @@ const BeneficiaryForm = () => {
   )
   if (save.data && save.data.warnings.length > 0) return <SameNumber beneficiary={save.data} onKeep={() => go(save.data.id)} />
   return (
-    <FormCard className="narrow" action="Add beneficiary" making={save} ready={isReady(value)} onSubmit={() => save.mutate()}>
+    <FormCard className="narrow" action="Add beneficiary" making={save} ready={isReady(value)}>
       <BeneficiaryFields value={value} set={set} error={save.error} />
       <p className="faint small">
         The destination is encrypted and can’t be changed later. To change it, archive this beneficiary and add a new one.
@@ -60,7 +60,7 @@ type Created = Schemas['CreatedBeneficiary']
 const SameNumber = ({ beneficiary, onKeep }: { beneficiary: Created; onKeep: () => void }) => {
   const [, navigate] = useLocation()
   const [first] = beneficiary.warnings
-  const archive = useChange(() => call(api.DELETE('/v1/beneficiaries/{id}', { params: { path: { id: beneficiary.id } } })), {
+  const archive = useChange(() => api.DELETE('/v1/beneficiaries/{id}', { path: { id: beneficiary.id } }), {
     announcement: `${beneficiary.display_name} archived`,
     outdates: ['beneficiaries'],
     onDone: () => navigate(first ? `/beneficiaries/${first.beneficiary_id}` : '/beneficiaries'),

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import type { Permission } from '../../../../src/auth/permissions.ts'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { hasCode } from '../../api/error.ts'
 import { authorizationQuery } from '../../api/queries.ts'
 import type { Body, Schemas } from '../../api/types.ts'
@@ -21,7 +21,7 @@ import { Failure, fieldError } from '../../ui/failure.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Empty, Facts, Notice, SkeletonText } from '../../ui/layout.tsx'
+import { Empty, Facts, Notice, SkeletonText, TextNotice } from '../../ui/layout.tsx'
 import {
   accessLifetimes,
   type Controls,
@@ -46,8 +46,8 @@ const dayMs = 86_400_000
 
 const decide = (authorization: Authorization, body: Body<'/v1/oauth/authorizations/{id}/decision', 'post'>) =>
   authorization.flow === 'device' && authorization.user_code
-    ? call(api.POST('/v1/oauth/device/{user_code}/decision', { params: { path: { user_code: authorization.user_code } }, body }))
-    : call(api.POST('/v1/oauth/authorizations/{id}/decision', { params: { path: { id: authorization.id } }, body }))
+    ? api.POST('/v1/oauth/device/{user_code}/decision', { path: { user_code: authorization.user_code }, body })
+    : api.POST('/v1/oauth/authorizations/{id}/decision', { path: { id: authorization.id }, body })
 
 export const Consent = ({ authorization }: { authorization: Authorization }) => {
   if (authorization.status === 'pending') return <ConsentForm authorization={authorization} />
@@ -195,17 +195,17 @@ const RequestSummary = ({ authorization, sentence }: Props) => {
       </div>
       <h1 className="consent-sentence">{sentence}</h1>
       {local && (
-        <Notice
+        <TextNotice
           tone="warn"
           title={verified ? 'The app runs on this computer' : 'The app runs on this computer, and its name is not verified'}
         >
-          <p className="quiet">Any program here could pretend to be it. Continue only if you just started it.</p>
-        </Notice>
+          Any program here could pretend to be it. Continue only if you just started it.
+        </TextNotice>
       )}
       {!verified && !local && (
-        <Notice tone="warn" title="This app’s name is not verified">
-          <p className="quiet">Any program can use this name. Continue only if you started this yourself, just now.</p>
-        </Notice>
+        <TextNotice tone="warn" title="This app’s name is not verified">
+          Any program can use this name. Continue only if you started this yourself, just now.
+        </TextNotice>
       )}
       {host && (
         <p className="quiet small">

@@ -9,7 +9,7 @@ import { Submit } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Notice } from '../../ui/layout.tsx'
+import { TextNotice } from '../../ui/layout.tsx'
 import { Consent } from './consent.tsx'
 
 const outcomes: Readonly<Record<string, { title: string; text: string }>> = {
@@ -49,9 +49,9 @@ export const DevicePage = () => {
         </div>
         <TextField label="Code" value={typed} onChange={setTyped} placeholder="BCDF-GHJK" mono maxLength={16} autoFocus />
         {hasCode(authorization.error, 'not_found') ? (
-          <Notice tone="bad" title="This code is wrong, has expired or was already used." live>
-            <p className="quiet">Enter the code that the device shows now.</p>
-          </Notice>
+          <TextNotice tone="bad" title="This code is wrong, has expired or was already used." live>
+            Enter the code that the device shows now.
+          </TextNotice>
         ) : (
           <Failure error={authorization.error} />
         )}

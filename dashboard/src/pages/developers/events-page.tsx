@@ -5,7 +5,7 @@ import { eventsQuery } from '../../api/queries.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { capitalized } from '../../lib/list-words.ts'
 import { useStore } from '../../lib/store.ts'
-import { dayEnd, dayStart, fullTime, timeWithDay } from '../../lib/time.ts'
+import { fullTime, timeWithDay } from '../../lib/time.ts'
 import type { LiveEvent } from '../../live/connection.ts'
 import { connection, recentEvents } from '../../live/live.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -53,7 +53,7 @@ const resourceWords = (resource: string): string => capitalized(resource.replace
 export const EventsPage = () => {
   const filters = useFilters()
   const about = resources.find((resource) => resource === filters.get('about'))
-  const [after, before] = [dayStart(filters.get('from')), dayEnd(filters.get('to'))]
+  const { created_after: after, created_before: before } = filters.days
   const live = useStore(recentEvents).filter(
     ({ type, created_at: at }) =>
       (about === undefined || type.startsWith(`${about}.`)) &&
@@ -88,7 +88,7 @@ export const EventsPage = () => {
           flush
         >
           <Listing
-            query={useInfiniteQuery(eventsQuery({ about, created_after: after, created_before: before }))}
+            query={useInfiniteQuery(eventsQuery({ about, ...filters.days }))}
             rows={6}
             empty={live.length === 0 ? nothing : <EventRows events={merge(live, [])} onOpen={setOpen} />}
           >

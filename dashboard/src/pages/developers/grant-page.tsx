@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { hasCode } from '../../api/error.ts'
 import { rowsOf } from '../../api/every-page.ts'
 import { apiKeysQuery, grantQuery } from '../../api/queries.ts'
@@ -39,8 +39,8 @@ const Ends = ({ of: { key_prefix: start, last_four: end } }: { of: ApiKey }) => 
   </span>
 )
 
-const revokeAgent = (id: string) => call(api.DELETE('/v1/accounts/me/grants/{id}', { params: { path: { id } } }))
-const revokeKey = (id: string) => call(api.DELETE('/v1/accounts/me/api-keys/{id}', { params: { path: { id } } }))
+const revokeAgent = (id: string) => api.DELETE('/v1/accounts/me/grants/{id}', { path: { id } })
+const revokeKey = (id: string) => api.DELETE('/v1/accounts/me/api-keys/{id}', { path: { id } })
 
 /** A key's or an agent's own page: what it may spend and has spent, its payments, and every way to stop it. */
 const GrantPage = ({ grant }: { grant: Grant }) => {
@@ -114,13 +114,13 @@ const RotateKey = ({ apiKey: { id, name }, onClose }: { apiKey: Schemas['ApiKey'
   const rotate = useChange(
     (keyFor) => {
       const body = { overlap_seconds: Number(overlap) }
-      return call(api.POST('/v1/accounts/me/api-keys/{id}/rotate', { params: { path: { id } }, body, headers: keyFor(body) }))
+      return api.POST('/v1/accounts/me/api-keys/{id}/rotate', { path: { id }, body, headers: keyFor(body) })
     },
     { announcement: `${name} rotated`, outdates: ['api-keys'] },
   )
   if (rotate.data) return <SecretDialog title={`New key for ${name}`} made={rotate.data} onClose={onClose} />
   return (
-    <FormDialog title={`Rotate ${name}`} action="Rotate" making={rotate} onSubmit={() => rotate.mutate()} onClose={onClose}>
+    <FormDialog title={`Rotate ${name}`} action="Rotate" making={rotate} onClose={onClose}>
       <p className="quiet">You get a new key with the same permissions, limits and usage.</p>
       <SelectField label="Old key" value={overlap} onChange={setOverlap} options={overlaps} />
     </FormDialog>
@@ -155,24 +155,14 @@ const EditLimits = ({ grant, title, raised, onClose }: LimitsProps) => {
   const controls = controlsOfDraft(draft)
   const save = useChange(
     () =>
-      call(
-        api.PATCH('/v1/accounts/me/grants/{id}', {
-          params: { path: { id: grant.id } },
-          body: { spending_controls: { ...removed, ...controls } },
-        }),
-      ),
+      api.PATCH('/v1/accounts/me/grants/{id}', {
+        path: { id: grant.id },
+        body: { spending_controls: { ...removed, ...controls } },
+      }),
     { announcement: 'Limits saved', outdates: ['grants', 'grant', 'api-keys'], onDone: onClose },
   )
   return (
-    <FormDialog
-      title={title}
-      wide
-      action="Save limits"
-      making={save}
-      ready={controls !== null}
-      onSubmit={() => save.mutate()}
-      onClose={onClose}
-    >
+    <FormDialog title={title} wide action="Save limits" making={save} ready={controls !== null} onClose={onClose}>
       <GrantUsage grant={grant} />
       <ControlsFields draft={draft} onChange={setDraft} currency={currency} error={save.error} beneficiaries={beneficiaries} />
     </FormDialog>

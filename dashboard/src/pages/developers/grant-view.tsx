@@ -14,7 +14,7 @@ import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { DayChart } from '../../ui/day-chart.tsx'
 import { DialogButton } from '../../ui/dialog.tsx'
-import { Card, Empty, Facts, Notice } from '../../ui/layout.tsx'
+import { Card, Empty, Facts, Notice, TextNotice } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
@@ -84,9 +84,9 @@ type Props = {
 export const GrantView = ({ grant, live, until, facts, limitActions }: Props) => (
   <>
     {grant.frozen && live && (
-      <Notice tone="info" title="Frozen">
-        <p className="quiet">It can still read, but it can’t move money {until}.</p>
-      </Notice>
+      <TextNotice tone="info" title="Frozen">
+        It can still read, but it can’t move money {until}.
+      </TextNotice>
     )}
     {!live && <Notice title={grant.kind === 'oauth' ? 'This agent was revoked' : 'This key no longer works'} />}
     <div className="split">
@@ -112,9 +112,9 @@ const LimitFacts = ({ grant: { spending_controls: controls } }: Pick<Props, 'gra
   const nameOf = useBeneficiaryNames(controls.beneficiary_ids ?? [])
   if (Object.keys(controls).every((name) => name === 'on_duplicate'))
     return (
-      <Notice tone="warn" title="No limits">
-        <p className="quiet">Only policies and the balance limit what it can spend.</p>
-      </Notice>
+      <TextNotice tone="warn" title="No limits">
+        Only policies and the balance limit what it can spend.
+      </TextNotice>
     )
   return (
     <Facts

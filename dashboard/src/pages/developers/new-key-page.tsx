@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { defaultKeyPermissions, effectivePermissions, type Permission } from '../../../../src/auth/permissions.ts'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { rowsOf } from '../../api/every-page.ts'
 import { grantsQuery, paymentsSummaryQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
@@ -12,7 +12,7 @@ import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
 import { FormCard } from '../../ui/form.tsx'
-import { Notice, Page, SkeletonCard } from '../../ui/layout.tsx'
+import { Page, SkeletonCard, TextNotice } from '../../ui/layout.tsx'
 import { accessLifetimes, controlsOf, SpendChoice, type Spending, suggestedSpending } from '../../ui/limits.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { PermissionChecks } from './permission-checks.tsx'
@@ -33,9 +33,9 @@ export const NewKeyPage = () => {
       {account.capabilities.api_keys === 'active' ? (
         <Suggested />
       ) : (
-        <Notice tone="warn" title="API keys are disabled for this account">
-          <p className="quiet">Contact support to have them enabled.</p>
-        </Notice>
+        <TextNotice tone="warn" title="API keys are disabled for this account">
+          Contact support to have them enabled.
+        </TextNotice>
       )}
     </Page>
   )
@@ -87,7 +87,7 @@ const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: b
         ...(controls && { spending_controls: controls }),
         ...(value.days && { expires_at: new Date(madeAt + Number(value.days) * dayMs).toISOString() }),
       }
-      return call(api.POST('/v1/accounts/me/api-keys', { body, headers: keyFor(body) }))
+      return api.POST('/v1/accounts/me/api-keys', { body, headers: keyFor(body) })
     },
     { outdates: ['api-keys', 'grants'], onDone: clear },
   )
@@ -95,7 +95,7 @@ const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: b
   const ready = value.name.trim() !== '' && value.permissions.length > 0 && controls !== null
   return (
     <>
-      <FormCard className="narrow" action="Create key" making={create} ready={ready} onSubmit={() => create.mutate()}>
+      <FormCard className="narrow" action="Create key" making={create} ready={ready}>
         <p className="quiet small">
           It needs a name and at least one limit, or “No limit”. For the first payment of the README and of the{' '}
           <a href="/docs/guides/quickstart">quickstart</a>, set “New beneficiaries” to “Pay without asking”: their program adds

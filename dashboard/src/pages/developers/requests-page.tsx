@@ -6,7 +6,7 @@ import { requestHref } from '../../lib/activity-words.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { curlOf, type RecentCall, recentCalls } from '../../lib/recent-calls.ts'
 import { useStore } from '../../lib/store.ts'
-import { dayEnd, dayStart, timeWithDay } from '../../lib/time.ts'
+import { timeWithDay } from '../../lib/time.ts'
 import { CodeBlock, CopyButton, CopyText } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
@@ -80,8 +80,7 @@ const RequestLog = () => {
       request_id: get('request')?.trim() || undefined,
       status: get('answer') ?? undefined,
       grant_id: get('agent') ?? undefined,
-      created_after: dayStart(get('from')),
-      created_before: dayEnd(get('to')),
+      ...filters.days,
     }),
   )
   return (

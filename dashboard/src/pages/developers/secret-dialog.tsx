@@ -1,17 +1,17 @@
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import type { Answer } from '../../api/types.ts'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock, Secret } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Notice } from '../../ui/layout.tsx'
+import { TextNotice } from '../../ui/layout.tsx'
 import { useChange } from '../../ui/use-change.ts'
 
 type MadeKey = Answer<'/v1/accounts/me/api-keys', 'post'>
 
 /** Another key with the same limits; the one that nobody has seen stops at once. */
 const replace = (id: string, headers: Record<string, string>): Promise<MadeKey> =>
-  call(api.POST('/v1/accounts/me/api-keys/{id}/rotate', { params: { path: { id } }, body: { overlap_seconds: 0 }, headers }))
+  api.POST('/v1/accounts/me/api-keys/{id}/rotate', { path: { id }, body: { overlap_seconds: 0 }, headers })
 
 /** The key is shown here and never again. Where the first answer was lost, the key in it is replaced: no one knows it. */
 export const SecretDialog = ({ title, made, onClose }: { title: string; made: MadeKey; onClose: () => void }) => {
@@ -36,14 +36,14 @@ export const SecretDialog = ({ title, made, onClose }: { title: string; made: Ma
       wide
     >
       {key === undefined ? (
-        <Notice tone="warn" title="The key was made, and its answer did not arrive" live>
-          <p className="quiet">A key is shown only once, so this one can’t be shown any more. No one has seen it.</p>
-        </Notice>
+        <TextNotice tone="warn" title="The key was made, and its answer did not arrive" live>
+          A key is shown only once, so this one can’t be shown any more. No one has seen it.
+        </TextNotice>
       ) : (
         <>
-          <Notice tone="warn" title="Copy it now">
-            <p className="quiet">It is shown only once. We store a hash of it and can’t show it again.</p>
-          </Notice>
+          <TextNotice tone="warn" title="Copy it now">
+            It is shown only once. We store a hash of it and can’t show it again.
+          </TextNotice>
           <Secret value={key} label="API key" />
           <CodeBlock
             label="A first request"

@@ -6,7 +6,6 @@ import type { Schemas } from '../../api/types.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { together } from '../../lib/list-words.ts'
 import { moneyText, sumMinor } from '../../lib/money.ts'
-import { dayEnd, dayStart } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
@@ -70,8 +69,7 @@ const OwnHistory = () => {
   const filters = useFilters()
   const parameters = {
     type: types.find((type) => type === filters.get('type')),
-    created_after: dayStart(filters.get('from')),
-    created_before: dayEnd(filters.get('to')),
+    ...filters.days,
   }
   const query = useInfiniteQuery(historyQuery(parameters))
   return (

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { mandateQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
@@ -97,7 +97,7 @@ const Revoke = ({ mandate, onClose }: { mandate: Schemas['IntentMandate']; onClo
     <Confirm
       title="Revoke this mandate?"
       action="Revoke"
-      change={() => call(api.POST('/v1/intent-mandates/{id}/revoke', { params: { path: { id: mandate.id } }, body: {} }))}
+      change={() => api.POST('/v1/intent-mandates/{id}/revoke', { path: { id: mandate.id }, body: {} })}
       announcement={() => 'Mandate revoked'}
       outdates={['mandates']}
       onChanged={(after) => client.setQueryData(mandateQuery(mandate.id).queryKey, after)}

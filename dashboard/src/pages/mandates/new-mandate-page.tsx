@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { useLocation } from 'wouter'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { grantsQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { now } from '../../lib/clock.ts'
@@ -12,7 +12,7 @@ import { typeLabel } from '../../lib/rails.ts'
 import { fromLocalInput, fullTime, localInput } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { fieldsOf, MoneyField, SelectField, TextField } from '../../ui/field.tsx'
-import { Card, Notice, Page } from '../../ui/layout.tsx'
+import { Card, Page, TextNotice } from '../../ui/layout.tsx'
 import { BeneficiariesField, PaymentTypesField } from '../../ui/scope-fields.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { useWalletFlow } from '../../wallet/wallet-flow.ts'
@@ -59,13 +59,13 @@ export const NewMandatePage = () => {
   const flow = useWalletFlow({
     prepare: async (address) => {
       if (!terms) throw new Error('Complete the mandate first.')
-      const prepared = await call(api.POST('/v1/intent-mandates/prepare', { body: { address, terms } }))
+      const prepared = await api.POST('/v1/intent-mandates/prepare', { body: { address, terms } })
       nonce.current = prepared.nonce
       return prepared.message
     },
     send: ({ address, signature }) => {
       if (!terms) throw new Error('Complete the mandate first.')
-      return call(api.POST('/v1/intent-mandates', { body: { address, terms, nonce: nonce.current, signature } }))
+      return api.POST('/v1/intent-mandates', { body: { address, terms, nonce: nonce.current, signature } })
     },
     done: (mandate) => {
       void client.invalidateQueries({ queryKey: ['mandates'] })
@@ -140,9 +140,7 @@ export const NewMandatePage = () => {
               ) : (
                 <p className="quiet">Enter a purpose and a total limit.</p>
               )}
-              <Notice tone="info">
-                <p className="quiet">Policies and key limits still apply. You can revoke it at any time.</p>
-              </Notice>
+              <TextNotice tone="info">Policies and key limits still apply. You can revoke it at any time.</TextNotice>
               {terms && <WalletPicker flow={flow} verb="Sign with" />}
             </div>
           </Card>

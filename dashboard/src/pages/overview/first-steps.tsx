@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { grantsQuery, historySummaryQuery, newestBeneficiariesQuery, paymentsQuery, policiesQuery } from '../../api/queries.ts'
 import { cx } from '../../lib/class-names.ts'
 import { shortMoney } from '../../lib/money.ts'
@@ -120,7 +120,7 @@ const ApprovalQuestion = () => {
         required_approval_count: 1,
         ...(threshold !== null && { approval_threshold_minor: threshold }),
       }
-      return call(api.POST('/v1/spending-policies', { body, headers: keyFor(body) }))
+      return api.POST('/v1/spending-policies', { body, headers: keyFor(body) })
     },
     { announcement: 'Policy turned on', outdates: ['policies'] },
   )

@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
 import { moneyText } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Notice } from '../../ui/layout.tsx'
+import { TextNotice } from '../../ui/layout.tsx'
 import { Time } from '../../ui/time.tsx'
 
 type Warning = Schemas['Decision']['warnings'][number]
@@ -90,9 +90,9 @@ export const DecisionWarnings = ({ decision }: { decision: { warnings: readonly 
   return decision.warnings.map((warning) => {
     const { title, text } = wordsOf(warning, currency)
     return (
-      <Notice key={warning.code} tone="warn" title={title}>
-        <p className="quiet">{text}</p>
-      </Notice>
+      <TextNotice key={warning.code} tone="warn" title={title}>
+        {text}
+      </TextNotice>
     )
   })
 }

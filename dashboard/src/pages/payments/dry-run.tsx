@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import type { Schemas } from '../../api/types.ts'
 import { cx } from '../../lib/class-names.ts'
 import { useDebounced } from '../../lib/debounced.ts'
@@ -33,7 +33,7 @@ export const useDryRun = (draft: Draft | null) => {
     queryKey: ['payments', 'dry-run', settled],
     queryFn: async () => {
       if (!settled) return null
-      const simulation = await call(api.POST('/v1/spending-policies/simulate', { body: settled }))
+      const simulation = await api.POST('/v1/spending-policies/simulate', { body: settled })
       return isDecision(simulation) ? simulation : null
     },
     enabled: settled !== null,

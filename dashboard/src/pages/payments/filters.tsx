@@ -8,7 +8,7 @@ import { useDebounced } from '../../lib/debounced.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { parseMajor, shortMoney } from '../../lib/money.ts'
 import { isPaymentStatus, paymentStatuses, statusText } from '../../lib/status-words.ts'
-import { dayEnd, dayLabel, dayStart, localDate } from '../../lib/time.ts'
+import { dayLabel, localDate } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -188,8 +188,7 @@ export const usePaymentFilters = () => {
     initiator_account_id: get('person') ?? undefined,
     amount_min_minor: minor(get('min')),
     amount_max_minor: minor(get('max')),
-    created_after: dayStart(get('from')),
-    created_before: dayEnd(get('to')),
+    ...filters.days,
   }
   return { ...filters, parameters: useDebounced(parameters, 200) }
 }

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { hasAccounts } from '../../../../src/lib/rail-names.ts'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { mandatesQuery, paymentQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { type Beneficiaries, useBeneficiaries } from '../../api/use-beneficiaries.ts'
@@ -82,7 +82,7 @@ const announced = ({ status, approval_id }: Schemas['Payment']): string => {
 const useSend = (onSent: () => void) => {
   const [, navigate] = useLocation()
   const client = useQueryClient()
-  return useChange((keyFor, body: ReturnType<typeof bodyOf>) => call(api.POST('/v1/payments', { body, headers: keyFor(body) })), {
+  return useChange((keyFor, body: ReturnType<typeof bodyOf>) => api.POST('/v1/payments', { body, headers: keyFor(body) }), {
     announcement: announced,
     outdates: ['payments'],
     onDone: (payment) => {

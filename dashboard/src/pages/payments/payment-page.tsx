@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { approvalQuery, paymentQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { isForMe } from '../../api/use-inbox.ts'
@@ -17,7 +17,7 @@ import { Button, LinkButton } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
-import { Card, Facts, Notice, Page } from '../../ui/layout.tsx'
+import { Card, Facts, Notice, Page, TextNotice } from '../../ui/layout.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime, Time } from '../../ui/time.tsx'
 import { DecideDialog } from '../approvals/decide-dialog.tsx'
@@ -124,11 +124,9 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
     )
   if (payment.status === 'failed')
     return (
-      <Notice tone="bad" title="This payment failed. The money is back in the balance">
-        <p className="quiet">
-          {failureWords(payment)} {failureFix(payment)}
-        </p>
-      </Notice>
+      <TextNotice tone="bad" title="This payment failed. The money is back in the balance">
+        {failureWords(payment)} {failureFix(payment)}
+      </TextNotice>
     )
   return null
 }
@@ -170,7 +168,7 @@ const CancelPayment = ({ payment, onClose }: { payment: Payment; onClose: () => 
       title="Cancel this payment?"
       action="Cancel payment"
       keep="Keep payment"
-      change={() => call(api.POST('/v1/payments/{id}/cancel', { params: { path: { id: payment.id } } }))}
+      change={() => api.POST('/v1/payments/{id}/cancel', { path: { id: payment.id } })}
       announcement={() => 'Payment cancelled'}
       onChanged={(after) => client.setQueryData(paymentQuery(payment.id).queryKey, after)}
       onClose={onClose}

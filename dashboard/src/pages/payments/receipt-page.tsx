@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { saveFile } from '../../lib/save-file.ts'
@@ -21,7 +21,7 @@ const saveJson = (name: string, content: unknown): void =>
 export const ReceiptPage = ({ id }: { id: string }) => {
   const { workspace } = useSession()
   const payment = useQuery(paymentQuery(id))
-  const proof = useChange(() => call(api.GET('/v1/payments/{id}/receipt', { params: { path: { id } } })), {
+  const proof = useChange(() => api.GET('/v1/payments/{id}/receipt', { path: { id } }), {
     onDone: (receipt) => saveJson(`receipt-${id}.json`, receipt),
     announcesFailure: true,
   })

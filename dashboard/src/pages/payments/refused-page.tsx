@@ -5,7 +5,6 @@ import type { Schemas } from '../../api/types.ts'
 import { plainWords } from '../../lib/field-words.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { editableMajor, shortMoney } from '../../lib/money.ts'
-import { dayEnd, dayStart } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { LinkButton } from '../../ui/button.tsx'
@@ -23,8 +22,7 @@ export const RefusedPage = () => {
   const parameters: RefusalFilters = {
     grant_id: filters.get('agent') ?? undefined,
     initiator_account_id: filters.get('person') ?? undefined,
-    created_after: dayStart(filters.get('from')),
-    created_before: dayEnd(filters.get('to')),
+    ...filters.days,
   }
   return (
     <Page title="Refused payments" lead="Requested and refused. No money moved. Kept for 90 days.">

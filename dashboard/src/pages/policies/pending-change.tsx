@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import type { Body, Schemas } from '../../api/types.ts'
 import { useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
 import { usePeople } from '../../api/use-people.ts'
@@ -25,7 +25,7 @@ type Signed = Body<'/v1/spending-policies/{id}/pending-change/confirm', 'post'>
 
 const outdated = ['policies', 'policy']
 const confirm = (id: string, body: Signed) =>
-  call(api.POST('/v1/spending-policies/{id}/pending-change/confirm', { params: { path: { id } }, body }))
+  api.POST('/v1/spending-policies/{id}/pending-change/confirm', { path: { id }, body })
 const confirmed = ({ status }: Policy) =>
   status === 'archived' ? 'Confirmed: the policy is archived' : 'Confirmed: the change applies'
 
@@ -75,7 +75,7 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
   const nameOf = useBeneficiaryNames(after.beneficiary_ids)
   const isOwn = requester === account.id
   const close = () => setAsked(null)
-  const path = { params: { path: { id: policy.id } } }
+  const path = { path: { id: policy.id } }
   return (
     <Card
       title="A change waits for a second person"
@@ -105,7 +105,7 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
         <Confirm
           title="Withdraw the change?"
           action="Withdraw"
-          change={() => call(api.DELETE('/v1/spending-policies/{id}/pending-change', path))}
+          change={() => api.DELETE('/v1/spending-policies/{id}/pending-change', path)}
           announcement={() => 'Withdrawn: the policy stays as it is'}
           outdates={outdated}
           onClose={close}

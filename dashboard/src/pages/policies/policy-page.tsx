@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import type { PolicyWireField } from '../../../../src/policy/fields.ts'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { hasCode } from '../../api/error.ts'
 import { policyQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -90,13 +90,11 @@ const PolicyForm = ({ policy }: { policy: Policy | null }) => {
       if (!terms) throw new Error('Correct the amounts first.')
       const body = { name: draft.name.trim(), ...terms }
       return policy
-        ? call(
-            api.PATCH('/v1/spending-policies/{id}', {
-              params: { path: { id: policy.id } },
-              body: { ...body, version: policy.version },
-            }),
-          )
-        : call(api.POST('/v1/spending-policies', { body, headers: keyFor(body) }))
+        ? api.PATCH('/v1/spending-policies/{id}', {
+            path: { id: policy.id },
+            body: { ...body, version: policy.version },
+          })
+        : api.POST('/v1/spending-policies', { body, headers: keyFor(body) })
     },
     onSuccess: (saved) => {
       announce(saved.pending_change ? waitsText : policy ? 'Policy saved' : 'Policy turned on')
@@ -155,7 +153,7 @@ const PolicyForm = ({ policy }: { policy: Policy | null }) => {
         <Confirm
           title="Archive this policy?"
           action="Archive"
-          change={() => call(api.DELETE('/v1/spending-policies/{id}', { params: { path: { id: policy.id } } }))}
+          change={() => api.DELETE('/v1/spending-policies/{id}', { path: { id: policy.id } })}
           announcement={(saved) => (saved.status === 'archived' ? 'Policy archived' : waitsText)}
           outdates={['policies']}
           onChanged={leave}

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import type { Body, Schemas } from '../../api/types.ts'
 import { useDebounced } from '../../lib/debounced.ts'
 import { countWords } from '../../lib/list-words.ts'
@@ -29,8 +29,7 @@ export const Replay = ({ terms }: { terms: Terms | null }) => {
     queryKey: ['policies', 'replay', settled],
     queryFn: async () =>
       settled
-        ? ((await call(api.POST('/v1/spending-policies/simulate', { body: { policy: settled, replay_days: days } }))).replay ??
-          null)
+        ? ((await api.POST('/v1/spending-policies/simulate', { body: { policy: settled, replay_days: days } })).replay ?? null)
         : null,
     enabled: settled !== null,
     placeholderData: keepPreviousData,

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { shortMoney } from '../../lib/money.ts'
 import { Confirm } from '../../ui/confirm.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -39,12 +39,10 @@ export const AcceptOutcome = ({ difference, outcome, onClose }: AcceptProps) => 
     action={outcomeWords[outcome].button}
     harmless={outcome === 'succeeded'}
     change={() =>
-      call(
-        api.POST('/v1/admin/reconciliation-differences/{id}/resolve', {
-          params: { path: { id: difference.id } },
-          body: { note: difference.reason, accept: true },
-        }),
-      )
+      api.POST('/v1/admin/reconciliation-differences/{id}/resolve', {
+        path: { id: difference.id },
+        body: { note: difference.reason, accept: true },
+      })
     }
     announcement={({ resolved_at: at }) =>
       at === null ? 'Requested: another administrator must do the same' : outcomeWords[outcome].done
@@ -69,7 +67,7 @@ export const EndPayment = ({ payment, said, outcome, onClose }: Props) => {
     () => {
       const provider_receipt = outcome === 'succeeded' ? receipt.trim() : ''
       const body = { outcome, evidence: evidence.trim(), ...(provider_receipt && { provider_receipt }) }
-      return call(api.POST('/v1/admin/payments/{id}/resolve', { params: { path: { id: payment.id } }, body }))
+      return api.POST('/v1/admin/payments/{id}/resolve', { path: { id: payment.id }, body })
     },
     {
       announcement: ({ status }) => (status === 'unknown' ? 'Requested: another administrator must do the same' : words.done),
@@ -84,7 +82,6 @@ export const EndPayment = ({ payment, said, outcome, onClose }: Props) => {
       making={ending}
       red={outcome === 'failed'}
       ready={evidence.trim() !== ''}
-      onSubmit={() => ending.mutate()}
       onClose={onClose}
     >
       <p className="quiet">

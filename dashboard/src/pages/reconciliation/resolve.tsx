@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { messageOf } from '../../api/advice.ts'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { ApiError } from '../../api/error.ts'
 import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
@@ -42,13 +42,13 @@ const useResolve = (onDone: () => void) => {
       const differences = chosen.flatMap(({ difference }) => (difference ? [difference.id] : []))
       let waiting = 0
       if (suspense.length > 0) {
-        const { data } = await call(api.POST('/v1/admin/suspense/resolve', { body: { ids: suspense, outcome, note } }))
+        const { data } = await api.POST('/v1/admin/suspense/resolve', { body: { ids: suspense, outcome, note } })
         waiting = data.filter(({ resolved_at }) => resolved_at === null).length
         // Where the second request is refused, another try is about the differences alone.
         setLeft(new Set([...left, ...chosen.flatMap((item) => (item.suspense ? [item.key] : []))]))
       }
       if (differences.length > 0)
-        await call(api.POST('/v1/admin/reconciliation-differences/resolve', { body: { ids: differences, note } }))
+        await api.POST('/v1/admin/reconciliation-differences/resolve', { body: { ids: differences, note } })
       return { waiting, count: chosen.length }
     },
     {
@@ -79,9 +79,12 @@ export const Resolve = ({ items: chosen, titleOf, onClose }: Props) => {
     <FormDialog
       title={several ? `Resolve ${countWords(items.length, 'item')}?` : 'Resolve this item?'}
       action={several ? `Resolve ${items.length}` : 'Resolve'}
-      making={several && refused ? { ...resolve, error: null } : resolve}
+      making={{
+        ...resolve,
+        error: several && refused ? null : resolve.error,
+        mutate: () => resolve.mutate({ chosen: items, outcome, note: note.trim() }),
+      }}
       ready={note.trim() !== ''}
-      onSubmit={() => resolve.mutate({ chosen: items, outcome, note: note.trim() })}
       onClose={onClose}
     >
       {!several && only?.difference && <p className="quiet">{only.difference.action}</p>}

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { rowsOf } from '../../api/every-page.ts'
 import { differencesOfQuery, unknownPaymentsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -13,7 +13,7 @@ import { CopyText } from '../../ui/copy.tsx'
 import { Dialog, DialogButton, FormDialog } from '../../ui/dialog.tsx'
 import { fieldError } from '../../ui/failure.tsx'
 import { Field } from '../../ui/field.tsx'
-import { Notice } from '../../ui/layout.tsx'
+import { TextNotice } from '../../ui/layout.tsx'
 import { Loading } from '../../ui/listing.tsx'
 import { useChange } from '../../ui/use-change.ts'
 import { isListed, saidBy } from './unknown.ts'
@@ -33,22 +33,18 @@ const UploadDialog = ({ onClose }: { onClose: () => void }) => {
   }
   const compare = useChange(
     () =>
-      call(
-        api.POST('/v1/admin/reconciliations', { body: { source: file?.name.slice(0, 120) ?? '', statement: file?.text ?? '' } }),
-      ),
+      api.POST('/v1/admin/reconciliations', { body: { source: file?.name.slice(0, 120) ?? '', statement: file?.text ?? '' } }),
     { outdates: ['reconciliations', 'differences', 'payments'] },
   )
   const run = compare.data
   if (run)
     return (
       <Dialog title="Compare a statement" onClose={onClose} footer={<Button onClick={onClose}>Close</Button>}>
-        <Notice tone={run.differences === 0 ? 'good' : 'warn'} title={`${run.matched} of ${run.lines} matched`} live>
-          <p className="quiet">
-            {run.differences === 0
-              ? 'The statement and the books agree.'
-              : `${countWords(run.differences, 'difference')} listed in reconciliation.`}
-          </p>
-        </Notice>
+        <TextNotice tone={run.differences === 0 ? 'good' : 'warn'} title={`${run.matched} of ${run.lines} matched`} live>
+          {run.differences === 0
+            ? 'The statement and the books agree.'
+            : `${countWords(run.differences, 'difference')} listed in reconciliation.`}
+        </TextNotice>
         <SettledBy run={run} />
         <Link href="/reconciliation/unknown" onClick={onClose}>
           Unknown payments
@@ -56,14 +52,7 @@ const UploadDialog = ({ onClose }: { onClose: () => void }) => {
       </Dialog>
     )
   return (
-    <FormDialog
-      title="Compare a statement"
-      action="Compare"
-      making={compare}
-      ready={file !== null}
-      onSubmit={() => compare.mutate()}
-      onClose={onClose}
-    >
+    <FormDialog title="Compare a statement" action="Compare" making={compare} ready={file !== null} onClose={onClose}>
       <Field
         label="Statement"
         hint="The CSV file from the provider’s portal."

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { accountQuery } from '../../api/queries.ts'
 import type { Answer } from '../../api/types.ts'
 import { expectArrival } from '../../lib/arrival.ts'
@@ -10,7 +10,7 @@ import { sessionEnded } from '../../lib/session-end.ts'
 import { useTitle } from '../../lib/title.ts'
 import { isServerPath, safeReturn } from '../../shell/paths.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
-import { Notice } from '../../ui/layout.tsx'
+import { TextNotice } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { useWallets } from '../../wallet/discovery.ts'
 import { NoWallet } from '../../wallet/no-wallet.tsx'
@@ -35,9 +35,9 @@ const welcome = (outcome: Answer<'/v1/auth/wallet/verify', 'post'>['outcome']): 
 
 /** Says that the session has ended and that the form is kept. */
 const SessionEnded = () => (
-  <Notice tone="info" title="Your session has ended">
-    <p className="quiet">Sign in again to continue where you were. What you typed is still there.</p>
-  </Notice>
+  <TextNotice tone="info" title="Your session has ended">
+    Sign in again to continue where you were. What you typed is still there.
+  </TextNotice>
 )
 
 export const SignInPage = () => {
@@ -56,8 +56,7 @@ export const SignInPage = () => {
   }
   const flow = useWalletFlow({
     prepare: prepareSignIn('sign_in'),
-    send: ({ message, signature }) =>
-      call(api.POST('/v1/auth/wallet/verify', { body: { message, signature, intent: 'sign_in' } })),
+    send: ({ message, signature }) => api.POST('/v1/auth/wallet/verify', { body: { message, signature, intent: 'sign_in' } }),
     done: ({ outcome }) => {
       expectSession()
       announce(welcome(outcome))

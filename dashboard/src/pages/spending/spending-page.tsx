@@ -12,7 +12,7 @@ import { Allowed } from '../../shell/allowed.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { BalanceFigure } from '../../ui/balance-line.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Card, Empty, Notice, Page, SkeletonRows, SkeletonText } from '../../ui/layout.tsx'
+import { Card, Empty, Page, SkeletonRows, SkeletonText, TextNotice } from '../../ui/layout.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import { Table } from '../../ui/table.tsx'
 import { useWorkspaceAgents } from '../agents/use-agents.ts'
@@ -240,11 +240,9 @@ const Coming = () => {
         <Failure error={scheduled.error} />
         {scheduled.data && count === 0 && <p className="quiet">Nothing is scheduled.</p>}
         {short && (
-          <Notice tone="warn" title={`The balance does not suffice on ${dayLabel(short.date)}`}>
-            <p className="quiet">
-              {moneyText(short.left.slice(1), currency)} short, if nothing arrives before. <Link href="/top-up">Top up</Link>
-            </p>
-          </Notice>
+          <TextNotice tone="warn" title={`The balance does not suffice on ${dayLabel(short.date)}`}>
+            {moneyText(short.left.slice(1), currency)} short, if nothing arrives before. <Link href="/top-up">Top up</Link>
+          </TextNotice>
         )}
         {scheduled.data && ownsBalance && (
           <BalanceFigure line={days.map(({ date, left: minor }) => ({ date, minor: BigInt(minor) }))}>

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useLocation, useSearchParams } from 'wouter'
 import { depositActions } from '../../../../src/rails/texts.ts'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { historyQuery } from '../../api/queries.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { moneyText, parseMajor, shortMoney } from '../../lib/money.ts'
@@ -52,7 +52,7 @@ const TopUpForm = () => {
   const start = useChange(
     (keyFor) => {
       const body = { amount_minor: minor ?? '0', phone_number: value.phone.replaceAll(' ', '') }
-      return call(api.POST('/v1/topups/initiate', { body, headers: keyFor(body) }))
+      return api.POST('/v1/topups/initiate', { body, headers: keyFor(body) })
     },
     {
       onDone: (topup) => {
@@ -69,7 +69,6 @@ const TopUpForm = () => {
       action={asked ? `Send M-PESA prompt for ${moneyText(minor, currency)}` : 'Send M-PESA prompt'}
       making={start}
       ready={asked && value.phone.trim() !== ''}
-      onSubmit={() => start.mutate()}
     >
       <MoneyField
         label="Amount"
@@ -107,7 +106,7 @@ const methods = Object.keys(depositActions) as Method[]
 const DepositForm = () => {
   const [, navigate] = useLocation()
   const start = useChange(
-    (keyFor, method: Method) => call(api.POST('/v1/topups/initiate', { body: { method }, headers: keyFor({ method }) })),
+    (keyFor, method: Method) => api.POST('/v1/topups/initiate', { body: { method }, headers: keyFor({ method }) }),
     { onDone: (topup) => navigate(`/top-up/${topup.id}`) },
   )
   return (

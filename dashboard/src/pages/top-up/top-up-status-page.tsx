@@ -10,7 +10,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Amount } from '../../ui/amount.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
-import { Card, Empty, Facts, Notice, Page } from '../../ui/layout.tsx'
+import { Card, Empty, Facts, Page, TextNotice } from '../../ui/layout.tsx'
 import { QrCode } from '../../ui/qr-code.tsx'
 import { StatusBadge } from '../../ui/status.tsx'
 import { ExactTime } from '../../ui/time.tsx'
@@ -200,12 +200,10 @@ const TimedOut = () => (
     <Empty icon="alert" tone="warn" title="M-PESA didn’t answer in time" heading>
       The top-up may still have happened.
     </Empty>
-    <Notice tone="warn" title="The money may have moved. We’re checking">
-      <p className="quiet">
-        If M-PESA sent you a confirmation, don’t pay again: it is credited here as soon as M-PESA confirms it to us. If it didn’t,
-        you can try again.
-      </p>
-    </Notice>
+    <TextNotice tone="warn" title="The money may have moved. We’re checking">
+      If M-PESA sent you a confirmation, don’t pay again: it is credited here as soon as M-PESA confirms it to us. If it didn’t,
+      you can try again.
+    </TextNotice>
     <div className="row">
       <LinkButton href="/">View balance</LinkButton>
       <LinkButton href="/top-up" variant="quiet">

@@ -8,7 +8,6 @@ import { memberName, usePeople } from '../../api/use-people.ts'
 import { activityGroups, activityHref, activityOfList, activityWords, listKey } from '../../lib/activity-words.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { together } from '../../lib/list-words.ts'
-import { dayEnd, dayStart } from '../../lib/time.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -43,8 +42,7 @@ const Activity = () => {
     auditQuery({
       action: get('action') ?? undefined,
       actor: get('person') ?? undefined,
-      created_after: dayStart(get('from')),
-      created_before: dayEnd(get('to')),
+      ...filters.days,
     }),
   )
   return (

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { statusText } from '../../lib/status-words.ts'
 import { keepStored, readStored } from '../../lib/storage.ts'
 import { useTitle } from '../../lib/title.ts'
@@ -54,10 +54,10 @@ const Invitation = ({ token }: { token: string }) => {
   const [, navigate] = useLocation()
   const preview = useQuery({
     queryKey: ['invitation', token],
-    queryFn: () => call(api.POST('/v1/workspaces/invitations/preview', { body: { token } })),
+    queryFn: () => api.POST('/v1/workspaces/invitations/preview', { body: { token } }),
     retry: false,
   })
-  const accept = useChange(() => call(api.POST('/v1/workspaces/invitations/accept', { body: { token } })), {
+  const accept = useChange(() => api.POST('/v1/workspaces/invitations/accept', { body: { token } }), {
     announcement: ({ workspace }) => `You joined ${workspace.name}`,
     outdates: ['workspaces'],
     onDone: ({ workspace }) => {

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { rowsOf } from '../../api/every-page.ts'
 import { workspaceGrantsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -32,7 +32,7 @@ export const MemberGrantPage = ({ id }: { id: string }) => {
 
 const effect = 'It stops working right away, and so does everything that was created with it. This can’t be undone.'
 
-const revoke = (id: string) => call(api.DELETE('/v1/workspaces/current/grants/{id}', { params: { path: { id } } }))
+const revoke = (id: string) => api.DELETE('/v1/workspaces/current/grants/{id}', { path: { id } })
 
 const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
   const people = usePeople()

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { chooseWorkspace } from '../../api/chosen-workspace.ts'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { invitationsQuery, membersQuery } from '../../api/queries.ts'
 import type { Body, Schemas } from '../../api/types.ts'
 import { memberName } from '../../api/use-people.ts'
@@ -14,7 +14,7 @@ import { Confirm } from '../../ui/confirm.tsx'
 import { Secret } from '../../ui/copy.tsx'
 import { Dialog, DialogButton, FormDialog } from '../../ui/dialog.tsx'
 import { ChoiceField, fieldsOf, TextField } from '../../ui/field.tsx'
-import { Card, Empty, Notice } from '../../ui/layout.tsx'
+import { Card, Empty, TextNotice } from '../../ui/layout.tsx'
 import { Current, Item, List, Listing } from '../../ui/listing.tsx'
 import { Badge, StatusBadge } from '../../ui/status.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -87,7 +87,7 @@ const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void
   const [role, setRole] = useState<Role>(member.role)
   const change = useChange(
     (_, body: Body<'/v1/workspaces/current/members/{id}', 'patch'>) =>
-      call(api.PATCH('/v1/workspaces/current/members/{id}', { params: { path: { id: member.id } }, body })),
+      api.PATCH('/v1/workspaces/current/members/{id}', { path: { id: member.id }, body }),
     {
       announcement: (after) =>
         `${memberName(after)}: ${after.status === 'active' ? statusText(after.role).toLowerCase() : after.status}`,
@@ -100,9 +100,8 @@ const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void
     <FormDialog
       title={memberName(member)}
       action="Save role"
-      making={change}
+      making={{ ...change, mutate: () => change.mutate({ role }) }}
       ready={role !== member.role}
-      onSubmit={() => change.mutate({ role })}
       onClose={onClose}
       keep={
         <Button
@@ -126,7 +125,7 @@ const RemoveMember = ({ member, onClose }: { member: Member; onClose: () => void
     <Confirm
       title={own ? `Leave ${workspace.name}?` : `Remove ${memberName(member)}?`}
       action={own ? 'Leave' : 'Remove'}
-      change={() => call(api.DELETE('/v1/workspaces/current/members/{id}', { params: { path: { id: member.id } } }))}
+      change={() => api.DELETE('/v1/workspaces/current/members/{id}', { path: { id: member.id } })}
       announcement={() => (own ? `You left ${workspace.name}` : `${memberName(member)} removed`)}
       outdates={own ? [] : ['members']}
       onChanged={() => {
@@ -144,10 +143,11 @@ const RemoveMember = ({ member, onClose }: { member: Member; onClose: () => void
 }
 
 const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) => {
-  const revoke = useChange(
-    () => call(api.DELETE('/v1/workspaces/current/invitations/{id}', { params: { path: { id: invitation.id } } })),
-    { announcement: 'Invitation cancelled', outdates: ['invitations'], announcesFailure: true },
-  )
+  const revoke = useChange(() => api.DELETE('/v1/workspaces/current/invitations/{id}', { path: { id: invitation.id } }), {
+    announcement: 'Invitation cancelled',
+    outdates: ['invitations'],
+    announcesFailure: true,
+  })
   const to = invitation.email ?? (invitation.wallet_address ? shortAddress(invitation.wallet_address) : 'Anyone with the link')
   return (
     <Item
@@ -223,7 +223,7 @@ const Invite = ({ onClose }: { onClose: () => void }) => {
   const create = useChange(
     (keyFor) => {
       const body = { role: value.role, ...addressing(value.to) }
-      return call(api.POST('/v1/workspaces/current/invitations', { body, headers: keyFor(body) }))
+      return api.POST('/v1/workspaces/current/invitations', { body, headers: keyFor(body) })
     },
     { announcement: 'Invitation created', outdates: ['invitations'] },
   )
@@ -239,22 +239,14 @@ const Invite = ({ onClose }: { onClose: () => void }) => {
           </Button>
         }
       >
-        <Notice tone="info">
-          <p className="quiet">
-            It is shown only once and lets one person join {workspace.name}. We don’t send an email: share it yourself.
-          </p>
-        </Notice>
+        <TextNotice tone="info">
+          It is shown only once and lets one person join {workspace.name}. We don’t send an email: share it yourself.
+        </TextNotice>
         <Secret label="Invitation link" value={`${location.origin}/invitation#${create.data.token ?? ''}`} />
       </Dialog>
     )
   return (
-    <FormDialog
-      title={`Invite to ${workspace.name}`}
-      action="Create invitation"
-      making={create}
-      onSubmit={() => create.mutate()}
-      onClose={onClose}
-    >
+    <FormDialog title={`Invite to ${workspace.name}`} action="Create invitation" making={create} onClose={onClose}>
       <ChoiceField label="Role" {...field('role')} choices={roleChoices(membership.role)} />
       <TextField
         label="Only for"

@@ -1,4 +1,4 @@
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { useFields } from '../../lib/drafts.ts'
 import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
 import { fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
@@ -13,7 +13,7 @@ export const NewWorkspacePage = () => {
   const create = useChange(
     (keyFor) => {
       const body = { ...value, name: value.name.trim() }
-      return call(api.POST('/v1/workspaces', { body, headers: keyFor(body) }))
+      return api.POST('/v1/workspaces', { body, headers: keyFor(body) })
     },
     {
       announcement: ({ workspace }) => `${workspace.name} is ready`,
@@ -28,7 +28,7 @@ export const NewWorkspacePage = () => {
       lead="For a team, with its own members, beneficiaries and policies. Its payments come from your balance."
       back={{ href: '/workspace', label: 'Workspace' }}
     >
-      <FormCard action="Create workspace" making={create} ready={value.name.trim() !== ''} onSubmit={() => create.mutate()}>
+      <FormCard action="Create workspace" making={create} ready={value.name.trim() !== ''}>
         <div className="columns">
           <TextField label="Name" {...field('name')} maxLength={120} autoFocus />
           <SelectField

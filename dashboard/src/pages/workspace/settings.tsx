@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { workspaceQuery } from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
 import { statusText } from '../../lib/status-words.ts'
@@ -21,7 +21,7 @@ export const Settings = () => {
   const { workspace, can } = useSession()
   const client = useQueryClient()
   const { value, set } = useFields({ name: workspace.name, time_zone: workspace.time_zone })
-  const save = useChange(() => call(api.PATCH('/v1/workspaces/current', { body: { ...value, name: value.name.trim() } })), {
+  const save = useChange(() => api.PATCH('/v1/workspaces/current', { body: { ...value, name: value.name.trim() } }), {
     announcement: 'Workspace saved',
     outdates: ['workspaces'],
     onDone: (view) => void client.setQueryData(workspaceQuery.queryKey, view),
@@ -40,7 +40,7 @@ export const Settings = () => {
   )
   if (!can('workspace.manage')) return <Card title={workspace.name}>{facts}</Card>
   return (
-    <FormCard title="Settings" action="Save" making={save} ready={changed} onSubmit={() => save.mutate()}>
+    <FormCard title="Settings" action="Save" making={save} ready={changed}>
       <TextField label="Name" {...field('name')} maxLength={120} />
       <SelectField
         label="Time zone"

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { api, call } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { workspaceGrantsQuery, workspaceQuery } from '../../api/queries.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { capitalized } from '../../lib/list-words.ts'
@@ -90,8 +90,8 @@ const ConfirmFreeze = ({ onClose }: { onClose: () => void }) => {
       harmless={frozen}
       change={() =>
         frozen
-          ? call(api.POST('/v1/workspaces/current/unfreeze'))
-          : call(api.POST('/v1/workspaces/current/freeze', { body: reason.trim() ? { reason: reason.trim() } : {} }))
+          ? api.POST('/v1/workspaces/current/unfreeze')
+          : api.POST('/v1/workspaces/current/freeze', { body: reason.trim() ? { reason: reason.trim() } : {} })
       }
       announcement={(view) => (view.workspace.status === 'frozen' ? 'Workspace frozen' : 'Workspace unfrozen')}
       onChanged={(view) => client.setQueryData(workspaceQuery.queryKey, view)}
