@@ -1,5 +1,6 @@
-import type { ReactNode } from 'react'
-import { FormDialog } from './dialog.tsx'
+import type { QueryKey } from '@tanstack/react-query'
+import type { ComponentProps, ReactNode } from 'react'
+import { DialogButton, FormDialog } from './dialog.tsx'
 import { useChange } from './use-change.ts'
 
 type ConfirmProps<Result> = {
@@ -14,6 +15,8 @@ type ConfirmProps<Result> = {
   announcement: (result: Result) => string
   /** The queries to read again, by the first part of their keys. */
   outdates?: readonly string[]
+  /** The query that the result answers. */
+  keeps?: (result: Result) => { queryKey: QueryKey }
   onChanged?: (result: Result) => void
   onClose: () => void
 }
@@ -25,12 +28,14 @@ export const Confirm = <Result,>({
   change,
   announcement,
   outdates = [],
+  keeps,
   ...props
 }: ConfirmProps<Result>) => {
   const { onChanged, onClose, ...dialog } = props
   const making = useChange<Result>(change, {
     announcement,
     outdates,
+    ...(keeps && { keeps }),
     onDone: (result) => {
       onClose()
       onChanged?.(result)
@@ -42,3 +47,10 @@ export const Confirm = <Result,>({
     </FormDialog>
   )
 }
+
+type ButtonProps<Result> = Omit<ConfirmProps<Result>, 'onClose'> & { button: Omit<ComponentProps<typeof DialogButton>, 'dialog'> }
+
+/** A button whose change is confirmed first. */
+export const ConfirmButton = <Result,>({ button, ...confirm }: ButtonProps<Result>) => (
+  <DialogButton {...button} dialog={(close) => <Confirm {...confirm} onClose={close} />} />
+)

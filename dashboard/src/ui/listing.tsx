@@ -6,7 +6,7 @@ import { cx } from '../lib/class-names.ts'
 import { Button } from './button.tsx'
 import { Failure } from './failure.tsx'
 import { Icon, type IconName } from './icon.tsx'
-import { SkeletonCard, SkeletonRows, type Tone } from './layout.tsx'
+import { Card, SkeletonCard, SkeletonRows, type Tone } from './layout.tsx'
 import { Time } from './time.tsx'
 
 export type PageOf<Item> = { data: Item[]; next_cursor: string | null }
@@ -91,6 +91,8 @@ type ListingProps<Item> = {
   rows?: number
   /** Show the first page only, without a button for more. */
   whole?: boolean
+  /** Its name, where it is a card by itself. */
+  label?: string
   children: (items: Item[]) => ReactNode
 }
 
@@ -145,7 +147,16 @@ export const Current = <Row extends { id: string; status: string }>({
 }
 
 /** A paged list in each of its states: loading, failed, empty, with more pages. */
-export const Listing = <Item,>({ query, empty, rows = 5, whole = false, children }: ListingProps<Item>) => {
+export const Listing = <Item,>({ label, ...listing }: ListingProps<Item>) =>
+  label === undefined ? (
+    <States {...listing} />
+  ) : (
+    <Card label={label} flush>
+      <States {...listing} />
+    </Card>
+  )
+
+const States = <Item,>({ query, empty, rows = 5, whole = false, children }: Omit<ListingProps<Item>, 'label'>) => {
   if (query.isPending) return <SkeletonRows rows={rows} />
   const failure = query.isError && (
     <div className="card-body">

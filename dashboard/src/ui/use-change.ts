@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { adviceFor, messageOf } from '../api/advice.ts'
 import { useIdempotencyKey } from '../lib/idempotency.ts'
 import { announce } from './toast.tsx'
@@ -11,6 +11,8 @@ type Settings<Result, Input> = {
   announcement?: string | ((result: Result) => string)
   /** The queries to read again, by the first part of their keys: after a failure too, as a part of the change may have been made. */
   outdates?: readonly string[]
+  /** The query that the result answers. */
+  keeps?: (result: Result) => { queryKey: QueryKey }
   onDone?: (result: Result, input: Input) => void
   /** Where the page has no place for a failure, it is announced. */
   announcesFailure?: boolean
@@ -19,7 +21,7 @@ type Settings<Result, Input> = {
 /** A change that the service makes. `keyFor`: the idempotency key of a body, the same one while the body is. */
 export const useChange = <Result, Input = void>(
   change: (keyFor: ReturnType<typeof useIdempotencyKey>, input: Input) => Promise<Result>,
-  { announcement, outdates = [], onDone, announcesFailure = false }: Settings<Result, Input> = {},
+  { announcement, outdates = [], keeps, onDone, announcesFailure = false }: Settings<Result, Input> = {},
 ) => {
   const client = useQueryClient()
   const keyFor = useIdempotencyKey()
@@ -27,6 +29,7 @@ export const useChange = <Result, Input = void>(
     mutationFn: (input: Input) => change(keyFor, input),
     onSuccess: (result, input) => {
       if (announcement !== undefined) announce(typeof announcement === 'string' ? announcement : announcement(result))
+      if (keeps) client.setQueryData(keeps(result).queryKey, result)
       onDone?.(result, input)
     },
     onError: (error) => {

@@ -5,7 +5,7 @@ import { passkeysQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { deviceName } from '../../lib/device-name.ts'
 import { createPasskey, hasPasskeys } from '../../passkey/passkey.ts'
-import { Confirm } from '../../ui/confirm.tsx'
+import { ConfirmButton } from '../../ui/confirm.tsx'
 import { DialogButton, FormDialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -29,28 +29,19 @@ const PasskeyRow = ({ passkey }: { passkey: Schemas['Passkey'] }) => (
       </>
     }
   >
-    <DialogButton
-      size="small"
-      variant="danger"
-      label={`Remove ${passkey.name}`}
-      dialog={(close) => (
-        <Confirm
-          title={`Remove ${passkey.name}?`}
-          action="Remove"
-          change={() => api.DELETE('/v1/accounts/me/passkeys/{id}', { path: { id: passkey.id } })}
-          announcement={() => 'Passkey removed'}
-          outdates={['passkeys', 'approval', 'approvals', 'inbox']}
-          onClose={close}
-        >
-          <p>
-            You can’t approve with it any more, and approvals that you gave with it stop counting where the payment was not sent
-            yet. Delete it on the device as well.
-          </p>
-        </Confirm>
-      )}
+    <ConfirmButton
+      button={{ size: 'small', variant: 'danger', label: `Remove ${passkey.name}`, children: 'Remove' }}
+      title={`Remove ${passkey.name}?`}
+      action="Remove"
+      change={() => api.DELETE('/v1/accounts/me/passkeys/{id}', { path: { id: passkey.id } })}
+      announcement={() => 'Passkey removed'}
+      outdates={['passkeys', 'approval', 'approvals', 'inbox']}
     >
-      Remove
-    </DialogButton>
+      <p>
+        You can’t approve with it any more, and approvals that you gave with it stop counting where the payment was not sent yet.
+        Delete it on the device as well.
+      </p>
+    </ConfirmButton>
   </Item>
 )
 

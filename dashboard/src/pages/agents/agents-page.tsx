@@ -10,9 +10,8 @@ import { type LastAct, lastActOf } from '../../lib/last-act.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { NewLink } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
+import { ConfirmButton } from '../../ui/confirm.tsx'
 import { CodeBlock } from '../../ui/copy.tsx'
-import { DialogButton } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, EmptyCard, Page, SkeletonCard } from '../../ui/layout.tsx'
@@ -20,11 +19,12 @@ import { AgentCard } from './agent-card.tsx'
 import { freezeOutdates, setFrozen } from './freeze-agent.tsx'
 import { type Agent, useWorkspaceAgents } from './use-agents.ts'
 
-type Props = { agents: readonly Agent[]; manages: boolean; onClose: () => void }
+type Props = { agents: readonly Agent[]; manages: boolean }
 
 /** One act that stops all of them: of the whole workspace for who manages it, else one's own. */
-const StopAll = ({ agents, manages, onClose }: Props) => (
-  <Confirm
+const StopAll = ({ agents, manages }: Props) => (
+  <ConfirmButton
+    button={{ variant: 'danger', icon: 'freeze', children: 'Stop everything by agents' }}
     title={`Stop ${countWords(agents.length, 'agent')}?`}
     action="Stop all"
     change={async () => {
@@ -34,13 +34,12 @@ const StopAll = ({ agents, manages, onClose }: Props) => (
     }}
     announcement={(count) => `${countWords(count, 'agent')} frozen`}
     outdates={freezeOutdates}
-    onClose={onClose}
   >
     <p>
       No key and no agent {manages ? 'of any member of this workspace' : 'of yours in this workspace'} can move money until it is
       unfrozen. They can still read. Payments already sent still arrive.
     </p>
-  </Confirm>
+  </ConfirmButton>
 )
 
 type CardsProps = { title: string; agents: readonly Agent[]; actsOf: ReturnType<typeof useLastActs> }
@@ -72,15 +71,7 @@ export const AgentsPage = () => {
       lead={`What acts for people in ${workspace.name}, each within its limits.`}
       actions={
         <>
-          {stoppable.length > 0 && (
-            <DialogButton
-              variant="danger"
-              icon="freeze"
-              dialog={(close) => <StopAll agents={stoppable} manages={manages} onClose={close} />}
-            >
-              Stop everything by agents
-            </DialogButton>
-          )}
+          {stoppable.length > 0 && <StopAll agents={stoppable} manages={manages} />}
           {can('key.manage') && <NewLink href="/developers/keys/new">New API key</NewLink>}
         </>
       }

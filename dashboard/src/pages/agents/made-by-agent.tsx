@@ -7,8 +7,7 @@ import { madeByQuery, policiesMadeByQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
-import { DialogButton } from '../../ui/dialog.tsx'
+import { ConfirmButton } from '../../ui/confirm.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
 import { Badge } from '../../ui/status.tsx'
@@ -35,32 +34,26 @@ type AllProps = {
 }
 
 /** Does the same with all that are shown: what an agent adds meanwhile is not among them. */
-const ForAll = ({ ids, verb, done, count, harmless = false, change, label, children, ...confirm }: AllProps) => {
+const ForAll = ({ ids, verb, done, count, harmless = false, change, label, ...confirm }: AllProps) => {
   const words = `${verb} ${count(ids.length)}`
   return (
-    <DialogButton
-      {...(label === undefined && { size: 'small' })}
-      variant={harmless ? 'secondary' : 'danger'}
-      dialog={(close) => (
-        <Confirm
-          title={`${words}?`}
-          action={`${verb} all`}
-          harmless={harmless}
-          // One after the other, so that a failure leaves those before it done and those after it as they were.
-          change={async () => {
-            for (const id of ids) await change(id)
-            return ids.length
-          }}
-          announcement={(number) => `${count(number)} ${done}`}
-          onClose={close}
-          {...confirm}
-        >
-          {children}
-        </Confirm>
-      )}
-    >
-      {label ?? words}
-    </DialogButton>
+    <ConfirmButton
+      button={{
+        ...(label === undefined && { size: 'small' }),
+        variant: harmless ? 'secondary' : 'danger',
+        children: label ?? words,
+      }}
+      title={`${words}?`}
+      action={`${verb} all`}
+      harmless={harmless}
+      // One after the other, so that a failure leaves those before it done and those after it as they were.
+      change={async () => {
+        for (const id of ids) await change(id)
+        return ids.length
+      }}
+      announcement={(number) => `${count(number)} ${done}`}
+      {...confirm}
+    />
   )
 }
 

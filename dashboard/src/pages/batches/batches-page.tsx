@@ -28,35 +28,34 @@ export const BatchesPage = () => {
       <search className="filters">
         <TextField label="Search" type="search" value={q} onChange={(text) => set('q', text)} placeholder="Name of the list" />
       </search>
-      <section className="card" aria-label="Lists of payments">
-        <List
-          query={query}
-          empty={
-            q === '' ? (
-              <Empty icon="payments" title="No lists yet" actions={create}>
-                Pay many people from one spreadsheet, with one approval.
-              </Empty>
-            ) : (
-              <Empty icon="payments" title="No list has this in its name" />
-            )
-          }
-        >
-          {(batch) => (
-            <Item
-              href={`/payments/batches/${batch.id}`}
-              title={batch.name ?? 'List without a name'}
-              note={
-                <>
-                  {countWords(batch.items_count, 'payment')}, <Time at={batch.created_at} />
-                </>
-              }
-            >
-              <StatusBadge status={batch.status} />
-              <Amount minor={batch.total_minor} currency={batch.currency} />
-            </Item>
-          )}
-        </List>
-      </section>
+      <List
+        label="Lists of payments"
+        query={query}
+        empty={
+          q === '' ? (
+            <Empty icon="payments" title="No lists yet" actions={create}>
+              Pay many people from one spreadsheet, with one approval.
+            </Empty>
+          ) : (
+            <Empty icon="payments" title="No list has this in its name" />
+          )
+        }
+      >
+        {(batch) => (
+          <Item
+            href={`/payments/batches/${batch.id}`}
+            title={batch.name ?? 'List without a name'}
+            note={
+              <>
+                {countWords(batch.items_count, 'payment')}, <Time at={batch.created_at} />
+              </>
+            }
+          >
+            <StatusBadge status={batch.status} />
+            <Amount minor={batch.total_minor} currency={batch.currency} />
+          </Item>
+        )}
+      </List>
     </Page>
   )
 }

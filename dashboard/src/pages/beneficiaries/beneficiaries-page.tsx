@@ -103,26 +103,25 @@ export const BeneficiariesPage = () => {
           </button>
         ))}
       </search>
-      <section className="card" aria-label="Beneficiaries">
-        <List
-          query={useInfiniteQuery(beneficiariesQuery(parameters))}
-          empty={
-            filters.any ? (
-              <Empty
-                icon="search"
-                title="No beneficiaries match"
-                actions={<Button onClick={filters.clear}>Clear filters</Button>}
-              />
-            ) : (
-              <Empty icon="people" title="No beneficiaries yet" actions={create}>
-                Add a phone, a business or a bank account once, then pay it by name.
-              </Empty>
-            )
-          }
-        >
-          {(beneficiary) => <Row beneficiary={beneficiary} />}
-        </List>
-      </section>
+      <List
+        label="Beneficiaries"
+        query={useInfiniteQuery(beneficiariesQuery(parameters))}
+        empty={
+          filters.any ? (
+            <Empty
+              icon="search"
+              title="No beneficiaries match"
+              actions={<Button onClick={filters.clear}>Clear filters</Button>}
+            />
+          ) : (
+            <Empty icon="people" title="No beneficiaries yet" actions={create}>
+              Add a phone, a business or a bank account once, then pay it by name.
+            </Empty>
+          )
+        }
+      >
+        {(beneficiary) => <Row beneficiary={beneficiary} />}
+      </List>
     </Page>
   )
 }

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { Link } from 'wouter'
 import { hasAccounts } from '../../../../src/lib/rail-names.ts'
@@ -17,7 +17,7 @@ import { makerText } from '../../lib/requester.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
+import { ConfirmButton } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { DialogButton, FormDialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
@@ -43,10 +43,7 @@ export const BeneficiaryPage = ({ id }: { id: string }) => {
   )
 }
 
-const useKeep = () => {
-  const client = useQueryClient()
-  return (after: Beneficiary) => void client.setQueryData(beneficiaryQuery(after.id).queryKey, after)
-}
+const keeps = ({ id }: Beneficiary) => beneficiaryQuery(id)
 
 const referenceText = (beneficiary: Beneficiary): string => {
   const { account_reference: fixed, account_reference_required: required, payment_rail: rail } = beneficiary
@@ -62,7 +59,7 @@ const Proposed = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const confirm = useChange(() => api.POST('/v1/beneficiaries/{id}/confirm', { path: { id: beneficiary.id } }), {
     announcement: 'Beneficiary confirmed',
     outdates: ['beneficiaries'],
-    onDone: useKeep(),
+    keeps,
   })
   return (
     <Notice tone="warn" title="No person has confirmed this beneficiary">
@@ -141,55 +138,44 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   )
 }
 
-const Acts = ({ beneficiary }: { beneficiary: Beneficiary }) => (
-  <>
-    <DialogButton dialog={(close) => <EditBeneficiary beneficiary={beneficiary} onClose={close} />}>Edit</DialogButton>
-    <DialogButton icon="freeze" dialog={(close) => <FreezeBeneficiary beneficiary={beneficiary} onClose={close} />}>
-      {beneficiary.status === 'frozen' ? 'Unfreeze' : 'Freeze'}
-    </DialogButton>
-    <DialogButton variant="danger" dialog={(close) => <ArchiveBeneficiary beneficiary={beneficiary} onClose={close} />}>
-      Archive
-    </DialogButton>
-  </>
-)
-
-type Props = { beneficiary: Beneficiary; onClose: () => void }
-
-const FreezeBeneficiary = ({ beneficiary: { id, display_name: name, status }, onClose }: Props) => {
-  const frozen = status === 'frozen'
+const Acts = ({ beneficiary }: { beneficiary: Beneficiary }) => {
+  const { id, display_name: name } = beneficiary
+  const frozen = beneficiary.status === 'frozen'
+  const shared = { outdates: ['beneficiaries'], keeps }
+  const freeze = frozen ? 'Unfreeze' : 'Freeze'
   return (
-    <Confirm
-      title={`${frozen ? 'Unfreeze' : 'Freeze'} ${name}?`}
-      action={frozen ? 'Unfreeze' : 'Freeze'}
-      harmless={frozen}
-      change={() => api.PATCH('/v1/beneficiaries/{id}', { path: { id }, body: { status: frozen ? 'active' : 'frozen' } })}
-      announcement={(after) => `${name} ${after.status === 'frozen' ? 'frozen' : 'unfrozen'}`}
-      outdates={['beneficiaries']}
-      onChanged={useKeep()}
-      onClose={onClose}
-    >
-      <p>
-        {frozen
-          ? 'Payments to this destination can be made again.'
-          : 'No more payments go to this destination until you unfreeze it. Payments already sent still arrive.'}
-      </p>
-    </Confirm>
+    <>
+      <DialogButton dialog={(close) => <EditBeneficiary beneficiary={beneficiary} onClose={close} />}>Edit</DialogButton>
+      <ConfirmButton
+        {...shared}
+        button={{ icon: 'freeze', children: freeze }}
+        title={`${freeze} ${name}?`}
+        action={freeze}
+        harmless={frozen}
+        change={() => api.PATCH('/v1/beneficiaries/{id}', { path: { id }, body: { status: frozen ? 'active' : 'frozen' } })}
+        announcement={(after) => `${name} ${after.status === 'frozen' ? 'frozen' : 'unfrozen'}`}
+      >
+        <p>
+          {frozen
+            ? 'Payments to this destination can be made again.'
+            : 'No more payments go to this destination until you unfreeze it. Payments already sent still arrive.'}
+        </p>
+      </ConfirmButton>
+      <ConfirmButton
+        {...shared}
+        button={{ variant: 'danger', children: 'Archive' }}
+        title={`Archive ${name}?`}
+        action="Archive"
+        change={() => api.DELETE('/v1/beneficiaries/{id}', { path: { id } })}
+        announcement={() => `${name} archived`}
+      >
+        <p>It can no longer be paid, and this can’t be undone. Its past payments stay in the list.</p>
+      </ConfirmButton>
+    </>
   )
 }
 
-const ArchiveBeneficiary = ({ beneficiary: { id, display_name: name }, onClose }: Props) => (
-  <Confirm
-    title={`Archive ${name}?`}
-    action="Archive"
-    change={() => api.DELETE('/v1/beneficiaries/{id}', { path: { id } })}
-    announcement={() => `${name} archived`}
-    outdates={['beneficiaries']}
-    onChanged={useKeep()}
-    onClose={onClose}
-  >
-    <p>It can no longer be paid, and this can’t be undone. Its past payments stay in the list.</p>
-  </Confirm>
-)
+type Props = { beneficiary: Beneficiary; onClose: () => void }
 
 const verdicts: Readonly<Record<Beneficiary['verification']['status'], string>> = {
   match: 'The same name',
@@ -289,7 +275,6 @@ const Total = ({ filters }: { filters: Parameters<typeof paymentsSummaryQuery>[0
 }
 
 const EditBeneficiary = ({ beneficiary, onClose }: Props) => {
-  const keep = useKeep()
   const { value, set } = useFields({
     display_name: beneficiary.display_name,
     legal_name: beneficiary.legal_name ?? '',
@@ -311,10 +296,8 @@ const EditBeneficiary = ({ beneficiary, onClose }: Props) => {
     {
       announcement: 'Beneficiary saved',
       outdates: ['beneficiaries'],
-      onDone: (after) => {
-        keep(after)
-        onClose()
-      },
+      keeps,
+      onDone: onClose,
     },
   )
   const field = fieldsOf(value, set, save.error)

@@ -10,7 +10,7 @@ import { moneyText } from '../../lib/money.ts'
 import { wordsOfPermission } from '../../lib/permission-words.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
+import { ConfirmButton } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { DayChart } from '../../ui/day-chart.tsx'
 import { DialogButton } from '../../ui/dialog.tsx'
@@ -41,33 +41,23 @@ export const GrantActions = ({ grant: { id, label, frozen }, own, revoke, effect
       {frozen ? 'Unfreeze' : 'Freeze'}
     </DialogButton>
     {children}
-    <RevokeButton label={label} revoke={revoke} effect={effect}>
-      Revoke
-    </RevokeButton>
+    <RevokeButton label={label} revoke={revoke} effect={effect} />
   </>
 )
 
-type RevokeProps = Pick<ActionsProps, 'revoke' | 'effect' | 'children'> & { label: string; small?: boolean }
+type RevokeProps = Pick<ActionsProps, 'revoke' | 'effect'> & { label: string; small?: boolean }
 
-export const RevokeButton = ({ label, revoke, effect, small = false, children }: RevokeProps) => (
-  <DialogButton
-    variant="danger"
-    {...(small && { size: 'small', label: `Revoke ${label}` })}
-    dialog={(close) => (
-      <Confirm
-        title={`Revoke ${label}?`}
-        action="Revoke"
-        change={revoke}
-        announcement={() => `${label} revoked`}
-        outdates={['api-keys', 'grants', 'grant', 'audit']}
-        onClose={close}
-      >
-        <p>{effect}</p>
-      </Confirm>
-    )}
+export const RevokeButton = ({ label, revoke, effect, small = false }: RevokeProps) => (
+  <ConfirmButton
+    button={{ variant: 'danger', ...(small && { size: 'small', label: `Revoke ${label}` }), children: 'Revoke' }}
+    title={`Revoke ${label}?`}
+    action="Revoke"
+    change={revoke}
+    announcement={() => `${label} revoked`}
+    outdates={['api-keys', 'grants', 'grant', 'audit']}
   >
-    {children}
-  </DialogButton>
+    <p>{effect}</p>
+  </ConfirmButton>
 )
 
 type Props = {

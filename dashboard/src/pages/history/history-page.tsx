@@ -92,11 +92,13 @@ const OwnHistory = () => {
           options={[{ value: '', label: 'All types' }, ...types.map((type) => ({ value: type, label: titles[type] }))]}
         />
       </FilterBar>
-      <section className="card" aria-label="History">
-        <Listing query={query} empty={<Empty icon="list" title={filters.any ? 'No entries match' : 'No entries yet'} />}>
-          {(entries) => <Entries entries={entries} />}
-        </Listing>
-      </section>
+      <Listing
+        label="History"
+        query={query}
+        empty={<Empty icon="list" title={filters.any ? 'No entries match' : 'No entries yet'} />}
+      >
+        {(entries) => <Entries entries={entries} />}
+      </Listing>
     </Page>
   )
 }

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { mandateQuery } from '../../api/queries.ts'
@@ -91,19 +91,16 @@ const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
   )
 }
 
-const Revoke = ({ mandate, onClose }: { mandate: Schemas['IntentMandate']; onClose: () => void }) => {
-  const client = useQueryClient()
-  return (
-    <Confirm
-      title="Revoke this mandate?"
-      action="Revoke"
-      change={() => api.POST('/v1/intent-mandates/{id}/revoke', { path: { id: mandate.id }, body: {} })}
-      announcement={() => 'Mandate revoked'}
-      outdates={['mandates']}
-      onChanged={(after) => client.setQueryData(mandateQuery(mandate.id).queryKey, after)}
-      onClose={onClose}
-    >
-      <p>It approves no further payments. Payments already sent still arrive.</p>
-    </Confirm>
-  )
-}
+const Revoke = ({ mandate, onClose }: { mandate: Schemas['IntentMandate']; onClose: () => void }) => (
+  <Confirm
+    title="Revoke this mandate?"
+    action="Revoke"
+    change={() => api.POST('/v1/intent-mandates/{id}/revoke', { path: { id: mandate.id }, body: {} })}
+    announcement={() => 'Mandate revoked'}
+    outdates={['mandates']}
+    keeps={() => mandateQuery(mandate.id)}
+    onClose={onClose}
+  >
+    <p>It approves no further payments. Payments already sent still arrive.</p>
+  </Confirm>
+)

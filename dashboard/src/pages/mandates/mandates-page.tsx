@@ -36,20 +36,19 @@ export const MandatesPage = () => {
       lead="Approvals you signed in advance: a payment that fits a mandate doesn’t wait for you."
       actions={create}
     >
-      <section className="card" aria-label="Mandates">
-        <List
-          query={useInfiniteQuery(mandatesQuery)}
-          rows={2}
-          empty={
-            <Empty icon="mandate" title="No mandates yet" actions={create}>
-              Sign once to let an agent pay, say, {shortMoney('200000', currency)} to the caterer this week without asking you
-              each time.
-            </Empty>
-          }
-        >
-          {(mandate) => <Row mandate={mandate} currency={currency} />}
-        </List>
-      </section>
+      <List
+        label="Mandates"
+        query={useInfiniteQuery(mandatesQuery)}
+        rows={2}
+        empty={
+          <Empty icon="mandate" title="No mandates yet" actions={create}>
+            Sign once to let an agent pay, say, {shortMoney('200000', currency)} to the caterer this week without asking you each
+            time.
+          </Empty>
+        }
+      >
+        {(mandate) => <Row mandate={mandate} currency={currency} />}
+      </List>
     </Page>
   )
 }

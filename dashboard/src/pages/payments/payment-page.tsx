@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { api } from '../../api/client.ts'
@@ -161,26 +161,23 @@ export const PaymentFacts = ({ payment }: { payment: Payment }) => (
   </>
 )
 
-const CancelPayment = ({ payment, onClose }: { payment: Payment; onClose: () => void }) => {
-  const client = useQueryClient()
-  return (
-    <Confirm
-      title="Cancel this payment?"
-      action="Cancel payment"
-      keep="Keep payment"
-      change={() => api.POST('/v1/payments/{id}/cancel', { path: { id: payment.id } })}
-      announcement={() => 'Payment cancelled'}
-      onChanged={(after) => client.setQueryData(paymentQuery(payment.id).queryKey, after)}
-      onClose={onClose}
-    >
-      <p>
-        {payment.status === 'scheduled'
-          ? 'It won’t be sent, and no one is asked to approve it any more. No money is held for it.'
-          : 'It won’t be sent, no one is asked to approve it any more, and the held amount returns to the balance.'}
-      </p>
-    </Confirm>
-  )
-}
+const CancelPayment = ({ payment, onClose }: { payment: Payment; onClose: () => void }) => (
+  <Confirm
+    title="Cancel this payment?"
+    action="Cancel payment"
+    keep="Keep payment"
+    change={() => api.POST('/v1/payments/{id}/cancel', { path: { id: payment.id } })}
+    announcement={() => 'Payment cancelled'}
+    keeps={() => paymentQuery(payment.id)}
+    onClose={onClose}
+  >
+    <p>
+      {payment.status === 'scheduled'
+        ? 'It won’t be sent, and no one is asked to approve it any more. No money is held for it.'
+        : 'It won’t be sent, no one is asked to approve it any more, and the held amount returns to the balance.'}
+    </p>
+  </Confirm>
+)
 
 /** A new payment with the same beneficiary and amount; it is reviewed like any other. */
 const again = ({ id }: Payment): string => `/payments/new?again=${id}`

@@ -53,30 +53,29 @@ export const PaymentsPage = () => {
       <Filters filters={filters} />
       <Totals filters={filters} summary={summary.data} />
       <div className={panel.id ? 'with-panel' : undefined}>
-        <section className="card" aria-label="Payments">
-          <Listing
-            query={query}
-            empty={
-              filters.any ? (
-                <Empty icon="search" title="No payments match" actions={<Button onClick={filters.clear}>Clear filters</Button>} />
-              ) : (
-                <Empty icon="payments" title="No payments yet" actions={create}>
-                  Pay a phone, a business or a bank account.
-                </Empty>
-              )
-            }
-          >
-            {(payments) => (
-              <PaymentsTable
-                payments={payments}
-                onOpen={panel.open}
-                openId={panel.id}
-                {...(panel.id && { without: 'all but payee' })}
-                spentOn={new Map(summary.data?.by_day.map((day) => [day.date, day.amount_minor]))}
-              />
-            )}
-          </Listing>
-        </section>
+        <Listing
+          label="Payments"
+          query={query}
+          empty={
+            filters.any ? (
+              <Empty icon="search" title="No payments match" actions={<Button onClick={filters.clear}>Clear filters</Button>} />
+            ) : (
+              <Empty icon="payments" title="No payments yet" actions={create}>
+                Pay a phone, a business or a bank account.
+              </Empty>
+            )
+          }
+        >
+          {(payments) => (
+            <PaymentsTable
+              payments={payments}
+              onOpen={panel.open}
+              openId={panel.id}
+              {...(panel.id && { without: 'all but payee' })}
+              spentOn={new Map(summary.data?.by_day.map((day) => [day.date, day.amount_minor]))}
+            />
+          )}
+        </Listing>
         {panel.id && <PaymentPanel key={panel.id} id={panel.id} onClose={panel.close} />}
       </div>
     </Page>

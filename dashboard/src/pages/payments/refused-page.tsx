@@ -28,14 +28,13 @@ export const RefusedPage = () => {
     <Page title="Refused payments" lead="Requested and refused. No money moved. Kept for 90 days.">
       <SavedViews views={savedViews(account.id)} />
       <FilterBar filters={filters}>{null}</FilterBar>
-      <section className="card" aria-label="Refused payments">
-        <Listing
-          query={useInfiniteQuery(refusalsQuery(parameters))}
-          empty={<Empty icon="check" title={filters.any ? 'No refused payments match' : 'Nothing was refused'} />}
-        >
-          {(refusals) => <Refusals refusals={refusals} />}
-        </Listing>
-      </section>
+      <Listing
+        label="Refused payments"
+        query={useInfiniteQuery(refusalsQuery(parameters))}
+        empty={<Empty icon="check" title={filters.any ? 'No refused payments match' : 'Nothing was refused'} />}
+      >
+        {(refusals) => <Refusals refusals={refusals} />}
+      </Listing>
     </Page>
   )
 }

@@ -20,27 +20,26 @@ export const PoliciesPage = () => {
       lead="Spending and approval rules for everyone and every agent in this workspace. If several apply, the strictest wins."
       actions={create}
     >
-      <section className="card" aria-label="Policies">
-        <List
-          query={query}
-          rows={3}
-          empty={
-            <Empty icon="policy" title="No policy yet" actions={create}>
-              Without one, only the balance and each key’s own limits stop a payment. A policy can limit spending and require
-              approval above an amount.
-            </Empty>
-          }
-        >
-          {(policy) => (
-            <Item
-              href={`/policies/${policy.id}`}
-              icon="policy"
-              title={policy.name}
-              note={policySentence(policy, policy, { currency, nameOf })}
-            />
-          )}
-        </List>
-      </section>
+      <List
+        label="Policies"
+        query={query}
+        rows={3}
+        empty={
+          <Empty icon="policy" title="No policy yet" actions={create}>
+            Without one, only the balance and each key’s own limits stop a payment. A policy can limit spending and require
+            approval above an amount.
+          </Empty>
+        }
+      >
+        {(policy) => (
+          <Item
+            href={`/policies/${policy.id}`}
+            icon="policy"
+            title={policy.name}
+            note={policySentence(policy, policy, { currency, nameOf })}
+          />
+        )}
+      </List>
     </Page>
   )
 }

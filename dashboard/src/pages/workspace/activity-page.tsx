@@ -61,19 +61,17 @@ const Activity = () => {
           ]}
         />
       </FilterBar>
-      <section className="card" aria-label="Entries">
-        <Listing query={query} empty={<Empty icon="list" title="No activity matches" />}>
-          {(entries) => (
-            <ul className="rows">
-              {together(entries, listKey).map((group) => (
-                <li key={group[0].id}>
-                  {group.length > 1 ? <ListRow entries={group} people={people} /> : <Row entry={group[0]} people={people} />}
-                </li>
-              ))}
-            </ul>
-          )}
-        </Listing>
-      </section>
+      <Listing label="Entries" query={query} empty={<Empty icon="list" title="No activity matches" />}>
+        {(entries) => (
+          <ul className="rows">
+            {together(entries, listKey).map((group) => (
+              <li key={group[0].id}>
+                {group.length > 1 ? <ListRow entries={group} people={people} /> : <Row entry={group[0]} people={people} />}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Listing>
     </>
   )
 }

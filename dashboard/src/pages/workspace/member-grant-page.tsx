@@ -55,7 +55,5 @@ const Detail = ({ grant }: { grant: Schemas['WorkspaceGrant'] }) => {
 }
 
 export const RevokeMemberGrant = ({ grant: { id, label } }: { grant: Schemas['WorkspaceGrant'] }) => (
-  <RevokeButton label={label} small revoke={() => revoke(id)} effect={effect}>
-    Revoke
-  </RevokeButton>
+  <RevokeButton label={label} small revoke={() => revoke(id)} effect={effect} />
 )

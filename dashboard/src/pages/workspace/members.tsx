@@ -10,7 +10,7 @@ import { initials, shortAddress } from '../../lib/mask.ts'
 import { statusText } from '../../lib/status-words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
+import { ConfirmButton } from '../../ui/confirm.tsx'
 import { Secret } from '../../ui/copy.tsx'
 import { Dialog, DialogButton, FormDialog } from '../../ui/dialog.tsx'
 import { ChoiceField, fieldsOf, TextField } from '../../ui/field.tsx'
@@ -58,16 +58,7 @@ const MemberRow = ({ member }: { member: Member }) => {
               Change
             </DialogButton>
           )}
-          {(can('workspace.manage') || own) && (
-            <DialogButton
-              size="small"
-              variant="danger"
-              label={own ? 'Leave' : `Remove ${name}`}
-              dialog={(close) => <RemoveMember member={member} onClose={close} />}
-            >
-              {own ? 'Leave' : 'Remove'}
-            </DialogButton>
-          )}
+          {(can('workspace.manage') || own) && <RemoveMember member={member} />}
         </div>
       )}
     </Item>
@@ -117,28 +108,30 @@ const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void
   )
 }
 
-const RemoveMember = ({ member, onClose }: { member: Member; onClose: () => void }) => {
+const RemoveMember = ({ member }: { member: Member }) => {
   const { account, workspace } = useSession()
   const client = useQueryClient()
   const own = member.account_id === account.id
+  const action = own ? 'Leave' : 'Remove'
+  const name = memberName(member)
   return (
-    <Confirm
-      title={own ? `Leave ${workspace.name}?` : `Remove ${memberName(member)}?`}
-      action={own ? 'Leave' : 'Remove'}
+    <ConfirmButton
+      button={{ size: 'small', variant: 'danger', label: own ? 'Leave' : `Remove ${name}`, children: action }}
+      title={own ? `Leave ${workspace.name}?` : `Remove ${name}?`}
+      action={action}
       change={() => api.DELETE('/v1/workspaces/current/members/{id}', { path: { id: member.id } })}
-      announcement={() => (own ? `You left ${workspace.name}` : `${memberName(member)} removed`)}
+      announcement={() => (own ? `You left ${workspace.name}` : `${name} removed`)}
       outdates={own ? [] : ['members']}
       onChanged={() => {
         if (!own) return
         chooseWorkspace(null)
         void client.resetQueries()
       }}
-      onClose={onClose}
     >
       <p>
         {own ? 'You' : 'They'} lose access right away, and the keys and agents {own ? 'you' : 'they'} created here are revoked.
       </p>
-    </Confirm>
+    </ConfirmButton>
   )
 }
 

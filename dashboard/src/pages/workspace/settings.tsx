@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { workspaceQuery } from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
@@ -19,12 +18,11 @@ export const timeZoneOptions = (current: string) =>
 
 export const Settings = () => {
   const { workspace, can } = useSession()
-  const client = useQueryClient()
   const { value, set } = useFields({ name: workspace.name, time_zone: workspace.time_zone })
   const save = useChange(() => api.PATCH('/v1/workspaces/current', { body: { ...value, name: value.name.trim() } }), {
     announcement: 'Workspace saved',
     outdates: ['workspaces'],
-    onDone: (view) => void client.setQueryData(workspaceQuery.queryKey, view),
+    keeps: () => workspaceQuery,
   })
   const field = fieldsOf(value, set, save.error)
   const changed = value.name.trim() !== workspace.name || value.time_zone !== workspace.time_zone

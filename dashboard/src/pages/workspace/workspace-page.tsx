@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { api } from '../../api/client.ts'
@@ -80,7 +80,6 @@ const Freeze = () => {
 
 const ConfirmFreeze = ({ onClose }: { onClose: () => void }) => {
   const { workspace } = useSession()
-  const client = useQueryClient()
   const [reason, setReason] = useState('')
   const frozen = workspace.status === 'frozen'
   return (
@@ -94,7 +93,7 @@ const ConfirmFreeze = ({ onClose }: { onClose: () => void }) => {
           : api.POST('/v1/workspaces/current/freeze', { body: reason.trim() ? { reason: reason.trim() } : {} })
       }
       announcement={(view) => (view.workspace.status === 'frozen' ? 'Workspace frozen' : 'Workspace unfrozen')}
-      onChanged={(view) => client.setQueryData(workspaceQuery.queryKey, view)}
+      keeps={() => workspaceQuery}
       onClose={onClose}
     >
       <p>
