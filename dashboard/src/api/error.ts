@@ -33,6 +33,12 @@ export const toApiError = (status: number, body: unknown, requestId: string | nu
 export const unreachable = (): ApiError =>
   new ApiError({ status: 0, code: 'unreachable', message: 'The service could not be reached.', details: {} })
 
+/** For what is no call of the API: a file, a document, an answer as it came. */
+export const reach = (address: string, init?: RequestInit): Promise<Response> =>
+  fetch(address, init).catch(() => {
+    throw unreachable()
+  })
+
 /** No one is signed in any more, for whatever reason. */
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 401 && error.code !== 'invalid_signature'

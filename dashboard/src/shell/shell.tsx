@@ -23,7 +23,7 @@ import { PushOffer } from './push-offer.tsx'
 import { SecondWay } from './second-way.tsx'
 import { permissionsOf, useSession } from './session.tsx'
 import { SandboxBadge } from './single-page.tsx'
-import { useSwitchWorkspace } from './switch-workspace.ts'
+import { useOpenIn } from './switch-workspace.ts'
 import { WorkspaceMenu } from './workspace-menu.tsx'
 
 const ShortcutHelp = lazy(async () => ({ default: (await import('./shortcut-help.tsx')).ShortcutHelp }))
@@ -192,11 +192,11 @@ const isApproval = (data: Record<string, unknown>): data is Schemas['Approval'] 
 
 /** Follows the stream, and announces an approval that waits for this person. */
 const Attention = ({ waiting }: { waiting: number }) => {
-  const { account, workspace } = useSession()
+  const { account } = useSession()
   const { badge } = useStore(notifyChoices)
   const client = useQueryClient()
-  const switchTo = useSwitchWorkspace()
-  const [location, navigate] = useLocation()
+  const openIn = useOpenIn()
+  const [location] = useLocation()
 
   useEffect(() => {
     waitingCount.set(badge ? waiting : 0)
@@ -210,7 +210,7 @@ const Attention = ({ waiting }: { waiting: number }) => {
     const view = list?.data.find((candidate) => candidate.workspace.id === event.workspace_id)
     if (!view || !permissionsOf(view.membership).has('approval.decide')) return
     const path = `/approvals/${event.data.id}`
-    const open = () => (view.workspace.id === workspace.id ? navigate(path) : switchTo(view.workspace.id, path))
+    const open = () => openIn(view.workspace.id, path)
     const subject = subjectWords(event.data)
     if (notifyChoices.get().toast && location !== '/approvals')
       announce(`${subject} needs your approval`, 'info', { label: 'Review', run: open })

@@ -1,5 +1,5 @@
 import { chosenWorkspace } from '../api/chosen-workspace.ts'
-import { toApiError, unreachable } from '../api/error.ts'
+import { reach, toApiError } from '../api/error.ts'
 import { saveFile } from '../lib/save-file.ts'
 import { Button } from './button.tsx'
 import { useChange } from './use-change.ts'
@@ -9,9 +9,7 @@ type Props = { path: string; query: Readonly<Record<string, unknown>>; name: str
 const download = async (path: string, query: Props['query']): Promise<Blob> => {
   const params = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => (value ? [[key, String(value)]] : [])))
   const headers = { accept: 'text/csv', ...(chosenWorkspace() && { 'Workspace-Id': chosenWorkspace() ?? '' }) }
-  const response = await fetch(`${path}?${params}`, { headers }).catch(() => {
-    throw unreachable()
-  })
+  const response = await reach(`${path}?${params}`, { headers })
   if (!response.ok)
     throw toApiError(response.status, await response.json().catch(() => null), response.headers.get('x-request-id'))
   return response.blob()

@@ -2,7 +2,7 @@ import { now } from '../lib/clock.ts'
 import { type Decision, sourceWords, type TraceEntry, traceWords } from '../lib/decision-words.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { Meter } from './meter.tsx'
-import { Badge } from './status.tsx'
+import { Badge } from './values.tsx'
 
 const icons: Readonly<Record<TraceEntry['outcome'], IconName>> = { allow: 'check', require_approval: 'clock', deny: 'cross' }
 const outcomeWords: Readonly<Record<TraceEntry['outcome'], string>> = {

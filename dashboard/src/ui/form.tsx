@@ -61,10 +61,8 @@ export const FormCard = ({ title, action, making, ready = true, large = false, c
         </Submit>
       }
     >
-      <div className="stack">
-        {children}
-        <Failure error={making.error} />
-      </div>
+      {children}
+      <Failure error={making.error} />
     </Card>
   </Form>
 )

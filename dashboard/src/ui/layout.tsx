@@ -66,7 +66,7 @@ export const Card = ({ title, note, actions, footer, children, flush = false, la
         {actions && <div className="row">{actions}</div>}
       </div>
     )}
-    {flush ? children : <div className="card-body">{children}</div>}
+    {flush ? children : <div className="card-body stack">{children}</div>}
     {footer && <div className="row row-end card-footer">{footer}</div>}
   </section>
 )

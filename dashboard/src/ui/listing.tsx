@@ -7,7 +7,7 @@ import { Button } from './button.tsx'
 import { Failure } from './failure.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { Card, SkeletonCard, SkeletonRows, type Tone } from './layout.tsx'
-import { Time } from './time.tsx'
+import { Time } from './values.tsx'
 
 export type PageOf<Item> = { data: Item[]; next_cursor: string | null }
 

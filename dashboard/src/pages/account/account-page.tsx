@@ -7,7 +7,6 @@ import { useStore } from '../../lib/store.ts'
 import { chooseTheme, theme, themes } from '../../lib/theme.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
 import { useSession } from '../../shell/session.tsx'
-import { Amount } from '../../ui/amount.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { CopyText } from '../../ui/copy.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
@@ -15,9 +14,8 @@ import { CheckField, Segments, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, Facts, Page } from '../../ui/layout.tsx'
-import { StatusBadge } from '../../ui/status.tsx'
-import { ExactTime } from '../../ui/time.tsx'
 import { useChange } from '../../ui/use-change.ts'
+import { Amount, ExactTime, StatusBadge } from '../../ui/values.tsx'
 import { Identities } from './identities.tsx'
 import { Passkeys } from './passkeys.tsx'
 import { PushDevices } from './push-devices.tsx'
@@ -47,27 +45,25 @@ const Preferences = () => {
   const { toast, badge } = useStore(notifyChoices)
   return (
     <Card title="This browser">
-      <div className="stack">
-        <Segments
-          label="Theme"
-          value={current}
-          onChange={chooseTheme}
-          choices={themes.map((value) => ({ value, label: statusText(value) }))}
-        />
-        <CheckField
-          label="Message when an approval is needed"
-          hint="While this page is open, with a link to review it."
-          checked={toast}
-          onChange={(toast) => chooseNotify({ toast })}
-        />
-        <CheckField
-          label="Count in the tab"
-          hint="In the tab’s title, and a dot on its icon."
-          checked={badge}
-          onChange={(badge) => chooseNotify({ badge })}
-        />
-        <CheckField label="Single-key shortcuts" hint="Press ? to see them." checked={on} onChange={switchShortcuts} />
-      </div>
+      <Segments
+        label="Theme"
+        value={current}
+        onChange={chooseTheme}
+        choices={themes.map((value) => ({ value, label: statusText(value) }))}
+      />
+      <CheckField
+        label="Message when an approval is needed"
+        hint="While this page is open, with a link to review it."
+        checked={toast}
+        onChange={(toast) => chooseNotify({ toast })}
+      />
+      <CheckField
+        label="Count in the tab"
+        hint="In the tab’s title, and a dot on its icon."
+        checked={badge}
+        onChange={(badge) => chooseNotify({ badge })}
+      />
+      <CheckField label="Single-key shortcuts" hint="Press ? to see them." checked={on} onChange={switchShortcuts} />
     </Card>
   )
 }
@@ -125,31 +121,29 @@ const BalanceFacts = () => {
   const { balance } = account
   return (
     <Card title="Balance">
-      <div className="stack">
-        <div>
-          <p className="quiet small">Available</p>
-          <Amount minor={balance.available_minor} currency={balance.currency} size="medium" />
-        </div>
-        <p className="quiet small">
-          <Amount minor={balance.held_minor} currency={balance.currency} /> held for payments in progress
-        </p>
-        <ul className="stack-xs" aria-label="What this account can do">
-          {Object.entries(account.capabilities).map(([capability, state]) => (
-            <li key={capability} className="row row-tight">
-              <span className={state === 'active' ? 'good-text' : 'faint'}>
-                <Icon name={state === 'active' ? 'check' : 'cross'} size={16} />
-              </span>
-              <span className={state === 'active' ? undefined : 'faint'}>
-                {names[capability] ?? 'Other'}
-                {state === 'disabled' && ' (disabled)'}
-              </span>
-            </li>
-          ))}
-        </ul>
-        <LinkButton href="/top-up" icon="topup" wide>
-          Top up
-        </LinkButton>
+      <div>
+        <p className="quiet small">Available</p>
+        <Amount minor={balance.available_minor} currency={balance.currency} size="medium" />
       </div>
+      <p className="quiet small">
+        <Amount minor={balance.held_minor} currency={balance.currency} /> held for payments in progress
+      </p>
+      <ul className="stack-xs" aria-label="What this account can do">
+        {Object.entries(account.capabilities).map(([capability, state]) => (
+          <li key={capability} className="row row-tight">
+            <span className={state === 'active' ? 'good-text' : 'faint'}>
+              <Icon name={state === 'active' ? 'check' : 'cross'} size={16} />
+            </span>
+            <span className={state === 'active' ? undefined : 'faint'}>
+              {names[capability] ?? 'Other'}
+              {state === 'disabled' && ' (disabled)'}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <LinkButton href="/top-up" icon="topup" wide>
+        Top up
+      </LinkButton>
     </Card>
   )
 }

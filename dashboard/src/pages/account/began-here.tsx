@@ -3,14 +3,12 @@ import { Link } from 'wouter'
 import type { Schemas } from '../../api/types.ts'
 import { shortAddress } from '../../lib/mask.ts'
 import { Button } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { ChoiceField } from '../../ui/field.tsx'
 import type { IconName } from '../../ui/icon.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
 import { identityName } from '../../ui/provider-mark.tsx'
-import { Badge } from '../../ui/status.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Badge, Time } from '../../ui/values.tsx'
 
 export type BeganHere = Schemas['BeganHere'] | null
 

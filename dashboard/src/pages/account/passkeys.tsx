@@ -5,14 +5,13 @@ import { passkeysQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { deviceName } from '../../lib/device-name.ts'
 import { createPasskey, hasPasskeys } from '../../passkey/passkey.ts'
-import { ConfirmButton } from '../../ui/confirm.tsx'
-import { DialogButton, FormDialog } from '../../ui/dialog.tsx'
+import { ConfirmButton, DialogButton, FormDialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Card, Empty, SkeletonRows } from '../../ui/layout.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
-import { Time } from '../../ui/time.tsx'
 import { useChange } from '../../ui/use-change.ts'
+import { Time } from '../../ui/values.tsx'
 
 const PasskeyRow = ({ passkey }: { passkey: Schemas['Passkey'] }) => (
   <Item

@@ -11,9 +11,8 @@ import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, Empty, Notice, TextNotice } from '../../ui/layout.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
-import { Badge } from '../../ui/status.tsx'
-import { Time } from '../../ui/time.tsx'
 import { useChange } from '../../ui/use-change.ts'
+import { Badge, Time } from '../../ui/values.tsx'
 
 const outdates = ['push subscriptions']
 

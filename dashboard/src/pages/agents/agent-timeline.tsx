@@ -21,9 +21,8 @@ import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, SkeletonRows } from '../../ui/layout.tsx'
-import { Badge, StatusBadge } from '../../ui/status.tsx'
 import { type Step, Steps } from '../../ui/steps.tsx'
-import { ExactTime } from '../../ui/time.tsx'
+import { Badge, ExactTime, StatusBadge } from '../../ui/values.tsx'
 import { Raise } from '../payments/refused-page.tsx'
 
 /** A list that is read page by page, as the timeline's part of it. */
@@ -224,14 +223,14 @@ const Moments = ({ grant }: { grant: Grant }) => {
   })
   return (
     <Card title="What it did" note="Newest first, with what was changed about it.">
-      <div className="stack">
-        <Failure error={error} />
-        {isPending ? <SkeletonRows rows={4} /> : <Steps label="What it did" steps={steps} />}
-      </div>
+      <Failure error={error} />
+      {isPending ? <SkeletonRows rows={4} /> : <Steps label="What it did" steps={steps} />}
       {more && !isPending && (
-        <Button variant="quiet" onClick={readMore}>
-          Show more
-        </Button>
+        <div className="row">
+          <Button variant="quiet" onClick={readMore}>
+            Show more
+          </Button>
+        </div>
       )}
     </Card>
   )

@@ -6,8 +6,8 @@ import { grantsQuery, workspaceGrantsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
-import { Badge } from '../../ui/status.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
+import { Badge } from '../../ui/values.tsx'
 
 type By = Schemas['Payment']['initiated_by']
 

@@ -7,10 +7,10 @@ import { madeByQuery, policiesMadeByQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { ConfirmButton } from '../../ui/confirm.tsx'
+import { ConfirmButton } from '../../ui/dialog.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
-import { Badge } from '../../ui/status.tsx'
+import { Badge } from '../../ui/values.tsx'
 
 type Beneficiary = Schemas['Beneficiary']
 const mostShown = 5

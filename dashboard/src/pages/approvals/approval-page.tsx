@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
-import { useLocation } from 'wouter'
 import { approvalQuery, paymentQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useInbox } from '../../api/use-inbox.ts'
@@ -13,14 +12,14 @@ import { statusText } from '../../lib/status-words.ts'
 import { createStore, useStore } from '../../lib/store.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
-import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
+import { useOpenIn } from '../../shell/switch-workspace.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
 import { Dialog, DialogButton } from '../../ui/dialog.tsx'
 import { Card, Facts, PageHeader, SkeletonText } from '../../ui/layout.tsx'
 import { QrCode } from '../../ui/qr-code.tsx'
-import { ExactTime } from '../../ui/time.tsx'
+import { ExactTime } from '../../ui/values.tsx'
 import { useWallets } from '../../wallet/discovery.ts'
 import { BatchLines } from '../batches/batch-lines.tsx'
 import { Decisions, Timeline } from '../payments/timeline.tsx'
@@ -115,10 +114,8 @@ const round = createStore<readonly string[]>([])
 
 /** Where an approval stands among those that wait for this person, in any workspace, and the way to the next one. */
 const useReviewQueue = ({ id }: Pick<Schemas['Approval'], 'id'>) => {
-  const { workspace } = useSession()
   const { forMe } = useInbox()
-  const switchTo = useSwitchWorkspace()
-  const [, navigate] = useLocation()
+  const openIn = useOpenIn()
   const known = useStore(round)
   const waiting = forMe.map(({ approval }) => approval.id)
   useEffect(() => {
@@ -131,10 +128,7 @@ const useReviewQueue = ({ id }: Pick<Schemas['Approval'], 'id'>) => {
     place: known.length > 1 && at >= 0 ? `${at + 1} of ${known.length}` : null,
     /** Opens the next one. Does nothing after the last. */
     goOn: () => {
-      if (!next) return
-      const href = `/approvals/${next.approval.id}`
-      if (next.workspace.id === workspace.id) navigate(href)
-      else switchTo(next.workspace.id, href)
+      if (next) openIn(next.workspace.id, `/approvals/${next.approval.id}`)
     },
   }
 }
@@ -166,22 +160,20 @@ const ApprovalDetails = ({ approval, people }: Props) => {
   const others = (context?.eligible_approvers ?? []).filter((id) => id !== account.id)
   return (
     <Card title="Details">
-      <div className="stack">
-        <Facts
-          facts={{
-            Workspace: workspace.name,
-            ...(payment && factsOfPayment(payment)),
-            ...(batch && factsOfBatch(batch)),
-            Approvals: stillNeeded(approval),
-            'Who else can decide': pending ? (others.length > 0 ? listWords(others.map(people), 'or') : 'No one else') : null,
-          }}
-        />
-        <div className="row row-between faint small">
-          <span>
-            {pending ? 'Expires' : 'Would have expired'} <ExactTime at={approval.expires_at} />
-          </span>
-          <CopyButton value={approval.id}>Copy ID</CopyButton>
-        </div>
+      <Facts
+        facts={{
+          Workspace: workspace.name,
+          ...(payment && factsOfPayment(payment)),
+          ...(batch && factsOfBatch(batch)),
+          Approvals: stillNeeded(approval),
+          'Who else can decide': pending ? (others.length > 0 ? listWords(others.map(people), 'or') : 'No one else') : null,
+        }}
+      />
+      <div className="row row-between faint small">
+        <span>
+          {pending ? 'Expires' : 'Would have expired'} <ExactTime at={approval.expires_at} />
+        </span>
+        <CopyButton value={approval.id}>Copy ID</CopyButton>
       </div>
     </Card>
   )
@@ -219,10 +211,8 @@ const OtherWays = ({ approval }: { approval: Approval }) => {
   const hindrance = useHindrance(approval)
   return (
     <Card title="Other ways to decide">
-      <div className="stack">
-        {!hindrance && <SignHere approval={approval} />}
-        <ShareLink approvalId={approval.id} />
-      </div>
+      {!hindrance && <SignHere approval={approval} />}
+      <ShareLink approvalId={approval.id} />
     </Card>
   )
 }

@@ -1,29 +1,27 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
-import { Link, useLocation } from 'wouter'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { Link } from 'wouter'
 import { approvalsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { type Inbox, type InboxItem, useInbox } from '../../api/use-inbox.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { cautionsOf, cautionWords, fitsBulk, isAnotherName, isOtherName } from '../../lib/approval-cautions.ts'
-import { approvalSubject, subjectWords } from '../../lib/approval-subject.ts'
+import { approvalSubject, type Choice, subjectWords } from '../../lib/approval-subject.ts'
 import { cx } from '../../lib/class-names.ts'
 import { capitalized, countWords } from '../../lib/list-words.ts'
 import { shortMoney, sumMinor } from '../../lib/money.ts'
 import { requesterWords } from '../../lib/requester.ts'
+import { useShortcuts } from '../../lib/shortcuts.ts'
 import { useSession } from '../../shell/session.tsx'
-import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
-import { Amount } from '../../ui/amount.tsx'
+import { useOpenIn } from '../../shell/switch-workspace.ts'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, Empty, Page, SkeletonRows } from '../../ui/layout.tsx'
 import { Listing, LiveRows, OldList, Rows } from '../../ui/listing.tsx'
-import { SelectionBar } from '../../ui/selection.tsx'
-import { Badge, StatusBadge } from '../../ui/status.tsx'
-import { Countdown, Time } from '../../ui/time.tsx'
+import { SelectionBar, useSelection } from '../../ui/selection.tsx'
+import { Amount, Badge, Countdown, StatusBadge, Time } from '../../ui/values.tsx'
 import { FrozenBadge } from '../agents/freeze-agent.tsx'
 import { DecideDialog } from './decide-dialog.tsx'
-import { rowId, useReview } from './use-review.ts'
 
 export const ApprovalsPage = () => {
   const inbox = useInbox()
@@ -108,13 +106,9 @@ type Review = ReturnType<typeof useReview>
 
 const useOpenApproval = (items: readonly InboxItem[]) => {
   const { workspace } = useSession()
-  const switchTo = useSwitchWorkspace()
-  const [, navigate] = useLocation()
-  return ({ id }: Pick<Schemas['Approval'], 'id'>) => {
-    const there = items.find(({ approval }) => approval.id === id)?.workspace.id ?? workspace.id
-    if (there === workspace.id) navigate(`/approvals/${id}`)
-    else switchTo(there, `/approvals/${id}`)
-  }
+  const openIn = useOpenIn()
+  return ({ id }: Pick<Schemas['Approval'], 'id'>) =>
+    openIn(items.find(({ approval }) => approval.id === id)?.workspace.id ?? workspace.id, `/approvals/${id}`)
 }
 
 /** One with a caution cannot be ticked before it was opened. */
@@ -201,8 +195,7 @@ const reasonOf = ({ approval }: InboxItem): string =>
 /** Enough to decide without opening it: amount, beneficiary, purpose, requester, reason and age. */
 const InboxRow = ({ item, people, named, above, check }: Props) => {
   const { approval, workspace } = item
-  const current = useSession().workspace
-  const switchTo = useSwitchWorkspace()
+  const openIn = useOpenIn()
   const subject = approvalSubject(approval)
   const href = `/approvals/${approval.id}`
   const pending = approval.status === 'pending'
@@ -213,9 +206,8 @@ const InboxRow = ({ item, people, named, above, check }: Props) => {
         href={href}
         className="inbox-link"
         onClick={(event) => {
-          if (workspace.id === current.id) return
           event.preventDefault()
-          switchTo(workspace.id, href)
+          openIn(workspace.id, href)
         }}
       >
         <span className="item-main">
@@ -251,4 +243,71 @@ const InboxRow = ({ item, people, named, above, check }: Props) => {
       </Link>
     </div>
   )
+}
+
+type Approval = Schemas['Approval']
+
+export const rowId = ({ id }: Pick<Approval, 'id'>): string => `row-${id}`
+
+type Deciding = { approvals: readonly Approval[]; choice: Choice; next: string | undefined }
+
+/**
+ * Through the inbox by keyboard: j and k move the focus itself, so that Enter opens and a screen reader follows; x selects; a and r decide
+ * what is selected, or else the row that has the focus. Afterwards the focus is on the next one.
+ */
+export const useReview = (approvals: readonly Approval[], open: (approval: Approval) => void) => {
+  const [deciding, setDeciding] = useState<Deciding | null>(null)
+  /** Those that can be decided together. */
+  const ticked = approvals.filter(fitsBulk)
+  const selection = useSelection(ticked.map(({ id }) => id))
+  const chosen = ticked.filter(({ id }) => selection.chosen.includes(id))
+  const at = () => approvals.findIndex((approval) => document.activeElement?.closest('[data-row]')?.id === rowId(approval))
+  const focusOn = (id: string | undefined) =>
+    document.querySelector<HTMLElement>(`#${id === undefined ? 'none' : rowId({ id })} a`)?.focus()
+
+  // Moves the focus after a decision: when the dialog has closed, and again when the decided rows are gone.
+  const landing = useRef<{ on: string; decided: readonly string[] } | null>(null)
+  const ids = approvals.map(({ id }) => id).join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when the dialog closes, and when other rows are there
+  useEffect(() => {
+    if (!landing.current || deciding) return
+    const { on, decided } = landing.current
+    focusOn(on)
+    if (!approvals.some(({ id }) => decided.includes(id))) landing.current = null
+  }, [deciding, ids])
+
+  const decide = (choice: Choice) => {
+    const focused = approvals[at()]
+    const about = chosen.length > 0 ? chosen : focused ? [focused] : []
+    if (about.length === 0) return
+    // What has a caution, or must be signed, is looked at by itself.
+    const [only] = about
+    if (choice === 'approve' && only && about.length === 1 && !fitsBulk(only)) return open(only)
+    const left = approvals.filter((approval) => !about.includes(approval))
+    const next = left.find((approval) => approvals.indexOf(approval) > at()) ?? left.at(-1)
+    setDeciding({ approvals: about, choice, next: next?.id })
+  }
+  useShortcuts({
+    j: () => focusOn(approvals[Math.min(at() + 1, approvals.length - 1)]?.id),
+    k: () => focusOn(approvals[Math.max(at() - 1, 0)]?.id),
+    x: () => {
+      const focused = approvals[at()]
+      if (focused && fitsBulk(focused)) selection.toggle(focused.id)
+    },
+    a: () => decide('approve'),
+    r: () => decide('reject'),
+  })
+  return {
+    selection,
+    chosen,
+    ticked,
+    decide,
+    deciding,
+    close: () => setDeciding(null),
+    decided: () => {
+      if (deciding?.next) landing.current = { on: deciding.next, decided: deciding.approvals.map(({ id }) => id) }
+      selection.clear()
+      setDeciding(null)
+    },
+  }
 }

@@ -5,11 +5,10 @@ import { batchLinesQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { compareMinor, sumMinor } from '../../lib/money.ts'
-import { Amount } from '../../ui/amount.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, Notice, SkeletonRows, TextNotice } from '../../ui/layout.tsx'
-import { Badge } from '../../ui/status.tsx'
 import { Table } from '../../ui/table.tsx'
+import { Amount, Badge } from '../../ui/values.tsx'
 
 const hash = async (...parts: readonly Uint8Array[]): Promise<Uint8Array> => {
   const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))

@@ -10,16 +10,14 @@ import { capitalized, countWords, listWords } from '../../lib/list-words.ts'
 import { isPaymentStatus, type PaymentStatus, statusCount, statusText } from '../../lib/status-words.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
-import { Amount } from '../../ui/amount.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Card, Empty, Facts, Page } from '../../ui/layout.tsx'
 import { Item, List } from '../../ui/listing.tsx'
-import { StatusBadge } from '../../ui/status.tsx'
-import { ExactTime } from '../../ui/time.tsx'
+import { Amount, ExactTime, StatusBadge } from '../../ui/values.tsx'
 import { Requester } from '../payments/requester.tsx'
 
 type Batch = Schemas['PaymentBatch']
@@ -92,39 +90,37 @@ const Progress = ({ batch }: { batch: Batch }) => {
   const words = statusesIn(batch).map((status) => statusCount(batch.counts[status] ?? 0, status))
   return (
     <Card>
-      <div className="stack">
-        <div className="row row-between">
-          <div>
-            <Amount minor={batch.total_minor} currency={batch.currency} size="big" />
-            <p className="quiet">{countWords(batch.items_count, 'payment')}</p>
-          </div>
-          <StatusBadge status={batch.status} />
+      <div className="row row-between">
+        <div>
+          <Amount minor={batch.total_minor} currency={batch.currency} size="big" />
+          <p className="quiet">{countWords(batch.items_count, 'payment')}</p>
         </div>
-        <div
-          className="meter"
-          role="progressbar"
-          aria-label="Payments that have ended"
-          aria-valuemin={0}
-          aria-valuemax={batch.items_count}
-          aria-valuenow={ended}
-          aria-valuetext={`${ended} of ${batch.items_count} have ended`}
-        >
-          <span style={{ width: `${part * 100}%` }} />
-        </div>
-        <p aria-live="polite">{words.join(', ')}</p>
-        <Facts
-          facts={{
-            'Requested by': <RequestedBy batch={batch} />,
-            [batch.status === 'rejected' ? 'Rejected by' : 'Approved by']: readable && (
-              <Decided id={readable} decision={batch.status === 'rejected' ? 'reject' : 'approve'} />
-            ),
-            'Sent at': batch.execute_at && <ExactTime at={batch.execute_at} />,
-            Created: <ExactTime at={batch.created_at} />,
-            Ended: batch.completed_at && <ExactTime at={batch.completed_at} />,
-            '': <CopyButton value={batch.id}>Copy list ID</CopyButton>,
-          }}
-        />
+        <StatusBadge status={batch.status} />
       </div>
+      <div
+        className="meter"
+        role="progressbar"
+        aria-label="Payments that have ended"
+        aria-valuemin={0}
+        aria-valuemax={batch.items_count}
+        aria-valuenow={ended}
+        aria-valuetext={`${ended} of ${batch.items_count} have ended`}
+      >
+        <span style={{ width: `${part * 100}%` }} />
+      </div>
+      <p aria-live="polite">{words.join(', ')}</p>
+      <Facts
+        facts={{
+          'Requested by': <RequestedBy batch={batch} />,
+          [batch.status === 'rejected' ? 'Rejected by' : 'Approved by']: readable && (
+            <Decided id={readable} decision={batch.status === 'rejected' ? 'reject' : 'approve'} />
+          ),
+          'Sent at': batch.execute_at && <ExactTime at={batch.execute_at} />,
+          Created: <ExactTime at={batch.created_at} />,
+          Ended: batch.completed_at && <ExactTime at={batch.completed_at} />,
+          '': <CopyButton value={batch.id}>Copy list ID</CopyButton>,
+        }}
+      />
     </Card>
   )
 }

@@ -4,13 +4,11 @@ import { useDebounced } from '../../lib/debounced.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Amount } from '../../ui/amount.tsx'
 import { NewLink } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Empty, Page } from '../../ui/layout.tsx'
 import { Item, List } from '../../ui/listing.tsx'
-import { StatusBadge } from '../../ui/status.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Amount, StatusBadge, Time } from '../../ui/values.tsx'
 
 export const BatchesPage = () => {
   const { can } = useSession()

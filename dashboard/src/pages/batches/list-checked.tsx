@@ -11,7 +11,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Facts, Notice } from '../../ui/layout.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Time } from '../../ui/values.tsx'
 
 type Props = { list: PaymentList; error: unknown; faults: readonly RowFault[]; meant: boolean; onMeant: () => void }
 

@@ -11,7 +11,7 @@ import { Button, NewLink } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Empty, Notice, Page } from '../../ui/layout.tsx'
 import { Item, List } from '../../ui/listing.tsx'
-import { Badge, StatusBadge } from '../../ui/status.tsx'
+import { Badge, StatusBadge } from '../../ui/values.tsx'
 import { MadeBeneficiariesActs } from '../agents/made-by-agent.tsx'
 
 type Beneficiary = Schemas['Beneficiary']

@@ -17,16 +17,14 @@ import { makerText } from '../../lib/requester.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { ConfirmButton } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
-import { DialogButton, FormDialog } from '../../ui/dialog.tsx'
+import { ConfirmButton, DialogButton, FormDialog } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { CheckField, fieldsOf, TextField } from '../../ui/field.tsx'
 import { Card, Empty, Facts, Notice, Page, TextNotice } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
-import { StatusBadge } from '../../ui/status.tsx'
-import { ExactTime } from '../../ui/time.tsx'
 import { useChange } from '../../ui/use-change.ts'
+import { ExactTime, StatusBadge } from '../../ui/values.tsx'
 import { FrozenBadge } from '../agents/freeze-agent.tsx'
 import { PaymentsTable } from '../payments/payments-table.tsx'
 
@@ -214,9 +212,11 @@ const BeneficiaryName = ({ beneficiary, manages }: { beneficiary: Beneficiary; m
         }}
       />
       {manages && (
-        <Button busy={again.isPending} onClick={() => again.mutate()}>
-          Check again
-        </Button>
+        <div className="row">
+          <Button busy={again.isPending} onClick={() => again.mutate()}>
+            Check again
+          </Button>
+        </div>
       )}
       <Failure error={again.error} />
     </Card>

@@ -31,7 +31,7 @@ import {
   SpendChoice,
   spendingWords,
 } from '../../ui/limits.tsx'
-import { Badge } from '../../ui/status.tsx'
+import { Badge } from '../../ui/values.tsx'
 import { PermissionChecks } from '../developers/permission-checks.tsx'
 
 type Authorization = Schemas['OAuthAuthorization']

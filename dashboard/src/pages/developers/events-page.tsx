@@ -15,7 +15,7 @@ import { SelectField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Card, Empty } from '../../ui/layout.tsx'
 import { Item, Listing, Rows } from '../../ui/listing.tsx'
-import { Badge } from '../../ui/status.tsx'
+import { Badge } from '../../ui/values.tsx'
 import { DevelopersLayout } from './developers-layout.tsx'
 
 type EventEntry = Pick<LiveEvent, 'id' | 'type' | 'created_at'> & { data: unknown }

@@ -10,15 +10,13 @@ import { moneyText } from '../../lib/money.ts'
 import { wordsOfPermission } from '../../lib/permission-words.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
-import { ConfirmButton } from '../../ui/confirm.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { DayChart } from '../../ui/day-chart.tsx'
-import { DialogButton } from '../../ui/dialog.tsx'
+import { ConfirmButton, DialogButton } from '../../ui/dialog.tsx'
 import { Card, Empty, Facts, Notice, TextNotice } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Meter } from '../../ui/meter.tsx'
-import { Badge, StatusBadge } from '../../ui/status.tsx'
-import { ExactTime, Time } from '../../ui/time.tsx'
+import { Badge, ExactTime, StatusBadge, Time } from '../../ui/values.tsx'
 import { AgentTimeline } from '../agents/agent-timeline.tsx'
 import { FreezeAgent } from '../agents/freeze-agent.tsx'
 import { MadeByAgent } from '../agents/made-by-agent.tsx'
@@ -82,10 +80,8 @@ export const GrantView = ({ grant, live, until, facts, limitActions }: Props) =>
     <div className="split">
       <div className="stack">
         <Card title="Limits" note="Payments on their way or waiting for approval count as used." actions={limitActions}>
-          <div className="stack">
-            <GrantUsage grant={grant} />
-            <LimitFacts grant={grant} />
-          </div>
+          <GrantUsage grant={grant} />
+          <LimitFacts grant={grant} />
         </Card>
         <AgentTimeline grant={grant} />
         <MadeByAgent grantId={grant.id} label={grant.label} />

@@ -13,8 +13,7 @@ import { SelectField, TextField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Card, Empty, MaybeLink } from '../../ui/layout.tsx'
 import { Item, List, Rows } from '../../ui/listing.tsx'
-import { Badge } from '../../ui/status.tsx'
-import { ExactTime } from '../../ui/time.tsx'
+import { Badge, ExactTime } from '../../ui/values.tsx'
 import { DevelopersLayout } from './developers-layout.tsx'
 
 /** This tab's requests: the dashboard uses only the public API, so a program can do the same. */

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { chosenWorkspace } from '../../api/chosen-workspace.ts'
-import { unreachable } from '../../api/error.ts'
+import { reach } from '../../api/error.ts'
 import { curlOf, prettyJson } from '../../lib/recent-calls.ts'
 import { Submit } from '../../ui/button.tsx'
 import { CodeBlock } from '../../ui/copy.tsx'
@@ -10,7 +10,7 @@ import { SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { Loading } from '../../ui/listing.tsx'
-import { Badge } from '../../ui/status.tsx'
+import { Badge } from '../../ui/values.tsx'
 import { DevelopersLayout } from './developers-layout.tsx'
 
 type Sent = { address: string; status: number; ms: number; text: string }
@@ -22,9 +22,7 @@ const send = async (address: string): Promise<Sent> => {
   const started = performance.now()
   const workspace = chosenWorkspace()
   const headers = { accept: 'application/json', ...(workspace !== null && { 'Workspace-Id': workspace }) }
-  const response = await fetch(address, { headers }).catch(() => {
-    throw unreachable()
-  })
+  const response = await reach(address, { headers })
   const text = await response.text()
   return {
     address,
@@ -38,9 +36,7 @@ const send = async (address: string): Promise<Sent> => {
 const documentQuery = {
   queryKey: ['openapi'],
   queryFn: async () => {
-    const response = await fetch('/openapi.json').catch(() => {
-      throw unreachable()
-    })
+    const response = await reach('/openapi.json')
     return readOperations(await response.json())
   },
   staleTime: Number.POSITIVE_INFINITY,

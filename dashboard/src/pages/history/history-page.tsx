@@ -7,7 +7,6 @@ import { useFilters } from '../../lib/filters.ts'
 import { together } from '../../lib/list-words.ts'
 import { moneyText, sumMinor } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Amount } from '../../ui/amount.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { SelectField } from '../../ui/field.tsx'
@@ -15,7 +14,7 @@ import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Empty, EmptyCard, MaybeLink, Page } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Table } from '../../ui/table.tsx'
-import { ExactTime } from '../../ui/time.tsx'
+import { Amount, ExactTime } from '../../ui/values.tsx'
 
 type Entry = Schemas['HistoryEntry']
 type EntryType = Entry['type']

@@ -7,8 +7,7 @@ import { NewLink } from '../../ui/button.tsx'
 import { Empty, Page } from '../../ui/layout.tsx'
 import { Item, List } from '../../ui/listing.tsx'
 import { Meter } from '../../ui/meter.tsx'
-import { StatusBadge } from '../../ui/status.tsx'
-import { Time } from '../../ui/time.tsx'
+import { StatusBadge, Time } from '../../ui/values.tsx'
 
 const Row = ({ mandate, currency }: { mandate: Schemas['IntentMandate']; currency: string }) => (
   <Item

@@ -82,67 +82,63 @@ export const NewMandatePage = () => {
     <Page title="New mandate" back={{ href: '/mandates', label: 'Mandates' }}>
       <div className="split">
         <Card>
-          <div className="stack">
-            <TextField
-              label="Purpose"
-              {...field('description', 'terms.description')}
-              maxLength={140}
-              placeholder="For example: catering this week"
-            />
-            <div className="columns">
-              <MoneyField label="Total limit" {...field('total', 'terms.max_total_minor')} currency={currency} />
-              <MoneyField
-                label="Per-payment limit"
-                optional
-                {...field('perPayment', 'terms.max_per_payment_minor')}
-                currency={currency}
-              />
-            </div>
-            <div className="columns">
-              <TextField
-                label="Number of payments"
-                optional
-                inputMode="numeric"
-                {...field('count', 'terms.max_payments')}
-                onChange={(typed) => set({ count: typed.replace(/\D/g, '') })}
-              />
-              <TextField label="Ends" type="datetime-local" {...field('until', 'terms.expires_at')} />
-            </div>
-            <BeneficiariesField
-              beneficiaries={beneficiaries}
-              chosen={recipients}
-              onChange={(chosen) => set({ recipients: chosen })}
-            />
-            <PaymentTypesField chosen={types} onChange={(chosen) => set({ types: chosen })} />
-            <SelectField
-              label="Who can use it"
-              {...field('grant', 'terms.grant_id')}
-              options={[
-                { value: '', label: 'Only me' },
-                ...agents.map(({ id, label }) => ({ value: id, label: `${label} (key or agent)` })),
-              ]}
-              hint="An agent can only use a mandate that was made for it."
+          <TextField
+            label="Purpose"
+            {...field('description', 'terms.description')}
+            maxLength={140}
+            placeholder="For example: catering this week"
+          />
+          <div className="columns">
+            <MoneyField label="Total limit" {...field('total', 'terms.max_total_minor')} currency={currency} />
+            <MoneyField
+              label="Per-payment limit"
+              optional
+              {...field('perPayment', 'terms.max_per_payment_minor')}
+              currency={currency}
             />
           </div>
+          <div className="columns">
+            <TextField
+              label="Number of payments"
+              optional
+              inputMode="numeric"
+              {...field('count', 'terms.max_payments')}
+              onChange={(typed) => set({ count: typed.replace(/\D/g, '') })}
+            />
+            <TextField label="Ends" type="datetime-local" {...field('until', 'terms.expires_at')} />
+          </div>
+          <BeneficiariesField
+            beneficiaries={beneficiaries}
+            chosen={recipients}
+            onChange={(chosen) => set({ recipients: chosen })}
+          />
+          <PaymentTypesField chosen={types} onChange={(chosen) => set({ types: chosen })} />
+          <SelectField
+            label="Who can use it"
+            {...field('grant', 'terms.grant_id')}
+            options={[
+              { value: '', label: 'Only me' },
+              ...agents.map(({ id, label }) => ({ value: id, label: `${label} (key or agent)` })),
+            ]}
+            hint="An agent can only use a mandate that was made for it."
+          />
         </Card>
         <div className="stack split-aside">
           <Card title="What you sign">
-            <div className="stack">
-              {terms ? (
-                <p className="sentence">
-                  Payments{types.length > 0 && ` of type ${listWords(types.map(typeLabel), 'or')}`}
-                  {recipients.length > 0 ? ` to ${listWords(recipients.map(beneficiaries.nameOf), 'or')}` : ' to anyone'} of up to{' '}
-                  {moneyText(terms.max_total_minor, currency)} in total
-                  {terms.max_per_payment_minor !== undefined && `, ${moneyText(terms.max_per_payment_minor, currency)} each`}
-                  {terms.max_payments !== undefined && `, ${countWords(terms.max_payments, 'payment')} at most`} are approved by
-                  me until {fullTime(terms.expires_at)}.
-                </p>
-              ) : (
-                <p className="quiet">Enter a purpose and a total limit.</p>
-              )}
-              <TextNotice tone="info">Policies and key limits still apply. You can revoke it at any time.</TextNotice>
-              {terms && <WalletPicker flow={flow} verb="Sign with" />}
-            </div>
+            {terms ? (
+              <p className="sentence">
+                Payments{types.length > 0 && ` of type ${listWords(types.map(typeLabel), 'or')}`}
+                {recipients.length > 0 ? ` to ${listWords(recipients.map(beneficiaries.nameOf), 'or')}` : ' to anyone'} of up to{' '}
+                {moneyText(terms.max_total_minor, currency)} in total
+                {terms.max_per_payment_minor !== undefined && `, ${moneyText(terms.max_per_payment_minor, currency)} each`}
+                {terms.max_payments !== undefined && `, ${countWords(terms.max_payments, 'payment')} at most`} are approved by me
+                until {fullTime(terms.expires_at)}.
+              </p>
+            ) : (
+              <p className="quiet">Enter a purpose and a total limit.</p>
+            )}
+            <TextNotice tone="info">Policies and key limits still apply. You can revoke it at any time.</TextNotice>
+            {terms && <WalletPicker flow={flow} verb="Sign with" />}
           </Card>
         </div>
       </div>

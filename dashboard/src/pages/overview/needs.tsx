@@ -36,7 +36,7 @@ const nearlyUsed = 0.8
 
 type Reader = { currency: string; administers: boolean; can: Session['can']; mayStop: (accountId: string) => boolean }
 /** `ends`: whether this reader can end it, by stopping an agent, by a limit, by another number, or as an administrator. */
-type Noticed = { ends: boolean; need: Need }
+type Noticed = Need & { ends: boolean }
 
 /** An exhaustive list: a kind that the service adds does not compile until it has its words. */
 const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reader): Noticed => {
@@ -45,14 +45,12 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
       const list = need.count === 1 ? `/payments/${need.payment_id}` : '/payments?status=unknown'
       return {
         ends: administers,
-        need: {
-          key: 'unknown',
-          tone: 'warn',
-          icon: 'alert',
-          title: `${countWords(need.count, 'payment')} without a known outcome`,
-          note: `${moneyText(need.amount_minor, currency)} stays held until it is known. Nothing is sent twice.`,
-          action: administers ? { label: 'End it', href: '/reconciliation/unknown' } : { label: 'See it', href: list },
-        },
+        key: 'unknown',
+        tone: 'warn',
+        icon: 'alert',
+        title: `${countWords(need.count, 'payment')} without a known outcome`,
+        note: `${moneyText(need.amount_minor, currency)} stays held until it is known. Nothing is sent twice.`,
+        action: administers ? { label: 'End it', href: '/reconciliation/unknown' } : { label: 'See it', href: list },
       }
     }
     case 'repeated_payments': {
@@ -61,14 +59,12 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
       const list = { label: 'See them', href: `/payments?beneficiary=${beneficiary.id}` }
       return {
         ends,
-        need: {
-          key: `repeated ${beneficiary.id} ${need.amount_minor} ${by.grant_id}`,
-          tone: 'bad',
-          icon: 'payments',
-          title: `${need.count} payments of ${shortMoney(need.amount_minor, currency)} to ${beneficiary.display_name}`,
-          note: `${by.label === null ? 'All alike' : `All by ${by.label}`}, ${timeOfDay(need.first_at)} to ${timeOfDay(need.last_at)}.`,
-          ...(ends ? { action: { freeze: by }, more: list } : { action: list }),
-        },
+        key: `repeated ${beneficiary.id} ${need.amount_minor} ${by.grant_id}`,
+        tone: 'bad',
+        icon: 'payments',
+        title: `${need.count} payments of ${shortMoney(need.amount_minor, currency)} to ${beneficiary.display_name}`,
+        note: `${by.label === null ? 'All alike' : `All by ${by.label}`}, ${timeOfDay(need.first_at)} to ${timeOfDay(need.last_at)}.`,
+        ...(ends ? { action: { freeze: by }, more: list } : { action: list }),
       }
     }
     case 'refused_payments': {
@@ -79,56 +75,48 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
       return {
         // It is over already.
         ends: false,
-        need: {
-          key: `refused ${by.account_id} ${by.grant_id}`,
-          tone: 'warn',
-          icon: 'cross',
-          title: `${what} refused${by.label ? ` for ${by.label}` : ''}`,
-          note: plainWords(last.message),
-          action: { label: 'See why', href: `/payments/refused?${query}` },
-        },
+        key: `refused ${by.account_id} ${by.grant_id}`,
+        tone: 'warn',
+        icon: 'cross',
+        title: `${what} refused${by.label ? ` for ${by.label}` : ''}`,
+        note: plainWords(last.message),
+        action: { label: 'See why', href: `/payments/refused?${query}` },
       }
     }
     case 'names_differ': {
       const { count, beneficiary, reported_name: name } = need
       return {
         ends: can('beneficiary.manage'),
-        need: {
-          key: 'names',
-          tone: 'warn',
-          icon: 'people',
-          title:
-            count === 1
-              ? `The number of ${beneficiary.display_name} belongs to another name`
-              : `The numbers of ${count} beneficiaries belong to other names`,
-          note: `${count === 1 ? 'The' : `${beneficiary.display_name}: the`} payment method reports ${name ?? 'another name'}. Ask for the right number before you pay.`,
-          action: { label: 'See it', href: count === 1 ? `/beneficiaries/${beneficiary.id}` : '/beneficiaries?names=other' },
-        },
+        key: 'names',
+        tone: 'warn',
+        icon: 'people',
+        title:
+          count === 1
+            ? `The number of ${beneficiary.display_name} belongs to another name`
+            : `The numbers of ${count} beneficiaries belong to other names`,
+        note: `${count === 1 ? 'The' : `${beneficiary.display_name}: the`} payment method reports ${name ?? 'another name'}. Ask for the right number before you pay.`,
+        action: { label: 'See it', href: count === 1 ? `/beneficiaries/${beneficiary.id}` : '/beneficiaries?names=other' },
       }
     }
     case 'limit_nearly_used':
       return {
         ends: can('policy.manage'),
-        need: {
-          key: `limit ${need.policy_id} ${need.period}`,
-          tone: 'info',
-          icon: 'policy',
-          title: `${need.name}: ${percent(need.used_minor, need.limit_minor)} of the ${need.period === 'day' ? 'daily' : 'monthly'} limit is used`,
-          note: `${moneyText(need.used_minor, currency)} of ${moneyText(need.limit_minor, currency)}`,
-          action: { label: 'Edit limit', href: `/policies/${need.policy_id}` },
-        },
+        key: `limit ${need.policy_id} ${need.period}`,
+        tone: 'info',
+        icon: 'policy',
+        title: `${need.name}: ${percent(need.used_minor, need.limit_minor)} of the ${need.period === 'day' ? 'daily' : 'monthly'} limit is used`,
+        note: `${moneyText(need.used_minor, currency)} of ${moneyText(need.limit_minor, currency)}`,
+        action: { label: 'Edit limit', href: `/policies/${need.policy_id}` },
       }
     case 'deposits_in_suspense':
       return {
         ends: administers,
-        need: {
-          key: 'suspense',
-          tone: 'info',
-          icon: 'topup',
-          title: `${countWords(need.count, 'deposit')} of ${moneyText(need.amount_minor, currency)} could not be booked`,
-          note: `The oldest arrived on ${fullTime(need.oldest_at)}. The money waits in suspense.`,
-          action: { label: 'Assign', href: '/reconciliation' },
-        },
+        key: 'suspense',
+        tone: 'info',
+        icon: 'topup',
+        title: `${countWords(need.count, 'deposit')} of ${moneyText(need.amount_minor, currency)} could not be booked`,
+        note: `The oldest arrived on ${fullTime(need.oldest_at)}. The money waits in suspense.`,
+        action: { label: 'Assign', href: '/reconciliation' },
       }
   }
 }
@@ -178,8 +166,8 @@ const useNeeds = (): { needs: Need[]; looks: Need[] } => {
       }),
     )
   return {
-    needs: [...approvals, ...noticed.filter(({ ends }) => ends).map(({ need }) => need), ...ofAgents],
-    looks: noticed.filter(({ ends }) => !ends).map(({ need }) => need),
+    needs: [...approvals, ...noticed.filter(({ ends }) => ends), ...ofAgents],
+    looks: noticed.filter(({ ends }) => !ends),
   }
 }
 

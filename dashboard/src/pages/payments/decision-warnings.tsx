@@ -4,7 +4,7 @@ import type { Schemas } from '../../api/types.ts'
 import { moneyText } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { TextNotice } from '../../ui/layout.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Time } from '../../ui/values.tsx'
 
 type Warning = Schemas['Decision']['warnings'][number]
 type Words = { title: string; text: ReactNode }

@@ -1,27 +1,29 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { hasAccounts } from '../../../../src/lib/rail-names.ts'
 import { api } from '../../api/client.ts'
 import { mandatesQuery, paymentQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { type Beneficiaries, useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import type { Decision } from '../../lib/decision-words.ts'
 import { useDraft } from '../../lib/drafts.ts'
-import { editableMajor, moneyText, parseMajor, unreadableAmount } from '../../lib/money.ts'
-import { railFacts } from '../../lib/rails.ts'
+import { editableMajor, moneyText, parseMajor, shortMoney, unreadableAmount } from '../../lib/money.ts'
+import { railFacts, typeLabel } from '../../lib/rails.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
-import { LinkButton, Submit } from '../../ui/button.tsx'
+import { Button, LinkButton, Submit } from '../../ui/button.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { fieldsOf, MoneyField, SelectField, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Card, EmptyCard, Page, SkeletonCard } from '../../ui/layout.tsx'
+import { Card, EmptyCard, Facts, Page, SkeletonCard } from '../../ui/layout.tsx'
 import { SendLater } from '../../ui/send-later.tsx'
 import { useChange } from '../../ui/use-change.ts'
-import { DryRun, useDryRun, verdictOf } from './dry-run.tsx'
+import { Amount } from '../../ui/values.tsx'
+import { DecisionWarnings } from './decision-warnings.tsx'
+import { type Draft, DryRun, dueWords, useDryRun, type Verdict, VerdictLine, verdictOf } from './dry-run.tsx'
 import { bodyOf, draftOf, emptyPayment, type PaymentFields } from './payment-form-state.ts'
-import { ReviewPayment } from './review-payment.tsx'
 
 const NoBeneficiary = () => (
   <EmptyCard
@@ -228,5 +230,72 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
       </details>
       <Failure error={error} />
     </div>
+  )
+}
+
+type Props = {
+  fields: PaymentFields
+  draft: Draft
+  beneficiary: Schemas['Beneficiary']
+  decision: Decision
+  verdict: Verdict
+  busy: boolean
+  error: unknown
+  onSend: () => void
+  onBack: () => void
+}
+
+/** The last step before money leaves: amount, beneficiary, payment method, and what will happen. */
+export const ReviewPayment = ({ fields, draft, beneficiary, decision, verdict, busy, error, onSend, onBack }: Props) => {
+  const { currency, workspace } = useSession()
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => heading.current?.focus(), [])
+  const sends = verdict.kind === 'send'
+  const amount = moneyText(draft.amount_minor, currency)
+  return (
+    <Form className="narrow" busy={busy} onSubmit={onSend}>
+      <Card
+        footer={
+          <>
+            <Button onClick={onBack} size="large">
+              Edit
+            </Button>
+            <Submit size="large" busy={busy}>
+              {sends ? `Send ${amount}` : verdict.kind === 'later' ? `Schedule ${amount}` : 'Request approval'}
+            </Submit>
+          </>
+        }
+      >
+        <div>
+          <h2 ref={heading} tabIndex={-1} className="quiet">
+            Pay {shortMoney(draft.amount_minor, currency)} to {beneficiary.display_name}?
+          </h2>
+          <Amount minor={draft.amount_minor} currency={currency} size="big" />
+        </div>
+        <DecisionWarnings decision={decision} />
+        <VerdictLine verdict={verdict} />
+        <Facts
+          stacked
+          facts={{
+            To: beneficiary.display_name,
+            'Legal name': beneficiary.legal_name,
+            Destination: (
+              <span>
+                {railFacts[beneficiary.payment_rail].label}, <span className="mono">{beneficiary.destination_mask}</span>
+              </span>
+            ),
+            Sent: draft.execute_at && dueWords(draft.execute_at),
+            Purpose: fields.narrative.trim(),
+            'Account reference': fields.reference.trim(),
+            'Purpose code': fields.purposeCode.trim().toUpperCase(),
+            Type: fields.type.trim() && typeLabel(fields.type.trim()),
+            From: workspace.name,
+          }}
+        />
+        {sends && <p className="faint small">A payment that was sent can’t be recalled.</p>}
+        {draft.execute_at && <p className="faint small">Until it is sent it can be cancelled.</p>}
+        <Failure error={error} />
+      </Card>
+    </Form>
   )
 }

@@ -12,14 +12,12 @@ import { shortMoney } from '../../lib/money.ts'
 import { providerOf, railFacts, typeLabel } from '../../lib/rails.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
-import { Amount } from '../../ui/amount.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
 import { Card, Facts, Notice, Page, TextNotice } from '../../ui/layout.tsx'
-import { StatusBadge } from '../../ui/status.tsx'
-import { ExactTime, Time } from '../../ui/time.tsx'
+import { Amount, ExactTime, StatusBadge, Time } from '../../ui/values.tsx'
 import { DecideDialog } from '../approvals/decide-dialog.tsx'
 import { Requester } from './requester.tsx'
 import { Timeline } from './timeline.tsx'
@@ -56,13 +54,11 @@ const PaymentDetail = ({ payment }: { payment: Schemas['Payment'] }) => {
       <div className="split split-aside-first">
         <div className="stack">
           <Card>
-            <div className="stack">
-              <div className="row row-between">
-                <Amount minor={payment.amount_minor} currency={payment.currency} size="big" />
-                <StatusBadge status={payment.status} />
-              </div>
-              <PaymentFacts payment={payment} />
+            <div className="row row-between">
+              <Amount minor={payment.amount_minor} currency={payment.currency} size="big" />
+              <StatusBadge status={payment.status} />
             </div>
+            <PaymentFacts payment={payment} />
           </Card>
           <Card
             title="Policy checks"

@@ -6,12 +6,10 @@ import { saveFile } from '../../lib/save-file.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Brand } from '../../shell/single-page.tsx'
-import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Facts, Page } from '../../ui/layout.tsx'
-import { StatusBadge } from '../../ui/status.tsx'
-import { ExactTime } from '../../ui/time.tsx'
 import { useChange } from '../../ui/use-change.ts'
+import { Amount, ExactTime, StatusBadge } from '../../ui/values.tsx'
 
 /** The receipt with its decision and signatures, which can be verified without the service. */
 const saveJson = (name: string, content: unknown): void =>

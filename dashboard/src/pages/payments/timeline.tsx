@@ -7,7 +7,7 @@ import { countWords } from '../../lib/list-words.ts'
 import { shortAddress } from '../../lib/mask.ts'
 import { providerOf } from '../../lib/rails.ts'
 import { type Step, Steps } from '../../ui/steps.tsx'
-import { Countdown, ExactTime, Time } from '../../ui/time.tsx'
+import { Countdown, ExactTime, Time } from '../../ui/values.tsx'
 
 type Payment = Schemas['Payment']
 type Approval = Schemas['Approval']

@@ -19,7 +19,7 @@ import { Allowed } from '../../shell/allowed.tsx'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button, Submit } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
+import { Confirm } from '../../ui/dialog.tsx'
 import { Failure, fieldError } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
@@ -123,19 +123,17 @@ const PolicyForm = ({ policy }: { policy: Policy | null }) => {
             </>
           }
         >
-          <div className="stack">
-            <TextField
-              label="Name"
-              value={draft.name}
-              onChange={(name) => set({ name })}
-              maxLength={120}
-              placeholder="For example: Office expenses"
-              autoFocus={!policy}
-              error={fieldError(save.error, 'name')}
-            />
-            <PolicyControls draft={draft} set={set} beneficiaries={beneficiaries} error={save.error} />
-            <Failure error={save.error} />
-          </div>
+          <TextField
+            label="Name"
+            value={draft.name}
+            onChange={(name) => set({ name })}
+            maxLength={120}
+            placeholder="For example: Office expenses"
+            autoFocus={!policy}
+            error={fieldError(save.error, 'name')}
+          />
+          <PolicyControls draft={draft} set={set} beneficiaries={beneficiaries} error={save.error} />
+          <Failure error={save.error} />
         </Card>
         <div className="stack split-aside">
           <Card title="Summary">
@@ -227,10 +225,8 @@ const PolicyDetail = ({ policy }: { policy: Policy }) => {
   const nameOf = useBeneficiaryNames(policy.beneficiary_ids)
   return (
     <Card>
-      <div className="stack">
-        <p className="sentence">{policySentence(policy, policy, { currency, nameOf })}</p>
-        <Facts stacked facts={Object.fromEntries(Object.values(factsOf(policy, currency, nameOf)))} />
-      </div>
+      <p className="sentence">{policySentence(policy, policy, { currency, nameOf })}</p>
+      <Facts stacked facts={Object.fromEntries(Object.values(factsOf(policy, currency, nameOf)))} />
     </Card>
   )
 }

@@ -5,11 +5,9 @@ import type { Body, Schemas } from '../../api/types.ts'
 import { useDebounced } from '../../lib/debounced.ts'
 import { countWords } from '../../lib/list-words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Amount } from '../../ui/amount.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card, SkeletonText } from '../../ui/layout.tsx'
-import { Badge } from '../../ui/status.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Amount, Badge, Time } from '../../ui/values.tsx'
 
 type Terms = NonNullable<Body<'/v1/spending-policies/simulate', 'post'>['policy']>
 

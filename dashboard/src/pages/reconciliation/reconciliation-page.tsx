@@ -12,10 +12,9 @@ import { Failure } from '../../ui/failure.tsx'
 import { Card, Empty, Facts, SkeletonRows } from '../../ui/layout.tsx'
 import { Item, List, Listing } from '../../ui/listing.tsx'
 import { SelectionBar, useSelection } from '../../ui/selection.tsx'
-import { ExactTime } from '../../ui/time.tsx'
+import { ExactTime } from '../../ui/values.tsx'
 import { AdministratorsPage } from './administrators-page.tsx'
-import { ItemRow, nameOfItem } from './item-row.tsx'
-import { mostAtOnce, Resolve } from './resolve.tsx'
+import { ItemRow, mostAtOnce, Resolve } from './open-items.tsx'
 import { type OpenItem, openItems } from './unknown.ts'
 import { UploadStatement } from './upload-statement.tsx'
 
@@ -89,7 +88,7 @@ const Open = ({ currency }: { currency: string }) => {
           {() => (others.length === 0 ? noDifference : rows(others))}
         </Listing>
       </Card>
-      {resolving && <Resolve items={resolving} titleOf={nameOfItem} onClose={() => setResolving(null)} />}
+      {resolving && <Resolve items={resolving} onClose={() => setResolving(null)} />}
     </>
   )
 }

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { toApiError, unreachable } from '../../api/error.ts'
+import { reach, toApiError } from '../../api/error.ts'
 import { isIdentitySimulated } from '../../lib/sandbox.ts'
 import { WayButton } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
@@ -11,9 +11,7 @@ type Provider = (typeof providers)[number]
 /** Requested as JSON first, so that a provider that is not set up is reported on this page. */
 const startSignIn = async (provider: Provider, returnTo: string): Promise<string> => {
   const path = `/v1/auth/${provider}/start?return_to=${encodeURIComponent(returnTo)}`
-  const response = await fetch(path, { headers: { accept: 'application/json' } }).catch(() => {
-    throw unreachable()
-  })
+  const response = await reach(path, { headers: { accept: 'application/json' } })
   const body: unknown = await response.json().catch(() => null)
   const known = typeof body === 'object' && body !== null && 'authorization_url' in body ? body.authorization_url : null
   if (!response.ok || typeof known !== 'string') throw toApiError(response.status, body, response.headers.get('x-request-id'))

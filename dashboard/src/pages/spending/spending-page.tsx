@@ -235,38 +235,36 @@ const Coming = () => {
         </Link>
       }
     >
-      <div className="stack">
-        {scheduled.isPending && <SkeletonText width="100%" height={56} />}
-        <Failure error={scheduled.error} />
-        {scheduled.data && count === 0 && <p className="quiet">Nothing is scheduled.</p>}
-        {short && (
-          <TextNotice tone="warn" title={`The balance does not suffice on ${dayLabel(short.date)}`}>
-            {moneyText(short.left.slice(1), currency)} short, if nothing arrives before. <Link href="/top-up">Top up</Link>
-          </TextNotice>
-        )}
-        {scheduled.data && ownsBalance && (
-          <BalanceFigure line={days.map(({ date, left: minor }) => ({ date, minor: BigInt(minor) }))}>
-            Available today {shortMoney(account.balance.available_minor, currency)}, after what is scheduled{' '}
-            {shortMoney(days.at(-1)?.left ?? '0', currency)}
-          </BalanceFigure>
-        )}
-        {count > 0 && (
-          <Table headings={[`Day, ${currency}`, { figures: 'Scheduled' }, ...(ownsBalance ? [{ figures: 'Left' }] : [])]}>
-            {days
-              .filter((day) => day.count > 0)
-              .map((day) => (
-                <tr key={day.date}>
-                  <td>
-                    {dayLabel(day.date)}
-                    <span className="block faint small">{countWords(day.count, 'payment')}</span>
-                  </td>
-                  <td className="figure nowrap">{majorText(day.minor)}</td>
-                  {ownsBalance && <td className="figure nowrap">{majorText(day.left)}</td>}
-                </tr>
-              ))}
-          </Table>
-        )}
-      </div>
+      {scheduled.isPending && <SkeletonText width="100%" height={56} />}
+      <Failure error={scheduled.error} />
+      {scheduled.data && count === 0 && <p className="quiet">Nothing is scheduled.</p>}
+      {short && (
+        <TextNotice tone="warn" title={`The balance does not suffice on ${dayLabel(short.date)}`}>
+          {moneyText(short.left.slice(1), currency)} short, if nothing arrives before. <Link href="/top-up">Top up</Link>
+        </TextNotice>
+      )}
+      {scheduled.data && ownsBalance && (
+        <BalanceFigure line={days.map(({ date, left: minor }) => ({ date, minor: BigInt(minor) }))}>
+          Available today {shortMoney(account.balance.available_minor, currency)}, after what is scheduled{' '}
+          {shortMoney(days.at(-1)?.left ?? '0', currency)}
+        </BalanceFigure>
+      )}
+      {count > 0 && (
+        <Table headings={[`Day, ${currency}`, { figures: 'Scheduled' }, ...(ownsBalance ? [{ figures: 'Left' }] : [])]}>
+          {days
+            .filter((day) => day.count > 0)
+            .map((day) => (
+              <tr key={day.date}>
+                <td>
+                  {dayLabel(day.date)}
+                  <span className="block faint small">{countWords(day.count, 'payment')}</span>
+                </td>
+                <td className="figure nowrap">{majorText(day.minor)}</td>
+                {ownsBalance && <td className="figure nowrap">{majorText(day.left)}</td>}
+              </tr>
+            ))}
+        </Table>
+      )}
     </Card>
   )
 }

@@ -7,14 +7,13 @@ import { now } from '../../lib/clock.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { dayLabel, localDate, zoneWords } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Card, Empty, Facts, MaybeLink, Page } from '../../ui/layout.tsx'
 import { Loading, More } from '../../ui/listing.tsx'
 import { Table } from '../../ui/table.tsx'
-import { ExactTime } from '../../ui/time.tsx'
+import { Amount, ExactTime } from '../../ui/values.tsx'
 
 type Type = Schemas['StatementEntry']['type']
 type Entry = Schemas['WorkspaceStatementEntry'] & { balance_after_minor?: string }

@@ -7,15 +7,14 @@ import { useDraft } from '../../lib/drafts.ts'
 import { moneyText, parseMajor, shortMoney } from '../../lib/money.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { useSession } from '../../shell/session.tsx'
-import { Amount } from '../../ui/amount.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { fieldsOf, MoneyField, TextField } from '../../ui/field.tsx'
 import { FormCard } from '../../ui/form.tsx'
 import { Card, Empty, Page } from '../../ui/layout.tsx'
 import { Item, List } from '../../ui/listing.tsx'
-import { Time } from '../../ui/time.tsx'
 import { useChange } from '../../ui/use-change.ts'
+import { Amount, Time } from '../../ui/values.tsx'
 
 const quick = ['500', '1000', '5000', '10000']
 
@@ -111,16 +110,14 @@ const DepositForm = () => {
   )
   return (
     <Card title="Deposit" note="Any amount, from any phone or bank. You get an account number to pay under.">
-      <div className="stack">
-        <div className="row">
-          {methods.map((method) => (
-            <Button key={method} busy={start.isPending && start.variables === method} onClick={() => start.mutate(method)}>
-              {depositActions[method]}
-            </Button>
-          ))}
-        </div>
-        <Failure error={start.error} />
+      <div className="row">
+        {methods.map((method) => (
+          <Button key={method} busy={start.isPending && start.variables === method} onClick={() => start.mutate(method)}>
+            {depositActions[method]}
+          </Button>
+        ))}
       </div>
+      <Failure error={start.error} />
     </Card>
   )
 }

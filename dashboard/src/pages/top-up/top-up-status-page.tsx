@@ -7,13 +7,11 @@ import { failureFix } from '../../lib/failure-words.ts'
 import { moneyText } from '../../lib/money.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
-import { Amount } from '../../ui/amount.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { Card, Empty, Facts, Page, TextNotice } from '../../ui/layout.tsx'
 import { QrCode } from '../../ui/qr-code.tsx'
-import { StatusBadge } from '../../ui/status.tsx'
-import { ExactTime } from '../../ui/time.tsx'
+import { Amount, ExactTime, StatusBadge } from '../../ui/values.tsx'
 
 type TopUp = Schemas['Topup']
 

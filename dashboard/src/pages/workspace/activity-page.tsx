@@ -16,7 +16,7 @@ import { FilterBar } from '../../ui/filter-bar.tsx'
 import type { IconName } from '../../ui/icon.tsx'
 import { Empty, MaybeLink, Page } from '../../ui/layout.tsx'
 import { Item, Listing } from '../../ui/listing.tsx'
-import { ExactTime } from '../../ui/time.tsx'
+import { ExactTime } from '../../ui/values.tsx'
 
 type Entry = Schemas['WorkspaceAuditEntry']
 

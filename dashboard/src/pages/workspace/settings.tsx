@@ -7,8 +7,8 @@ import { CopyText } from '../../ui/copy.tsx'
 import { fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
 import { FormCard } from '../../ui/form.tsx'
 import { Card, Facts } from '../../ui/layout.tsx'
-import { StatusBadge } from '../../ui/status.tsx'
 import { useChange } from '../../ui/use-change.ts'
+import { StatusBadge } from '../../ui/values.tsx'
 
 export const timeZoneOptions = (current: string) =>
   [...new Set([current, ...Intl.supportedValuesOf('timeZone')])].map((zone) => ({

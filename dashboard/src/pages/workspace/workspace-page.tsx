@@ -8,12 +8,11 @@ import { capitalized } from '../../lib/list-words.ts'
 import { shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/confirm.tsx'
-import { DialogButton } from '../../ui/dialog.tsx'
+import { Confirm, DialogButton } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Card, Empty, Page } from '../../ui/layout.tsx'
 import { Item, Listing, Rows } from '../../ui/listing.tsx'
-import { Badge } from '../../ui/status.tsx'
+import { Badge } from '../../ui/values.tsx'
 import { RevokeMemberGrant } from './member-grant-page.tsx'
 import { Invitations, Members } from './members.tsx'
 import { Settings } from './settings.tsx'
@@ -58,22 +57,20 @@ const Freeze = () => {
   const frozen = useSession().workspace.status === 'frozen'
   return (
     <Card title={frozen ? 'Frozen' : 'Emergency stop'}>
-      <div className="stack">
-        <p className="quiet">
-          {frozen
-            ? 'No payments or changes can be made. You can still revoke, reject and cancel.'
-            : 'Stops all payments by everyone and every agent in this workspace. Payments already sent still arrive.'}
-        </p>
-        <DialogButton
-          variant={frozen ? 'secondary' : 'red'}
-          size="large"
-          icon="freeze"
-          wide
-          dialog={(close) => <ConfirmFreeze onClose={close} />}
-        >
-          {frozen ? 'Unfreeze workspace' : 'Freeze workspace'}
-        </DialogButton>
-      </div>
+      <p className="quiet">
+        {frozen
+          ? 'No payments or changes can be made. You can still revoke, reject and cancel.'
+          : 'Stops all payments by everyone and every agent in this workspace. Payments already sent still arrive.'}
+      </p>
+      <DialogButton
+        variant={frozen ? 'secondary' : 'red'}
+        size="large"
+        icon="freeze"
+        wide
+        dialog={(close) => <ConfirmFreeze onClose={close} />}
+      >
+        {frozen ? 'Unfreeze workspace' : 'Freeze workspace'}
+      </DialogButton>
     </Card>
   )
 }

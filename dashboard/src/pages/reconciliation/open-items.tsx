@@ -1,0 +1,257 @@
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { Link } from 'wouter'
+import { providerLabel } from '../../../../src/rails/texts.ts'
+import { messageOf } from '../../api/advice.ts'
+import { api } from '../../api/client.ts'
+import { ApiError } from '../../api/error.ts'
+import { paymentQuery, topupQuery } from '../../api/queries.ts'
+import type { Schemas } from '../../api/types.ts'
+import { countWords } from '../../lib/list-words.ts'
+import { moneyText, shortMoney } from '../../lib/money.ts'
+import { isProvider, typeLabel } from '../../lib/rails.ts'
+import { Button } from '../../ui/button.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
+import { DialogButton, FormDialog } from '../../ui/dialog.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { Notice } from '../../ui/layout.tsx'
+import { useChange } from '../../ui/use-change.ts'
+import { ExactTime } from '../../ui/values.tsx'
+import { AcceptOutcome, acceptLabel } from './end-payment.tsx'
+import type { Difference, OpenItem, SuspenseItem } from './unknown.ts'
+
+const reasons: Readonly<Record<SuspenseItem['reason'], string>> = {
+  superseded_attempt: 'A replaced attempt moved money',
+  amount_mismatch: 'The provider reports another amount',
+  receipt_taken: 'The receipt already belongs to something else',
+  contradiction: 'The provider contradicts what is recorded as final',
+  unbookable_delivery: 'A callback failed repeatedly and was set aside',
+  not_in_our_books: 'The statement lists it, and the books do not',
+  unknown_reference: 'A deposit under a reference that is not ours',
+  account_closed: 'A deposit for a closed account',
+}
+
+const titleOf = ({ suspense, difference }: OpenItem): string => {
+  if (!suspense) return difference?.reason ?? ''
+  const isUnread = suspense.reason === 'unbookable_delivery' && !suspense.payment_id && !suspense.topup_id
+  return isUnread
+    ? `A notice could not be read: npm run admin -- suspense show ${suspense.id} prints it`
+    : reasons[suspense.reason]
+}
+
+/** With the provider's receipt, where there is one: several may have the same reason. */
+const nameOfItem = (item: OpenItem): string =>
+  [titleOf(item), (item.suspense ?? item.difference)?.provider_receipt].filter(Boolean).join(', ')
+
+const Note = ({ children }: { children: ReactNode }) => <span className="item-note block">{children}</span>
+
+const suspenseWords = (item: SuspenseItem, currency: string): string =>
+  [
+    isProvider(item.rail) ? providerLabel(item.rail) : typeLabel(item.rail),
+    item.direction === 'in' ? 'paid in' : 'paid out',
+    item.amount_minor === null ? 'amount not known' : moneyText(item.amount_minor, currency),
+    item.provider_receipt,
+  ]
+    .filter(Boolean)
+    .join(', ')
+
+const sides = ({ booked_minor: booked, stated_minor: stated }: Difference, currency: string): string =>
+  [
+    booked === null ? 'not booked' : `booked ${moneyText(booked, currency)}`,
+    stated === null ? 'not in the statement' : `statement ${moneyText(stated, currency)}`,
+  ].join(', ')
+
+/** A link to a payment of this workspace; one of another workspace can only be named. */
+const PaymentOf = ({ id }: { id: string }) => {
+  const { data } = useQuery({ ...paymentQuery(id), retry: false })
+  if (!data) return <CopyButton value={id}>Copy payment ID</CopyButton>
+  return (
+    <Link href={`/payments/${id}`}>
+      {shortMoney(data.amount_minor, data.currency)} to {data.beneficiary.display_name}
+    </Link>
+  )
+}
+
+const TopUpOf = ({ id }: { id: string }) => {
+  const { data } = useQuery({ ...topupQuery(id), retry: false })
+  return data ? <Link href={`/top-up/${id}`}>The top-up</Link> : <CopyButton value={id}>Copy top-up ID</CopyButton>
+}
+
+const Subject = ({ item: { suspense, difference } }: { item: OpenItem }) => {
+  const payment = suspense?.payment_id ?? difference?.payment_id
+  const topup = suspense?.topup_id ?? difference?.topup_id
+  if (payment) return <PaymentOf id={payment} />
+  return topup ? <TopUpOf id={topup} /> : null
+}
+
+type Props = { item: OpenItem; currency: string; checked: boolean; onCheck: () => void; onResolve: () => void }
+
+export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) => {
+  const { suspense, difference } = item
+  const title = titleOf(item)
+  const receipt = suspense ? null : difference?.provider_receipt
+  const outcome = difference?.offered_outcome ?? null
+  return (
+    <li>
+      <div className="item">
+        <input
+          type="checkbox"
+          className="row-check"
+          aria-label={`Select: ${nameOfItem(item)}`}
+          checked={checked}
+          onChange={onCheck}
+        />
+        <span className="item-main">
+          {title}
+          {difference && <Note>{difference.action}</Note>}
+          {suspense && <Note>{suspenseWords(suspense, currency)}</Note>}
+          {suspense?.proposal && (
+            <Note>
+              Waits for a second administrator: <bdi>{suspense.proposal.by}</bdi> resolved it as {suspense.proposal.outcome}.
+            </Note>
+          )}
+          {!suspense && difference && <Note>{[sides(difference, currency), receipt].filter(Boolean).join(', ')}</Note>}
+          <Note>
+            <Subject item={item} />
+          </Note>
+          <Note>
+            <ExactTime at={(suspense ?? difference)?.created_at ?? ''} />
+          </Note>
+        </span>
+        <span className="item-acts">
+          {difference && outcome && (
+            <DialogButton
+              variant="primary"
+              label={`${acceptLabel(outcome)}: ${title}`}
+              dialog={(close) => <AcceptOutcome difference={difference} outcome={outcome} onClose={close} />}
+            >
+              {acceptLabel(outcome)}
+            </DialogButton>
+          )}
+          <Button onClick={onResolve} label={`Resolve: ${title}`}>
+            Resolve
+          </Button>
+        </span>
+      </div>
+    </li>
+  )
+}
+
+type Outcome = Schemas['ResolveSuspense']['outcome']
+
+const outcomes: readonly { value: Outcome; label: string }[] = [
+  { value: 'explained', label: 'Explained: it was booked elsewhere, or never moved' },
+  { value: 'adjusted', label: 'Adjusted: an adjustment gave the money to an account' },
+  { value: 'reversed', label: 'Reversed: the provider took it back' },
+]
+
+/** The most that the service takes in one request. */
+export const mostAtOnce = 100
+
+/** What was refused names the one that it was about. */
+const refusedId = (error: unknown): string | null =>
+  error instanceof ApiError && typeof error.details.id === 'string' ? error.details.id : null
+
+const isAbout =
+  (id: string | null) =>
+  ({ suspense, difference }: OpenItem): boolean =>
+    id !== null && (suspense?.id === id || difference?.id === id)
+
+type Decision = { chosen: readonly OpenItem[]; outcome: Outcome; note: string }
+
+/** All of the money in suspense or none of it, then all of the differences or none: each gets its own entry in the audit log. */
+const useResolve = (onDone: () => void) => {
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  const resolving = useChange(
+    async (_, { chosen, outcome, note }: Decision) => {
+      const suspense = chosen.flatMap((item) => (item.suspense && !left.has(item.key) ? [item.suspense.id] : []))
+      const differences = chosen.flatMap(({ difference }) => (difference ? [difference.id] : []))
+      let waiting = 0
+      if (suspense.length > 0) {
+        const { data } = await api.POST('/v1/admin/suspense/resolve', { body: { ids: suspense, outcome, note } })
+        waiting = data.filter(({ resolved_at }) => resolved_at === null).length
+        // Where the second request is refused, another try is about the differences alone.
+        setLeft(new Set([...left, ...chosen.flatMap((item) => (item.suspense ? [item.key] : []))]))
+      }
+      if (differences.length > 0)
+        await api.POST('/v1/admin/reconciliation-differences/resolve', { body: { ids: differences, note } })
+      return { waiting, count: chosen.length }
+    },
+    {
+      announcement: ({ waiting, count }) => {
+        if (waiting > 0) return `${countWords(waiting, 'item')} wait for a second administrator, who resolves them the same way`
+        return count === 1 ? 'Resolved' : `${countWords(count, 'item')} resolved`
+      },
+      outdates: ['suspense', 'differences', 'trial balance'],
+      onDone,
+    },
+  )
+  return { ...resolving, hasPart: left.size > 0 }
+}
+
+type ResolveProps = { items: readonly OpenItem[]; onClose: () => void }
+
+/** One reason for all that are chosen. */
+export const Resolve = ({ items: chosen, onClose }: ResolveProps) => {
+  // Those that were chosen when it was opened: the lists behind it lose what is resolved.
+  const [items, setItems] = useState(chosen)
+  const [note, setNote] = useState('')
+  const [outcome, setOutcome] = useState<Outcome>('explained')
+  const resolve = useResolve(onClose)
+  const [only] = items
+  const several = items.length > 1
+  const refused = items.find(isAbout(refusedId(resolve.error)))
+  return (
+    <FormDialog
+      title={several ? `Resolve ${countWords(items.length, 'item')}?` : 'Resolve this item?'}
+      action={several ? `Resolve ${items.length}` : 'Resolve'}
+      making={{
+        ...resolve,
+        error: several && refused ? null : resolve.error,
+        mutate: () => resolve.mutate({ chosen: items, outcome, note: note.trim() }),
+      }}
+      ready={note.trim() !== ''}
+      onClose={onClose}
+    >
+      {!several && only?.difference && <p className="quiet">{only.difference.action}</p>}
+      {several && (
+        <ul className="stack-xs small quiet">
+          {items.map((item) => (
+            <li key={item.key}>{nameOfItem(item)}</li>
+          ))}
+        </ul>
+      )}
+      {items.some(({ suspense }) => suspense) && (
+        <SelectField
+          label="What happened to the money"
+          value={outcome}
+          onChange={(value) => setOutcome(outcomes.find((each) => each.value === value)?.value ?? 'explained')}
+          options={outcomes}
+        />
+      )}
+      <TextField
+        label="What was found"
+        hint={several ? 'Saved with each of them, for the audit.' : 'Saved with the decision, for the audit.'}
+        value={note}
+        onChange={setNote}
+        maxLength={500}
+      />
+      {several && refused && (
+        <Notice tone="bad" title={resolve.hasPart ? 'The differences stayed open' : 'Nothing was resolved'} live>
+          <p className="quiet">
+            {nameOfItem(refused)}: {messageOf(resolve.error)}
+          </p>
+          <Button
+            size="small"
+            onClick={() => {
+              setItems(items.filter((item) => item !== refused))
+              resolve.reset()
+            }}
+          >
+            Leave it out
+          </Button>
+        </Notice>
+      )}
+    </FormDialog>
+  )
+}
