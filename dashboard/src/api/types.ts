@@ -1,2 +1,1 @@
-export type { paths } from '../../../client/src/api.ts'
 export type { Answer, Body, Schemas } from '../../../client/src/route-types.ts'
