@@ -15,10 +15,14 @@ const zoneHere = (): string => zone ?? Intl.DateTimeFormat().resolvedOptions().t
 /** "Nairobi time" of "Africa/Nairobi". */
 export const zoneWords = (name: string): string => `${(name.split('/').at(-1) ?? name).replaceAll('_', ' ')} time`
 
+/** An address may say anything where a day is expected. */
+const isDay = (day: string | null): day is string => day !== null && !Number.isNaN(Date.parse(`${day}T00:00:00Z`))
+
 /** The instants at which a day typed into `<input type="date">` begins and ends there. */
-export const dayStart = (day: string | null): string | undefined => (day ? startOfDate(day, zoneHere()).toISOString() : undefined)
+export const dayStart = (day: string | null): string | undefined =>
+  isDay(day) ? startOfDate(day, zoneHere()).toISOString() : undefined
 export const dayEnd = (day: string | null): string | undefined => {
-  if (!day) return undefined
+  if (!isDay(day)) return undefined
   const next = new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000)
   return startOfDate(next.toISOString().slice(0, 10), zoneHere()).toISOString()
 }
