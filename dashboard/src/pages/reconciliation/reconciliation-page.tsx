@@ -21,15 +21,31 @@ import { UploadStatement } from './upload-statement.tsx'
 /** For administrators of the service: where the providers and the books disagree. */
 export const ReconciliationPage = () => {
   const { currency } = useSession().workspace
+  const queries = [
+    useInfiniteQuery(suspenseQuery),
+    useInfiniteQuery(differencesQuery),
+    useQuery(trialBalanceQuery),
+    useInfiniteQuery(reconciliationsQuery),
+  ]
+  // Shown together: a list that comes later than what is below it would move that.
+  const isRead = queries.every(({ isPending }) => !isPending)
   return (
     <AdministratorsPage
       title="Reconciliation"
       lead="Where the providers and the books disagree, for administrators of the service."
       actions={<LinkButton href="/reconciliation/unknown">Unknown payments</LinkButton>}
     >
-      <Open currency={currency} />
-      <Clearing />
-      <Comparisons currency={currency} />
+      {isRead ? (
+        <>
+          <Open currency={currency} />
+          <Clearing />
+          <Comparisons currency={currency} />
+        </>
+      ) : (
+        <Card>
+          <SkeletonRows rows={8} />
+        </Card>
+      )}
     </AdministratorsPage>
   )
 }
@@ -106,7 +122,6 @@ const Clearing = () => {
   const query = useQuery(trialBalanceQuery)
   return (
     <Card title="Clearing accounts" note="What the books say the providers hold for this service.">
-      {query.isPending && <SkeletonRows rows={4} />}
       {query.isError && <Failure error={query.error} onRetry={() => void query.refetch()} />}
       {query.isSuccess && <ClearingFacts {...query.data} />}
     </Card>
