@@ -28,8 +28,10 @@ export const createCredentials = (given: Readonly<Record<keyof typeof secrets, s
     certificatePem: pem(createPublicKey(given.environmentKey), 'spki'),
     tillIdentifierType: '4',
     timeoutMs: 5_000,
+    // Processes of 0.2.0, which may serve beside these until 0.4.0, ask for it here.
+    transactionType: 'CustomerPayBillOnline',
     deposits: { shortcode: '174379', version: '2', pullNumber: '254722000000' },
-  } as const satisfies Omit<DarajaOptions, 'baseUrl'>
+  } as const satisfies Omit<DarajaOptions, 'baseUrl'> & { transactionType: string }
   let opened: { credential: string; password: string } | undefined
   return {
     options,
