@@ -65,6 +65,8 @@ export const measureOverload = async (
   }
   const items = range(1_000).map(() => ({ beneficiary_id: caller?.asking, amount_minor: '1000', narrative: 'Salary' }))
   for (let round = 1; round <= timing.rounds; round += 1) {
+    // The administrator's proof may be of long ago.
+    await bench.query('update sessions set proven_at = now()')
     const list = await during('a list of 1,000 payments', post('/v1/payment-batches', { items, duplicates_intended: true }))
     await during('its approval', post(`/v1/approvals/${list.approval_id}/decide`, { decision: 'approve' }))
     const other = await jsonOf(large, post('/v1/payment-batches', { items, duplicates_intended: true }))
