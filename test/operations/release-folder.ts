@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -38,25 +39,28 @@ export const nextRelease = (texts: readonly string[]): ReleaseFolder => {
   return folderOf('the next version', folder, () => rmSync(folder, { recursive: true, force: true }))
 }
 
-const git = (...args: string[]): string => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' })
+const run = promisify(execFile)
 
-/** The release as its tag has it, run from its sources with the packages of its own lock file; the reason where that cannot be. */
-export const taggedRelease = (version: string): ReleaseFolder | string => {
-  const tag = `v${version}`
-  try {
-    git('rev-parse', '--verify', '--quiet', `${tag}^{commit}`)
-  } catch {
-    return `there is no git tag ${tag} here`
-  }
+/** The commit of a release: that of its tag, or the one with its message where tags were not fetched. A shallow clone has neither. */
+const commitOf = async (version: string): Promise<string | undefined> => {
+  const git = async (...args: string[]) => (await run('git', args, { cwd: root })).stdout.trim()
+  const tagged = await git('rev-parse', '--verify', '--quiet', `v${version}^{commit}`).catch(() => '')
+  return tagged || (await git('log', '--format=%H', '-1', `--grep=^Release ${version}$`).catch(() => '')) || undefined
+}
+
+/** A release as it was committed, run from its sources with the packages of its own lock file; the reason where that cannot be. */
+export const committedRelease = async (version: string): Promise<ReleaseFolder | string> => {
+  const commit = await commitOf(version)
+  if (commit === undefined) return `neither the tag v${version} nor the commit "Release ${version}" is in this clone`
   // With its packages a release has a quarter of a gigabyte: not in memory.
   const folder = mkdtempSync('/var/tmp/release-')
   const remove = () => rmSync(folder, { recursive: true, force: true })
-  execFileSync('sh', ['-c', 'git archive "$1" | tar -x -C "$2"', 'sh', tag, folder], { cwd: root })
+  await run('sh', ['-c', 'git archive "$1" | tar -x -C "$2"', 'sh', commit, folder], { cwd: root })
   try {
-    execFileSync('npm', ['ci', '--omit=dev', '--no-audit', '--silent'], { cwd: folder, stdio: 'ignore' })
+    await run('npm', ['ci', '--omit=dev', '--no-audit', '--silent'], { cwd: folder, timeout: 300_000 })
   } catch {
     remove()
-    return `the packages of ${tag} cannot be installed`
+    return `the packages of ${version} cannot be installed`
   }
-  return folderOf(tag, folder, remove)
+  return folderOf(version, folder, remove)
 }

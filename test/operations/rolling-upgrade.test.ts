@@ -12,7 +12,7 @@ import { compiledOnce, programs } from '../harness/programs.ts'
 import { tables } from '../upgrade/dump.ts'
 import { type Balancer, balancers, isInstalled } from './balancer.ts'
 import { freePlaces, newPayer, payAtRate, startPair } from './pair.ts'
-import { nextRelease, type ReleaseFolder, taggedRelease, thisRelease } from './release-folder.ts'
+import { committedRelease, nextRelease, type ReleaseFolder, thisRelease } from './release-folder.ts'
 
 // Each costs 25 milliseconds of a processor until it has ended.
 const perSecond = isFull ? 50 : 8
@@ -130,12 +130,12 @@ describe(`a rolling upgrade under up to ${perSecond} payments a second`, { timeo
 
   for (const { version } of readReleases().slice(-1))
     test(`from ${version} to this version`, async ({ skip }) => {
-      const tagged = taggedRelease(version)
-      if (typeof tagged === 'string') {
-        process.stderr.write(`the upgrade from ${version} is not run: ${tagged}\n`)
+      const released = await committedRelease(version)
+      if (typeof released === 'string') {
+        process.stderr.write(`the upgrade from ${version} is not run: ${released}\n`)
         return skip()
       }
-      ends.push(tagged.remove)
-      await upgrade(await createEmptyDatabase(), tagged, thisRelease())
+      ends.push(released.remove)
+      await upgrade(await createEmptyDatabase(), released, thisRelease())
     })
 })
