@@ -8,8 +8,11 @@ import { withStartClient } from './start.ts'
 // A number that no other lock uses: processes that start together apply the migrations one after another.
 const migrationLock = 7_241_990
 
-/** Statements behind a waiting ALTER TABLE wait as well: nobody may wait longer than this because of a migration. */
-const lockTimeoutMs = 2_000
+/**
+ * Statements behind a waiting ALTER TABLE wait as well: nobody may wait longer than this because of a migration. Less than `deadlock_timeout` (1 s):
+ * a statement that waits in a circle with a migration goes on before Postgres looks for the circle and ends one of both.
+ */
+const lockTimeoutMs = 500
 const pollMs = 200
 
 export type MigrateOptions = {
@@ -28,7 +31,7 @@ export type MigrateOptions = {
  * Brings a database up to date with the folder, and returns the names of the migrations that it applied. Safe to call from several processes at
  * once. `url` leads to Postgres itself, not to a pooler.
  *
- * A migration that cannot lock a table within two seconds, because a transaction is reading it (a `pg_dump` for one), is undone and tried
+ * A migration that cannot lock its tables within half a second, because a transaction is reading one (a `pg_dump` for one), is undone and tried
  * again: a waiting ALTER TABLE blocks everybody who comes after it.
  * @throws StartupError for a migration that was edited or skipped, or that got no lock in time
  */
@@ -115,8 +118,8 @@ const untilLocked = async (
       await (migration.inTransaction ? applyInTransaction(client, migration) : applyInSteps(client, migration))
       return
     } catch (error) {
-      // 55P03: the lock was not free in time. 40P01: it was waited for in a circle.
-      if (!['55P03', '40P01'].includes(sqlState(error) ?? '')) throw error
+      // 55P03: the lock was not free in time; 57014: not all of them were. 40P01: it was waited for in a circle.
+      if (!['55P03', '57014', '40P01'].includes(sqlState(error) ?? '')) throw error
       const holders = await oldTransactions(client)
       if (performance.now() + pauseMs > giveUpAt) throw gaveUp(migration, tries, holders, error)
       onContended?.({ migration: migration.tag, tries, holders })
@@ -135,6 +138,7 @@ const applyInTransaction = async (client: pg.Client, migration: Migration) => {
   await client.query('begin')
   try {
     await client.query(`set local lock_timeout = ${lockTimeoutMs}`)
+    await lockTables(client, migration)
     for (const statement of migration.statements) await client.query(statement)
     await record(client, migration)
     await client.query('commit')
@@ -142,6 +146,25 @@ const applyInTransaction = async (client: pg.Client, migration: Migration) => {
     await client.query('rollback').catch(() => undefined)
     throw error
   }
+}
+
+const namedTable = /\b(?:alter\s+table(?:\s+if\s+exists)?(?:\s+only)?|references|on)\s+(?:"?public"?\.)?"?(\w+)/gi
+
+/**
+ * All tables that the migration names and does not create, within the time for one lock. Locked one by one by their statements, each may wait that
+ * long while those before it are kept: who waits for these would wait for longer than `deadlock_timeout`.
+ */
+const lockTables = async (client: pg.Client, { statements }: Migration) => {
+  const named = statements.flatMap((statement) => [...statement.matchAll(namedTable)].map(([, name = '']) => name))
+  const { rows } = await client.query<{ name: string }>(
+    `select quote_ident(relname) as name from pg_class
+     where relname = any($1) and relnamespace = 'public'::regnamespace and relkind in ('r', 'p') order by oid`,
+    [named],
+  )
+  if (rows.length === 0) return
+  await client.query(`set local statement_timeout = ${lockTimeoutMs}`)
+  await client.query(`lock table ${rows.map(({ name }) => name).join(', ')} in access exclusive mode`)
+  await client.query('set local statement_timeout to default')
 }
 
 /**

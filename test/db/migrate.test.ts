@@ -55,7 +55,7 @@ const withFurther = async (...texts: string[]): Promise<{ migrations: string; fu
 const rowsOf = (url: string, text: string) => connected(url, async (client) => (await client.query(text)).rows)
 
 describe('a migration beside a long reader', () => {
-  test('gives up its place after two seconds and tries again, and the service pays on', async () => {
+  test('gives up its place after half a second and tries again, and the service pays on', async () => {
     const service = await startService()
     const person = await signIn(service.api)
     await fund(service, person, 1_000_000n)
@@ -107,6 +107,51 @@ describe('a migration beside a long reader', () => {
     })
     expect(await rowsOf(database.url, `select to_regclass('further') as further`)).toEqual([{ further: null }])
     expect(await migrate(database.url, { folder: migrations })).toEqual(further)
+  })
+})
+
+describe('a migration beside transactions that read its tables', () => {
+  test('ends none of them, although they wait for each other in a circle', async () => {
+    const database = await opened(createTestDatabase)
+    const { migrations, further } = await withFurther(
+      ['accounts', 'grants', 'payments']
+        .map((name) => `alter table ${name} add column further text`)
+        .join('\n--> statement-breakpoint\n'),
+    )
+    const open = async () => {
+      const client = new pg.Client({ connectionString: database.url })
+      await client.connect()
+      return client
+    }
+    const [one, other, watcher] = [await open(), await open(), await open()]
+    await one.query('begin; lock table payments in access share mode')
+    await other.query('begin; lock table grants in access share mode')
+    let hasRead = false
+    /** Until so many of the database's statements wait for a table; no longer than the read, which a try that ended lets through. */
+    const untilWaiting = (count: number) =>
+      expect
+        .poll(async () => {
+          const { rowCount } = await watcher.query(
+            `select from pg_locks where not granted and locktype = 'relation' and database = (select oid from pg_database where datname = current_database())`,
+          )
+          return hasRead || rowCount === count
+        })
+        .toBe(true)
+    const first = Promise.withResolvers<void>()
+    const migrated = migrate(database.url, { folder: migrations, pauseMs: 0, onContended: () => first.resolve() })
+    // The migration has the first table and waits for the second.
+    await untilWaiting(1)
+    const read = one.query('select from accounts').finally(() => {
+      hasRead = true
+    })
+    await untilWaiting(2)
+    // From here on it waits for the third table, and who has that one waits for the first.
+    await other.query('commit')
+    await read
+    await first.promise
+    await one.query('commit')
+    expect(await migrated).toEqual(further)
+    await Promise.all([one, other, watcher].map((client) => client.end()))
   })
 })
 

@@ -59,9 +59,11 @@ export const startPair = async (
     sandboxUrl,
     /** What the processes warned of, each kind once, with how often. */
     warnings: (): string[] => {
-      const lines = all.flatMap((server) => server.stdout().match(/(?:WARN|ERROR|FATAL): .*$/gm) ?? [])
+      const lines = all.flatMap((server) => server.stdout().match(/^\{"level":[456]0.*$/gm) ?? [])
       // Without ids and numbers, which differ from line to line.
-      const kinds = lines.map((line) => line.replace(/"(?:requestId|id|attempt|subject|ms)":("[^"]*"|\d+),?/g, '').slice(0, 600))
+      const kinds = lines.map((line) =>
+        line.replace(/"(?:time|requestId|id|query|attempt|subject|ms)":("[^"]*"|\d+),?/g, '').slice(0, 600),
+      )
       return Object.entries(Object.groupBy(kinds, (kind) => kind)).map(([kind, same = []]) => `${same.length} × ${kind}`)
     },
     /** Each in turn: SIGTERM, its end, a start at the same place, of another release if one is given; then `between`. */

@@ -55,9 +55,9 @@ export const committedRelease = async (version: string): Promise<ReleaseFolder |
   // With its packages a release has a quarter of a gigabyte: not in memory.
   const folder = mkdtempSync('/var/tmp/release-')
   const remove = () => rmSync(folder, { recursive: true, force: true })
-  await run('sh', ['-c', 'git archive "$1" | tar -x -C "$2"', 'sh', commit, folder], { cwd: root })
   try {
-    await run('npm', ['ci', '--omit=dev', '--no-audit', '--silent'], { cwd: folder, timeout: 300_000 })
+    await run('sh', ['-c', 'git archive "$1" | tar -x -C "$2"', 'sh', commit, folder], { cwd: root })
+    await run('npm', ['ci', '--omit=dev', '--no-audit', '--prefer-offline', '--silent'], { cwd: folder, timeout: 300_000 })
   } catch {
     remove()
     return `the packages of ${version} cannot be installed`
