@@ -200,7 +200,12 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
       refuses: config.refuses ?? [],
       reads: [route.schema?.params, route.schema?.querystring, route.schema?.body].filter((part) => part !== undefined),
     })
-    const refuses = [...new Set([...commonRefusals(route), ...(config.refuses ?? [])])]
+    const implied = commonRefusals(route)
+    // A 403 is named beside the same one of the declaration: docs/authorization.md lists what services refuse beyond it.
+    const repeated = (config.refuses ?? []).filter((code) => implied.includes(code) && errorRow(code).status !== 403)
+    if (repeated.length > 0)
+      throw complain(route, `need not name ${repeated.join(', ')} in \`refuses\`: its declaration implies it`)
+    const refuses = [...new Set([...implied, ...(config.refuses ?? [])])]
     route.config = { ...config, refuses }
     route.schema = {
       ...route.schema,

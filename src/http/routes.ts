@@ -1,10 +1,11 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import type { z } from 'zod'
 import type { Database, Tx } from '../db/client.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { App } from './app-type.ts'
 import { respondOnce } from './idempotency.ts'
-import { type Cursors, type Listing, type PageQuery, readPage } from './pagination.ts'
+import { type Cursors, type PageQuery, type PageRequest, readPage } from './pagination.ts'
 
 /** What a route takes, and what it answers by status. */
 type Schema = {
@@ -29,21 +30,24 @@ type AnswerOf<S extends Schema> = {
 
 type Declared<S extends Schema> = { config: FastifyContextConfig; schema: S; bodyLimit?: number }
 type Read<S extends Answering> = Declared<S> & { read: (request: RequestOf<S>) => Promise<BodyOf<S>> }
+type Items<S extends Paged> = readonly BodyOf<S>['data'][number][]
+/** `at` is one instant for the whole page. */
 type List<S extends Paged, Row> = Declared<S> & {
-  listing: (
-    request: RequestOf<S>,
-  ) => ListingOf<Row, BodyOf<S>['data'][number]> | Promise<ListingOf<Row, BodyOf<S>['data'][number]>>
+  /** The account or workspace that owns the rows. Default: the caller's workspace, and nobody in the lists of administrators, who see all. */
+  of?: (request: RequestOf<S>) => Uuid | Promise<Uuid>
+  read: (page: PageRequest, request: RequestOf<S>, at: Date) => Promise<readonly Row[]>
+  present: (rows: readonly Row[], request: RequestOf<S>, at: Date) => Items<S> | Promise<Items<S>>
+  /** Where the rows have an id, it may be left out. */
+  idOf?: (row: Row) => Uuid
 }
-type Write<S extends Schema> = Declared<S> & {
+type Write<S extends Schema, Known> = Declared<S> & {
+  /** What must not be asked inside a transaction: of a chain, of an authenticator's library. */
+  before?: (request: RequestOf<S>, reply: FastifyReply) => Promise<Known>
   /** Behind the caller's locks: `principal` is the caller as it is there. */
-  work: (tx: Tx, request: RequestOf<S>) => Promise<AnswerOf<S>>
+  work: (tx: Tx, request: RequestOf<S>, known: Known) => Promise<AnswerOf<S>>
   /** Other accounts that the write changes, as `respondOnce` takes them. */
   concerned?: (request: RequestOf<S>) => Promise<readonly Uuid[]>
 }
-/** `idOf` may be left out where the rows have an id. */
-type ListingOf<Row, Item> = Omit<Listing<Row, Item>, 'idOf'> &
-  Partial<Pick<Listing<Row, Item>, 'idOf'>> &
-  (Row extends { id: Uuid } ? unknown : { idOf: unknown })
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
@@ -62,12 +66,13 @@ const typed = <S extends Schema>(request: FastifyRequest) => request as RequestO
 export const routesOf = (app: App, deps: { db: Database }) => {
   const write =
     (method: HTTPMethods) =>
-    <S extends Schema>(url: string, { work, concerned, ...declared }: Write<S>): void =>
-      declare(app, method, url, declared, (request, reply) =>
-        respondOnce(deps, request, reply, (tx) => work(tx, typed<S>(request)), {
+    <S extends Schema, Known>(url: string, { before, work, concerned, ...declared }: Write<S, Known>): void =>
+      declare(app, method, url, declared, async (request, reply) => {
+        const known = (await before?.(typed<S>(request), reply)) as Known
+        return respondOnce(deps, request, reply, (tx) => work(tx, typed<S>(request), known), {
           concerned: concerned && (() => concerned(typed<S>(request))),
-        }),
-      )
+        })
+      })
   return {
     get: <S extends Answering>(url: string, { read, ...declared }: Read<S>): void =>
       declare(app, 'GET', url, declared, async (request, reply) => reply.send(await read(typed<S>(request)))),
@@ -80,12 +85,18 @@ export const routesOf = (app: App, deps: { db: Database }) => {
 
 /** A route that answers with a page. What every list refuses is not declared again. */
 export const listsOf =
-  (app: App, deps: { cursors: Cursors }) =>
-  <S extends Paged, Row>(url: string, { listing, config, ...declared }: List<S, Row>): void => {
+  (app: App, deps: { clock: Clock; cursors: Cursors }) =>
+  <S extends Paged, Row>(url: string, { config, of, read, idOf, present, ...declared }: List<S, Row>): void => {
     const refuses = ['invalid_cursor', ...(config.refuses ?? [])] as const
     declare(app, 'GET', url, { ...declared, config: { ...config, refuses } }, async (request, reply) => {
       const paged = typed<S>(request) as RequestOf<S> & { query: PageQuery }
-      const { idOf = (row: Row) => (row as Row & { id: Uuid }).id, ...others } = await listing(paged)
-      return reply.send(await readPage(deps, paged, { ...others, idOf }))
+      const at = deps.clock.now()
+      const page = await readPage(deps, paged, {
+        of: of ? await of(paged) : config.access === 'admin' ? null : paged.principal.workspace.id,
+        read: (asked) => read(asked, paged, at),
+        idOf: idOf ?? ((row) => (row as Row & { id: Uuid }).id),
+        present: (rows) => present(rows, paged, at),
+      })
+      return reply.send(page)
     })
   }

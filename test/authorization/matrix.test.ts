@@ -76,6 +76,20 @@ test.each(['public', 'optional'] as const)('a permission on a route that is %s k
   expect(() => app.get('/planted', { config, schema }, async () => ({}))).toThrow('lets in callers without a credential')
 })
 
+test('a refusal that is named although the declaration implies it keeps the service from starting', () => {
+  const app: App = fastify().withTypeProvider<ZodTypeProvider>()
+  registerRouteGuard(app)
+  const schema = { summary: 'Planted', description: 'Planted.', response: { 200: {} } }
+  const config = {
+    operation: 'payments.planted',
+    permission: 'payment.create',
+    refuses: ['beneficiary_frozen', 'invalid_request'],
+  } as const
+  expect(() => app.post('/planted', { config, schema }, async () => ({}))).toThrow('need not name invalid_request')
+  const named = { ...config, refuses: ['beneficiary_frozen', 'forbidden'] } as const
+  expect(() => app.post('/planted', { config: named, schema }, async () => ({}))).not.toThrow()
+})
+
 test('in the table every role and kind of credential may do something, and most are refused something', () => {
   for (const column of ['owner', 'viewer', 'key', 'agent', 'stopped', 'frozen'] as const) {
     expect(new Set(closed.map((row) => row[column])).size).toBeGreaterThan(1)

@@ -16,19 +16,13 @@ export const registerWorkspaceAuditLog = (app: App, deps: Parts): void => {
       querystring: FindWorkspaceAudit,
       response: { 200: pageOf(WorkspaceAuditEntry) },
     },
-    listing: ({ principal, query }) => {
-      const { id } = principal.workspace
-      return {
-        of: id,
-        read: (page) => listWorkspaceAudit(deps.db, id, query, page),
-        present: async (rows) => {
-          const payments = await paymentsOfEntries(deps.db, id, rows)
-          return rows.map((row) => ({
-            ...presentAudit(row),
-            payment: presentPayment(row.subjectId ? payments.get(row.subjectId) : undefined),
-          }))
-        },
-      }
+    read: (page, { principal, query }) => listWorkspaceAudit(deps.db, principal.workspace.id, query, page),
+    present: async (rows, { principal }) => {
+      const payments = await paymentsOfEntries(deps.db, principal.workspace.id, rows)
+      return rows.map((row) => ({
+        ...presentAudit(row),
+        payment: presentPayment(row.subjectId ? payments.get(row.subjectId) : undefined),
+      }))
     },
   })
 }
@@ -44,10 +38,7 @@ export const registerAuditLog = (app: App, deps: Parts): void => {
       querystring: FindAudit,
       response: { 200: pageOf(AuditEntry) },
     },
-    listing: ({ query }) => ({
-      of: null,
-      read: (page) => listAudit(deps.db, query, page),
-      present: (rows) => rows.map(presentAudit),
-    }),
+    read: (page, { query }) => listAudit(deps.db, query, page),
+    present: (rows) => rows.map(presentAudit),
   })
 }

@@ -49,12 +49,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
   routes.post(path, {
-    config: {
-      operation: 'beneficiaries.create',
-      permission: 'beneficiary.manage',
-      idempotent: true,
-      refuses: ['invalid_request', 'conflict'],
-    },
+    config: { operation: 'beneficiaries.create', permission: 'beneficiary.manage', idempotent: true },
     schema: {
       summary: 'Create a beneficiary',
       description:
@@ -89,29 +84,16 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
       querystring: ListQuery,
       response: { 200: pageOf(Beneficiary) },
     },
-    listing: ({ principal, query }) => {
-      const { workspace } = principal
-      const { status, payment_rail: rail, made_by_grant_id: madeBy, q: text, id: ids, ...others } = query
-      const { confirmation, verification, metadata } = others
-      const filter = {
-        includeArchived: status === 'all' || (status === undefined && ids !== undefined),
-        rail,
-        confirmation,
-        verification,
-        madeBy,
-        text,
-        ids,
-        metadata,
-      }
-      return {
-        of: workspace.id,
-        read: (page) => listBeneficiaries(deps.db, workspace.id, page, filter),
-        present: (rows) => rows.map(presentBeneficiary),
-      }
+    read: (page, { principal, query: { payment_rail: rail, made_by_grant_id: madeBy, q: text, id: ids, ...query } }) => {
+      const { status, confirmation, verification, metadata } = query
+      const includeArchived = status === 'all' || (status === undefined && ids !== undefined)
+      const filter = { includeArchived, rail, confirmation, verification, madeBy, text, ids, metadata }
+      return listBeneficiaries(deps.db, principal.workspace.id, page, filter)
     },
+    present: (rows) => rows.map(presentBeneficiary),
   })
   routes.get(one, {
-    config: { operation: 'beneficiaries.get', permission: 'beneficiary.read', refuses: ['not_found'] },
+    config: { operation: 'beneficiaries.get', permission: 'beneficiary.read' },
     schema: {
       summary: 'Read a beneficiary',
       description: 'One beneficiary, archived ones included: past payments refer to it.',
@@ -128,7 +110,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
       operation: 'beneficiaries.update',
       permission: 'beneficiary.manage',
       whileFrozen: true,
-      refuses: ['invalid_request', 'not_found', 'conflict', 'workspace_frozen', 'account_frozen'],
+      refuses: ['conflict', 'workspace_frozen', 'account_frozen'],
     },
     schema: {
       summary: 'Change or freeze a beneficiary',
@@ -142,7 +124,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
       ok(presentBeneficiary(await updateBeneficiary(tx, principal, params.id, body))),
   })
   routes.post(`${one}/confirm`, {
-    config: { operation: 'beneficiaries.confirm', permission: 'beneficiary.manage', refuses: ['not_found', 'conflict'] },
+    config: { operation: 'beneficiaries.confirm', permission: 'beneficiary.manage', refuses: ['conflict'] },
     schema: {
       summary: 'Confirm a beneficiary',
       description:
@@ -156,7 +138,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
     config: {
       operation: 'beneficiaries.verify',
       permission: 'beneficiary.manage',
-      refuses: ['not_found', 'conflict', 'provider_not_configured'],
+      refuses: ['conflict', 'provider_not_configured'],
     },
     schema: {
       summary: "Check a beneficiary's name",
@@ -169,7 +151,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
       accepted(presentBeneficiary(await requestNameCheck(tx, deps.rails, principal, params.id))),
   })
   list(`${one}/verifications`, {
-    config: { operation: 'beneficiaries.verifications', permission: 'beneficiary.read', refuses: ['not_found'] },
+    config: { operation: 'beneficiaries.verifications', permission: 'beneficiary.read' },
     schema: {
       summary: 'List name checks',
       description:
@@ -178,17 +160,15 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
       querystring: PageQuery,
       response: { 200: pageOf(NameCheck) },
     },
-    listing: async ({ principal, params: { id } }) => {
-      found(await findBeneficiary(deps.db, principal.workspace.id, id))
-      return {
-        of: principal.workspace.id,
-        read: (page) => listVerifications(deps.db, id, page),
-        present: (rows) => rows.map(presentCheck),
-      }
+    of: async ({ principal, params }) => {
+      found(await findBeneficiary(deps.db, principal.workspace.id, params.id))
+      return principal.workspace.id
     },
+    read: (page, { params }) => listVerifications(deps.db, params.id, page),
+    present: (rows) => rows.map(presentCheck),
   })
   routes.delete(one, {
-    config: { operation: 'beneficiaries.archive', permission: 'beneficiary.manage', whileFrozen: true, refuses: ['not_found'] },
+    config: { operation: 'beneficiaries.archive', permission: 'beneficiary.manage', whileFrozen: true },
     schema: {
       summary: 'Archive a beneficiary',
       description:

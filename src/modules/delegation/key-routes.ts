@@ -41,16 +41,13 @@ export const registerApiKeys = (app: App, deps: Parts): void => {
       querystring: PageQuery,
       response: { 200: pageOf(ApiKey) },
     },
-    listing: async ({ principal }) => {
+    of: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
+    read: async (page, { principal }) => {
       await deps.lastUsed.flush()
-      const scope = scopeOf(principal)
-      return {
-        of: scope.within ?? scope.accountId,
-        read: (page) => listKeys(deps.db, scope, page),
-        idOf: ({ key }) => key.id,
-        present: (rows) => viewKeys(deps.db, deps.clock.now(), rows),
-      }
+      return listKeys(deps.db, scopeOf(principal), page)
     },
+    idOf: ({ key }) => key.id,
+    present: (rows, _request, at) => viewKeys(deps.db, at, rows),
   })
   routes.get('/v1/accounts/me/api-keys/:id', {
     config: { operation: 'api_keys.get', permission: 'key.manage' },

@@ -24,15 +24,12 @@ export const registerGrants = (app: App, deps: Parts): void => {
       querystring: PageQuery,
       response: { 200: pageOf(Grant) },
     },
-    listing: async ({ principal }) => {
+    of: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
+    read: async (page, { principal }) => {
       await deps.lastUsed.flush()
-      const scope = scopeOf(principal)
-      return {
-        of: scope.within ?? scope.accountId,
-        read: (page) => listGrants(deps.db, scope, page),
-        present: (rows) => viewGrants(deps.db, deps.clock.now(), rows),
-      }
+      return listGrants(deps.db, scopeOf(principal), page)
     },
+    present: (rows, _request, at) => viewGrants(deps.db, at, rows),
   })
   routes.post('/v1/accounts/me/grants/revoke-all', {
     config: { operation: 'grants.revoke_all', permission: 'grant.manage', whileFrozen: true },
@@ -126,20 +123,16 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
       querystring: PageQuery,
       response: { 200: pageOf(WorkspaceGrant) },
     },
-    listing: async ({ principal }) => {
+    read: async (page, { principal }) => {
       await deps.lastUsed.flush()
-      const { id } = principal.workspace
-      return {
-        of: id,
-        read: (page) => listWorkspaceGrants(deps.db, id, page),
-        present: async (rows) => {
-          const views = await viewGrants(deps.db, deps.clock.now(), rows)
-          return rows.flatMap(({ accountId }, index) => {
-            const grant = views[index]
-            return grant ? [withAccount(grant, accountId)] : []
-          })
-        },
-      }
+      return listWorkspaceGrants(deps.db, principal.workspace.id, page)
+    },
+    present: async (rows, _request, at) => {
+      const views = await viewGrants(deps.db, at, rows)
+      return rows.flatMap(({ accountId }, index) => {
+        const grant = views[index]
+        return grant ? [withAccount(grant, accountId)] : []
+      })
     },
   })
   routes.post('/v1/workspaces/current/grants/freeze', {

@@ -31,32 +31,29 @@ export const registerAdminPayments = (app: App, deps: Parts): void => {
       querystring: FindPayments,
       response: { 200: pageOf(AdminPayment) },
     },
-    listing: ({ query }) => ({
-      of: null,
-      read: (page) => listAllPayments(deps.db, query, page),
-      present: async (rows) => {
-        const unknown = rows.flatMap(({ id, status }) => (status === 'unknown' ? [id] : []))
-        const [waiting, attempts] = await Promise.all([
-          waitingOfPayments(
-            deps.db,
-            rows.map(({ id }) => id),
-          ),
-          unknown.length === 0 ? [] : attemptsOf(deps.db, unknown),
-        ])
-        return rows.map((row) => ({
-          ...withoutTrace(present(row, waiting.get(row.id) ?? null)),
-          ...(row.status === 'unknown' && {
-            outcome_check: presentCheck(attempts.filter(({ subjectId }) => subjectId === row.id)),
-          }),
-        }))
-      },
-    }),
+    read: (page, { query }) => listAllPayments(deps.db, query, page),
+    present: async (rows) => {
+      const unknown = rows.flatMap(({ id, status }) => (status === 'unknown' ? [id] : []))
+      const [waiting, attempts] = await Promise.all([
+        waitingOfPayments(
+          deps.db,
+          rows.map(({ id }) => id),
+        ),
+        unknown.length === 0 ? [] : attemptsOf(deps.db, unknown),
+      ])
+      return rows.map((row) => ({
+        ...withoutTrace(present(row, waiting.get(row.id) ?? null)),
+        ...(row.status === 'unknown' && {
+          outcome_check: presentCheck(attempts.filter(({ subjectId }) => subjectId === row.id)),
+        }),
+      }))
+    },
   })
   routes.post('/v1/admin/payments/:id/resolve', {
     config: {
       operation: 'admin.resolve_payment',
       access: 'admin',
-      refuses: ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'not_found', 'conflict'],
+      refuses: ['insufficient_funds', 'separation_of_duties', 'conflict'],
     },
     schema: {
       summary: 'Resolve an unknown payment',

@@ -1,5 +1,5 @@
 import type { App } from '../../http/app-type.ts'
-import { accepted, created, ok, respondOnce } from '../../http/idempotency.ts'
+import { accepted, created, ok } from '../../http/idempotency.ts'
 import { filtersOf, PageQuery, pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
@@ -46,7 +46,7 @@ export const registerAdjustments = (app: App, deps: Parts): void => {
       operation: 'admin.create_adjustment',
       access: 'admin',
       idempotent: true,
-      refuses: ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'conflict'],
+      refuses: ['insufficient_funds', 'separation_of_duties'],
     },
     schema: {
       summary: 'Request a correction of a balance',
@@ -65,14 +65,11 @@ export const registerAdjustments = (app: App, deps: Parts): void => {
       querystring: FindAdjustments,
       response: { 200: pageOf(Adjustment) },
     },
-    listing: ({ query }) => ({
-      of: null,
-      read: (page) => listAdjustments(deps.db, filtersOf(query), page),
-      present: (rows) => rows.map(presentAdjustment),
-    }),
+    read: (page, { query }) => listAdjustments(deps.db, filtersOf(query), page),
+    present: (rows) => rows.map(presentAdjustment),
   })
   routes.get('/v1/admin/adjustments/:id', {
-    config: { operation: 'admin.get_adjustment', access: 'admin', refuses: ['not_found'] },
+    config: { operation: 'admin.get_adjustment', access: 'admin' },
     schema: {
       summary: 'Read an adjustment',
       description: 'Who created it, why, and who decided.',
@@ -81,7 +78,7 @@ export const registerAdjustments = (app: App, deps: Parts): void => {
     },
     read: async ({ params }) => presentAdjustment(found(await findAdjustment(deps.db, { id: params.id }))),
   })
-  const decideRefuses = ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'not_found', 'conflict'] as const
+  const decideRefuses = ['insufficient_funds', 'separation_of_duties', 'conflict'] as const
   routes.post('/v1/admin/adjustments/:id/confirm', {
     config: { operation: 'admin.confirm_adjustment', access: 'admin', refuses: decideRefuses },
     schema: {
@@ -118,14 +115,11 @@ export const registerSuspense = (app: App, deps: Parts): void => {
       querystring: FindSuspense,
       response: { 200: pageOf(SuspenseItem) },
     },
-    listing: ({ query }) => ({
-      of: null,
-      read: (page) => listSuspense(deps.db, query.status, page),
-      present: (rows) => rows.map(presentSuspense),
-    }),
+    read: (page, { query }) => listSuspense(deps.db, query.status, page),
+    present: (rows) => rows.map(presentSuspense),
   })
   routes.post('/v1/admin/suspense/resolve', {
-    config: { operation: 'admin.resolve_suspense_items', access: 'admin', refuses: ['invalid_request', 'not_found', 'conflict'] },
+    config: { operation: 'admin.resolve_suspense_items', access: 'admin', refuses: ['conflict'] },
     schema: {
       summary: 'Resolve several items of suspense',
       description:
@@ -141,7 +135,7 @@ export const registerSuspense = (app: App, deps: Parts): void => {
     },
   })
   routes.post('/v1/admin/suspense/:id/resolve', {
-    config: { operation: 'admin.resolve_suspense', access: 'admin', refuses: ['invalid_request', 'not_found', 'conflict'] },
+    config: { operation: 'admin.resolve_suspense', access: 'admin', refuses: ['conflict'] },
     schema: {
       summary: 'Resolve money in suspense',
       description:
@@ -156,12 +150,7 @@ export const registerSuspense = (app: App, deps: Parts): void => {
     },
   })
   routes.post('/v1/admin/suspense/:id/assign', {
-    config: {
-      operation: 'admin.assign_suspense',
-      access: 'admin',
-      idempotent: true,
-      refuses: ['invalid_request', 'not_found', 'conflict', 'separation_of_duties'],
-    },
+    config: { operation: 'admin.assign_suspense', access: 'admin', idempotent: true, refuses: ['separation_of_duties'] },
     schema: {
       summary: 'Give money in suspense to its account',
       description:
@@ -188,37 +177,23 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
       querystring: PageQuery,
       response: { 200: pageOf(Reconciliation) },
     },
-    listing: (_request) => ({
-      of: null,
-      read: (page) => listReconciliations(deps.db, page),
-      present: (rows) => rows.map(presentReconciliation),
-    }),
+    read: (page) => listReconciliations(deps.db, page),
+    present: (rows) => rows.map(presentReconciliation),
   })
-  app.post(
-    '/v1/admin/reconciliations',
-    {
-      config: {
-        operation: 'admin.upload_statement',
-        access: 'admin',
-        idempotent: true,
-        refuses: ['invalid_request', 'conflict'],
-      },
-      bodyLimit: bodyLimitBytes,
-      schema: {
-        summary: 'Compare a statement with the books',
-        description:
-          'For a statement that a person has exported from a provider: the answer says how much matched, and the differences are listed. It proves nothing, so nothing is booked, credited or ended by it; the command `reconcile` on the server does that. The same content is compared once.',
-        body: UploadStatement,
-        response: { 201: Reconciliation },
-      },
+  routes.post('/v1/admin/reconciliations', {
+    config: { operation: 'admin.upload_statement', access: 'admin', idempotent: true },
+    bodyLimit: bodyLimitBytes,
+    schema: {
+      summary: 'Compare a statement with the books',
+      description:
+        'For a statement that a person has exported from a provider: the answer says how much matched, and the differences are listed. It proves nothing, so nothing is booked, credited or ended by it; the command `reconcile` on the server does that. The same content is compared once.',
+      body: UploadStatement,
+      response: { 201: Reconciliation },
     },
-    async (request, reply) => {
-      const statement = await readUpload(deps.rails, request.body)
-      return respondOnce(deps, request, reply, async (tx) =>
-        created(presentReconciliation(await reportStatement(tx, deps, request.principal, statement))),
-      )
-    },
-  )
+    before: ({ body }) => readUpload(deps.rails, body),
+    work: async (tx, { principal }, statement) =>
+      created(presentReconciliation(await reportStatement(tx, deps, principal, statement))),
+  })
   list('/v1/admin/reconciliation-differences', {
     config: { operation: 'admin.list_differences', access: 'admin' },
     schema: {
@@ -228,18 +203,12 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
       querystring: FindDifferences,
       response: { 200: pageOf(ReconciliationDifference) },
     },
-    listing: ({ query }) => {
-      const { status, reconciliation_id: reconciliationId } = query
-      const filter = { reconciliationId, isOpen: status === undefined ? undefined : status === 'open' }
-      return {
-        of: null,
-        read: (page) => listDifferences(deps.db, filter, page),
-        present: (rows) => rows.map(presentDifference),
-      }
-    },
+    read: (page, { query: { status, reconciliation_id: reconciliationId } }) =>
+      listDifferences(deps.db, { reconciliationId, isOpen: status === undefined ? undefined : status === 'open' }, page),
+    present: (rows) => rows.map(presentDifference),
   })
   routes.post('/v1/admin/reconciliation-differences/resolve', {
-    config: { operation: 'admin.resolve_differences', access: 'admin', refuses: ['invalid_request', 'not_found', 'conflict'] },
+    config: { operation: 'admin.resolve_differences', access: 'admin', refuses: ['conflict'] },
     schema: {
       summary: 'Close several differences',
       description:
@@ -256,7 +225,7 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
     config: {
       operation: 'admin.resolve_difference',
       access: 'admin',
-      refuses: ['invalid_request', 'insufficient_funds', 'separation_of_duties', 'not_found', 'conflict'],
+      refuses: ['insufficient_funds', 'separation_of_duties', 'conflict'],
     },
     schema: {
       summary: 'Close a difference with a statement',

@@ -42,7 +42,7 @@ export const registerMandates = (app: App, deps: Parts): void => {
   app.post(
     `${path}/prepare`,
     {
-      config: { operation: 'mandates.prepare', access: 'public', credentialIssuing: true, refuses: ['invalid_request'] },
+      config: { operation: 'mandates.prepare', access: 'public', credentialIssuing: true },
       schema: {
         summary: 'Get the text of a mandate to sign',
         description:
@@ -63,7 +63,7 @@ export const registerMandates = (app: App, deps: Parts): void => {
         operation: 'mandates.create',
         access: 'public',
         credentialIssuing: true,
-        refuses: ['invalid_request', 'invalid_signature', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'],
+        refuses: ['invalid_signature', 'account_frozen', 'workspace_frozen', 'not_found', 'conflict'],
       },
       schema: {
         summary: 'Create a mandate by signature',
@@ -93,18 +93,11 @@ export const registerMandates = (app: App, deps: Parts): void => {
       querystring: ListMandates,
       response: { 200: pageOf(Mandate) },
     },
-    listing: ({ principal, query }) => {
-      const { workspace } = principal
-      const at = deps.clock.now()
-      return {
-        of: workspace.id,
-        read: (page) => listMandates(deps.db, workspace.id, at, query.status, page),
-        present: (rows) => rows.map((row) => presentMandate(row, at)),
-      }
-    },
+    read: (page, { principal, query }, at) => listMandates(deps.db, principal.workspace.id, at, query.status, page),
+    present: (rows, _request, at) => rows.map((row) => presentMandate(row, at)),
   })
   routes.get(one, {
-    config: { operation: 'mandates.get', permission: 'mandate.read', refuses: ['not_found'] },
+    config: { operation: 'mandates.get', permission: 'mandate.read' },
     schema: {
       summary: 'Read a mandate',
       description: 'Its terms, its signature, and how much of it is left.',
@@ -119,7 +112,7 @@ export const registerMandates = (app: App, deps: Parts): void => {
   app.get(
     `${one}/message`,
     {
-      config: { operation: 'mandates.revocation_message', access: 'public', refuses: ['not_found'] },
+      config: { operation: 'mandates.revocation_message', access: 'public' },
       schema: {
         summary: 'Get the text that revokes a mandate',
         description:
@@ -142,7 +135,7 @@ export const registerMandates = (app: App, deps: Parts): void => {
         access: 'optional',
         whileFrozen: true,
         credentialIssuing: true,
-        refuses: ['invalid_request', 'invalid_signature', 'forbidden', 'membership_suspended', 'not_found', 'conflict'],
+        refuses: ['invalid_signature', 'forbidden', 'membership_suspended', 'conflict'],
       },
       schema: {
         summary: 'Revoke a mandate',

@@ -2,7 +2,7 @@ import type { Feed } from '../../events/feed.ts'
 import { createFanOut } from '../../events/stream.ts'
 import { createStreamPlaces } from '../../events/stream-places.ts'
 import type { App } from '../../http/app-type.ts'
-import { pageOf } from '../../http/pagination.ts'
+import { filtersOf, pageOf } from '../../http/pagination.ts'
 import { listsOf } from '../../http/routes.ts'
 import { openSse } from '../../http/sse.ts'
 import type { Parts } from '../parts.ts'
@@ -63,18 +63,9 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
       querystring: NotificationsQuery,
       response: { 200: pageOf(Notification) },
     },
-    listing: ({ principal, query }) => {
-      const filter = {
-        after: query.after,
-        types: query.type,
-        createdAfter: query.created_after,
-        createdBefore: query.created_before,
-      }
-      return {
-        of: principal.accountId,
-        read: (page) => listNotifications(deps, principal, filter, page),
-        present: (rows) => rows.map((row) => presentNotification(row)),
-      }
-    },
+    of: ({ principal }) => principal.accountId,
+    read: (page, { principal, query: { type: types, ...query } }) =>
+      listNotifications(deps, principal, { types, ...filtersOf(query) }, page),
+    present: (rows) => rows.map((row) => presentNotification(row)),
   })
 }

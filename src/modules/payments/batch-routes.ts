@@ -37,13 +37,11 @@ const bodyLimitBytes = 1024 * 1024
 
 /** One payment can meet them too. */
 export const batchRefusals = [
-  'invalid_request',
   'insufficient_funds',
   'policy_denied',
   'capability_disabled',
   'grant_frozen',
   'beneficiary_frozen',
-  'conflict',
   'provider_not_configured',
 ] as const
 
@@ -162,19 +160,13 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
       querystring: ListPaymentBatches,
       response: { 200: pageOf(PaymentBatch) },
     },
-    listing: ({ principal, query }) => {
-      const { workspace } = principal
-      const { status, idempotency_key: idempotencyKey, q } = query
-      return {
-        of: workspace.id,
-        read: (page) => listBatches(deps.db, workspace.id, page, { status, idempotencyKey, pattern: q && containing(q) }),
-        idOf: (row) => row.batch.id,
-        present: (rows) => rows.map(presentBatch),
-      }
-    },
+    read: (page, { principal, query: { status, idempotency_key: idempotencyKey, q } }) =>
+      listBatches(deps.db, principal.workspace.id, page, { status, idempotencyKey, pattern: q && containing(q) }),
+    idOf: (row) => row.batch.id,
+    present: (rows) => rows.map(presentBatch),
   })
   routes.get(one, {
-    config: { operation: 'payment_batches.get', permission: 'payment.read', refuses: ['not_found'] },
+    config: { operation: 'payment_batches.get', permission: 'payment.read' },
     schema: {
       summary: 'Read a payment batch',
       description:
@@ -187,7 +179,7 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
   app.get(
     `${one}/lines`,
     {
-      config: { operation: 'payment_batches.lines', permission: 'payment.read', refuses: ['not_found'] },
+      config: { operation: 'payment_batches.lines', permission: 'payment.read' },
       schema: {
         summary: 'Read all lines of a payment batch',
         description:
@@ -214,7 +206,7 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
       operation: 'payment_batches.cancel',
       permission: 'payment.create',
       whileFrozen: true,
-      refuses: ['forbidden', 'not_found', 'conflict'],
+      refuses: ['forbidden', 'conflict'],
     },
     schema: {
       summary: 'Cancel a batch that waits for its approval or its time',

@@ -5,7 +5,7 @@ import { ok, recordRequestOf, sendText } from '../../http/idempotency.ts'
 import { filtersOf, pageOf, readPage } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
-import { found, notFound } from '../../lib/errors.ts'
+import { found } from '../../lib/errors.ts'
 import { amountIn } from '../../lib/money.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { attemptsOf } from '../attempts/queries.ts'
@@ -36,8 +36,6 @@ import { summarizePayments } from './summary.ts'
 const path = '/v1/payments'
 const one = `${path}/:id`
 
-const createRefusals = [...batchRefusals, 'not_found'] as const
-
 const searchOf = ({ status, q, ...others }: Omit<ListPayments, 'limit' | 'cursor'>, currency: string): PaymentSearch => ({
   ...filtersOf(others),
   ...(status && { statuses: status }),
@@ -57,7 +55,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
   app.post(
     path,
     {
-      config: { operation: 'payments.create', permission: 'payment.create', idempotent: true, refuses: createRefusals },
+      config: { operation: 'payments.create', permission: 'payment.create', idempotent: true, refuses: batchRefusals },
       schema: {
         summary: 'Make a payment',
         description:
@@ -78,7 +76,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
   app.get(
     path,
     {
-      config: { operation: 'payments.list', permission: 'payment.read', refuses: ['invalid_request', 'invalid_cursor'] },
+      config: { operation: 'payments.list', permission: 'payment.read', refuses: ['invalid_cursor'] },
       schema: {
         summary: 'List and search payments',
         description:
@@ -109,7 +107,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
     },
   )
   list('/v1/beneficiaries/:id/payments', {
-    config: { operation: 'beneficiaries.payments', permission: 'payment.read', refuses: ['not_found'] },
+    config: { operation: 'beneficiaries.payments', permission: 'payment.read' },
     schema: {
       summary: "List a beneficiary's payments",
       description: 'What was paid to this beneficiary, newest first. Use it to see whether an invoice was already paid.',
@@ -117,21 +115,16 @@ export const registerPayments = (app: App, deps: Deps): void => {
       querystring: ListPaymentsTo,
       response: { 200: pageOf(Payment) },
     },
-    listing: async ({ principal, params, query }) => {
-      const { workspace } = principal
-      const { id } = params
-      const { account_reference: accountReference } = query
-      if (!(await findBeneficiary(deps.db, workspace.id, id))) throw notFound()
-      const source = await deps.reads.db()
-      return {
-        of: workspace.id,
-        read: (page) => listPayments(source, workspace.id, page, { beneficiaryId: id, accountReference }),
-        present: (rows) => rows.map((row) => presentListed(row)),
-      }
+    of: async ({ principal: { workspace }, params }) => {
+      found(await findBeneficiary(deps.db, workspace.id, params.id))
+      return workspace.id
     },
+    read: async (page, { principal, params, query: { account_reference: accountReference } }) =>
+      listPayments(await deps.reads.db(), principal.workspace.id, page, { beneficiaryId: params.id, accountReference }),
+    present: (rows) => rows.map((row) => presentListed(row)),
   })
   routes.get(`${path}/summary`, {
-    config: { operation: 'payments.summary', permission: 'payment.read', refuses: ['invalid_request'] },
+    config: { operation: 'payments.summary', permission: 'payment.read' },
     schema: {
       summary: 'Add up payments',
       description: 'How many payments the filters of the list find, and what they add up to, by status.',
@@ -142,7 +135,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
       summarizePayments(deps, principal, searchOf(filters, deps.config.CURRENCY), days),
   })
   routes.get(one, {
-    config: { operation: 'payments.get', permission: 'payment.read', refuses: ['not_found'] },
+    config: { operation: 'payments.get', permission: 'payment.read' },
     schema: {
       summary: 'Read a payment',
       description:
@@ -156,7 +149,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
     },
   })
   routes.get(`${one}/receipt`, {
-    config: { operation: 'payments.receipt', permission: 'payment.read', refuses: ['not_found'] },
+    config: { operation: 'payments.receipt', permission: 'payment.read' },
     schema: {
       summary: 'Get the evidence for a payment',
       description:
@@ -167,12 +160,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
     read: async ({ principal, params }) => found(await buildReceipt(deps.db, deps, principal.workspace.id, params.id)),
   })
   routes.post(`${one}/cancel`, {
-    config: {
-      operation: 'payments.cancel',
-      permission: 'payment.create',
-      whileFrozen: true,
-      refuses: ['forbidden', 'not_found', 'conflict'],
-    },
+    config: { operation: 'payments.cancel', permission: 'payment.create', whileFrozen: true, refuses: ['forbidden', 'conflict'] },
     schema: {
       summary: 'Cancel a payment that waits for its approval or its time',
       description:
@@ -195,16 +183,12 @@ export const registerPaymentRefusals = (app: App, deps: Deps): void => {
       querystring: ListPaymentRefusals,
       response: { 200: pageOf(RefusedPayment) },
     },
-    listing: async ({ principal, query }) => {
-      const { workspace, grant } = principal
+    read: async (page, { principal: { workspace, grant }, query }) => {
       await deps.refusals.settled()
-      return {
-        of: workspace.id,
-        read: (page) => listRefusals(deps.db, workspace.id, page, { within: grant?.id ?? null, ...filtersOf(query) }),
-        idOf: (row) => row.refusal.id,
-        present: (rows) => rows.map((row) => presentRefusal(row, deps.config.CURRENCY)),
-      }
+      return listRefusals(deps.db, workspace.id, page, { within: grant?.id ?? null, ...filtersOf(query) })
     },
+    idOf: (row) => row.refusal.id,
+    present: (rows) => rows.map((row) => presentRefusal(row, deps.config.CURRENCY)),
   })
 }
 

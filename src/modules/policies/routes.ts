@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
-import { accepted, created, ok, respondOnce } from '../../http/idempotency.ts'
+import { accepted, created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId, IdIn } from '../../http/wire.ts'
@@ -28,12 +28,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
   const list = listsOf(app, deps)
   routes.post(path, {
     // A new policy can only tighten, so an agent may create one: policy.create is enough.
-    config: {
-      operation: 'policies.create',
-      permission: ['policy.create', 'policy.manage'],
-      idempotent: true,
-      refuses: ['invalid_request', 'conflict'],
-    },
+    config: { operation: 'policies.create', permission: ['policy.create', 'policy.manage'], idempotent: true },
     schema: {
       summary: 'Create a spending policy',
       description:
@@ -51,23 +46,16 @@ export const registerPolicies = (app: App, deps: Parts): void => {
       querystring: ListQuery,
       response: { 200: pageOf(Policy) },
     },
-    listing: ({ principal, query }) => {
-      const { workspace } = principal
-      const { status, made_by_grant_id: madeBy } = query
-      const filter = { active: status === 'active', madeBy }
-      return {
-        of: workspace.id,
-        read: (page) => listPolicies(deps.db, workspace.id, page, filter),
-        present: async (rows) => {
-          const ids = rows.map(({ id }) => id)
-          const usageOf = await readUsage(deps.db, workspace, deps.clock.now(), ids)
-          return rows.map((row) => presentPolicy(row, usageOf(row.id)))
-        },
-      }
+    read: (page, { principal, query: { status, made_by_grant_id: madeBy } }) =>
+      listPolicies(deps.db, principal.workspace.id, page, { active: status === 'active', madeBy }),
+    present: async (rows, { principal }, at) => {
+      const ids = rows.map(({ id }) => id)
+      const usageOf = await readUsage(deps.db, principal.workspace, at, ids)
+      return rows.map((row) => presentPolicy(row, usageOf(row.id)))
     },
   })
   routes.get(one, {
-    config: { operation: 'policies.get', permission: 'policy.read', refuses: ['not_found'] },
+    config: { operation: 'policies.get', permission: 'policy.read' },
     schema: {
       summary: 'Read a spending policy',
       description: 'One policy with its version, which a change must name.',
@@ -85,12 +73,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
     },
   })
   routes.patch(one, {
-    config: {
-      operation: 'policies.update',
-      freshProof: 'by_content',
-      permission: 'policy.manage',
-      refuses: ['invalid_request', 'not_found', 'conflict'],
-    },
+    config: { operation: 'policies.update', freshProof: 'by_content', permission: 'policy.manage', refuses: ['conflict'] },
     schema: {
       summary: 'Change a spending policy',
       description:
@@ -111,7 +94,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
       freshProof: 'always',
       permission: 'policy.manage',
       whileFrozen: true,
-      refuses: ['not_found', 'account_frozen', 'conflict'],
+      refuses: ['account_frozen', 'conflict'],
     },
     schema: {
       summary: 'Archive a spending policy',
@@ -125,52 +108,34 @@ export const registerPolicies = (app: App, deps: Parts): void => {
       return changed(record, record.archivedAt !== null)
     },
   })
-  app.post(
-    `${one}/pending-change/confirm`,
-    {
-      config: {
-        operation: 'policies.confirm_change',
-        freshProof: 'always',
-        access: 'undelegated',
-        permission: 'approval.decide',
-        idempotent: true,
-        refuses: ['invalid_request', 'invalid_signature', 'not_found', 'separation_of_duties', 'conflict'],
-      },
-      schema: {
-        summary: 'Confirm a waiting change',
-        description:
-          'A second approver agrees to the `pending_change` of a policy, which then holds at once. Not the account that asked for it, and only an approver whose role is older than the policy or than 24 hours. Where the policy asks for signatures, a passkey or a linked wallet signs `pending_change.message`.',
-        params: byId('policy'),
-        body: ConfirmChange,
-        response: { 200: Policy },
-      },
-    },
-    async (request, reply) => {
-      const { principal, body } = request
-      const { id } = request.params
-      const confirmation = await proveConfirmation(deps, principal, id, body)
-      return respondOnce(
-        deps,
-        request,
-        reply,
-        async (tx) => ok(presentPolicy(await confirmChange(tx, request.principal, id, confirmation))),
-        // The requester's account: whoever takes its role away locks it.
-        {
-          concerned: async () =>
-            [(await findPolicy(deps.db, { workspaceId: principal.workspace.id, id }))?.pendingChangeBy].filter(
-              (by) => by != null,
-            ),
-        },
-      )
-    },
-  )
-  routes.delete(`${one}/pending-change`, {
+  routes.post(`${one}/pending-change/confirm`, {
     config: {
-      operation: 'policies.withdraw_change',
-      permission: ['approval.decide', 'policy.manage'],
-      whileFrozen: true,
-      refuses: ['not_found'],
+      operation: 'policies.confirm_change',
+      freshProof: 'always',
+      access: 'undelegated',
+      permission: 'approval.decide',
+      idempotent: true,
+      refuses: ['invalid_signature', 'separation_of_duties'],
     },
+    schema: {
+      summary: 'Confirm a waiting change',
+      description:
+        'A second approver agrees to the `pending_change` of a policy, which then holds at once. Not the account that asked for it, and only an approver whose role is older than the policy or than 24 hours. Where the policy asks for signatures, a passkey or a linked wallet signs `pending_change.message`.',
+      params: byId('policy'),
+      body: ConfirmChange,
+      response: { 200: Policy },
+    },
+    before: ({ principal, params, body }) => proveConfirmation(deps, principal, params.id, body),
+    work: async (tx, { principal, params }, confirmation) =>
+      ok(presentPolicy(await confirmChange(tx, principal, params.id, confirmation))),
+    // The requester's account: whoever takes its role away locks it.
+    concerned: async ({ principal, params }) =>
+      [(await findPolicy(deps.db, { workspaceId: principal.workspace.id, id: params.id }))?.pendingChangeBy].filter(
+        (by) => by != null,
+      ),
+  })
+  routes.delete(`${one}/pending-change`, {
+    config: { operation: 'policies.withdraw_change', permission: ['approval.decide', 'policy.manage'], whileFrozen: true },
     schema: {
       summary: 'Withdraw a waiting change',
       description:

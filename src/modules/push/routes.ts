@@ -48,15 +48,13 @@ export const registerPush = (app: App, deps: Parts & { push: Push | null }): voi
       querystring: PageQuery,
       response: { 200: pageOf(PushSubscription) },
     },
-    listing: ({ principal: { accountId } }) => ({
-      of: accountId,
-      // They are few: all are read.
-      read: async ({ before, take }) =>
-        (await liveSubscriptions(deps.db, deps.clock, deps.config, [accountId]))
-          .filter(({ id }) => !before || id < before)
-          .slice(0, take),
-      present: (rows) => rows.map(presentSubscription),
-    }),
+    of: ({ principal }) => principal.accountId,
+    // They are few: all are read.
+    read: async ({ before, take }, { principal }) =>
+      (await liveSubscriptions(deps.db, deps.clock, deps.config, [principal.accountId]))
+        .filter(({ id }) => !before || id < before)
+        .slice(0, take),
+    present: (rows) => rows.map(presentSubscription),
   })
   routes.delete(`${path}/:id`, {
     config: { operation: 'push_subscriptions.delete', access: 'undelegated', whileFrozen: true },

@@ -1,5 +1,5 @@
 import type { App } from '../../http/app-type.ts'
-import { pageOf } from '../../http/pagination.ts'
+import { filtersOf, pageOf } from '../../http/pagination.ts'
 import { listsOf } from '../../http/routes.ts'
 import type { Parts } from '../parts.ts'
 import { listRequests, ofRequest, presentRequest } from './queries.ts'
@@ -17,23 +17,12 @@ export const registerRequestLogRoutes = (app: App, deps: Parts & { requestLog: R
       querystring: ListRequests,
       response: { 200: pageOf(LoggedRequest) },
     },
-    listing: async ({ principal, query }) => {
-      const { accountId, grant } = principal
-      const { grant_id: grantId, status: statuses, created_after: createdAfter, created_before: createdBefore } = query
-      const filter = {
-        within: grant?.id ?? null,
-        grantId,
-        statuses,
-        createdAfter,
-        createdBefore,
-        ...(query.request_id && ofRequest(query.request_id)),
-      }
+    of: ({ principal }) => principal.accountId,
+    read: async (page, { principal: { accountId, grant }, query: { request_id: requestId, status: statuses, ...query } }) => {
+      const asked = { within: grant?.id ?? null, statuses, ...filtersOf(query), ...(requestId && ofRequest(requestId)) }
       await deps.requestLog.flush()
-      return {
-        of: accountId,
-        read: (page) => listRequests(deps.db, accountId, page, filter),
-        present: (rows) => rows.map(presentRequest),
-      }
+      return listRequests(deps.db, accountId, page, asked)
     },
+    present: (rows) => rows.map(presentRequest),
   })
 }

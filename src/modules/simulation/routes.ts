@@ -43,7 +43,6 @@ export const registerSimulation = (app: App, deps: Parts): void => {
         permission: ['policy.read', 'payment.create'],
         whileFrozen: true,
         changesNothing: true,
-        refuses: ['invalid_request', 'not_found'],
       },
       schema: {
         summary: 'Simulate a payment',

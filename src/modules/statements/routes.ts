@@ -116,7 +116,7 @@ export const registerStatements = (app: App, deps: Parts): void => {
   app.get(
     '/v1/accounts/me/statement',
     {
-      config: { operation: 'accounts.statement', permission: 'account.read', refuses: ['invalid_request', 'invalid_cursor'] },
+      config: { operation: 'accounts.statement', permission: 'account.read', refuses: ['invalid_cursor'] },
       schema: {
         summary: 'Read a statement of the account',
         description:
@@ -139,7 +139,7 @@ export const registerStatements = (app: App, deps: Parts): void => {
   app.get(
     '/v1/workspaces/current/statement',
     {
-      config: { operation: 'workspaces.statement', permission: 'payment.read', refuses: ['invalid_request', 'invalid_cursor'] },
+      config: { operation: 'workspaces.statement', permission: 'payment.read', refuses: ['invalid_cursor'] },
       schema: {
         summary: 'Read a statement of the workspace',
         description:

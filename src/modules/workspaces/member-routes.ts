@@ -31,14 +31,8 @@ export const registerMembers = (app: App, deps: Parts, endDelegations: EndDelega
       querystring: PageQuery,
       response: { 200: pageOf(Member) },
     },
-    listing: ({ principal }) => {
-      const { id } = principal.workspace
-      return {
-        of: id,
-        read: (page) => listMembers(deps.db, id, page),
-        present: (rows) => rows.map(presentMember),
-      }
-    },
+    read: (page, { principal }) => listMembers(deps.db, principal.workspace.id, page),
+    present: (rows) => rows.map(presentMember),
   })
   routes.patch('/v1/workspaces/current/members/:id', {
     config: {
@@ -113,14 +107,8 @@ export const registerInvitations = (app: App, deps: Parts): void => {
       querystring: PageQuery,
       response: { 200: pageOf(Invitation) },
     },
-    listing: ({ principal }) => {
-      const { id } = principal.workspace
-      return {
-        of: id,
-        read: (page) => listInvitations(deps.db, id, page),
-        present: (rows) => rows.map(show),
-      }
-    },
+    read: (page, { principal }) => listInvitations(deps.db, principal.workspace.id, page),
+    present: (rows) => rows.map(show),
   })
   routes.delete('/v1/workspaces/current/invitations/:id', {
     config: { operation: 'invitations.revoke', permission: 'workspace.manage', whileFrozen: true, refuses: ['conflict'] },

@@ -40,15 +40,11 @@ export const registerWorkspaces = (app: App, deps: Parts): void => {
       querystring: PageQuery,
       response: { 200: pageOf(WorkspaceView) },
     },
-    listing: ({ principal }) => {
-      const { accountId, grant, workspace } = principal
-      return {
-        of: accountId,
-        read: (page) => listMemberships(deps.db, accountId, grant && workspace.id, page),
-        idOf: (row) => row.workspace.id,
-        present: (rows) => rows.map(view),
-      }
-    },
+    of: ({ principal }) => principal.accountId,
+    read: (page, { principal: { accountId, grant, workspace } }) =>
+      listMemberships(deps.db, accountId, grant && workspace.id, page),
+    idOf: (row) => row.workspace.id,
+    present: (rows) => rows.map(view),
   })
   routes.post('/v1/workspaces', {
     config: { operation: 'workspaces.create', permission: 'workspace.manage', idempotent: true },

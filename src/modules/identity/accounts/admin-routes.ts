@@ -29,11 +29,9 @@ export const registerAdminAccounts = (app: App, deps: Parts): void => {
       querystring: FindAccounts,
       response: { 200: pageOf(AdminAccount) },
     },
-    listing: ({ query: { wallet_address: walletAddress, ...filter } }) => ({
-      of: null,
-      read: (page) => listAccounts(deps.db, { ...filter, walletAddress }, page),
-      present: (rows) => viewAccounts(deps.db, deps.config, rows),
-    }),
+    read: (page, { query: { wallet_address: walletAddress, ...filter } }) =>
+      listAccounts(deps.db, { ...filter, walletAddress }, page),
+    present: (rows) => viewAccounts(deps.db, deps.config, rows),
   })
   routes.get('/v1/admin/accounts/:id', {
     config: { operation: 'admin.get_account', access: 'admin' },

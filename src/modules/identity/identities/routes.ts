@@ -22,14 +22,9 @@ export const registerIdentities = (app: App, deps: Parts): void => {
       querystring: PageQuery,
       response: { 200: pageOf(Identity) },
     },
-    listing: ({ principal }) => {
-      const { accountId } = principal
-      return {
-        of: accountId,
-        read: (page) => pageIdentities(deps.db, accountId, page),
-        present: (rows) => rows.map(presentIdentity),
-      }
-    },
+    of: ({ principal }) => principal.accountId,
+    read: (page, { principal }) => pageIdentities(deps.db, principal.accountId, page),
+    present: (rows) => rows.map(presentIdentity),
   })
   app.post(
     '/v1/accounts/me/identities',

@@ -1,6 +1,6 @@
 import { readNewPasskey } from '../../../auth/passkey.ts'
 import type { App } from '../../../http/app-type.ts'
-import { created, ok, respondOnce } from '../../../http/idempotency.ts'
+import { created, ok } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
 import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
@@ -31,14 +31,9 @@ export const registerPasskeys = (app: App, deps: Parts): void => {
       querystring: PageQuery,
       response: { 200: pageOf(Passkey) },
     },
-    listing: ({ principal }) => {
-      const { accountId } = principal
-      return {
-        of: accountId,
-        read: (page) => pagePasskeys(deps.db, accountId, page),
-        present: (rows) => rows.map(presentPasskey),
-      }
-    },
+    of: ({ principal }) => principal.accountId,
+    read: (page, { principal }) => pagePasskeys(deps.db, principal.accountId, page),
+    present: (rows) => rows.map(presentPasskey),
   })
   app.post(
     `${path}/options`,
@@ -53,33 +48,26 @@ export const registerPasskeys = (app: App, deps: Parts): void => {
     },
     async (request, reply) => reply.header('cache-control', 'no-store').send(await startPasskey(deps, request.principal)),
   )
-  app.post(
-    path,
-    {
-      config: {
-        operation: 'passkeys.add',
-        freshProof: 'always',
-        access: 'undelegated',
-        idempotent: true,
-        credentialIssuing: true,
-        refuses: ['invalid_signature', 'forbidden', 'account_frozen'],
-      },
-      schema: {
-        summary: 'Add a passkey',
-        description:
-          'Registers the passkey that the browser created. The authenticator must have verified its user. From then on approvals can be given with it: `POST /v1/approvals/:id/decide` with `passkey`.',
-        body: CreatePasskey,
-        response: { 201: Passkey },
-      },
+  routes.post(path, {
+    config: {
+      operation: 'passkeys.add',
+      freshProof: 'always',
+      access: 'undelegated',
+      idempotent: true,
+      credentialIssuing: true,
+      refuses: ['invalid_signature', 'forbidden', 'account_frozen'],
     },
-    async (request, reply) => {
-      // Before the transaction: the library is loaded, and reads what the authenticator returned.
-      const read = await readNewPasskey(deps.config, request.body.credential)
-      return respondOnce(deps, request, reply, async (tx) =>
-        created(presentPasskey(await addPasskey(tx, request.principal, { ...request.body, read }))),
-      )
+    schema: {
+      summary: 'Add a passkey',
+      description:
+        'Registers the passkey that the browser created. The authenticator must have verified its user. From then on approvals can be given with it: `POST /v1/approvals/:id/decide` with `passkey`.',
+      body: CreatePasskey,
+      response: { 201: Passkey },
     },
-  )
+    // The library is loaded, and reads what the authenticator returned.
+    before: ({ body }) => readNewPasskey(deps.config, body.credential),
+    work: async (tx, { principal, body }, read) => created(presentPasskey(await addPasskey(tx, principal, { ...body, read }))),
+  })
   app.post(
     '/v1/auth/proof/options',
     {
@@ -93,32 +81,27 @@ export const registerPasskeys = (app: App, deps: Parts): void => {
     },
     async (request, reply) => reply.header('cache-control', 'no-store').send(await startProof(deps, request.principal)),
   )
-  app.post(
-    '/v1/auth/proof',
-    {
-      config: {
-        operation: 'sessions.prove',
-        access: 'undelegated',
-        whileFrozen: true,
-        credentialIssuing: true,
-        refuses: ['invalid_signature', 'step_up_required'],
-      },
-      schema: {
-        summary: 'Prove a session by passkey',
-        description:
-          'Who holds the session is still its person: for ten minutes it may do again what needs a fresh proof (403 `step_up_required`). Signing in again with a method of the account, within the session, does the same. A passkey or a method counts if the session began with it, or if it was added before the session began.',
-        body: Prove,
-        response: { 200: Proven },
-      },
+  routes.post('/v1/auth/proof', {
+    config: {
+      operation: 'sessions.prove',
+      access: 'undelegated',
+      whileFrozen: true,
+      credentialIssuing: true,
+      refuses: ['invalid_signature', 'step_up_required'],
     },
-    async (request, reply) => {
-      const examined = await examineProof(deps, request.principal, request.body.passkey)
-      return respondOnce(deps, request, reply, async (tx) => {
-        await proveByPasskey(tx, request.principal, examined)
-        return ok({ proven_at: isoTime(tx.at) })
-      })
+    schema: {
+      summary: 'Prove a session by passkey',
+      description:
+        'Who holds the session is still its person: for ten minutes it may do again what needs a fresh proof (403 `step_up_required`). Signing in again with a method of the account, within the session, does the same. A passkey or a method counts if the session began with it, or if it was added before the session began.',
+      body: Prove,
+      response: { 200: Proven },
     },
-  )
+    before: ({ principal, body }) => examineProof(deps, principal, body.passkey),
+    work: async (tx, { principal }, examined) => {
+      await proveByPasskey(tx, principal, examined)
+      return ok({ proven_at: isoTime(tx.at) })
+    },
+  })
   routes.delete(`${path}/:id`, {
     // A frozen account may still lose a phone.
     config: { operation: 'passkeys.remove', freshProof: 'always', access: 'undelegated', whileFrozen: true },

@@ -21,16 +21,12 @@ export const registerSessions = (app: App, deps: Parts): void => {
       querystring: PageQuery,
       response: { 200: pageOf(Session) },
     },
-    listing: async ({ principal }) => {
+    of: ({ principal }) => principal.accountId,
+    read: async (page, { principal }) => {
       await deps.lastUsed.flush()
-      const { accountId, credential } = principal
-      const now = deps.clock.now()
-      return {
-        of: accountId,
-        read: (page) => pageSessions(deps.db, accountId, page),
-        present: (rows) => rows.map((row) => presentSession(row, deps.config, now, credential.id)),
-      }
+      return pageSessions(deps.db, principal.accountId, page)
     },
+    present: (rows, { principal }, at) => rows.map((row) => presentSession(row, deps.config, at, principal.credential.id)),
   })
 }
 

@@ -1,6 +1,6 @@
 import type { App } from '../../../http/app-type.ts'
 import { originOf } from '../../../http/authenticate.ts'
-import { type Answer, ok, respondOnce } from '../../../http/idempotency.ts'
+import { ok, respondOnce } from '../../../http/idempotency.ts'
 import { pageOf } from '../../../http/pagination.ts'
 import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
@@ -24,7 +24,6 @@ const one = `${path}/:id`
 
 /** What refuses a decision, whether a credential or a signature gives it; an approval is also refused while something stops the payment. */
 const decisionRefusals = [
-  'conflict',
   'separation_of_duties',
   'workspace_frozen',
   'account_frozen',
@@ -33,7 +32,7 @@ const decisionRefusals = [
   'beneficiary_frozen',
 ] as const
 
-const answer = (record: ApprovalRecord): Answer => ok(presentApproval(record))
+const answer = (record: ApprovalRecord) => ok(presentApproval(record))
 
 export const registerApprovals = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
@@ -47,22 +46,16 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       querystring: ListApprovals,
       response: { 200: pageOf(Approval) },
     },
-    listing: ({ principal, query }) => {
-      const { workspace } = principal
-      return {
-        of: workspace.id,
-        read: (page) => listApprovals(deps.db, workspace.id, page, query.status),
-        idOf: ({ approval }) => approval.id,
-        present: async (records) => {
-          const waiting = records.filter(({ approval }) => approval.status === 'pending')
-          const contexts = await readContexts(deps, workspace, waiting)
-          return records.map((record) => presentListed(record, contexts.get(record.approval.id)))
-        },
-      }
+    read: (page, { principal, query }) => listApprovals(deps.db, principal.workspace.id, page, query.status),
+    idOf: ({ approval }) => approval.id,
+    present: async (records, { principal }) => {
+      const waiting = records.filter(({ approval }) => approval.status === 'pending')
+      const contexts = await readContexts(deps, principal.workspace, waiting)
+      return records.map((record) => presentListed(record, contexts.get(record.approval.id)))
     },
   })
   routes.get(one, {
-    config: { operation: 'approvals.get', permission: 'approval.read', refuses: ['not_found'] },
+    config: { operation: 'approvals.get', permission: 'approval.read' },
     schema: {
       summary: 'Read an approval',
       description:
@@ -97,7 +90,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
         permission: 'approval.decide',
         idempotent: true,
         whileFrozen: true,
-        refuses: ['invalid_request', 'invalid_signature', 'not_found', ...decisionRefusals],
+        refuses: ['invalid_signature', ...decisionRefusals],
       },
       schema: {
         summary: 'Approve or reject a payment',
@@ -131,7 +124,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
   app.get(
     `${one}/message`,
     {
-      config: { operation: 'approvals.message', access: 'public', refuses: ['invalid_request', 'not_found'] },
+      config: { operation: 'approvals.message', access: 'public' },
       schema: {
         summary: 'Get the message to sign',
         description:
@@ -153,35 +146,31 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       })
     },
   )
-  app.post(
-    `${one}/decide-by-signature`,
-    {
-      config: {
-        operation: 'approvals.decide_by_signature',
-        access: 'public',
-        credentialIssuing: true,
-        refuses: ['invalid_request', 'invalid_signature', 'not_found', 'forbidden', ...decisionRefusals],
-      },
-      schema: {
-        summary: 'Decide by the signature of a wallet',
-        description:
-          'No credential is needed: the signature over the canonical message (EIP-191) is checked against the wallets that may decide. A contract wallet names its `address`.',
-        params: byId('approval'),
-        body: DecideBySignature,
-        response: {
-          200: Approval,
-        },
+  routes.post(`${one}/decide-by-signature`, {
+    config: {
+      operation: 'approvals.decide_by_signature',
+      access: 'public',
+      credentialIssuing: true,
+      refuses: ['invalid_signature', 'conflict', 'forbidden', ...decisionRefusals],
+    },
+    schema: {
+      summary: 'Decide by the signature of a wallet',
+      description:
+        'No credential is needed: the signature over the canonical message (EIP-191) is checked against the wallets that may decide. A contract wallet names its `address`.',
+      params: byId('approval'),
+      body: DecideBySignature,
+      response: {
+        200: Approval,
       },
     },
-    async (request, reply) => {
+    before: async ({ params, body }, reply) => {
       reply.header('cache-control', 'no-store')
-      const unlocked = found(await findApproval(deps.db, request.params.id))
-      const { body: input } = request
-      const proven = await proveSigner(deps.db, deps.contractWallets, unlocked, input)
+      const unlocked = found(await findApproval(deps.db, params.id))
+      const proven = await proveSigner(deps.db, deps.contractWallets, unlocked, body)
       const answers: ChainAnswers = proven ? await askChains(deps, unlocked.approval.id) : new Map()
-      return respondOnce(deps, request, reply, async (tx) =>
-        answer(await decideBySignature(tx, unlocked, { origin: originOf(request), input, proven, answers })),
-      )
+      return { unlocked, proven, answers }
     },
-  )
+    work: async (tx, request, { unlocked, proven, answers }) =>
+      answer(await decideBySignature(tx, unlocked, { origin: originOf(request), input: request.body, proven, answers })),
+  })
 }
