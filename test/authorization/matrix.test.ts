@@ -86,8 +86,8 @@ test('a refusal that is named although the declaration implies it keeps the serv
     refuses: ['beneficiary_frozen', 'invalid_request'],
   } as const
   expect(() => app.post('/planted', { config, schema }, async () => ({}))).toThrow('need not name invalid_request')
-  const named = { ...config, refuses: ['beneficiary_frozen', 'forbidden'] } as const
-  expect(() => app.post('/planted', { config: named, schema }, async () => ({}))).not.toThrow()
+  const named = { ...config, operation: 'payments.planted_too', refuses: ['beneficiary_frozen', 'forbidden'] } as const
+  expect(() => app.post('/planted/too', { config: named, schema }, async () => ({}))).not.toThrow()
 })
 
 test('in the table every role and kind of credential may do something, and most are refused something', () => {
