@@ -4,7 +4,7 @@ import type { Gathered } from '../db/gather.ts'
 import { prepareInsertAll, Sent } from '../db/prepare-write.ts'
 import { auditLog } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
-import type { AuditAction } from './audit-actions.ts'
+import { type AuditAction, subjectTypes } from './audit-actions.ts'
 
 /** The actor: a principal, an account that proved itself otherwise (a signature, a sign-in), or the service itself. */
 export type Actor =
@@ -17,10 +17,11 @@ export type Actor =
       startedBy?: { credential: Principal['credential']; grantId: Uuid | null }
     }
 
-export type AuditEntry = {
-  action: AuditAction
+type AuditEntry = {
+  /** Default: the principal's. */
   workspaceId?: Uuid | null
-  subject?: { type: string; id: Uuid }
+  /** The id of what `subjectTypes` says. */
+  subject?: Uuid
   before?: unknown
   after?: unknown
   /** What a payment was decided from, packed: a batch's are packed portion by portion, as they are decided. */
@@ -36,27 +37,25 @@ const credentialOf = (actor: Actor): { kind: string; id: Uuid | null; grantId: U
     ? { ...actor.credential, grantId: actor.grant?.id ?? null }
     : { kind: actor.way, id: actor.startedBy?.credential.id ?? null, grantId: actor.startedBy?.grantId ?? null }
 
-const workspaceOf = ({ actor, workspaceId }: ActedEntry): Uuid | null =>
-  workspaceId === undefined ? (isPrincipal(actor) ? actor.workspace.id : null) : workspaceId
-
 const document = (value: unknown): Sent => new Sent(value === undefined || value === null ? null : JSON.stringify(value))
 
 /** As it is now: what it shows may change later in the same transaction. */
-const rowOf = (entry: ActedEntry, at: Date) => {
-  const { actor, action, subject, before, after, inputs } = entry
+const rowOf = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry) => {
+  const { workspaceId, subject, before, after, inputs } = entry
   const { kind, id: credentialId, grantId } = credentialOf(actor)
   const { accountId, origin } = actor
   return {
     id: newId(),
-    at,
+    at: tx.at,
     action,
     accountId,
     credentialKind: kind,
     credentialId,
     grantId,
-    workspaceId: workspaceOf(entry),
-    subjectType: subject?.type ?? null,
-    subjectId: subject?.id ?? null,
+    workspaceId: workspaceId === undefined && isPrincipal(actor) ? actor.workspace.id : (workspaceId ?? null),
+    // A person switches with a session, a program with a dashboard token.
+    subjectType: subject === undefined ? null : action === 'workspace.switch' ? kind : subjectTypes[action],
+    subjectId: subject ?? null,
     before: document(before),
     after: document(after),
     inputs: new Sent(inputs ?? null),
@@ -71,16 +70,9 @@ const written: Gathered<ReturnType<typeof rowOf>> = {
   traceOf: ({ accountId, id }) => (accountId === null ? undefined : `${accountId}:${id}`),
 }
 
-export type ActedEntry = AuditEntry & { actor: Actor }
-
 /**
  * Appends to the audit log in the transaction of the actions: all of a transaction are one statement, sent with its commit, which fails when it
  * fails. Never a secret or a destination: callers pass what REST would show.
  */
-export const auditAll = async (tx: Tx, at: Date, entries: readonly ActedEntry[]): Promise<void> =>
-  tx.gather(
-    written,
-    entries.map((entry) => rowOf(entry, at)),
-  )
-
-export const audit = (tx: Tx, actor: Actor, at: Date, entry: AuditEntry): Promise<void> => auditAll(tx, at, [{ ...entry, actor }])
+export const audit = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry = {}): void =>
+  tx.gather(written, [rowOf(tx, actor, action, entry)])

@@ -44,8 +44,7 @@ test('a transaction that changes permissions and writes neither an event nor an 
 })
 
 test('with an audit row before or after the write it commits, and so does a change that needs none', async () => {
-  const writeAudit = (tx: Tx) =>
-    audit(tx, { accountId: id, origin: null, way: 'test' }, tx.at, { action: 'admin.account_update' })
+  const writeAudit = (tx: Tx) => audit(tx, { accountId: id, origin: null, way: 'test' }, 'admin.account_update')
   expect(await stateOf(async (tx) => [await freeze(tx), await writeAudit(tx)])).toBe('committed')
   expect(await stateOf(async (tx) => [await writeAudit(tx), await insert(tx)])).toBe('committed')
   expect(await stateOf((tx) => tx.query('update accounts set updated_at = now() where id = $1', [id]))).toBe('committed')

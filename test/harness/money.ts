@@ -20,10 +20,7 @@ export const credit = async (service: TestService, accountId: string, amountMino
     const { transferId } = await transfer(tx, { ownerId, amountMinor, against: 'adjustments', reference, at })
     const made = { accountId: ownerId, amountMinor, transferId, currency: service.deps.config.CURRENCY, createdAt: at }
     insertAdjustment(tx, { id, kind: 'balance', status: 'posted', reason: 'a test', requestedBy: 'a test', ...made })
-    await audit(tx, { accountId: null, origin: null, way: 'test' }, at, {
-      action: 'admin.adjustment_post',
-      subject: { type: 'ledger', id },
-    })
+    audit(tx, { accountId: null, origin: null, way: 'test' }, 'admin.adjustment_post', { subject: id })
   })
 }
 

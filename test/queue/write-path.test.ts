@@ -110,7 +110,7 @@ test('any other refusal undoes what was written before it', async () => {
 const tracing = (name: string, work: (tx: Tx) => Promise<void> = async () => undefined): SingleWrite =>
   write(name, {
     work: async (tx) => {
-      await audit(tx, { accountId: null, origin: null, way: name }, tx.at, { action: 'account.update' })
+      audit(tx, { accountId: null, origin: null, way: name }, 'account.update')
       await work(tx)
       return { status: 200, text: '{}' }
     },
@@ -132,10 +132,10 @@ test('what is undone to a savepoint takes its audit rows with it, and no others'
   const before = await traces()
   const undoing = tracing('trace 5', async (tx) => {
     const undo = await tx.savepoint()
-    await audit(tx, { accountId: null, origin: null, way: 'trace undone' }, tx.at, { action: 'account.update' })
+    audit(tx, { accountId: null, origin: null, way: 'trace undone' }, 'account.update')
     await note(tx, 'undone')
     await undo()
-    await audit(tx, { accountId: null, origin: null, way: 'trace 6' }, tx.at, { action: 'account.update' })
+    audit(tx, { accountId: null, origin: null, way: 'trace 6' }, 'account.update')
   })
   await alone(undoing)
   expect([await traces(), (await written()).includes('undone')]).toEqual([[...before, 'trace 5', 'trace 6'], false])
@@ -147,7 +147,7 @@ test('an audit row that cannot be written fails its commit, so its effect has no
   try {
     const writing = inTx(db, async (tx) => {
       await note(tx, 'without its trace')
-      await audit(tx, { accountId: null, origin: null, way: 'trace refused' }, tx.at, { action: 'account.update' })
+      audit(tx, { accountId: null, origin: null, way: 'trace refused' }, 'account.update')
     })
     await expect(writing).rejects.toBeInstanceOf(Error)
     expect(await written()).not.toContain('without its trace')

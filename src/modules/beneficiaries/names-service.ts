@@ -35,7 +35,7 @@ export const requestNameCheck = async (
   const last = before.nameCheckedAt
   if (last && at.getTime() - last.getTime() < checkEverySeconds * 1000) return before
   askForName(tx, id, { nameCheckDueAt: at, nameChecks: 0 })
-  await audit(tx, principal, at, { action: 'beneficiary.name_check', subject: { type: 'beneficiary', id } })
+  audit(tx, principal, 'beneficiary.name_check', { subject: id })
   wakeAfterCommit(tx, 'names')
   return before
 }

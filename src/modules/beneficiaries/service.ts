@@ -74,16 +74,15 @@ const recordConfirmation = async (tx: Tx, actor: Actor, before: BeneficiaryRecor
   const data = presentBeneficiary(after)
   const accountId = await ownerOf(tx, workspaceId)
   await appendEvents(tx, [{ type: 'beneficiary.updated', accountId, workspaceId, data }])
-  await audit(tx, actor, at, { action: 'beneficiary.confirmed', workspaceId, subject: { type: 'beneficiary', id }, after: data })
+  audit(tx, actor, 'beneficiary.confirmed', { workspaceId, subject: id, after: data })
   return after
 }
 
-const recordChange = async (tx: Tx, principal: Principal, at: Date, { type, after, before }: Change): Promise<void> => {
+const recordChange = async (tx: Tx, principal: Principal, { type, after, before }: Change): Promise<void> => {
   const data = presentBeneficiary(after)
   const { workspace } = principal
   await appendEvents(tx, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
-  const subject = { type: 'beneficiary', id: after.id }
-  await audit(tx, principal, at, { action: type, subject, ...(before && { before: presentBeneficiary(before) }), after: data })
+  audit(tx, principal, type, { subject: after.id, ...(before && { before: presentBeneficiary(before) }), after: data })
 }
 
 /** What reads a destination, recognises it and seals it. */
@@ -138,7 +137,7 @@ export const createBeneficiary = async (
   }
   insertBeneficiary(tx, row)
   const record = { ...row, frozenAt: payee.frozenAt, paybillFrozenAt: payee.paybillFrozenAt ?? null }
-  await recordChange(tx, principal, at, { type: 'beneficiary.created', after: record })
+  await recordChange(tx, principal, { type: 'beneficiary.created', after: record })
   wakeAfterCommit(tx, 'names')
   return record
 }
@@ -213,7 +212,7 @@ export const updateBeneficiary = async (
   if (frozenAt !== before.frozenAt) freezePayee(tx, before.payeeId, { frozenAt })
   const after = { ...written, frozenAt }
   if (renamed) wakeAfterCommit(tx, 'names')
-  await recordChange(tx, principal, at, { type: 'beneficiary.updated', after, before })
+  await recordChange(tx, principal, { type: 'beneficiary.updated', after, before })
   return after
 }
 
@@ -242,7 +241,7 @@ export const archiveBeneficiary = async (tx: Tx, principal: Principal, id: Uuid)
   if (before.archivedAt) return before
   archiveRow(tx, id, { archivedAt: at, updatedAt: at })
   const after = { ...before, archivedAt: at, updatedAt: at }
-  await recordChange(tx, principal, at, { type: 'beneficiary.archived', after, before })
+  await recordChange(tx, principal, { type: 'beneficiary.archived', after, before })
   return after
 }
 

@@ -165,10 +165,9 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
   insertGrant(tx, grant)
   const view = presentGrant(grant, usages.get(grant.id))
   await appendEvents(tx, [{ type: 'grant.created', accountId: grant.accountId, workspaceId: null, data: view }])
-  await audit(tx, principal, at, {
-    action: 'grant.create',
+  audit(tx, principal, 'grant.create', {
     workspaceId,
-    subject: { type: 'grant', id: grant.id },
+    subject: grant.id,
     after: {
       kind,
       label,

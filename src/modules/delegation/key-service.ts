@@ -80,10 +80,9 @@ const issueKey = async (
   insertKey(tx, row)
   const view = presentApiKey(row, grantView, at)
   await appendEvents(tx, [{ type: 'api_key.created', accountId: row.accountId, workspaceId: null, data: view }])
-  await audit(tx, principal, at, {
-    action: 'api_key.create',
+  audit(tx, principal, 'api_key.create', {
     workspaceId: row.workspaceId,
-    subject: { type: 'api_key', id: row.id },
+    subject: row.id,
     after: { name: row.name, grant_id: grant.id, expires_at: row.expiresAt, secret_digest: digestOfSecret(row.hash) },
   })
   return { ...view, key: plaintext }
@@ -142,10 +141,9 @@ export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overl
   const issued = await issueKey(tx, principal, { grant, view }, { name: key.name, expiresAt: key.expiresAt })
   const data = presentApiKey(old, view, at)
   await appendEvents(tx, [{ type: 'api_key.rotated', accountId: old.accountId, workspaceId: null, data }])
-  await audit(tx, principal, at, {
-    action: 'api_key.rotate',
+  audit(tx, principal, 'api_key.rotate', {
     workspaceId: old.workspaceId,
-    subject: { type: 'api_key', id: old.id },
+    subject: old.id,
     after: { name: old.name, successor: issued.id, revoked_at: old.revokedAt },
   })
   return issued
@@ -165,10 +163,9 @@ const endKey = async (
   const grant = await endGrantWithItsKeys(tx, onGrantsRevoked, actor, record.grant)
   const view = await viewKey(tx, { key, grant })
   await appendEvents(tx, [{ type: 'api_key.revoked', accountId: key.accountId, workspaceId: null, data: view }])
-  await audit(tx, actor, at, {
-    action: 'api_key.revoke',
+  audit(tx, actor, 'api_key.revoke', {
     workspaceId: key.workspaceId,
-    subject: { type: 'api_key', id: key.id },
+    subject: key.id,
     after: { name: key.name, ...(reason !== undefined && { reason }) },
   })
   return view

@@ -73,15 +73,9 @@ export const revokeGrant = async (
   ])
   for (const { id, workspaceId, label } of ended) {
     const because = id === grantId ? {} : { with: formatId('grant', grantId) }
-    await audit(tx, actor, at, {
-      action: 'grant.revoke',
-      workspaceId,
-      subject: { type: 'grant', id },
-      after: { label, ...because },
-    })
+    audit(tx, actor, 'grant.revoke', { workspaceId, subject: id, after: { label, ...because } })
   }
-  for (const { id, workspaceId, name } of keys)
-    await audit(tx, actor, at, { action: 'api_key.revoke', workspaceId, subject: { type: 'api_key', id }, after: { name } })
+  for (const { id, workspaceId, name } of keys) audit(tx, actor, 'api_key.revoke', { workspaceId, subject: id, after: { name } })
   await onGrantsRevoked(tx, actor, {
     accountId: root.accountId,
     grantIds: ids,
@@ -103,11 +97,6 @@ export const limitGrantEnd = async (tx: Tx, actor: Actor, grant: GrantRecord, en
     views.map((data) => ({ type: 'grant.updated' as const, accountId: grant.accountId, workspaceId: null, data })),
   )
   for (const { id, workspaceId, label } of limited)
-    await audit(tx, actor, at, {
-      action: 'grant.update',
-      workspaceId,
-      subject: { type: 'grant', id },
-      after: { label, expires_at: isoTime(end) },
-    })
+    audit(tx, actor, 'grant.update', { workspaceId, subject: id, after: { label, expires_at: isoTime(end) } })
   return limited.find(({ id }) => id === grant.id) ?? grant
 }

@@ -108,10 +108,9 @@ const changeGrant = async (
   ])
   changeRow(tx, grantId, changes)
   await appendEvents(tx, [{ type: 'grant.updated', accountId: after.accountId, workspaceId: null, data: view }])
-  await audit(tx, principal, at, {
-    action: 'grant.update',
+  audit(tx, principal, 'grant.update', {
     workspaceId: after.workspaceId,
-    subject: { type: 'grant', id: grantId },
+    subject: grantId,
     before: summary(before),
     after: summary(after),
   })

@@ -105,9 +105,8 @@ export const assignSuspense = async (
     const moved = await transfer(tx, { ownerId: accountId, amountMinor, against: 'suspense', reference: own, at: tx.at })
     await appendEvents(tx, await balanceUpdated(tx, accountId, moved.balance))
   }
-  await audit(tx, operator, tx.at, {
-    action: 'admin.assign_suspense',
-    subject: { type: 'suspense', id },
+  audit(tx, operator, 'admin.assign_suspense', {
+    subject: id,
     after: {
       account_id: formatId('account', accountId),
       topup_id: topup ? formatId('topup', topup.id) : null,

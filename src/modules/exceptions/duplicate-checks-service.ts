@@ -26,11 +26,7 @@ export const rememberDuplicateCheck = async (
 ): Promise<void> => {
   const { at } = tx
   await keep(tx, { rail, account, passedBy: nameOfOperator(operator), passedAt: at })
-  await audit(tx, operator, at, {
-    action: 'admin.pass_duplicate_check',
-    subject: { type: 'rail', id: newId() },
-    after: { rail, account },
-  })
+  audit(tx, operator, 'admin.pass_duplicate_check', { subject: newId(), after: { rail, account } })
 }
 
 /** The rails whose setting has no effect yet, because no test was passed. */

@@ -45,8 +45,7 @@ export const pauseRail = async (
   const { at } = tx
   const pause = { rail, cause, reason, pausedBy: nameOfOperator(operator), pausedAt: at }
   const added = await insertPause(tx, pause)
-  if (added)
-    await audit(tx, operator, at, { action: 'admin.pause_rail', subject: { type: 'rail', id: newId() }, after: { rail, reason } })
+  if (added) audit(tx, operator, 'admin.pause_rail', { subject: newId(), after: { rail, reason } })
   return added
 }
 
@@ -57,7 +56,7 @@ export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail):
     const loss = await first(tx, ofRail, { rail })
     throw loss ? conflict(`The rail is stopped: ${loss.reason}.`) : notFound()
   }
-  await audit(tx, operator, tx.at, { action: 'admin.resume_rail', subject: { type: 'rail', id: newId() }, after: { rail } })
+  audit(tx, operator, 'admin.resume_rail', { subject: newId(), after: { rail } })
 }
 
 /** From now on, what was asked for before this moment counts as something that may have been sent. */
@@ -156,9 +155,8 @@ export const resumeAfterLoss = (deps: Pick<Parts, 'db' | 'rails'>, operator: Ope
     const resumed = (await tx.run(endLoss, {})).map(({ rail }) => rail)
     if (resumed.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator) })
     for (const rail of resumed)
-      await audit(tx, operator, tx.at, {
-        action: 'admin.resume_rail',
-        subject: { type: 'rail', id: newId() },
+      audit(tx, operator, 'admin.resume_rail', {
+        subject: newId(),
         after: { rail, not_compared: notCompared, ...(reason !== undefined && { reason }) },
       })
     return { resumed, notCompared }

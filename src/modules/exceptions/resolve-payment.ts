@@ -60,17 +60,10 @@ const evidenceOf = ({ outcome, provider_receipt: receipt }: ResolvePayment): Evi
     ? { kind: 'succeeded', receipt: receipt ?? null, amountMinor: null }
     : { kind: 'failed', ...failure('resolved_by_operator') }
 
-const noteResolution = (
-  tx: Tx,
-  operator: Operator,
-  before: PaymentRecord,
-  after: PaymentRecord,
-  input: ResolvePayment,
-): Promise<void> =>
-  audit(tx, operator, tx.at, {
-    action: 'admin.payment_resolve',
+const noteResolution = (tx: Tx, operator: Operator, before: PaymentRecord, after: PaymentRecord, input: ResolvePayment): void =>
+  audit(tx, operator, 'admin.payment_resolve', {
     workspaceId: after.workspaceId,
-    subject: { type: 'payment', id: after.id },
+    subject: after.id,
     before: { status: before.status },
     after: {
       status: after.status,
@@ -186,6 +179,6 @@ export const resolvePayment = async (
     outcome === 'charged' || outcome === 'written_off'
       ? await bookLateSuccess(tx, config, operator, payment, { ...input, outcome })
       : await endUnknown(tx, config, operator, payment, input)
-  if (resolution.payment !== payment) await noteResolution(tx, operator, payment, resolution.payment, input)
+  if (resolution.payment !== payment) noteResolution(tx, operator, payment, resolution.payment, input)
   return resolution
 }

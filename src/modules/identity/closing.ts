@@ -40,10 +40,9 @@ export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Princi
     forgetRow(tx, accountId, { status: 'closed', email: null, displayName: null, updatedAt: at })
   })
   tx.defer(tx.run(forgetSessions, { accountId }))
-  await audit(tx, principal, at, {
-    action: 'account.close',
+  audit(tx, principal, 'account.close', {
     workspaceId: null,
-    subject: { type: 'account', id: accountId },
+    subject: accountId,
     before: { status: account.status },
     after: { status: 'closed' },
   })

@@ -126,8 +126,7 @@ export const createMandate = async (
 ): Promise<CreatedMandate> => {
   const decided = await decide(tx, input, proof).catch(async (error: unknown) => {
     if (!(error instanceof Refusal) || error.code === 'invalid_request') throw error
-    await audit(tx, { accountId: null, origin, way: 'signature' }, tx.at, {
-      action: 'mandate.refused',
+    audit(tx, { accountId: null, origin, way: 'signature' }, 'mandate.refused', {
       after: { reason: error.code, message: error.message, address: input.address, terms_digest: proof.digest },
     })
     throw new CommitThenThrow(error)
@@ -138,11 +137,6 @@ export const createMandate = async (
   const { accountId, workspaceId } = mandate
   const data = presentMandate(mandate, at)
   await appendEvents(tx, [{ type: 'mandate.created', accountId, workspaceId, data }])
-  await audit(tx, { accountId, origin, way: 'signature' }, at, {
-    action: 'mandate.create',
-    workspaceId,
-    subject: { type: 'mandate', id: mandate.id },
-    after: data,
-  })
+  audit(tx, { accountId, origin, way: 'signature' }, 'mandate.create', { workspaceId, subject: mandate.id, after: data })
   return { mandate, replayed: false }
 }

@@ -27,10 +27,9 @@ export const endMandate = async (tx: Tx, mandate: MandateRecord, { to, actor, wh
   const after = { ...mandate, ...change }
   const { accountId, workspaceId } = mandate
   await appendEvents(tx, [{ type: `mandate.${to}`, accountId, workspaceId, data: presentMandate(after, at) }])
-  await audit(tx, actor, at, {
-    action: `mandate.${to}`,
+  audit(tx, actor, `mandate.${to}`, {
     workspaceId,
-    subject: { type: 'mandate', id: mandate.id },
+    subject: mandate.id,
     before: { status: mandate.status },
     after: { status: to, ...why },
   })
@@ -122,7 +121,7 @@ export const revokeBySignature = async (
   const { accountId, workspaceId } = mandate
   if (!signer || !(await mayRevoke(tx, mandate, signer))) {
     const actor = { accountId: null, origin, way: 'signature' }
-    await audit(tx, actor, tx.at, { action: 'mandate.refused', workspaceId, subject: { type: 'mandate', id } })
+    audit(tx, actor, 'mandate.refused', { workspaceId, subject: id })
     throw new CommitThenThrow(wrongSignature(signer))
   }
   return revoke(tx, onAuthorityLost, { accountId, origin, way: 'signature' }, mandate, { via: 'signature', signer, signature })

@@ -57,11 +57,7 @@ export const registerClient = async (
     const row = { id: newId(), url: null, ...metadata, secretHash, createdAt: at, lastUsedAt: null, freshUntil: null }
     insertRow(tx, row)
     const after = { name: row.name, redirect_uris: row.redirectUris, token_endpoint_auth_method: row.authMethod }
-    await audit(tx, { accountId: null, origin, way: 'oauth_client' }, at, {
-      action: 'oauth_client.register',
-      subject: { type: 'oauth_client', id: row.id },
-      after,
-    })
+    audit(tx, { accountId: null, origin, way: 'oauth_client' }, 'oauth_client.register', { subject: row.id, after })
     return row
   })
   return { client, secret }

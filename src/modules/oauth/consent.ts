@@ -197,12 +197,7 @@ const approve = async (
     redirect_uri: authorization.redirectUri,
     ends_at: endsAt && isoTime(endsAt),
   }
-  await audit(tx, principal, at, {
-    action: 'oauth_consent.approve',
-    workspaceId,
-    subject: { type: 'grant', id: grant.id },
-    after,
-  })
+  audit(tx, principal, 'oauth_consent.approve', { workspaceId, subject: grant.id, after })
   return code
 }
 
@@ -214,9 +209,8 @@ const deny = async (
 ) => {
   const { at } = tx
   denyRow(tx, authorization.id, { status: 'denied', decidedAt: at, accountId: principal.accountId })
-  const subject = { type: 'oauth_client', id: client.id }
   const after = { client_id: clientIdOf(client), client_name: client.name }
-  await audit(tx, principal, at, { action: 'oauth_consent.deny', subject, after })
+  audit(tx, principal, 'oauth_consent.deny', { subject: client.id, after })
 }
 
 type Decided = { status: 'approved' | 'denied'; redirectTo: string }

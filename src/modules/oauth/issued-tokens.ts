@@ -96,11 +96,7 @@ export const revokeToken = async (
   const { id } = found.row.grant
   await inTx(deps.db, async (tx) => {
     const actor = { accountId: null, origin, way: 'oauth_client' }
-    await audit(tx, actor, tx.at, {
-      action: 'oauth_token.revoke',
-      subject: { type: 'grant', id },
-      after: { client_id: clientIdOf(client) },
-    })
+    audit(tx, actor, 'oauth_token.revoke', { subject: id, after: { client_id: clientIdOf(client) } })
     await revokeGrant(tx, deps.onGrantsRevoked, actor, id)
   })
 }

@@ -149,9 +149,8 @@ const endFamily = async (
   { grant, state }: OAuthGrantState,
 ): Promise<void> => {
   const actor = { accountId: grant.accountId, origin, way: 'oauth_client' }
-  const subject = { type: 'grant', id: grant.id }
   const after = { client_id: clientIdOf(client), generation: presented.generation, current_generation: state.generation }
-  await audit(tx, actor, tx.at, { action: 'oauth_token.reused', workspaceId: grant.workspaceId, subject, after })
+  audit(tx, actor, 'oauth_token.reused', { workspaceId: grant.workspaceId, subject: grant.id, after })
   await revokeGrant(tx, onGrantsRevoked, actor, grant.id)
 }
 
@@ -179,14 +178,11 @@ const rotate = async (
   if (isHashOf(state.currentHash, presented)) {
     if (hasEnded(row, state.expiresAt, tx.at)) throw unknownRefreshToken()
     const audience = readAudience(deps.config, grant, state, parameters)
-    tx.defer(
-      audit(tx, { accountId: grant.accountId, origin, way: 'oauth_client' }, tx.at, {
-        action: 'oauth_token.refresh',
-        workspaceId: grant.workspaceId,
-        subject: { type: 'grant', id: grant.id },
-        after: { generation: state.generation + 1, scopes: audience.scopes },
-      }),
-    )
+    audit(tx, { accountId: grant.accountId, origin, way: 'oauth_client' }, 'oauth_token.refresh', {
+      workspaceId: grant.workspaceId,
+      subject: grant.id,
+      after: { generation: state.generation + 1, scopes: audience.scopes },
+    })
     return mintGeneration(tx, deps.config, deps.derivations, { client, grant, state, audience })
   }
   if (presented.generation >= state.generation || !isOurs(deps.derivations, presented)) throw unknownRefreshToken()

@@ -193,10 +193,9 @@ export const redeem = async (
   const resources = narrowedResources(parameters.resource, state.resources, deps.config.publicUrl)
   const { at } = tx
   redeemRow(tx, authorization.id, { status: 'redeemed', redeemedAt: at })
-  await audit(tx, { accountId: grant.accountId, origin, way: 'oauth_client' }, at, {
-    action: 'oauth_token.issue',
+  audit(tx, { accountId: grant.accountId, origin, way: 'oauth_client' }, 'oauth_token.issue', {
     workspaceId: grant.workspaceId,
-    subject: { type: 'grant', id: grant.id },
+    subject: grant.id,
     after: { client_id: clientIdOf(client), scopes: grant.permissions, resources },
   })
   const tokens = mintGeneration(tx, deps.config, deps.derivations, {
@@ -223,11 +222,7 @@ const revokeFirst = async (
   if (authorization.grantId === null) throw new Error('a redeemed request has no grant')
   const actor = { accountId: authorization.accountId, origin: request.origin, way: 'oauth_client' }
   const after = { client_id: clientIdOf(request.client) }
-  await audit(tx, actor, tx.at, {
-    action: 'oauth_code.reused',
-    subject: { type: 'grant', id: authorization.grantId },
-    after,
-  })
+  audit(tx, actor, 'oauth_code.reused', { subject: authorization.grantId, after })
   await revokeGrant(tx, onGrantsRevoked, actor, authorization.grantId)
   return new OAuthError('invalid_grant', 'This code was used before. The tokens that it gave have been revoked.')
 }

@@ -3,7 +3,7 @@ import { prepareUpdateAll } from '../../db/prepare-write.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { openPaymentStatuses, type ReleasedPaymentStatus, requireMove } from '../../db/transitions.ts'
 import { appendEvents, type NewEvent } from '../../events/append.ts'
-import { type ActedEntry, type Actor, auditAll } from '../../events/audit.ts'
+import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
@@ -68,22 +68,9 @@ const eventOf = (after: PaymentRecord, { type }: ChangeOptions): NewEvent[] => {
     : [{ type: named, accountId, workspaceId, paymentId: after.id, data: presentPayment(after), snapshot: after.snapshot }]
 }
 
-const auditOf = (
-  before: PaymentRecord,
-  after: PaymentRecord,
-  { actor, action, after: details, inputs }: ChangeOptions,
-): ActedEntry => ({
-  actor,
-  // Statuses that no event names.
-  action:
-    action ??
-    (after.status === 'scheduled' || after.status === 'pending_approval' ? 'payment.create' : `payment.${after.status}`),
-  workspaceId: after.workspaceId,
-  subject: { type: 'payment', id: after.id },
-  before: { status: before.status },
-  after: { status: after.status, ...details },
-  inputs,
-})
+/** Statuses that no event names. */
+const actionOf = ({ status }: PaymentRecord): AuditAction =>
+  status === 'scheduled' || status === 'pending_approval' ? 'payment.create' : `payment.${status}`
 
 /** What an administrator proposed about the payment is decided now: its outcome, or who pays for a late success. */
 const isDecided = (before: PaymentRecord, after: PaymentRecord): boolean =>
@@ -107,14 +94,15 @@ export const writeChanges = async (
   const events = [...pairs.flatMap(({ after, options }) => eventOf(after, options)), ...balances]
   const rows = pairs.map(({ after }) => after)
   if (rows.length > 0) tx.defer(update(tx.query, rows))
-  await Promise.all([
-    appendEvents(tx, events),
-    auditAll(
-      tx,
-      at,
-      pairs.map(({ payment, after, options }) => auditOf(payment, after, options)),
-    ),
-  ])
+  for (const { payment, after, options } of pairs)
+    audit(tx, options.actor, options.action ?? actionOf(after), {
+      workspaceId: after.workspaceId,
+      subject: after.id,
+      before: { status: payment.status },
+      after: { status: after.status, ...options.after },
+      inputs: options.inputs,
+    })
+  await appendEvents(tx, events)
   await cancelWaitingCosts(
     tx,
     pairs.flatMap(({ payment, after, options: { actor } }) =>

@@ -83,13 +83,11 @@ export const recordPolicyChange = async (
   { actor, workspace }: Changer,
   { type, ...change }: PolicyChange,
 ): Promise<PolicyRecord> => {
-  const { at } = tx
   const data = presentPolicy(change.after)
   await appendEvents(tx, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
-  await audit(tx, actor, at, {
-    action: type,
+  audit(tx, actor, type, {
     workspaceId: workspace.id,
-    subject: { type: 'policy', id: change.after.id },
+    subject: change.after.id,
     ...(change.before && { before: presentPolicy(change.before) }),
     after: data,
   })

@@ -64,6 +64,6 @@ export const retireSigningKey = async (tx: Tx, receiptKeys: ReceiptKeys, operato
   if (!row) throw new Refusal('not_found', { message: `No key "${id}" has signed here.` })
   if (row.retiredAt) return row
   const retired = await first(tx, retireKey, { id, at: tx.at })
-  await audit(tx, operator, tx.at, { action: 'admin.retire_receipt_key', workspaceId: null, after: { key: id } })
+  audit(tx, operator, 'admin.retire_receipt_key', { workspaceId: null, after: { key: id } })
   return retired
 }

@@ -78,12 +78,12 @@ export const subscribe = async (
   if (before) await removeGone(tx, before.id)
   const record = { id, accountId, endpointHash, ...fresh, createdAt: tx.at }
   insertRow(tx, record)
-  await audit(tx, principal, tx.at, { action: 'push_subscription.add', subject: { type: 'push_subscription', id } })
+  audit(tx, principal, 'push_subscription.add', { subject: id })
   return record
 }
 
 export const unsubscribe = async (tx: Tx, principal: Principal, id: Uuid): Promise<SubscriptionRecord> => {
   const removed = found(await first(tx, removeRow, { id, accountId: principal.accountId }))
-  await audit(tx, principal, tx.at, { action: 'push_subscription.remove', subject: { type: 'push_subscription', id } })
+  audit(tx, principal, 'push_subscription.remove', { subject: id })
   return removed
 }

@@ -303,8 +303,7 @@ const takeUpAgain = prepareWrite('deliveries.take_up_again', {}, (orm) =>
 export const retryDeliveries = (db: Database, operator: Operator): Promise<number> =>
   inTx(db, async (tx) => {
     const rows = await tx.run(takeUpAgain, {})
-    for (const { id } of rows)
-      await audit(tx, operator, tx.at, { action: 'admin.delivery_retry', subject: { type: 'delivery', id }, after: {} })
+    for (const { id } of rows) audit(tx, operator, 'admin.delivery_retry', { subject: id, after: {} })
     wakeAfterCommit(tx, 'deliveries')
     return rows.length
   })

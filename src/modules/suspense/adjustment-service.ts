@@ -32,7 +32,7 @@ const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): P
   postRow(tx, id, change)
   await appendEvents(tx, await balanceUpdated(tx, accountId, balance))
   const posted = { ...adjustment, ...change }
-  await auditAdjustment(tx, operator, { action: 'admin.adjustment_post', adjustment: posted })
+  auditAdjustment(tx, operator, { action: 'admin.adjustment_post', adjustment: posted })
   return posted
 }
 
@@ -94,6 +94,6 @@ export const rejectAdjustment = async (tx: Tx, operator: Operator, id: Uuid, rea
   const change = { status: 'rejected' as const, decidedBy: nameOfOperator(operator), decidedAt: at }
   rejectRow(tx, id, change)
   const rejected = { ...adjustment, ...change }
-  await auditAdjustment(tx, operator, { action: 'admin.adjustment_reject', adjustment: rejected, reason })
+  auditAdjustment(tx, operator, { action: 'admin.adjustment_reject', adjustment: rejected, reason })
   return rejected
 }

@@ -17,11 +17,10 @@ const insertRow = prepareInsert('adjustments.insert', adjustments)
 
 type AdjustmentStep = { action: AuditAction; adjustment: AdjustmentRecord; reason?: string | undefined }
 
-export const auditAdjustment = (tx: Tx, actor: Actor, { action, adjustment, reason }: AdjustmentStep): Promise<void> =>
-  audit(tx, actor, tx.at, {
-    action,
+export const auditAdjustment = (tx: Tx, actor: Actor, { action, adjustment, reason }: AdjustmentStep): void =>
+  audit(tx, actor, action, {
     workspaceId: null,
-    subject: { type: 'ledger', id: adjustment.id },
+    subject: adjustment.id,
     after: { ...presentAdjustment(adjustment), ...(reason !== undefined && { rejected_because: reason }) },
   })
 
@@ -45,7 +44,7 @@ export const insertAdjustment = async (
     decidedAt: null,
   }
   insertRow(tx, adjustment)
-  await auditAdjustment(tx, operator, { action: 'admin.adjustment_request', adjustment })
+  auditAdjustment(tx, operator, { action: 'admin.adjustment_request', adjustment })
   return adjustment
 }
 
@@ -110,7 +109,7 @@ export const agreeToCost = async (tx: Tx, config: Config, operator: Operator, co
   const change = { status: 'posted' as const, decidedBy: by, decidedAt: tx.at }
   postRow(tx, adjustment.id, change)
   const posted = { ...adjustment, ...change }
-  await auditAdjustment(tx, operator, { action: 'admin.adjustment_post', adjustment: posted })
+  auditAdjustment(tx, operator, { action: 'admin.adjustment_post', adjustment: posted })
   return posted
 }
 
@@ -124,6 +123,6 @@ export const cancelWaitingCosts = async (tx: Tx, ended: readonly Ended[]): Promi
   const cancelled = await tx.run(cancelRows, { paymentIds: [...actors.keys()], at: tx.at })
   for (const adjustment of cancelled) {
     const actor = adjustment.paymentId === null ? undefined : actors.get(adjustment.paymentId)
-    if (actor) await auditAdjustment(tx, actor, { action: 'admin.adjustment_cancel', adjustment })
+    if (actor) auditAdjustment(tx, actor, { action: 'admin.adjustment_cancel', adjustment })
   }
 }

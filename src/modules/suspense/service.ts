@@ -3,7 +3,7 @@ import type { Tx } from '../../db/client.ts'
 import { prepareInsertOnce, prepareUpdate } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
-import { type ActedEntry, audit, auditAll } from '../../events/audit.ts'
+import { audit } from '../../events/audit.ts'
 import { type SystemTransfer, transferWithin } from '../../ledger/ledger.ts'
 import { conflict, found } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
@@ -80,20 +80,6 @@ const transferOf = ({ id, transferId, finding }: Entry): SystemTransfer[] =>
         },
       ]
 
-const auditOf = ({ id, finding: { rail, direction, reason, amountMinor = null, receipt = null } }: Entry): ActedEntry => ({
-  actor: { accountId: null, origin: null, way: 'rail' },
-  action: 'suspense.record',
-  workspaceId: null,
-  subject: { type: 'suspense', id },
-  after: {
-    rail,
-    direction,
-    reason,
-    provider_receipt: receipt,
-    amount_minor: amountMinor === null ? null : formatMinor(amountMinor),
-  },
-})
-
 /**
  * Records money that a provider reports as moved and that the service cannot book, and alerts an operator. A repeated finding is recorded
  * once. Takes no lock: it may be called under any. Returns the items that are new.
@@ -104,8 +90,11 @@ export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): P
   const entries = findings.map((finding) => ({ id: newId(), transferId: isBookable(finding) ? newId() : null, finding }))
   const recorded = await insertEntries(tx, entries)
   await transferWithin(tx, recorded.flatMap(transferOf), at)
-  await auditAll(tx, at, recorded.map(auditOf))
   for (const { id, finding } of recorded) {
+    const { rail, direction, reason, amountMinor = null, receipt = null } = finding
+    const amount = amountMinor === null ? null : formatMinor(amountMinor)
+    const after = { rail, direction, reason, provider_receipt: receipt, amount_minor: amount }
+    audit(tx, { accountId: null, origin: null, way: 'rail' }, 'suspense.record', { subject: id, after })
     if (finding.alerted) continue
     const attempt = finding.attemptId === undefined ? {} : { attempt: finding.attemptId }
     alertAfterCommit(tx, 'suspense', {
@@ -181,7 +170,7 @@ export const resolveSuspense = async (
     resolveItem(tx, id, { outcome, note, resolvedBy: by, resolvedAt: at, ...proposal })
   } else proposeItem(tx, id, { proposedOutcome: outcome, proposedBy: by })
   const action = isAgreed ? 'admin.resolve_suspense' : 'admin.resolve_suspense_request'
-  await audit(tx, operator, at, { action, subject: { type: 'suspense', id }, after: { outcome, note } })
+  audit(tx, operator, action, { subject: id, after: { outcome, note } })
   const after = await findSuspense(tx, id)
   if (!after) throw new Error('an item of suspense that was resolved is missing')
   return after

@@ -89,19 +89,22 @@ const write = async (
   const after = changeTopup(tx, topup, change, at)
   const events = after.status === 'pending' ? [] : [topupEvent(`topup.${after.status}`, after)]
   await appendEvents(tx, [...events, ...balance])
-  await audit(tx, actorOf(source), at, {
-    // The state that only a new top-up has.
-    action: action ?? (after.status === 'pending' ? 'topup.initiate' : `topup.${after.status}`),
-    workspaceId: after.workspaceId,
-    subject: { type: 'topup', id: after.id },
-    before: { status: topup.status },
-    after: {
-      status: after.status,
-      provider_receipt: after.providerReceipt,
-      failure_code: after.failureCode,
-      provider_code: after.providerCode,
+  audit(
+    tx,
+    actorOf(source), // The state that only a new top-up has.
+    action ?? (after.status === 'pending' ? 'topup.initiate' : `topup.${after.status}`),
+    {
+      workspaceId: after.workspaceId,
+      subject: after.id,
+      before: { status: topup.status },
+      after: {
+        status: after.status,
+        provider_receipt: after.providerReceipt,
+        failure_code: after.failureCode,
+        provider_code: after.providerCode,
+      },
     },
-  })
+  )
   return after
 }
 
@@ -124,10 +127,9 @@ export const credit = async (
   const { balance } = await transfer(tx, { ownerId: accountId, amountMinor, against: from, reference, at })
   if (step.topup.status === 'succeeded') {
     await appendEvents(tx, await balanceUpdated(tx, accountId, balance))
-    await audit(tx, actorOf(step.source), at, {
-      action: 'topup.deposit',
+    audit(tx, actorOf(step.source), 'topup.deposit', {
       workspaceId: step.topup.workspaceId,
-      subject: { type: 'topup', id },
+      subject: id,
       after: { provider_receipt: receipt, amount_minor: formatMinor(amountMinor) },
     })
     return step.topup
@@ -192,10 +194,9 @@ const expire = async (tx: Tx, id: Uuid): Promise<void> => {
   const { at } = tx
   const expired = changeTopup(tx, topup, { status: 'expired', completedAt: at }, at)
   await appendEvents(tx, [topupEvent('topup.expired', expired)])
-  await audit(tx, { accountId: null, origin: null, way: 'timer' }, at, {
-    action: 'topup.expired',
+  audit(tx, { accountId: null, origin: null, way: 'timer' }, 'topup.expired', {
     workspaceId: topup.workspaceId,
-    subject: { type: 'topup', id },
+    subject: id,
     before: { status: topup.status },
     after: { status: expired.status },
   })

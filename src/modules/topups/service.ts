@@ -243,9 +243,8 @@ export const initiateTopup = async (tx: Tx, deps: Asked, { principal, input, onc
     insertPrompt(tx, topup)
     wakeAfterCommit(tx, 'topups')
   }
-  await audit(tx, principal, at, {
-    action: 'topup.initiate',
-    subject: { type: 'topup', id },
+  audit(tx, principal, 'topup.initiate', {
+    subject: id,
     after: {
       id: formatId('topup', id),
       method,

@@ -75,7 +75,7 @@ export const createInvitation = async (
     expires_at: data.expires_at,
     secret_digest: digestOfSecret(invitation.tokenHash),
   }
-  await audit(tx, principal, at, { action: 'invitation.create', subject: { type: 'invitation', id }, after })
+  audit(tx, principal, 'invitation.create', { subject: id, after })
   return { invitation, token }
 }
 
@@ -91,7 +91,7 @@ export const revokeInvitation = async (tx: Tx, principal: Principal, id: Uuid): 
 const revoke = async (tx: Tx, principal: Principal, invitation: InvitationRecord): Promise<InvitationRecord> => {
   const { id, workspaceId } = invitation
   revokeRow(tx, id, { revokedAt: tx.at })
-  await audit(tx, principal, tx.at, { action: 'invitation.revoke', workspaceId, subject: { type: 'invitation', id } })
+  audit(tx, principal, 'invitation.revoke', { workspaceId, subject: id })
   return { ...invitation, revokedAt: tx.at }
 }
 
@@ -158,10 +158,9 @@ export const acceptInvitation = async (tx: Tx, principal: Principal, token: stri
   insertMember(tx, joined)
   acceptRow(tx, invitation.id, { acceptedAt: at, acceptedBy: accountId })
   await publishMemberEvent(tx, 'member.joined', joined)
-  await audit(tx, principal, at, {
-    action: 'invitation.accept',
+  audit(tx, principal, 'invitation.accept', {
     workspaceId: workspace.id,
-    subject: { type: 'invitation', id: invitation.id },
+    subject: invitation.id,
     after: { member: formatId('member', joined.id), role: joined.role },
   })
   return { workspace, member: joined }

@@ -53,8 +53,7 @@ const endInvitations = async (
   const ended = open.filter((invitation) => !mayOffer(role, invitation.role)).map(({ id }) => id)
   if (ended.length === 0) return
   tx.defer(tx.run(revokeRows, { ids: ended, at }))
-  for (const id of ended)
-    await audit(tx, actor, at, { action: 'invitation.revoke', workspaceId, subject: { type: 'invitation', id } })
+  for (const id of ended) audit(tx, actor, 'invitation.revoke', { workspaceId, subject: id })
 }
 
 const changeRow = prepareUpdate('members.change', members, ['role', 'status', 'decidingSince', 'requestingSince', 'updatedAt'])
@@ -107,9 +106,8 @@ export const updateMember = async (
   if (addsRights(target, change)) requireFreshProof(principal.proof, at)
   changeRow(tx, id, { ...change, ...rolesSince(change, at, target), updatedAt: at })
   await endInvitations(tx, principal, target, change.status === 'suspended' ? null : change.role)
-  await audit(tx, principal, at, {
-    action: 'member.update',
-    subject: { type: 'member', id },
+  audit(tx, principal, 'member.update', {
+    subject: id,
     before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
     after: { account: formatId('account', target.accountId), ...change },
   })
@@ -135,13 +133,11 @@ export const removeMember = async (
   else requireActiveAccount(principal)
   const target = await findTarget(tx, membership, id)
   await check(tx, principal, membership, target, { role: target.role, status: 'removed' })
-  const { at } = tx
   await endDelegations(tx, principal, target)
   tx.defer(tx.run(removeRow, { id }))
   await endInvitations(tx, principal, target, null)
-  await audit(tx, principal, at, {
-    action: isLeaving ? 'member.leave' : 'member.remove',
-    subject: { type: 'member', id },
+  audit(tx, principal, isLeaving ? 'member.leave' : 'member.remove', {
+    subject: id,
     before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
   })
   await publishMemberRemovedEvent(tx, target)

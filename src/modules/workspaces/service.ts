@@ -104,9 +104,8 @@ export const updateWorkspace = async (
   const changed = { ...workspace, ...(input.name !== undefined && { name: input.name }), ...zone, updatedAt: at }
   changeRow(tx, workspace.id, changed)
   const { name, timeZone, nextTimeZone } = workspace
-  await audit(tx, principal, at, {
-    action: 'workspace.update',
-    subject: { type: 'workspace', id: workspace.id },
+  audit(tx, principal, 'workspace.update', {
+    subject: workspace.id,
     before: { name, time_zone: timeZone, next_time_zone: nextTimeZone },
     after: { ...input, ...('nextTimeZoneFrom' in zone && { time_zone_from: zone.nextTimeZoneFrom ?? at }) },
   })
@@ -124,11 +123,7 @@ export const freezeWorkspace = async (
   if (workspace.frozenAt) return { workspace, member }
   const { at } = tx
   freezeRow(tx, workspace.id, { frozenAt: at, freezeReason: reason ?? null, updatedAt: at })
-  await audit(tx, principal, at, {
-    action: 'workspace.freeze',
-    subject: { type: 'workspace', id: workspace.id },
-    after: { reason },
-  })
+  audit(tx, principal, 'workspace.freeze', { subject: workspace.id, after: { reason } })
   return { workspace: await publishWorkspaceStatusEvent(tx, config, workspace), member }
 }
 
@@ -141,7 +136,7 @@ export const unfreezeWorkspace = async (tx: Tx, config: Config, principal: Princ
   const { at } = tx
   freezeRow(tx, workspace.id, { frozenAt: null, freezeReason: null, updatedAt: at })
   const before = { reason: workspace.freezeReason }
-  await audit(tx, principal, at, { action: 'workspace.unfreeze', subject: { type: 'workspace', id: workspace.id }, before })
+  audit(tx, principal, 'workspace.unfreeze', { subject: workspace.id, before })
   return { workspace: await publishWorkspaceStatusEvent(tx, config, workspace), member }
 }
 
@@ -162,7 +157,7 @@ export const switchWorkspace = async (tx: Tx, principal: Principal, to: Uuid): P
   const move = kind === 'dashboard' ? moveToken : moveSession
   move(tx, id, { workspaceId: to })
   noteUse(tx, member.id, { lastUsedAt: tx.at })
-  await audit(tx, principal, tx.at, { action: 'workspace.switch', workspaceId: to, subject: { type: kind, id } })
+  audit(tx, principal, 'workspace.switch', { workspaceId: to, subject: id })
   return { workspace, member }
 }
 
@@ -178,10 +173,9 @@ const setSuspended =
     if (!suspended) await refuseOwnAccount(tx, operator, workspace.owningAccountId)
     const { at } = tx
     suspendRow(tx, id, { suspendedAt: suspended ? at : null, updatedAt: at })
-    await audit(tx, operator, at, {
-      action: suspended ? 'admin.workspace_suspend' : 'admin.workspace_reinstate',
+    audit(tx, operator, suspended ? 'admin.workspace_suspend' : 'admin.workspace_reinstate', {
       workspaceId: id,
-      subject: { type: 'workspace', id },
+      subject: id,
       after: { reason },
     })
     return publishWorkspaceStatusEvent(tx, deps.config, workspace)
@@ -208,11 +202,6 @@ export const createWorkspace = async (
   await publishWorkspaceEvent(tx, config, 'workspace.updated', workspace)
   await publishMemberEvent(tx, 'member.joined', member)
   const after = { name: input.name, time_zone: timeZone, owning_account: formatId('account', accountId) }
-  await audit(tx, principal, tx.at, {
-    action: 'workspace.create',
-    workspaceId: id,
-    subject: { type: 'workspace', id },
-    after,
-  })
+  audit(tx, principal, 'workspace.create', { workspaceId: id, subject: id, after })
   return { workspace, member }
 }

@@ -113,7 +113,7 @@ const untilDone = async (deps: Deps, operator: Operator, table: string, step: (t
     const done = await inTx(deps.db, async (tx) => {
       const rows = await step(tx)
       const after = { [table]: rows, ...keysOf(deps) }
-      if (rows > 0) await audit(tx, operator, tx.at, { action: 'admin.rotate_keys', workspaceId: null, after })
+      if (rows > 0) audit(tx, operator, 'admin.rotate_keys', { workspaceId: null, after })
       return rows
     })
     total += done

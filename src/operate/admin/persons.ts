@@ -104,11 +104,7 @@ export const exportPerson = (at: Console, id: Uuid): Promise<void> =>
   inTx(at.deps.db, async (tx) => {
     const tables = Object.keys(aboutPerson)
     const secret = new Map((await tx.query<Withheld>(secretColumns, [tables])).map((row) => [row.table, row.columns]))
-    await audit(tx, at.operator, tx.at, {
-      action: 'admin.export_person',
-      workspaceId: null,
-      subject: { type: 'account', id },
-    })
+    audit(tx, at.operator, 'admin.export_person', { workspaceId: null, subject: id })
     const head = { account_id: formatId('account', id), exported_at: tx.at.toISOString(), withheld: Object.fromEntries(secret) }
     await write(JSON.stringify(head, null, 2).replace(/\n}$/, ''))
     for (const table of tables) await writeTable(tx, at, table, id, secret.get(table) ?? [])

@@ -124,9 +124,8 @@ export const recordComparison = async (
     tx,
     unknown.map((difference) => suspenseFor(provider, difference, at)),
   )
-  await audit(tx, operator, at, {
-    action: 'admin.reconcile',
-    subject: { type: 'reconciliation', id: run.id },
+  audit(tx, operator, 'admin.reconcile', {
+    subject: run.id,
     after: { provider, source, lines, matched: run.matched, differences: run.differences, ...(report && { report }) },
   })
   const open = result.differences.filter((difference) => report || !isEvidence(difference)).length

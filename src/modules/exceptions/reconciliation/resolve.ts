@@ -88,11 +88,7 @@ export const resolveDifference = async (
   const updated = await tx.run(closeOpen, { id, at, by: resolved.resolvedBy, note })
   if (updated.length === 0) throw alreadyResolved(id)
   if (!accept && difference.offer === 'succeeded') await recordAllSuspense(tx, [suspenseFor(provider, difference, at)])
-  await audit(tx, operator, at, {
-    action: 'admin.resolve_difference',
-    subject: { type: 'reconciliation', id },
-    after: { note, ...(accept && { accepted: difference.offer }) },
-  })
+  audit(tx, operator, 'admin.resolve_difference', { subject: id, after: { note, ...(accept && { accepted: difference.offer }) } })
   return { difference: { ...difference, ...resolved }, isWaiting: false }
 }
 

@@ -92,10 +92,9 @@ export const administerAccount = async (
   await publishWorkspaceStatusEvents(tx, deps.config, id, async () => {
     changeRow(tx, id, { status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled, updatedAt: at })
   })
-  await audit(tx, operator, at, {
-    action: 'admin.account_update',
+  audit(tx, operator, 'admin.account_update', {
     workspaceId: null,
-    subject: { type: 'account', id },
+    subject: id,
     before: auditView(before),
     after: { ...auditView(after), reason: input.reason },
   })
@@ -110,10 +109,9 @@ export const setAdministrator = async (tx: Tx, operator: Operator, id: Uuid, isA
   if (account.isAdmin === isAdmin) return false
   const { at } = tx
   markRow(tx, id, { isAdmin, updatedAt: at })
-  await audit(tx, operator, at, {
-    action: isAdmin ? 'admin.grant' : 'admin.revoke',
+  audit(tx, operator, isAdmin ? 'admin.grant' : 'admin.revoke', {
     workspaceId: null,
-    subject: { type: 'account', id },
+    subject: id,
     before: { is_admin: account.isAdmin },
     after: { is_admin: isAdmin },
   })

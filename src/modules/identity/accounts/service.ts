@@ -49,9 +49,8 @@ export const updateAccount = async (
   const { at } = tx
   const before = await getAccount(tx, principal.accountId)
   nameRow(tx, principal.accountId, { displayName: change.display_name, updatedAt: at })
-  await audit(tx, principal, at, {
-    action: 'account.update',
-    subject: { type: 'account', id: principal.accountId },
+  audit(tx, principal, 'account.update', {
+    subject: principal.accountId,
     before: { display_name: before.displayName },
     after: change,
   })

@@ -27,13 +27,10 @@ export const attachIdentity = (
   const identity = { id: newId(), accountId, ...proof, linkedByGrantId, originSessionId, createdAt: at, lastUsedAt: at }
   insertIdentity(tx, identity)
   tx.defer(appendEvents(tx, [{ type: 'identity.linked', accountId, workspaceId: null, data: presentIdentity(identity) }]))
-  tx.defer(
-    audit(tx, actor, at, {
-      action: 'identity.link',
-      subject: { type: 'identity', id: identity.id },
-      after: { provider, issuer, subject, ...(linkedByGrantId && { linked_by: formatId('grant', linkedByGrantId) }) },
-    }),
-  )
+  audit(tx, actor, 'identity.link', {
+    subject: identity.id,
+    after: { provider, issuer, subject, ...(linkedByGrantId && { linked_by: formatId('grant', linkedByGrantId) }) },
+  })
   return identity
 }
 
@@ -77,7 +74,7 @@ export const linkIdentity = async (
   const refusal = unauthorized ?? linkRefusal(account.status, owner.accountId, existing)
   if (refusal) {
     const after = { provider: proof.provider, reason: refusal.message }
-    await audit(tx, owner, tx.at, { action: 'identity.link_refused', after })
+    audit(tx, owner, 'identity.link_refused', { after })
     throw new CommitThenThrow(refusal)
   }
   if (existing) {

@@ -28,7 +28,7 @@ const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: Identity
   tx.defer(tx.run(removeRow, { id }))
   await recomputeAccountEmail(tx, accountId, at)
   await appendEvents(tx, [{ type: 'identity.unlinked', accountId, workspaceId: null, data: presentIdentity(identity) }])
-  await audit(tx, actor, at, { action: 'identity.unlink', subject: { type: 'identity', id }, before: { provider, subject } })
+  audit(tx, actor, 'identity.unlink', { subject: id, before: { provider, subject } })
   if (provider === 'wallet') await deps.onAuthorityLost(tx, actor, accountId)
 }
 

@@ -119,7 +119,7 @@ export const addPasskey = async (
   const data = presentPasskey(record)
   await appendEvents(tx, [{ type: 'passkey.added', accountId, workspaceId: null, data }])
   const after = { name, credential_id: record.credentialId, public_key: record.publicKey }
-  await audit(tx, principal, at, { action: 'passkey.add', subject: { type: 'passkey', id: record.id }, after })
+  audit(tx, principal, 'passkey.add', { subject: record.id, after })
   return record
 }
 
@@ -138,17 +138,12 @@ export const removePasskey = async (
   principal: Principal,
   id: Uuid,
 ): Promise<PasskeyRecord> => {
-  const { at } = tx
   const { accountId } = principal
   const removed = await first(tx, removeRow, { id, accountId })
   if (!removed) throw notFound()
   const data = presentPasskey(removed)
   await appendEvents(tx, [{ type: 'passkey.removed', accountId, workspaceId: null, data }])
-  await audit(tx, principal, at, {
-    action: 'passkey.remove',
-    subject: { type: 'passkey', id },
-    before: { name: removed.name },
-  })
+  audit(tx, principal, 'passkey.remove', { subject: id, before: { name: removed.name } })
   await onAuthorityLost(tx, principal, accountId)
   return removed
 }
@@ -264,6 +259,6 @@ export const proveByPasskey = async (
 ): Promise<void> => {
   const refusal = await refusalOf(tx, principal, examined)
   if (!refusal) return
-  await audit(tx, principal, tx.at, { action: 'session.prove_refused', workspaceId: null, after: { reason: refusal.message } })
+  audit(tx, principal, 'session.prove_refused', { workspaceId: null, after: { reason: refusal.message } })
   throw new CommitThenThrow(refusal)
 }

@@ -86,7 +86,7 @@ export const renewProof = async (tx: Tx, actor: Owner, method: Method): Promise<
   const session = sessionId === null ? undefined : await findSession(tx, { accountId: actor.accountId, id: sessionId })
   if (!session || session.revokedAt || !provesSession(session, method)) return false
   setProven(tx, session.id, { provenAt: tx.at })
-  await audit(tx, actor, tx.at, { action: 'session.prove', workspaceId: null, subject: { type: 'session', id: session.id } })
+  audit(tx, actor, 'session.prove', { workspaceId: null, subject: session.id })
   return true
 }
 

@@ -49,7 +49,7 @@ export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewS
   const data = presentSession(record, config, at)
   tx.defer(appendEvents(tx, [{ type: 'session.created', accountId, workspaceId: null, data }]))
   const after = { expires_at: isoTime(record.expiresAt), secret_digest: digestOfSecret(record.tokenHash) }
-  tx.defer(audit(tx, owner, at, { action: 'session.create', workspaceId, subject: { type: 'session', id: record.id }, after }))
+  audit(tx, owner, 'session.create', { workspaceId, subject: record.id, after })
   return { id: record.id, token, expiresAt: record.expiresAt }
 }
 
@@ -88,7 +88,7 @@ export const revokeSessions = async (
     ({ type: 'session.revoked', accountId, workspaceId: null, data: presentSession(session, config, at) }) as const
   await appendEvents(tx, ended.map(eventOf))
   const where = which.id === undefined ? { workspaceId: null } : {}
-  for (const { id } of ended) await audit(tx, actor, at, { action: 'session.revoke', ...where, subject: { type: 'session', id } })
+  for (const { id } of ended) audit(tx, actor, 'session.revoke', { ...where, subject: id })
   return ended
 }
 
@@ -135,7 +135,7 @@ export const createDashboardToken = async (
     createdAt: at,
     expiresAt,
   })
-  await audit(tx, principal, at, { action: 'dashboard_token.create', subject: { type: 'dashboard_token', id } })
+  audit(tx, principal, 'dashboard_token.create', { subject: id })
   return { token, expiresInSeconds: Math.floor((expiresAt.getTime() - at.getTime()) / 1000) }
 }
 

@@ -68,8 +68,7 @@ const redeem = async (
   return toProof(flow.provider, provider.issuer, proven)
 }
 
-const note = (tx: Tx, actor: FlowActor, reason: string): Promise<void> =>
-  audit(tx, actor, tx.at, { action: 'sign_in.refused', after: { reason } })
+const note = (tx: Tx, actor: FlowActor, reason: string): void => audit(tx, actor, 'sign_in.refused', { after: { reason } })
 
 /**
  * Whether the credential that began a link would still be accepted, under its account's lock: after an acknowledged logout or revocation
@@ -86,7 +85,7 @@ const link = async (tx: Tx, config: Config, actor: FlowActor & { accountId: Uuid
   const ended = new Refusal('invalid_token', {
     message: 'The session or key with which this link was started has ended.',
   })
-  await note(tx, actor, ended.message)
+  note(tx, actor, ended.message)
   throw new CommitThenThrow(ended)
 }
 
@@ -101,7 +100,7 @@ const finish = async (
 ): Promise<FinishedFlow> => {
   const proof = await redeem(deps.config, deps.identityProviders, flow, answer).catch(async (error: unknown) => {
     const reason = error instanceof Refusal ? error.message : 'internal error'
-    await inTx(deps.db, (tx) => note(tx, actorOf(answer.provider, flow?.intent ?? null, origin), reason))
+    await inTx(deps.db, async (tx) => note(tx, actorOf(answer.provider, flow?.intent ?? null, origin), reason))
     throw error
   })
   if (!flow) throw unknownFlow()
@@ -126,7 +125,7 @@ export const finishFlow = async (
   const flow = browser && state ? await takeFlow(deps.db, deps.clock, deps.vault, { provider, state, browser }) : undefined
   const returnTo = flow?.returnTo ?? '/'
   if (flow && answer.error === 'access_denied') {
-    await inTx(deps.db, (tx) => note(tx, actorOf(provider, flow.intent, origin), 'denied at the provider'))
+    await inTx(deps.db, async (tx) => note(tx, actorOf(provider, flow.intent, origin), 'denied at the provider'))
     return { returnTo, outcome: 'denied', session: null }
   }
   try {

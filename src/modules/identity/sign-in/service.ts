@@ -80,7 +80,7 @@ const findAccount = async (tx: Tx, proof: IdentityProof): Promise<Found | undefi
 
 /** A sign-in, or a proof for a link, that is refused leaves an audit row. */
 const refuse = async (tx: Tx, actor: Actor, provider: string, refusal: Refusal): Promise<never> => {
-  await audit(tx, actor, tx.at, { action: 'sign_in.refused', after: { provider, reason: refusal.message } })
+  audit(tx, actor, 'sign_in.refused', { after: { provider, reason: refusal.message } })
   throw new CommitThenThrow(refusal)
 }
 

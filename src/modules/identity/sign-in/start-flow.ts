@@ -55,7 +55,7 @@ export const startLink = async (
   await requireSignInAuthority(tx, deps.config, caller)
   const intent = { accountId: caller.accountId, credential: caller.credential, grantId: caller.grant?.id ?? null }
   const flow = await openFlow(tx, deps.vault, { ...input, intent })
-  await audit(tx, caller, tx.at, { action: 'identity.link_start', after: { provider: input.provider } })
+  audit(tx, caller, 'identity.link_start', { after: { provider: input.provider } })
   return { authorizationUrl: `${deps.config.publicUrl}/link/${flow.link}`, expiresAt: flow.expiresAt }
 }
 
@@ -84,7 +84,7 @@ export const startSignIn = async (
   const returnTo = input.returnTo === undefined ? '/' : readReturnTo(deps.config, input.returnTo)
   const flow = await inTx(deps.db, async (tx) => {
     const actor = { accountId: null, origin, way: `sign_in:${provider}` }
-    await audit(tx, actor, tx.at, { action: 'sign_in.start', after: { provider } })
+    audit(tx, actor, 'sign_in.start', { after: { provider } })
     return openFlow(tx, deps.vault, { provider, returnTo, intent: null, browser })
   })
   return { authorizationUrl: await authorizationUrlOf(deps.config, deps.identityProviders, flow), expiresAt: flow.expiresAt }

@@ -97,8 +97,7 @@ const requireUnused = async (tx: Tx, record: LockedApproval, { actor, proof }: D
 
 /** Refuses a signature that may not decide; the refusal is audited. */
 const refuseProof = async (tx: Tx, { approval, payment }: LockedApproval, actor: Actor, refusal: Refusal): Promise<never> => {
-  const subject = { type: 'approval', id: approval.id }
-  await audit(tx, actor, tx.at, { action: 'approval.refused', workspaceId: payment.workspaceId, subject })
+  audit(tx, actor, 'approval.refused', { workspaceId: payment.workspaceId, subject: approval.id })
   throw new CommitThenThrow(refusal)
 }
 
@@ -214,10 +213,9 @@ const decide = async (tx: Tx, record: LockedApproval, decision: Decision): Promi
     decidedAt: at,
   }
   insertDecision(tx, row)
-  await audit(tx, actor, at, {
-    action: `approval.${choice}`,
+  audit(tx, actor, `approval.${choice}`, {
     workspaceId: record.payment.workspaceId,
-    subject: { type: 'approval', id: record.approval.id },
+    subject: record.approval.id,
     after: { via: row.via, account: accountId },
   })
   return finish(tx, { ...record, decisions: [...record.decisions, { ...row, voidedAt: null }] }, decision)

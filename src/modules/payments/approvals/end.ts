@@ -32,8 +32,7 @@ export const endApproval = async (tx: Tx, actor: Actor, record: ApprovalRecord, 
   end(tx, approval.id, { status: to, updatedAt: at, noticeDueAt: at })
   const after: ApprovalRecord = { ...record, approval: { ...approval, status: to, updatedAt: at } }
   await appendEvents(tx, [approvalEvent(`approval.${to}`, after)])
-  const subject = { type: 'approval', id: approval.id }
-  await audit(tx, actor, at, { action: `approval.${to}`, workspaceId: payment.workspaceId, subject })
+  audit(tx, actor, `approval.${to}`, { workspaceId: payment.workspaceId, subject: approval.id })
   return after
 }
 

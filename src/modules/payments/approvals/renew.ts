@@ -40,12 +40,7 @@ const renewWith = async (
   const after = { approveMessage: change(approve), rejectMessage: change(reject) }
   if (isSameText(approve, after.approveMessage)) return
   writeText(tx, id, { ...after, renewedAt: tx.at, nameAwaitedUntil: null, updatedAt: tx.at })
-  await audit(tx, rail, tx.at, {
-    action: 'approval.text_changed',
-    workspaceId: payment.workspaceId,
-    subject: { type: 'approval', id },
-    before: { approve, reject },
-  })
+  audit(tx, rail, 'approval.text_changed', { workspaceId: payment.workspaceId, subject: id, before: { approve, reject } })
   await voidAfterNewText(tx, rail, { approval, decisions })
 }
 

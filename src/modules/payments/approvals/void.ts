@@ -4,7 +4,7 @@ import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { approvalVoids, type voidReasons } from '../../../db/tables/approvals.ts'
 import { appendEvents } from '../../../events/append.ts'
-import { type Actor, auditAll } from '../../../events/audit.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { ChainAnswers } from '../evaluation/authority.ts'
 import { approvalEvent } from './present.ts'
@@ -48,9 +48,8 @@ const voidDecisions = async (tx: Tx, actor: Actor, lost: readonly Lost[]): Promi
     if (!record) throw new Error('a decision is about an approval that is not there')
     const { workspaceId } = record.payment
     await appendEvents(tx, [approvalEvent('approval.decision_voided', record)])
-    const subject = { type: 'approval', id: approvalId }
     const after = { account: formatId('account', accountId), reason }
-    await auditAll(tx, at, [{ actor, action: 'approval.decision_voided', workspaceId, subject, after }])
+    audit(tx, actor, 'approval.decision_voided', { workspaceId, subject: approvalId, after })
   }
 }
 

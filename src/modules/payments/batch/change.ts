@@ -4,7 +4,7 @@ import { prepareWrite } from '../../../db/prepare-write.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { openPaymentsSql, paidPaymentsSql, statesBefore } from '../../../db/transitions.ts'
 import { appendEvents } from '../../../events/append.ts'
-import { type ActedEntry, type Actor, auditAll } from '../../../events/audit.ts'
+import { type Actor, audit } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { presentBatch } from './present.ts'
 import { type BatchRecord, type BatchRow, findBatches } from './queries.ts'
@@ -32,25 +32,13 @@ const move = prepareWrite(
 )
 
 const publish = async (tx: Tx, actor: Actor, records: readonly BatchRecord[]): Promise<void> => {
-  const entries = records.map(
-    ({ batch }): ActedEntry => ({
-      actor,
-      action: `payment_batch.${batch.status as BatchEnd}`,
-      workspaceId: batch.workspaceId,
-      subject: { type: 'payment_batch', id: batch.id },
-    }),
-  )
-  await Promise.all([
-    appendEvents(
-      tx,
-      records.map((record) => {
-        const { accountId, workspaceId, status } = record.batch
-        const type = `payment_batch.${status as BatchEnd}` as const
-        return { type, accountId, workspaceId, data: presentBatch(record) }
-      }),
-    ),
-    auditAll(tx, tx.at, entries),
-  ])
+  const events = records.map((record) => {
+    const { id, accountId, workspaceId, status } = record.batch
+    const type = `payment_batch.${status as BatchEnd}` as const
+    audit(tx, actor, type, { workspaceId, subject: id })
+    return { type, accountId, workspaceId, data: presentBatch(record) }
+  })
+  await appendEvents(tx, events)
 }
 
 /**

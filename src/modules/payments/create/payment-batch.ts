@@ -4,7 +4,7 @@ import { inTx, type Tx } from '../../../db/client.ts'
 import { prepareInsert } from '../../../db/prepare-write.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { appendEvents } from '../../../events/append.ts'
-import { type ActedEntry, auditAll } from '../../../events/audit.ts'
+import { audit } from '../../../events/audit.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
@@ -161,18 +161,6 @@ const decideItems = async (
   }
 }
 
-const auditOf = ({ batch }: Decided, principal: Principal): ActedEntry => ({
-  actor: principal,
-  action: 'payment_batch.create',
-  subject: { type: 'payment_batch', id: batch.id },
-  after: {
-    status: batch.status,
-    items: batch.itemsCount,
-    total_minor: formatMinor(batch.totalMinor),
-    merkle_root: batch.merkleRoot,
-  },
-})
-
 const writeOut = async (accepted: readonly Accepted[]): Promise<Written[]> => {
   const written: Written[] = []
   await inPortions(accepted, portionSize, (one) => {
@@ -195,7 +183,15 @@ const writeBatch = async (
   const written = await writeOut(accepted)
   await writePayments(tx, deps, { accepted: written, denied: [], state: spending.state })
   const { accountId, workspaceId } = batch
-  tx.defer(auditAll(tx, tx.at, [auditOf(decided, principal)]))
+  audit(tx, principal, 'payment_batch.create', {
+    subject: batch.id,
+    after: {
+      status: batch.status,
+      items: batch.itemsCount,
+      total_minor: formatMinor(batch.totalMinor),
+      merkle_root: batch.merkleRoot,
+    },
+  })
   tx.defer(appendEvents(tx, [{ type: 'payment_batch.created', accountId, workspaceId, data: snapshot }]))
   const [first] = accepted
   const needs = needsOf(accepted)
@@ -234,7 +230,7 @@ const refuse = (
   payer: { balances: Spending['before']; currency: string },
 ) => {
   const after = { items: request.input.items.length, denied: denied.length }
-  if (denied.length > 0) tx.defer(auditAll(tx, tx.at, [{ actor: principal, action: 'payment_batch.denied', after }]))
+  if (denied.length > 0) audit(tx, principal, 'payment_batch.denied', { after })
   return refusalForItems(faults, request, { principal, ...payer })
 }
 

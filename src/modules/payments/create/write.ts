@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/client.ts'
 import { prepareInsertAll, prepareUpdateAll, Sent } from '../../../db/prepare-write.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { appendEvents, type NewEvent } from '../../../events/append.ts'
-import { type ActedEntry, auditAll } from '../../../events/audit.ts'
+import { audit } from '../../../events/audit.ts'
 import { holdAll } from '../../../ledger/ledger.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { pack } from '../../../lib/packed-text.ts'
@@ -60,34 +60,6 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
   return [...events, ...balanceEvents([...owners], state)]
 }
 
-const auditOf = (accepted: readonly Written[], denied: readonly Denied[], currency: string): ActedEntry[] => [
-  ...accepted.map(
-    ({ principal, payment, decision, inputs }): ActedEntry => ({
-      actor: principal,
-      action: 'payment.create',
-      subject: { type: 'payment', id: payment.id },
-      after: {
-        status: payment.status,
-        amount_minor: payment.amountMinor.toString(),
-        beneficiary: payment.snapshot.beneficiary.display_name,
-        outcome: decision.outcome,
-      },
-      inputs,
-    }),
-  ),
-  ...denied.map(
-    ({ principal, decision, payee, amountMinor }): ActedEntry => ({
-      actor: principal,
-      action: 'payment.denied',
-      after: {
-        amount_minor: amountMinor.toString(),
-        beneficiary: payee,
-        decision: presentDecision(decision, currency),
-      },
-    }),
-  ),
-]
-
 /** What is left on the account after each hold. The owners' balances are those after the last hold. */
 const holdsOf = (accepted: readonly Accepted[], state: SpendingState) => {
   const available = new Map([...state.balances].map(([id, balance]) => [id, balance.availableMinor]))
@@ -135,7 +107,6 @@ export const writePayments = async (
   { accepted, denied, state }: { accepted: readonly Written[]; denied: readonly Denied[]; state: SpendingState },
 ): Promise<void> => {
   const { at } = tx
-  const entries = auditOf(accepted, denied, deps.config.CURRENCY)
   if (accepted.length > 0) {
     takeMoney(tx, accepted, state)
     tx.defer(
@@ -146,7 +117,16 @@ export const writePayments = async (
     )
     tx.defer(appendEvents(tx, eventsOf(accepted, state)))
   }
-  if (entries.length > 0) tx.defer(auditAll(tx, at, entries))
+  for (const { principal, payment, decision, inputs } of accepted) {
+    const { id, status, amountMinor, snapshot } = payment
+    const payee = snapshot.beneficiary.display_name
+    const after = { status, amount_minor: amountMinor.toString(), beneficiary: payee, outcome: decision.outcome }
+    audit(tx, principal, 'payment.create', { subject: id, after, inputs })
+  }
+  for (const { principal, decision: refused, payee, amountMinor } of denied) {
+    const decision = presentDecision(refused, deps.config.CURRENCY)
+    audit(tx, principal, 'payment.denied', { after: { amount_minor: amountMinor.toString(), beneficiary: payee, decision } })
+  }
   // A batch is approved as a whole, which its own writer asks for.
   for (const one of accepted) {
     const { principal, payment } = one
