@@ -84,8 +84,8 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
       querystring: ListQuery,
       response: { 200: pageOf(Beneficiary) },
     },
-    read: (page, { principal, query: { payment_rail: rail, made_by_grant_id: madeBy, q: text, id: ids, ...query } }) => {
-      const { status, confirmation, verification, metadata } = query
+    read: (page, { principal, query: { payment_rail: rail, made_by_grant_id: madeBy, q: text, id: ids, ...asked } }) => {
+      const { status, confirmation, verification, metadata } = asked
       const includeArchived = status === 'all' || (status === undefined && ids !== undefined)
       const filter = { includeArchived, rail, confirmation, verification, madeBy, text, ids, metadata }
       return listBeneficiaries(deps.db, principal.workspace.id, page, filter)

@@ -64,8 +64,8 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
       response: { 200: pageOf(Notification) },
     },
     of: ({ principal }) => principal.accountId,
-    read: (page, { principal, query: { type: types, ...query } }) =>
-      listNotifications(deps, principal, { types, ...filtersOf(query) }, page),
+    read: (page, { principal, query: { type: types, ...asked } }) =>
+      listNotifications(deps, principal, { types, ...filtersOf(asked) }, page),
     present: (rows) => rows.map((row) => presentNotification(row)),
   })
 }

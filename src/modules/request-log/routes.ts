@@ -18,10 +18,10 @@ export const registerRequestLogRoutes = (app: App, deps: Parts & { requestLog: R
       response: { 200: pageOf(LoggedRequest) },
     },
     of: ({ principal }) => principal.accountId,
-    read: async (page, { principal: { accountId, grant }, query: { request_id: requestId, status: statuses, ...query } }) => {
-      const asked = { within: grant?.id ?? null, statuses, ...filtersOf(query), ...(requestId && ofRequest(requestId)) }
+    read: async (page, { principal: { accountId, grant }, query: { request_id: requestId, status: statuses, ...asked } }) => {
+      const filter = { within: grant?.id ?? null, statuses, ...filtersOf(asked), ...(requestId && ofRequest(requestId)) }
       await deps.requestLog.flush()
-      return listRequests(deps.db, accountId, page, asked)
+      return listRequests(deps.db, accountId, page, filter)
     },
     present: (rows) => rows.map(presentRequest),
   })
