@@ -194,7 +194,6 @@ export const listKey = ({ action, subject, payment }: Entry): string | null =>
   payment?.batch && subject?.type === 'payment' ? `${action} ${payment.batch.id}` : null
 
 export const activityGroups: readonly { value: string; label: string }[] = [
-  { value: '', label: 'All activity' },
   { value: 'payment.', label: 'Payments' },
   { value: 'approval.', label: 'Approvals' },
   { value: 'beneficiary.', label: 'Beneficiaries' },

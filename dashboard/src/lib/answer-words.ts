@@ -12,7 +12,5 @@ export const answerWords: Readonly<Record<RuleAnswer, string>> = {
   deny: 'Refuse',
 }
 
-export const answerOptions = <Answer extends RuleAnswer>(answers: readonly Answer[], none?: string) => [
-  ...(none === undefined ? [] : [{ value: '' as const, label: none }]),
-  ...answers.map((value) => ({ value, label: answerWords[value] })),
-]
+export const answerOptions = <Answer extends RuleAnswer>(answers: readonly Answer[]) =>
+  answers.map((value) => ({ value, label: answerWords[value] }))

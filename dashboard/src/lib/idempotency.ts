@@ -4,13 +4,14 @@ const randomKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 /**
- * A key per form and content: a second click or a retry after a lost answer repeats the first request, a corrected form is a new one.
+ * A body with a key per form and content: a second click or a retry after a lost answer repeats the first request, a corrected form is a
+ * new one. `of`: what the key is for, where the body does not say it.
  */
-export const useIdempotencyKey = (): ((body: unknown) => { 'Idempotency-Key': string }) => {
+export const useIdempotencyKey = () => {
   const last = useRef<{ content: string; key: string } | null>(null)
-  return (body) => {
-    const content = JSON.stringify(body)
+  return <Body>(body: Body, of: unknown = body) => {
+    const content = JSON.stringify(of)
     if (last.current?.content !== content) last.current = { content, key: randomKey() }
-    return { 'Idempotency-Key': last.current.key }
+    return { body, headers: { 'Idempotency-Key': last.current.key } }
   }
 }

@@ -39,7 +39,7 @@ export const ShortcutHelp = ({ onClose }: { onClose: () => void }) => {
           ],
         )}
       </dl>
-      <CheckField label="Single-key shortcuts" checked={on} onChange={switchShortcuts} />
+      <CheckField label="Single-key shortcuts" value={on} onChange={switchShortcuts} />
     </Dialog>
   )
 }

@@ -23,8 +23,8 @@ export const BeneficiaryField = ({ beneficiaries, value, onChange, none, label =
       label={label}
       value={value}
       onChange={onChange}
+      none={none}
       options={[
-        { value: '', label: none },
         ...all
           .filter(({ id, status }) => status !== 'archived' || id === value)
           .map(({ id, display_name, status }) => ({

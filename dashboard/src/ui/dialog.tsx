@@ -99,14 +99,22 @@ export const FormDialog = ({ action, making, red = false, keep = 'Cancel', child
   </Dialog>
 )
 
-type OpenerProps = Omit<ComponentProps<typeof Button>, 'onClick'> & { dialog: (close: () => void) => ReactNode }
+type OpenerProps = Omit<ComponentProps<typeof Button>, 'onClick'> & {
+  dialog: (close: () => void) => ReactNode
+  /** False: the button is absent. A dialog that is open already stays. */
+  offered?: boolean
+  /** It stands in a row of a table, as its icon alone. */
+  asIcon?: boolean
+}
 
 /** A button that opens a dialog. */
-export const DialogButton = ({ dialog, ...button }: OpenerProps) => {
+export const DialogButton = ({ dialog, offered = true, asIcon = false, ...button }: OpenerProps) => {
   const [open, setOpen] = useState(false)
+  const { icon, label } = button
   return (
     <>
-      <Button {...button} onClick={() => setOpen(true)} />
+      {offered && asIcon && icon && label && <IconButton {...{ icon, label }} onClick={() => setOpen(true)} />}
+      {offered && !asIcon && <Button {...button} onClick={() => setOpen(true)} />}
       {open && dialog(() => setOpen(false))}
     </>
   )

@@ -114,6 +114,8 @@ type SelectProps<Value extends string> = FieldProps & {
   value: Value
   onChange: (value: Value) => void
   options: readonly Option<NoInfer<Value>>[]
+  /** What stands for no choice, before the others. */
+  none?: string | undefined
   autoFocus?: boolean
 }
 
@@ -121,28 +123,32 @@ export const SelectField = <Value extends string>({
   value,
   onChange,
   options,
+  none,
   autoFocus = false,
   ...field
-}: SelectProps<Value>) => (
-  <Field {...field}>
-    {(wiring) => (
-      <select
-        {...wiring}
-        className="input"
-        // biome-ignore lint/a11y/noAutofocus: the first field of a page that was opened to fill it in
-        autoFocus={autoFocus}
-        value={value}
-        onChange={({ target }) => onChange(options.find((option) => option.value === target.value)?.value ?? value)}
-      >
-        {options.map((option) => (
-          <option key={option.value} value={option.value}>
-            {option.label}
-          </option>
-        ))}
-      </select>
-    )}
-  </Field>
-)
+}: SelectProps<Value>) => {
+  const all = none === undefined ? options : [{ value: '' as Value, label: none }, ...options]
+  return (
+    <Field {...field}>
+      {(wiring) => (
+        <select
+          {...wiring}
+          className="input"
+          // biome-ignore lint/a11y/noAutofocus: the first field of a page that was opened to fill it in
+          autoFocus={autoFocus}
+          value={value}
+          onChange={({ target }) => onChange(all.find((option) => option.value === target.value)?.value ?? value)}
+        >
+          {all.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
 
 type MoneyProps = FieldProps & {
   value: string
@@ -187,11 +193,11 @@ export const MoneyField = ({ value, onChange, currency, large = false, autoFocus
   </Field>
 )
 
-type CheckProps = Pick<FieldProps, 'label' | 'hint'> & { checked: boolean; onChange: (checked: boolean) => void }
+type CheckProps = Pick<FieldProps, 'label' | 'hint'> & { value: boolean; onChange: (value: boolean) => void }
 
-export const CheckField = ({ label, hint, checked, onChange }: CheckProps) => (
+export const CheckField = ({ label, hint, value, onChange }: CheckProps) => (
   <label className="check">
-    <input type="checkbox" checked={checked} onChange={(event) => onChange(event.target.checked)} />
+    <input type="checkbox" checked={value} onChange={(event) => onChange(event.target.checked)} />
     <span>
       {label}
       {hint && <span className="field-hint block"> {hint}</span>}

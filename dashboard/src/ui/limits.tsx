@@ -113,13 +113,7 @@ export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries
             />
           ))}
       </div>
-      {beneficiaries && (
-        <BeneficiariesField
-          beneficiaries={beneficiaries}
-          chosen={draft.beneficiary_ids}
-          onChange={(ids) => set({ beneficiary_ids: ids })}
-        />
-      )}
+      {beneficiaries && <BeneficiariesField beneficiaries={beneficiaries} {...at('beneficiary_ids')} />}
       <SelectField
         label="New beneficiaries"
         {...at('new_payees')}
@@ -127,15 +121,17 @@ export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries
           newPayeeMeaning[draft.new_payees === 'require_approval' ? '' : draft.new_payees] +
           (requested?.new_payees === 'allow' ? ' Requested: pay without asking.' : '')
         }
-        options={answerOptions(['allow', 'deny'], 'Ask me once about each')}
+        none="Ask me once about each"
+        options={answerOptions(['allow', 'deny'])}
       />
       <SelectField
         label="A payment that repeats a recent one"
         {...at('on_duplicate')}
         hint="The same amount and reference, to the same beneficiary."
-        options={answerOptions(duplicateAnswers, requested ? undefined : 'No rule of its own')}
+        none={requested ? undefined : 'No rule of its own'}
+        options={answerOptions(duplicateAnswers)}
       />
-      <PaymentTypesField chosen={draft.payment_types} onChange={(types) => set({ payment_types: types })} />
+      <PaymentTypesField {...at('payment_types')} />
     </fieldset>
   )
 }

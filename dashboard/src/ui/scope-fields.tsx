@@ -1,10 +1,10 @@
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
 import { railOptions } from '../lib/rails.ts'
 import { Field, type Option } from './field.tsx'
 import { Icon } from './icon.tsx'
 
-type Props = { chosen: readonly string[]; onChange: (chosen: string[]) => void; hint?: string }
+type Props = { value: readonly string[]; onChange: (value: string[]) => void; hint?: string; error?: string | undefined }
 
 /** Archived beneficiaries are not offered: nothing can be paid to them. */
 export const BeneficiariesField = ({ beneficiaries, ...field }: Props & { beneficiaries: Beneficiaries }) => (
@@ -25,12 +25,9 @@ export const PaymentTypesField = (field: Props) => (
   <PickMany label="Only these payment types" placeholder="Choose or type" free options={railOptions} {...field} />
 )
 
-type PickManyProps = {
+type PickManyProps = Props & {
   label: string
-  hint?: ReactNode
   options: readonly Option[]
-  chosen: readonly string[]
-  onChange: (chosen: string[]) => void
   /** Values that are not among the options may be typed too. */
   free?: boolean
   placeholder: string
@@ -41,7 +38,7 @@ type PickManyProps = {
 }
 
 /** Chips of the chosen values and a field that adds more. Works by keyboard alone, with the browser's own suggestions. */
-const PickMany = ({ label, hint, options, chosen, onChange, free = false, placeholder, onType, nameOf }: PickManyProps) => {
+const PickMany = ({ value: chosen, onChange, options, free = false, placeholder, onType, nameOf, ...field }: PickManyProps) => {
   const [text, setText] = useState('')
   const labelOf = (value: string) => options.find((option) => option.value === value)?.label ?? nameOf?.(value) ?? value
   const offered = options.filter(({ value }) => !chosen.includes(value))
@@ -54,7 +51,7 @@ const PickMany = ({ label, hint, options, chosen, onChange, free = false, placeh
     setText('')
   }
   return (
-    <Field label={label} hint={hint} optional>
+    <Field {...field} optional>
       {(wiring) => (
         <>
           {chosen.length > 0 && (

@@ -18,15 +18,15 @@ type Settings<Result, Input> = {
   announcesFailure?: boolean
 }
 
-/** A change that the service makes. `keyFor`: the idempotency key of a body, the same one while the body is. */
+/** A change that the service makes. `keyed`: a body with its idempotency key, the same one while the body is. */
 export const useChange = <Result, Input = void>(
-  change: (keyFor: ReturnType<typeof useIdempotencyKey>, input: Input) => Promise<Result>,
+  change: (keyed: ReturnType<typeof useIdempotencyKey>, input: Input) => Promise<Result>,
   { announcement, outdates = [], keeps, onDone, announcesFailure = false }: Settings<Result, Input> = {},
 ) => {
   const client = useQueryClient()
-  const keyFor = useIdempotencyKey()
+  const keyed = useIdempotencyKey()
   return useMutation({
-    mutationFn: (input: Input) => change(keyFor, input),
+    mutationFn: (input: Input) => change(keyed, input),
     onSuccess: (result, input) => {
       if (announcement !== undefined) announce(typeof announcement === 'string' ? announcement : announcement(result))
       if (keeps) client.setQueryData(keeps(result).queryKey, result)

@@ -57,13 +57,25 @@ export const Badge = ({ tone = 'plain', dot = true, children }: { tone?: Tone; d
   <span className={cx('badge', dot && 'badge-dot', `tone-${tone}`)}>{children}</span>
 )
 
+type TimeProps = {
+  at: string | null | undefined
+  /** What is said before it. */
+  before?: string
+  /** What is said where there is none. */
+  none?: string
+}
+
 /** Near times in words, kept current; the exact one on hover. */
-export const Time = ({ at }: { at: string }) => {
+export const Time = ({ at, before, none }: TimeProps) => {
   useNow(30_000)
+  if (!at) return none
   return (
-    <time dateTime={at} title={fullTime(at)} className="nowrap">
-      {shortTime(at)}
-    </time>
+    <>
+      {before}
+      <time dateTime={at} title={fullTime(at)} className="nowrap">
+        {shortTime(at)}
+      </time>
+    </>
   )
 }
 

@@ -54,16 +54,16 @@ const Preferences = () => {
       <CheckField
         label="Message when an approval is needed"
         hint="While this page is open, with a link to review it."
-        checked={toast}
+        value={toast}
         onChange={(toast) => chooseNotify({ toast })}
       />
       <CheckField
         label="Count in the tab"
         hint="In the tab’s title, and a dot on its icon."
-        checked={badge}
+        value={badge}
         onChange={(badge) => chooseNotify({ badge })}
       />
-      <CheckField label="Single-key shortcuts" hint="Press ? to see them." checked={on} onChange={switchShortcuts} />
+      <CheckField label="Single-key shortcuts" hint="Press ? to see them." value={on} onChange={switchShortcuts} />
     </Card>
   )
 }

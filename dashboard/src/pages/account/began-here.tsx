@@ -87,11 +87,7 @@ const Things = ({ things, ended }: { things: readonly Thing[]; ended: boolean })
             {isMember ? <Badge tone="warn">Is a member now</Badge> : ended && <Badge>Ended</Badge>}
           </>
         }
-        note={
-          <>
-            {note} <Time at={at} />
-          </>
-        }
+        note={<Time at={at} before={`${note} `} />}
       />
     )}
   </Rows>

@@ -61,11 +61,7 @@ const IdentityCard = ({ identity, last, onUnlinked }: CardProps) => (
     note={
       <>
         Linked <Time at={identity.created_at} />
-        {identity.last_used_at && (
-          <>
-            , last used <Time at={identity.last_used_at} />
-          </>
-        )}
+        <Time at={identity.last_used_at} before=", last used " />
         {identity.display_name && <>, as {identity.display_name}</>}
       </>
     }

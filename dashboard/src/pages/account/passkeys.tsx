@@ -20,11 +20,7 @@ const PasskeyRow = ({ passkey }: { passkey: Schemas['Passkey'] }) => (
     note={
       <>
         Added <Time at={passkey.created_at} />
-        {passkey.last_used_at && (
-          <>
-            , last used <Time at={passkey.last_used_at} />
-          </>
-        )}
+        <Time at={passkey.last_used_at} before=", last used " />
       </>
     }
   >
@@ -47,10 +43,9 @@ const PasskeyRow = ({ passkey }: { passkey: Schemas['Passkey'] }) => (
 const AddDialog = ({ onClose }: { onClose: () => void }) => {
   const [name, setName] = useState(() => deviceName(navigator.userAgent))
   const add = useChange(
-    async (keyFor) => {
+    async (keyed) => {
       const credential = await createPasskey(await api.POST('/v1/accounts/me/passkeys/options'))
-      const body = { name: name.trim(), credential }
-      return api.POST('/v1/accounts/me/passkeys', { body, headers: keyFor(body) })
+      return api.POST('/v1/accounts/me/passkeys', keyed({ name: name.trim(), credential }))
     },
     { announcement: 'Passkey added', outdates: ['passkeys'], onDone: onClose },
   )

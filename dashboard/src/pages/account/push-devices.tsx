@@ -68,11 +68,7 @@ export const PushDevices = () => {
                 {device.id === push?.id && <Badge tone="good">This browser</Badge>}
               </>
             }
-            note={
-              <>
-                Since <Time at={device.created_at} />
-              </>
-            }
+            note={<Time at={device.created_at} before="Since " />}
           >
             <Button
               size="small"

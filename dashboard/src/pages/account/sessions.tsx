@@ -63,13 +63,11 @@ const SessionRow = ({ session, onEnded }: { session: Session; onEnded: Began['sh
       <>
         {session.ip && <>{session.ip}, </>}
         {session.status === 'active' ? (
-          <>
-            last used <Time at={session.last_used_at} />
-          </>
+          <Time at={session.last_used_at} before="last used " />
         ) : (
           statusText(session.status).toLowerCase()
         )}
-        , signed in <Time at={session.created_at} />
+        <Time at={session.created_at} before=", signed in " />
       </>
     }
   >

@@ -4,7 +4,6 @@ import type { LastAct } from '../../lib/last-act.ts'
 import { capitalized } from '../../lib/list-words.ts'
 import { shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
-import { DialogButton } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Ring } from '../../ui/meter.tsx'
 import { Badge, Time } from '../../ui/values.tsx'
@@ -46,17 +45,7 @@ export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
           {agent.account_id !== ownerId && ` · ${capitalized(people(agent.account_id))}’s`}
         </p>
         <p className="item-note">
-          {lastAct ? (
-            <>
-              {lastAct.words}, <Time at={lastAct.at} />
-            </>
-          ) : agent.last_used_at ? (
-            <>
-              Active <Time at={agent.last_used_at} />
-            </>
-          ) : (
-            'Never used'
-          )}
+          <Time at={lastAct?.at ?? agent.last_used_at} before={lastAct ? `${lastAct.words}, ` : 'Active '} none="Never used" />
           {refusedWords && (
             <>
               {' · '}
@@ -65,14 +54,7 @@ export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
           )}
         </p>
       </div>
-      <DialogButton
-        size="small"
-        icon="freeze"
-        label={`${frozen ? 'Unfreeze' : 'Freeze'} ${label}`}
-        dialog={(close) => <FreezeAgent {...{ id, label, own, frozen }} onClose={close} />}
-      >
-        {frozen ? 'Unfreeze' : 'Freeze'}
-      </DialogButton>
+      <FreezeAgent agent={agent} own={own} size="small" label={`${frozen ? 'Unfreeze' : 'Freeze'} ${label}`} />
     </div>
   )
 }

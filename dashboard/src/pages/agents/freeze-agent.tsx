@@ -1,12 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import type { ComponentProps } from 'react'
 import { api } from '../../api/client.ts'
 import { rowsOf } from '../../api/every-page.ts'
 import { grantsQuery, workspaceGrantsQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, IconButton } from '../../ui/button.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
+import { ConfirmButton } from '../../ui/dialog.tsx'
 import { Badge } from '../../ui/values.tsx'
 
 type By = Schemas['Payment']['initiated_by']
@@ -34,47 +33,42 @@ export const setFrozen = async (id: string, own: boolean, frozen: boolean): Prom
   else await api.PATCH('/v1/workspaces/current/grants/{id}', change)
 }
 
-/** `own`: it is the reader's. */
-type Props = { id: string; label: string; own: boolean; frozen?: boolean; onClose: () => void }
+type Props = {
+  agent: { id: string; label: string; frozen: boolean }
+  /** It is the reader's. */
+  own: boolean
+} & Omit<ComponentProps<typeof ConfirmButton>['button'], 'children'>
 
-/** Freezing can be undone; revoking can't. `frozen`: it is frozen now, and goes on. */
-export const FreezeAgent = ({ id, label, own, frozen = false, onClose }: Props) => (
-  <Confirm
-    title={`${frozen ? 'Unfreeze' : 'Freeze'} ${label}?`}
-    action={frozen ? 'Unfreeze' : 'Freeze'}
-    harmless={frozen}
-    change={() => setFrozen(id, own, !frozen)}
-    announcement={() => `${label} ${frozen ? 'unfrozen' : 'frozen'}`}
-    outdates={freezeOutdates}
-    onClose={onClose}
-  >
-    <p>
-      {frozen
-        ? 'It can make payments again, within its limits.'
-        : 'It can still read, but it can’t move money until it is unfrozen. Payments already sent still arrive.'}
-    </p>
-  </Confirm>
-)
+/** Freezing can be undone; revoking can't. A frozen one goes on. */
+export const FreezeAgent = ({ agent: { id, label, frozen }, own, ...button }: Props) => {
+  const verb = frozen ? 'Unfreeze' : 'Freeze'
+  return (
+    <ConfirmButton
+      button={{ icon: 'freeze', children: verb, ...button }}
+      title={`${verb} ${label}?`}
+      action={verb}
+      harmless={frozen}
+      change={() => setFrozen(id, own, !frozen)}
+      announcement={() => `${label} ${frozen ? 'unfrozen' : 'frozen'}`}
+      outdates={freezeOutdates}
+    >
+      <p>
+        {frozen
+          ? 'It can make payments again, within its limits.'
+          : 'It can still read, but it can’t move money until it is unfrozen. Payments already sent still arrive.'}
+      </p>
+    </ConfirmButton>
+  )
+}
 
 /** Stops the agent that asked for a payment, from wherever the payment is shown. Absent for a person, for who may not, and once it is frozen. */
 export const FreezeButton = ({ by, asIcon = false }: { by: By; asIcon?: boolean }) => {
   const { account, can } = useSession()
-  const [open, setOpen] = useState(false)
   const frozen = useIsFrozen(by)
   const { grant_id: id, account_id: owner } = by
   const own = owner === account.id
   if (id === null || !(own || can('workspace.manage'))) return null
   const label = by.label ?? 'this agent'
-  const button = { icon: 'freeze', label: `Freeze ${label}`, onClick: () => setOpen(true) } as const
-  return (
-    <>
-      {!frozen && asIcon && <IconButton {...button} />}
-      {!frozen && !asIcon && (
-        <Button size="small" {...button}>
-          Freeze
-        </Button>
-      )}
-      {open && <FreezeAgent {...{ id, label, own }} onClose={() => setOpen(false)} />}
-    </>
-  )
+  const button = { size: 'small', label: `Freeze ${label}`, asIcon, offered: !frozen } as const
+  return <FreezeAgent agent={{ id, label, frozen: false }} own={own} {...button} />
 }

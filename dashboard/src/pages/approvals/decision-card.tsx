@@ -57,12 +57,7 @@ const askedBy = (approval: Approval, people: Props['people']): Fact => {
     ) : (
       capitalized(requesterWords(initiatedBy, people))
     ),
-    note: (
-      <>
-        {agent ? 'An agent or API key, ' : ''}
-        <Time at={approval.created_at} />
-      </>
-    ),
+    note: <Time at={approval.created_at} before={agent ? 'An agent or API key, ' : ''} />,
   }
 }
 

@@ -10,10 +10,10 @@ import { capitalized, countWords, listWords } from '../../lib/list-words.ts'
 import { isPaymentStatus, type PaymentStatus, statusCount, statusText } from '../../lib/status-words.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
-import { Button, LinkButton } from '../../ui/button.tsx'
+import { LinkButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
+import { ConfirmButton } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Card, Empty, Facts, Page } from '../../ui/layout.tsx'
 import { Item, List } from '../../ui/listing.tsx'
@@ -48,30 +48,22 @@ export const BatchPage = ({ id }: { id: string }) => {
 
 const Actions = ({ batch }: { batch: Batch }) => {
   const { can } = useSession()
-  const [cancelling, setCancelling] = useState(false)
   const waits = batch.status === 'pending_approval' || batch.status === 'scheduled'
   return (
     <>
       <CsvButton path={`/v1/payment-batches/${batch.id}/lines`} query={{}} name={`${batch.name ?? batch.id}-results`} />
       {batch.approval_id && <LinkButton href={`/approvals/${batch.approval_id}`}>View approval</LinkButton>}
-      {waits && can('payment.create') && (
-        <Button variant="quiet" onClick={() => setCancelling(true)}>
-          Cancel list
-        </Button>
-      )}
-      {cancelling && (
-        <Confirm
-          title="Cancel this list?"
-          action="Cancel list"
-          keep="Keep list"
-          change={() => api.POST('/v1/payment-batches/{id}/cancel', { path: { id: batch.id } })}
-          announcement={() => 'List cancelled'}
-          outdates={['payment', 'payments', 'approval', 'approvals', 'inbox', 'account']}
-          onClose={() => setCancelling(false)}
-        >
-          <p>None of its payments is sent, no one is asked to approve it any more, and what was held returns to the balance.</p>
-        </Confirm>
-      )}
+      <ConfirmButton
+        button={{ variant: 'quiet', children: 'Cancel list', offered: waits && can('payment.create') }}
+        title="Cancel this list?"
+        action="Cancel list"
+        keep="Keep list"
+        change={() => api.POST('/v1/payment-batches/{id}/cancel', { path: { id: batch.id } })}
+        announcement={() => 'List cancelled'}
+        outdates={['payment', 'payments', 'approval', 'approvals', 'inbox', 'account']}
+      >
+        <p>None of its payments is sent, no one is asked to approve it any more, and what was held returns to the balance.</p>
+      </ConfirmButton>
     </>
   )
 }
@@ -152,10 +144,8 @@ const Items = ({ batch }: { batch: Batch }) => {
             label="Status"
             value={status ?? ''}
             onChange={(value) => setStatus(isPaymentStatus(value) ? value : undefined)}
-            options={[
-              { value: '', label: 'All' },
-              ...statusesIn(batch).map((each) => ({ value: each, label: `${statusText(each)} (${batch.counts[each]})` })),
-            ]}
+            none="All"
+            options={statusesIn(batch).map((each) => ({ value: each, label: `${statusText(each)} (${batch.counts[each]})` }))}
           />
         </>
       }

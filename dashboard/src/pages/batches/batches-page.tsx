@@ -43,11 +43,7 @@ export const BatchesPage = () => {
           <Item
             href={`/payments/batches/${batch.id}`}
             title={batch.name ?? 'List without a name'}
-            note={
-              <>
-                {countWords(batch.items_count, 'payment')}, <Time at={batch.created_at} />
-              </>
-            }
+            note={<Time at={batch.created_at} before={`${countWords(batch.items_count, 'payment')}, `} />}
           >
             <StatusBadge status={batch.status} />
             <Amount minor={batch.total_minor} currency={batch.currency} />

@@ -78,7 +78,7 @@ type ReviewProps = { list: PaymentList; onChange: (list: PaymentList) => void; o
 
 const Review = ({ list, onChange, onBack }: ReviewProps) => {
   const [, navigate] = useLocation()
-  const keyFor = useIdempotencyKey()
+  const keyed = useIdempotencyKey()
   const [name, setName] = useState(list.name)
   const [time, setTime] = useState(sendNow)
   const [meant, setMeant] = useState(false)
@@ -109,7 +109,7 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
     mutationFn: async (): Promise<Checked | null> => {
       const paid = { ...options, ...(meant && { duplicates_intended: true }) }
       try {
-        const batch = await paymentLists.pay(csv, paid, keyFor([csv, paid])['Idempotency-Key'])
+        const batch = await paymentLists.pay(csv, paid, keyed([csv, paid]).headers['Idempotency-Key'])
         const done = { pending_approval: 'Waiting for approval', scheduled: 'Scheduled' } as Record<string, string>
         announce(done[batch.status] ?? 'List sent')
         navigate(`/payments/batches/${batch.id}`)

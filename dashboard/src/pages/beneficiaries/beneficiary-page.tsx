@@ -306,9 +306,7 @@ const EditBeneficiary = ({ beneficiary, onClose }: Props) => {
       <TextField label="Name" {...field('display_name')} maxLength={120} />
       <TextField label="Legal name" optional {...field('legal_name')} maxLength={120} />
       <TextField label="Category" {...field('type')} maxLength={64} />
-      {changesReference && (
-        <CheckField label="Require an account reference" checked={value.required} onChange={(required) => set({ required })} />
-      )}
+      {changesReference && <CheckField label="Require an account reference" {...field('required')} />}
     </FormDialog>
   )
 }

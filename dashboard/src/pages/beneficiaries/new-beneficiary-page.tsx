@@ -29,20 +29,14 @@ const BeneficiaryForm = () => {
   const { value, set, clear } = useDraft('beneficiary', account.id, () => emptyBeneficiary)
   // In the first steps, the next one is to pay this beneficiary.
   const go = (id: string) => navigate(params.has('then_pay') ? `/payments/new?beneficiary=${id}` : `/beneficiaries/${id}`)
-  const save = useChange(
-    (keyFor) => {
-      const body = bodyOf(value)
-      return api.POST('/v1/beneficiaries', { body, headers: keyFor(body) })
+  const save = useChange((keyed) => api.POST('/v1/beneficiaries', keyed(bodyOf(value))), {
+    announcement: (beneficiary) => `${beneficiary.display_name} added`,
+    outdates: ['beneficiaries'],
+    onDone: ({ id, warnings }) => {
+      clear()
+      if (warnings.length === 0) go(id)
     },
-    {
-      announcement: (beneficiary) => `${beneficiary.display_name} added`,
-      outdates: ['beneficiaries'],
-      onDone: ({ id, warnings }) => {
-        clear()
-        if (warnings.length === 0) go(id)
-      },
-    },
-  )
+  })
   if (save.data && save.data.warnings.length > 0) return <SameNumber beneficiary={save.data} onKeep={() => go(save.data.id)} />
   return (
     <FormCard className="narrow" action="Add beneficiary" making={save} ready={isReady(value)}>
@@ -102,13 +96,7 @@ const BeneficiaryFields = ({ value, set, error }: Props) => {
     <>
       <ChoiceField label="Payment method" {...field('rail')} choices={railChoices} inRow />
       <TextField label="Name" {...field('name', 'display_name')} maxLength={120} autoFocus hint="How you know this beneficiary" />
-      {bank && (
-        <SelectField
-          label="Bank"
-          {...field('bank', 'bank_code')}
-          options={[{ value: '', label: 'None: pay a mobile number' }, ...banks]}
-        />
-      )}
+      {bank && <SelectField label="Bank" {...field('bank', 'bank_code')} none="None: pay a mobile number" options={banks} />}
       <TextField {...destination} {...field('destination')} mono />
       {hasAccounts(value.rail) && !value.referenceRequired && (
         <TextField
@@ -136,8 +124,7 @@ const BeneficiaryFields = ({ value, set, error }: Props) => {
           <CheckField
             label="Require an account reference"
             hint="An invoice or account number with every payment."
-            checked={value.referenceRequired}
-            onChange={(referenceRequired) => set({ referenceRequired })}
+            {...field('referenceRequired')}
           />
         </div>
       </details>

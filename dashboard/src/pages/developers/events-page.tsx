@@ -74,10 +74,8 @@ export const EventsPage = () => {
           label="About"
           value={about ?? ''}
           onChange={(value) => filters.set('about', value)}
-          options={[
-            { value: '', label: 'Everything' },
-            ...resources.map((resource) => ({ value: resource, label: resourceWords(resource) })),
-          ]}
+          none="Everything"
+          options={resources.map((resource) => ({ value: resource, label: resourceWords(resource) }))}
         />
       </FilterBar>
       <div className="split">

@@ -112,10 +112,7 @@ const overlaps = [
 const RotateKey = ({ apiKey: { id, name }, onClose }: { apiKey: Schemas['ApiKey']; onClose: () => void }) => {
   const [overlap, setOverlap] = useState('3600')
   const rotate = useChange(
-    (keyFor) => {
-      const body = { overlap_seconds: Number(overlap) }
-      return api.POST('/v1/accounts/me/api-keys/{id}/rotate', { path: { id }, body, headers: keyFor(body) })
-    },
+    (keyed) => api.POST('/v1/accounts/me/api-keys/{id}/rotate', { path: { id }, ...keyed({ overlap_seconds: Number(overlap) }) }),
     { announcement: `${name} rotated`, outdates: ['api-keys'] },
   )
   if (rotate.data) return <SecretDialog title={`New key for ${name}`} made={rotate.data} onClose={onClose} />

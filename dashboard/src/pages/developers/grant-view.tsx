@@ -12,7 +12,7 @@ import { typeLabel } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { DayChart } from '../../ui/day-chart.tsx'
-import { ConfirmButton, DialogButton } from '../../ui/dialog.tsx'
+import { ConfirmButton } from '../../ui/dialog.tsx'
 import { Card, Empty, Facts, Notice, TextNotice } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Meter } from '../../ui/meter.tsx'
@@ -33,13 +33,11 @@ type ActionsProps = {
   children?: ReactNode
 }
 
-export const GrantActions = ({ grant: { id, label, frozen }, own, revoke, effect, children }: ActionsProps) => (
+export const GrantActions = ({ grant, own, revoke, effect, children }: ActionsProps) => (
   <>
-    <DialogButton icon="freeze" dialog={(close) => <FreezeAgent {...{ id, label, own, frozen }} onClose={close} />}>
-      {frozen ? 'Unfreeze' : 'Freeze'}
-    </DialogButton>
+    <FreezeAgent agent={grant} own={own} />
     {children}
-    <RevokeButton label={label} revoke={revoke} effect={effect} />
+    <RevokeButton label={grant.label} revoke={revoke} effect={effect} />
   </>
 )
 

@@ -100,13 +100,7 @@ const GrantRow = ({ grant, href, icon, badges, note, ended = false }: Props) => 
           </p>
           <p className="item-note">
             {note}
-            {grant.last_used_at ? (
-              <>
-                last used <Time at={grant.last_used_at} />
-              </>
-            ) : (
-              'never used'
-            )}
+            <Time at={grant.last_used_at} before="last used " none="never used" />
           </p>
           {!ended && <p className="item-note">{controlsWords(grant.spending_controls, currency, nameOf)}</p>}
         </div>

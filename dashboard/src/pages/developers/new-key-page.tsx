@@ -80,15 +80,16 @@ const KeyForm = ({ suggested, fromAgents }: { suggested: Spending; fromAgents: b
   const pays = value.permissions.includes('payment.create')
   const controls = pays ? controlsOf(value.spending) : {}
   const create = useChange(
-    (keyFor) => {
-      const body = {
-        name: value.name.trim(),
-        permissions: value.permissions,
-        ...(controls && { spending_controls: controls }),
-        ...(value.days && { expires_at: new Date(madeAt + Number(value.days) * dayMs).toISOString() }),
-      }
-      return api.POST('/v1/accounts/me/api-keys', { body, headers: keyFor(body) })
-    },
+    (keyed) =>
+      api.POST(
+        '/v1/accounts/me/api-keys',
+        keyed({
+          name: value.name.trim(),
+          permissions: value.permissions,
+          ...(controls && { spending_controls: controls }),
+          ...(value.days && { expires_at: new Date(madeAt + Number(value.days) * dayMs).toISOString() }),
+        }),
+      ),
     { outdates: ['api-keys', 'grants'], onDone: clear },
   )
   const field = fieldsOf(value, set, create.error)

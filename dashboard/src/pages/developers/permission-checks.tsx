@@ -20,7 +20,7 @@ export const PermissionChecks = ({
       .map((permission) => (
         <CheckField
           key={permission}
-          checked={chosen.includes(permission)}
+          value={chosen.includes(permission)}
           onChange={(on) => onChange(on ? [...chosen, permission] : chosen.filter((other) => other !== permission))}
           label={
             <>

@@ -60,7 +60,6 @@ export const RequestsPage = () => {
 }
 
 const statuses = [
-  { value: '', label: 'All answers' },
   { value: '2xx', label: 'Succeeded' },
   { value: '4xx', label: 'Refused' },
   { value: '5xx', label: 'Failed' },
@@ -86,14 +85,12 @@ const RequestLog = () => {
     <>
       <FilterBar filters={filters}>
         <TextField label="Request ID" type="search" mono {...field('request')} placeholder="From an error" />
-        <SelectField label="Answer" {...field('answer')} options={statuses} />
+        <SelectField label="Answer" {...field('answer')} none="All answers" options={statuses} />
         <SelectField
           label="Key or agent"
           {...field('agent')}
-          options={[
-            { value: '', label: 'Any' },
-            ...all.map(({ id, label, frozen }) => ({ value: id, label: frozen ? `${label} (frozen)` : label })),
-          ]}
+          none="Any"
+          options={all.map(({ id, label, frozen }) => ({ value: id, label: frozen ? `${label} (frozen)` : label }))}
         />
       </FilterBar>
       <Card

@@ -9,13 +9,14 @@ import { useChange } from '../../ui/use-change.ts'
 
 type MadeKey = Answer<'/v1/accounts/me/api-keys', 'post'>
 
-/** Another key with the same limits; the one that nobody has seen stops at once. */
-const replace = (id: string, headers: Record<string, string>): Promise<MadeKey> =>
-  api.POST('/v1/accounts/me/api-keys/{id}/rotate', { path: { id }, body: { overlap_seconds: 0 }, headers })
-
 /** The key is shown here and never again. Where the first answer was lost, the key in it is replaced: no one knows it. */
 export const SecretDialog = ({ title, made, onClose }: { title: string; made: MadeKey; onClose: () => void }) => {
-  const again = useChange((keyFor, lost: MadeKey) => replace(lost.id, keyFor(lost.id)), { outdates: ['api-keys'] })
+  // Another key with the same limits; the one that nobody has seen stops at once.
+  const again = useChange(
+    (keyed, { id }: MadeKey): Promise<MadeKey> =>
+      api.POST('/v1/accounts/me/api-keys/{id}/rotate', { path: { id }, ...keyed({ overlap_seconds: 0 }, id) }),
+    { outdates: ['api-keys'] },
+  )
   const current = again.data ?? made
   const { key } = current
   return (

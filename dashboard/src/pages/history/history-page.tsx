@@ -88,7 +88,8 @@ const OwnHistory = () => {
         <SelectField
           label="Type"
           {...filters.field('type')}
-          options={[{ value: '', label: 'All types' }, ...types.map((type) => ({ value: type, label: titles[type] }))]}
+          none="All types"
+          options={types.map((type) => ({ value: type, label: titles[type] }))}
         />
       </FilterBar>
       <Listing

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import { mandateQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
@@ -10,9 +9,8 @@ import { moneyText } from '../../lib/money.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
+import { ConfirmButton } from '../../ui/dialog.tsx'
 import { Card, Facts, Page } from '../../ui/layout.tsx'
 import { Meter } from '../../ui/meter.tsx'
 import { ExactTime, StatusBadge } from '../../ui/values.tsx'
@@ -22,24 +20,33 @@ const back = { href: '/mandates', label: 'Mandates' }
 
 export const MandatePage = ({ id }: { id: string }) => {
   const mandate = useQuery(mandateQuery(id))
-  const [revoking, setRevoking] = useState(false)
   const { can } = useSession()
   return (
     <Page
       title={mandate.data?.description ?? 'Mandate'}
       back={back}
       actions={
-        mandate.data?.status === 'active' &&
-        can('mandate.manage') && (
-          <Button variant="danger" onClick={() => setRevoking(true)}>
-            Revoke
-          </Button>
+        mandate.data && (
+          <ConfirmButton
+            button={{
+              variant: 'danger',
+              children: 'Revoke',
+              offered: mandate.data.status === 'active' && can('mandate.manage'),
+            }}
+            title="Revoke this mandate?"
+            action="Revoke"
+            change={() => api.POST('/v1/intent-mandates/{id}/revoke', { path: { id }, body: {} })}
+            announcement={() => 'Mandate revoked'}
+            outdates={['mandates']}
+            keeps={() => mandateQuery(id)}
+          >
+            <p>It approves no further payments. Payments already sent still arrive.</p>
+          </ConfirmButton>
         )
       }
     >
       <LoadState query={mandate} path={`/v1/intent-mandates/${id}`} />
       {mandate.data && <Detail mandate={mandate.data} />}
-      {mandate.data && revoking && <Revoke mandate={mandate.data} onClose={() => setRevoking(false)} />}
     </Page>
   )
 }
@@ -89,17 +96,3 @@ const Detail = ({ mandate }: { mandate: Schemas['IntentMandate'] }) => {
     </>
   )
 }
-
-const Revoke = ({ mandate, onClose }: { mandate: Schemas['IntentMandate']; onClose: () => void }) => (
-  <Confirm
-    title="Revoke this mandate?"
-    action="Revoke"
-    change={() => api.POST('/v1/intent-mandates/{id}/revoke', { path: { id: mandate.id }, body: {} })}
-    announcement={() => 'Mandate revoked'}
-    outdates={['mandates']}
-    keeps={() => mandateQuery(mandate.id)}
-    onClose={onClose}
-  >
-    <p>It approves no further payments. Payments already sent still arrive.</p>
-  </Confirm>
-)

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { useLocation } from 'wouter'
 import { api } from '../../api/client.ts'
+import { rowsOf } from '../../api/every-page.ts'
 import { grantsQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { now } from '../../lib/clock.ts'
@@ -73,10 +74,7 @@ export const NewMandatePage = () => {
       navigate(`/mandates/${mandate.id}`)
     },
   })
-  const agents =
-    grants.data?.pages
-      .flatMap((page) => page.data)
-      .filter(({ revoked_at, workspace_id }) => revoked_at === null && workspace_id === workspace.id) ?? []
+  const agents = rowsOf(grants).filter((grant) => grant.revoked_at === null && grant.workspace_id === workspace.id)
   const field = fieldsOf(value, set, flow.error)
   return (
     <Page title="New mandate" back={{ href: '/mandates', label: 'Mandates' }}>
@@ -107,19 +105,13 @@ export const NewMandatePage = () => {
             />
             <TextField label="Ends" type="datetime-local" {...field('until', 'terms.expires_at')} />
           </div>
-          <BeneficiariesField
-            beneficiaries={beneficiaries}
-            chosen={recipients}
-            onChange={(chosen) => set({ recipients: chosen })}
-          />
-          <PaymentTypesField chosen={types} onChange={(chosen) => set({ types: chosen })} />
+          <BeneficiariesField beneficiaries={beneficiaries} {...field('recipients', 'terms.beneficiary_ids')} />
+          <PaymentTypesField {...field('types', 'terms.payment_types')} />
           <SelectField
             label="Who can use it"
             {...field('grant', 'terms.grant_id')}
-            options={[
-              { value: '', label: 'Only me' },
-              ...agents.map(({ id, label }) => ({ value: id, label: `${label} (key or agent)` })),
-            ]}
+            none="Only me"
+            options={agents.map(({ id, label }) => ({ value: id, label: `${label} (key or agent)` }))}
             hint="An agent can only use a mandate that was made for it."
           />
         </Card>

@@ -114,13 +114,9 @@ const thresholds = ['100000', '1000000'] as const
 const ApprovalQuestion = () => {
   const { currency } = useSession()
   const create = useChange(
-    (keyFor, threshold: string | null) => {
-      const body = {
-        name: 'Payment approval',
-        required_approval_count: 1,
-        ...(threshold !== null && { approval_threshold_minor: threshold }),
-      }
-      return api.POST('/v1/spending-policies', { body, headers: keyFor(body) })
+    (keyed, threshold: string | null) => {
+      const at = threshold !== null && { approval_threshold_minor: threshold }
+      return api.POST('/v1/spending-policies', keyed({ name: 'Payment approval', required_approval_count: 1, ...at }))
     },
     { announcement: 'Policy turned on', outdates: ['policies'] },
   )

@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
+import { rowsOf } from '../../api/every-page.ts'
 import { attentionQuery, grantsQuery, historySummaryQuery, paymentsQuery } from '../../api/queries.ts'
 import { useInbox } from '../../api/use-inbox.ts'
 import { lastActOf } from '../../lib/last-act.ts'
@@ -72,8 +73,7 @@ const mostShown = 4
 const AgentsStrip = () => {
   const { account, can } = useSession()
   const { own } = useWorkspaceAgents()
-  const { data } = useInfiniteQuery({ ...paymentsQuery({}, recentPayments), enabled: can('payment.read') })
-  const recent = data?.pages.flatMap((page) => page.data) ?? []
+  const recent = rowsOf(useInfiniteQuery({ ...paymentsQuery({}, recentPayments), enabled: can('payment.read') }))
   if (own.length === 0) return null
   return (
     <Card

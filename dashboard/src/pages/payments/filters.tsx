@@ -12,7 +12,7 @@ import { dayLabel, localDate } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
 import { Button } from '../../ui/button.tsx'
-import { MoneyField, SelectField } from '../../ui/field.tsx'
+import { MoneyField, type Option, SelectField } from '../../ui/field.tsx'
 import { ClearFilters, DayFilters, FilterChip } from '../../ui/filter-bar.tsx'
 
 type Props = { filters: ReturnType<typeof usePaymentFilters> }
@@ -44,14 +44,13 @@ const Status = ({ filters: { get, field } }: Props) => {
   const status = get('status') ?? ''
   const several = status.includes(',')
   const options = [
-    { value: '', label: 'All statuses' },
     ...(several ? [{ value: status, label: 'Several' }] : []),
     ...paymentStatuses.map((value) => ({ value, label: statusText(value) })),
   ]
-  const chosen = options.find(({ value }) => value === status && value !== '')
+  const chosen = options.find(({ value }) => value === status)
   return (
     <FilterChip label="Status" value={chosen?.label ?? null}>
-      <SelectField label="Status" {...field('status')} options={options} />
+      <SelectField label="Status" {...field('status')} none="All statuses" options={options} />
     </FilterChip>
   )
 }
@@ -71,8 +70,6 @@ const PayeeField = ({ filters: { get, field } }: Props) => {
   const beneficiaries = useBeneficiaries([id])
   return <BeneficiaryField beneficiaries={beneficiaries} none="All beneficiaries" {...field('beneficiary')} />
 }
-
-type Option = { value: string; label: string }
 
 /** The reader's agents of this workspace. */
 const useAgentOptions = (chosen: string, enabled: boolean): Option[] => {
@@ -105,12 +102,11 @@ const By = ({ filters }: Props) => {
 }
 
 const ByFields = ({ filters: { get, field } }: Props) => {
-  const agents = [{ value: '', label: 'Any' }, ...useAgentOptions(get('agent') ?? '', true)]
-  const people = [{ value: '', label: 'Anyone' }, ...usePersonOptions(true)]
+  const agents = useAgentOptions(get('agent') ?? '', true)
   return (
     <>
-      <SelectField label="Agent or key" {...field('agent')} options={agents} />
-      <SelectField label="Requested by" {...field('person')} options={people} />
+      <SelectField label="Agent or key" {...field('agent')} none="Any" options={agents} />
+      <SelectField label="Requested by" {...field('person')} none="Anyone" options={usePersonOptions(true)} />
     </>
   )
 }

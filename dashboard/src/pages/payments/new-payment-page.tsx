@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { hasAccounts } from '../../../../src/lib/rail-names.ts'
 import { api } from '../../api/client.ts'
+import { rowsOf } from '../../api/every-page.ts'
 import { mandatesQuery, paymentQuery } from '../../api/queries.ts'
 import type { Schemas } from '../../api/types.ts'
 import { type Beneficiaries, useBeneficiaries } from '../../api/use-beneficiaries.ts'
@@ -71,8 +72,7 @@ const Prepared = () => {
 }
 
 const useMandateOptions = () => {
-  const { data } = useInfiniteQuery(mandatesQuery)
-  const active = data?.pages.flatMap((page) => page.data).filter(({ status }) => status === 'active') ?? []
+  const active = rowsOf(useInfiniteQuery(mandatesQuery)).filter(({ status }) => status === 'active')
   return active.map(({ id, description }) => ({ value: id, label: description }))
 }
 
@@ -84,7 +84,7 @@ const announced = ({ status, approval_id }: Schemas['Payment']): string => {
 const useSend = (onSent: () => void) => {
   const [, navigate] = useLocation()
   const client = useQueryClient()
-  return useChange((keyFor, body: ReturnType<typeof bodyOf>) => api.POST('/v1/payments', { body, headers: keyFor(body) }), {
+  return useChange((keyed, body: ReturnType<typeof bodyOf>) => api.POST('/v1/payments', keyed(body)), {
     announcement: announced,
     outdates: ['payments'],
     onDone: (payment) => {
@@ -222,7 +222,8 @@ const Fields = ({ form: { value, set }, beneficiaries, error }: FieldsProps) => 
               label="Mandate"
               optional
               {...field('mandate', 'mandate_id')}
-              options={[{ value: '', label: 'None' }, ...mandates]}
+              none="None"
+              options={mandates}
               hint="A mandate that fits counts as one approval by its signer."
             />
           )}

@@ -15,7 +15,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { CopyButton, CopyText } from '../../ui/copy.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
-import { Confirm } from '../../ui/dialog.tsx'
+import { ConfirmButton } from '../../ui/dialog.tsx'
 import { Card, Facts, Notice, Page, TextNotice } from '../../ui/layout.tsx'
 import { Amount, ExactTime, StatusBadge, Time } from '../../ui/values.tsx'
 import { DecideDialog } from '../approvals/decide-dialog.tsx'
@@ -89,19 +89,8 @@ const LastAsked = ({ payment }: { payment: Payment }) => {
   if (!last && !next) return null
   return (
     <p className="quiet">
-      {last ? (
-        <>
-          Asked last <Time at={last} />
-        </>
-      ) : (
-        'Not asked yet'
-      )}
-      {next && (
-        <>
-          , and next <Time at={next} />
-        </>
-      )}
-      .
+      <Time at={last} before="Asked last " none="Not asked yet" />
+      <Time at={next} before=", and next " />.
     </p>
   )
 }
@@ -157,31 +146,13 @@ export const PaymentFacts = ({ payment }: { payment: Payment }) => (
   </>
 )
 
-const CancelPayment = ({ payment, onClose }: { payment: Payment; onClose: () => void }) => (
-  <Confirm
-    title="Cancel this payment?"
-    action="Cancel payment"
-    keep="Keep payment"
-    change={() => api.POST('/v1/payments/{id}/cancel', { path: { id: payment.id } })}
-    announcement={() => 'Payment cancelled'}
-    keeps={() => paymentQuery(payment.id)}
-    onClose={onClose}
-  >
-    <p>
-      {payment.status === 'scheduled'
-        ? 'It won’t be sent, and no one is asked to approve it any more. No money is held for it.'
-        : 'It won’t be sent, no one is asked to approve it any more, and the held amount returns to the balance.'}
-    </p>
-  </Confirm>
-)
-
 /** A new payment with the same beneficiary and amount; it is reviewed like any other. */
 const again = ({ id }: Payment): string => `/payments/new?again=${id}`
 
 /** The actions that this person can take on a payment in its current status. */
 export const PaymentActions = ({ payment }: { payment: Payment }) => {
   const { can, account } = useSession()
-  const [open, setOpen] = useState<Choice | 'cancel' | null>(null)
+  const [open, setOpen] = useState<Choice | null>(null)
   const waits = payment.status === 'pending_approval' || payment.status === 'scheduled'
   const approval = useQuery({ ...approvalQuery(payment.approval_id ?? ''), enabled: waits && payment.approval_id !== null })
   const decides = waits && approval.data?.status === 'pending' && can('approval.decide') && isForMe(approval.data, account.id)
@@ -198,11 +169,21 @@ export const PaymentActions = ({ payment }: { payment: Payment }) => {
           Reject
         </Button>
       )}
-      {waits && can('payment.create') && (
-        <Button variant="quiet" onClick={() => setOpen('cancel')}>
-          Cancel payment
-        </Button>
-      )}
+      <ConfirmButton
+        button={{ variant: 'quiet', children: 'Cancel payment', offered: waits && can('payment.create') }}
+        title="Cancel this payment?"
+        action="Cancel payment"
+        keep="Keep payment"
+        change={() => api.POST('/v1/payments/{id}/cancel', { path: { id: payment.id } })}
+        announcement={() => 'Payment cancelled'}
+        keeps={() => paymentQuery(payment.id)}
+      >
+        <p>
+          {payment.status === 'scheduled'
+            ? 'It won’t be sent, and no one is asked to approve it any more. No money is held for it.'
+            : 'It won’t be sent, no one is asked to approve it any more, and the held amount returns to the balance.'}
+        </p>
+      </ConfirmButton>
       {payment.status === 'failed' && can('payment.create') && (
         <LinkButton href={again(payment)} variant="primary" icon="payments">
           Pay again
@@ -213,10 +194,7 @@ export const PaymentActions = ({ payment }: { payment: Payment }) => {
           Receipt
         </LinkButton>
       )}
-      {open === 'cancel' && <CancelPayment payment={payment} onClose={close} />}
-      {approval.data && (open === 'approve' || open === 'reject') && (
-        <DecideDialog approvals={[approval.data]} choice={open} onDecided={close} onClose={close} />
-      )}
+      {approval.data && open && <DecideDialog approvals={[approval.data]} choice={open} onDecided={close} onClose={close} />}
     </>
   )
 }

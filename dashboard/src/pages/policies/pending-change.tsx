@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { api } from '../../api/client.ts'
 import type { Body, Schemas } from '../../api/types.ts'
 import { useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
@@ -9,7 +8,7 @@ import { fullTime } from '../../lib/time.ts'
 import { signWithPasskey } from '../../passkey/passkey.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Confirm, Dialog } from '../../ui/dialog.tsx'
+import { ConfirmButton, Dialog, DialogButton } from '../../ui/dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { Card } from '../../ui/layout.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -60,11 +59,28 @@ const SignChange = ({ policy, message, onClose }: { policy: Policy; message: str
   )
 }
 
+const ConfirmChange = ({ policy, message }: { policy: Policy; message: string }) => {
+  const button = { variant: 'primary', children: 'Confirm the change' } as const
+  if (policy.approval_proof === 'signature')
+    return <DialogButton {...button} dialog={(close) => <SignChange policy={policy} message={message} onClose={close} />} />
+  return (
+    <ConfirmButton
+      button={button}
+      title="Confirm the change?"
+      action="Confirm"
+      change={() => confirm(policy.id, {})}
+      announcement={confirmed}
+      outdates={outdated}
+    >
+      <p>It applies right away: payments are then decided by the less strict policy.</p>
+    </ConfirmButton>
+  )
+}
+
 /** A change that makes a policy less strict and waits: what it would be, and the buttons of those who may end the waiting. */
 export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Waiting }) => {
   const { account, can, currency } = useSession()
   const people = usePeople()
-  const [asked, setAsked] = useState<'confirm' | 'withdraw' | null>(null)
   const { change, requested_by: requester, effective_at, message } = waiting
   const threshold =
     change.approval_threshold_minor === undefined ? policy.approval_threshold_minor : change.approval_threshold_minor
@@ -73,20 +89,23 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
   const after = { ...policy, ...changed, required_approval_count: count ?? (threshold === null ? 0 : 1) }
   const nameOf = useBeneficiaryNames(after.beneficiary_ids)
   const isOwn = requester === account.id
-  const close = () => setAsked(null)
-  const path = { path: { id: policy.id } }
   return (
     <Card
       title="A change waits for a second person"
       footer={
         (isOwn || can('approval.decide')) && (
           <>
-            <Button onClick={() => setAsked('withdraw')}>Withdraw the change</Button>
-            {!isOwn && (
-              <Button variant="primary" onClick={() => setAsked('confirm')}>
-                Confirm the change
-              </Button>
-            )}
+            <ConfirmButton
+              button={{ children: 'Withdraw the change' }}
+              title="Withdraw the change?"
+              action="Withdraw"
+              change={() => api.DELETE('/v1/spending-policies/{id}/pending-change', { path: { id: policy.id } })}
+              announcement={() => 'Withdrawn: the policy stays as it is'}
+              outdates={outdated}
+            >
+              <p>The policy stays as it is.</p>
+            </ConfirmButton>
+            {!isOwn && <ConfirmChange policy={policy} message={message} />}
           </>
         )
       }
@@ -100,33 +119,6 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
           {change.status === 'archived' ? 'The policy would be archived.' : policySentence(after, policy, { currency, nameOf })}
         </p>
       </div>
-      {asked === 'withdraw' && (
-        <Confirm
-          title="Withdraw the change?"
-          action="Withdraw"
-          change={() => api.DELETE('/v1/spending-policies/{id}/pending-change', path)}
-          announcement={() => 'Withdrawn: the policy stays as it is'}
-          outdates={outdated}
-          onClose={close}
-        >
-          <p>The policy stays as it is.</p>
-        </Confirm>
-      )}
-      {asked === 'confirm' && policy.approval_proof === 'signature' && (
-        <SignChange policy={policy} message={message} onClose={close} />
-      )}
-      {asked === 'confirm' && policy.approval_proof === 'any' && (
-        <Confirm
-          title="Confirm the change?"
-          action="Confirm"
-          change={() => confirm(policy.id, {})}
-          announcement={confirmed}
-          outdates={outdated}
-          onClose={close}
-        >
-          <p>It applies right away: payments are then decided by the less strict policy.</p>
-        </Confirm>
-      )}
     </Card>
   )
 }

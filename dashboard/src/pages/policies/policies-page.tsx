@@ -1,4 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { rowsOf } from '../../api/every-page.ts'
 import { policiesQuery } from '../../api/queries.ts'
 import { useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
 import { policySentence } from '../../lib/policy-sentence.ts'
@@ -10,9 +11,7 @@ import { Item, List } from '../../ui/listing.tsx'
 export const PoliciesPage = () => {
   const { can, currency } = useSession()
   const query = useInfiniteQuery(policiesQuery('active'))
-  const nameOf = useBeneficiaryNames(
-    query.data?.pages.flatMap((page) => page.data).flatMap(({ beneficiary_ids: ids }) => ids) ?? [],
-  )
+  const nameOf = useBeneficiaryNames(rowsOf(query).flatMap(({ beneficiary_ids: ids }) => ids))
   const create = can('policy.create') && <NewLink href="/policies/new">New policy</NewLink>
   return (
     <Page

@@ -108,18 +108,12 @@ const controlsOf = (
   const asks = draft.required_approval_count !== '0'
   return {
     beneficiary_ids: (
-      <BeneficiariesField
-        beneficiaries={beneficiaries}
-        hint="Leave empty to apply to everyone."
-        chosen={draft.beneficiary_ids}
-        onChange={(ids) => set({ beneficiary_ids: ids })}
-      />
+      <BeneficiariesField beneficiaries={beneficiaries} hint="Leave empty to apply to everyone." {...at('beneficiary_ids')} />
     ),
     payment_types: (
       <PaymentTypesField
         hint="A payment method, or a type of your own. Leave empty to apply to every type."
-        chosen={draft.payment_types}
-        onChange={(types) => set({ payment_types: types })}
+        {...at('payment_types')}
       />
     ),
     per_payment_limit_minor: limit('per_payment_limit_minor'),
@@ -141,16 +135,14 @@ const controlsOf = (
       <CheckField
         label="Requester can’t approve their own payment"
         hint="A payment by an agent counts as its owner’s."
-        checked={draft.separation}
-        onChange={(separation) => set({ separation })}
+        {...at('separation')}
       />
     ),
     approval_proof: (
       <CheckField
         label="Only approvals by passkey or wallet count"
         hint="Approvers add a passkey (Face ID, fingerprint or a security key) on their Account page."
-        checked={draft.signed}
-        onChange={(signed) => set({ signed })}
+        {...at('signed')}
       />
     ),
     new_payees: (
@@ -158,7 +150,8 @@ const controlsOf = (
         label="If a key or an agent made the beneficiary"
         hint="Until a person has confirmed it."
         {...at('new_payees')}
-        options={answerOptions(['require_approval', 'deny'], noRule)}
+        none={noRule}
+        options={answerOptions(['require_approval', 'deny'])}
       />
     ),
     payee_verification: (
@@ -166,7 +159,8 @@ const controlsOf = (
         label="If the name is not confirmed"
         hint="The payment method reports another name for the number, or none."
         {...at('payee_verification')}
-        options={answerOptions(payeeVerificationAnswers, noRule)}
+        none={noRule}
+        options={answerOptions(payeeVerificationAnswers)}
       />
     ),
     on_duplicate: (
@@ -174,7 +168,8 @@ const controlsOf = (
         label="If a payment repeats a recent one"
         hint="The same amount and reference, to the same beneficiary."
         {...at('on_duplicate')}
-        options={answerOptions(duplicateAnswers, noRule)}
+        none={noRule}
+        options={answerOptions(duplicateAnswers)}
       />
     ),
     duplicate_window_seconds: draft.on_duplicate !== '' && (

@@ -75,7 +75,7 @@ const PolicyForm = ({ policy }: { policy: Policy | null }) => {
   const { currency } = useSession()
   const [, navigate] = useLocation()
   const client = useQueryClient()
-  const keyFor = useIdempotencyKey()
+  const keyed = useIdempotencyKey()
   const beneficiaries = useBeneficiaries(policy?.beneficiary_ids)
   const { draft, terms, set, clear } = usePolicyForm(policy)
   const [archiving, setArchiving] = useState(false)
@@ -94,7 +94,7 @@ const PolicyForm = ({ policy }: { policy: Policy | null }) => {
             path: { id: policy.id },
             body: { ...body, version: policy.version },
           })
-        : api.POST('/v1/spending-policies', { body, headers: keyFor(body) })
+        : api.POST('/v1/spending-policies', keyed(body))
     },
     onSuccess: (saved) => {
       announce(saved.pending_change ? waitsText : policy ? 'Policy saved' : 'Policy turned on')

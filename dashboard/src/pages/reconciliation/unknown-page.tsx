@@ -16,14 +16,7 @@ import { UploadStatement } from './upload-statement.tsx'
 
 const Asked = ({ outcome_check: check }: UnknownPayment) => (
   <span className="item-note block">
-    {check?.last_at ? (
-      <>
-        {'The rail was last asked '}
-        <Time at={check.last_at} />
-      </>
-    ) : (
-      'The rail was not asked yet'
-    )}
+    <Time at={check?.last_at} before="The rail was last asked " none="The rail was not asked yet" />
     {check?.next_at ? ', and is asked again.' : '. It is not asked again: a person ends this.'}
   </span>
 )

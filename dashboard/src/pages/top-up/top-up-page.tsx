@@ -49,10 +49,8 @@ const TopUpForm = () => {
   const { value, set, clear } = useDraft('top-up', account.id, () => ({ amount: '', phone: '' }))
   const minor = parseMajor(value.amount)
   const start = useChange(
-    (keyFor) => {
-      const body = { amount_minor: minor ?? '0', phone_number: value.phone.replaceAll(' ', '') }
-      return api.POST('/v1/topups/initiate', { body, headers: keyFor(body) })
-    },
+    (keyed) =>
+      api.POST('/v1/topups/initiate', keyed({ amount_minor: minor ?? '0', phone_number: value.phone.replaceAll(' ', '') })),
     {
       onDone: (topup) => {
         clear()
@@ -104,10 +102,9 @@ const methods = Object.keys(depositActions) as Method[]
 /** Where to pay in, and under which account number: for amounts that no prompt moves. */
 const DepositForm = () => {
   const [, navigate] = useLocation()
-  const start = useChange(
-    (keyFor, method: Method) => api.POST('/v1/topups/initiate', { body: { method }, headers: keyFor({ method }) }),
-    { onDone: (topup) => navigate(`/top-up/${topup.id}`) },
-  )
+  const start = useChange((keyed, method: Method) => api.POST('/v1/topups/initiate', keyed({ method })), {
+    onDone: (topup) => navigate(`/top-up/${topup.id}`),
+  })
   return (
     <Card title="Deposit" note="Any amount, from any phone or bank. You get an account number to pay under.">
       <div className="row">

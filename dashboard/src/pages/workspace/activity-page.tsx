@@ -38,27 +38,17 @@ const Activity = () => {
   const { get, field } = filters
   const members = useInfiniteQuery(membersQuery)
   const people = usePeople()
-  const query = useInfiniteQuery(
-    auditQuery({
-      action: get('action') ?? undefined,
-      actor: get('person') ?? undefined,
-      ...filters.days,
-    }),
-  )
+  const asked = { action: get('action') ?? undefined, actor: get('person') ?? undefined, ...filters.days }
+  const query = useInfiniteQuery(auditQuery(asked))
   return (
     <>
       <FilterBar filters={filters}>
-        <SelectField label="Activity" {...field('action')} options={activityGroups} />
+        <SelectField label="Activity" {...field('action')} none="All activity" options={activityGroups} />
         <SelectField
           label="Person"
           {...field('person')}
-          options={[
-            { value: '', label: 'Everyone' },
-            ...rowsOf(members).map((member) => ({
-              value: member.account_id,
-              label: memberName(member),
-            })),
-          ]}
+          none="Everyone"
+          options={rowsOf(members).map((member) => ({ value: member.account_id, label: memberName(member) }))}
         />
       </FilterBar>
       <Listing label="Entries" query={query} empty={<Empty icon="list" title="No activity matches" />}>

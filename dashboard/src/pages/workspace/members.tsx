@@ -139,6 +139,7 @@ const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) =>
     outdates: ['invitations'],
     announcesFailure: true,
   })
+  const pending = invitation.status === 'pending'
   const to = invitation.email ?? (invitation.wallet_address ? shortAddress(invitation.wallet_address) : 'Anyone with the link')
   return (
     <Item
@@ -147,17 +148,11 @@ const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) =>
       note={
         <>
           {statusText(invitation.role)} ·{' '}
-          {invitation.status === 'pending' ? (
-            <>
-              expires <Time at={invitation.expires_at} />
-            </>
-          ) : (
-            <Time at={invitation.created_at} />
-          )}
+          {pending ? <Time at={invitation.expires_at} before="expires " /> : <Time at={invitation.created_at} />}
         </>
       }
     >
-      {invitation.status === 'pending' ? (
+      {pending ? (
         <Button
           size="small"
           variant="danger"
@@ -212,10 +207,7 @@ const Invite = ({ onClose }: { onClose: () => void }) => {
   const { membership, workspace } = useSession()
   const { value, set } = useFields<{ role: Role; to: string }>({ role: 'approver', to: '' })
   const create = useChange(
-    (keyFor) => {
-      const body = { role: value.role, ...addressing(value.to) }
-      return api.POST('/v1/workspaces/current/invitations', { body, headers: keyFor(body) })
-    },
+    (keyed) => api.POST('/v1/workspaces/current/invitations', keyed({ role: value.role, ...addressing(value.to) })),
     { announcement: 'Invitation created', outdates: ['invitations'] },
   )
   const field = fieldsOf(value, set, create.error)

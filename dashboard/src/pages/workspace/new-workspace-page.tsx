@@ -10,17 +10,11 @@ import { timeZoneOptions } from './settings.tsx'
 export const NewWorkspacePage = () => {
   const switchTo = useSwitchWorkspace()
   const { value, set } = useFields({ name: '', time_zone: 'Africa/Nairobi' })
-  const create = useChange(
-    (keyFor) => {
-      const body = { ...value, name: value.name.trim() }
-      return api.POST('/v1/workspaces', { body, headers: keyFor(body) })
-    },
-    {
-      announcement: ({ workspace }) => `${workspace.name} is ready`,
-      outdates: ['workspaces'],
-      onDone: ({ workspace }) => switchTo(workspace.id),
-    },
-  )
+  const create = useChange((keyed) => api.POST('/v1/workspaces', keyed({ ...value, name: value.name.trim() })), {
+    announcement: ({ workspace }) => `${workspace.name} is ready`,
+    outdates: ['workspaces'],
+    onDone: ({ workspace }) => switchTo(workspace.id),
+  })
   const field = fieldsOf(value, set, create.error)
   return (
     <Page
