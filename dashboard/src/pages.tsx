@@ -13,7 +13,7 @@ import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
 import { confirmedPath } from './shell/paths.ts'
 import { SignedIn } from './shell/session.tsx'
 import { Shell } from './shell/shell.tsx'
-import { SkeletonCard } from './ui/layout.tsx'
+import { SkeletonCard } from './ui/page.tsx'
 
 /** A page that is opened seldom is loaded when it is: the script that every page begins with stays small. */
 const later = <Props,>(load: () => Promise<ComponentType<Props>>) => lazy(async () => ({ default: await load() }))

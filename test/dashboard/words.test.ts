@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Schemas } from '../../dashboard/src/api/types.ts'
+import type { Schemas } from '../../dashboard/src/api/queries.ts'
 import { activityOfList, activityWords } from '../../dashboard/src/lib/activity-words.ts'
-import { statusCount } from '../../dashboard/src/lib/status-words.ts'
+import { statusCount } from '../../dashboard/src/lib/words.ts'
 import { paymentStatuses } from '../../src/db/transitions.ts'
 import { workspaceAuditActions } from '../../src/events/audit-actions.ts'
 

@@ -1,7 +1,7 @@
 import { ConnectionError, type ListOptions, Payments, PaymentsError } from '#client'
 import type { Body, Method, MethodOf, Path, Query } from '../../../client/src/route-types.ts'
-import { noteServerTime } from '../lib/clock.ts'
 import { recordCall } from '../lib/recent-calls.ts'
+import { noteServerTime } from '../lib/time.ts'
 import { chosenWorkspace } from './chosen-workspace.ts'
 import { ApiError, unreachable } from './error.ts'
 import { isolateTexts, withoutIsolation } from './isolate.ts'

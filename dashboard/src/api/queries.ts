@@ -1,13 +1,14 @@
 import { infiniteQueryOptions, keepPreviousData, type QueryKey, queryOptions } from '@tanstack/react-query'
-import type { Answer, Item, MethodOf, Query } from '../../../client/src/route-types.ts'
+import type { Answer, Item, MethodOf, Query, Schemas } from '../../../client/src/route-types.ts'
 import type { eventPermissions } from '../../../src/events/types.ts'
-import type { PaymentStatus } from '../lib/status-words.ts'
 import { api, type PathWith } from './client.ts'
-import { everyPage } from './every-page.ts'
 import { parametersOf } from './parameters.ts'
-import type { Schemas } from './types.ts'
 
-// The first part of a key is the name that live/affected.ts knows it by.
+export type { Answer, Body, Schemas } from '../../../client/src/route-types.ts'
+
+type PaymentStatus = Schemas['Payment']['status']
+
+// The first part of a key is the name that live/live.tsx knows it by.
 
 type Readable = PathWith<'get'>
 type Get<P extends Readable> = 'get' & MethodOf<P>
@@ -17,7 +18,7 @@ export type Filters<P extends Readable> = {
   [Name in Exclude<keyof Query<P, Get<P>>, Paging>]?: Query<P, Get<P>>[Name] | undefined
 }
 type Settings = { staleTime?: number; placeholderData?: typeof keepPreviousData }
-type Page<P extends Readable> = { data: Item<P>[]; next_cursor: string | null }
+export type PageOf<Row> = { data: Row[]; next_cursor: string | null }
 
 /** One thing, or a list that has one page. */
 const reading = <P extends Readable>(
@@ -45,11 +46,29 @@ const listing = <P extends Readable>(
     queryKey,
     queryFn: ({ pageParam: cursor }) => {
       const query: object = parametersOf({ ...filters, cursor })
-      return api.GET(path, { query: query as Query<P, Get<P>> }) as Promise<Page<P>>
+      return api.GET(path, { query: query as Query<P, Get<P>> }) as Promise<PageOf<Item<P>>>
     },
     ...pages,
     ...settings,
   })
+
+/** The rows of a list as far as it was read. */
+export const rowsOf = <Row>({ data }: { data?: { pages: readonly { data: readonly Row[] }[] } | undefined }): Row[] =>
+  data?.pages.flatMap((page) => page.data) ?? []
+
+/** All of a list, for what would be wrong about a part of it; or as much of it as is enough. */
+export const everyPage = async <Row>(
+  read: (cursor: string | undefined) => Promise<PageOf<Row>>,
+  isEnough: (items: readonly Row[]) => boolean = () => false,
+): Promise<Row[]> => {
+  const items: Row[] = []
+  for (let cursor: string | null | undefined; cursor !== null && !isEnough(items); ) {
+    const page: PageOf<Row> = await read(cursor)
+    items.push(...page.data)
+    cursor = page.next_cursor
+  }
+  return items
+}
 
 /** What is shown stays until what was asked for next is there. */
 const steady = { placeholderData: keepPreviousData } as const

@@ -2,8 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useDebounced } from '../lib/debounced.ts'
 import { useSession } from '../shell/session.tsx'
-import { namedBeneficiariesQuery, newestBeneficiariesQuery, searchedBeneficiariesQuery } from './queries.ts'
-import type { Schemas } from './types.ts'
+import { namedBeneficiariesQuery, newestBeneficiariesQuery, type Schemas, searchedBeneficiariesQuery } from './queries.ts'
 
 type Beneficiary = Schemas['Beneficiary']
 

@@ -1,10 +1,8 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { needsOpening } from '../lib/approval-cautions.ts'
-import { approvalSubject, counts } from '../lib/approval-subject.ts'
+import { approvalSubject, counts, needsOpening } from '../lib/approval-subject.ts'
 import { permissionsOf, useSession } from '../shell/session.tsx'
 import { api, inWorkspace } from './client.ts'
-import { workspacesQuery } from './queries.ts'
-import type { Schemas } from './types.ts'
+import { type Schemas, workspacesQuery } from './queries.ts'
 
 type Approval = Schemas['Approval']
 type View = Pick<Schemas['WorkspaceView'], 'workspace' | 'membership'>

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { shortAddress } from '../lib/mask.ts'
 import { useSession } from '../shell/session.tsx'
 import { api, inWorkspace } from './client.ts'
-import type { Schemas } from './types.ts'
+import type { Schemas } from './queries.ts'
 
 type Member = Pick<Schemas['Member'], 'account_id' | 'display_name' | 'email' | 'wallet_address'>
 

@@ -1,7 +1,7 @@
-import type { Schemas } from '../api/types.ts'
-import { capitalized, countWords } from './list-words.ts'
+import type { Schemas } from '../api/queries.ts'
 import { shortMoney, sumMinor } from './money.ts'
 import { requesterWords } from './requester.ts'
+import { capitalized, countWords } from './words.ts'
 
 type Entry = Omit<Schemas['WorkspaceAuditEntry'], 'payment'> & { payment?: Schemas['WorkspaceAuditEntry']['payment'] }
 type PrivateAction = Extract<

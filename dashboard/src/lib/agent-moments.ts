@@ -1,4 +1,4 @@
-import type { Schemas } from '../api/types.ts'
+import type { Schemas } from '../api/queries.ts'
 import type { GrantChange } from './grant-changes.ts'
 import { localDate } from './time.ts'
 

@@ -1,7 +1,7 @@
-import type { Schemas } from '../api/types.ts'
-import { listWords } from './list-words.ts'
+import type { Schemas } from '../api/queries.ts'
 import { moneyText } from './money.ts'
 import { typeLabel } from './rails.ts'
+import { listWords } from './words.ts'
 
 const newPayeeWords = {
   allow: 'new beneficiaries without asking',

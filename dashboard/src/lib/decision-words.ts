@@ -1,5 +1,5 @@
 import { ruleOf } from '../../../src/policy/rules.ts'
-import type { Schemas } from '../api/types.ts'
+import type { Schemas } from '../api/queries.ts'
 import { moneyText } from './money.ts'
 import { typeLabel } from './rails.ts'
 import { periodWords, shortTime } from './time.ts'

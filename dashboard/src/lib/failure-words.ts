@@ -1,5 +1,5 @@
 import { failureRow, isFailureCode } from '../../../src/errors/failures.ts'
-import type { Schemas } from '../api/types.ts'
+import type { Schemas } from '../api/queries.ts'
 import { providerOf } from './rails.ts'
 
 type Payment = Schemas['Payment']

@@ -1,4 +1,4 @@
-import type { Schemas } from '../api/types.ts'
+import type { Schemas } from '../api/queries.ts'
 import { compareMinor, moneyText } from './money.ts'
 
 type Controls = Schemas['SpendingControls']

@@ -1,6 +1,6 @@
-import type { Schemas } from '../api/types.ts'
+import type { Schemas } from '../api/queries.ts'
 import { shortMoney } from './money.ts'
-import { statusText } from './status-words.ts'
+import { statusText } from './words.ts'
 
 /** What an agent did last, in words, and when. */
 export type LastAct = { words: string; at: string }

@@ -1,6 +1,6 @@
 import type { PolicyWire } from '../../../src/policy/fields.ts'
 import { policySentence as sentenceOf } from '../../../src/policy/sentence.ts'
-import type { Schemas } from '../api/types.ts'
+import type { Schemas } from '../api/queries.ts'
 import { moneyText } from './money.ts'
 import { typeLabel } from './rails.ts'
 

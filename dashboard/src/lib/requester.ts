@@ -1,5 +1,5 @@
-import type { Schemas } from '../api/types.ts'
-import { capitalized } from './list-words.ts'
+import type { Schemas } from '../api/queries.ts'
+import { capitalized } from './words.ts'
 
 type InitiatedBy = Schemas['PaymentSummary']['initiated_by']
 

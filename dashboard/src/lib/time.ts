@@ -1,5 +1,5 @@
+import { useEffect, useState } from 'react'
 import { localMs, offsetMs, startOfDate } from '../../../src/policy/calendar.ts'
-import { now } from './clock.ts'
 
 let zone: string | undefined
 
@@ -118,4 +118,26 @@ export const periodWords = (at: number): { day: string; month: string } => {
     day: date === today ? 'today' : `on ${dayLabel(date)}`,
     month: date.slice(0, 7) === today.slice(0, 7) ? 'this month' : `in ${(year ? monthOnly : monthAndYear)(new Date(at))}`,
   }
+}
+
+let skewMs = 0
+
+/** The service's clock decides when things expire, not this machine's. Its Date header has whole seconds, so small differences mean nothing. */
+export const noteServerTime = (date: string | null): void => {
+  const server = date === null ? Number.NaN : Date.parse(date)
+  if (Number.isNaN(server)) return
+  const difference = server - Date.now()
+  skewMs = Math.abs(difference) > 3000 ? difference : 0
+}
+
+export const now = (): number => Date.now() + skewMs
+
+/** The current time, rendered anew every `everyMs`. */
+export const useNow = (everyMs: number): number => {
+  const [time, setTime] = useState(now)
+  useEffect(() => {
+    const timer = setInterval(() => setTime(now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return time
 }

@@ -1,12 +1,11 @@
 import { type InfiniteData, type Query, type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { type EventResource, resourceOf } from '../../../src/events/types.ts'
-import type { PaymentFilters } from '../api/queries.ts'
+import type { PageOf, PaymentFilters } from '../api/queries.ts'
 import { createStore } from '../lib/store.ts'
 import { type ConnectionState, connectShared, type LiveEvent } from './connection.ts'
 
 type Row = { id: string }
-type PageOf<Item> = { data: Item[]; next_cursor: string | null }
 
 /** A row from an event. `stays`: whether it still belongs in the list. */
 type Patch<Item> = { id: string; row: Item; stays: boolean }

@@ -1,5 +1,5 @@
 import { LinkButton } from '../ui/button.tsx'
-import { EmptyCard, Page } from '../ui/layout.tsx'
+import { EmptyCard, Page } from '../ui/page.tsx'
 
 export const NotFoundPage = () => (
   <Page title="Page not found">

@@ -1,4 +1,4 @@
-import type { Schemas } from '../api/types.ts'
+import type { Schemas } from '../api/queries.ts'
 import { DeviceError } from '../lib/device-error.ts'
 
 const problems: Readonly<Record<string, string>> = {

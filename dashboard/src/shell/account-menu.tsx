@@ -1,4 +1,4 @@
-import type { Schemas } from '../api/types.ts'
+import type { Schemas } from '../api/queries.ts'
 import { initials, shortAddress } from '../lib/mask.ts'
 import { useStore } from '../lib/store.ts'
 import { chooseTheme, type Theme, theme, themes } from '../lib/theme.ts'

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import type { Permission } from '../../../src/auth/permissions.ts'
-import { statusText } from '../lib/status-words.ts'
+import { statusText } from '../lib/words.ts'
 import { LinkButton } from '../ui/button.tsx'
-import { EmptyCard } from '../ui/layout.tsx'
+import { EmptyCard } from '../ui/page.tsx'
 import { useSession } from './session.tsx'
 
 /** A form for people who may submit it; for others, why it is missing and whom to ask. `action`: such as "make payments". */

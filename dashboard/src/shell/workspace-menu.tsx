@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { workspacesQuery } from '../api/queries.ts'
 import { initials } from '../lib/mask.ts'
-import { statusText } from '../lib/status-words.ts'
+import { statusText } from '../lib/words.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Menu, MenuItem } from '../ui/menu.tsx'
 import { useSession } from './session.tsx'

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { cx } from '../lib/class-names.ts'
 import { Icon, type IconName } from './icon.tsx'
@@ -99,4 +99,67 @@ export const IconButton = ({ icon, label, onClick }: { icon: IconName; label: st
   <button type="button" className="button button-quiet button-icon" aria-label={label} title={label} onClick={onClick}>
     <Icon name={icon} />
   </button>
+)
+
+const useCopy = (value: string): [copied: boolean, copy: () => void] => {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return undefined
+    const timer = setTimeout(() => setCopied(false), 1600)
+    return () => clearTimeout(timer)
+  }, [copied])
+  const copy = () => {
+    void navigator.clipboard.writeText(value).then(() => setCopied(true))
+  }
+  return [copied, copy]
+}
+
+/** An id or address that is copied by a click. */
+export const CopyText = ({ value, text = value, label }: { value: string; text?: string; label: string }) => {
+  const [copied, copy] = useCopy(value)
+  return (
+    <button type="button" className="copyable" onClick={copy} title={`Copy ${label}`} aria-label={`Copy ${label} ${value}`}>
+      <span>{text}</span>
+      <Icon name={copied ? 'check' : 'copy'} size={14} />
+      <span className="visually-hidden" role="status">
+        {copied ? 'Copied' : ''}
+      </span>
+    </button>
+  )
+}
+
+export const CopyButton = ({ value, children = 'Copy' }: { value: string; children?: string }) => {
+  const [copied, copy] = useCopy(value)
+  return (
+    <button type="button" className="button button-secondary button-small" onClick={copy}>
+      <Icon name={copied ? 'check' : 'copy'} size={15} />
+      {copied ? 'Copied' : children}
+      <span className="visually-hidden" role="status">
+        {copied ? 'Copied' : ''}
+      </span>
+    </button>
+  )
+}
+
+/** A secret that is shown once, so it must be easy to copy. */
+export const Secret = ({ value, label }: { value: string; label: string }) => (
+  <div className="row secret">
+    <code>
+      <span className="visually-hidden">{label}: </span>
+      <span data-secret>{value}</span>
+    </code>
+    <CopyButton value={value} />
+  </div>
+)
+
+export const CodeBlock = ({ code, label }: { code: string; label: string }) => (
+  <div className="stack-s">
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so a keyboard has to reach it */}
+    <section className="code-block" tabIndex={0} aria-label={label}>
+      {code}
+    </section>
+    <div className="row row-end">
+      <CopyButton value={code} />
+    </div>
+  </div>
 )

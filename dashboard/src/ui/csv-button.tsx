@@ -2,7 +2,7 @@ import { chosenWorkspace } from '../api/chosen-workspace.ts'
 import { reach, toApiError } from '../api/error.ts'
 import { saveFile } from '../lib/save-file.ts'
 import { Button } from './button.tsx'
-import { useChange } from './use-change.ts'
+import { useChange } from './form.tsx'
 
 type Props = { path: string; query: Readonly<Record<string, unknown>>; name: string }
 

@@ -1,7 +1,7 @@
-import { listWords } from '../lib/list-words.ts'
 import { moneyText, roundMoney, shortMoney } from '../lib/money.ts'
 import { dayLabel } from '../lib/time.ts'
-import { Table } from './table.tsx'
+import { listWords } from '../lib/words.ts'
+import { Table } from './listing.tsx'
 
 export type DayBar = { date: string; up: string; mark?: string }
 

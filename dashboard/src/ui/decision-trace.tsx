@@ -1,8 +1,8 @@
-import { now } from '../lib/clock.ts'
 import { type Decision, sourceWords, type TraceEntry, traceWords } from '../lib/decision-words.ts'
+import { now } from '../lib/time.ts'
 import { Icon, type IconName } from './icon.tsx'
 import { Meter } from './meter.tsx'
-import { Badge } from './values.tsx'
+import { Badge } from './page.tsx'
 
 const icons: Readonly<Record<TraceEntry['outcome'], IconName>> = { allow: 'check', require_approval: 'clock', deny: 'cross' }
 const outcomeWords: Readonly<Record<TraceEntry['outcome'], string>> = {

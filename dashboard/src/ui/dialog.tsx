@@ -2,9 +2,8 @@ import type { QueryKey } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { cx } from '../lib/class-names.ts'
 import { Button, IconButton } from './button.tsx'
-import { Failure } from './failure.tsx'
-import { Form } from './form.tsx'
-import { type Making, useChange } from './use-change.ts'
+import { Form, type Making, useChange } from './form.tsx'
+import { Failure } from './page.tsx'
 
 type DialogProps = {
   title: string

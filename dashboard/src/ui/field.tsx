@@ -1,8 +1,8 @@
 import { type ReactNode, useId } from 'react'
 import { cx } from '../lib/class-names.ts'
 import { groupDigits } from '../lib/money.ts'
-import { fieldError } from './failure.tsx'
 import { Icon } from './icon.tsx'
+import { fieldError } from './page.tsx'
 
 type FieldProps = { label: ReactNode; hint?: ReactNode; error?: string | undefined; optional?: boolean | undefined }
 

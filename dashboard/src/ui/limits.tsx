@@ -1,5 +1,5 @@
 import { type DuplicateAnswer, duplicateAnswers, type NewPayeeAnswer } from '../../../src/lib/policy-answers.ts'
-import type { Schemas } from '../api/types.ts'
+import type { Schemas } from '../api/queries.ts'
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
 import { answerOptions } from '../lib/answer-words.ts'
 import { editableMajor, moneyText, parseMajor, shortMoney, unreadableAmount } from '../lib/money.ts'

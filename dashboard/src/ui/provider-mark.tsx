@@ -1,4 +1,4 @@
-import type { Schemas } from '../api/types.ts'
+import type { Schemas } from '../api/queries.ts'
 import { maskSubject, shortAddress } from '../lib/mask.ts'
 import { Icon } from './icon.tsx'
 

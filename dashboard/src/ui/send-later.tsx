@@ -1,5 +1,4 @@
-import { now } from '../lib/clock.ts'
-import { fromLocalInput, localInput, pageZone, zoneWords } from '../lib/time.ts'
+import { fromLocalInput, localInput, now, pageZone, zoneWords } from '../lib/time.ts'
 import { ChoiceField, TextField } from './field.tsx'
 
 /** When money is to leave: `at` is the text of the field, in the workspace's time zone. */

@@ -1,5 +1,5 @@
-import { CopyButton } from '../ui/copy.tsx'
-import { Notice } from '../ui/layout.tsx'
+import { CopyButton } from '../ui/button.tsx'
+import { Notice } from '../ui/page.tsx'
 import { QrCode } from '../ui/qr-code.tsx'
 
 /** Links that open this page in a wallet's own browser, where a phone has the wallet as an app. */

@@ -1,14 +1,14 @@
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
-import type { Schemas } from '../../api/types.ts'
+import type { Schemas } from '../../api/queries.ts'
 import { shortAddress } from '../../lib/mask.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { ChoiceField } from '../../ui/field.tsx'
 import type { IconName } from '../../ui/icon.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
+import { Badge, Time } from '../../ui/page.tsx'
 import { identityName } from '../../ui/provider-mark.tsx'
-import { Badge, Time } from '../../ui/values.tsx'
 
 export type BeganHere = Schemas['BeganHere'] | null
 

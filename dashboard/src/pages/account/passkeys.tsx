@@ -1,17 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
-import { passkeysQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
+import { passkeysQuery, type Schemas } from '../../api/queries.ts'
 import { deviceName } from '../../lib/device-name.ts'
 import { createPasskey, hasPasskeys } from '../../passkey/passkey.ts'
 import { ConfirmButton, DialogButton, FormDialog } from '../../ui/dialog.tsx'
-import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Card, Empty, SkeletonRows } from '../../ui/layout.tsx'
+import { useChange } from '../../ui/form.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
-import { useChange } from '../../ui/use-change.ts'
-import { Time } from '../../ui/values.tsx'
+import { Card, Empty, Failure, SkeletonRows, Time } from '../../ui/page.tsx'
 
 const PasskeyRow = ({ passkey }: { passkey: Schemas['Passkey'] }) => (
   <Item

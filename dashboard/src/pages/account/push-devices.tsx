@@ -8,11 +8,9 @@ import { canPush, switchPushOff, switchPushOn } from '../../lib/push.ts'
 import { useStore } from '../../lib/store.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Failure } from '../../ui/failure.tsx'
-import { Card, Empty, Notice, TextNotice } from '../../ui/layout.tsx'
+import { useChange } from '../../ui/form.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
-import { useChange } from '../../ui/use-change.ts'
-import { Badge, Time } from '../../ui/values.tsx'
+import { Badge, Card, Empty, Failure, Notice, TextNotice, Time } from '../../ui/page.tsx'
 
 const outdates = ['push subscriptions']
 

@@ -1,7 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { rowsOf } from '../../api/every-page.ts'
 import {
   auditQuery,
   grantEventsQuery,
@@ -9,20 +8,19 @@ import {
   paymentsQuery,
   policiesMadeByQuery,
   refusalsQuery,
+  rowsOf,
+  type Schemas,
 } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { type Moment, type Part, timelineOf } from '../../lib/agent-moments.ts'
 import { plainWords } from '../../lib/field-words.ts'
 import { changesInAudit, changesInEvents, changeWords, type GrantChange } from '../../lib/grant-changes.ts'
-import { capitalized, listWords } from '../../lib/list-words.ts'
 import { moneyText, sumMinor } from '../../lib/money.ts'
+import { capitalized, listWords } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Failure } from '../../ui/failure.tsx'
-import { Card, SkeletonRows } from '../../ui/layout.tsx'
+import { Badge, Card, ExactTime, Failure, SkeletonRows, StatusBadge } from '../../ui/page.tsx'
 import { type Step, Steps } from '../../ui/steps.tsx'
-import { Badge, ExactTime, StatusBadge } from '../../ui/values.tsx'
 import { Raise } from '../payments/refused-page.tsx'
 
 /** A list that is read page by page, as the timeline's part of it. */

@@ -1,12 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ComponentProps } from 'react'
 import { api } from '../../api/client.ts'
-import { rowsOf } from '../../api/every-page.ts'
-import { grantsQuery, workspaceGrantsQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
+import { grantsQuery, rowsOf, type Schemas, workspaceGrantsQuery } from '../../api/queries.ts'
 import { useSession } from '../../shell/session.tsx'
 import { ConfirmButton } from '../../ui/dialog.tsx'
-import { Badge } from '../../ui/values.tsx'
+import { Badge } from '../../ui/page.tsx'
 
 type By = Schemas['Payment']['initiated_by']
 

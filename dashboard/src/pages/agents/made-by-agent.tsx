@@ -2,15 +2,12 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { api } from '../../api/client.ts'
-import { rowsOf } from '../../api/every-page.ts'
-import { madeByQuery, policiesMadeByQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
-import { countWords } from '../../lib/list-words.ts'
+import { madeByQuery, policiesMadeByQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { countWords } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { ConfirmButton } from '../../ui/dialog.tsx'
-import { Card } from '../../ui/layout.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
-import { Badge } from '../../ui/values.tsx'
+import { Badge, Card } from '../../ui/page.tsx'
 
 type Beneficiary = Schemas['Beneficiary']
 const mostShown = 5

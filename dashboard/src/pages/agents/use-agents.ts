@@ -1,8 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { rowsOf } from '../../api/every-page.ts'
-import { grantsQuery, workspaceGrantsQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
-import { now } from '../../lib/clock.ts'
+import { grantsQuery, rowsOf, type Schemas, workspaceGrantsQuery } from '../../api/queries.ts'
+import { now } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 
 /** What acts for someone in this workspace: a key, a connected agent or a device. */

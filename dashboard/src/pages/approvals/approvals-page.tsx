@@ -1,25 +1,30 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
-import { approvalsQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
+import { approvalsQuery, type Schemas } from '../../api/queries.ts'
 import { type Inbox, type InboxItem, useInbox } from '../../api/use-inbox.ts'
 import { usePeople } from '../../api/use-people.ts'
-import { cautionsOf, cautionWords, fitsBulk, isAnotherName, isOtherName } from '../../lib/approval-cautions.ts'
-import { approvalSubject, type Choice, subjectWords } from '../../lib/approval-subject.ts'
+import {
+  approvalSubject,
+  type Choice,
+  cautionsOf,
+  cautionWords,
+  fitsBulk,
+  isAnotherName,
+  isOtherName,
+  subjectWords,
+} from '../../lib/approval-subject.ts'
 import { cx } from '../../lib/class-names.ts'
-import { capitalized, countWords } from '../../lib/list-words.ts'
 import { shortMoney, sumMinor } from '../../lib/money.ts'
 import { requesterWords } from '../../lib/requester.ts'
 import { useShortcuts } from '../../lib/shortcuts.ts'
+import { capitalized, countWords } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { useOpenIn } from '../../shell/switch-workspace.ts'
 import { Button } from '../../ui/button.tsx'
-import { Failure } from '../../ui/failure.tsx'
-import { Card, Empty, Page, SkeletonRows } from '../../ui/layout.tsx'
 import { Listing, LiveRows, OldList, Rows } from '../../ui/listing.tsx'
+import { Amount, Badge, Card, Countdown, Empty, Failure, Page, SkeletonRows, StatusBadge, Time } from '../../ui/page.tsx'
 import { SelectionBar, useSelection } from '../../ui/selection.tsx'
-import { Amount, Badge, Countdown, StatusBadge, Time } from '../../ui/values.tsx'
 import { FrozenBadge } from '../agents/freeze-agent.tsx'
 import { DecideDialog } from './decide-dialog.tsx'
 

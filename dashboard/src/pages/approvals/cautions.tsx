@@ -1,7 +1,7 @@
-import type { Schemas } from '../../api/types.ts'
-import { type Caution, cautionsOf } from '../../lib/approval-cautions.ts'
+import type { Schemas } from '../../api/queries.ts'
+import { type Caution, cautionsOf } from '../../lib/approval-subject.ts'
 import { moneyText, multipleOf } from '../../lib/money.ts'
-import { TextNotice } from '../../ui/layout.tsx'
+import { TextNotice } from '../../ui/page.tsx'
 import { DecisionWarnings } from '../payments/decision-warnings.tsx'
 
 const MayHaveBeenSent = ({ count }: { count: number }) => (

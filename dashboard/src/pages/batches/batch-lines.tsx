@@ -1,14 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { isolatedText } from '../../api/isolate.ts'
-import { batchLinesQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
-import { countWords } from '../../lib/list-words.ts'
+import { batchLinesQuery, type Schemas } from '../../api/queries.ts'
 import { compareMinor, sumMinor } from '../../lib/money.ts'
-import { Failure } from '../../ui/failure.tsx'
-import { Card, Notice, SkeletonRows, TextNotice } from '../../ui/layout.tsx'
-import { Table } from '../../ui/table.tsx'
-import { Amount, Badge } from '../../ui/values.tsx'
+import { countWords } from '../../lib/words.ts'
+import { Table } from '../../ui/listing.tsx'
+import { Amount, Badge, Card, Failure, Notice, SkeletonRows, TextNotice } from '../../ui/page.tsx'
 
 const hash = async (...parts: readonly Uint8Array[]): Promise<Uint8Array> => {
   const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))

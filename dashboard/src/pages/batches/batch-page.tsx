@@ -1,23 +1,27 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/client.ts'
-import { approvalQuery, batchPaymentsQuery, batchQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
+import { approvalQuery, batchPaymentsQuery, batchQuery, type Schemas } from '../../api/queries.ts'
 import { usePeople } from '../../api/use-people.ts'
 import { useDebounced } from '../../lib/debounced.ts'
 import { failureWords } from '../../lib/failure-words.ts'
-import { capitalized, countWords, listWords } from '../../lib/list-words.ts'
-import { isPaymentStatus, type PaymentStatus, statusCount, statusText } from '../../lib/status-words.ts'
+import {
+  capitalized,
+  countWords,
+  isPaymentStatus,
+  listWords,
+  type PaymentStatus,
+  statusCount,
+  statusText,
+} from '../../lib/words.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
-import { LinkButton } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
+import { CopyButton, LinkButton } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { ConfirmButton } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { Card, Empty, Facts, Page } from '../../ui/layout.tsx'
 import { Item, List } from '../../ui/listing.tsx'
-import { Amount, ExactTime, StatusBadge } from '../../ui/values.tsx'
+import { Amount, Card, Empty, ExactTime, Facts, Page, StatusBadge } from '../../ui/page.tsx'
 import { Requester } from '../payments/requester.tsx'
 
 type Batch = Schemas['PaymentBatch']

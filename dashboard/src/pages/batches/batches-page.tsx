@@ -2,13 +2,12 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { batchesQuery } from '../../api/queries.ts'
 import { useDebounced } from '../../lib/debounced.ts'
 import { useFilters } from '../../lib/filters.ts'
-import { countWords } from '../../lib/list-words.ts'
+import { countWords } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { NewLink } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Empty, Page } from '../../ui/layout.tsx'
 import { Item, List } from '../../ui/listing.tsx'
-import { Amount, StatusBadge, Time } from '../../ui/values.tsx'
+import { Amount, Empty, Page, StatusBadge, Time } from '../../ui/page.tsx'
 
 export const BatchesPage = () => {
   const { can } = useSession()

@@ -4,8 +4,8 @@ import { moneyText } from '../../lib/money.ts'
 import { type ListColumn, leftOut, listProblem, type PaymentList, understood, withMeaning } from '../../lib/payment-list.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Card, Notice } from '../../ui/layout.tsx'
-import { Table } from '../../ui/table.tsx'
+import { Table } from '../../ui/listing.tsx'
+import { Card, Notice } from '../../ui/page.tsx'
 
 type Item = Awaited<ReturnType<typeof understood>>[number]
 type Props = { list: PaymentList; onChange: (list: PaymentList) => void }

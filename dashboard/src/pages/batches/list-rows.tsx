@@ -1,10 +1,10 @@
 import { useState } from 'react'
 import type { RowFault } from '../../../../client/src/list-faults.ts'
-import { countWords } from '../../lib/list-words.ts'
 import { fieldName, type ListRow, type PaymentList } from '../../lib/payment-list.ts'
+import { countWords } from '../../lib/words.ts'
 import { Button } from '../../ui/button.tsx'
-import { Card } from '../../ui/layout.tsx'
-import { Table } from '../../ui/table.tsx'
+import { Table } from '../../ui/listing.tsx'
+import { Card } from '../../ui/page.tsx'
 
 type Props = {
   list: PaymentList

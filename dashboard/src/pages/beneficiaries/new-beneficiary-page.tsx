@@ -1,18 +1,16 @@
 import { Link, useLocation, useSearchParams } from 'wouter'
 import { hasAccounts, phoneRail } from '../../../../src/lib/rail-names.ts'
 import { api } from '../../api/client.ts'
-import type { Schemas } from '../../api/types.ts'
+import type { Schemas } from '../../api/queries.ts'
 import { useBanks } from '../../api/use-banks.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { type RailName, railFacts, railOptions } from '../../lib/rails.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Failure } from '../../ui/failure.tsx'
 import { CheckField, ChoiceField, fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
-import { FormCard } from '../../ui/form.tsx'
-import { Notice, Page } from '../../ui/layout.tsx'
-import { useChange } from '../../ui/use-change.ts'
+import { FormCard, useChange } from '../../ui/form.tsx'
+import { Failure, Notice, Page } from '../../ui/page.tsx'
 
 export const NewBeneficiaryPage = () => (
   <Page title="Add beneficiary" back={{ href: '/beneficiaries', label: 'Beneficiaries' }}>

@@ -4,24 +4,20 @@ import { Link, useSearchParams } from 'wouter'
 import type { Permission } from '../../../../src/auth/permissions.ts'
 import { api } from '../../api/client.ts'
 import { hasCode } from '../../api/error.ts'
-import { authorizationQuery } from '../../api/queries.ts'
-import type { Body, Schemas } from '../../api/types.ts'
-import { now } from '../../lib/clock.ts'
+import { authorizationQuery, type Body, type Schemas } from '../../api/queries.ts'
 import { controlsWords } from '../../lib/controls-words.ts'
-import { capitalized, countWords } from '../../lib/list-words.ts'
 import { isPowerful, wordsOfPermission } from '../../lib/permission-words.ts'
-import { fullTime } from '../../lib/time.ts'
+import { fullTime, now } from '../../lib/time.ts'
 import { useTitle } from '../../lib/title.ts'
+import { capitalized, countWords } from '../../lib/words.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { useSignOut } from '../../shell/sign-out.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Failure, fieldError } from '../../ui/failure.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Empty, Facts, Notice, SkeletonText, TextNotice } from '../../ui/layout.tsx'
 import {
   accessLifetimes,
   type Controls,
@@ -31,7 +27,7 @@ import {
   SpendChoice,
   spendingWords,
 } from '../../ui/limits.tsx'
-import { Badge } from '../../ui/values.tsx'
+import { Badge, Empty, Facts, Failure, fieldError, Notice, SkeletonText, TextNotice } from '../../ui/page.tsx'
 import { PermissionChecks } from '../developers/permission-checks.tsx'
 
 type Authorization = Schemas['OAuthAuthorization']

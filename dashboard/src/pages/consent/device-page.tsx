@@ -6,10 +6,9 @@ import { deviceQuery } from '../../api/queries.ts'
 import { useTitle } from '../../lib/title.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
 import { Submit } from '../../ui/button.tsx'
-import { Failure } from '../../ui/failure.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
-import { TextNotice } from '../../ui/layout.tsx'
+import { Failure, TextNotice } from '../../ui/page.tsx'
 import { Consent } from './consent.tsx'
 
 const outcomes: Readonly<Record<string, { title: string; text: string }>> = {

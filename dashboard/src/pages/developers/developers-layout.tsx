@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
-import { Page } from '../../ui/layout.tsx'
+import { Page } from '../../ui/page.tsx'
 
 const tabs = [
   { href: '/developers', label: 'API keys' },

@@ -3,16 +3,13 @@ import { useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { api } from '../../api/client.ts'
 import { hasCode } from '../../api/error.ts'
-import { rowsOf } from '../../api/every-page.ts'
-import { apiKeysQuery, grantQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
+import { apiKeysQuery, grantQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { DialogButton, FormDialog } from '../../ui/dialog.tsx'
-import { Failure } from '../../ui/failure.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { EmptyCard, Page, SkeletonCard } from '../../ui/layout.tsx'
+import { useChange } from '../../ui/form.tsx'
 import {
   type Controls,
   type ControlsDraft,
@@ -21,7 +18,7 @@ import {
   draftOfControls,
   raisedLimits,
 } from '../../ui/limits.tsx'
-import { useChange } from '../../ui/use-change.ts'
+import { EmptyCard, Failure, Page, SkeletonCard } from '../../ui/page.tsx'
 import { MemberGrantPage } from '../workspace/member-grant-page.tsx'
 import { GrantActions, GrantUsage, GrantView } from './grant-view.tsx'
 import { SecretDialog } from './secret-dialog.tsx'

@@ -1,7 +1,7 @@
 import { permissions as order, type Permission } from '../../../../src/auth/permissions.ts'
 import { isPowerful, wordsOfPermission } from '../../lib/permission-words.ts'
 import { CheckField } from '../../ui/field.tsx'
-import { Badge } from '../../ui/values.tsx'
+import { Badge } from '../../ui/page.tsx'
 
 /** Permissions in words, in one order everywhere; those that move money or change rules marked. */
 export const PermissionChecks = ({

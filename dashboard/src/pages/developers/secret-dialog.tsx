@@ -1,11 +1,9 @@
 import { api } from '../../api/client.ts'
-import type { Answer } from '../../api/types.ts'
-import { Button } from '../../ui/button.tsx'
-import { CodeBlock, Secret } from '../../ui/copy.tsx'
+import type { Answer } from '../../api/queries.ts'
+import { Button, CodeBlock, Secret } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Failure } from '../../ui/failure.tsx'
-import { TextNotice } from '../../ui/layout.tsx'
-import { useChange } from '../../ui/use-change.ts'
+import { useChange } from '../../ui/form.tsx'
+import { Failure, TextNotice } from '../../ui/page.tsx'
 
 type MadeKey = Answer<'/v1/accounts/me/api-keys', 'post'>
 

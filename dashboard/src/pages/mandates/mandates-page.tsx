@@ -1,13 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { mandatesQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
+import { mandatesQuery, type Schemas } from '../../api/queries.ts'
 import { moneyText, shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { NewLink } from '../../ui/button.tsx'
-import { Empty, Page } from '../../ui/layout.tsx'
 import { Item, List } from '../../ui/listing.tsx'
 import { Meter } from '../../ui/meter.tsx'
-import { StatusBadge, Time } from '../../ui/values.tsx'
+import { Empty, Page, StatusBadge, Time } from '../../ui/page.tsx'
 
 const Row = ({ mandate, currency }: { mandate: Schemas['IntentMandate']; currency: string }) => (
   <Item

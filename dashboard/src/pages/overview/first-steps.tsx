@@ -6,10 +6,9 @@ import { cx } from '../../lib/class-names.ts'
 import { shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Failure } from '../../ui/failure.tsx'
+import { useChange } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Card } from '../../ui/layout.tsx'
-import { useChange } from '../../ui/use-change.ts'
+import { Card, Failure } from '../../ui/page.tsx'
 import { recentPayments } from './recent-payments.tsx'
 
 type Step = { title: string; text: string; done: boolean; action: ReactNode }

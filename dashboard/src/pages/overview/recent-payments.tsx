@@ -3,8 +3,8 @@ import { Link } from 'wouter'
 import { paymentsQuery } from '../../api/queries.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
-import { Card, Empty } from '../../ui/layout.tsx'
 import { Listing } from '../../ui/listing.tsx'
+import { Card, Empty } from '../../ui/page.tsx'
 import { PaymentsTable } from '../payments/payments-table.tsx'
 
 export const recentPayments = 8

@@ -1,10 +1,9 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import type { Schemas } from '../../api/types.ts'
+import type { Schemas } from '../../api/queries.ts'
 import { moneyText } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
-import { TextNotice } from '../../ui/layout.tsx'
-import { Time } from '../../ui/values.tsx'
+import { TextNotice, Time } from '../../ui/page.tsx'
 
 type Warning = Schemas['Decision']['warnings'][number]
 type Words = { title: string; text: ReactNode }

@@ -7,9 +7,8 @@ import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Brand } from '../../shell/single-page.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Facts, Page } from '../../ui/layout.tsx'
-import { useChange } from '../../ui/use-change.ts'
-import { Amount, ExactTime, StatusBadge } from '../../ui/values.tsx'
+import { useChange } from '../../ui/form.tsx'
+import { Amount, ExactTime, Facts, Page, StatusBadge } from '../../ui/page.tsx'
 
 /** The receipt with its decision and signatures, which can be verified without the service. */
 const saveJson = (name: string, content: unknown): void =>

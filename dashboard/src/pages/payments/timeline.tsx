@@ -1,13 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { approvalQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
+import { approvalQuery, type Schemas } from '../../api/queries.ts'
 import { failureWords } from '../../lib/failure-words.ts'
-import { countWords } from '../../lib/list-words.ts'
 import { shortAddress } from '../../lib/mask.ts'
 import { providerOf } from '../../lib/rails.ts'
+import { countWords } from '../../lib/words.ts'
+import { Countdown, ExactTime, Time } from '../../ui/page.tsx'
 import { type Step, Steps } from '../../ui/steps.tsx'
-import { Countdown, ExactTime, Time } from '../../ui/values.tsx'
 
 type Payment = Schemas['Payment']
 type Approval = Schemas['Approval']

@@ -1,12 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { rowsOf } from '../../api/every-page.ts'
-import { policiesQuery } from '../../api/queries.ts'
+import { policiesQuery, rowsOf } from '../../api/queries.ts'
 import { useBeneficiaryNames } from '../../api/use-beneficiaries.ts'
 import { policySentence } from '../../lib/policy-sentence.ts'
 import { useSession } from '../../shell/session.tsx'
 import { NewLink } from '../../ui/button.tsx'
-import { Empty, Page } from '../../ui/layout.tsx'
 import { Item, List } from '../../ui/listing.tsx'
+import { Empty, Page } from '../../ui/page.tsx'
 
 export const PoliciesPage = () => {
   const { can, currency } = useSession()

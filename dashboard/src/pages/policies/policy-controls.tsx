@@ -8,7 +8,7 @@ import {
   payeeVerificationAnswers,
 } from '../../../../src/lib/policy-answers.ts'
 import type { PolicyWire, PolicyWireField } from '../../../../src/policy/fields.ts'
-import type { Schemas } from '../../api/types.ts'
+import type { Schemas } from '../../api/queries.ts'
 import type { Beneficiaries } from '../../api/use-beneficiaries.ts'
 import { answerOptions } from '../../lib/answer-words.ts'
 import { useDraft } from '../../lib/drafts.ts'

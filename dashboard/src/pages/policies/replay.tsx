@@ -1,13 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { api } from '../../api/client.ts'
-import type { Body, Schemas } from '../../api/types.ts'
+import type { Body, Schemas } from '../../api/queries.ts'
 import { useDebounced } from '../../lib/debounced.ts'
-import { countWords } from '../../lib/list-words.ts'
+import { countWords } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Failure } from '../../ui/failure.tsx'
-import { Card, SkeletonText } from '../../ui/layout.tsx'
-import { Amount, Badge, Time } from '../../ui/values.tsx'
+import { Amount, Badge, Card, Failure, SkeletonText, Time } from '../../ui/page.tsx'
 
 type Terms = NonNullable<Body<'/v1/spending-policies/simulate', 'post'>['policy']>
 

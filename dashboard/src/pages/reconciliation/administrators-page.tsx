@@ -4,7 +4,7 @@ import { adviceFor } from '../../api/advice.ts'
 import { hasCode } from '../../api/error.ts'
 import { suspenseQuery } from '../../api/queries.ts'
 import { LinkButton } from '../../ui/button.tsx'
-import { EmptyCard, Page } from '../../ui/layout.tsx'
+import { EmptyCard, Page } from '../../ui/page.tsx'
 
 /** For administrators of the service; others are told so. */
 export const AdministratorsPage = (props: ComponentProps<typeof Page>) => {

@@ -3,7 +3,7 @@ import { api } from '../../api/client.ts'
 import { shortMoney } from '../../lib/money.ts'
 import { Confirm, FormDialog } from '../../ui/dialog.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
-import { useChange } from '../../ui/use-change.ts'
+import { useChange } from '../../ui/form.tsx'
 import { type Difference, evidenceOf, type Said, type UnknownPayment } from './unknown.ts'
 
 export type OfferedOutcome = NonNullable<Difference['offered_outcome']>

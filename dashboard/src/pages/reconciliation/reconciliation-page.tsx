@@ -1,18 +1,21 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { providerLabel } from '../../../../src/rails/texts.ts'
-import { rowsOf } from '../../api/every-page.ts'
-import { differencesQuery, reconciliationsQuery, suspenseQuery, trialBalanceQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
-import { countWords } from '../../lib/list-words.ts'
+import {
+  differencesQuery,
+  reconciliationsQuery,
+  rowsOf,
+  type Schemas,
+  suspenseQuery,
+  trialBalanceQuery,
+} from '../../api/queries.ts'
 import { moneyText, sumMinor } from '../../lib/money.ts'
+import { countWords } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Failure } from '../../ui/failure.tsx'
-import { Card, Empty, Facts, SkeletonRows } from '../../ui/layout.tsx'
 import { Item, List, Listing } from '../../ui/listing.tsx'
+import { Card, Empty, ExactTime, Facts, Failure, SkeletonRows } from '../../ui/page.tsx'
 import { SelectionBar, useSelection } from '../../ui/selection.tsx'
-import { ExactTime } from '../../ui/values.tsx'
 import { AdministratorsPage } from './administrators-page.tsx'
 import { ItemRow, mostAtOnce, Resolve } from './open-items.tsx'
 import { type OpenItem, openItems } from './unknown.ts'

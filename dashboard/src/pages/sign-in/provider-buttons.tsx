@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { reach, toApiError } from '../../api/error.ts'
 import { isIdentitySimulated } from '../../lib/sandbox.ts'
 import { WayButton } from '../../ui/button.tsx'
-import { Failure } from '../../ui/failure.tsx'
+import { Failure } from '../../ui/page.tsx'
 import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
 
 const providers = ['google', 'github'] as const

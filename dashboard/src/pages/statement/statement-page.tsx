@@ -1,19 +1,15 @@
 import { type UseInfiniteQueryResult, useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import { statementQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
-import { now } from '../../lib/clock.ts'
+import { type Schemas, statementQuery } from '../../api/queries.ts'
 import { useFilters } from '../../lib/filters.ts'
-import { dayLabel, localDate, zoneWords } from '../../lib/time.ts'
+import { dayLabel, localDate, now, zoneWords } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
 import { Field } from '../../ui/field.tsx'
-import { Card, Empty, Facts, MaybeLink, Page } from '../../ui/layout.tsx'
-import { Loading, More } from '../../ui/listing.tsx'
-import { Table } from '../../ui/table.tsx'
-import { Amount, ExactTime } from '../../ui/values.tsx'
+import { Loading, More, Table } from '../../ui/listing.tsx'
+import { Amount, Card, Empty, ExactTime, Facts, MaybeLink, Page } from '../../ui/page.tsx'
 
 type Type = Schemas['StatementEntry']['type']
 type Entry = Schemas['WorkspaceStatementEntry'] & { balance_after_minor?: string }

@@ -8,13 +8,10 @@ import { moneyText, parseMajor, shortMoney } from '../../lib/money.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Failure } from '../../ui/failure.tsx'
 import { fieldsOf, MoneyField, TextField } from '../../ui/field.tsx'
-import { FormCard } from '../../ui/form.tsx'
-import { Card, Empty, Page } from '../../ui/layout.tsx'
+import { FormCard, useChange } from '../../ui/form.tsx'
 import { Item, List } from '../../ui/listing.tsx'
-import { useChange } from '../../ui/use-change.ts'
-import { Amount, Time } from '../../ui/values.tsx'
+import { Amount, Card, Empty, Failure, Page, Time } from '../../ui/page.tsx'
 
 const quick = ['500', '1000', '5000', '10000']
 

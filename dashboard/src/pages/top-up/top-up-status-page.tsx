@@ -1,17 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
-import { topupQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
+import { type Schemas, topupQuery } from '../../api/queries.ts'
 import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
-import { useNow } from '../../lib/clock.ts'
 import { failureFix } from '../../lib/failure-words.ts'
 import { moneyText } from '../../lib/money.ts'
+import { useNow } from '../../lib/time.ts'
 import { LoadState } from '../../shell/load-failure.tsx'
 import { useSession } from '../../shell/session.tsx'
-import { LinkButton } from '../../ui/button.tsx'
-import { CopyButton, CopyText } from '../../ui/copy.tsx'
-import { Card, Empty, Facts, Page, TextNotice } from '../../ui/layout.tsx'
+import { CopyButton, CopyText, LinkButton } from '../../ui/button.tsx'
+import { Amount, Card, Empty, ExactTime, Facts, Page, StatusBadge, TextNotice } from '../../ui/page.tsx'
 import { QrCode } from '../../ui/qr-code.tsx'
-import { Amount, ExactTime, StatusBadge } from '../../ui/values.tsx'
 
 type TopUp = Schemas['Topup']
 

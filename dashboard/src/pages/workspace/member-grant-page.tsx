@@ -1,13 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { api } from '../../api/client.ts'
-import { rowsOf } from '../../api/every-page.ts'
-import { workspaceGrantsQuery } from '../../api/queries.ts'
-import type { Schemas } from '../../api/types.ts'
+import { rowsOf, type Schemas, workspaceGrantsQuery } from '../../api/queries.ts'
 import { usePeople } from '../../api/use-people.ts'
-import { capitalized } from '../../lib/list-words.ts'
-import { Failure } from '../../ui/failure.tsx'
-import { Notice, Page, SkeletonCard } from '../../ui/layout.tsx'
+import { capitalized } from '../../lib/words.ts'
+import { Failure, Notice, Page, SkeletonCard } from '../../ui/page.tsx'
 import { GrantActions, GrantView, RevokeButton } from '../developers/grant-view.tsx'
 
 const back = { href: '/agents', label: 'Agents' }

@@ -2,9 +2,8 @@ import { api } from '../../api/client.ts'
 import { useFields } from '../../lib/drafts.ts'
 import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
 import { fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
-import { FormCard } from '../../ui/form.tsx'
-import { Page } from '../../ui/layout.tsx'
-import { useChange } from '../../ui/use-change.ts'
+import { FormCard, useChange } from '../../ui/form.tsx'
+import { Page } from '../../ui/page.tsx'
 import { timeZoneOptions } from './settings.tsx'
 
 export const NewWorkspacePage = () => {

@@ -1,4 +1,4 @@
-import type { Schemas } from '../../api/types.ts'
+import type { Schemas } from '../../api/queries.ts'
 import type { Choice } from '../../ui/field.tsx'
 
 export type Role = Schemas['Member']['role']

@@ -1,14 +1,12 @@
 import { api } from '../../api/client.ts'
 import { workspaceQuery } from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
-import { statusText } from '../../lib/status-words.ts'
+import { statusText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { CopyText } from '../../ui/copy.tsx'
+import { CopyText } from '../../ui/button.tsx'
 import { fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
-import { FormCard } from '../../ui/form.tsx'
-import { Card, Facts } from '../../ui/layout.tsx'
-import { useChange } from '../../ui/use-change.ts'
-import { StatusBadge } from '../../ui/values.tsx'
+import { FormCard, useChange } from '../../ui/form.tsx'
+import { Card, Facts, StatusBadge } from '../../ui/page.tsx'
 
 export const timeZoneOptions = (current: string) =>
   [...new Set([current, ...Intl.supportedValuesOf('timeZone')])].map((zone) => ({

@@ -1,7 +1,15 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { adviceFor, messageOf, pageFor } from '../api/advice.ts'
+import { ApiError } from '../api/error.ts'
 import { cx } from '../lib/class-names.ts'
+import { DeviceError } from '../lib/device-error.ts'
+import { plainWords } from '../lib/field-words.ts'
+import { majorText } from '../lib/money.ts'
+import { fullTime, remainingText, shortTime, useNow } from '../lib/time.ts'
 import { useTitle } from '../lib/title.ts'
+import { capitalized, type PaymentStatus, statusText } from '../lib/words.ts'
+import { Button, CopyText } from './button.tsx'
 import { Icon, type IconName } from './icon.tsx'
 
 type PageHeaderProps = {
@@ -155,3 +163,129 @@ export const SkeletonText = ({ width = '60%', height = 14 }: { width?: string; h
     style={{ width, height: `${height}px`, display: 'inline-block', verticalAlign: 'middle' }}
   />
 )
+
+/** What went wrong, what to do about it, and the request ID for support. */
+export const Failure = ({ error, onRetry }: { error: unknown; onRetry?: () => void }) => {
+  if (!error) return null
+  const requestId = error instanceof ApiError ? error.requestId : null
+  const page = pageFor(error)
+  return (
+    <Notice tone="bad" title={plainWords(messageOf(error))} live>
+      {!(error instanceof DeviceError) && (
+        <p className="quiet">
+          {adviceFor(error)} {page && <Link href={page.path}>{page.label}</Link>}
+        </p>
+      )}
+      {requestId && (
+        <p className="small quiet">
+          <CopyText value={requestId} text="Copy request ID for support" label="request ID" />
+        </p>
+      )}
+      {onRetry && (
+        <p style={{ marginTop: '8px' }}>
+          <Button size="small" onClick={onRetry}>
+            Try again
+          </Button>
+        </p>
+      )}
+    </Notice>
+  )
+}
+
+/** What a 400 says about one field, for the field itself. */
+export const fieldError = (error: unknown, path: string): string | undefined =>
+  sentenceOf(
+    error instanceof ApiError
+      ? error.fields.find((field) => field.path === path || field.path.startsWith(`${path}.`))?.message
+      : undefined,
+  )
+
+/** "must not be more than daily_limit_minor" → "Must not be more than the daily limit". */
+const sentenceOf = (message: string | undefined): string | undefined => message && capitalized(plainWords(message))
+
+type AmountProps = {
+  minor: string
+  currency: string
+  size?: 'normal' | 'medium' | 'big' | 'hero'
+  /** A change of a balance: shown with its sign. */
+  signed?: boolean
+  /** In the colour of income. Money that is only returned is not income. */
+  gain?: boolean
+}
+
+/** An amount never stands without its currency. */
+export const Amount = ({ minor, currency, size = 'normal', signed = false, gain = signed }: AmountProps) => {
+  const plus = signed && !minor.startsWith('-') && minor !== '0'
+  return (
+    <span className={cx('amount', size !== 'normal' && `amount-${size}`, plus && gain && 'good-text')}>
+      <span className="amount-currency">{currency}</span>
+      {plus && '+'}
+      {majorText(minor)}
+    </span>
+  )
+}
+
+const paymentTones: Readonly<Record<PaymentStatus, Tone>> = {
+  scheduled: 'info',
+  pending_approval: 'warn',
+  processing: 'info',
+  succeeded: 'good',
+  failed: 'bad',
+  unknown: 'warn',
+  rejected: 'bad',
+  cancelled: 'plain',
+  expired: 'plain',
+  returned: 'warn',
+}
+
+const tones: Readonly<Record<string, Tone>> = {
+  ...paymentTones,
+  pending: 'warn',
+  approved: 'good',
+  completed: 'good',
+  active: 'good',
+  frozen: 'info',
+  suspended: 'warn',
+  invited: 'info',
+}
+
+export const StatusBadge = ({ status }: { status: string }) => <Badge tone={tones[status] ?? 'plain'}>{statusText(status)}</Badge>
+
+export const Badge = ({ tone = 'plain', dot = true, children }: { tone?: Tone; dot?: boolean; children: string }) => (
+  <span className={cx('badge', dot && 'badge-dot', `tone-${tone}`)}>{children}</span>
+)
+
+type TimeProps = {
+  at: string | null | undefined
+  /** What is said before it. */
+  before?: string
+  /** What is said where there is none. */
+  none?: string
+}
+
+/** Near times in words, kept current; the exact one on hover. */
+export const Time = ({ at, before, none }: TimeProps) => {
+  useNow(30_000)
+  if (!at) return none
+  return (
+    <>
+      {before}
+      <time dateTime={at} title={fullTime(at)} className="nowrap">
+        {shortTime(at)}
+      </time>
+    </>
+  )
+}
+
+export const ExactTime = ({ at }: { at: string }) => <time dateTime={at}>{fullTime(at)}</time>
+
+/** Counts down in place. It is not a live region, so a screen reader does not announce every second. */
+export const Countdown = ({ to, over = 'Expired', suffix = '' }: { to: string; over?: string; suffix?: string }) => {
+  const time = useNow(1000)
+  const left = Date.parse(to) - time
+  return (
+    <time dateTime={to} title={fullTime(to)} className="nowrap">
+      {left > 0 ? remainingText(left) + suffix : over}
+    </time>
+  )
+}

@@ -1,1 +1,0 @@
-export type { Answer, Body, Schemas } from '../../../client/src/route-types.ts'
