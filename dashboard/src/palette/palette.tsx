@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Fragment, useEffect, useId, useRef, useState } from 'react'
+import { Fragment, useEffect, useId, useState } from 'react'
 import { useLocation } from 'wouter'
 import { grantsQuery, paymentsQuery, policiesQuery, rowsOf, workspacesQuery } from '../api/queries.ts'
 import { useBeneficiaries } from '../api/use-beneficiaries.ts'
@@ -12,6 +12,7 @@ import { statusText } from '../lib/words.ts'
 import { useNav } from '../shell/nav-items.ts'
 import { useSession } from '../shell/session.tsx'
 import { useSwitchWorkspace } from '../shell/switch-workspace.ts'
+import { Modal } from '../ui/dialog.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
 
 type Entry = {
@@ -143,7 +144,6 @@ const perGroup = 5
 
 /** Search and commands: a combobox over a list, so that the focus stays in the field. */
 export const Palette = ({ onClose }: { onClose: () => void }) => {
-  const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)
@@ -155,13 +155,6 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
   const index = Math.min(at, Math.max(0, results.length - 1))
   const chosen = results[index]
 
-  useEffect(() => {
-    const opener = document.activeElement
-    dialog.current?.showModal()
-    return () => {
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
-    }
-  }, [])
   useEffect(() => {
     if (chosen) document.getElementById(`${id}-${chosen.key}`)?.scrollIntoView({ block: 'nearest' })
   }, [chosen, id])
@@ -179,18 +172,7 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
     event.preventDefault()
   }
   return (
-    <dialog
-      ref={dialog}
-      className="dialog palette"
-      aria-label="Search"
-      onCancel={(event) => {
-        event.preventDefault()
-        onClose()
-      }}
-      onMouseDown={(event) => {
-        if (event.target === dialog.current) onClose()
-      }}
-    >
+    <Modal className="palette" aria-label="Search" onClose={onClose} first={(dialog) => dialog.querySelector('input') ?? dialog}>
       <div className="palette-field">
         <Icon name="search" />
         <input
@@ -242,6 +224,6 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
           Nothing found for “{text.trim()}”
         </p>
       )}
-    </dialog>
+    </Modal>
   )
 }

@@ -30,12 +30,6 @@ export const createPasskey = async (options: Schemas['PasskeyOptions']): Promise
   }
 }
 
-const base64url = (bytes: ArrayBuffer): string =>
-  btoa(String.fromCharCode(...new Uint8Array(bytes)))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
-
 /** Asks the device to sign a challenge of the service with one of the named passkeys. */
 export const answerWithPasskey = async (optionsJSON: Schemas['ProofOptions']): Promise<Schemas['PasskeyAssertion']> => {
   try {
@@ -51,7 +45,8 @@ export const signWithPasskey = async (
   message: string,
   passkeys: readonly Pick<Schemas['Passkey'], 'credential_id'>[],
 ): Promise<Schemas['PasskeyAssertion']> => {
-  const challenge = base64url(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(message)))
+  const { bufferToBase64URLString } = await webauthn()
+  const challenge = bufferToBase64URLString(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(message)))
   return answerWithPasskey({
     challenge,
     rpId: location.hostname,

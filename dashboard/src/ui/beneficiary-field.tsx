@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Beneficiaries } from '../api/use-beneficiaries.ts'
-import { Field, SelectField } from './field.tsx'
+import { SelectField, TextField } from './field.tsx'
 
 type Props = {
   beneficiaries: Beneficiaries
@@ -39,7 +39,7 @@ export const BeneficiaryField = ({ beneficiaries, value, onChange, none, label =
 }
 
 /** The service searches as one types; the suggestions are the browser's own, so the keyboard works as everywhere. */
-const SearchField = ({ beneficiaries, value, onChange, none, hint, autoFocus = false, ...field }: Props & { label: string }) => {
+const SearchField = ({ beneficiaries, value, onChange, none, hint, ...field }: Props & { label: string }) => {
   const { all, search, nameOf, isPending } = beneficiaries
   const [typed, setTyped] = useState<string | null>(null)
   const shown = typed ?? (value === '' || isPending ? '' : nameOf(value))
@@ -50,33 +50,17 @@ const SearchField = ({ beneficiaries, value, onChange, none, hint, autoFocus = f
     onChange(match?.id ?? '')
   }
   return (
-    <Field hint={hint ?? 'Type a part of the name'} {...field}>
-      {(wiring) => (
-        <>
-          <input
-            {...wiring}
-            className="input"
-            list={`${wiring.id}-names`}
-            value={shown}
-            placeholder={none}
-            autoComplete="off"
-            // biome-ignore lint/a11y/noAutofocus: the first field of a page that was opened to fill it in
-            autoFocus={autoFocus}
-            onChange={(event) => type(event.target.value)}
-            onBlur={() => {
-              // A text that names no one leaves nothing chosen.
-              if (value === '') setTyped(null)
-            }}
-          />
-          <datalist id={`${wiring.id}-names`}>
-            {all
-              .filter(({ status }) => status === 'active')
-              .map(({ id, display_name }) => (
-                <option key={id} value={display_name} />
-              ))}
-          </datalist>
-        </>
-      )}
-    </Field>
+    <TextField
+      hint={hint ?? 'Type a part of the name'}
+      {...field}
+      value={shown}
+      placeholder={none}
+      suggestions={[...new Set(all.filter(({ status }) => status === 'active').map(({ display_name: name }) => name))]}
+      onChange={type}
+      onBlur={() => {
+        // A text that names no one leaves nothing chosen.
+        if (value === '') setTyped(null)
+      }}
+    />
   )
 }

@@ -85,6 +85,13 @@ export const WayButton = ({ mark, disabled = false, busy = false, onClick, child
   </button>
 )
 
+/** One of a few that is on or off. */
+export const ToggleChip = ({ on, onClick, children }: { on: boolean; onClick: () => void; children: string }) => (
+  <button type="button" className="chip chip-button" aria-pressed={on} onClick={onClick}>
+    {children}
+  </button>
+)
+
 /** What a form is for. */
 export const Submit = (look: Omit<ButtonProps, 'type' | 'variant'>) => <Button type="submit" variant="primary" {...look} />
 

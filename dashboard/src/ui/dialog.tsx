@@ -19,31 +19,28 @@ type DialogProps = {
 /** Where typing begins; a question without a field takes the focus itself, so that no button is pressed by accident. */
 const fields = '.dialog-body :is(input:not([type="radio"], [type="checkbox"]), select, textarea)'
 
+type ModalProps = Pick<ComponentProps<'dialog'>, 'className' | 'aria-label' | 'aria-labelledby' | 'children'> & {
+  onClose: () => void
+  /** What has the focus first, where it is not what the browser chooses. */
+  first?: (dialog: HTMLDialogElement) => HTMLElement
+}
+
 /** The browser's own dialog: it keeps the focus inside, restores it, and closes on Escape. It is open while it is rendered. */
-export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmit, ready, busy }: DialogProps) => {
+export const Modal = ({ onClose, first, className, ...dialog }: ModalProps) => {
   const element = useRef<HTMLDialogElement>(null)
-  const titleId = useId()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it opens
   useEffect(() => {
     const opener = document.activeElement
     element.current?.showModal()
-    const field = element.current?.querySelector<HTMLElement>(fields)
-    const first = field ?? element.current
-    first?.focus()
+    if (element.current) first?.(element.current).focus()
     return () => {
       if (opener instanceof HTMLElement) opener.focus()
     }
   }, [])
-  const content = (
-    <>
-      <div className="dialog-body stack">{children}</div>
-      {footer && <div className="row row-end dialog-footer">{footer}</div>}
-    </>
-  )
   return (
     <dialog
       ref={element}
-      className={cx('dialog', wide && 'dialog-wide')}
-      aria-labelledby={titleId}
+      className={cx('dialog', className)}
       tabIndex={-1}
       onCancel={(event) => {
         event.preventDefault()
@@ -52,6 +49,25 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
       onMouseDown={(event) => {
         if (event.target === element.current) onClose()
       }}
+      {...dialog}
+    />
+  )
+}
+
+export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmit, ready, busy }: DialogProps) => {
+  const titleId = useId()
+  const content = (
+    <>
+      <div className="dialog-body stack">{children}</div>
+      {footer && <div className="row row-end dialog-footer">{footer}</div>}
+    </>
+  )
+  return (
+    <Modal
+      className={wide ? 'dialog-wide' : undefined}
+      aria-labelledby={titleId}
+      onClose={onClose}
+      first={(dialog) => dialog.querySelector<HTMLElement>(fields) ?? dialog}
     >
       <div className="row row-between dialog-header">
         <h2 id={titleId}>{title}</h2>
@@ -64,7 +80,7 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
       ) : (
         content
       )}
-    </dialog>
+    </Modal>
   )
 }
 

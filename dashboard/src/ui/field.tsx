@@ -1,4 +1,4 @@
-import { type ReactNode, useId } from 'react'
+import { type ComponentProps, type ReactNode, useId } from 'react'
 import { cx } from '../lib/class-names.ts'
 import { groupDigits } from '../lib/money.ts'
 import { Icon } from './icon.tsx'
@@ -47,47 +47,45 @@ export const Field = ({ label, hint, error, optional, children }: FieldProps & {
   )
 }
 
-type TextProps = FieldProps & {
-  value: string
-  onChange: (value: string) => void
-  type?: 'text' | 'email' | 'tel' | 'datetime-local' | 'date' | 'search'
-  placeholder?: string
-  autoComplete?: string
-  /** For dates and times. */
-  min?: string
-  max?: string
-  inputMode?: 'numeric' | 'decimal' | 'tel' | 'text'
-  maxLength?: number
-  autoFocus?: boolean
-  mono?: boolean
-  name?: string
-  /** The id of a datalist with suggestions. */
-  list?: string
-}
+type TextProps = FieldProps &
+  Omit<ComponentProps<'input'>, 'onChange' | 'list'> & {
+    onChange: (value: string) => void
+    mono?: boolean
+    /** Texts that the browser offers while one types. */
+    suggestions?: readonly string[]
+  }
 
-export const TextField = ({
-  value,
-  onChange,
-  type = 'text',
-  mono = false,
-  autoComplete = 'off',
-  label,
-  hint,
-  error,
-  optional,
-  ...input
-}: TextProps) => (
+export const TextField = ({ onChange, mono = false, suggestions, label, hint, error, optional, ...input }: TextProps) => (
   <Field {...{ label, hint, error, optional }}>
     {(wiring) => (
-      <input
-        {...wiring}
-        {...input}
-        className={cx('input', mono && 'mono')}
-        type={type}
-        autoComplete={autoComplete}
-        value={value}
-        onChange={(event) => onChange(event.target.value)}
-      />
+      <>
+        <input
+          type="text"
+          autoComplete="off"
+          {...wiring}
+          {...input}
+          {...(suggestions && { list: `${wiring.id}-suggestions` })}
+          className={cx('input', mono && 'mono')}
+          onChange={(event) => onChange(event.target.value)}
+        />
+        {suggestions && (
+          <datalist id={`${wiring.id}-suggestions`}>
+            {suggestions.map((text) => (
+              <option key={text} value={text} />
+            ))}
+          </datalist>
+        )}
+      </>
+    )}
+  </Field>
+)
+
+type FileProps = FieldProps & { accept: string; onChoose: (file: File | undefined) => void }
+
+export const FileField = ({ accept, onChoose, ...field }: FileProps) => (
+  <Field {...field}>
+    {(wiring) => (
+      <input {...wiring} className="input" type="file" accept={accept} onChange={({ target }) => onChoose(target.files?.[0])} />
     )}
   </Field>
 )

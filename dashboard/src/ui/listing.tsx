@@ -5,7 +5,7 @@ import { type PageOf, rowsOf } from '../api/queries.ts'
 import { cx } from '../lib/class-names.ts'
 import { Button } from './button.tsx'
 import { Icon, type IconName } from './icon.tsx'
-import { Card, Failure, SkeletonCard, SkeletonRows, Time, type Tone } from './page.tsx'
+import { Card, type CardProps, Failure, SkeletonCard, SkeletonRows, Time, type Tone } from './page.tsx'
 
 type ItemProps = {
   icon?: IconName
@@ -84,13 +84,11 @@ export const More = ({
 type ListingProps<Item> = {
   query: UseInfiniteQueryResult<InfiniteData<PageOf<Item>>>
   empty: ReactNode
-  rows?: number
+  rows?: number | undefined
   /** Show the first page only, without a button for more. */
-  whole?: boolean
-  /** Its name, where it is a card by itself. */
-  label?: string
+  whole?: boolean | undefined
   children: (items: Item[]) => ReactNode
-}
+} & Pick<CardProps, 'title' | 'label' | 'note' | 'actions'>
 
 /** Rows that are there from the first do not move: only those that arrive, and badges that change, while the list is looked at. */
 export const LiveRows = ({ children }: { children: ReactNode }) => {
@@ -142,17 +140,18 @@ export const Current = <Row extends { id: string; status: string }>({
   )
 }
 
-/** A paged list in each of its states: loading, failed, empty, with more pages. */
-export const Listing = <Item,>({ label, ...listing }: ListingProps<Item>) =>
-  label === undefined ? (
-    <States {...listing} />
-  ) : (
-    <Card label={label} flush>
-      <States {...listing} />
+/** A paged list in each of its states: loading, failed, empty, with more pages. With a title or a label it is a card by itself. */
+export const Listing = <Item,>({ query, empty, rows, whole, children, ...card }: ListingProps<Item>) => {
+  const states = <States {...{ query, empty, rows, whole, children }} />
+  if (card.title === undefined && card.label === undefined) return states
+  return (
+    <Card {...card} flush>
+      {states}
     </Card>
   )
+}
 
-const States = <Item,>({ query, empty, rows = 5, whole = false, children }: Omit<ListingProps<Item>, 'label'>) => {
+const States = <Item,>({ query, empty, rows = 5, whole = false, children }: ListingProps<Item>) => {
   if (query.isPending) return <SkeletonRows rows={rows} />
   const failure = query.isError && (
     <div className="card-body">

@@ -52,7 +52,7 @@ export const Page = ({ children, ...header }: PageHeaderProps & { children: Reac
   </div>
 )
 
-type CardProps = {
+export type CardProps = {
   title?: string
   note?: ReactNode
   actions?: ReactNode

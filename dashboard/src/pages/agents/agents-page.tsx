@@ -8,7 +8,7 @@ import { type LastAct, lastActOf } from '../../lib/last-act.ts'
 import { now } from '../../lib/time.ts'
 import { countWords } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { CodeBlock, NewLink } from '../../ui/button.tsx'
+import { CodeBlock, NewLink, ToggleChip } from '../../ui/button.tsx'
 import { ConfirmButton } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Card, EmptyCard, Failure, Page, SkeletonCard } from '../../ui/page.tsx'
@@ -186,15 +186,9 @@ const ConnectAgent = () => {
         <fieldset className="row row-tight">
           <legend className="visually-hidden">Kind of agent</legend>
           {all.map(({ name }) => (
-            <button
-              key={name}
-              type="button"
-              className="chip chip-button"
-              aria-pressed={name === way.name}
-              onClick={() => setChosen(name)}
-            >
+            <ToggleChip key={name} on={name === way.name} onClick={() => setChosen(name)}>
               {name}
-            </button>
+            </ToggleChip>
           ))}
         </fieldset>
         <p className="quiet">{way.text}</p>

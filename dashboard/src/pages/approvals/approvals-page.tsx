@@ -169,17 +169,15 @@ const Decided = () => {
   const all = useInfiniteQuery(approvalsQuery(undefined))
   const none = <Empty icon="clock" title="No decisions yet" />
   return (
-    <Card title={`Decided in ${workspace.name}`} flush>
-      <Listing query={all} rows={3} empty={none}>
-        {(approvals) => {
-          const decided = approvals.filter(({ status }) => status !== 'pending')
-          if (decided.length === 0) return none
-          return (
-            <Rows items={decided}>{(approval) => <InboxRow item={{ approval, workspace }} people={people} named={false} />}</Rows>
-          )
-        }}
-      </Listing>
-    </Card>
+    <Listing title={`Decided in ${workspace.name}`} query={all} rows={3} empty={none}>
+      {(approvals) => {
+        const decided = approvals.filter(({ status }) => status !== 'pending')
+        if (decided.length === 0) return none
+        return (
+          <Rows items={decided}>{(approval) => <InboxRow item={{ approval, workspace }} people={people} named={false} />}</Rows>
+        )
+      }}
+    </Listing>
   )
 }
 

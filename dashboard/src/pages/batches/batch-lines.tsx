@@ -7,20 +7,15 @@ import { countWords } from '../../lib/words.ts'
 import { Table } from '../../ui/listing.tsx'
 import { Amount, Badge, Card, Failure, Notice, SkeletonRows, TextNotice } from '../../ui/page.tsx'
 
-const hash = async (...parts: readonly Uint8Array[]): Promise<Uint8Array> => {
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
-}
+type Bytes = Uint8Array<ArrayBuffer>
+
+const hash = async (...parts: readonly Bytes[]): Promise<Bytes> =>
+  new Uint8Array(await crypto.subtle.digest('SHA-256', await new Blob([...parts]).arrayBuffer()))
 
 const leafPrefix = Uint8Array.of(0)
 const nodePrefix = Uint8Array.of(1)
 
-const above = async (hashes: readonly Uint8Array[]): Promise<Uint8Array> => {
+const above = async (hashes: readonly Bytes[]): Promise<Bytes> => {
   const [only] = hashes
   if (only && hashes.length === 1) return only
   // RFC 6962: the left part has the largest power of two below the count.

@@ -139,7 +139,7 @@ const Items = ({ batch }: { batch: Batch }) => {
   const [text, setText] = useState('')
   const query = useInfiniteQuery(batchPaymentsQuery(batch.id, { status, q: useDebounced(text.trim()) || undefined }))
   return (
-    <Card
+    <List
       title="Payments"
       actions={
         <>
@@ -153,25 +153,24 @@ const Items = ({ batch }: { batch: Batch }) => {
           />
         </>
       }
-      flush
+      query={query}
+      empty={<Empty icon="payments" title="No payments match" />}
     >
-      <List query={query} empty={<Empty icon="payments" title="No payments match" />}>
-        {(payment) => (
-          <Item
-            href={`/payments/${payment.id}`}
-            title={payment.beneficiary.display_name}
-            note={
-              <>
-                {payment.batch_row !== null && `Row ${payment.batch_row}. `}
-                {payment.failure_code ? failureWords(payment) : (payment.narrative ?? payment.beneficiary.destination_mask)}
-              </>
-            }
-          >
-            <StatusBadge status={payment.status} />
-            <Amount minor={payment.amount_minor} currency={payment.currency} />
-          </Item>
-        )}
-      </List>
-    </Card>
+      {(payment) => (
+        <Item
+          href={`/payments/${payment.id}`}
+          title={payment.beneficiary.display_name}
+          note={
+            <>
+              {payment.batch_row !== null && `Row ${payment.batch_row}. `}
+              {payment.failure_code ? failureWords(payment) : (payment.narrative ?? payment.beneficiary.destination_mask)}
+            </>
+          }
+        >
+          <StatusBadge status={payment.status} />
+          <Amount minor={payment.amount_minor} currency={payment.currency} />
+        </Item>
+      )}
+    </List>
   )
 }

@@ -22,7 +22,7 @@ import { saveFile } from '../../lib/save-file.ts'
 import { type Encoding, encodingsOf } from '../../lib/text-file.ts'
 import { Allowed } from '../../shell/allowed.tsx'
 import { Button, Submit } from '../../ui/button.tsx'
-import { Field, TextArea, TextField } from '../../ui/field.tsx'
+import { FileField, TextArea, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Card, Notice, Page } from '../../ui/page.tsx'
 import { readSendTime, SendLater, sendNow } from '../../ui/send-later.tsx'
@@ -198,21 +198,13 @@ export const ChooseList = ({ onRead }: { onRead: (list: PaymentList) => void }) 
           </Submit>
         }
       >
-        <Field
+        <FileField
           label="File"
           hint="Saved as CSV. The first row names the columns: name, phone and amount, and what else you need: narrative, reference. You can say here what other columns are."
           error={problem}
-        >
-          {(wiring) => (
-            <input
-              {...wiring}
-              className="input"
-              type="file"
-              accept=".csv,.tsv,.txt,.xlsx,.xls,text/csv"
-              onChange={({ target: { files } }) => void (files?.[0] && read(files[0]))}
-            />
-          )}
-        </Field>
+          accept=".csv,.tsv,.txt,.xlsx,.xls,text/csv"
+          onChoose={(file) => void (file && read(file))}
+        />
         {doubt && (
           <Notice tone="warn" title="This file does not say how its letters are written. Which line is right?" live>
             <ul>

@@ -5,7 +5,7 @@ import { useDebounced } from '../../lib/debounced.ts'
 import { useFilters } from '../../lib/filters.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, NewLink } from '../../ui/button.tsx'
+import { Button, NewLink, ToggleChip } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Item, List } from '../../ui/listing.tsx'
 import { Badge, Empty, Notice, Page, StatusBadge } from '../../ui/page.tsx'
@@ -89,15 +89,9 @@ export const BeneficiariesPage = () => {
           <TextField label="Search" type="search" {...field('q')} placeholder="Part of a name" />
         </div>
         {chips.map(({ name, value, label }) => (
-          <button
-            key={name}
-            type="button"
-            className="chip chip-button"
-            aria-pressed={get(name) === value}
-            onClick={() => set(name, get(name) === value ? '' : value)}
-          >
+          <ToggleChip key={name} on={get(name) === value} onClick={() => set(name, get(name) === value ? '' : value)}>
             {label}
-          </button>
+          </ToggleChip>
         ))}
       </search>
       <List

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { hasAccounts } from '../../../../src/lib/rail-names.ts'
 import { api } from '../../api/client.ts'
@@ -229,7 +229,19 @@ const PaymentsTo = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const accounts = [...new Set(listed.flatMap(({ account_reference: reference }) => reference ?? []))]
   return (
     <Card title="Payments" flush>
-      {beneficiary.account_reference_required && <AccountField value={account} set={setAccount} accounts={accounts} />}
+      {beneficiary.account_reference_required && (
+        <search className="filters">
+          <TextField
+            label="Account"
+            value={account}
+            onChange={setAccount}
+            maxLength={20}
+            hint="The whole account number"
+            suggestions={accounts}
+            mono
+          />
+        </search>
+      )}
       {account_reference !== undefined && <Total filters={filters} />}
       <Listing
         query={shown}
@@ -241,20 +253,6 @@ const PaymentsTo = ({ beneficiary }: { beneficiary: Beneficiary }) => {
         {(rows) => <PaymentsTable payments={rows} without="payee" />}
       </Listing>
     </Card>
-  )
-}
-
-const AccountField = ({ value, set, accounts }: { value: string; set: (text: string) => void; accounts: readonly string[] }) => {
-  const id = useId()
-  return (
-    <search className="filters">
-      <TextField label="Account" value={value} onChange={set} maxLength={20} hint="The whole account number" list={id} mono />
-      <datalist id={id}>
-        {accounts.map((account) => (
-          <option key={account} value={account} />
-        ))}
-      </datalist>
-    </search>
   )
 }
 

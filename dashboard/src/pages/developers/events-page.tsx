@@ -77,20 +77,16 @@ export const EventsPage = () => {
         />
       </FilterBar>
       <div className="split">
-        <Card
+        <Listing
           title="Events"
           note="The event stream of this account, newest first. Kept for 7 days."
           actions={<Badge tone={state === 'live' ? 'good' : 'warn'}>{state === 'live' ? 'Live' : 'Connecting'}</Badge>}
-          flush
+          query={useInfiniteQuery(eventsQuery({ about, ...filters.days }))}
+          rows={6}
+          empty={live.length === 0 ? nothing : <EventRows events={merge(live, [])} onOpen={setOpen} />}
         >
-          <Listing
-            query={useInfiniteQuery(eventsQuery({ about, ...filters.days }))}
-            rows={6}
-            empty={live.length === 0 ? nothing : <EventRows events={merge(live, [])} onOpen={setOpen} />}
-          >
-            {(listed) => <EventRows events={merge(live, listed)} onOpen={setOpen} />}
-          </Listing>
-        </Card>
+          {(listed) => <EventRows events={merge(live, listed)} onOpen={setOpen} />}
+        </Listing>
         <div className="split-aside">
           <Card title="Follow from a terminal">
             <CodeBlock

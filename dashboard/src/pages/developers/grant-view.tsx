@@ -129,7 +129,7 @@ const Payments = ({ grant }: Pick<Props, 'grant'>) => {
           <DayChart days={days} currency={currency} names={{ up: 'Spent' }} />
         </Card>
       )}
-      <Card
+      <Listing
         title="Payments"
         note={summary.data && countWords(summary.data.count, 'payment')}
         actions={
@@ -137,12 +137,13 @@ const Payments = ({ grant }: Pick<Props, 'grant'>) => {
             View all
           </Link>
         }
-        flush
+        query={payments}
+        rows={3}
+        whole
+        empty={<Empty icon="payments" title="No payments yet" />}
       >
-        <Listing query={payments} rows={3} whole empty={<Empty icon="payments" title="No payments yet" />}>
-          {(rows) => <PaymentsTable payments={rows} without="requester" />}
-        </Listing>
-      </Card>
+        {(rows) => <PaymentsTable payments={rows} without="requester" />}
+      </Listing>
     </>
   )
 }

@@ -91,34 +91,33 @@ const RequestLog = () => {
           options={all.map(({ id, label, frozen }) => ({ value: id, label: frozen ? `${label} (frozen)` : label }))}
         />
       </FilterBar>
-      <Card
+      <List
         title="Last seven days"
         note="What was refused, failed or changed something, by every key, agent and person of this account."
-        flush
+        query={query}
+        empty={<Empty icon="code" title={filters.any ? 'No requests match' : 'No requests yet'} />}
       >
-        <List query={query} empty={<Empty icon="code" title={filters.any ? 'No requests match' : 'No requests yet'} />}>
-          {({ at, method, path, status, error, message, grant_id, request_id, ms }) => (
-            <Item
-              className="item-fold"
-              title={
-                <>
-                  <Badge dot={false}>{method}</Badge>
-                  <PathOf path={path} error={error} />
-                  <Badge tone={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{String(status)}</Badge>
-                </>
-              }
-              note={
-                <>
-                  {message && <span className="block quiet">{message}</span>}
-                  {labelOf(grant_id)} · <ExactTime at={at} /> · {ms} ms
-                </>
-              }
-            >
-              <CopyButton value={request_id}>Copy request ID</CopyButton>
-            </Item>
-          )}
-        </List>
-      </Card>
+        {({ at, method, path, status, error, message, grant_id, request_id, ms }) => (
+          <Item
+            className="item-fold"
+            title={
+              <>
+                <Badge dot={false}>{method}</Badge>
+                <PathOf path={path} error={error} />
+                <Badge tone={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{String(status)}</Badge>
+              </>
+            }
+            note={
+              <>
+                {message && <span className="block quiet">{message}</span>}
+                {labelOf(grant_id)} · <ExactTime at={at} /> · {ms} ms
+              </>
+            }
+          >
+            <CopyButton value={request_id}>Copy request ID</CopyButton>
+          </Item>
+        )}
+      </List>
     </>
   )
 }

@@ -4,7 +4,7 @@ import { paymentsQuery } from '../../api/queries.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { Listing } from '../../ui/listing.tsx'
-import { Card, Empty } from '../../ui/page.tsx'
+import { Empty } from '../../ui/page.tsx'
 import { PaymentsTable } from '../payments/payments-table.tsx'
 
 export const recentPayments = 8
@@ -20,7 +20,7 @@ export const RecentPayments = () => {
     />
   )
   return (
-    <Card
+    <Listing
       title="Recent payments"
       actions={
         <>
@@ -34,11 +34,12 @@ export const RecentPayments = () => {
           </Link>
         </>
       }
-      flush
+      query={useInfiniteQuery(paymentsQuery({}, recentPayments))}
+      empty={none}
+      rows={4}
+      whole
     >
-      <Listing query={useInfiniteQuery(paymentsQuery({}, recentPayments))} empty={none} rows={4} whole>
-        {(payments) => <PaymentsTable payments={payments.slice(0, recentPayments)} />}
-      </Listing>
-    </Card>
+      {(payments) => <PaymentsTable payments={payments.slice(0, recentPayments)} />}
+    </Listing>
   )
 }

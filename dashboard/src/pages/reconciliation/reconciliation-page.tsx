@@ -93,20 +93,22 @@ const Open = ({ currency }: { currency: string }) => {
           </Button>
         </SelectionBar>
       )}
-      <Card title="Suspense" note="Money that a provider moved and that could not be booked." flush>
-        <Listing query={suspense} empty={<Empty icon="check" title="Nothing is in suspense" />}>
-          {() => rows(inSuspense)}
-        </Listing>
-      </Card>
-      <Card
+      <Listing
+        title="Suspense"
+        note="Money that a provider moved and that could not be booked."
+        query={suspense}
+        empty={<Empty icon="check" title="Nothing is in suspense" />}
+      >
+        {() => rows(inSuspense)}
+      </Listing>
+      <Listing
         title="Differences"
         note="Between the books and the providers’ statements. What is in suspense is listed there."
-        flush
+        query={differences}
+        empty={noDifference}
       >
-        <Listing query={differences} empty={noDifference}>
-          {() => (others.length === 0 ? noDifference : rows(others))}
-        </Listing>
-      </Card>
+        {() => (others.length === 0 ? noDifference : rows(others))}
+      </Listing>
       {resolving && <Resolve items={resolving} onClose={() => setResolving(null)} />}
     </>
   )
@@ -157,28 +159,27 @@ const result = ({ differences, matched, lines }: Run): string => {
 const Comparisons = ({ currency }: { currency: string }) => {
   const query = useInfiniteQuery(reconciliationsQuery)
   return (
-    <Card
+    <List
       title="Comparisons"
       note="Top-ups and the balances are compared with M-PESA’s own every day. A statement is compared when it is uploaded here, or reconciled on the server."
       actions={<UploadStatement />}
-      flush
+      query={query}
+      empty={<Empty icon="list" title="Nothing has been compared yet" />}
     >
-      <List query={query} empty={<Empty icon="list" title="Nothing has been compared yet" />}>
-        {(run) => (
-          <Item
-            title={`${providerLabel(run.provider)}${run.account ? ` ${run.account}` : ''}, ${run.source === 'provider' ? 'top-ups of a day' : run.source}`}
-            note={
-              <>
-                <ExactTime at={run.period_start} /> to <ExactTime at={run.period_end} />
-                <br />
-                {result(run)}; books {moneyText(run.booked_minor, currency)}, provider {moneyText(run.stated_minor, currency)}
-                {run.charges_minor !== '0' && `, and charges ${moneyText(run.charges_minor, currency)}`}
-                {run.unproven && <span className="block">{run.unproven}</span>}
-              </>
-            }
-          />
-        )}
-      </List>
-    </Card>
+      {(run) => (
+        <Item
+          title={`${providerLabel(run.provider)}${run.account ? ` ${run.account}` : ''}, ${run.source === 'provider' ? 'top-ups of a day' : run.source}`}
+          note={
+            <>
+              <ExactTime at={run.period_start} /> to <ExactTime at={run.period_end} />
+              <br />
+              {result(run)}; books {moneyText(run.booked_minor, currency)}, provider {moneyText(run.stated_minor, currency)}
+              {run.charges_minor !== '0' && `, and charges ${moneyText(run.charges_minor, currency)}`}
+              {run.unproven && <span className="block">{run.unproven}</span>}
+            </>
+          }
+        />
+      )}
+    </List>
   )
 }

@@ -5,7 +5,7 @@ import { shortMoney } from '../../lib/money.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { Button, CopyButton } from '../../ui/button.tsx'
 import { Item, List } from '../../ui/listing.tsx'
-import { Badge, Card, Empty, ExactTime, Time } from '../../ui/page.tsx'
+import { Badge, Empty, ExactTime, Time } from '../../ui/page.tsx'
 import { AdministratorsPage } from './administrators-page.tsx'
 import { AcceptOutcome, EndPayment, type OfferedOutcome } from './end-payment.tsx'
 import { isListed, offerOf, type Said, sayings, type UnknownPayment } from './unknown.ts'
@@ -94,11 +94,9 @@ export const UnknownPaymentsPage = () => {
       back={{ href: '/reconciliation', label: 'Reconciliation' }}
       actions={<UploadStatement />}
     >
-      <Card title="Waiting for an end" flush>
-        <List query={query} empty={<Empty icon="check" title="Every payment has a known outcome" />}>
-          {(payment) => <Row payment={payment} said={sayings(payment, runs, differences)} />}
-        </List>
-      </Card>
+      <List title="Waiting for an end" query={query} empty={<Empty icon="check" title="Every payment has a known outcome" />}>
+        {(payment) => <Row payment={payment} said={sayings(payment, runs, differences)} />}
+      </List>
     </AdministratorsPage>
   )
 }

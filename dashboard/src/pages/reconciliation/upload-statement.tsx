@@ -8,7 +8,7 @@ import { readTextFile } from '../../lib/text-file.ts'
 import { countWords } from '../../lib/words.ts'
 import { Button, CopyText } from '../../ui/button.tsx'
 import { Dialog, DialogButton, FormDialog } from '../../ui/dialog.tsx'
-import { Field } from '../../ui/field.tsx'
+import { FileField } from '../../ui/field.tsx'
 import { useChange } from '../../ui/form.tsx'
 import { Loading } from '../../ui/listing.tsx'
 import { fieldError, TextNotice } from '../../ui/page.tsx'
@@ -49,21 +49,13 @@ const UploadDialog = ({ onClose }: { onClose: () => void }) => {
     )
   return (
     <FormDialog title="Compare a statement" action="Compare" making={compare} ready={file !== null} onClose={onClose}>
-      <Field
+      <FileField
         label="Statement"
         hint="The CSV file from the provider’s portal."
         error={problem ?? fieldError(compare.error, 'statement')}
-      >
-        {(wiring) => (
-          <input
-            {...wiring}
-            className="input"
-            type="file"
-            accept=".csv,text/csv"
-            onChange={(event) => void choose(event.target.files?.[0])}
-          />
-        )}
-      </Field>
+        accept=".csv,text/csv"
+        onChoose={(chosen) => void choose(chosen)}
+      />
       <p className="quiet small">
         It is compared with the books, and nothing is booked. On the server,{' '}
         <CopyText value="npm run admin -- reconcile statement.csv" label="the command" /> takes a statement as evidence.

@@ -7,7 +7,7 @@ import { dayLabel, localDate, now, zoneWords } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
-import { Field } from '../../ui/field.tsx'
+import { TextField } from '../../ui/field.tsx'
 import { Loading, More, Table } from '../../ui/listing.tsx'
 import { Amount, Card, Empty, ExactTime, Facts, MaybeLink, Page } from '../../ui/page.tsx'
 
@@ -74,17 +74,7 @@ export const StatementPage = () => {
       }
     >
       <div className="row no-print" style={{ alignItems: 'end' }}>
-        <Field label="Month">
-          {(wiring) => (
-            <input
-              {...wiring}
-              className="input"
-              type="month"
-              value={shown ?? ''}
-              onChange={(event) => filters.set('month', event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField label="Month" type="month" value={shown ?? ''} onChange={(chosen) => filters.set('month', chosen)} />
         {shown && (
           <>
             <Button onClick={() => filters.set('month', monthsAfter(shown, -1))}>Previous month</Button>

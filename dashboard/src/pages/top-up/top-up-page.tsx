@@ -119,19 +119,18 @@ const DepositForm = () => {
 const RecentTopUps = () => {
   const { currency } = useSession()
   return (
-    <Card title="Recent top-ups" flush>
-      <List
-        query={useInfiniteQuery(historyQuery({ type: 'topup' }, 6))}
-        rows={2}
-        whole
-        empty={<Empty icon="topup" title="No top-ups yet" />}
-      >
-        {(entry) => (
-          <Item href={`/top-up/${entry.reference.id}`} icon="topup" tone="good" title={<Time at={entry.created_at} />}>
-            <Amount minor={entry.amount_minor} currency={currency} signed />
-          </Item>
-        )}
-      </List>
-    </Card>
+    <List
+      title="Recent top-ups"
+      query={useInfiniteQuery(historyQuery({ type: 'topup' }, 6))}
+      rows={2}
+      whole
+      empty={<Empty icon="topup" title="No top-ups yet" />}
+    >
+      {(entry) => (
+        <Item href={`/top-up/${entry.reference.id}`} icon="topup" tone="good" title={<Time at={entry.created_at} />}>
+          <Amount minor={entry.amount_minor} currency={currency} signed />
+        </Item>
+      )}
+    </List>
   )
 }

@@ -13,7 +13,7 @@ import { ConfirmButton, Dialog, DialogButton, FormDialog } from '../../ui/dialog
 import { ChoiceField, fieldsOf, TextField } from '../../ui/field.tsx'
 import { useChange } from '../../ui/form.tsx'
 import { Current, Item, List, Listing } from '../../ui/listing.tsx'
-import { Badge, Card, Empty, StatusBadge, TextNotice, Time } from '../../ui/page.tsx'
+import { Badge, Empty, StatusBadge, TextNotice, Time } from '../../ui/page.tsx'
 import { type Role, roleChoices } from './roles.ts'
 
 type Member = Schemas['Member']
@@ -61,11 +61,9 @@ const MemberRow = ({ member }: { member: Member }) => {
 }
 
 export const Members = () => (
-  <Card title="Members" flush>
-    <List query={useInfiniteQuery(membersQuery)} rows={2} empty={<Empty icon="people" title="No members" />}>
-      {(member) => <MemberRow member={member} />}
-    </List>
-  </Card>
+  <List title="Members" query={useInfiniteQuery(membersQuery)} rows={2} empty={<Empty icon="people" title="No members" />}>
+    {(member) => <MemberRow member={member} />}
+  </List>
 )
 
 const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void }) => {
@@ -167,31 +165,27 @@ const InvitationRow = ({ invitation }: { invitation: Schemas['Invitation'] }) =>
 }
 
 export const Invitations = () => (
-  <Card
+  <Listing
     title="Invitations"
     actions={
       <DialogButton size="small" icon="plus" dialog={(close) => <Invite onClose={close} />}>
         Invite
       </DialogButton>
     }
-    flush
+    query={useInfiniteQuery(invitationsQuery)}
+    rows={1}
+    empty={
+      <Empty icon="link" title="No invitations">
+        Invite an approver to have a second person decide payments.
+      </Empty>
+    }
   >
-    <Listing
-      query={useInfiniteQuery(invitationsQuery)}
-      rows={1}
-      empty={
-        <Empty icon="link" title="No invitations">
-          Invite an approver to have a second person decide payments.
-        </Empty>
-      }
-    >
-      {(invitations) => (
-        <Current items={invitations} none="No one is invited at the moment">
-          {(invitation) => <InvitationRow invitation={invitation} />}
-        </Current>
-      )}
-    </Listing>
-  </Card>
+    {(invitations) => (
+      <Current items={invitations} none="No one is invited at the moment">
+        {(invitation) => <InvitationRow invitation={invitation} />}
+      </Current>
+    )}
+  </Listing>
 )
 
 const addressing = (to: string) => {

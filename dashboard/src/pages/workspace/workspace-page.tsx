@@ -117,31 +117,29 @@ const WorkspaceGrants = () => {
   const people = usePeople()
   const none = <Empty icon="robot" title="No keys or agents" />
   return (
-    <Card title="All keys and agents" flush>
-      <Listing query={useInfiniteQuery(workspaceGrantsQuery)} rows={1} empty={none}>
-        {(all) => {
-          const live = all.filter(({ revoked_at }) => revoked_at === null)
-          if (live.length === 0) return none
-          return (
-            <Rows items={live}>
-              {(grant) => (
-                <Item
-                  icon={grant.kind === 'oauth' ? 'robot' : 'key'}
-                  title={
-                    <>
-                      <Link href={`/agents/${grant.id}`}>{grant.label}</Link>
-                      {grant.frozen && <Badge tone="info">Frozen</Badge>}
-                    </>
-                  }
-                  note={`${capitalized(people(grant.account_id))} · ${shortMoney(grant.usage.month_minor, currency)} used this month`}
-                >
-                  <RevokeMemberGrant grant={grant} />
-                </Item>
-              )}
-            </Rows>
-          )
-        }}
-      </Listing>
-    </Card>
+    <Listing title="All keys and agents" query={useInfiniteQuery(workspaceGrantsQuery)} rows={1} empty={none}>
+      {(all) => {
+        const live = all.filter(({ revoked_at }) => revoked_at === null)
+        if (live.length === 0) return none
+        return (
+          <Rows items={live}>
+            {(grant) => (
+              <Item
+                icon={grant.kind === 'oauth' ? 'robot' : 'key'}
+                title={
+                  <>
+                    <Link href={`/agents/${grant.id}`}>{grant.label}</Link>
+                    {grant.frozen && <Badge tone="info">Frozen</Badge>}
+                  </>
+                }
+                note={`${capitalized(people(grant.account_id))} · ${shortMoney(grant.usage.month_minor, currency)} used this month`}
+              >
+                <RevokeMemberGrant grant={grant} />
+              </Item>
+            )}
+          </Rows>
+        )
+      }}
+    </Listing>
   )
 }
