@@ -2,7 +2,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { useEffect } from 'react'
 import { ApiError, isSignedOut } from './api/error.ts'
 import { accountQuery } from './api/queries.ts'
-import { sessionEnded } from './lib/session-end.ts'
+import { sessionEnded } from './lib/page-state.ts'
 import { Pages } from './pages.tsx'
 import { confirmedPath } from './shell/paths.ts'
 import { Crash } from './ui/crash.tsx'

@@ -1,4 +1,4 @@
-import { keepStored, readStored } from '../lib/storage.ts'
+import { keepStored, readStored } from '../lib/store.ts'
 
 let chosen = readStored('workspace', 'session')
 

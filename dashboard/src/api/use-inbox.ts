@@ -1,8 +1,7 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { approvalSubject, counts, needsOpening } from '../lib/approval-subject.ts'
 import { permissionsOf, useSession } from '../shell/session.tsx'
-import { api, inWorkspace } from './client.ts'
-import { type Schemas, workspacesQuery } from './queries.ts'
+import { api, inWorkspace, type Schemas, workspacesQuery } from './queries.ts'
 
 type Approval = Schemas['Approval']
 type View = Pick<Schemas['WorkspaceView'], 'workspace' | 'membership'>

@@ -1,7 +1,6 @@
 import type { Schemas } from '../api/queries.ts'
 import { shortMoney, sumMinor } from './money.ts'
-import { requesterWords } from './requester.ts'
-import { capitalized, countWords } from './words.ts'
+import { capitalized, countWords, requesterWords } from './words.ts'
 
 type Entry = Omit<Schemas['WorkspaceAuditEntry'], 'payment'> & { payment?: Schemas['WorkspaceAuditEntry']['payment'] }
 type PrivateAction = Extract<

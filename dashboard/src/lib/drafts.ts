@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
-import { sessionEnded } from './session-end.ts'
-import { keepStored, readStoredJson } from './storage.ts'
+import { useSearchParams } from 'wouter'
+import { sessionEnded } from './page-state.ts'
+import { keepStored, readStoredJson } from './store.ts'
+import { dayEnd, dayStart } from './time.ts'
 
 const prefix = 'draft:'
 
@@ -48,4 +50,57 @@ export const useDraft = <Value>(name: string, account: string, initial: () => Va
     [key],
   )
   return { value, set: (change: Partial<Value>) => setValue((before) => ({ ...before, ...change })), clear }
+}
+
+/** The value once it has not changed for a moment, so that typing does not send a request for each letter. */
+export const useDebounced = <Value>(value: Value, ms = 250): Value => {
+  const [settled, setSettled] = useState(value)
+  const content = JSON.stringify(value)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: by content, as objects are made anew at every render
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms)
+    return () => clearTimeout(timer)
+  }, [content, ms])
+  return settled
+}
+
+/** Filters live in the address, so that a view can be kept and shared. */
+export const useFilters = (apart: readonly string[] = []) => {
+  const [params, setParams] = useSearchParams()
+  const change = (apply: (next: URLSearchParams) => void, replace = true) =>
+    setParams(
+      (before) => {
+        const next = new URLSearchParams(before)
+        apply(next)
+        return next
+      },
+      { replace },
+    )
+  const put = (next: URLSearchParams, name: string, value: string) => {
+    if (value === '') next.delete(name)
+    else next.set(name, value)
+  }
+  const names = [...params.keys()].filter((name) => !apart.includes(name))
+  return {
+    get: (name: string) => params.get(name),
+    /** `replace`: going back leads to what was before it. */
+    set: (name: string, value: string, replace = true) => change((next) => put(next, name, value), replace),
+    /** For a field: what it shows and sets. */
+    field: (name: string) => ({
+      value: params.get(name) ?? '',
+      onChange: (value: string) => change((next) => put(next, name, value)),
+    }),
+    setAll: (values: Readonly<Record<string, string>>) =>
+      change((next) => {
+        for (const [name, value] of Object.entries(values)) put(next, name, value)
+      }),
+    /** From the first day to the last one, as a list is asked for them. */
+    days: { created_after: dayStart(params.get('from')), created_before: dayEnd(params.get('to')) },
+    any: names.length > 0,
+    count: names.length,
+    clear: () =>
+      change((next) => {
+        for (const name of names) next.delete(name)
+      }),
+  }
 }

@@ -1,5 +1,4 @@
-import { keepStored, readStoredJson } from './storage.ts'
-import { createStore } from './store.ts'
+import { createStore, keepStored, readStoredJson } from './store.ts'
 
 /** How this browser announces a new approval. */
 export type NotifyChoices = {

@@ -2,7 +2,7 @@ import { csvHeader, csvLine } from '../../../src/lib/csv-line.ts'
 import { columnOfTitle, isReason, labelOfColumn, listColumns, reasonTitle, titleKey } from '../../../src/lib/list-columns.ts'
 import type { PaymentList as ReadList } from '../../../src/lib/payment-list.ts'
 import { filledWidth, rowProblem } from '../../../src/lib/table-rows.ts'
-import { keepStored, readStoredJson } from './storage.ts'
+import { keepStored, readStoredJson } from './store.ts'
 import { ofFile, type Problem, readTextFile } from './text-file.ts'
 
 /** What a column of a file means: a column of the API, `metadata.<name>`, or nothing that is sent. Null: not said yet. */

@@ -1,4 +1,4 @@
-import { api } from '../api/client.ts'
+import { api } from '../api/queries.ts'
 import { chooseNotify, notifyChoices } from './notify.ts'
 
 const worker = '/push-worker.js'

@@ -1,6 +1,5 @@
 import { useEffect, useRef } from 'react'
-import { keepStored, readStored } from './storage.ts'
-import { createStore } from './store.ts'
+import { createStore, keepStored, readStored } from './store.ts'
 
 /** Single-key shortcuts conflict with some tools (dictation), so they can be turned off. */
 export const shortcutsOn = createStore(readStored('shortcuts') !== 'off')

@@ -1,5 +1,4 @@
-import { keepStored } from './storage.ts'
-import { createStore } from './store.ts'
+import { createStore, keepStored } from './store.ts'
 
 export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]

@@ -53,3 +53,31 @@ export const statusCount = (count: number, status: PaymentStatus): string => {
   if (status === 'pending_approval') return countWords(count, 'needs approval', 'need approval')
   return `${count} ${status === 'unknown' ? 'being checked' : statusText(status).toLowerCase()}`
 }
+
+/** 0x1234…abcd */
+export const shortAddress = (address: string): string =>
+  address.length > 14 ? `${address.slice(address.lastIndexOf(':') + 1).slice(0, 6)}…${address.slice(-4)}` : address
+
+/** A provider's identifier of a person: enough to recognise it, not to copy it. */
+export const maskSubject = (subject: string): string =>
+  subject.length > 8 ? `${subject.slice(0, 3)}…${subject.slice(-3)}` : subject
+
+export const initials = (name: string): string =>
+  name
+    .split(/\s+/)
+    .slice(0, 2)
+    .map((word) => word.charAt(0).toUpperCase())
+    .join('')
+
+type InitiatedBy = Schemas['PaymentSummary']['initiated_by']
+
+/** Who requested a payment: a person by name, or a key or agent and its owner. */
+export const requesterWords = ({ label, account_id: account }: InitiatedBy, people: (id: string) => string): string => {
+  const person = people(account)
+  if (label === null) return person
+  return person === 'you' ? `${label}, your agent` : `${label}, ${person}’s agent`
+}
+
+/** Who made something: a person by name, or a key or an agent. */
+export const makerText = ({ account_id: account, grant_id: grantId, label }: Schemas['Maker'], people: (id: string) => string) =>
+  grantId === null ? capitalized(people(account)) : `${label ?? 'A key or an agent'} (key or agent)`

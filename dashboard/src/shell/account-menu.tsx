@@ -1,11 +1,10 @@
 import type { Schemas } from '../api/queries.ts'
-import { initials, shortAddress } from '../lib/mask.ts'
 import { useStore } from '../lib/store.ts'
 import { chooseTheme, type Theme, theme, themes } from '../lib/theme.ts'
-import { Icon, type IconName } from '../ui/icon.tsx'
+import { initials, shortAddress } from '../lib/words.ts'
+import { Icon, type IconName } from '../ui/button.tsx'
 import { Menu, MenuItem } from '../ui/menu.tsx'
-import { useSession } from './session.tsx'
-import { useSignOut } from './sign-out.ts'
+import { useSession, useSignOut } from './session.tsx'
 
 export const nameOf = (account: Schemas['AccountWithIdentities']): string => {
   const wallet = account.identities.find(({ provider }) => provider === 'wallet')

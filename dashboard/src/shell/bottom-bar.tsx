@@ -1,9 +1,8 @@
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { Dialog } from '../ui/dialog.tsx'
-import { Icon } from '../ui/icon.tsx'
-import { isCurrent, type NavItem, useNav } from './nav-items.ts'
-import { SecondWay } from './second-way.tsx'
+import { Icon } from '../ui/button.tsx'
+import { Dialog } from '../ui/form.tsx'
+import { isCurrent, type NavItem, SecondWay, useNav } from './nav-items.tsx'
 import { useSession } from './session.tsx'
 
 const pay: NavItem = { href: '/payments/new', label: 'Pay', icon: 'plus', keys: 'n' }

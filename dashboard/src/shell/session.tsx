@@ -1,14 +1,18 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, use, useEffect } from 'react'
 import { Redirect, useLocation } from 'wouter'
 import { effectivePermissions, type Permission } from '../../../src/auth/permissions.ts'
 import { chooseWorkspace, chosenWorkspace } from '../api/chosen-workspace.ts'
 import { hasCode, isSignedOut } from '../api/error.ts'
-import { accountQuery, type Schemas, workspaceQuery } from '../api/queries.ts'
-import { hasNoSession } from '../lib/first-visit.ts'
-import { sessionEnded } from '../lib/session-end.ts'
+import { accountQuery, api, inWorkspace, type Schemas, workspaceQuery, workspacesQuery } from '../api/queries.ts'
+import { forgetDrafts } from '../lib/drafts.ts'
+import { notifyChoices } from '../lib/notify.ts'
+import { hasNoSession, sessionEnded } from '../lib/page-state.ts'
 import { setPageZone } from '../lib/time.ts'
-import { Failure, SkeletonText } from '../ui/page.tsx'
+import { statusText } from '../lib/words.ts'
+import { LinkButton } from '../ui/button.tsx'
+import { EmptyCard, Failure, SkeletonCard, SkeletonText } from '../ui/page.tsx'
+import { announce } from '../ui/toast.tsx'
 import { signInPath } from './paths.ts'
 import { StepUp } from './step-up.tsx'
 
@@ -107,3 +111,97 @@ const ShellFrame = ({ children }: { children?: ReactNode }) => (
     </main>
   </div>
 )
+
+/**
+ * Everything that was loaded belongs to the previous workspace, so it is dropped. The service stores the choice: the next sign-in
+ * starts in this workspace.
+ */
+export const useSwitchWorkspace = (): ((id: string, to?: string) => void) => {
+  const client = useQueryClient()
+  const [, navigate] = useLocation()
+  return (id, to = '/') => {
+    void client.cancelQueries()
+    chooseWorkspace(id)
+    navigate(to)
+    void client.resetQueries()
+    // It only affects the next sign-in; a refusal changes nothing in this tab.
+    void api.PUT('/v1/workspaces/current', { body: { workspace_id: id } }).catch(() => undefined)
+  }
+}
+
+/** Opens a page of a workspace, which need not be this tab's. */
+export const useOpenIn = (): ((workspaceId: string, path: string) => void) => {
+  const { workspace } = useSession()
+  const switchTo = useSwitchWorkspace()
+  const [, navigate] = useLocation()
+  return (id, path) => (id === workspace.id ? navigate(path) : switchTo(id, path))
+}
+
+/** A form for people who may submit it; for others, why it is missing and whom to ask. `action`: such as "make payments". */
+export const Allowed = ({ permission, action, children }: { permission: Permission; action: string; children: ReactNode }) => {
+  const { can, workspace, membership } = useSession()
+  if (can(permission)) return children
+  const role = statusText(membership.role).toLowerCase()
+  return (
+    <EmptyCard icon="lock" title={`Your role can’t ${action}`} actions={<LinkButton href="/workspace">See who can</LinkButton>}>
+      {membership.status === 'suspended'
+        ? `Your membership in ${workspace.name} is suspended. An owner or administrator can reinstate you.`
+        : `You are ${/^[aeiou]/.test(role) ? 'an' : 'a'} ${role} in ${workspace.name}. An owner or administrator can give you another role.`}
+    </EmptyCard>
+  )
+}
+
+/** A link may have been opened in another workspace: looks for its target in each of the person's own workspaces. */
+const useWorkspaceOf = (path: string, lost: boolean) => {
+  const { workspace } = useSession()
+  const views = useQuery({ ...workspacesQuery, enabled: lost })
+  const others = views.data?.data.filter((view) => view.workspace.id !== workspace.id && view.membership.status === 'active')
+  return useQuery({
+    queryKey: ['elsewhere', path, workspace.id],
+    enabled: lost && others !== undefined,
+    retry: false,
+    queryFn: async () => {
+      const matches = await Promise.all(
+        (others ?? []).map(async (view) => ((await fetch(path, inWorkspace(view.workspace.id))).ok ? view.workspace : null)),
+      )
+      return matches.find((candidate) => candidate !== null) ?? null
+    },
+  })
+}
+
+/** Shown when a request failed. `path`: the API's path of the resource, to look for it in the person's other workspaces. */
+const LoadFailure = ({ error, path, onRetry }: { error: unknown; path: string; onRetry: () => void }) => {
+  const lost = hasCode(error, 'not_found')
+  const [location] = useLocation()
+  const switchTo = useSwitchWorkspace()
+  const { data: elsewhere, isPending } = useWorkspaceOf(path, lost)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is known
+  useEffect(() => {
+    if (!elsewhere) return
+    announce(`Switched to ${elsewhere.name} to open this link`)
+    switchTo(elsewhere.id, location)
+  }, [elsewhere])
+  if (lost && (isPending || elsewhere)) return <SkeletonCard rows={3} />
+  return <Failure error={error} onRetry={onRetry} />
+}
+
+/** A record that a page is about, until it is there: that it is loading, or why it failed. */
+export const LoadState = ({ query, path, rows = 3 }: { query: UseQueryResult<unknown>; path: string; rows?: number }) => {
+  if (query.isPending) return <SkeletonCard rows={rows} />
+  return query.isError && <LoadFailure error={query.error} path={path} onRetry={() => void query.refetch()} />
+}
+
+/** Loads a new page afterwards, so that nothing stays in memory for the next person. `to`: where the next sign-in leads. */
+export const useSignOut = (to = '/') =>
+  useMutation({
+    mutationFn: async () => {
+      // The service ends the subscription with the session; the notices that are shown still are the browser's.
+      if (notifyChoices.get().push) await import('../lib/push.ts').then(({ forgetPush }) => forgetPush()).catch(() => undefined)
+      return api.POST('/v1/auth/logout')
+    },
+    onSettled: () => {
+      chooseWorkspace(null)
+      forgetDrafts()
+      location.assign(signInPath(to))
+    },
+  })

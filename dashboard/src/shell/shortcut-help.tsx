@@ -1,8 +1,8 @@
 import { shortcutsOn, switchShortcuts } from '../lib/shortcuts.ts'
 import { useStore } from '../lib/store.ts'
-import { Dialog } from '../ui/dialog.tsx'
 import { CheckField } from '../ui/field.tsx'
-import { useNav } from './nav-items.ts'
+import { Dialog } from '../ui/form.tsx'
+import { useNav } from './nav-items.tsx'
 
 const further: readonly (readonly [keys: string, what: string])[] = [
   ['Ctrl K', 'Search and commands'],

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { cx } from '../lib/class-names.ts'
-import { isMoneySimulated } from '../lib/sandbox.ts'
+import { isMoneySimulated } from '../lib/page-state.ts'
 
 export const Brand = () => (
   <span className="brand">

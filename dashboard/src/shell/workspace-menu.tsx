@@ -1,11 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { workspacesQuery } from '../api/queries.ts'
-import { initials } from '../lib/mask.ts'
-import { statusText } from '../lib/words.ts'
-import { Icon } from '../ui/icon.tsx'
+import { initials, statusText } from '../lib/words.ts'
+import { Icon } from '../ui/button.tsx'
 import { Menu, MenuItem } from '../ui/menu.tsx'
-import { useSession } from './session.tsx'
-import { useSwitchWorkspace } from './switch-workspace.ts'
+import { useSession, useSwitchWorkspace } from './session.tsx'
 
 export const WorkspaceMenu = () => {
   const { workspace, membership } = useSession()

@@ -1,6 +1,8 @@
 import { useState } from 'react'
-import type { Beneficiaries } from '../api/use-beneficiaries.ts'
-import { SelectField, TextField } from './field.tsx'
+import type { Beneficiaries } from '../api/names.ts'
+import { railOptions } from '../lib/rails.ts'
+import { Icon } from './button.tsx'
+import { Field, type Option, SelectField, TextField } from './field.tsx'
 
 type Props = {
   beneficiaries: Beneficiaries
@@ -62,5 +64,103 @@ const SearchField = ({ beneficiaries, value, onChange, none, hint, ...field }: P
         if (value === '') setTyped(null)
       }}
     />
+  )
+}
+
+type ManyProps = { value: readonly string[]; onChange: (value: string[]) => void; hint?: string; error?: string | undefined }
+
+/** Archived beneficiaries are not offered: nothing can be paid to them. */
+export const BeneficiariesField = ({ beneficiaries, ...field }: ManyProps & { beneficiaries: Beneficiaries }) => (
+  <PickMany
+    label="Only to these beneficiaries"
+    placeholder="Choose a beneficiary"
+    onType={beneficiaries.search}
+    nameOf={beneficiaries.nameOf}
+    options={beneficiaries.all
+      .filter(({ status }) => status !== 'archived')
+      .map(({ id, display_name }) => ({ value: id, label: display_name }))}
+    {...field}
+  />
+)
+
+/** A payment method, or a type of the workspace's own. */
+export const PaymentTypesField = (field: ManyProps) => (
+  <PickMany label="Only these payment types" placeholder="Choose or type" free options={railOptions} {...field} />
+)
+
+type PickManyProps = ManyProps & {
+  label: string
+  options: readonly Option[]
+  /** Values that are not among the options may be typed too. */
+  free?: boolean
+  placeholder: string
+  /** What is typed, where the options are only some of all. */
+  onType?: (text: string) => void
+  /** The label of a value that is not among the options. */
+  nameOf?: (value: string) => string
+}
+
+/** Chips of the chosen values and a field that adds more. Works by keyboard alone, with the browser's own suggestions. */
+const PickMany = ({ value: chosen, onChange, options, free = false, placeholder, onType, nameOf, ...field }: PickManyProps) => {
+  const [text, setText] = useState('')
+  const labelOf = (value: string) => options.find((option) => option.value === value)?.label ?? nameOf?.(value) ?? value
+  const offered = options.filter(({ value }) => !chosen.includes(value))
+  const add = (typed: string) => {
+    const text = typed.trim().toLowerCase()
+    const match = offered.find((option) => option.label.toLowerCase() === text || option.value.toLowerCase() === text)
+    const value = match?.value ?? (free ? typed.trim() : '')
+    if (value === '' || chosen.includes(value)) return
+    onChange([...chosen, value])
+    setText('')
+  }
+  return (
+    <Field {...field} optional>
+      {(wiring) => (
+        <>
+          {chosen.length > 0 && (
+            <ul className="row row-tight">
+              {chosen.map((value) => (
+                <li key={value}>
+                  <button
+                    type="button"
+                    className="chip chip-button"
+                    onClick={() => onChange(chosen.filter((other) => other !== value))}
+                    aria-label={`Remove ${labelOf(value)}`}
+                  >
+                    {labelOf(value)}
+                    <Icon name="cross" size={12} />
+                  </button>
+                </li>
+              ))}
+            </ul>
+          )}
+          <input
+            {...wiring}
+            className="input"
+            list={`${wiring.id}-options`}
+            value={text}
+            placeholder={placeholder}
+            autoComplete="off"
+            onChange={(event) => {
+              setText(event.target.value)
+              onType?.(event.target.value)
+              // A click on a suggestion arrives as its whole text at once.
+              if (offered.some((option) => option.label === event.target.value)) add(event.target.value)
+            }}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter') return
+              event.preventDefault()
+              add(text)
+            }}
+            onBlur={() => add(text)}
+          />
+          <datalist id={`${wiring.id}-options`}>
+            {offered.map(({ value, label: name }) => (
+              <option key={value} value={name} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
   )
 }

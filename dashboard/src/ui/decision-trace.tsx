@@ -1,7 +1,7 @@
 import { type Decision, sourceWords, type TraceEntry, traceWords } from '../lib/decision-words.ts'
 import { now } from '../lib/time.ts'
-import { Icon, type IconName } from './icon.tsx'
-import { Meter } from './meter.tsx'
+import { Icon, type IconName } from './button.tsx'
+import { Meter } from './charts.tsx'
 import { Badge } from './page.tsx'
 
 const icons: Readonly<Record<TraceEntry['outcome'], IconName>> = { allow: 'check', require_approval: 'clock', deny: 'cross' }

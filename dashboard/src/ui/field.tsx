@@ -1,7 +1,7 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
 import { cx } from '../lib/class-names.ts'
 import { groupDigits } from '../lib/money.ts'
-import { Icon } from './icon.tsx'
+import { Icon } from './button.tsx'
 import { fieldError } from './page.tsx'
 
 type FieldProps = { label: ReactNode; hint?: ReactNode; error?: string | undefined; optional?: boolean | undefined }

@@ -1,10 +1,9 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { cx } from '../lib/class-names.ts'
-import type { useFilters } from '../lib/filters.ts'
+import type { useFilters } from '../lib/drafts.ts'
 import { pageZone, zoneWords } from '../lib/time.ts'
-import { Button } from './button.tsx'
+import { Button, Icon } from './button.tsx'
 import { TextField } from './field.tsx'
-import { Icon } from './icon.tsx'
 import { useDismiss } from './use-dismiss.ts'
 
 type Filters = Pick<ReturnType<typeof useFilters>, 'any' | 'clear' | 'field'>

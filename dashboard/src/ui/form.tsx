@@ -1,8 +1,9 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useRef } from 'react'
-import { adviceFor, messageOf } from '../api/advice.ts'
+import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { adviceFor, messageOf } from '../api/error.ts'
+import { cx } from '../lib/class-names.ts'
 import { useIdempotencyKey } from '../lib/idempotency.ts'
-import { Submit } from './button.tsx'
+import { Button, IconButton, Submit } from './button.tsx'
 import { Card, Failure } from './page.tsx'
 import { announce } from './toast.tsx'
 
@@ -106,3 +107,185 @@ export const useChange = <Result, Input = void>(
     },
   })
 }
+
+type DialogProps = {
+  title: string
+  onClose: () => void
+  children: ReactNode
+  footer?: ReactNode
+  wide?: boolean
+  onSubmit?: () => void
+  ready?: boolean
+  busy?: boolean
+}
+
+/** Where typing begins; a question without a field takes the focus itself, so that no button is pressed by accident. */
+const fields = '.dialog-body :is(input:not([type="radio"], [type="checkbox"]), select, textarea)'
+
+type ModalProps = Pick<ComponentProps<'dialog'>, 'className' | 'aria-label' | 'aria-labelledby' | 'children'> & {
+  onClose: () => void
+  /** What has the focus first, where it is not what the browser chooses. */
+  first?: (dialog: HTMLDialogElement) => HTMLElement
+}
+
+/** The browser's own dialog: it keeps the focus inside, restores it, and closes on Escape. It is open while it is rendered. */
+export const Modal = ({ onClose, first, className, ...dialog }: ModalProps) => {
+  const element = useRef<HTMLDialogElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it opens
+  useEffect(() => {
+    const opener = document.activeElement
+    element.current?.showModal()
+    if (element.current) first?.(element.current).focus()
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={element}
+      className={cx('dialog', className)}
+      tabIndex={-1}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onMouseDown={(event) => {
+        if (event.target === element.current) onClose()
+      }}
+      {...dialog}
+    />
+  )
+}
+
+export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmit, ready, busy }: DialogProps) => {
+  const titleId = useId()
+  const content = (
+    <>
+      <div className="dialog-body stack">{children}</div>
+      {footer && <div className="row row-end dialog-footer">{footer}</div>}
+    </>
+  )
+  return (
+    <Modal
+      className={wide ? 'dialog-wide' : undefined}
+      aria-labelledby={titleId}
+      onClose={onClose}
+      first={(dialog) => dialog.querySelector<HTMLElement>(fields) ?? dialog}
+    >
+      <div className="row row-between dialog-header">
+        <h2 id={titleId}>{title}</h2>
+        <IconButton icon="cross" label="Close" onClick={onClose} />
+      </div>
+      {onSubmit ? (
+        <Form onSubmit={onSubmit} {...(ready !== undefined && { ready })} {...(busy !== undefined && { busy })}>
+          {content}
+        </Form>
+      ) : (
+        content
+      )}
+    </Modal>
+  )
+}
+
+type FormDialogProps = Pick<DialogProps, 'title' | 'onClose' | 'children' | 'wide' | 'ready'> & {
+  /** What the button says. */
+  action: string
+  making: Making
+  /** It takes something away. */
+  red?: boolean
+  /** The label of the other button, where "Cancel" could mean the action itself; or another button in its place. */
+  keep?: ReactNode
+}
+
+/** A form in a dialog: its fields, what went wrong, and the button that sends it. */
+export const FormDialog = ({ action, making, red = false, keep = 'Cancel', children, ...dialog }: FormDialogProps) => (
+  <Dialog
+    {...dialog}
+    busy={making.isPending}
+    onSubmit={() => making.mutate()}
+    footer={
+      <>
+        {typeof keep === 'string' ? <Button onClick={dialog.onClose}>{keep}</Button> : keep}
+        <Button type="submit" variant={red ? 'red' : 'primary'} busy={making.isPending} disabled={dialog.ready === false}>
+          {action}
+        </Button>
+      </>
+    }
+  >
+    {children}
+    <Failure error={making.error} />
+  </Dialog>
+)
+
+type OpenerProps = Omit<ComponentProps<typeof Button>, 'onClick'> & {
+  dialog: (close: () => void) => ReactNode
+  /** False: the button is absent. A dialog that is open already stays. */
+  offered?: boolean
+  /** It stands in a row of a table, as its icon alone. */
+  asIcon?: boolean
+}
+
+/** A button that opens a dialog. */
+export const DialogButton = ({ dialog, offered = true, asIcon = false, ...button }: OpenerProps) => {
+  const [open, setOpen] = useState(false)
+  const { icon, label } = button
+  return (
+    <>
+      {offered && asIcon && icon && label && <IconButton {...{ icon, label }} onClick={() => setOpen(true)} />}
+      {offered && !asIcon && <Button {...button} onClick={() => setOpen(true)} />}
+      {open && dialog(() => setOpen(false))}
+    </>
+  )
+}
+
+type ConfirmProps<Result> = {
+  title: string
+  children: ReactNode
+  action: string
+  /** The label of the other button, where "Cancel" could mean the action itself. */
+  keep?: string
+  harmless?: boolean
+  change: () => Promise<Result>
+  /** What is announced once the change is made. */
+  announcement: (result: Result) => string
+  /** The queries to read again, by the first part of their keys. */
+  outdates?: readonly string[]
+  /** The query that the result answers. */
+  keeps?: (result: Result) => { queryKey: QueryKey }
+  onChanged?: (result: Result) => void
+  onClose: () => void
+}
+
+/** Says what a change does, makes it once it is confirmed, announces it and closes. */
+export const Confirm = <Result,>({
+  children,
+  harmless = false,
+  change,
+  announcement,
+  outdates = [],
+  keeps,
+  ...props
+}: ConfirmProps<Result>) => {
+  const { onChanged, onClose, ...dialog } = props
+  const making = useChange<Result>(change, {
+    announcement,
+    outdates,
+    ...(keeps && { keeps }),
+    onDone: (result) => {
+      onClose()
+      onChanged?.(result)
+    },
+  })
+  return (
+    <FormDialog {...dialog} making={making} red={!harmless} onClose={onClose}>
+      <div className="quiet stack-s">{children}</div>
+    </FormDialog>
+  )
+}
+
+type ButtonProps<Result> = Omit<ConfirmProps<Result>, 'onClose'> & { button: Omit<ComponentProps<typeof DialogButton>, 'dialog'> }
+
+/** A button whose change is confirmed first. */
+export const ConfirmButton = <Result,>({ button, ...confirm }: ButtonProps<Result>) => (
+  <DialogButton {...button} dialog={(close) => <Confirm {...confirm} onClose={close} />} />
+)

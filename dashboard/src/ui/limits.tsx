@@ -1,10 +1,10 @@
 import { type DuplicateAnswer, duplicateAnswers, type NewPayeeAnswer } from '../../../src/lib/policy-answers.ts'
+import type { Beneficiaries } from '../api/names.ts'
 import type { Schemas } from '../api/queries.ts'
-import type { Beneficiaries } from '../api/use-beneficiaries.ts'
 import { answerOptions } from '../lib/answer-words.ts'
 import { editableMajor, moneyText, parseMajor, shortMoney, unreadableAmount } from '../lib/money.ts'
+import { BeneficiariesField, PaymentTypesField } from './beneficiary-field.tsx'
 import { ChoiceField, fieldsOf, MoneyField, SelectField } from './field.tsx'
-import { BeneficiariesField, PaymentTypesField } from './scope-fields.tsx'
 
 /** The amounts that a policy and the limits of a key or an agent have alike. */
 const limitLabels = {

@@ -3,8 +3,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { type PageOf, rowsOf } from '../api/queries.ts'
 import { cx } from '../lib/class-names.ts'
-import { Button } from './button.tsx'
-import { Icon, type IconName } from './icon.tsx'
+import { Button, Icon, type IconName } from './button.tsx'
 import { Card, type CardProps, Failure, SkeletonCard, SkeletonRows, Time, type Tone } from './page.tsx'
 
 type ItemProps = {

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { adviceFor, messageOf, pageFor } from '../api/advice.ts'
-import { ApiError } from '../api/error.ts'
+import { ApiError, adviceFor, messageOf, pageFor } from '../api/error.ts'
 import { cx } from '../lib/class-names.ts'
 import { DeviceError } from '../lib/device-error.ts'
 import { plainWords } from '../lib/field-words.ts'
@@ -9,8 +8,7 @@ import { majorText } from '../lib/money.ts'
 import { fullTime, remainingText, shortTime, useNow } from '../lib/time.ts'
 import { useTitle } from '../lib/title.ts'
 import { capitalized, type PaymentStatus, statusText } from '../lib/words.ts'
-import { Button, CopyText } from './button.tsx'
-import { Icon, type IconName } from './icon.tsx'
+import { Button, CopyText, Icon, type IconName } from './button.tsx'
 
 type PageHeaderProps = {
   title: string

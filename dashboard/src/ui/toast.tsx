@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'react'
 import { createStore, useStore } from '../lib/store.ts'
-import { Button, IconButton } from './button.tsx'
-import { Icon, type IconName } from './icon.tsx'
+import { Button, Icon, IconButton, type IconName } from './button.tsx'
 
 type Tone = 'good' | 'bad' | 'info'
 type Action = { label: string; run: () => void }

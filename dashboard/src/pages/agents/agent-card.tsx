@@ -1,14 +1,13 @@
 import { Link } from 'wouter'
-import { usePeople } from '../../api/use-people.ts'
-import type { LastAct } from '../../lib/last-act.ts'
+import { usePeople } from '../../api/names.ts'
+import type { Schemas } from '../../api/queries.ts'
 import { shortMoney } from '../../lib/money.ts'
-import { capitalized } from '../../lib/words.ts'
+import { capitalized, statusText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Icon } from '../../ui/icon.tsx'
-import { Ring } from '../../ui/meter.tsx'
+import { Icon } from '../../ui/button.tsx'
+import { Ring } from '../../ui/charts.tsx'
 import { Badge, Time } from '../../ui/page.tsx'
-import { FreezeAgent } from './freeze-agent.tsx'
-import type { Agent } from './use-agents.ts'
+import { type Agent, FreezeAgent } from './freeze-agent.tsx'
 
 type Props = { agent: Agent; ownerId: string; lastAct?: LastAct | undefined; refusedWords?: string | undefined }
 
@@ -57,4 +56,29 @@ export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
       <FreezeAgent agent={agent} own={own} size="small" label={`${frozen ? 'Unfreeze' : 'Freeze'} ${label}`} />
     </div>
   )
+}
+
+/** What an agent did last, in words, and when. */
+export type LastAct = { words: string; at: string }
+
+const ofPayment = ({ status, amount_minor: amount, currency, beneficiary, created_at: at }: Schemas['Payment']): LastAct => {
+  const what = `${shortMoney(amount, currency)} to ${beneficiary.display_name}`
+  return { at, words: status === 'succeeded' ? `Paid ${what}` : `Requested ${what} (${statusText(status).toLowerCase()})` }
+}
+
+const ofRefusal = ({ amount_minor: amount, currency, beneficiary, created_at: at }: Schemas['RefusedPayment']): LastAct => ({
+  at,
+  words: `Was refused ${shortMoney(amount, currency)} ${beneficiary ? `to ${beneficiary.display_name}` : 'in a list'}`,
+})
+
+/** Of two lists, newest first. */
+export const lastActOf = (
+  grantId: string,
+  payments: readonly Schemas['Payment'][],
+  refusals: readonly Schemas['RefusedPayment'][],
+): LastAct | undefined => {
+  const payment = payments.find(({ initiated_by: by }) => by.grant_id === grantId)
+  const refusal = refusals.find(({ initiated_by: by }) => by.grant_id === grantId)
+  const acts = [...(payment ? [ofPayment(payment)] : []), ...(refusal ? [ofRefusal(refusal)] : [])]
+  return acts.sort((a, b) => Date.parse(b.at) - Date.parse(a.at))[0]
 }

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import { usePeople } from '../../api/names.ts'
 import {
   auditQuery,
   grantEventsQuery,
@@ -11,7 +12,6 @@ import {
   rowsOf,
   type Schemas,
 } from '../../api/queries.ts'
-import { usePeople } from '../../api/use-people.ts'
 import { type Moment, type Part, timelineOf } from '../../lib/agent-moments.ts'
 import { plainWords } from '../../lib/field-words.ts'
 import { changesInAudit, changesInEvents, changeWords, type GrantChange } from '../../lib/grant-changes.ts'

@@ -1,11 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { api } from '../../api/client.ts'
-import { madeByQuery, policiesMadeByQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { api, madeByQuery, policiesMadeByQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { countWords } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { ConfirmButton } from '../../ui/dialog.tsx'
+import { ConfirmButton } from '../../ui/form.tsx'
 import { Item, Rows } from '../../ui/listing.tsx'
 import { Badge, Card } from '../../ui/page.tsx'
 

@@ -1,9 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
+import { usePeople } from '../../api/names.ts'
 import { approvalsQuery, type Schemas } from '../../api/queries.ts'
 import { type Inbox, type InboxItem, useInbox } from '../../api/use-inbox.ts'
-import { usePeople } from '../../api/use-people.ts'
 import {
   approvalSubject,
   type Choice,
@@ -16,11 +16,9 @@ import {
 } from '../../lib/approval-subject.ts'
 import { cx } from '../../lib/class-names.ts'
 import { shortMoney, sumMinor } from '../../lib/money.ts'
-import { requesterWords } from '../../lib/requester.ts'
 import { useShortcuts } from '../../lib/shortcuts.ts'
-import { capitalized, countWords } from '../../lib/words.ts'
-import { useSession } from '../../shell/session.tsx'
-import { useOpenIn } from '../../shell/switch-workspace.ts'
+import { capitalized, countWords, requesterWords } from '../../lib/words.ts'
+import { useOpenIn, useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Listing, LiveRows, OldList, Rows } from '../../ui/listing.tsx'
 import { Amount, Badge, Card, Countdown, Empty, Failure, Page, SkeletonRows, StatusBadge, Time } from '../../ui/page.tsx'

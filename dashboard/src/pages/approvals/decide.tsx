@@ -7,8 +7,7 @@ import { hasPasskeys } from '../../passkey/passkey.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure, Notice, TextNotice } from '../../ui/page.tsx'
-import { DecideDialog, LateDecision, lateIn } from './decide-dialog.tsx'
-import { useAfterDecision, useDecideByPasskey, useOwnPasskeys } from './use-decide.ts'
+import { DecideDialog, LateDecision, lateIn, useAfterDecision, useDecideByPasskey, useOwnPasskeys } from './decide-dialog.tsx'
 
 type Approval = Schemas['Approval']
 

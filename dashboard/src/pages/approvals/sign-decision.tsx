@@ -1,14 +1,12 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api } from '../../api/client.ts'
-import type { Schemas } from '../../api/queries.ts'
+import { api, type Schemas } from '../../api/queries.ts'
 import type { Choice } from '../../lib/approval-subject.ts'
 import { Button, CopyButton } from '../../ui/button.tsx'
 import { Segments, TextArea } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Failure } from '../../ui/page.tsx'
-import { useWalletFlow } from '../../wallet/wallet-flow.ts'
-import { WalletPicker } from '../../wallet/wallet-picker.tsx'
+import { useWalletFlow, WalletPicker } from '../../wallet/wallet.tsx'
 
 /** What is signed for each decision; a text that has not arrived yet cannot be signed. */
 export type Signing = {

@@ -1,9 +1,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api } from '../../api/client.ts'
-import { approvalQuery, batchPaymentsQuery, batchQuery, type Schemas } from '../../api/queries.ts'
-import { usePeople } from '../../api/use-people.ts'
-import { useDebounced } from '../../lib/debounced.ts'
+import { usePeople } from '../../api/names.ts'
+import { api, approvalQuery, batchPaymentsQuery, batchQuery, type Schemas } from '../../api/queries.ts'
+import { useDebounced } from '../../lib/drafts.ts'
 import { failureWords } from '../../lib/failure-words.ts'
 import {
   capitalized,
@@ -14,12 +13,11 @@ import {
   statusCount,
   statusText,
 } from '../../lib/words.ts'
-import { LoadState } from '../../shell/load-failure.tsx'
-import { useSession } from '../../shell/session.tsx'
+import { LoadState, useSession } from '../../shell/session.tsx'
 import { CopyButton, LinkButton } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/csv-button.tsx'
-import { ConfirmButton } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { ConfirmButton } from '../../ui/form.tsx'
 import { Item, List } from '../../ui/listing.tsx'
 import { Amount, Card, Empty, ExactTime, Facts, Page, StatusBadge } from '../../ui/page.tsx'
 import { Requester } from '../payments/requester.tsx'

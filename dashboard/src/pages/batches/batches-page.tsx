@@ -1,7 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { batchesQuery } from '../../api/queries.ts'
-import { useDebounced } from '../../lib/debounced.ts'
-import { useFilters } from '../../lib/filters.ts'
+import { useDebounced, useFilters } from '../../lib/drafts.ts'
 import { countWords } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { NewLink } from '../../ui/button.tsx'

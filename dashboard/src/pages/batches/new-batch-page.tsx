@@ -3,8 +3,8 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import type { ListOptions } from '#client'
 import { faultsIn, type RowFault } from '../../../../client/src/list-faults.ts'
-import { paymentLists } from '../../api/client.ts'
 import { ApiError } from '../../api/error.ts'
+import { paymentLists } from '../../api/queries.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import {
   exampleList,
@@ -20,7 +20,7 @@ import {
 } from '../../lib/payment-list.ts'
 import { saveFile } from '../../lib/save-file.ts'
 import { type Encoding, encodingsOf } from '../../lib/text-file.ts'
-import { Allowed } from '../../shell/allowed.tsx'
+import { Allowed } from '../../shell/session.tsx'
 import { Button, Submit } from '../../ui/button.tsx'
 import { FileField, TextArea, TextField } from '../../ui/field.tsx'
 import { Form } from '../../ui/form.tsx'

@@ -1,15 +1,13 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearchParams } from 'wouter'
-import { api } from '../../api/client.ts'
 import { hasCode } from '../../api/error.ts'
-import { apiKeysQuery, grantQuery, rowsOf, type Schemas } from '../../api/queries.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { useBeneficiaries } from '../../api/names.ts'
+import { api, apiKeysQuery, grantQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { DialogButton, FormDialog } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { useChange } from '../../ui/form.tsx'
+import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import {
   type Controls,
   type ControlsDraft,

@@ -1,8 +1,6 @@
-import { api } from '../../api/client.ts'
-import type { Answer } from '../../api/queries.ts'
+import { type Answer, api } from '../../api/queries.ts'
 import { Button, CodeBlock, Secret } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { useChange } from '../../ui/form.tsx'
+import { Dialog, useChange } from '../../ui/form.tsx'
 import { Failure, TextNotice } from '../../ui/page.tsx'
 
 type MadeKey = Answer<'/v1/accounts/me/api-keys', 'post'>

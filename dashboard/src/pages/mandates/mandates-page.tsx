@@ -3,8 +3,8 @@ import { mandatesQuery, type Schemas } from '../../api/queries.ts'
 import { moneyText, shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
 import { NewLink } from '../../ui/button.tsx'
+import { Meter } from '../../ui/charts.tsx'
 import { Item, List } from '../../ui/listing.tsx'
-import { Meter } from '../../ui/meter.tsx'
 import { Empty, Page, StatusBadge, Time } from '../../ui/page.tsx'
 
 const Row = ({ mandate, currency }: { mandate: Schemas['IntentMandate']; currency: string }) => (

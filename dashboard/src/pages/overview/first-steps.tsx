@@ -1,13 +1,18 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { api } from '../../api/client.ts'
-import { grantsQuery, historySummaryQuery, newestBeneficiariesQuery, paymentsQuery, policiesQuery } from '../../api/queries.ts'
+import {
+  api,
+  grantsQuery,
+  historySummaryQuery,
+  newestBeneficiariesQuery,
+  paymentsQuery,
+  policiesQuery,
+} from '../../api/queries.ts'
 import { cx } from '../../lib/class-names.ts'
 import { shortMoney } from '../../lib/money.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, LinkButton } from '../../ui/button.tsx'
+import { Button, Icon, LinkButton } from '../../ui/button.tsx'
 import { useChange } from '../../ui/form.tsx'
-import { Icon } from '../../ui/icon.tsx'
 import { Card, Failure } from '../../ui/page.tsx'
 import { recentPayments } from './recent-payments.tsx'
 

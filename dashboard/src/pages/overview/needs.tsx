@@ -9,14 +9,12 @@ import { ofGrant } from '../../lib/limits.ts'
 import { moneyText, share, shortMoney, sumMinor } from '../../lib/money.ts'
 import { fullTime, localDate, now, timeOfDay } from '../../lib/time.ts'
 import { countWords } from '../../lib/words.ts'
-import { useAdministers } from '../../shell/nav-items.ts'
+import { useAdministers } from '../../shell/nav-items.tsx'
 import { type Session, useSession } from '../../shell/session.tsx'
-import { Button, LinkButton } from '../../ui/button.tsx'
-import type { IconName } from '../../ui/icon.tsx'
+import { Button, type IconName, LinkButton } from '../../ui/button.tsx'
 import { Item } from '../../ui/listing.tsx'
 import { Card } from '../../ui/page.tsx'
-import { FreezeButton, FrozenBadge } from '../agents/freeze-agent.tsx'
-import { useWorkspaceAgents } from '../agents/use-agents.ts'
+import { FreezeButton, FrozenBadge, useWorkspaceAgents } from '../agents/freeze-agent.tsx'
 
 type ApiNeed = Schemas['Attention']['needs'][number]
 type Need = {

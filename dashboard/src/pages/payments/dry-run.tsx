@@ -1,17 +1,16 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { api } from '../../api/client.ts'
-import type { Schemas } from '../../api/queries.ts'
+import { api, type Schemas } from '../../api/queries.ts'
 import { cx } from '../../lib/class-names.ts'
-import { useDebounced } from '../../lib/debounced.ts'
 import { type Decision, decisionReason, remedyWords } from '../../lib/decision-words.ts'
-import { compareMinor, moneyText } from '../../lib/money.ts'
+import { useDebounced } from '../../lib/drafts.ts'
+import { compareMinor, moneyText, parseMajor } from '../../lib/money.ts'
 import { fullTime, pageZone, zoneWords } from '../../lib/time.ts'
 import { countWords } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { LinkButton } from '../../ui/button.tsx'
+import { Icon, type IconName, LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
-import { Icon, type IconName } from '../../ui/icon.tsx'
 import { Card, Failure, SkeletonText } from '../../ui/page.tsx'
+import { readSendTime, type SendTime, sendNow } from '../../ui/send-later.tsx'
 import { DecisionWarnings } from './decision-warnings.tsx'
 
 export type Draft = {
@@ -174,3 +173,48 @@ export const verdictOf = (decision: Decision, terms: Terms, balance: string | nu
         : `Balance afterwards: ${moneyText((BigInt(available) - BigInt(amountMinor)).toString(), currency)}.`,
   }
 }
+
+export type PaymentFields = {
+  beneficiary: string
+  amount: string
+  reference: string
+  narrative: string
+  type: string
+  purposeCode: string
+  mandate: string
+  time: SendTime
+}
+
+export const emptyPayment: PaymentFields = {
+  beneficiary: '',
+  amount: '',
+  reference: '',
+  narrative: '',
+  type: '',
+  purposeCode: '',
+  mandate: '',
+  time: sendNow,
+}
+
+/** The body of the dry run; null while the beneficiary, the amount or the time is missing. */
+export const draftOf = ({ beneficiary, amount, type, mandate, time }: PaymentFields): Draft | null => {
+  const minor = parseMajor(amount)
+  if (beneficiary === '' || minor === null || minor === '0') return null
+  const read = readSendTime(time)
+  if ('problem' in read) return null
+  return {
+    beneficiary_id: beneficiary,
+    amount_minor: minor,
+    ...(type.trim() && { payment_type: type.trim() }),
+    ...(mandate && { mandate_id: mandate }),
+    ...(read.at !== null && { execute_at: read.at }),
+  }
+}
+
+/** The body of the payment. */
+export const bodyOf = (draft: Draft, { reference, narrative, purposeCode }: PaymentFields) => ({
+  ...draft,
+  ...(reference.trim() && { account_reference: reference.trim() }),
+  ...(narrative.trim() && { narrative: narrative.trim() }),
+  ...(purposeCode.trim() && { purpose_code: purposeCode.trim().toUpperCase() }),
+})

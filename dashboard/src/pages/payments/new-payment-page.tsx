@@ -2,15 +2,13 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useEffect, useRef, useState } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { hasAccounts } from '../../../../src/lib/rail-names.ts'
-import { api } from '../../api/client.ts'
-import { mandatesQuery, paymentQuery, rowsOf, type Schemas } from '../../api/queries.ts'
-import { type Beneficiaries, useBeneficiaries } from '../../api/use-beneficiaries.ts'
+import { type Beneficiaries, useBeneficiaries } from '../../api/names.ts'
+import { api, mandatesQuery, paymentQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import type { Decision } from '../../lib/decision-words.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { editableMajor, moneyText, parseMajor, shortMoney, unreadableAmount } from '../../lib/money.ts'
 import { railFacts, typeLabel } from '../../lib/rails.ts'
-import { Allowed } from '../../shell/allowed.tsx'
-import { useSession } from '../../shell/session.tsx'
+import { Allowed, useSession } from '../../shell/session.tsx'
 import { BeneficiaryField } from '../../ui/beneficiary-field.tsx'
 import { Button, LinkButton, Submit } from '../../ui/button.tsx'
 import { fieldsOf, MoneyField, SelectField, TextField } from '../../ui/field.tsx'
@@ -18,8 +16,19 @@ import { Form, useChange } from '../../ui/form.tsx'
 import { Amount, Card, EmptyCard, Facts, Failure, fieldError, Page, SkeletonCard } from '../../ui/page.tsx'
 import { SendLater } from '../../ui/send-later.tsx'
 import { DecisionWarnings } from './decision-warnings.tsx'
-import { type Draft, DryRun, dueWords, useDryRun, type Verdict, VerdictLine, verdictOf } from './dry-run.tsx'
-import { bodyOf, draftOf, emptyPayment, type PaymentFields } from './payment-form-state.ts'
+import {
+  bodyOf,
+  type Draft,
+  DryRun,
+  draftOf,
+  dueWords,
+  emptyPayment,
+  type PaymentFields,
+  useDryRun,
+  type Verdict,
+  VerdictLine,
+  verdictOf,
+} from './dry-run.tsx'
 
 const NoBeneficiary = () => (
   <EmptyCard

@@ -1,10 +1,9 @@
 import { Link } from 'wouter'
+import { usePeople } from '../../api/names.ts'
 import type { Schemas } from '../../api/queries.ts'
-import { usePeople } from '../../api/use-people.ts'
-import { initials } from '../../lib/mask.ts'
-import { capitalized } from '../../lib/words.ts'
+import { capitalized, initials } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Icon } from '../../ui/icon.tsx'
+import { Icon } from '../../ui/button.tsx'
 import { FreezeButton, FrozenBadge } from '../agents/freeze-agent.tsx'
 
 type By = Schemas['Payment']['initiated_by']

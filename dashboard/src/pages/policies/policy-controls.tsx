@@ -8,14 +8,14 @@ import {
   payeeVerificationAnswers,
 } from '../../../../src/lib/policy-answers.ts'
 import type { PolicyWire, PolicyWireField } from '../../../../src/policy/fields.ts'
+import type { Beneficiaries } from '../../api/names.ts'
 import type { Schemas } from '../../api/queries.ts'
-import type { Beneficiaries } from '../../api/use-beneficiaries.ts'
 import { answerOptions } from '../../lib/answer-words.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { useSession } from '../../shell/session.tsx'
+import { BeneficiariesField, PaymentTypesField } from '../../ui/beneficiary-field.tsx'
 import { CheckField, fieldsOf, SelectField } from '../../ui/field.tsx'
 import { draftOfLimits, LimitField, type LimitName, type LimitsDraft, limitsOf, raisedLimits } from '../../ui/limits.tsx'
-import { BeneficiariesField, PaymentTypesField } from '../../ui/scope-fields.tsx'
 
 type PolicyDraft = LimitsDraft & {
   name: string

@@ -1,7 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { ComponentProps } from 'react'
-import { adviceFor } from '../../api/advice.ts'
-import { hasCode } from '../../api/error.ts'
+import { adviceFor, hasCode } from '../../api/error.ts'
 import { suspenseQuery } from '../../api/queries.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { EmptyCard, Page } from '../../ui/page.tsx'

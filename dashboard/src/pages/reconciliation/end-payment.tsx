@@ -1,9 +1,8 @@
 import { useState } from 'react'
-import { api } from '../../api/client.ts'
+import { api } from '../../api/queries.ts'
 import { shortMoney } from '../../lib/money.ts'
-import { Confirm, FormDialog } from '../../ui/dialog.tsx'
 import { TextArea, TextField } from '../../ui/field.tsx'
-import { useChange } from '../../ui/form.tsx'
+import { Confirm, FormDialog, useChange } from '../../ui/form.tsx'
 import { type Difference, evidenceOf, type Said, type UnknownPayment } from './unknown.ts'
 
 export type OfferedOutcome = NonNullable<Difference['offered_outcome']>

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { reach, toApiError } from '../../api/error.ts'
-import { isIdentitySimulated } from '../../lib/sandbox.ts'
+import { api } from '../../api/queries.ts'
+import { isIdentitySimulated } from '../../lib/page-state.ts'
 import { WayButton } from '../../ui/button.tsx'
 import { Failure } from '../../ui/page.tsx'
 import { ProviderMark, providerNames } from '../../ui/provider-mark.tsx'
@@ -46,3 +47,12 @@ export const ProviderButtons = ({ returnTo, verb = 'Continue with', begin = leav
     </div>
   )
 }
+
+/** The text for a wallet, as the service wants it signed. `intent`: the text says this alone. */
+export const prepareSignIn =
+  (intent?: 'sign_in' | 'link') =>
+  async (address: string): Promise<string> => {
+    const { message } = await api.POST('/v1/auth/wallet/nonce', { body: { address, ...(intent && { intent }) } })
+    if (message === undefined) throw new Error('The service gave no message to sign.')
+    return message
+  }

@@ -6,13 +6,11 @@ import { type LimitUse, ofGrant, ofPolicy } from '../../lib/limits.ts'
 import { compareMinor, majorText, moneyText, roundMoney, share, shortMoney, sumMinor } from '../../lib/money.ts'
 import { dayLabel, localDate, monthLabel, now } from '../../lib/time.ts'
 import { countWords } from '../../lib/words.ts'
-import { Allowed } from '../../shell/allowed.tsx'
-import { useSession } from '../../shell/session.tsx'
-import { BalanceFigure } from '../../ui/balance-line.tsx'
+import { Allowed, useSession } from '../../shell/session.tsx'
+import { BalanceFigure, Meter } from '../../ui/charts.tsx'
 import { Table } from '../../ui/listing.tsx'
-import { Meter } from '../../ui/meter.tsx'
 import { Card, Empty, Failure, Page, SkeletonRows, SkeletonText, TextNotice } from '../../ui/page.tsx'
-import { useWorkspaceAgents } from '../agents/use-agents.ts'
+import { useWorkspaceAgents } from '../agents/freeze-agent.tsx'
 
 const dayMs = 86_400_000
 

@@ -2,7 +2,7 @@ import { type UseInfiniteQueryResult, useInfiniteQuery, useMutation } from '@tan
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { type Schemas, statementQuery } from '../../api/queries.ts'
-import { useFilters } from '../../lib/filters.ts'
+import { useFilters } from '../../lib/drafts.ts'
 import { dayLabel, localDate, now, zoneWords } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'

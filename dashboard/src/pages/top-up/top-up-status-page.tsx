@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
+import { useBeneficiaries } from '../../api/names.ts'
 import { type Schemas, topupQuery } from '../../api/queries.ts'
-import { useBeneficiaries } from '../../api/use-beneficiaries.ts'
 import { failureFix } from '../../lib/failure-words.ts'
 import { moneyText } from '../../lib/money.ts'
 import { useNow } from '../../lib/time.ts'
-import { LoadState } from '../../shell/load-failure.tsx'
-import { useSession } from '../../shell/session.tsx'
+import { LoadState, useSession } from '../../shell/session.tsx'
 import { CopyButton, CopyText, LinkButton } from '../../ui/button.tsx'
+import { Arc } from '../../ui/charts.tsx'
 import { Amount, Card, Empty, ExactTime, Facts, Page, StatusBadge, TextNotice } from '../../ui/page.tsx'
 import { QrCode } from '../../ui/qr-code.tsx'
 
@@ -55,32 +55,6 @@ const TopUpState = ({ topup }: { topup: TopUp }) => (
     </div>
   </div>
 )
-
-const Ring = ({ part, children }: { part: number; children: string }) => {
-  const around = 2 * Math.PI * 58
-  return (
-    <div className="countdown-ring">
-      <svg viewBox="0 0 132 132" aria-hidden="true">
-        <circle cx="66" cy="66" r="58" fill="none" stroke="var(--plain-soft)" strokeWidth="7" />
-        <circle
-          cx="66"
-          cy="66"
-          r="58"
-          fill="none"
-          stroke="var(--accent)"
-          strokeWidth="7"
-          strokeLinecap="round"
-          strokeDasharray={around}
-          strokeDashoffset={around * (1 - part)}
-          transform="rotate(-90 66 66)"
-        />
-      </svg>
-      <span className="amount-medium" role="timer">
-        {children}
-      </span>
-    </div>
-  )
-}
 
 /** What arrived, else what was asked for. */
 const amountOf = ({ received_minor, amount_minor }: TopUp): string | null => received_minor ?? amount_minor
@@ -131,7 +105,12 @@ const Pending = ({ topup }: { topup: TopUp }) => {
     )
   return (
     <div className="empty">
-      <Ring part={left / promptSeconds}>{`${left} s`}</Ring>
+      <div className="ring">
+        <Arc part={left / promptSeconds} size={132} line={7} />
+        <strong className="amount-medium" role="timer">
+          {left} s
+        </strong>
+      </div>
       <h2>Check your phone</h2>
       <p>
         Enter your M-PESA PIN on {(topup.phone_number_mask ?? '').slice(-4).padStart(8, '•')} to pay{' '}

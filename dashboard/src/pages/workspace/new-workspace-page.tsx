@@ -1,6 +1,6 @@
-import { api } from '../../api/client.ts'
+import { api } from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
-import { useSwitchWorkspace } from '../../shell/switch-workspace.ts'
+import { useSwitchWorkspace } from '../../shell/session.tsx'
 import { fieldsOf, SelectField, TextField } from '../../ui/field.tsx'
 import { FormCard, useChange } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'

@@ -1,5 +1,4 @@
-import { api } from '../../api/client.ts'
-import { workspaceQuery } from '../../api/queries.ts'
+import { api, workspaceQuery } from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
 import { statusText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'

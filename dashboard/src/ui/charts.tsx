@@ -1,4 +1,6 @@
-import { moneyText, roundMoney, shortMoney } from '../lib/money.ts'
+import type { ReactNode } from 'react'
+import { cx } from '../lib/class-names.ts'
+import { moneyText, roundMoney, share, shortMoney } from '../lib/money.ts'
 import { dayLabel } from '../lib/time.ts'
 import { listWords } from '../lib/words.ts'
 import { Table } from './listing.tsx'
@@ -93,5 +95,112 @@ export const DayChart = ({ days, currency, names }: Props) => {
         </section>
       </details>
     </figure>
+  )
+}
+
+type Day = { date: string; in_minor: string; out_minor: string }
+type Point = { date: string; minor: bigint }
+
+const lineWidth = 320
+const lineHeight = 56
+
+/** What the balance was at the end of each day: today's, less what came in after it, plus what left after it. */
+const balances = (total: string, days: readonly Day[]): Point[] => {
+  const line: Point[] = []
+  let minor = BigInt(total)
+  for (const { date, in_minor: came, out_minor: left } of [...days].reverse()) {
+    line.unshift({ date, minor })
+    minor += BigInt(left) - BigInt(came)
+  }
+  return line
+}
+
+const larger = (a: bigint, b: bigint): bigint => (a < b ? b : a)
+
+/** A balance over days, with what it says in words. Below nothing it lies on the ground. */
+export const BalanceFigure = ({ line, children }: { line: readonly Point[]; children: ReactNode }) => {
+  const most = line.map(({ minor }) => minor).reduce(larger, 1n)
+  const at = ({ minor }: Point, index: number) =>
+    `${(index / Math.max(1, line.length - 1)) * lineWidth},${lineHeight - 2 - Number((larger(minor, 0n) * BigInt(lineHeight - 6)) / most)}`
+  const points = line.map(at).join(' ')
+  return (
+    <figure className="balance-line">
+      <svg viewBox={`0 0 ${lineWidth} ${lineHeight}`} preserveAspectRatio="none" aria-hidden="true">
+        <polygon points={`0,${lineHeight} ${points} ${lineWidth},${lineHeight}`} />
+        <polyline points={points} vectorEffect="non-scaling-stroke" />
+      </svg>
+      <figcaption className="faint small">{children}</figcaption>
+    </figure>
+  )
+}
+
+/** The balance with what is held, over the last days, and its lowest day in words. */
+export const BalanceLine = ({ total, days, currency }: { total: string; days: readonly Day[]; currency: string }) => {
+  const line = balances(total, days)
+  const [first, ...others] = line
+  if (!first) return null
+  const least = others.reduce((low, day) => (day.minor < low.minor ? day : low), first)
+  return (
+    <BalanceFigure line={line}>
+      <span title={moneyText(least.minor.toString(), currency)}>
+        Lowest in 30 days: {shortMoney(least.minor.toString(), currency)} on {dayLabel(least.date)}
+      </span>
+    </BalanceFigure>
+  )
+}
+
+export type MeterProps = { used: string; limit: string; currency: string; label: string }
+
+/** What a screen reader says of how much of a limit is used. */
+export const meterRole = ({ used, limit, currency, label }: MeterProps) =>
+  ({
+    role: 'meter',
+    'aria-label': label,
+    'aria-valuemin': 0,
+    'aria-valuemax': 100,
+    'aria-valuenow': Math.round(share(used, limit) * 100),
+    'aria-valuetext': `${moneyText(used, currency)} of ${moneyText(limit, currency)}`,
+  }) as const
+
+/** How much of a limit is used. */
+export const Meter = (props: MeterProps) => {
+  const part = share(props.used, props.limit)
+  return (
+    <div className={cx('meter', toneOf(part))} {...meterRole(props)}>
+      <span style={{ width: `${part * 100}%` }} />
+    </div>
+  )
+}
+
+/** A part of a whole, as an arc from the top. */
+export const Arc = ({ part, size, line }: { part: number; size: number; line: number }) => {
+  const radius = (size - line) / 2
+  const around = 2 * Math.PI * radius
+  const circle = { cx: size / 2, cy: size / 2, r: radius, strokeWidth: line }
+  return (
+    <svg width={size} height={size} viewBox={`0 0 ${size} ${size}`} aria-hidden="true">
+      <circle className="ring-all" {...circle} />
+      {part > 0 && (
+        <circle
+          className="ring-used"
+          {...circle}
+          strokeDasharray={`${part * around} ${around}`}
+          transform={`rotate(-90 ${size / 2} ${size / 2})`}
+        />
+      )}
+    </svg>
+  )
+}
+
+const toneOf = (part: number) => (part >= 1 ? 'tone-bad' : part >= 0.8 && 'tone-warn')
+
+/** How much of a limit is used, as a ring. */
+export const Ring = (props: MeterProps) => {
+  const part = share(props.used, props.limit)
+  return (
+    <span className={cx('ring', toneOf(part))} {...meterRole(props)}>
+      <Arc part={part} size={44} line={5} />
+      <span aria-hidden="true">{Math.round(part * 100)} %</span>
+    </span>
   )
 }

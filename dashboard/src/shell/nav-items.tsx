@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { useLocation } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { credentialQuery } from '../api/queries.ts'
-import { keepStored, readStored } from '../lib/storage.ts'
-import type { IconName } from '../ui/icon.tsx'
+import { keepStored, readStored } from '../lib/store.ts'
+import { Icon, type IconName } from '../ui/button.tsx'
 import { type Session, useSession } from './session.tsx'
 
 export type NavItem = { href: string; label: string; icon: IconName; keys: string }
@@ -66,4 +66,16 @@ export const useAdministers = (asks = false): boolean => {
     else if (data && readStored(name) === data.account_id) keepStored(name, null)
   }, [data])
   return data ? data.is_admin : readStored(name) === account.id
+}
+
+/** Until there is a second sign-in method: who loses the only one loses the account. */
+export const SecondWay = ({ onFollow }: { onFollow?: () => void }) => {
+  const { account } = useSession()
+  if (account.identities.length > 1) return null
+  return (
+    <Link href="/account" className="nav-link" {...(onFollow && { onClick: onFollow })}>
+      <Icon name="alert" />
+      Add a second way in
+    </Link>
+  )
 }

@@ -1,0 +1,18 @@
+import { createStore } from './store.ts'
+
+const { dataset } = document.documentElement
+
+/** The service writes into the page that the browser sent no session, so no request is needed to find that out. */
+export const hasNoSession = (): boolean => dataset.session === 'none'
+
+/** From now on there may be a session. */
+export const expectSession = (): void => {
+  delete dataset.session
+}
+
+/** The service writes into the page which providers are simulated. */
+export const isMoneySimulated = (): boolean => dataset.rails === 'sandbox'
+export const isIdentitySimulated = (): boolean => dataset.identity === 'sandbox'
+
+/** The session has ended without a sign-out in this tab. */
+export const sessionEnded = createStore(false)

@@ -1,0 +1,243 @@
+import { type ReactNode, useState } from 'react'
+import { hasCode, isTextChanged } from '../api/error.ts'
+import { DeviceError } from '../lib/device-error.ts'
+import { createStore, useStore } from '../lib/store.ts'
+import { shortAddress } from '../lib/words.ts'
+import { Button, CopyButton, Icon, WayButton } from '../ui/button.tsx'
+import { Failure, Notice } from '../ui/page.tsx'
+import { QrCode } from '../ui/qr-code.tsx'
+
+/** EIP-1193. */
+export type Provider = { request: (call: { method: string; params?: readonly unknown[] }) => Promise<unknown> }
+
+/** EIP-6963. `icon` is a data: URI by that standard; anything else is not shown. */
+export type Wallet = { id: string; name: string; icon: string | null; provider: Provider }
+
+const codeOf = (error: unknown): number | null =>
+  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'number' ? error.code : null
+
+const toDeviceError = (error: unknown): DeviceError => {
+  const code = codeOf(error)
+  if (code === 4001) return new DeviceError('You declined in the wallet. Nothing was signed.')
+  if (code === -32_002) return new DeviceError('The wallet already has an open request. Finish it there, then try again.')
+  return new DeviceError('The wallet could not do this. Unlock it and try again.')
+}
+
+const request = async (provider: Provider, method: string, params: readonly unknown[] = []): Promise<unknown> => {
+  try {
+    return await provider.request({ method, params })
+  } catch (error) {
+    throw toDeviceError(error)
+  }
+}
+
+/** The address the wallet shows us now; asks for permission the first time. */
+export const connectWallet = async ({ provider }: Wallet): Promise<string> => {
+  const accounts = await request(provider, 'eth_requestAccounts')
+  const first: unknown = Array.isArray(accounts) ? accounts[0] : undefined
+  if (typeof first !== 'string')
+    throw new DeviceError('The wallet has not shared an account with this page. Choose one in the wallet and try again.')
+  return first
+}
+
+/** Lets the person pick another of the wallet's accounts, where the wallet can (EIP-2255). */
+export const chooseAccount = async ({ provider }: Wallet): Promise<void> => {
+  await request(provider, 'wallet_requestPermissions', [{ eth_accounts: {} }])
+}
+
+const toHex = (text: string): string =>
+  `0x${Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+
+/** EIP-191, the readable text as it is. */
+export const signText = async ({ provider }: Wallet, address: string, text: string): Promise<string> => {
+  const signature = await request(provider, 'personal_sign', [toHex(text), address])
+  if (typeof signature !== 'string' || !signature.startsWith('0x')) throw new DeviceError('The wallet returned no signature.')
+  return signature
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+const isProvider = (value: unknown): value is Provider => isRecord(value) && typeof value.request === 'function'
+
+const readAnnouncement = (detail: unknown): Wallet | null => {
+  if (!isRecord(detail) || !isRecord(detail.info) || !isProvider(detail.provider)) return null
+  const { uuid, name, icon } = detail.info
+  if (typeof uuid !== 'string' || typeof name !== 'string') return null
+  return {
+    id: uuid,
+    name,
+    icon: typeof icon === 'string' && icon.startsWith('data:image/') ? icon : null,
+    provider: detail.provider,
+  }
+}
+
+const announced = createStore<readonly Wallet[]>([])
+
+addEventListener('eip6963:announceProvider', (event) => {
+  const wallet = readAnnouncement(event instanceof CustomEvent ? event.detail : null)
+  if (wallet && !announced.get().some(({ id }) => id === wallet.id)) announced.set([...announced.get(), wallet])
+})
+dispatchEvent(new Event('eip6963:requestProvider'))
+
+/** Browsers inside wallets on phones often know only the older `window.ethereum`. */
+const legacy = (): Wallet | null => {
+  const provider: unknown = 'ethereum' in window ? window.ethereum : undefined
+  return isProvider(provider) ? { id: 'injected', name: 'Browser wallet', icon: null, provider } : null
+}
+
+export const useWallets = (): readonly Wallet[] => {
+  const wallets = useStore(announced)
+  if (wallets.length > 0) return wallets
+  const injected = legacy()
+  return injected ? [injected] : []
+}
+
+export type WalletStep = 'idle' | 'connect' | 'sign' | 'send'
+
+type Signed = { address: string; message: string; signature: string }
+
+type State = { step: WalletStep; wallet: Wallet | null; address: string | null; error: unknown }
+
+export type WalletFlow = State & {
+  start: (wallet: Wallet) => void
+  /** Back to the choice of wallets, with a request to the wallet for another account. */
+  changeAccount: () => void
+}
+
+type Options<Result> = {
+  /** The text to sign for this address; only the service makes it. */
+  prepare: (address: string) => Promise<string>
+  send: (signed: Signed) => Promise<Result>
+  done: (result: Result) => void
+}
+
+/** Connect, sign, send: each step is shown, so that a person knows whether to look at this page or at the wallet. */
+export const useWalletFlow = <Result,>({ prepare, send, done }: Options<Result>): WalletFlow => {
+  const [state, setState] = useState<State>({ step: 'idle', wallet: null, address: null, error: null })
+  const run = async (wallet: Wallet, anew: boolean) => {
+    let address: string | null = null
+    try {
+      setState({ step: 'connect', wallet, address, error: null })
+      if (anew) await chooseAccount(wallet)
+      address = await connectWallet(wallet)
+      const message = await prepare(address)
+      setState({ step: 'sign', wallet, address, error: null })
+      const signature = await signText(wallet, address, message)
+      setState({ step: 'send', wallet, address, error: null })
+      const result = await send({ address, message, signature })
+      setState({ step: 'idle', wallet: null, address, error: null })
+      done(result)
+    } catch (error) {
+      setState({ step: 'idle', wallet, address, error })
+    }
+  }
+  return {
+    ...state,
+    start: (wallet) => {
+      if (state.step === 'idle') void run(wallet, false)
+    },
+    changeAccount: () => {
+      if (state.step === 'idle' && state.wallet) void run(state.wallet, true)
+    },
+  }
+}
+
+/** Links that open this page in a wallet's own browser, where a phone has the wallet as an app. */
+const walletLinks = (page: string): readonly { name: string; href: string }[] => {
+  const bare = page.replace(/^https?:\/\//, '')
+  return [
+    { name: 'MetaMask', href: `https://link.metamask.io/dapp/${bare}` },
+    { name: 'Coinbase Wallet', href: `https://go.cb-w.com/dapp?cb_url=${encodeURIComponent(page)}` },
+    { name: 'Trust Wallet', href: `https://link.trustwallet.com/open_url?coin_id=60&url=${encodeURIComponent(page)}` },
+  ]
+}
+
+/** On a phone or tablet the wallet is an app. Elsewhere it is an extension, or on another device. */
+const isHandheld = (): boolean => matchMedia('(pointer: coarse) and (hover: none)').matches
+
+/** Where to find a wallet when this browser has none: its app on the same phone, or a phone beside this screen. */
+export const NoWallet = () => {
+  const handheld = isHandheld()
+  return (
+    <Notice title="No wallet in this browser">
+      <div className="stack-s">
+        {handheld ? (
+          <>
+            <p className="quiet">Open this page in your wallet app:</p>
+            <ul className="stack-xs">
+              {walletLinks(location.href).map(({ name, href }) => (
+                <li key={name}>
+                  <a className="button button-secondary button-wide" href={href} rel="noreferrer">
+                    Open in {name}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </>
+        ) : (
+          <details>
+            <summary className="quiet">Use a wallet on your phone</summary>
+            <div className="stack-s">
+              <p className="quiet small">Scan this with your phone, then choose your wallet app there.</p>
+              <QrCode text={location.href} label="This page as a QR code" />
+            </div>
+          </details>
+        )}
+        <p>
+          <CopyButton value={location.href}>Copy link to this page</CopyButton>
+        </p>
+      </div>
+    </Notice>
+  )
+}
+
+const waiting = (step: WalletStep, { name }: Wallet): string => {
+  if (step === 'connect') return `Connect in ${name}`
+  return step === 'sign' ? `Sign the message in ${name}` : 'Checking the signature'
+}
+
+/** After a refused signature: another account of the same wallet may be the right one. */
+const WrongAccount = ({ flow }: { flow: WalletFlow }) => {
+  const wrong = hasCode(flow.error, 'invalid_signature') || (hasCode(flow.error, 'conflict') && !isTextChanged(flow.error))
+  if (!wrong || !flow.wallet || !flow.address) return null
+  return (
+    <p className="small quiet">
+      Signed with {shortAddress(flow.address)}.{' '}
+      <Button size="small" onClick={flow.changeAccount}>
+        Choose another account in {flow.wallet.name}
+      </Button>
+    </p>
+  )
+}
+
+type PickerProps = { flow: WalletFlow; verb: string; action?: ReactNode; fallback?: ReactNode }
+
+/** The wallets that this browser offers (EIP-6963), and the state of a signature by one of them. `fallback`: shown where it offers none. */
+export const WalletPicker = ({ flow, verb, action, fallback = <NoWallet /> }: PickerProps) => {
+  const wallets = useWallets()
+  const busy = flow.step !== 'idle'
+  return (
+    <div className="stack-s">
+      {wallets.length === 0 && fallback}
+      {wallets.map((wallet) => {
+        const active = busy && flow.wallet?.id === wallet.id
+        return (
+          <WayButton
+            key={wallet.id}
+            mark={wallet.icon ? <img src={wallet.icon} alt="" /> : <Icon name="wallet" />}
+            disabled={busy}
+            busy={active}
+            onClick={() => flow.start(wallet)}
+          >
+            {active ? waiting(flow.step, wallet) : `${verb} ${wallet.name}`}
+          </WayButton>
+        )
+      })}
+      <p className="visually-hidden" role="status">
+        {busy && flow.wallet ? waiting(flow.step, flow.wallet) : ''}
+      </p>
+      <Failure error={flow.error} />
+      <WrongAccount flow={flow} />
+      {action}
+    </div>
+  )
+}
