@@ -21,8 +21,8 @@ const later = <Props,>(load: () => Promise<ComponentType<Props>>) => lazy(async 
 const ReconciliationPage = later(async () => (await import('./pages/reconciliation/reconciliation-page.tsx')).ReconciliationPage)
 const UnknownPaymentsPage = later(async () => (await import('./pages/reconciliation/unknown-page.tsx')).UnknownPaymentsPage)
 const MandatesPage = later(async () => (await import('./pages/mandates/mandates-page.tsx')).MandatesPage)
-const MandatePage = later(async () => (await import('./pages/mandates/mandate-page.tsx')).MandatePage)
-const NewMandatePage = later(async () => (await import('./pages/mandates/new-mandate-page.tsx')).NewMandatePage)
+const MandatePage = later(async () => (await import('./pages/mandates/mandates-page.tsx')).MandatePage)
+const NewMandatePage = later(async () => (await import('./pages/mandates/mandates-page.tsx')).NewMandatePage)
 const ConfirmedPage = later(async () => (await import('./pages/sign-in/confirmed-page.tsx')).ConfirmedPage)
 const AgentPage = later(async () => (await import('./pages/developers/grant-page.tsx')).AgentPage)
 const AgentsPage = later(async () => (await import('./pages/agents/agents-page.tsx')).AgentsPage)
@@ -31,14 +31,14 @@ const ActivityPage = later(async () => (await import('./pages/workspace/activity
 const EventsPage = later(async () => (await import('./pages/developers/events-page.tsx')).EventsPage)
 const RequestsPage = later(async () => (await import('./pages/developers/requests-page.tsx')).RequestsPage)
 const TopUpPage = later(async () => (await import('./pages/top-up/top-up-page.tsx')).TopUpPage)
-const TopUpStatusPage = later(async () => (await import('./pages/top-up/top-up-status-page.tsx')).TopUpStatusPage)
+const TopUpStatusPage = later(async () => (await import('./pages/top-up/top-up-page.tsx')).TopUpStatusPage)
 const NewPolicyPage = later(async () => (await import('./pages/policies/policy-page.tsx')).NewPolicyPage)
 const PolicyPage = later(async () => (await import('./pages/policies/policy-page.tsx')).PolicyPage)
 const WorkspacePage = later(async () => (await import('./pages/workspace/workspace-page.tsx')).WorkspacePage)
 const NewWorkspacePage = later(async () => (await import('./pages/workspace/new-workspace-page.tsx')).NewWorkspacePage)
 const BatchesPage = later(async () => (await import('./pages/batches/batches-page.tsx')).BatchesPage)
 const NewBatchPage = later(async () => (await import('./pages/batches/new-batch-page.tsx')).NewBatchPage)
-const BatchPage = later(async () => (await import('./pages/batches/batch-page.tsx')).BatchPage)
+const BatchPage = later(async () => (await import('./pages/batches/batches-page.tsx')).BatchPage)
 const AccountPage = later(async () => (await import('./pages/account/account-page.tsx')).AccountPage)
 const ConsentPage = later(async () => (await import('./pages/consent/consent.tsx')).ConsentPage)
 const DevicePage = later(async () => (await import('./pages/consent/device-page.tsx')).DevicePage)
@@ -48,7 +48,7 @@ const InvitationPage = later(async () => (await import('./pages/workspace/invita
 const NewBeneficiaryPage = later(async () => (await import('./pages/beneficiaries/new-beneficiary-page.tsx')).NewBeneficiaryPage)
 const BeneficiaryPage = later(async () => (await import('./pages/beneficiaries/beneficiary-page.tsx')).BeneficiaryPage)
 const RefusedPage = later(async () => (await import('./pages/payments/refused-page.tsx')).RefusedPage)
-const PoliciesPage = later(async () => (await import('./pages/policies/policies-page.tsx')).PoliciesPage)
+const PoliciesPage = later(async () => (await import('./pages/policies/policy-page.tsx')).PoliciesPage)
 const TryPage = later(async () => (await import('./pages/developers/try-page.tsx')).TryPage)
 const SpendingPage = later(async () => (await import('./pages/spending/spending-page.tsx')).SpendingPage)
 const StatementPage = later(async () => (await import('./pages/statement/statement-page.tsx')).StatementPage)
@@ -103,41 +103,31 @@ const Inside = () => (
 )
 
 export const Pages = () => (
-  <Switch>
-    <Route path="/sign-in" component={SignInPage} />
-    <Route path={confirmedPath}>
-      <Suspense fallback={<Arriving />}>
-        <ConfirmedPage />
-      </Suspense>
-    </Route>
-    <Route path="/approve/:id">{({ id }) => <PublicApprovalPage id={id} />}</Route>
-    <Route path="/consent">
-      <SignedIn>
-        <Suspense fallback={<Arriving />}>
+  <Suspense fallback={<Arriving />}>
+    <Switch>
+      <Route path="/sign-in" component={SignInPage} />
+      <Route path={confirmedPath} component={ConfirmedPage} />
+      <Route path="/approve/:id">{({ id }) => <PublicApprovalPage id={id} />}</Route>
+      <Route path="/consent">
+        <SignedIn>
           <ConsentPage />
-        </Suspense>
-      </SignedIn>
-    </Route>
-    <Route path="/device">
-      <SignedIn>
-        <Suspense fallback={<Arriving />}>
+        </SignedIn>
+      </Route>
+      <Route path="/device">
+        <SignedIn>
           <DevicePage />
-        </Suspense>
-      </SignedIn>
-    </Route>
-    <Route path="/invitation">
-      <Suspense fallback={<Arriving />}>
-        <InvitationPage />
-      </Suspense>
-    </Route>
-    <Route>
-      <SignedIn>
-        <Shell>
-          <Suspense fallback={<Arriving />}>
-            <Inside />
-          </Suspense>
-        </Shell>
-      </SignedIn>
-    </Route>
-  </Switch>
+        </SignedIn>
+      </Route>
+      <Route path="/invitation" component={InvitationPage} />
+      <Route>
+        <SignedIn>
+          <Shell>
+            <Suspense fallback={<Arriving />}>
+              <Inside />
+            </Suspense>
+          </Shell>
+        </SignedIn>
+      </Route>
+    </Switch>
+  </Suspense>
 )

@@ -1,6 +1,5 @@
 import type { Schemas } from '../api/queries.ts'
-import { shortMoney, sumMinor } from './money.ts'
-import { capitalized, countWords, requesterWords } from './words.ts'
+import { capitalized, countWords, requesterWords, shortMoney, sumMinor } from './words.ts'
 
 type Entry = Omit<Schemas['WorkspaceAuditEntry'], 'payment'> & { payment?: Schemas['WorkspaceAuditEntry']['payment'] }
 type PrivateAction = Extract<

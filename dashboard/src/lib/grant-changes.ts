@@ -1,5 +1,5 @@
 import type { Schemas } from '../api/queries.ts'
-import { compareMinor, moneyText } from './money.ts'
+import { compareMinor, moneyText } from './words.ts'
 
 type Controls = Schemas['SpendingControls']
 /** What can change about a key or an agent, as an event and as an entry of the audit log have it. */

@@ -1,5 +1,5 @@
 import { api } from '../api/queries.ts'
-import { chooseNotify, notifyChoices } from './notify.ts'
+import { chooseNotify, notifyChoices } from './choices.ts'
 
 const worker = '/push-worker.js'
 

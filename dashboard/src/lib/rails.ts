@@ -1,5 +1,7 @@
+import { failureRow, isFailureCode } from '../../../src/errors/failures.ts'
 import { type Provider, providerOf as providerOfRail, providers, type RailName } from '../../../src/lib/rail-names.ts'
 import { providerLabel, payoutWords as railFacts } from '../../../src/rails/texts.ts'
+import type { Schemas } from '../api/queries.ts'
 
 export type { RailName }
 /** What the pages say about a payment method: it stands in its provider's folder. */
@@ -18,3 +20,16 @@ export const railOptions = rails.map((rail) => ({ value: rail, label: railFacts[
 
 /** A payment type in words: a payment method, or a type of the workspace's own. */
 export const typeLabel = (type: string): string => (isRail(type) ? railFacts[type].label : type.replaceAll('_', ' '))
+
+type Payment = Schemas['Payment']
+
+/** Why it failed, in the service's sentence. Never a code. */
+export const failureWords = (payment: Payment): string =>
+  payment.failure_message ?? `${providerOf(payment.payment_rail)} did not accept this payment.`
+
+/** What can be done about it, for payments and top-ups; empty where the code is not known. */
+export const failureFix = ({ failure_code: code }: { failure_code: string | null }): string => {
+  if (code === null || !isFailureCode(code)) return ''
+  const { actor, fix } = failureRow(code)
+  return actor === 'operator' ? 'Contact support.' : fix
+}

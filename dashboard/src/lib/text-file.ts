@@ -38,3 +38,13 @@ export const encodingsOf = async (file: Blob): Promise<Encoding[]> => {
   }
   return found
 }
+
+/** Hands a file to the browser's downloads. */
+export const saveFile = (name: string, content: Blob): void => {
+  const url = URL.createObjectURL(content)
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(url)
+}

@@ -81,3 +81,61 @@ export const requesterWords = ({ label, account_id: account }: InitiatedBy, peop
 /** Who made something: a person by name, or a key or an agent. */
 export const makerText = ({ account_id: account, grant_id: grantId, label }: Schemas['Maker'], people: (id: string) => string) =>
   grantId === null ? capitalized(people(account)) : `${label ?? 'A key or an agent'} (key or agent)`
+
+/** "1,234.50" of an amount in minor units; a minus is a real minus sign. */
+export const majorText = (minor: string): string => {
+  const negative = minor.startsWith('-')
+  const digits = (negative ? minor.slice(1) : minor).padStart(3, '0')
+  const whole = digits.slice(0, -2).replace(/\B(?=(\d{3})+(?!\d))/g, ',')
+  return `${negative ? '\u2212' : ''}${whole}.${digits.slice(-2)}`
+}
+
+/** "KES 1,234.50", in one line however narrow it is. */
+export const moneyText = (minor: string, currency: string): string => `${currency}\u00a0${majorText(minor)}`
+
+/** For titles and sentences: "KES 23,499", cents only where there are some. */
+export const shortMoney = (minor: string, currency: string): string => moneyText(minor, currency).replace(/\.00$/, '')
+
+/** For the axis of a chart: "1.2M", "450k", "900". */
+export const roundMoney = (minor: string): string => {
+  const major = Number(minor) / 100
+  if (major >= 1_000_000) return `${+(major / 1_000_000).toFixed(1)}M`
+  return major >= 1000 ? `${+(major / 1000).toFixed(major >= 10_000 ? 0 : 1)}k` : String(Math.round(major))
+}
+
+export const sumMinor = (amounts: readonly string[]): string => amounts.reduce((sum, minor) => sum + BigInt(minor), 0n).toString()
+
+/** What a field says whose text `parseMajor` cannot read. */
+export const unreadableAmount = 'Enter an amount such as 1500 or 1,500.50'
+
+/** What a person typed ("1,500", "1500.5") in minor units, or null when it is no amount. */
+export const parseMajor = (text: string): string | null => {
+  const match = /^(\d{1,15})(?:\.(\d{0,2}))?$/.exec(text.replace(/[,\s\u00a0]/g, ''))
+  if (!match?.[1]) return null
+  return BigInt(match[1] + (match[2] ?? '').padEnd(2, '0')).toString()
+}
+
+/** "12345.5" as it is typed becomes "12,345.5"; what is no amount stays as it is. */
+export const groupDigits = (text: string): string => {
+  const match = /^(\d[\d,]*)(\.\d{0,2})?$/.exec(text)
+  return match?.[1] ? match[1].replaceAll(',', '').replace(/\B(?=(\d{3})+$)/g, ',') + (match[2] ?? '') : text
+}
+
+/** An amount as it goes into a field again: "1500", "1500.50". */
+export const editableMajor = (minor: string | null | undefined): string =>
+  minor == null ? '' : majorText(minor).replaceAll(',', '').replace(/\.00$/, '')
+
+/** How many times an amount is another one: "2.4", and from ten on in whole numbers. */
+export const multipleOf = (minor: string, of: string): string => {
+  const times = Number(minor) / Number(of)
+  return times >= 10 ? Math.round(times).toLocaleString('en') : String(Math.round(times * 10) / 10)
+}
+
+export const compareMinor = (a: string, b: string): number => (BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0)
+
+/** How much of a limit is used, 0 to 1. */
+export const share = (used: string, limit: string): number => {
+  const total = BigInt(limit)
+  if (total === 0n) return 1
+  return Math.min(1, Math.max(0, Number((BigInt(used) * 1000n) / total) / 1000))
+}

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useEffect } from 'react'
-import { notifyChoices } from '../lib/notify.ts'
+import { notifyChoices } from '../lib/choices.ts'
 import { useStore } from '../lib/store.ts'
 import { useSession } from './session.tsx'
 

@@ -1,4 +1,4 @@
-import { shortcutsOn, switchShortcuts } from '../lib/shortcuts.ts'
+import { shortcutsOn, switchShortcuts } from '../lib/choices.ts'
 import { useStore } from '../lib/store.ts'
 import { CheckField } from '../ui/field.tsx'
 import { Dialog } from '../ui/form.tsx'

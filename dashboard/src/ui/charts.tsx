@@ -1,8 +1,7 @@
 import type { ReactNode } from 'react'
 import { cx } from '../lib/class-names.ts'
-import { moneyText, roundMoney, share, shortMoney } from '../lib/money.ts'
 import { dayLabel } from '../lib/time.ts'
-import { listWords } from '../lib/words.ts'
+import { listWords, moneyText, roundMoney, share, shortMoney } from '../lib/words.ts'
 import { Table } from './listing.tsx'
 
 export type DayBar = { date: string; up: string; mark?: string }

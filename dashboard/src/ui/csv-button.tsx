@@ -1,6 +1,6 @@
 import { chosenWorkspace } from '../api/chosen-workspace.ts'
 import { reach, toApiError } from '../api/error.ts'
-import { saveFile } from '../lib/save-file.ts'
+import { saveFile } from '../lib/text-file.ts'
 import { Button } from './button.tsx'
 import { useChange } from './form.tsx'
 

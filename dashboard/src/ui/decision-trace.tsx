@@ -1,4 +1,4 @@
-import { type Decision, sourceWords, type TraceEntry, traceWords } from '../lib/decision-words.ts'
+import { type Decision, sourceWords, type TraceEntry, traceWords } from '../lib/rule-words.ts'
 import { now } from '../lib/time.ts'
 import { Icon, type IconName } from './button.tsx'
 import { Meter } from './charts.tsx'

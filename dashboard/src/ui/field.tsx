@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
 import { cx } from '../lib/class-names.ts'
-import { groupDigits } from '../lib/money.ts'
+import { groupDigits } from '../lib/words.ts'
 import { Icon } from './button.tsx'
 import { fieldError } from './page.tsx'
 

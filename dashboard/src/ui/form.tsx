@@ -77,9 +77,9 @@ type Settings<Result, Input> = {
   /** What is announced once the change is made. */
   announcement?: string | ((result: Result) => string)
   /** The queries to read again, by the first part of their keys: after a failure too, as a part of the change may have been made. */
-  outdates?: readonly string[]
+  outdates?: readonly string[] | undefined
   /** The query that the result answers. */
-  keeps?: (result: Result) => { queryKey: QueryKey }
+  keeps?: ((result: Result) => { queryKey: QueryKey }) | undefined
   onDone?: (result: Result, input: Input) => void
   /** Where the page has no place for a failure, it is announced. */
   announcesFailure?: boolean
@@ -246,15 +246,10 @@ type ConfirmProps<Result> = {
   keep?: string
   harmless?: boolean
   change: () => Promise<Result>
-  /** What is announced once the change is made. */
   announcement: (result: Result) => string
-  /** The queries to read again, by the first part of their keys. */
-  outdates?: readonly string[]
-  /** The query that the result answers. */
-  keeps?: (result: Result) => { queryKey: QueryKey }
   onChanged?: (result: Result) => void
   onClose: () => void
-}
+} & Pick<Settings<Result, void>, 'outdates' | 'keeps'>
 
 /** Says what a change does, makes it once it is confirmed, announces it and closes. */
 export const Confirm = <Result,>({
@@ -262,15 +257,16 @@ export const Confirm = <Result,>({
   harmless = false,
   change,
   announcement,
-  outdates = [],
+  outdates,
   keeps,
-  ...props
+  onChanged,
+  onClose,
+  ...dialog
 }: ConfirmProps<Result>) => {
-  const { onChanged, onClose, ...dialog } = props
   const making = useChange<Result>(change, {
     announcement,
     outdates,
-    ...(keeps && { keeps }),
+    keeps,
     onDone: (result) => {
       onClose()
       onChanged?.(result)

@@ -1,8 +1,8 @@
 import { type DuplicateAnswer, duplicateAnswers, type NewPayeeAnswer } from '../../../src/lib/policy-answers.ts'
 import type { Beneficiaries } from '../api/names.ts'
 import type { Schemas } from '../api/queries.ts'
-import { answerOptions } from '../lib/answer-words.ts'
-import { editableMajor, moneyText, parseMajor, shortMoney, unreadableAmount } from '../lib/money.ts'
+import { answerOptions } from '../lib/rule-words.ts'
+import { editableMajor, moneyText, parseMajor, shortMoney, unreadableAmount } from '../lib/words.ts'
 import { BeneficiariesField, PaymentTypesField } from './beneficiary-field.tsx'
 import { ChoiceField, fieldsOf, MoneyField, SelectField } from './field.tsx'
 

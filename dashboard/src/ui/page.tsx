@@ -4,10 +4,9 @@ import { ApiError, adviceFor, messageOf, pageFor } from '../api/error.ts'
 import { cx } from '../lib/class-names.ts'
 import { DeviceError } from '../lib/device-error.ts'
 import { plainWords } from '../lib/field-words.ts'
-import { majorText } from '../lib/money.ts'
 import { fullTime, remainingText, shortTime, useNow } from '../lib/time.ts'
 import { useTitle } from '../lib/title.ts'
-import { capitalized, type PaymentStatus, statusText } from '../lib/words.ts'
+import { capitalized, majorText, type PaymentStatus, statusText } from '../lib/words.ts'
 import { Button, CopyText, Icon, type IconName } from './button.tsx'
 
 type PageHeaderProps = {

@@ -14,15 +14,13 @@ import {
   isOtherName,
   subjectWords,
 } from '../../lib/approval-subject.ts'
+import { useShortcuts } from '../../lib/choices.ts'
 import { cx } from '../../lib/class-names.ts'
-import { shortMoney, sumMinor } from '../../lib/money.ts'
-import { useShortcuts } from '../../lib/shortcuts.ts'
-import { capitalized, countWords, requesterWords } from '../../lib/words.ts'
+import { capitalized, countWords, requesterWords, shortMoney, sumMinor } from '../../lib/words.ts'
 import { useOpenIn, useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Listing, LiveRows, OldList, Rows } from '../../ui/listing.tsx'
+import { Listing, LiveRows, OldList, Rows, SelectionBar, useSelection } from '../../ui/listing.tsx'
 import { Amount, Badge, Card, Countdown, Empty, Failure, Page, SkeletonRows, StatusBadge, Time } from '../../ui/page.tsx'
-import { SelectionBar, useSelection } from '../../ui/selection.tsx'
 import { FrozenBadge } from '../agents/freeze-agent.tsx'
 import { DecideDialog } from './decide-dialog.tsx'
 

@@ -1,6 +1,6 @@
 import type { Schemas } from '../../api/queries.ts'
 import { type Caution, cautionsOf } from '../../lib/approval-subject.ts'
-import { moneyText, multipleOf } from '../../lib/money.ts'
+import { moneyText, multipleOf } from '../../lib/words.ts'
 import { TextNotice } from '../../ui/page.tsx'
 import { DecisionWarnings } from '../payments/decision-warnings.tsx'
 

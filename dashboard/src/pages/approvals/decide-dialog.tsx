@@ -3,11 +3,17 @@ import { useState } from 'react'
 import { ApiError, isTextChanged } from '../../api/error.ts'
 import { usePeople } from '../../api/names.ts'
 import { api, approvalQuery, inWorkspace, passkeysQuery, type Schemas } from '../../api/queries.ts'
-import { digestOfText } from '../../lib/approval-message.ts'
-import { approvalSubject, type Choice, cautionsOf, cautionWords, decidedWords, subjectWords } from '../../lib/approval-subject.ts'
-import { shortMoney, sumMinor } from '../../lib/money.ts'
-import { chooseNotify } from '../../lib/notify.ts'
-import { capitalized, countWords } from '../../lib/words.ts'
+import {
+  approvalSubject,
+  type Choice,
+  cautionsOf,
+  cautionWords,
+  decidedWords,
+  digestOfText,
+  subjectWords,
+} from '../../lib/approval-subject.ts'
+import { chooseNotify } from '../../lib/choices.ts'
+import { capitalized, countWords, shortMoney, sumMinor } from '../../lib/words.ts'
 import { hasPasskeys, signWithPasskey } from '../../passkey/passkey.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'

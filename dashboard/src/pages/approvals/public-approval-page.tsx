@@ -3,9 +3,8 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { hasCode } from '../../api/error.ts'
 import { accountQuery, api, approvalMessageQuery, inWorkspace, type Schemas, workspacesQuery } from '../../api/queries.ts'
-import { readSignedText, titleOfText } from '../../lib/approval-message.ts'
-import { decidedWords } from '../../lib/approval-subject.ts'
-import { chooseNotify } from '../../lib/notify.ts'
+import { decidedWords, readSignedText, titleOfText } from '../../lib/approval-subject.ts'
+import { chooseNotify } from '../../lib/choices.ts'
 import { hasNoSession } from '../../lib/page-state.ts'
 import { useNow } from '../../lib/time.ts'
 import { useTitle } from '../../lib/title.ts'
@@ -117,7 +116,12 @@ const Ways = ({ id, text, account, own, onDecided, refresh }: WaysProps) => {
   const reject = useQuery(approvalMessageQuery(id, 'reject'))
   const signing = { id, messages: { approve: text.message, reject: reject.data?.message }, onDecided }
   if (own.isPending) return <SkeletonText width="100%" height={88} />
-  if (own.found && account) return <DecideSignedIn {...own.found} account={account} signing={signing} onDecided={refresh} />
+  if (own.found && account)
+    return (
+      <SessionIn account={account} view={own.found.view}>
+        <DecideSignedIn approval={own.found.approval} signing={signing} onDecided={refresh} />
+      </SessionIn>
+    )
   return (
     <>
       {wallets.length === 0 && <NoWallet />}
@@ -168,16 +172,10 @@ const useOwnApproval = (id: string, signedIn: boolean): { found: Found | undefin
   return { found: query.data ?? undefined, isPending: signedIn && !views.isError && query.isPending }
 }
 
-type SignedInProps = Found & { account: Schemas['AccountWithIdentities']; signing: Signing; onDecided: () => void }
+type SignedInProps = Pick<Found, 'approval'> & { signing: Signing; onDecided: () => void }
 
 /** By the person's own session or passkey, as in the dashboard. */
-const DecideSignedIn = ({ account, view, ...props }: SignedInProps) => (
-  <SessionIn account={account} view={view}>
-    <Inside {...props} />
-  </SessionIn>
-)
-
-const Inside = ({ approval, signing, onDecided }: Omit<SignedInProps, 'account' | 'view'>) => {
+const DecideSignedIn = ({ approval, signing, onDecided }: SignedInProps) => {
   const wallets = useWallets()
   const hindrance = useHindrance(approval)
   const signed = ['first_payment', ...(approval.payment?.decision.warnings ?? []).map(({ code }) => code)]

@@ -1,12 +1,26 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { batchesQuery } from '../../api/queries.ts'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { usePeople } from '../../api/names.ts'
+import { api, approvalQuery, batchesQuery, batchPaymentsQuery, batchQuery, type Schemas } from '../../api/queries.ts'
 import { useDebounced, useFilters } from '../../lib/drafts.ts'
-import { countWords } from '../../lib/words.ts'
-import { useSession } from '../../shell/session.tsx'
-import { NewLink } from '../../ui/button.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { failureWords } from '../../lib/rails.ts'
+import {
+  capitalized,
+  countWords,
+  isPaymentStatus,
+  listWords,
+  type PaymentStatus,
+  statusCount,
+  statusText,
+} from '../../lib/words.ts'
+import { LoadState, useSession } from '../../shell/session.tsx'
+import { CopyButton, LinkButton, NewLink } from '../../ui/button.tsx'
+import { CsvButton } from '../../ui/csv-button.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { ConfirmButton } from '../../ui/form.tsx'
 import { Item, List } from '../../ui/listing.tsx'
-import { Amount, Empty, Page, StatusBadge, Time } from '../../ui/page.tsx'
+import { Amount, Card, Empty, ExactTime, Facts, Page, StatusBadge, Time } from '../../ui/page.tsx'
+import { Requester } from '../payments/requester.tsx'
 
 export const BatchesPage = () => {
   const { can } = useSession()
@@ -49,5 +63,156 @@ export const BatchesPage = () => {
         )}
       </List>
     </Page>
+  )
+}
+
+type Batch = Schemas['PaymentBatch']
+
+const back = { href: '/payments/batches', label: 'Lists of payments' }
+
+/** The statuses in which nothing more happens by itself. */
+const isOpen = ({ status }: Batch): boolean => ['scheduled', 'pending_approval', 'processing'].includes(status)
+
+export const BatchPage = ({ id }: { id: string }) => {
+  // The stream reports each payment; polling covers a missed event.
+  const batch = useQuery({
+    ...batchQuery(id),
+    refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? 5_000 : false),
+  })
+  return (
+    <Page title={batch.data?.name ?? 'List of payments'} back={back} actions={batch.data && <Actions batch={batch.data} />}>
+      <LoadState query={batch} path={`/v1/payment-batches/${id}`} rows={4} />
+      {batch.data && (
+        <>
+          <Progress batch={batch.data} />
+          <Items batch={batch.data} />
+        </>
+      )}
+    </Page>
+  )
+}
+
+const Actions = ({ batch }: { batch: Batch }) => {
+  const { can } = useSession()
+  const waits = batch.status === 'pending_approval' || batch.status === 'scheduled'
+  return (
+    <>
+      <CsvButton path={`/v1/payment-batches/${batch.id}/lines`} query={{}} name={`${batch.name ?? batch.id}-results`} />
+      {batch.approval_id && <LinkButton href={`/approvals/${batch.approval_id}`}>View approval</LinkButton>}
+      <ConfirmButton
+        button={{ variant: 'quiet', children: 'Cancel list', offered: waits && can('payment.create') }}
+        title="Cancel this list?"
+        action="Cancel list"
+        keep="Keep list"
+        change={() => api.POST('/v1/payment-batches/{id}/cancel', { path: { id: batch.id } })}
+        announcement={() => 'List cancelled'}
+        outdates={['payment', 'payments', 'approval', 'approvals', 'inbox', 'account']}
+      >
+        <p>None of its payments is sent, no one is asked to approve it any more, and what was held returns to the balance.</p>
+      </ConfirmButton>
+    </>
+  )
+}
+
+const statusesIn = ({ counts }: Batch): PaymentStatus[] => Object.keys(counts).filter(isPaymentStatus)
+
+const Progress = ({ batch }: { batch: Batch }) => {
+  const { can } = useSession()
+  const readable = can('approval.read') ? batch.approval_id : null
+  const open = ['scheduled', 'pending_approval', 'processing', 'unknown'].reduce(
+    (sum, name) => sum + (batch.counts[name] ?? 0),
+    0,
+  )
+  const ended = batch.items_count - open
+  const part = ended / batch.items_count
+  const words = statusesIn(batch).map((status) => statusCount(batch.counts[status] ?? 0, status))
+  return (
+    <Card>
+      <div className="row row-between">
+        <div>
+          <Amount minor={batch.total_minor} currency={batch.currency} size="big" />
+          <p className="quiet">{countWords(batch.items_count, 'payment')}</p>
+        </div>
+        <StatusBadge status={batch.status} />
+      </div>
+      <div
+        className="meter"
+        role="progressbar"
+        aria-label="Payments that have ended"
+        aria-valuemin={0}
+        aria-valuemax={batch.items_count}
+        aria-valuenow={ended}
+        aria-valuetext={`${ended} of ${batch.items_count} have ended`}
+      >
+        <span style={{ width: `${part * 100}%` }} />
+      </div>
+      <p aria-live="polite">{words.join(', ')}</p>
+      <Facts
+        facts={{
+          'Requested by': <RequestedBy batch={batch} />,
+          [batch.status === 'rejected' ? 'Rejected by' : 'Approved by']: readable && (
+            <Decided id={readable} decision={batch.status === 'rejected' ? 'reject' : 'approve'} />
+          ),
+          'Sent at': batch.execute_at && <ExactTime at={batch.execute_at} />,
+          Created: <ExactTime at={batch.created_at} />,
+          Ended: batch.completed_at && <ExactTime at={batch.completed_at} />,
+          '': <CopyButton value={batch.id}>Copy list ID</CopyButton>,
+        }}
+      />
+    </Card>
+  )
+}
+
+/** Its payments name the key or agent that asked for them. */
+const RequestedBy = ({ batch }: { batch: Batch }) => {
+  const { data } = useInfiniteQuery(batchPaymentsQuery(batch.id, {}))
+  return <Requester by={data?.pages[0]?.data[0]?.initiated_by ?? { ...batch.initiated_by, label: null }} />
+}
+
+const Decided = ({ id, decision }: { id: string; decision: 'approve' | 'reject' }) => {
+  const people = usePeople()
+  const { data } = useQuery(approvalQuery(id))
+  const by = data?.decisions.filter((each) => each.decision === decision && !each.voided_at) ?? []
+  return by.length > 0 ? capitalized(listWords(by.map(({ account_id: person }) => people(person)))) : 'No one yet'
+}
+
+const Items = ({ batch }: { batch: Batch }) => {
+  const [status, setStatus] = useState<PaymentStatus | undefined>()
+  const [text, setText] = useState('')
+  const query = useInfiniteQuery(batchPaymentsQuery(batch.id, { status, q: useDebounced(text.trim()) || undefined }))
+  return (
+    <List
+      title="Payments"
+      actions={
+        <>
+          <TextField label="Search" type="search" value={text} onChange={setText} placeholder="Name, reference or amount" />
+          <SelectField
+            label="Status"
+            value={status ?? ''}
+            onChange={(value) => setStatus(isPaymentStatus(value) ? value : undefined)}
+            none="All"
+            options={statusesIn(batch).map((each) => ({ value: each, label: `${statusText(each)} (${batch.counts[each]})` }))}
+          />
+        </>
+      }
+      query={query}
+      empty={<Empty icon="payments" title="No payments match" />}
+    >
+      {(payment) => (
+        <Item
+          href={`/payments/${payment.id}`}
+          title={payment.beneficiary.display_name}
+          note={
+            <>
+              {payment.batch_row !== null && `Row ${payment.batch_row}. `}
+              {payment.failure_code ? failureWords(payment) : (payment.narrative ?? payment.beneficiary.destination_mask)}
+            </>
+          }
+        >
+          <StatusBadge status={payment.status} />
+          <Amount minor={payment.amount_minor} currency={payment.currency} />
+        </Item>
+      )}
+    </List>
   )
 }

@@ -18,8 +18,7 @@ import {
   withoutRows,
   writeList,
 } from '../../lib/payment-list.ts'
-import { saveFile } from '../../lib/save-file.ts'
-import { type Encoding, encodingsOf } from '../../lib/text-file.ts'
+import { type Encoding, encodingsOf, saveFile } from '../../lib/text-file.ts'
 import { Allowed } from '../../shell/session.tsx'
 import { Button, Submit } from '../../ui/button.tsx'
 import { FileField, TextArea, TextField } from '../../ui/field.tsx'
@@ -28,8 +27,7 @@ import { Card, Notice, Page } from '../../ui/page.tsx'
 import { readSendTime, SendLater, sendNow } from '../../ui/send-later.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { ListFaults, ListPreview } from './list-checked.tsx'
-import { ListColumns } from './list-columns.tsx'
-import { ListRows } from './list-rows.tsx'
+import { ListColumns, ListRows } from './list-table.tsx'
 
 export const NewBatchPage = () => (
   <Page

@@ -20,21 +20,25 @@ type EventEntry = Pick<LiveEvent, 'id' | 'type' | 'created_at'> & { data: unknow
 
 const resourceId = (data: unknown): string => (typeof data === 'object' && data !== null && 'id' in data ? String(data.id) : '')
 
-const EventRow = ({ event, onOpen }: { event: EventEntry; onOpen: () => void }) => (
-  <Item
-    onOpen={onOpen}
-    time={
-      <time className="faint mono nowrap" dateTime={event.created_at} title={fullTime(event.created_at)}>
-        {timeWithDay(event.created_at)}
-      </time>
-    }
-    title={
-      <>
-        <code>{event.type}</code>
-        <span className="item-note mono"> {resourceId(event.data)}</span>
-      </>
-    }
-  />
+const EventRows = ({ events, onOpen }: { events: readonly EventEntry[]; onOpen: (event: EventEntry) => void }) => (
+  <Rows items={events}>
+    {(event) => (
+      <Item
+        onOpen={() => onOpen(event)}
+        time={
+          <time className="faint mono nowrap" dateTime={event.created_at} title={fullTime(event.created_at)}>
+            {timeWithDay(event.created_at)}
+          </time>
+        }
+        title={
+          <>
+            <code>{event.type}</code>
+            <span className="item-note mono"> {resourceId(event.data)}</span>
+          </>
+        }
+      />
+    )}
+  </Rows>
 )
 
 /** Events of the stream above those of the list, each once. */
@@ -109,7 +113,3 @@ export const EventsPage = () => {
     </DevelopersLayout>
   )
 }
-
-const EventRows = ({ events, onOpen }: { events: readonly EventEntry[]; onOpen: (event: EventEntry) => void }) => (
-  <Rows items={events}>{(event) => <EventRow event={event} onOpen={() => onOpen(event)} />}</Rows>
-)

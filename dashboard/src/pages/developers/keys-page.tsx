@@ -1,12 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { useBeneficiaryNames } from '../../api/names.ts'
 import { apiKeysQuery, type Schemas } from '../../api/queries.ts'
-import { controlsWords } from '../../lib/controls-words.ts'
+import { controlsWords } from '../../lib/rule-words.ts'
 import { now } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Icon, type IconName, NewLink } from '../../ui/button.tsx'
+import { Icon, NewLink } from '../../ui/button.tsx'
 import { List } from '../../ui/listing.tsx'
 import { Badge, Card, Countdown, Empty, StatusBadge, Time } from '../../ui/page.tsx'
 import { DevelopersLayout } from './developers-layout.tsx'
@@ -29,23 +28,42 @@ const Lasts = ({ apiKey }: { apiKey: ApiKey }) => {
   )
 }
 
-const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => (
-  <GrantRow
-    grant={{ ...apiKey.grant, label: apiKey.name }}
-    href={`/agents/${apiKey.grant.id}`}
-    icon="key"
-    ended={apiKey.status !== 'active'}
-    badges={apiKey.status !== 'active' && <StatusBadge status={apiKey.status} />}
-    note={
-      <>
-        <span className="mono">
-          {apiKey.key_prefix}…{apiKey.last_four}
-        </span>{' '}
-        · <Lasts apiKey={apiKey} />
-      </>
-    }
-  />
-)
+/** A key in the list: its limits and their use, with a link to its page; of one that has ended only that. */
+const KeyRow = ({ apiKey }: { apiKey: ApiKey }) => {
+  const { currency, workspace } = useSession()
+  const { grant } = apiKey
+  const nameOf = useBeneficiaryNames(grant.spending_controls.beneficiary_ids ?? [])
+  const active = apiKey.status === 'active'
+  return (
+    <Link href={`/agents/${grant.id}`} className="item" style={{ alignItems: 'flex-start' }}>
+      <span className="avatar">
+        <Icon name="key" />
+      </span>
+      <div className="item-main stack-s">
+        <div>
+          <p className="item-title">
+            {apiKey.name}
+            {!active && <StatusBadge status={apiKey.status} />}
+            {grant.frozen && <Badge tone="info">Frozen</Badge>}
+            {grant.workspace_id !== workspace.id && <Badge dot={false}>Other workspace</Badge>}
+          </p>
+          <p className="item-note">
+            <span className="mono">
+              {apiKey.key_prefix}…{apiKey.last_four}
+            </span>{' '}
+            · <Lasts apiKey={apiKey} />
+            <Time at={grant.last_used_at} before="last used " none="never used" />
+          </p>
+          {active && <p className="item-note">{controlsWords(grant.spending_controls, currency, nameOf)}</p>}
+        </div>
+        {active && <GrantUsage grant={grant} />}
+      </div>
+      <span className="item-side faint">
+        <Icon name="forward" size={16} />
+      </span>
+    </Link>
+  )
+}
 
 export const KeysPage = () => {
   const create = <NewLink href="/developers/keys/new">New API key</NewLink>
@@ -65,47 +83,5 @@ export const KeysPage = () => {
         </List>
       </Card>
     </DevelopersLayout>
-  )
-}
-
-type Props = {
-  grant: Schemas['Grant']
-  href: string
-  icon: IconName
-  badges?: ReactNode
-  note?: ReactNode
-  /** Neither limits nor usage: it has ended. */
-  ended?: boolean
-}
-
-/** A key or an agent in a list: its limits and their use, with a link to its page. */
-const GrantRow = ({ grant, href, icon, badges, note, ended = false }: Props) => {
-  const { currency, workspace } = useSession()
-  const nameOf = useBeneficiaryNames(grant.spending_controls.beneficiary_ids ?? [])
-  return (
-    <Link href={href} className="item" style={{ alignItems: 'flex-start' }}>
-      <span className="avatar">
-        <Icon name={icon} />
-      </span>
-      <div className="item-main stack-s">
-        <div>
-          <p className="item-title">
-            {grant.label}
-            {badges}
-            {grant.frozen && <Badge tone="info">Frozen</Badge>}
-            {grant.workspace_id !== workspace.id && <Badge dot={false}>Other workspace</Badge>}
-          </p>
-          <p className="item-note">
-            {note}
-            <Time at={grant.last_used_at} before="last used " none="never used" />
-          </p>
-          {!ended && <p className="item-note">{controlsWords(grant.spending_controls, currency, nameOf)}</p>}
-        </div>
-        {!ended && <GrantUsage grant={grant} />}
-      </div>
-      <span className="item-side faint">
-        <Icon name="forward" size={16} />
-      </span>
-    </Link>
   )
 }

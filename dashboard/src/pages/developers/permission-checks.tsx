@@ -1,5 +1,5 @@
 import { permissions as order, type Permission } from '../../../../src/auth/permissions.ts'
-import { isPowerful, wordsOfPermission } from '../../lib/permission-words.ts'
+import { isPowerful, wordsOfPermission } from '../../lib/rule-words.ts'
 import { CheckField } from '../../ui/field.tsx'
 import { Badge } from '../../ui/page.tsx'
 

@@ -9,7 +9,7 @@ import {
   policiesQuery,
 } from '../../api/queries.ts'
 import { cx } from '../../lib/class-names.ts'
-import { shortMoney } from '../../lib/money.ts'
+import { shortMoney } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, Icon, LinkButton } from '../../ui/button.tsx'
 import { useChange } from '../../ui/form.tsx'

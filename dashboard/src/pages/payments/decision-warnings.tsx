@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Schemas } from '../../api/queries.ts'
-import { moneyText } from '../../lib/money.ts'
+import { moneyText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { TextNotice, Time } from '../../ui/page.tsx'
 

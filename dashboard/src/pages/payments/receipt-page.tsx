@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, paymentQuery } from '../../api/queries.ts'
 import { typeLabel } from '../../lib/rails.ts'
-import { saveFile } from '../../lib/save-file.ts'
+import { saveFile } from '../../lib/text-file.ts'
 import { LoadState, useSession } from '../../shell/session.tsx'
 import { Brand } from '../../shell/single-page.tsx'
 import { Button } from '../../ui/button.tsx'

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useBeneficiaryNames, usePeople } from '../../api/names.ts'
 import { api, type Body, type Schemas } from '../../api/queries.ts'
-import { policySentence } from '../../lib/policy-sentence.ts'
+import { policySentence } from '../../lib/rule-words.ts'
 import { fullTime } from '../../lib/time.ts'
 import { signWithPasskey } from '../../passkey/passkey.ts'
 import { useSession } from '../../shell/session.tsx'

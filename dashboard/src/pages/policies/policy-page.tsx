@@ -1,21 +1,20 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import type { PolicyWireField } from '../../../../src/policy/fields.ts'
 import { hasCode } from '../../api/error.ts'
 import { useBeneficiaries, useBeneficiaryNames, usePeople } from '../../api/names.ts'
-import { api, policyQuery, type Schemas } from '../../api/queries.ts'
-import { answerWords } from '../../lib/answer-words.ts'
+import { api, policiesQuery, policyQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { useIdempotencyKey } from '../../lib/idempotency.ts'
-import { moneyText } from '../../lib/money.ts'
-import { policySentence } from '../../lib/policy-sentence.ts'
 import { typeLabel } from '../../lib/rails.ts'
-import { countWords, listWords, makerText } from '../../lib/words.ts'
+import { answerWords, policySentence } from '../../lib/rule-words.ts'
+import { countWords, listWords, makerText, moneyText } from '../../lib/words.ts'
 import { Allowed, LoadState, useSession } from '../../shell/session.tsx'
-import { Button, Submit } from '../../ui/button.tsx'
+import { Button, NewLink, Submit } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Confirm, Form } from '../../ui/form.tsx'
-import { Card, Facts, Failure, fieldError, Page } from '../../ui/page.tsx'
+import { Item, List } from '../../ui/listing.tsx'
+import { Card, Empty, Facts, Failure, fieldError, Page } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { ArchiveMadePolicies, useMadePolicies } from '../agents/made-by-agent.tsx'
 import { PendingChange } from './pending-change.tsx'
@@ -220,5 +219,40 @@ const PolicyDetail = ({ policy }: { policy: Policy }) => {
       <p className="sentence">{policySentence(policy, policy, { currency, nameOf })}</p>
       <Facts stacked facts={Object.fromEntries(Object.values(factsOf(policy, currency, nameOf)))} />
     </Card>
+  )
+}
+
+export const PoliciesPage = () => {
+  const { can, currency } = useSession()
+  const query = useInfiniteQuery(policiesQuery('active'))
+  const nameOf = useBeneficiaryNames(rowsOf(query).flatMap(({ beneficiary_ids: ids }) => ids))
+  const create = can('policy.create') && <NewLink href="/policies/new">New policy</NewLink>
+  return (
+    <Page
+      title="Policies"
+      lead="Spending and approval rules for everyone and every agent in this workspace. If several apply, the strictest wins."
+      actions={create}
+    >
+      <List
+        label="Policies"
+        query={query}
+        rows={3}
+        empty={
+          <Empty icon="policy" title="No policy yet" actions={create}>
+            Without one, only the balance and each key’s own limits stop a payment. A policy can limit spending and require
+            approval above an amount.
+          </Empty>
+        }
+      >
+        {(policy) => (
+          <Item
+            href={`/policies/${policy.id}`}
+            icon="policy"
+            title={policy.name}
+            note={policySentence(policy, policy, { currency, nameOf })}
+          />
+        )}
+      </List>
+    </Page>
   )
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { api } from '../../api/queries.ts'
-import { shortMoney } from '../../lib/money.ts'
+import { shortMoney } from '../../lib/words.ts'
 import { TextArea, TextField } from '../../ui/field.tsx'
 import { Confirm, FormDialog, useChange } from '../../ui/form.tsx'
 import { type Difference, evidenceOf, type Said, type UnknownPayment } from './unknown.ts'

@@ -9,13 +9,11 @@ import {
   suspenseQuery,
   trialBalanceQuery,
 } from '../../api/queries.ts'
-import { moneyText, sumMinor } from '../../lib/money.ts'
-import { countWords } from '../../lib/words.ts'
+import { countWords, moneyText, sumMinor } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
-import { Item, List, Listing } from '../../ui/listing.tsx'
+import { Item, List, Listing, SelectionBar, useSelection } from '../../ui/listing.tsx'
 import { Card, Empty, ExactTime, Facts, Failure, SkeletonRows } from '../../ui/page.tsx'
-import { SelectionBar, useSelection } from '../../ui/selection.tsx'
 import { AdministratorsPage } from './administrators-page.tsx'
 import { ItemRow, mostAtOnce, Resolve } from './open-items.tsx'
 import { type OpenItem, openItems } from './unknown.ts'
@@ -124,28 +122,17 @@ const balanceOf = (lines: readonly Line[], account: string): string => {
 
 /** The books’ totals of the money at the providers: topped up, paid out, in suspense, and what is left there. */
 const Clearing = () => {
-  const query = useQuery(trialBalanceQuery)
+  const { data, isError, error, refetch } = useQuery(trialBalanceQuery)
+  const accounts = { 'Top-ups received': 'topup_clearing', 'Payments sent': 'rail_clearing', 'In suspense': 'suspense' }
+  const totals = Object.entries(accounts).map(([name, account]) => [name, balanceOf(data?.lines ?? [], account)] as const)
+  const left = ['Left at the providers', sumMinor(totals.map(([, minor]) => minor))] as const
   return (
     <Card title="Clearing accounts" note="What the books say the providers hold for this service.">
-      {query.isError && <Failure error={query.error} onRetry={() => void query.refetch()} />}
-      {query.isSuccess && <ClearingFacts {...query.data} />}
+      {isError && <Failure error={error} onRetry={() => void refetch()} />}
+      {data && (
+        <Facts facts={Object.fromEntries([...totals, left].map(([name, minor]) => [name, moneyText(minor, data.currency)]))} />
+      )}
     </Card>
-  )
-}
-
-const ClearingFacts = ({ lines, currency }: Schemas['TrialBalance']) => {
-  const toppedUp = balanceOf(lines, 'topup_clearing')
-  const paidOut = balanceOf(lines, 'rail_clearing')
-  const suspense = balanceOf(lines, 'suspense')
-  return (
-    <Facts
-      facts={{
-        'Top-ups received': moneyText(toppedUp, currency),
-        'Payments sent': moneyText(paidOut, currency),
-        'In suspense': moneyText(suspense, currency),
-        'Left at the providers': moneyText(sumMinor([toppedUp, paidOut, suspense]), currency),
-      }}
-    />
   )
 }
 

@@ -1,15 +1,20 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useLocation, useSearchParams } from 'wouter'
 import { depositActions } from '../../../../src/rails/texts.ts'
-import { api, historyQuery } from '../../api/queries.ts'
+import { useBeneficiaries } from '../../api/names.ts'
+import { api, historyQuery, type Schemas, topupQuery } from '../../api/queries.ts'
 import { useDraft } from '../../lib/drafts.ts'
-import { moneyText, parseMajor, shortMoney } from '../../lib/money.ts'
-import { Allowed, useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
+import { failureFix } from '../../lib/rails.ts'
+import { useNow } from '../../lib/time.ts'
+import { moneyText, parseMajor, shortMoney } from '../../lib/words.ts'
+import { Allowed, LoadState, useSession } from '../../shell/session.tsx'
+import { Button, CopyButton, CopyText, LinkButton } from '../../ui/button.tsx'
+import { Arc } from '../../ui/charts.tsx'
 import { fieldsOf, MoneyField, TextField } from '../../ui/field.tsx'
 import { FormCard, useChange } from '../../ui/form.tsx'
 import { Item, List } from '../../ui/listing.tsx'
-import { Amount, Card, Empty, Failure, Page, Time } from '../../ui/page.tsx'
+import { Amount, Card, Empty, ExactTime, Facts, Failure, Page, StatusBadge, TextNotice, Time } from '../../ui/page.tsx'
+import { QrCode } from '../../ui/qr-code.tsx'
 
 const quick = ['500', '1000', '5000', '10000']
 
@@ -132,3 +137,180 @@ const RecentTopUps = () => {
     </List>
   )
 }
+
+type TopUp = Schemas['Topup']
+
+/** About as long as the prompt stays on a phone. The service waits longer: without an answer a payment may still have happened. */
+const promptSeconds = 60
+
+export const TopUpStatusPage = ({ id }: { id: string }) => {
+  // The stream reports the outcome; polling covers a missed event. After a time-out a success may still be reported.
+  const topup = useQuery({
+    ...topupQuery(id),
+    refetchInterval: ({ state }) => (state.data?.status === 'pending' ? 3000 : state.data?.status === 'expired' ? 15_000 : false),
+  })
+  return (
+    <Page title="Top up" back={{ href: '/top-up', label: 'Top up' }}>
+      <LoadState query={topup} path={`/v1/topups/${id}`} />
+      {topup.data && <TopUpState topup={topup.data} />}
+    </Page>
+  )
+}
+
+const TopUpState = ({ topup }: { topup: TopUp }) => (
+  <div className="split">
+    <Card>
+      <div aria-live="polite" className="stack">
+        {topup.status === 'pending' && (topup.instructions ? <Instructions topup={topup} /> : <Pending topup={topup} />)}
+        {topup.status === 'succeeded' && <Succeeded topup={topup} />}
+        {topup.status === 'failed' && <Failed topup={topup} />}
+        {topup.status === 'expired' && <TimedOut />}
+      </div>
+    </Card>
+    <div className="split-aside">
+      <Card title="Details">
+        <Facts
+          facts={{
+            Status: <StatusBadge status={topup.status} />,
+            Amount: amountOf(topup) && <Amount minor={amountOf(topup) ?? '0'} currency={topup.currency} />,
+            From: topup.phone_number_mask && <span className="mono">{topup.phone_number_mask}</span>,
+            Receipt: topup.provider_receipt && <CopyText value={topup.provider_receipt} label="receipt number" />,
+            Started: <ExactTime at={topup.created_at} />,
+            '': <CopyButton value={topup.id}>Copy top-up ID</CopyButton>,
+          }}
+        />
+      </Card>
+    </div>
+  </div>
+)
+
+/** What arrived, else what was asked for. */
+const amountOf = ({ received_minor, amount_minor }: TopUp): string | null => received_minor ?? amount_minor
+
+/** In groups of three: easier to read aloud and to type. */
+const grouped = (digits: string): string => digits.replace(/(\d{3})(?=\d)/g, '$1 ')
+
+const wordsOf = ({ instructions }: TopUp): [name: string, value: string][] => {
+  if (!instructions) return []
+  const { account_number: account } = instructions
+  return 'paybill' in instructions
+    ? Object.entries({ Paybill: instructions.paybill, 'Account number': account })
+    : Object.entries({ 'Bank code': instructions.bank_code, 'Account number': account, Reference: instructions.reference })
+}
+
+const Instructions = ({ topup }: { topup: TopUp }) => (
+  <div className="stack">
+    <h2>Pay in any amount</h2>
+    <Facts
+      facts={Object.fromEntries(
+        wordsOf(topup).map(([name, value]) => [
+          name,
+          <CopyText key={name} value={value} text={grouped(value)} label={name.toLowerCase()} />,
+        ]),
+      )}
+    />
+    {topup.instructions && (
+      <QrCode
+        text={wordsOf(topup)
+          .map(([name, value]) => `${name}: ${value}`)
+          .join('\n')}
+        label="The same as a code, for the phone that pays"
+      />
+    )}
+    <p className="quiet">The money is credited when it arrives, and this page updates. Spaces and dashes do not matter.</p>
+  </div>
+)
+
+const Pending = ({ topup }: { topup: TopUp }) => {
+  const time = useNow(1000)
+  const left = Math.min(promptSeconds, Math.ceil((Date.parse(topup.created_at) + promptSeconds * 1000 - time) / 1000))
+  if (left <= 0)
+    return (
+      <Empty icon="clock" tone="warn" title="Still waiting for M-PESA" heading>
+        If you entered your PIN, the money may have moved already and we are checking. Please don’t pay again. This page updates
+        when we know.
+      </Empty>
+    )
+  return (
+    <div className="empty">
+      <div className="ring">
+        <Arc part={left / promptSeconds} size={132} line={7} />
+        <strong className="amount-medium" role="timer">
+          {left} s
+        </strong>
+      </div>
+      <h2>Check your phone</h2>
+      <p>
+        Enter your M-PESA PIN on {(topup.phone_number_mask ?? '').slice(-4).padStart(8, '•')} to pay{' '}
+        {moneyText(topup.amount_minor ?? '0', topup.currency)}.
+      </p>
+    </div>
+  )
+}
+
+const Succeeded = ({ topup }: { topup: TopUp }) => (
+  <Empty
+    icon="check"
+    tone="good"
+    title={`${moneyText(amountOf(topup) ?? '0', topup.currency)} arrived`}
+    heading
+    actions={
+      <>
+        <NextStep />
+        <LinkButton href="/">Overview</LinkButton>
+      </>
+    }
+  >
+    It is available now.
+  </Empty>
+)
+
+/** In the first steps there may be no beneficiary yet. */
+const NextStep = () => {
+  const { can } = useSession()
+  const beneficiaries = useBeneficiaries()
+  if (!can('payment.create') || beneficiaries.isPending) return null
+  return beneficiaries.all.length === 0 ? (
+    <LinkButton href="/beneficiaries/new?then_pay" variant="primary">
+      Add someone to pay
+    </LinkButton>
+  ) : (
+    <LinkButton href="/payments/new" variant="primary">
+      Make a payment
+    </LinkButton>
+  )
+}
+
+const Failed = ({ topup }: { topup: TopUp }) => (
+  <Empty
+    icon="cross"
+    tone="bad"
+    title="Top-up failed"
+    heading
+    actions={
+      <LinkButton href="/top-up" variant="primary">
+        Try again
+      </LinkButton>
+    }
+  >
+    {topup.failure_message ?? 'M-PESA declined it.'} No money was taken. {failureFix(topup)}
+  </Empty>
+)
+
+const TimedOut = () => (
+  <>
+    <Empty icon="alert" tone="warn" title="M-PESA didn’t answer in time" heading>
+      The top-up may still have happened.
+    </Empty>
+    <TextNotice tone="warn" title="The money may have moved. We’re checking">
+      If M-PESA sent you a confirmation, don’t pay again: it is credited here as soon as M-PESA confirms it to us. If it didn’t,
+      you can try again.
+    </TextNotice>
+    <div className="row">
+      <LinkButton href="/">View balance</LinkButton>
+      <LinkButton href="/top-up" variant="quiet">
+        Start another top-up
+      </LinkButton>
+    </div>
+  </>
+)

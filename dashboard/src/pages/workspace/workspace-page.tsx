@@ -3,8 +3,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { usePeople } from '../../api/names.ts'
 import { api, workspaceGrantsQuery, workspaceQuery } from '../../api/queries.ts'
-import { shortMoney } from '../../lib/money.ts'
-import { capitalized } from '../../lib/words.ts'
+import { capitalized, shortMoney } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -13,7 +12,7 @@ import { Item, Listing, Rows } from '../../ui/listing.tsx'
 import { Badge, Card, Empty, Page } from '../../ui/page.tsx'
 import { RevokeMemberGrant } from './member-grant-page.tsx'
 import { Invitations, Members } from './members.tsx'
-import { Settings } from './settings.tsx'
+import { Settings } from './new-workspace-page.tsx'
 
 export const WorkspacePage = () => {
   const { can, membership } = useSession()

@@ -1,5 +1,19 @@
 import { useEffect, useRef } from 'react'
-import { createStore, keepStored, readStored } from './store.ts'
+import { createStore, keepStored, readStored, readStoredJson } from './store.ts'
+
+export const themes = ['system', 'light', 'dark'] as const
+export type Theme = (typeof themes)[number]
+
+const shown = themes.find((name) => name === document.documentElement.dataset.theme)
+
+export const theme = createStore<Theme>(shown ?? 'system')
+
+export const chooseTheme = (choice: Theme): void => {
+  if (choice === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = choice
+  keepStored('theme', choice === 'system' ? null : choice)
+  theme.set(choice)
+}
 
 /** Single-key shortcuts conflict with some tools (dictation), so they can be turned off. */
 export const shortcutsOn = createStore(readStored('shortcuts') !== 'off')
@@ -43,4 +57,27 @@ export const useShortcuts = (shortcuts: Shortcuts): void => {
     event.preventDefault()
     action()
   })
+}
+
+/** How this browser announces a new approval. */
+export type NotifyChoices = {
+  toast: boolean
+  badge: boolean
+  /** Who gets notices here while the page is closed, and by which subscription. Off until a person switches them on. */
+  push: { account: string; id: string } | null
+  /** Someone has approved here. Nobody is asked about notices before that, and nobody twice. */
+  approved: boolean
+  asked: boolean
+}
+
+const standard: NotifyChoices = { toast: true, badge: true, push: null, approved: false, asked: false }
+
+const stored = readStoredJson('notify')
+
+export const notifyChoices = createStore<NotifyChoices>({ ...standard, ...(typeof stored === 'object' && stored) })
+
+export const chooseNotify = (change: Partial<NotifyChoices>): void => {
+  const next = { ...notifyChoices.get(), ...change }
+  notifyChoices.set(next)
+  keepStored('notify', JSON.stringify(next))
 }
