@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Schemas } from '../../dashboard/src/api/queries.ts'
+import type { Schemas } from '../../client/src/route-types.ts'
 import { type Moment, timelineOf } from '../../dashboard/src/lib/agent-moments.ts'
 import { changesInEvents, changeWords, type GrantState } from '../../dashboard/src/lib/grant-changes.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Schemas } from '../../dashboard/src/api/queries.ts'
+import type { Schemas } from '../../client/src/route-types.ts'
 import { activityOfList, activityWords } from '../../dashboard/src/lib/activity-words.ts'
 import { statusCount } from '../../dashboard/src/lib/words.ts'
 import { paymentStatuses } from '../../src/db/transitions.ts'

@@ -1,4 +1,4 @@
-import type { Schemas } from '../api/queries.ts'
+import type { Schemas } from '../../../client/src/route-types.ts'
 import { capitalized, countWords, requesterWords, shortMoney, sumMinor } from './words.ts'
 
 type Entry = Omit<Schemas['WorkspaceAuditEntry'], 'payment'> & { payment?: Schemas['WorkspaceAuditEntry']['payment'] }

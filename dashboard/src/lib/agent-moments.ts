@@ -1,4 +1,4 @@
-import type { Schemas } from '../api/queries.ts'
+import type { Schemas } from '../../../client/src/route-types.ts'
 import type { GrantChange } from './grant-changes.ts'
 import { localDate } from './time.ts'
 

@@ -1,4 +1,4 @@
-import type { Schemas } from '../api/queries.ts'
+import type { Schemas } from '../../../client/src/route-types.ts'
 import { typeLabel } from './rails.ts'
 import { decisionReason } from './rule-words.ts'
 import { countWords, multipleOf, shortMoney } from './words.ts'

@@ -1,4 +1,4 @@
-import type { Schemas } from '../api/queries.ts'
+import type { Schemas } from '../../../client/src/route-types.ts'
 import { compareMinor, moneyText } from './words.ts'
 
 type Controls = Schemas['SpendingControls']

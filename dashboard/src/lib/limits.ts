@@ -1,4 +1,4 @@
-import type { Schemas } from '../api/queries.ts'
+import type { Schemas } from '../../../client/src/route-types.ts'
 
 export type LimitUse = { key: string; name: string; period: string; used: string; limit: string; href: string }
 

@@ -1,7 +1,7 @@
+import type { Schemas } from '../../../client/src/route-types.ts'
 import { failureRow, isFailureCode } from '../../../src/errors/failures.ts'
 import { type Provider, providerOf as providerOfRail, providers, type RailName } from '../../../src/lib/rail-names.ts'
 import { providerLabel, payoutWords as railFacts } from '../../../src/rails/texts.ts'
-import type { Schemas } from '../api/queries.ts'
 
 export type { RailName }
 /** What the pages say about a payment method: it stands in its provider's folder. */

@@ -1,4 +1,4 @@
-import type { Schemas } from '../api/queries.ts'
+import type { Schemas } from '../../../client/src/route-types.ts'
 
 /** "a", "a and b", "a, b and c" */
 export const listWords = (items: readonly string[], last = 'and'): string =>
