@@ -212,7 +212,7 @@ const environment: Rule = {
   name: 'the environment is read by config.ts, which is handed it',
   check: (files) =>
     each(files, ({ path, code }) => [
-      code.includes('process.env') && !['process/environment.ts', 'dev/embedded-postgres/cluster.ts'].includes(path)
+      code.includes('process.env') && !['process/environment.ts', 'dev/embedded-postgres/programs.ts'].includes(path)
         ? 'reads process.env'
         : undefined,
     ]),

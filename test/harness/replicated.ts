@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { findBinaries } from '../../src/dev/embedded-postgres/binaries.ts'
-import { environment } from '../../src/dev/embedded-postgres/cluster.ts'
 import { runningPostmaster } from '../../src/dev/embedded-postgres/postmaster.ts'
+import { environment, findPrograms } from '../../src/dev/embedded-postgres/programs.ts'
 import { startEmbeddedPostgres } from '../../src/dev/embedded-postgres/start.ts'
 import { asUser, choosePostgresUser } from '../../src/dev/embedded-postgres/user.ts'
 import { connected } from './connected.ts'
@@ -114,7 +113,7 @@ export const startReplicated = async (options: {
     `${name}=${value}`,
   ])
   await writeFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${source}'\n`)
-  const { folder, postgres } = await findBinaries()
+  const { folder, postgres } = await findPrograms()
   const command = asUser(await choosePostgresUser(two, folder), postgres, ['-D', data, ...args])
   const standby = spawn(command.file, command.args, { ...command.ids, env: environment(), cwd: '/', stdio: 'ignore' })
   const standbyUrl = primary.url.replace(`:${primary.port}/`, `:${port}/`)

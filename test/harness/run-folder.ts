@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, readdir, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isProcessRunning } from '../../src/dev/embedded-postgres/cluster.ts'
-import { runningPostmaster, stopPostmaster } from '../../src/dev/embedded-postgres/postmaster.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import { isRunning, runningPostmaster } from '../../src/dev/embedded-postgres/postmaster.ts'
 
 const memory = '/dev/shm'
 const neededBytes = 2 * 1024 ** 3
@@ -42,11 +42,14 @@ export const openRunFolder = async (): Promise<{ postgres: string; remove: () =>
 const removeAbandoned = async (place: string): Promise<void> => {
   for (const name of await readdir(place)) {
     const run = /^payments-test-(\d+)-/.exec(name)?.[1]
-    if (run === undefined || isProcessRunning(Number(run))) continue
+    if (run === undefined || isRunning(Number(run))) continue
     const folder = join(place, name)
     try {
-      const server = await runningPostmaster(join(postgresIn(folder), 'cluster', 'data'))
-      if (server) await stopPostmaster(server.pid)
+      const data = join(postgresIn(folder), 'cluster', 'data')
+      for (let server = await runningPostmaster(data); server; server = await runningPostmaster(data)) {
+        process.kill(server.pid, 'SIGQUIT')
+        await wait(50)
+      }
       await rm(folder, { recursive: true, force: true })
     } catch {
       // A folder of another user.

@@ -1,7 +1,7 @@
 import { access, chown, constants, mkdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { StartupError } from '../../lib/errors.ts'
-import { reason } from './cluster.ts'
+import { reason } from './programs.ts'
 
 /** The folder of everything that the service keeps outside your database server, created when there is none; absolute. */
 export const openDataFolder = async (dataDir: string): Promise<string> => {

@@ -1,27 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { open, readFile } from 'node:fs/promises'
+import { chown, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import type pg from 'pg'
+import pg from 'pg'
 import { StartupError } from '../../lib/errors.ts'
-import { findBinaries } from './binaries.ts'
-import {
-  type Cluster,
-  environment,
-  isCode,
-  isProcessRunning,
-  openCluster,
-  type Place,
-  readPassword,
-  reason,
-  role,
-} from './cluster.ts'
+import { type Cluster, openCluster, readPassword, role } from './cluster.ts'
 import { openDataFolder } from './data-folder.ts'
-import { connectWhenReady, runningPostmaster, stopPostmaster, takeOwnership } from './postmaster.ts'
-import { asUser, choosePostgresUser } from './user.ts'
+import { type Postmaster, runningPostmaster } from './postmaster.ts'
+import { isCode, type Place, placeIn, reason, runProgram } from './programs.ts'
 
 export type EmbeddedPostgres = { url: string; port: number; stop: () => Promise<void> }
 export type EmbeddedPostgresOptions = {
@@ -38,7 +26,9 @@ export type EmbeddedPostgresOptions = {
 
 const database = 'payments'
 const startTimeoutSeconds = 60
+const stopTimeoutSeconds = 30
 const attempts = 50
+const pollMs = 20
 
 /**
  * A real Postgres, from npm, for this process alone, on 127.0.0.1. It survives a killed process; the next start takes it over and restarts
@@ -46,20 +36,44 @@ const attempts = 50
  * @throws StartupError
  */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
-  const folder = await openDataFolder(options.dataDir)
-  const durable = options.durable ?? true
-  const binaries = await findBinaries()
-  const user = await choosePostgresUser(folder, binaries.folder)
-  const place = { folder, binaries, user, durable }
-  const cluster = await openCluster(place)
-  await replacePrevious(cluster, folder, options.logger)
-  const { child, lock, port } = await startServer({ ...place, cluster, extra: options.settings ?? {} }, options.port)
-  await ensureDatabase(lock).catch((cause: unknown) => {
-    // Another first start held the lock, stops this server, and so released it.
-    throw isCode(cause, '57P01') ? new StartupError(startedTwice(folder), { cause }) : cause
-  })
-  const stop = stopper(child, lock, options.logger)
-  return { url: urlOf(cluster.password, port), port, stop }
+  const { durable = true, logger } = options
+  const place = await placeIn(await openDataFolder(options.dataDir))
+  const cluster = await openCluster(place, durable)
+  await replacePrevious(place, cluster, logger)
+  await launch(place, cluster, { ...settingsOf(durable), ...options.settings }, options.port)
+  const server = await own(place, cluster)
+  if (!server) throw startedTwice(place)
+  const { pid, port, lock } = server
+  // A process that ends without stop() must not leave a server behind, and nothing can be awaited here.
+  const atExit = () => {
+    try {
+      process.kill(pid, 'SIGINT')
+    } catch (error) {
+      if (!isCode(error, 'ESRCH')) throw error
+    }
+  }
+  const lost = () => {
+    process.off('exit', atExit)
+    logger?.error('the embedded database server ended unexpectedly')
+  }
+  process.once('exit', atExit)
+  lock.once('end', lost)
+  let stopped: Promise<void> | undefined
+  const stop = async () => {
+    process.off('exit', atExit)
+    lock.off('end', lost)
+    // The lock is held to the end: a process that waits for the folder must not find a server that is about to stop.
+    await stopServer(place, cluster)
+    await lock.end().catch(() => undefined)
+  }
+  return {
+    url: urlOf(cluster.password, port),
+    port,
+    stop: () => {
+      stopped ??= stop()
+      return stopped
+    },
+  }
 }
 
 const urlOf = (password: string, port: number) => `postgresql://${role}:${password}@127.0.0.1:${port}/${database}`
@@ -81,112 +95,99 @@ export const attachEmbeddedPostgres = async (dataDir: string): Promise<Pick<Embe
   return { url: urlOf(await readPassword(cluster), running.port), stop: async () => undefined }
 }
 
-const replacePrevious = async (cluster: Cluster, folder: string, logger: EmbeddedPostgresOptions['logger']) => {
-  const previous = await runningPostmaster(cluster.data)
+const replacePrevious = async (place: Place, cluster: Cluster, logger: EmbeddedPostgresOptions['logger']) => {
+  const previous = await own(place, cluster)
   if (!previous) return
-  const lock = await connectWhenReady(cluster, previous, () => !isProcessRunning(previous.pid), startTimeoutSeconds)
-  if (!lock) return
+  logger?.info('stopping the database server that an earlier start left behind')
   try {
-    if (await takeOwnership(lock, folder)) logger?.info('stopping the database server that an earlier start left behind')
-    await stopPostmaster(previous.pid)
+    await stopServer(place, cluster)
   } finally {
-    await lock.end().catch(() => undefined)
+    await previous.lock.end().catch(() => undefined)
   }
 }
 
-type Launch = Place & { cluster: Cluster; extra: Readonly<Record<string, string>> }
-type Running = { child: ChildProcess; lock: pg.Client; port: number }
+/** Fast shutdown: transactions are rolled back and a checkpoint is written. After its time an immediate one, which loses nothing that was committed. */
+const stopServer = async (place: Place, { data }: Cluster) => {
+  for (const mode of ['fast', 'immediate']) {
+    try {
+      await runProgram(place, 'pg_ctl', ['stop', '-D', data, '-m', mode, '-w', '-t', String(stopTimeoutSeconds)])
+      return
+    } catch (error) {
+      const running = await runningPostmaster(data)
+      if (!running) return
+      if (mode === 'immediate' || /not permitted/.test(reason(error)))
+        throw new StartupError(`The database server ${running.pid} cannot be stopped (${reason(error)}): stop it first.`, {
+          cause: error,
+        })
+    }
+  }
+}
 
-const startServer = async (launch: Launch, configured: number | undefined): Promise<Running> => {
+/** Starts the server and waits until it accepts connections. */
+const launch = async (
+  place: Place,
+  { data }: Cluster,
+  settings: Readonly<Record<string, string>>,
+  configured: number | undefined,
+): Promise<void> => {
+  const log = join(place.folder, 'server.log')
   // A port that was free a moment ago may be taken by the time the server binds it.
   for (let attempt = 1; ; attempt += 1) {
     const port = configured ?? (await freePort())
-    const log = join(launch.folder, 'server.log')
-    const child = await spawnServer(launch, port, log)
-    const lock = await connectWhenReady(launch.cluster, { pid: child.pid ?? 0, port }, () => hasEnded(child), startTimeoutSeconds)
-    if (lock) {
-      if (await takeOwnership(lock, launch.folder)) return { child, lock, port }
-      throw new StartupError(startedTwice(launch.folder))
+    try {
+      await writeFile(log, '', { mode: 0o600 })
+      if (place.user) await chown(log, place.user.uid, place.user.gid)
+      const options = optionsText({ ...settings, port: String(port) })
+      await runProgram(place, 'pg_ctl', ['start', '-D', data, '-l', log, '-w', '-t', String(startTimeoutSeconds), '-o', options])
+      return
+    } catch (cause) {
+      const logText = await readFile(log, 'utf8').catch(() => '')
+      const portTaken = logText.includes('could not bind')
+      // The workers of a killed server notice it within moments; until then Postgres refuses to start on the data.
+      const workersLeft = logText.includes('pre-existing shared memory block')
+      if (attempt < attempts && (workersLeft || (portTaken && configured === undefined))) {
+        await wait(100)
+        continue
+      }
+      if (portTaken) throw new StartupError(`Port ${port} for the embedded database is already in use.`, { cause })
+      if (/did not start in time/.test(reason(cause))) throw notReady(cause)
+      // Another process took this folder: our server was stopped and did not fail, or the log is a new one of theirs.
+      if (/postmaster.pid" already exists|received fast shutdown/.test(logText) || (await runningPostmaster(data)))
+        throw startedTwice(place)
+      const fatal = /FATAL:\s+(.*)/.exec(logText)?.[1] ?? reason(cause)
+      throw new StartupError(`The embedded database did not start: ${fatal} (more in ${log}).`, { cause })
     }
-    const logText = await readFile(log, 'utf8').catch(() => '')
-    const portTaken = logText.includes('could not bind')
-    // The workers of a killed server notice it within moments; until then Postgres refuses to start on the data.
-    const workersLeft = logText.includes('pre-existing shared memory block')
-    if (attempt < attempts && (workersLeft || (portTaken && configured === undefined))) {
-      await wait(100)
-      continue
-    }
-    // Another process took this folder: our server was stopped and did not fail, or the log is a new one of theirs.
-    const stopped = child.exitCode === 0 || child.signalCode !== null
-    const taken = stopped || (await runningPostmaster(launch.cluster.data)) !== undefined
-    throw new StartupError(
-      portTaken ? `Port ${port} for the embedded database is already in use.` : explain(logText, launch.folder, taken),
+  }
+}
+
+const startedTwice = ({ folder }: Place) =>
+  new StartupError(`Another process is starting the database in ${folder}: use one process per DATA_DIR.`)
+
+const notReady = (cause?: unknown) =>
+  new StartupError(`The embedded database did not accept connections within ${startTimeoutSeconds} s.`, { cause })
+
+const settingsOf = (durable: boolean) => ({
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  shared_buffers: '128MB',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // "log" leaves ERRORs out: we log them ourselves, and their details quote rows.
+  log_min_messages: 'log',
+  log_checkpoints: 'off',
+  ...Object.fromEntries(
+    ['fsync', 'synchronous_commit', 'full_page_writes', 'autovacuum'].map((name) => [name, durable ? 'on' : 'off']),
+  ),
+})
+
+/** pg_ctl gives them to a shell. */
+const optionsText = (settings: Readonly<Record<string, string>>) =>
+  Object.entries(settings)
+    .map(([name, value]) =>
+      process.platform === 'win32' ? `-c "${name}=${value}"` : `-c '${name}=${value.replaceAll("'", "'\\''")}'`,
     )
-  }
-}
-
-const startedTwice = (folder: string) => `Another process is starting the database in ${folder}: use one process per DATA_DIR.`
-
-const explain = (log: string, folder: string, taken: boolean) => {
-  if (taken || /postmaster.pid" already exists|received fast shutdown/.test(log)) return startedTwice(folder)
-  const fatal = /FATAL:\s+(.*)/.exec(log)?.[1] ?? 'it ended without a reason'
-  return `The embedded database did not start: ${fatal} (more in ${join(folder, 'server.log')}).`
-}
-
-const spawnServer = async ({ folder, binaries, user, cluster, durable, extra }: Launch, port: number, log: string) => {
-  const command = asUser(user, binaries.postgres, ['-D', cluster.data, ...settings(port, durable, extra)])
-  const output = await open(log, 'w', 0o600).catch((cause: unknown) => {
-    throw new StartupError(
-      `The data folder ${folder} is not writable (${reason(cause)}): correct its permissions, or choose another DATA_DIR.`,
-      { cause },
-    )
-  })
-  try {
-    if (user) await output.chown(user.uid, user.gid)
-    // Detached: a Ctrl-C in the terminal is for us, and we close our connections before the server stops.
-    const child = spawn(command.file, command.args, {
-      ...command.ids,
-      env: environment(),
-      cwd: '/',
-      detached: true,
-      stdio: ['ignore', output.fd, output.fd],
-    })
-    await new Promise<void>((done, failed) => {
-      child.once('spawn', done)
-      child.once('error', (cause) =>
-        failed(
-          new StartupError(`The embedded PostgreSQL does not run on this machine (${reason(cause)}): set DATABASE_URL instead.`, {
-            cause,
-          }),
-        ),
-      )
-    })
-    return child
-  } finally {
-    await output.close()
-  }
-}
-
-const settings = (port: number, durable: boolean, extra: Readonly<Record<string, string>>) => {
-  const values = {
-    port: String(port),
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
-    max_connections: '200',
-    shared_buffers: '128MB',
-    timezone: 'UTC',
-    log_timezone: 'UTC',
-    // "log" leaves ERRORs out: we log them ourselves, and their details quote rows.
-    log_min_messages: 'log',
-    log_checkpoints: 'off',
-    fsync: durable ? 'on' : 'off',
-    synchronous_commit: durable ? 'on' : 'off',
-    full_page_writes: durable ? 'on' : 'off',
-    autovacuum: durable ? 'on' : 'off',
-    ...extra,
-  }
-  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-}
+    .join(' ')
 
 /** Below the ports that the system assigns, so that no outgoing connection takes it before the database listens. */
 const freePort = () =>
@@ -198,37 +199,59 @@ const freePort = () =>
     probe.listen(port, '127.0.0.1', () => probe.close(() => done(port)))
   })
 
-const ensureDatabase = async (client: pg.Client) => {
-  const result = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database])
-  if (result.rowCount === 0) await client.query(`CREATE DATABASE ${database}`)
+/**
+ * One service for each data folder. The lock belongs to a connection, so a service that is killed releases it at once; the wait covers the
+ * moment that Postgres needs to notice. Undefined when no server runs, or it ends meanwhile: its owner was stopping it.
+ */
+const own = async (place: Place, cluster: Cluster): Promise<(Postmaster & { lock: pg.Client }) | undefined> => {
+  const server = await untilReady(cluster)
+  if (!server) return undefined
+  const lock = new pg.Client({
+    host: '127.0.0.1',
+    port: server.port,
+    user: role,
+    password: cluster.password,
+    database: 'postgres',
+    connectionTimeoutMillis: 5_000,
+    application_name: `service process ${process.pid}`,
+  })
+  // The connection's end shows that the server ended.
+  lock.on('error', () => undefined)
+  try {
+    await lock.connect()
+    await lock.query(`SET lock_timeout = '1s'`)
+    await lock.query('SELECT pg_advisory_lock(1)').catch(async (error: unknown) => {
+      throw isCode(error, '55P03') ? await inUse(lock, place) : error
+    })
+    const { rowCount } = await lock.query('SELECT 1 FROM pg_database WHERE datname = $1', [database])
+    if (rowCount === 0) await lock.query(`CREATE DATABASE ${database}`)
+    return { ...server, lock }
+  } catch (error) {
+    await lock.end().catch(() => undefined)
+    if (error instanceof StartupError) throw error
+    if (isCode(error, '28P01', '28000')) {
+      throw new StartupError(
+        `The server on ${cluster.data} does not take the password kept beside it: stop process ${server.pid} and start again.`,
+      )
+    }
+    return undefined
+  }
 }
 
-const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
+const inUse = async (client: pg.Client, { folder }: Place) => {
+  const { rows } = await client.query<{ application_name: string }>(
+    `SELECT application_name FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE locktype = 'advisory' AND granted LIMIT 1`,
+  )
+  const owner = rows[0]?.application_name.replace('service ', '') ?? 'another process'
+  return new StartupError(`The data folder ${folder} is in use by ${owner}: stop it first, or choose another DATA_DIR.`)
+}
 
-const stopper = (child: ChildProcess, lock: pg.Client, logger: EmbeddedPostgresOptions['logger']) => {
-  const pid = child.pid ?? 0
-  // A process that ends without stop() must not leave a server behind, and nothing can be awaited here.
-  const atExit = () => {
-    try {
-      if (!hasEnded(child)) process.kill(pid, 'SIGINT')
-    } catch (error) {
-      if (!isCode(error, 'ESRCH')) throw error
-    }
-  }
-  const unexpected = () => logger?.error('the embedded database server ended unexpectedly')
-  process.once('exit', atExit)
-  child.once('exit', unexpected)
-  // The server alone does not keep this process running.
-  child.unref()
-  let stopped: Promise<void> | undefined
-  return () => {
-    stopped ??= (async () => {
-      process.off('exit', atExit)
-      child.off('exit', unexpected)
-      // The lock is held to the end: a process that waits for the folder must not find a server that is about to stop.
-      await stopPostmaster(pid, () => hasEnded(child))
-      await lock.end().catch(() => undefined)
-    })()
-    return stopped
+const untilReady = async ({ data }: Cluster): Promise<Postmaster | undefined> => {
+  const deadline = performance.now() + startTimeoutSeconds * 1000
+  for (;;) {
+    const server = await runningPostmaster(data)
+    if (!server || server.isReady) return server
+    if (performance.now() > deadline) throw notReady()
+    await wait(pollMs)
   }
 }
