@@ -155,7 +155,7 @@ export type Config = Readonly<
 
 /** Reads the settings. An empty variable counts as not set; a bad one ends in a StartupError that names it. */
 export const loadConfig = (variables: Record<string, string | undefined>): Config => {
-  const input = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''))
+  const input = Object.fromEntries(Object.entries(variables).flatMap(([name, value]) => (value ? [[name, value]] : [])))
   const parsed = environment.safeParse(input)
   if (!parsed.success) {
     throw new StartupError(
@@ -163,7 +163,7 @@ export const loadConfig = (variables: Record<string, string | undefined>): Confi
     )
   }
   const env = { ...parsed.data, ...fixed }
-  const problems = [...contradictions(env, allDefinitions), ...unfitForProduction(env, allDefinitions)]
+  const problems = [...contradictions(env, allDefinitions, input), ...unfitForProduction(env, allDefinitions)]
   if (problems.length > 0) throw new StartupError(problems.join('; '))
   const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`
   const scale = env.NODE_ENV === 'production' ? 1 : 100

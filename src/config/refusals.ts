@@ -9,6 +9,7 @@ type ProviderSettings = {
   required: readonly string[]
   addresses: readonly string[]
   refusedInCallbacks: readonly string[]
+  replaced: readonly { name: string; value: RegExp; by: string }[]
   payouts: Readonly<Record<string, { namesNeed: string | null }>>
 }
 
@@ -47,14 +48,21 @@ const textOf = (env: object, name: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** Rules for every environment. */
-export function* contradictions(env: Settings, providers: readonly ProviderSettings[]): Generator<string> {
+/** Rules for every environment. `variables`: as they were given. */
+export function* contradictions(
+  env: Settings,
+  providers: readonly ProviderSettings[],
+  variables: Readonly<Record<string, string>>,
+): Generator<string> {
   if (env.RAILS?.includes('sandbox') && env.RAILS.length > 1) yield 'RAILS is either sandbox or real rails, not both'
-  for (const { setting, required, refusedInCallbacks, payouts } of providers.filter(({ setting }) =>
+  for (const { setting, required, refusedInCallbacks, replaced, payouts } of providers.filter(({ setting }) =>
     env.RAILS?.includes(setting),
   )) {
     for (const name of [...required, 'OPERATOR_URL'])
       if (textOf(env, name) === undefined) yield `${name} must be set when RAILS has ${setting}`
+    for (const { name, value, by } of replaced)
+      if (value.test(variables[name] ?? '') && textOf(env, by) === undefined)
+        yield `${name}=${variables[name]} has no effect any more: set ${by}, or remove it`
     const word = refusedInCallbacks.find((each) => env.OPERATOR_URL?.toLowerCase().includes(each))
     if (word !== undefined) yield `OPERATOR_URL contains "${word}", which ${setting} refuses in the address of callbacks`
     for (const [rail, { namesNeed }] of Object.entries(payouts))

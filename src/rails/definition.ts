@@ -94,6 +94,8 @@ export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> 
   addresses: readonly (keyof Shape & string)[]
   /** Words, in lower case, for which it refuses an address to deliver to. */
   refusedInCallbacks: readonly string[]
+  /** Settings of earlier releases, and what says the same today: with this value, and without that one, their loss would go unnoticed. */
+  replaced: readonly { name: string; value: RegExp; by: keyof Shape & string }[]
   payouts: Readonly<Record<PayoutOf<P>, PayoutDefinition<z.output<z.ZodObject<Shape>>>>>
   prompts: Readonly<Record<PromptOf<P>, PromptDefinition>>
   deposits: Readonly<Record<DepositOf<P>, DepositDefinition>>

@@ -28,6 +28,7 @@ type Definition<P extends Provider> = {
   required: readonly Name[]
   addresses: readonly Name[]
   refusedInCallbacks: readonly string[]
+  replaced: readonly { name: string; value: RegExp; by: Name }[]
   payouts: Readonly<Partial<Record<RailName, PayoutDefinition<RailSettings>>>>
   prompts: Readonly<Partial<Record<PromptRail, PromptDefinition>>>
   deposits: Readonly<Partial<Record<DepositRail, DepositDefinition>>>

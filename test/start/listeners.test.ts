@@ -120,10 +120,8 @@ describe('a signal', patience, () => {
     server.kill('SIGTERM')
     server.kill('SIGCONT')
     const heads = (await Promise.all(answers)).map((answer) => answer.split('\r\n\r\n')[0])
-    for (const head of heads) {
-      expect(head).toMatch(/^HTTP\/1\.1 200 /)
-      expect(head).toMatch(/\r\nconnection: close/i)
-    }
+    // Not that each is told to close: the process may read a request before it hears of its end.
+    for (const head of heads) expect(head).toMatch(/^HTTP\/1\.1 200 /)
     expect(await server.ended).toEqual({ code: 0, signal: null })
   })
 

@@ -332,6 +332,17 @@ describe('production', patience, () => {
     expect(() => loadConfig({ ...real(), ...numbers })).toThrow(because)
   })
 
+  it.each([
+    ['DARAJA_TRANSACTION_TYPE', 'CustomerBuyGoodsOnline', 'DARAJA_TILL_NUMBER'],
+    ['MPESA_C2B_ENABLED', 'true', 'MPESA_C2B_SHORTCODE'],
+  ])('does not start with a left-over %s=%s where nothing says the same today', (name, value, by) => {
+    expect(() => loadConfig({ ...real(), [name]: value })).toThrow(
+      `${name}=${value} has no effect any more: set ${by}, or remove it`,
+    )
+    expect(() => loadConfig({ ...real(), [name]: value, [by]: '5174379' })).not.toThrow()
+    expect(() => loadConfig({ [name]: value })).not.toThrow()
+  })
+
   it('asks for payments to a till, and pays organisations from a shortcode of their own, where they are set', () => {
     const optionsOf = (numbers: Record<string, string>) => daraja.options(loadConfig({ ...real(), ...numbers }))
     expect(optionsOf({ DARAJA_TILL_NUMBER: '5174379', DARAJA_B2B_SHORTCODE: '600997' })).toMatchObject({

@@ -33,13 +33,14 @@ const options = (settings: Settings): DarajaOptions => ({
   certificatePem: pem(settings.DARAJA_CERTIFICATE),
   tillIdentifierType: settings.DARAJA_TILL_IDENTIFIER_TYPE,
   timeoutMs: longestRequestMs,
-  deposits: settings.MPESA_C2B_ENABLED
-    ? {
-        shortcode: settings.MPESA_C2B_SHORTCODE ?? settings.DARAJA_SHORTCODE ?? '',
-        version: settings.MPESA_C2B_VERSION,
-        pullNumber: settings.MPESA_PULL_NUMBER ?? null,
-      }
-    : null,
+  deposits:
+    settings.MPESA_C2B_SHORTCODE === undefined
+      ? null
+      : {
+          shortcode: settings.MPESA_C2B_SHORTCODE,
+          version: settings.MPESA_C2B_VERSION,
+          pullNumber: settings.MPESA_PULL_NUMBER ?? null,
+        },
 })
 
 /** M-PESA through Daraja: payouts to phones (B2C) and organisations (B2B), collections by STK push, over one shared token, and the organisation's own account. */

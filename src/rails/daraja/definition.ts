@@ -33,13 +33,12 @@ export const definition = defineProvider({
     DARAJA_CERTIFICATE: z.string().optional(),
     DARAJA_TILL_IDENTIFIER_TYPE: z.enum(['2', '4']).default('4'),
     DARAJA_B2C_REPEATS: flag.optional(),
-    MPESA_C2B_ENABLED: flag.default(false),
     MPESA_C2B_VERSION: z.enum(['1', '2']).default('2'),
     MPESA_PULL_NUMBER: z
       .string()
       .regex(/^254[17]\d{8}$/, 'must be a mobile number such as 254712345678')
       .optional(),
-    MPESA_C2B_SHORTCODE: z.string().optional(),
+    MPESA_C2B_SHORTCODE: organisation.optional(),
   },
   required: [
     'DARAJA_URL',
@@ -53,6 +52,10 @@ export const definition = defineProvider({
   ],
   addresses: ['DARAJA_URL'],
   refusedInCallbacks: ['exe', 'cmd', 'sql', 'query', 'mpesa'],
+  replaced: [
+    { name: 'DARAJA_TRANSACTION_TYPE', value: /^CustomerBuyGoodsOnline$/, by: 'DARAJA_TILL_NUMBER' },
+    { name: 'MPESA_C2B_ENABLED', value: /^(true|1)$/, by: 'MPESA_C2B_SHORTCODE' },
+  ],
   payouts: {
     MPESA_B2B: {
       destination: 'a paybill or till of 5 to 7 digits',

@@ -54,6 +54,7 @@ export const definition = defineProvider({
   ],
   addresses: ['PESALINK_URL'],
   refusedInCallbacks: [],
+  replaced: [],
   payouts: {
     PESALINK: {
       destination: 'an account number with bank_code, or a mobile number without',
