@@ -1,64 +1,35 @@
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { z } from 'zod'
 import { describeService } from './describe-service.ts'
 
 /** The part of JSON Schema 2020-12 that our own documents use. */
 type Schema = {
-  $ref?: string | undefined
-  type?: string | string[] | undefined
-  enum?: unknown[] | undefined
+  $ref?: string
+  type?: string | string[]
+  enum?: unknown[]
   const?: unknown
-  anyOf?: Schema[] | undefined
-  oneOf?: Schema[] | undefined
-  allOf?: Schema[] | undefined
-  properties?: Record<string, Schema> | undefined
-  required?: string[] | undefined
-  additionalProperties?: boolean | Schema | undefined
-  items?: Schema | undefined
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: boolean | Schema
+  items?: Schema
   not?: unknown
-  description?: string | undefined
+  description?: string
 }
-
-const Schema: z.ZodType<Schema> = z.lazy(() =>
-  z.looseObject({
-    $ref: z.string().optional(),
-    type: z.union([z.string(), z.array(z.string())]).optional(),
-    enum: z.array(z.unknown()).optional(),
-    const: z.unknown().optional(),
-    anyOf: z.array(Schema).optional(),
-    oneOf: z.array(Schema).optional(),
-    allOf: z.array(Schema).optional(),
-    properties: z.record(z.string(), Schema).optional(),
-    required: z.array(z.string()).optional(),
-    additionalProperties: z.union([z.boolean(), Schema]).optional(),
-    items: Schema.optional(),
-    not: z.unknown().optional(),
-    description: z.string().optional(),
-  }),
-)
-const Content = z.record(z.string(), z.looseObject({ schema: Schema.optional() }))
-const Response = z.looseObject({ $ref: z.string().optional(), content: Content.optional() })
-type Response = z.output<typeof Response>
-const Parameter = z.looseObject({ name: z.string(), in: z.string(), required: z.boolean().optional(), schema: Schema.optional() })
-const Operation = z.looseObject({
-  parameters: z.array(Parameter).optional(),
-  requestBody: z.looseObject({ required: z.boolean().optional(), content: Content }).optional(),
-  responses: z.record(z.string(), Response),
-})
-type Operation = z.output<typeof Operation>
-const Document = z.looseObject({
-  paths: z.record(z.string(), z.record(z.string(), Operation)),
-  components: z.looseObject({
-    schemas: z.record(z.string(), Schema).optional(),
-    responses: z.record(z.string(), Response).optional(),
-  }),
-})
-/** A document whose operations may name their parameters instead of listing them. */
-const Shared = z.looseObject({
-  paths: z.record(z.string(), z.record(z.string(), z.looseObject({ parameters: z.array(z.looseObject({})).optional() }))),
-  components: z.looseObject({ parameters: z.record(z.string(), Parameter).optional() }),
-})
+type Content = Record<string, { schema?: Schema }>
+type Response = { $ref?: string; content?: Content }
+type Parameter = { $ref?: string; name: string; in: string; required?: boolean; schema?: Schema }
+type Operation = {
+  parameters?: Parameter[]
+  requestBody?: { required?: boolean; content: Content }
+  responses: Record<string, Response>
+}
+type Document = {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema>; responses: Record<string, Response>; parameters: Record<string, Parameter> }
+}
 
 const quoted = (text: string): string => JSON.stringify(text)
 const union = (types: string[]): string => [...new Set(types)].join(' | ') || 'never'
@@ -108,13 +79,13 @@ const typeOf = (schema: Schema): string => {
 }
 
 /** Our own clients always ask for JSON where there is any, and so get only that. */
-const preferredContent = (content: z.output<typeof Content> | undefined) => {
+const preferredContent = (content: Content | undefined) => {
   const entries = Object.entries(content ?? {})
   const json = entries.filter(([media]) => media === 'application/json')
   return json.length > 0 ? json : entries
 }
 
-const contentType = (content: z.output<typeof Content> | undefined): string => {
+const contentType = (content: Content | undefined): string => {
   const entries = preferredContent(content)
   if (entries.length === 0) return 'content?: never'
   return `content: { ${entries.map(([media, { schema }]) => `${quoted(media)}: ${schema ? typeOf(schema) : 'unknown'}`).join('; ')} }`
@@ -157,15 +128,12 @@ const pathType = (path: string, operations: Record<string, Operation>): string =
 }
 
 /** `paths` and `components` in the form that openapi-fetch reads. */
-const typesOf = (document: unknown): string => {
-  const shared = Shared.parse(document)
-  for (const item of Object.values(shared.paths))
-    for (const operation of Object.values(item))
-      operation.parameters = operation.parameters?.map(
-        (one) => shared.components.parameters?.[String(one.$ref).split('/').at(-1) ?? ''] ?? one,
-      )
-  const { paths, components } = Document.parse(shared)
-  const schemas = Object.entries(components.schemas ?? {}).map(([name, schema]) => `    ${quoted(name)}: ${typeOf(schema)}`)
+const typesOf = ({ paths, components }: Document): string => {
+  // An operation may name its parameters instead of listing them.
+  for (const operation of Object.values(paths).flatMap((item) => Object.values(item)))
+    operation.parameters =
+      operation.parameters?.map((one) => components.parameters[one.$ref?.split('/').at(-1) ?? ''] ?? one) ?? []
+  const schemas = Object.entries(components.schemas).map(([name, schema]) => `    ${quoted(name)}: ${typeOf(schema)}`)
   return [
     '/** Written by scripts/api-types.ts from the OpenAPI document. Do not edit. */',
     'export interface paths {',
@@ -176,7 +144,7 @@ const typesOf = (document: unknown): string => {
     ...schemas,
     '  }',
     '  responses: {',
-    ...Object.entries(components.responses ?? {}).map(([name, one]) => `    ${quoted(name)}: ${responseType(one)}`),
+    ...Object.entries(components.responses).map(([name, one]) => `    ${quoted(name)}: ${responseType(one)}`),
     '  }',
     '}',
     '',
@@ -185,7 +153,7 @@ const typesOf = (document: unknown): string => {
 
 export const apiTypesFile = fileURLToPath(new URL('../client/src/api.ts', import.meta.url))
 
-export const apiTypes = async (): Promise<string> => typesOf((await describeService()).document)
+export const apiTypes = async (): Promise<string> => typesOf((await describeService()).document as Document)
 
 // Written before every type check, so that the client and the pages are compared with the API as it is now.
 if (process.argv[1] === fileURLToPath(import.meta.url)) await writeFile(apiTypesFile, await apiTypes())

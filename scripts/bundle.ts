@@ -1,10 +1,6 @@
-import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { hashContent } from './content-hash.ts'
+import { ensureBuilt, root } from './ensure-built.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
 const sources = ['src', 'scripts/bundle.ts', 'package-lock.json']
 
 /** Loaded from node_modules: native code, and what is required only where that is missing. Everything else is bundled. */
@@ -57,29 +53,14 @@ const bundle = async (input: Record<string, string>, into: string, place: string
   await build.close()
 }
 
-export type BundleBuild = 'current' | 'built' | 'kept'
-
 type Bundle = { input: Record<string, string>; folder: string; sources: readonly string[] }
 
-/** Bundles programs when their sources differ from those of their bundle. Where the tools are not installed, it stays as it is. */
-export const ensureBundle = async ({ input, folder, sources }: Bundle): Promise<BundleBuild> => {
-  const hash = await hashContent(root, sources)
-  if ((await readFile(join(folder, 'sources.sha256'), 'utf8').catch(() => null)) === hash) return 'current'
-  if (!existsSync(join(root, 'node_modules/rolldown'))) return 'kept'
-  const draft = `${folder}.${process.pid}`
-  await mkdir(draft, { recursive: true })
-  await bundle(input, draft, folder)
-  await writeFile(join(draft, 'sources.sha256'), hash)
-  await rm(folder, { recursive: true, force: true })
-  await rename(draft, folder)
-  return 'built'
-}
+export const ensureBundle = ({ input, folder, sources }: Bundle) =>
+  ensureBuilt({ folder, sources, tool: 'node_modules/rolldown', make: (draft) => bundle(input, draft, folder) })
 
-export const ensureBundled = (): Promise<BundleBuild> =>
+export const ensureBundled = () =>
   ensureBundle({
     input: { server: join(root, 'src/server.ts'), admin: join(root, 'src/operate/admin/admin.ts') },
     folder: join(root, 'build'),
     sources,
   })
-
-if (process.argv[1] === fileURLToPath(import.meta.url) && (await ensureBundled()) === 'built') console.log('service: bundled')

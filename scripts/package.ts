@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { ensureDashboardBuilt } from './build-dashboard.ts'
 import { ensureDocsBuilt } from './build-docs.ts'
 import { ensureBundled, separate } from './bundle.ts'
-import { filesIn } from './content-hash.ts'
+import { filesIn } from './ensure-built.ts'
 import { ensureClientPacked } from './pack-client.ts'
 
 const root = dirname(import.meta.dirname)

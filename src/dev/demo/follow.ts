@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Payments, PaymentsEvent } from '#client'
 
 export type Following = {
@@ -19,19 +20,14 @@ export const resourceIdOf = (event: PaymentsEvent): string | undefined => {
 export const followEvents = async (client: Payments): Promise<Following> => {
   const stop = new AbortController()
   const received: PaymentsEvent[] = []
-  const watchers = new Set<() => void>()
   const opened = Promise.withResolvers<void>()
   const ended = (async () => {
     for await (const event of client.events({ signal: stop.signal, onOpen: opened.resolve })) {
       if (event.id !== null) received.push(event)
-      for (const watcher of watchers) watcher()
     }
   })()
   ended.catch(opened.reject)
   await opened.promise
-
-  const find = (type: string, resourceId?: string) =>
-    received.find((event) => event.type === type && (resourceId === undefined || resourceIdOf(event) === resourceId))
 
   return {
     received: () => received,
@@ -39,25 +35,15 @@ export const followEvents = async (client: Payments): Promise<Following> => {
       stop.abort()
       return ended
     },
-    waitFor: (type, resourceId) =>
-      new Promise((resolve, reject) => {
-        const done = () => {
-          clearTimeout(timer)
-          watchers.delete(check)
-        }
-        const check = () => {
-          const event = find(type, resourceId)
-          if (!event) return
-          done()
-          resolve(event)
-        }
-        const timer = setTimeout(() => {
-          done()
-          const types = received.map((event) => event.type).join(', ')
-          reject(new Error(`the stream did not have "${type}" within ${patienceMs / 1000} s; it had: ${types || 'nothing'}`))
-        }, patienceMs)
-        watchers.add(check)
-        check()
-      }),
+    waitFor: async (type, resourceId) => {
+      for (const giveUpAt = performance.now() + patienceMs; performance.now() < giveUpAt; await wait(20)) {
+        const event = received.find(
+          (each) => each.type === type && (resourceId === undefined || resourceIdOf(each) === resourceId),
+        )
+        if (event) return event
+      }
+      const types = received.map((event) => event.type).join(', ')
+      throw new Error(`the stream did not have "${type}" within ${patienceMs / 1000} s; it had: ${types || 'nothing'}`)
+    },
   }
 }
