@@ -1,72 +1,29 @@
 import { namesSql } from './tables/columns.ts'
 
-export const paymentStatuses = [
-  'scheduled',
-  'pending_approval',
-  'processing',
-  'succeeded',
-  'failed',
-  'unknown',
-  'rejected',
-  'expired',
-  'cancelled',
-  'returned',
-] as const
-
-/** Payments whose money is under way, or whose outcome is unknown: the statuses that evidence may end. */
-export const underWayPaymentStatuses = ['processing', 'unknown'] as const satisfies readonly (typeof paymentStatuses)[number][]
-
-/** How few payments end, or stay: an index has these alone, so that it costs the others nothing. */
-export const rarePaymentStatuses = [
-  'unknown',
-  'rejected',
-  'expired',
-  'cancelled',
-  'returned',
-] as const satisfies readonly (typeof paymentStatuses)[number][]
-
-export const paymentBatchStatuses = [
-  'scheduled',
-  'pending_approval',
-  'processing',
-  'completed',
-  'failed',
-  'rejected',
-  'expired',
-  'cancelled',
-] as const
-
-export const topupStatuses = ['pending', 'succeeded', 'failed', 'expired'] as const
-export const approvalStatuses = ['pending', 'approved', 'rejected', 'expired', 'cancelled'] as const
-export const mandateStatuses = ['active', 'exhausted', 'expired', 'revoked'] as const
-
-/** `disputed`: the provider's report does not match what was sent; only a person ends it. */
-export const attemptStates = ['recorded', 'sending', 'submitted', 'lost', 'not_sent', 'disputed', 'resolved'] as const
-
-/** For every state of a table, the states that may follow it. */
-type Moves<State extends string> = Readonly<Record<State, readonly State[]>>
+/** For every state of a record, the states that may follow it. */
+const moves = <State extends string>(table: Readonly<Record<State, readonly NoInfer<State>[]>>) => table
 
 /**
  * The states and transitions of every record, in one place: writers check them before they write, `verify` compares the published events
  * with them, and SQL takes its lists of states from here. A state that nothing follows is final.
  */
 export const transitions = {
-  payment: {
+  payment: moves({
     // Decided when it is due.
     scheduled: ['processing', 'pending_approval', 'failed', 'cancelled'],
     // Failed: it was approved in a later period, and exceeds that period's limits.
     pending_approval: ['processing', 'rejected', 'expired', 'cancelled', 'failed'],
     processing: ['succeeded', 'failed', 'unknown'],
-    unknown: ['succeeded', 'failed'],
     succeeded: ['returned'],
     failed: [],
+    unknown: ['succeeded', 'failed'],
     rejected: [],
     expired: [],
     cancelled: [],
     returned: [],
-  },
+  }),
   /** Completed: every item has ended and at least one was paid. Failed: none was. */
-  payment_batch: {
+  payment_batch: moves({
     scheduled: ['processing', 'failed', 'cancelled'],
     pending_approval: ['processing', 'rejected', 'expired', 'cancelled', 'failed'],
     processing: ['completed', 'failed'],
@@ -75,45 +32,59 @@ export const transitions = {
     rejected: [],
     expired: [],
     cancelled: [],
-  },
-  topup: {
-    pending: ['succeeded', 'failed', 'expired'],
-    expired: ['succeeded'],
-    failed: ['succeeded'],
-    succeeded: [],
-  },
-  approval: { pending: ['approved', 'rejected', 'expired', 'cancelled'], approved: [], rejected: [], expired: [], cancelled: [] },
-  mandate: { active: ['exhausted', 'expired', 'revoked'], exhausted: [], expired: [], revoked: [] },
+  }),
+  topup: moves({ pending: ['succeeded', 'failed', 'expired'], succeeded: [], failed: ['succeeded'], expired: ['succeeded'] }),
+  approval: moves({
+    pending: ['approved', 'rejected', 'expired', 'cancelled'],
+    approved: [],
+    rejected: [],
+    expired: [],
+    cancelled: [],
+  }),
+  mandate: moves({ active: ['exhausted', 'expired', 'revoked'], exhausted: [], expired: [], revoked: [] }),
   /**
    * One send to a rail. `recorded`: no process may send it yet. `sending`: one process has the right to send, so it may have been sent.
    * `not_sent`: proven never to have been sent; it becomes `resolved` only when the provider proves that it was sent after all.
-   * A mismatch makes an attempt disputed at any time, also after it has ended.
+   * A mismatch makes an attempt disputed at any time, also after it has ended: then only a person ends it.
    */
-  attempt: {
+  attempt: moves({
     recorded: ['sending', 'not_sent', 'resolved'],
     sending: ['submitted', 'lost', 'not_sent', 'disputed', 'resolved'],
-    lost: ['submitted', 'disputed', 'resolved'],
     submitted: ['disputed', 'resolved'],
+    lost: ['submitted', 'disputed', 'resolved'],
     not_sent: ['disputed', 'resolved'],
     disputed: ['resolved'],
     resolved: ['disputed'],
-  },
-} as const satisfies {
-  payment: Moves<(typeof paymentStatuses)[number]>
-  payment_batch: Moves<(typeof paymentBatchStatuses)[number]>
-  topup: Moves<(typeof topupStatuses)[number]>
-  approval: Moves<(typeof approvalStatuses)[number]>
-  mandate: Moves<(typeof mandateStatuses)[number]>
-  attempt: Moves<(typeof attemptStates)[number]>
+  }),
 }
 
 export type Resource = keyof typeof transitions
 export type StateOf<R extends Resource> = Extract<keyof (typeof transitions)[R], string>
 
-const statesAfter = (resource: Resource, from: string): readonly string[] => {
-  const known: Readonly<Record<string, readonly string[]>> = transitions[resource]
-  return known[from] ?? []
-}
+/** In their order: lists of the API and constraints of tables have it. */
+const statesOf = <R extends Resource>(resource: R) => Object.keys(transitions[resource]) as [StateOf<R>, ...StateOf<R>[]]
+
+export const paymentStatuses = statesOf('payment')
+export const paymentBatchStatuses = statesOf('payment_batch')
+export const topupStatuses = statesOf('topup')
+export const approvalStatuses = statesOf('approval')
+export const mandateStatuses = statesOf('mandate')
+export const attemptStates = statesOf('attempt')
+
+/** Payments whose money is under way, or whose outcome is unknown: the statuses that evidence may end. */
+export const underWayPaymentStatuses = ['processing', 'unknown'] as const satisfies readonly StateOf<'payment'>[]
+
+/** How few payments end, or stay: an index has these alone, so that it costs the others nothing. */
+export const rarePaymentStatuses = [
+  'unknown',
+  'rejected',
+  'expired',
+  'cancelled',
+  'returned',
+] as const satisfies readonly StateOf<'payment'>[]
+
+const statesAfter = (resource: Resource, from: string): readonly string[] =>
+  (transitions[resource] as Readonly<Record<string, readonly string[]>>)[from] ?? []
 
 export const mayMove = <R extends Resource>(resource: R, from: StateOf<R>, to: StateOf<R>): boolean =>
   statesAfter(resource, from).includes(to)
@@ -125,7 +96,7 @@ export const requireMove = <R extends Resource>(resource: R, from: StateOf<R>, t
 
 /** The states from which a record may come to this one: for an update that checks the state itself. */
 export const statesBefore = <R extends Resource>(resource: R, to: StateOf<R>): StateOf<R>[] =>
-  (Object.keys(transitions[resource]) as StateOf<R>[]).filter((from) => mayMove(resource, from, to))
+  statesOf(resource).filter((from) => mayMove(resource, from, to))
 
 /** `from>to`, as `verify` compares what was published. */
 export const edgesOf = (resource: Resource): string[] =>
