@@ -1,6 +1,6 @@
-import { createSign, generateKeyPair, type KeyObject, randomUUID } from 'node:crypto'
-import { promisify } from 'node:util'
+import { randomUUID } from 'node:crypto'
 import formbody from '@fastify/formbody'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { z } from 'zod'
 import type { GithubOptions, GoogleOptions } from '../../auth/providers.ts'
 import type { App } from '../../http/app-type.ts'
@@ -25,6 +25,7 @@ type ProviderAddresses = {
 }
 
 const tokenSeconds = 3600
+const unlisted = { config: { internal: true, access: 'public' as const }, schema: { hide: true } }
 
 const TokenRequest = z.object({
   code: z.string(),
@@ -35,22 +36,13 @@ const TokenRequest = z.object({
 })
 const GoogleTokenRequest = TokenRequest.extend({ grant_type: z.literal('authorization_code') })
 
-const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-
-type Keys = { publicKey: KeyObject; privateKey: KeyObject; kid: string }
-
 /** Created when first needed: an RSA key takes longer than the rest of a start. */
 const createKeys = () => {
-  let keys: Promise<Keys> | undefined
-  return (): Promise<Keys> => {
-    keys ??= promisify(generateKeyPair)('rsa', { modulusLength: 2048 }).then((pair) => ({ ...pair, kid: randomUUID() }))
+  let keys: ReturnType<typeof generateKeyPair> | undefined
+  return () => {
+    keys ??= generateKeyPair('RS256')
     return keys
   }
-}
-
-const sign = ({ privateKey, kid }: Keys, claims: object): string => {
-  const signed = `${encode({ alg: 'RS256', typ: 'JWT', kid })}.${encode(claims)}`
-  return `${signed}.${createSign('RSA-SHA256').update(signed).sign(privateKey).toString('base64url')}`
 }
 
 /** Google as OpenID Connect describes it: discovery, authorize, token with an RS256 ID token, keys. */
@@ -59,28 +51,25 @@ const createSandboxGoogle = ({ browserUrl, selfUrl, path, redirectUri, clock }: 
   const client = { clientId: 'sandbox.google', clientSecret: randomUUID(), redirectUri }
   const codes = createCodes(clock)
   const keys = createKeys()
-  const config = { internal: true, access: 'public' as const }
+
+  const kid = randomUUID()
 
   const idToken = async ({ person, nonce }: Consent): Promise<string> => {
     const now = Math.floor(clock.now().getTime() / 1000)
-    const { clientId: audience } = client
     const { name, email, verified } = person
-    const times = { iat: now, exp: now + tokenSeconds }
-    const claims = {
-      iss: issuer,
-      aud: audience,
-      azp: audience,
-      sub: googleSubjectOf(person),
-      email,
-      email_verified: verified,
-      name,
-    }
-    return sign(await keys(), { ...claims, ...times, ...(nonce !== null && { nonce }) })
+    return new SignJWT({ azp: client.clientId, email, email_verified: verified, name, ...(nonce !== null && { nonce }) })
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid })
+      .setIssuer(issuer)
+      .setAudience(client.clientId)
+      .setSubject(googleSubjectOf(person))
+      .setIssuedAt(now)
+      .setExpirationTime(now + tokenSeconds)
+      .sign((await keys()).privateKey)
   }
 
   const register = (app: App): void => {
     registerAuthorizePage(app, { title: 'Google', path: `${path}/authorize`, client, codes })
-    app.get(`${path}/.well-known/openid-configuration`, { config, schema: { hide: true } }, async (_request, reply) =>
+    app.get(`${path}/.well-known/openid-configuration`, unlisted, async (_request, reply) =>
       reply.send({
         issuer,
         authorization_endpoint: `${issuer}/authorize`,
@@ -92,11 +81,11 @@ const createSandboxGoogle = ({ browserUrl, selfUrl, path, redirectUri, clock }: 
         code_challenge_methods_supported: ['S256'],
       }),
     )
-    app.get(`${path}/keys`, { config, schema: { hide: true } }, async (_request, reply) => {
-      const { publicKey, kid } = await keys()
-      return reply.send({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' }] })
+    app.get(`${path}/keys`, unlisted, async (_request, reply) => {
+      const { publicKey } = await keys()
+      return reply.send({ keys: [{ ...(await exportJWK(publicKey)), kid, use: 'sig', alg: 'RS256' }] })
     })
-    app.post(`${path}/token`, { config, schema: { hide: true } }, async (request, reply) => {
+    app.post(`${path}/token`, unlisted, async (request, reply) => {
       const tokenRequest = GoogleTokenRequest.safeParse(request.body)
       if (!tokenRequest.success) return reply.code(400).send({ error: 'invalid_request' })
       const { code, redirect_uri, code_verifier, client_id, client_secret } = tokenRequest.data
@@ -128,14 +117,13 @@ const createSandboxGithub = ({ browserUrl, selfUrl, path, redirectUri, clock }: 
   const client = { clientId: 'sandbox.github', clientSecret: randomUUID(), redirectUri }
   const codes = createCodes(clock)
   const signedIn = new Map<string, SandboxPerson>()
-  const config = { internal: true, access: 'public' as const }
 
   const personOf = (authorization: string | undefined): SandboxPerson | undefined =>
     signedIn.get(/^Bearer (\S+)$/.exec(authorization ?? '')?.[1] ?? '')
 
   const register = (app: App): void => {
     registerAuthorizePage(app, { title: 'GitHub', path: `${path}/login/oauth/authorize`, client, codes })
-    app.post(`${path}/login/oauth/access_token`, { config, schema: { hide: true } }, async (request, reply) => {
+    app.post(`${path}/login/oauth/access_token`, unlisted, async (request, reply) => {
       const tokenRequest = TokenRequest.safeParse(request.body)
       if (!tokenRequest.success) return reply.send({ error: 'bad_verification_code' })
       const { code, redirect_uri, code_verifier, client_id, client_secret } = tokenRequest.data
@@ -147,12 +135,12 @@ const createSandboxGithub = ({ browserUrl, selfUrl, path, redirectUri, clock }: 
       signedIn.set(token, consent.person)
       return reply.send({ access_token: token, token_type: 'bearer', scope: 'read:user,user:email' })
     })
-    app.get(`${path}/api/user`, { config, schema: { hide: true } }, async (request, reply) => {
+    app.get(`${path}/api/user`, unlisted, async (request, reply) => {
       const person = personOf(request.headers.authorization)
       if (!person) return reply.code(401).send({ message: 'Bad credentials' })
       return reply.send({ id: githubIdOf(person), login: githubLoginOf(person), name: person.name, email: null })
     })
-    app.get(`${path}/api/user/emails`, { config, schema: { hide: true } }, async (request, reply) => {
+    app.get(`${path}/api/user/emails`, unlisted, async (request, reply) => {
       const person = personOf(request.headers.authorization)
       if (!person) return reply.code(401).send({ message: 'Bad credentials' })
       const { email, verified } = person

@@ -28,3 +28,7 @@ export const fieldsOf = <Schema extends z.ZodType>(schema: Schema, fields: Recor
     parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the command'}: ${issue.message}`).join('; '),
   )
 }
+
+/** Output of any length: waits where its reader is slower. */
+export const write = (text: string): Promise<void> =>
+  new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())))

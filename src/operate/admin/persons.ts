@@ -3,6 +3,7 @@ import { audit } from '../../events/audit.ts'
 import { findEvent } from '../../events/read.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { phoneContext } from '../../modules/topups/service.ts'
+import { write } from './arguments.ts'
 import type { Console } from './console.ts'
 
 const owned = 't.workspace_id in (select id from workspaces where owning_account_id = $1)'
@@ -48,10 +49,6 @@ export const aboutPerson: Readonly<Record<string, string>> = {
   stream_places: 't.account_id = $1',
   audit_log: `t.account_id = $1 or t.subject_id = $1`,
 }
-
-/** Waits where the reader of the output is slower. */
-const write = (text: string): Promise<void> =>
-  new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())))
 
 type Withheld = { table: string; columns: string[] }
 const secretColumns = `

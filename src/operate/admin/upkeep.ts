@@ -10,9 +10,9 @@ import {
 } from '../../modules/audit-log/queries.ts'
 import { FindAudit } from '../../modules/audit-log/schema.ts'
 import { markWaitingUnknown, resumeAfterLoss } from '../../modules/exceptions/pauses-service.ts'
-import { keepPoint, unverifiedSince } from '../verify/daily.ts'
-import { factsOf, verify } from '../verify/verify.ts'
-import { type Arguments, fieldsOf, UsageError } from './arguments.ts'
+import { unverifiedSince, verifyAll } from '../verify/daily.ts'
+import { factsOf } from '../verify/verify.ts'
+import { type Arguments, fieldsOf, UsageError, write } from './arguments.ts'
 import type { Console } from './console.ts'
 import { rotateKeys } from './keys.ts'
 
@@ -67,10 +67,6 @@ const exportHeader = csvHeader([
   'after',
 ])
 
-/** Waits where the reader of the output is slower. */
-const write = (text: string): Promise<void> =>
-  new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())))
-
 const exportAuditLog = async ({ deps }: Console, { options }: Arguments): Promise<undefined> => {
   const { format = 'ndjson', cursor, limit } = options
   if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format is ndjson or csv')
@@ -94,16 +90,10 @@ const verifyData = async ({ deps }: Console, { options }: Arguments): Promise<un
   const all = factsOf(deps)
   const since = options.scope === 'recent' ? await unverifiedSince(deps.db, all.now) : null
   const facts = { ...all, since, ...(options.head !== undefined && { head: readHead(options.head) }) }
-  const from = performance.now()
-  let [kept, broken] = [0, 0]
-  for await (const { invariant, promise, breaches } of verify(deps.db, facts)) {
+  const { kept, broken, seconds } = await verifyAll(deps.db, facts, ({ invariant, promise, breaches }) => {
     console.log(`${breaches.length === 0 ? 'ok    ' : 'BROKEN'} ${invariant.padEnd(4)} ${promise}`)
     for (const subject of breaches) console.log(`              ${subject}`)
-    if (breaches.length === 0) kept += 1
-    else broken += 1
-  }
-  const seconds = Math.round((performance.now() - from) / 100) / 10
-  await keepPoint(deps.db, facts, { kept, broken, seconds })
+  })
   console.log(`\nlooked at ${since === null ? 'everything' : `what changed since ${since.toISOString()}`} in ${seconds} s`)
   console.log(`${kept} promises kept, ${broken} broken`)
   if (broken > 0) process.exitCode = 1

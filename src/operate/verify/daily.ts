@@ -7,7 +7,7 @@ import { prepare } from '../../db/prepare.ts'
 import { prepareUpsert } from '../../db/prepare-write.ts'
 import { verifyPoints } from '../../db/tables/rails.ts'
 import { type Clock, daysAfter, secondsAfter } from '../../lib/clock.ts'
-import { verify } from './verify.ts'
+import { type Result, verify } from './verify.ts'
 
 /** Everything is checked once a week; on the days between, only what was created and changed since the last check. */
 const wholeEveryDays = 7
@@ -40,12 +40,10 @@ export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> =
 
 const keepRow = prepareUpsert('verify_points.keep', verifyPoints, verifyPoints.name, ['through', 'totals', 'at'])
 
+type Summary = { kept: number; broken: number; seconds: number }
+
 /** The start of the next check's period: moved only after a check without breaches, so that a breach is reported again. */
-export const keepPoint = (
-  db: Database,
-  { now, since }: Pick<CheckFacts, 'now' | 'since'>,
-  summary: { kept: number; broken: number; seconds: number },
-): Promise<void> =>
+export const keepPoint = (db: Database, { now, since }: Pick<CheckFacts, 'now' | 'since'>, summary: Summary): Promise<void> =>
   inTx(db, async (tx) => {
     const totals = Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, String(value)]))
     const point = { through: now.toISOString(), totals, at: now }
@@ -53,25 +51,30 @@ export const keepPoint = (
     for (const name of names) await keepRow(tx, { name, ...point })
   })
 
-/** Checks the data against every promise on a connection of its own, and returns the broken ones. */
+/** Checks the data against every promise, and keeps what came of it. */
+export const verifyAll = async (db: Database, facts: CheckFacts, onResult: (result: Result) => void): Promise<Summary> => {
+  const from = performance.now()
+  const summary = { kept: 0, broken: 0, seconds: 0 }
+  for await (const result of verify(db, facts)) {
+    onResult(result)
+    summary[result.breaches.length === 0 ? 'kept' : 'broken'] += 1
+  }
+  summary.seconds = Math.round((performance.now() - from) / 100) / 10
+  await keepPoint(db, facts, summary)
+  return summary
+}
+
+/** On a connection of its own. */
 export const verifyDaily = async ({ databaseUrl, clock, logger, facts, onBroken }: DailyOptions): Promise<void> => {
   const db = connect({ url: databaseUrl, poolSize: 1, clock, logger, statementTimeoutMs })
   try {
     const at = { ...facts(), since: await unverifiedSince(db, clock.now()) }
-    const from = performance.now()
-    let [kept, broken] = [0, 0]
-    for await (const result of verify(db, at)) {
-      if (result.breaches.length === 0) kept += 1
-      else {
-        broken += 1
-        const { invariant, promise, breaches } = result
-        logger.error({ invariant, promise, breaches: breaches.slice(0, 5) }, 'a promise is broken')
-        onBroken(result)
-      }
-    }
-    const seconds = Math.round((performance.now() - from) / 1000)
-    await keepPoint(db, at, { kept, broken, seconds })
-    logger.info({ kept, broken, seconds, since: at.since }, 'the data were checked against every promise')
+    const summary = await verifyAll(db, at, ({ invariant, promise, breaches }) => {
+      if (breaches.length === 0) return
+      logger.error({ invariant, promise, breaches: breaches.slice(0, 5) }, 'a promise is broken')
+      onBroken({ invariant, promise })
+    })
+    logger.info({ ...summary, since: at.since }, 'the data were checked against every promise')
   } finally {
     await db.close()
   }
