@@ -15,9 +15,10 @@ import {
   rpcUrls,
   whole,
 } from './config/fields.ts'
-import { networks } from './config/networks.ts'
-import { contradictions, unfitForProduction } from './config/refusals.ts'
+import { coversEveryone, networks } from './config/networks.ts'
+import { parseDatabaseAddress } from './lib/database-address.ts'
 import { StartupError } from './lib/errors.ts'
+import { looksRandom } from './lib/key-ring.ts'
 import { isLoopbackUrl } from './lib/loopback.ts'
 import { allDefinitions, railSettings } from './rails/definitions.ts'
 
@@ -99,39 +100,19 @@ const environment = z.object({
 })
 
 /** Values that no operator needs to choose: no variable changes them. */
-export type Fixed = {
-  DATABASE_STATEMENT_TIMEOUT_MS: number
-  REQUEST_TIMEOUT_MS: number
-  RAIL_CONCURRENCY: number
-  STREAMS_PER_ACCOUNT: number
-  DASHBOARD_TOKEN_TTL_SECONDS: number
-  OAUTH_METADATA_TIMEOUT_MS: number
-  /** Empty: those of the system. */
-  OAUTH_METADATA_DNS_SERVERS: readonly string[]
-  TOPUP_TTL_SECONDS: number
-  REQUEST_LOG_RETENTION_DAYS: number
-  REFUSAL_RETENTION_DAYS: number
-  /** Counted from a session's end. */
-  SESSION_RETENTION_DAYS: number
-  SHED_LOAD: boolean
-  /** Requests a minute of one address on routes that issue credentials: a tenth of `RATE_LIMIT_PER_MINUTE`. */
-  rateLimitPublicPerMinute: number
-  /** How many prompts to pay phones may get; null: no limit. */
-  promptLimits: { perPhoneMinute: number; perPhoneDay: number; perAccountMinute: number } | null
-  /** Whether the metadata document of an OAuth client may be on this machine: while it is developed here. */
-  metadataLoopback: boolean
-}
-const fixed: Omit<Fixed, 'rateLimitPublicPerMinute' | 'promptLimits' | 'metadataLoopback'> = {
+const fixed = {
   DATABASE_STATEMENT_TIMEOUT_MS: 7_000,
   REQUEST_TIMEOUT_MS: 10_000,
   RAIL_CONCURRENCY: 100,
   STREAMS_PER_ACCOUNT: 20,
   DASHBOARD_TOKEN_TTL_SECONDS: 900,
   OAUTH_METADATA_TIMEOUT_MS: 3_000,
-  OAUTH_METADATA_DNS_SERVERS: [],
+  /** Empty: those of the system. */
+  OAUTH_METADATA_DNS_SERVERS: [] as readonly string[],
   TOPUP_TTL_SECONDS: 300,
   REQUEST_LOG_RETENTION_DAYS: 7,
   REFUSAL_RETENTION_DAYS: 90,
+  /** Counted from a session's end. */
   SESSION_RETENTION_DAYS: 30,
   SHED_LOAD: true,
 }
@@ -141,17 +122,137 @@ export const variableNames: readonly string[] = Object.keys(environment.shape)
 
 type Environment = z.output<typeof environment>
 
+/** What follows from the settings. */
+const derive = (env: Environment) => {
+  const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`
+  const scale = env.NODE_ENV === 'production' ? 1 : 100
+  const rateLimitPerMinute = env.RATE_LIMIT_PER_MINUTE ?? 600 * scale
+  return {
+    publicUrl,
+    operatorUrl:
+      env.OPERATOR_URL ??
+      `http://${env.OPERATOR_HOST.includes(':') ? `[${env.OPERATOR_HOST}]` : env.OPERATOR_HOST}:${env.OPERATOR_PORT}`,
+    /** How long a process serves on after the signal to end. */
+    shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (env.NODE_ENV === 'production' ? 5_000 : 0),
+    rateLimitPerMinute,
+    /** Requests a minute of one address on routes that issue credentials. */
+    rateLimitPublicPerMinute: Math.ceil(rateLimitPerMinute / 10),
+    /** How many prompts to pay phones may get; null: no limit. */
+    promptLimits: env.RATE_LIMIT_ENABLED
+      ? { perPhoneMinute: 3 * scale, perPhoneDay: 20 * scale, perAccountMinute: 20 * scale }
+      : null,
+    /** Whether the metadata document of an OAuth client may be on this machine: while it is developed here. */
+    metadataLoopback: env.NODE_ENV === 'development' && isLoopbackUrl(publicUrl),
+  }
+}
+
 /** Every setting, checked and in the unit that its name says. Missing keys are null here: `development-keys.ts` generates them. */
-export type Config = Readonly<
-  Environment &
-    Fixed & {
-      publicUrl: string
-      operatorUrl: string
-      /** How long a process serves on after the signal to end. */
-      shutdownDelayMs: number
-      rateLimitPerMinute: number
+export type Config = Readonly<Environment & typeof fixed & ReturnType<typeof derive>>
+
+/** Requests to a provider: sign-ins, codes, tokens, credentials, and orders to move money. */
+const providerUrls = ['GOOGLE_ISSUER', 'GITHUB_URL', 'OPERATOR_URL'] as const
+
+const textOf = (env: object, name: string): string | undefined => {
+  const value: unknown = Object.entries(env).find(([key]) => key === name)?.[1]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** Rules for every environment. `variables`: as they were given. */
+function* contradictions(env: Environment, variables: Readonly<Record<string, string>>): Generator<string> {
+  if (env.RAILS?.includes('sandbox') && env.RAILS.length > 1) yield 'RAILS is either sandbox or real rails, not both'
+  for (const { setting, required, refusedInCallbacks, replaced, payouts } of allDefinitions.filter(({ setting }) =>
+    env.RAILS?.includes(setting),
+  )) {
+    for (const name of [...required, 'OPERATOR_URL'])
+      if (textOf(env, name) === undefined) yield `${name} must be set when RAILS has ${setting}`
+    for (const { name, value, by } of replaced)
+      if (value.test(variables[name] ?? '') && textOf(env, by) === undefined)
+        yield `${name}=${variables[name]} has no effect any more: set ${by}, or remove it`
+    const word = refusedInCallbacks.find((each) => env.OPERATOR_URL?.toLowerCase().includes(each))
+    if (word !== undefined) yield `OPERATOR_URL contains "${word}", which ${setting} refuses in the address of callbacks`
+    for (const [rail, { namesNeed }] of Object.entries(payouts))
+      if (namesNeed !== null && env.NAME_LOOKUPS?.some((named) => named === rail) && textOf(env, namesNeed) === undefined)
+        yield `${namesNeed} must be set when NAME_LOOKUPS has ${rail}`
+  }
+  if (Boolean(env.GOOGLE_CLIENT_ID) !== Boolean(env.GOOGLE_CLIENT_SECRET))
+    yield 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together'
+  if (Boolean(env.GITHUB_CLIENT_ID) !== Boolean(env.GITHUB_CLIENT_SECRET))
+    yield 'GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET go together'
+  if (env.PORT !== 0 && env.PORT === env.OPERATOR_PORT)
+    yield 'PORT and OPERATOR_PORT must differ: what is private has a listener of its own'
+}
+
+const isSafe = (url: string): boolean => url.startsWith('https://') || isLoopbackUrl(url)
+
+function* unsafeUrls(env: Environment): Generator<string> {
+  if (!env.PUBLIC_URL?.startsWith('https://')) yield 'PUBLIC_URL must be an https:// origin in production'
+  for (const name of [...providerUrls, ...allDefinitions.flatMap(({ addresses }) => addresses)]) {
+    const url = textOf(env, name)
+    if (url !== undefined && !isSafe(url))
+      yield `${name} must be https:// in production: credentials, codes and orders to pay travel to it`
+  }
+  for (const [chain, url] of env.EVM_RPC_URLS)
+    if (!isSafe(url)) yield `EVM_RPC_URLS must be https:// in production (chain ${chain}): its answer decides who signs in`
+  for (const url of env.CORS_ORIGINS)
+    if (!url.startsWith('https://'))
+      yield `CORS_ORIGINS must be https:// in production (${url}): its pages may call the API with the session's cookie`
+}
+
+function* unsafeKeys({ ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, RECEIPT_KEYS, VAPID_KEYS }: Environment): Generator<string> {
+  // Without a key for it push is off.
+  const rings = { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY, RECEIPT_KEYS, ...(VAPID_KEYS && { VAPID_KEYS }) }
+  const seen = new Map<string, string>()
+  for (const [name, ring] of Object.entries(rings)) {
+    if (!ring) {
+      yield `${name} must be set in production (id:base64 of 32 random bytes)`
+      continue
     }
->
+    for (const { id, bytes } of ring.all.values()) {
+      if (!looksRandom(bytes)) yield `${name} has a weak key ("${id}"): make each of 32 random bytes (openssl rand -base64 32)`
+      const before = seen.get(bytes.toString('hex'))
+      if (before !== undefined) yield `${name} has the key "${id}" a second time, after ${before}: every key has one use`
+      seen.set(bytes.toString('hex'), `${name} "${id}"`)
+    }
+  }
+}
+
+const databaseUrls = ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'DATABASE_READ_URL', 'REDIS_URL'] as const
+/** Compose's own default, and those of images and tutorials. */
+const wellKnown = new Set(['payments', 'postgres', 'password', 'secret', 'changeme', 'redis'])
+
+const serversOf = (url: string): string[] =>
+  url.startsWith('redis') ? [new URL(url).hostname] : [parseDatabaseAddress(url).host ?? []].flat()
+
+const passwordOf = (url: string): string => new URL(url).password
+
+/** Another machine: neither this one nor, by a name without a dot, a container beside this one. */
+const isElsewhere = (server: string): boolean =>
+  server !== '' && !isLoopbackUrl(`http://${server}`) && (server.includes('.') || server.includes(':'))
+
+const isEncrypted = (url: string): boolean =>
+  url.startsWith('rediss:') || /[?&]sslmode=(require|verify-ca|verify-full)(&|$)/.test(url)
+
+/** What is allowed in development and refused in production, each with its own sentence. */
+function* unfitForProduction(env: Environment): Generator<string> {
+  if (env.NODE_ENV !== 'production') return
+  yield* unsafeKeys(env)
+  yield* unsafeUrls(env)
+  if (!env.DATABASE_URL) yield 'DATABASE_URL must be set in production'
+  for (const name of databaseUrls) {
+    const url = env[name]
+    if (url !== undefined && wellKnown.has(decodeURIComponent(passwordOf(url))))
+      yield `${name} has a password that everybody knows: choose another (POSTGRES_PASSWORD in Compose)`
+    const server = url !== undefined && !isEncrypted(url) ? serversOf(url).find(isElsewhere) : undefined
+    if (server !== undefined)
+      yield `${name} must be encrypted in production, as ${server} is another machine: ${name === 'REDIS_URL' ? 'use rediss://' : 'add ?sslmode=verify-full'}`
+  }
+  if (!env.RAILS)
+    yield `RAILS must be set in production: ${allDefinitions.map(({ setting }) => setting).join(',')}, or sandbox to say that no money moves`
+  if (!env.RATE_LIMIT_ENABLED)
+    yield 'RATE_LIMIT_ENABLED must not be false in production: credentials could be guessed without end'
+  for (const network of (env.TRUST_PROXY ?? []).filter(coversEveryone))
+    yield `TRUST_PROXY must not trust everyone in production (${network}): a client could name any address as its own`
+}
 
 /** Reads the settings. An empty variable counts as not set; a bad one ends in a StartupError that names it. */
 export const loadConfig = (variables: Record<string, string | undefined>): Config => {
@@ -162,28 +263,8 @@ export const loadConfig = (variables: Record<string, string | undefined>): Confi
       parsed.error.issues.map((issue) => `${issue.path[0]?.toString() ?? 'configuration'}: ${issue.message}`).join('; '),
     )
   }
-  const env = { ...parsed.data, ...fixed }
-  const problems = [...contradictions(env, allDefinitions, input), ...unfitForProduction(env, allDefinitions)]
+  const env = parsed.data
+  const problems = [...contradictions(env, input), ...unfitForProduction(env)]
   if (problems.length > 0) throw new StartupError(problems.join('; '))
-  const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`
-  const scale = env.NODE_ENV === 'production' ? 1 : 100
-  const rateLimitPerMinute = env.RATE_LIMIT_PER_MINUTE ?? 600 * scale
-  return {
-    ...env,
-    publicUrl,
-    operatorUrl:
-      env.OPERATOR_URL ??
-      `http://${env.OPERATOR_HOST.includes(':') ? `[${env.OPERATOR_HOST}]` : env.OPERATOR_HOST}:${env.OPERATOR_PORT}`,
-    shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (env.NODE_ENV === 'production' ? 5_000 : 0),
-    rateLimitPerMinute,
-    rateLimitPublicPerMinute: Math.ceil(rateLimitPerMinute / 10),
-    promptLimits: env.RATE_LIMIT_ENABLED
-      ? {
-          perPhoneMinute: 3 * scale,
-          perPhoneDay: 20 * scale,
-          perAccountMinute: 20 * scale,
-        }
-      : null,
-    metadataLoopback: env.NODE_ENV === 'development' && isLoopbackUrl(publicUrl),
-  }
+  return { ...env, ...fixed, ...derive(env) }
 }

@@ -7,7 +7,6 @@ import { fitInstallation } from './db/start.ts'
 import { findKeys, type Keys } from './dev/development-keys.ts'
 import { createMovableClock } from './lib/clock.ts'
 import { StartupError } from './lib/errors.ts'
-import { installTracing } from './lib/tracing.ts'
 import { openDatabase, type RunningDatabase } from './process/database.ts'
 import { readEnvironment } from './process/environment.ts'
 import { openJournal } from './process/journal.ts'
@@ -53,9 +52,7 @@ const prepare = async (): Promise<Ground> => {
 /** Before the service is built, so that every request of it is seen. */
 const trace = async (endpoint: string, serviceName: string): Promise<void> => {
   const { startTracing } = await import('./process/tracing.ts')
-  const running = startTracing({ endpoint, serviceName })
-  installTracing(running.tracing)
-  parts.defer(running.stop)
+  parts.defer(startTracing({ endpoint, serviceName }).stop)
 }
 
 /** `dashboard`: whether the browser's pages are part of this installation. `leave`: serves on for as long as others need to notice. */

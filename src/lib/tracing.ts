@@ -1,44 +1,57 @@
-// Starts spans without importing OpenTelemetry: the process loads that when it is configured (process/tracing.ts). Until then each of these
-// functions only runs its work.
+import { context, propagation, SpanStatusCode, trace } from '@opentelemetry/api'
+
+// Starts spans by OpenTelemetry's API, which does nothing by itself: the process loads the rest when it is configured (process/tracing.ts).
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
-export type Tracing = {
-  span: <T>(name: string, attributes: SpanAttributes, work: () => Promise<T>) => Promise<T>
-  /** A span that continues `traceparent` (W3C Trace Context), in any process. */
-  continued: <T>(traceparent: string, name: string, attributes: SpanAttributes, work: () => Promise<T>) => Promise<T>
-  /** The current span's context, for work that continues it later. */
-  traceparent: () => string | null
-  ids: () => { trace_id: string; span_id: string } | undefined
-  /** Traces the requests of a Fastify instance. */
-  watch: (app: object) => Promise<void>
-}
-
-let tracing: Tracing | undefined
+/** Traces the requests of a Fastify instance. */
+type Watch = (app: object) => Promise<void>
+let watch: Watch | undefined
 
 /** Called once, before the service is built. Undefined ends tracing. */
-export const installTracing = (installed: Tracing | undefined): void => {
-  tracing = installed
+export const installTracing = (installed: Watch | undefined): void => {
+  watch = installed
 }
 
-export const isTracing = (): boolean => tracing !== undefined
+export const isTracing = (): boolean => watch !== undefined
 
-export const inSpan = <T>(name: string, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> =>
-  tracing ? tracing.span(name, attributes, work) : work()
+export const inSpan = <T>(name: string, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> => {
+  if (!isTracing()) return work()
+  return trace.getTracer('payments-service').startActiveSpan(name, { attributes }, async (span) => {
+    try {
+      return await work()
+    } catch (error) {
+      // Only its name: the message of a failed statement may contain its bound values.
+      span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : 'unknown' })
+      throw error
+    } finally {
+      span.end()
+    }
+  })
+}
 
+/** A span that continues `traceparent` (W3C Trace Context), in any process. */
 export const continueTrace = <T>(
   traceparent: string | null,
   name: string,
   attributes: SpanAttributes,
   work: () => Promise<T>,
-): Promise<T> => {
-  if (!tracing) return work()
-  return traceparent === null ? tracing.span(name, attributes, work) : tracing.continued(traceparent, name, attributes, work)
+): Promise<T> =>
+  traceparent === null || !isTracing()
+    ? inSpan(name, attributes, work)
+    : context.with(propagation.extract(context.active(), { traceparent }), () => inSpan(name, attributes, work))
+
+/** The current span's context, for work that continues it later. */
+export const currentTraceparent = (): string | null => {
+  const carrier: { traceparent?: string } = {}
+  if (isTracing()) propagation.inject(context.active(), carrier)
+  return carrier.traceparent ?? null
 }
 
-export const currentTraceparent = (): string | null => tracing?.traceparent() ?? null
-
 /** The fields that connect a log line with its trace. */
-export const traceFields = (): Record<string, string> => tracing?.ids() ?? {}
+export const traceFields = (): Record<string, string> => {
+  const current = isTracing() ? trace.getActiveSpan()?.spanContext() : undefined
+  return current ? { trace_id: current.traceId, span_id: current.spanId } : {}
+}
 
-export const watchRequests = async (app: object): Promise<void> => tracing?.watch(app)
+export const watchRequests = async (app: object): Promise<void> => watch?.(app)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { type Left, type MarkFile, markKinds, type Noted, type Place } from '../db/mark.ts'
 import { openDataFolder } from '../dev/embedded-postgres/data-folder.ts'
+import { isRunning } from '../dev/embedded-postgres/postmaster.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import type { SendJournal } from '../lib/send-journal.ts'
 import { newUuid, type Uuid } from '../lib/uuid.ts'
@@ -33,14 +34,6 @@ type Block = {
 
 const readBoot = async (): Promise<string | null> =>
   (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => null))?.trim() ?? null
-
-const isAlive = (pid: number): boolean => {
-  try {
-    return pid !== process.pid && process.kill(pid, 0)
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
-}
 
 /** Undefined for a file that was cut off. */
 const parseBlock = (text: string): Block | undefined => {
@@ -77,7 +70,7 @@ const readLeft = async (folder: string): Promise<Left[]> => {
   const texts = await Promise.all(newest.map(({ file }) => readFile(file, 'utf8').catch(() => '')))
   return texts.flatMap((text): Left[] => {
     const block = parseBlock(text)
-    if (!block || isAlive(block.pid)) return []
+    if (!block || (block.pid !== process.pid && isRunning(block.pid))) return []
     const { place } = block
     const noted = [...block.noted, ...parseSent(text)].filter(({ kind, atMs }) => markKinds.includes(kind) && atMs > lookedMs)
     // Without anything noted since, a person has looked.

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { afterAll } from 'vitest'
 import { createService, type Service } from '../../src/app.ts'
 import { type SandboxOptions, sandboxRails } from '../../src/app-rails.ts'
-import { type Fixed, loadConfig } from '../../src/config.ts'
+import { type Config, loadConfig } from '../../src/config.ts'
 import type { Pooler } from '../../src/db/pooler.ts'
 import { createRailSandbox, type RailSandbox } from '../../src/dev/sandbox/rail-sandbox.ts'
 import { createManualScheduler, type ManualScheduler } from '../../src/dev/sandbox/scheduler.ts'
@@ -41,7 +41,7 @@ const sharedKeys = { ENCRYPTION_KEYS: keys(), TOKEN_SECRETS: keys(), ORDER_KEY: 
 export type TestOptions = {
   env?: Record<string, string>
   /** What no variable changes. */
-  fixed?: Partial<Fixed>
+  fixed?: Partial<Config>
   railTimeoutMs?: number
   /** A second process on the same database: everything but the database is its own. */
   database?: TestDatabase

@@ -494,7 +494,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a password that everybody knows starts production',
-    file: 'src/config/refusals.ts',
+    file: 'src/config.ts',
     find: 'url !== undefined && wellKnown.has(decodeURIComponent(passwordOf(url)))',
     replace: "url !== undefined && wellKnown.has('')",
     suite: 'test/start/refusals.test.ts',

@@ -9,10 +9,8 @@ import { startCollector } from './collector.ts'
 
 const collector = await startCollector()
 const running = startTracing({ endpoint: collector.endpoint, serviceName: 'under test' })
-installTracing(running.tracing)
 const service = await openService()
 afterAll(async () => {
-  installTracing(undefined)
   await running.stop()
   await collector.close()
 })
@@ -115,5 +113,4 @@ test('without a collector no span is kept and no row names a trace', async () =>
     'select traceparent from payments order by id desc limit 1',
   )
   expect(rows).toEqual([{ traceparent: null }])
-  installTracing(running.tracing)
 })

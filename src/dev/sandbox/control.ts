@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { phoneRail, providerOf, providers } from '../../lib/rail-names.ts'
 import { type Movement, type Order, workingBalance } from './book.ts'
@@ -40,12 +40,6 @@ const presentOrder = (order: Order | Movement) => ({
 
 const isLoopback = (host: string): boolean => /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
 
-const invalid = (reply: FastifyReply, error: z.ZodError) =>
-  reply.code(400).send({
-    error: 'invalid_request',
-    message: error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '),
-  })
-
 /**
  * The emulator's control endpoints, beside the providers' paths: rules, journal, money, credentials, time. Only this machine may use them,
  * and no page of another site: bodies must be JSON and the Host must be ours.
@@ -65,6 +59,11 @@ export const registerControl = (
         return reply.code(403).send({ error: 'forbidden' })
       return undefined
     })
+    control.setErrorHandler((error, _request, reply) => {
+      if (!(error instanceof z.ZodError)) throw error
+      const message = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')
+      return reply.code(400).send({ error: 'invalid_request', message })
+    })
     control.get('/control', (_request, reply) =>
       reply
         .headers({ 'content-security-policy': controlPolicy, 'cache-control': 'no-store' })
@@ -72,10 +71,8 @@ export const registerControl = (
         .send(controlPage(home)),
     )
     control.get('/control/rules', async () => ({ data: rules.list() }))
-    control.post('/control/rules', (request, reply) => {
-      const parsed = NewRule.safeParse(request.body)
-      if (!parsed.success) return invalid(reply, parsed.error)
-      const rule = rules.add(parsed.data)
+    control.post('/control/rules', async (request, reply) => {
+      const rule = rules.add(NewRule.parse(request.body))
       journal.note('rule', { effect: rule.effect, rail: rule.rail ?? null, times: rule.times })
       return reply.code(201).send(rule)
     })
@@ -86,20 +83,17 @@ export const registerControl = (
     control.delete<{ Params: { id: string } }>('/control/rules/:id', (request, reply) =>
       reply.code(rules.remove(request.params.id) ? 204 : 404).send(),
     )
-    control.post('/control/names', (request, reply) => {
-      const parsed = Holder.safeParse(request.body)
-      if (!parsed.success) return invalid(reply, parsed.error)
-      emulation.names.set(parsed.data)
-      journal.note('rule', { name_of: maskedParty(parsed.data.party) })
+    control.post('/control/names', async (request, reply) => {
+      const holder = Holder.parse(request.body)
+      emulation.names.set(holder)
+      journal.note('rule', { name_of: maskedParty(holder.party) })
       return reply.code(204).send()
     })
     control.get('/control/journal', async () => ({ data: journal.read() }))
     control.get('/control/orders', async () => ({ data: book.orders().map(presentOrder) }))
     control.get('/control/deposits', async () => ({ data: depositsOf(emulation).map(presentOrder) }))
     control.post('/control/deposits', async (request, reply) => {
-      const parsed = PayIn.safeParse(request.body)
-      if (!parsed.success) return invalid(reply, parsed.error)
-      const paid = await payIn(emulation, parsed.data)
+      const paid = await payIn(emulation, PayIn.parse(request.body))
       if ('rejected' in paid)
         return reply.code(409).send({ error: 'rejected', message: `The payment was not taken: ${paid.rejected}.` })
       return reply.code(201).send(presentOrder(paid.order))
@@ -108,23 +102,21 @@ export const registerControl = (
     control.get('/control/balance', async () => ({
       balance_minor: Object.fromEntries(providers.map((name) => [name, workingBalance(book, name).toString()])),
     }))
-    control.get('/control/statement.csv', (request, reply) => {
-      const parsed = StatementOf.safeParse(request.query)
-      if (!parsed.success) return invalid(reply, parsed.error)
-      return reply.type('text/csv').send(statementCsv(book.movements(), parsed.data.provider, parsed.data.account))
+    control.get('/control/statement.csv', async (request, reply) => {
+      const { provider, account } = StatementOf.parse(request.query)
+      return reply.type('text/csv').send(statementCsv(book.movements(), provider, account))
     })
     control.get('/control/options', async () => options)
     control.get('/control/clock', async () => ({
       now: emulation.clock.now().toISOString(),
       offset_ms: moveTime?.offsetMs() ?? 0,
     }))
-    control.post('/control/clock', (request, reply) => {
-      const parsed = Advance.safeParse(request.body)
-      if (!parsed.success) return invalid(reply, parsed.error)
+    control.post('/control/clock', async (request, reply) => {
+      const { advance_seconds } = Advance.parse(request.body)
       if (!moveTime)
         return reply.code(409).send({ error: 'conflict', message: 'The time of this emulator is moved by its owner.' })
-      const offset = moveTime.advance(parsed.data.advance_seconds)
-      journal.note('clock', { advanced_seconds: parsed.data.advance_seconds })
+      const offset = moveTime.advance(advance_seconds)
+      journal.note('clock', { advanced_seconds: advance_seconds })
       return reply.send({ now: emulation.clock.now().toISOString(), offset_ms: offset })
     })
   })

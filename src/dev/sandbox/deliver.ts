@@ -28,18 +28,21 @@ export type Deliver = (url: string, body: unknown) => Promise<void>
 
 const timeoutMs = 10_000
 
+export const postJson = (url: string, body: unknown, withinMs: number): Promise<Response> =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(withinMs),
+  })
+
 /** Sends one delivery, once: the provider does not try again, so neither does this. A receiver that is down loses it. */
 export const createDeliver =
   (logger: SandboxLogger | undefined, journal: Journal): Deliver =>
   async (url, body) => {
     try {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
-      })
+      const response = await postJson(url, body, timeoutMs)
       await response.body?.cancel()
       logger?.info({ status: response.status }, 'delivered')
       journal.note('sent', { answer: response.status })

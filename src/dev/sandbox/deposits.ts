@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { depositRails, usualDeposit } from '../../lib/rail-names.ts'
 import { field } from '../../rails/fields.ts'
 import { isIncoming, type Order } from './book.ts'
+import { postJson } from './deliver.ts'
 import type { Emulation } from './emulator.ts'
 import { take } from './perform.ts'
 import { scenarioFor } from './scenario.ts'
@@ -24,13 +25,7 @@ const askMs = 8_000
 /** What the client answers before the money moves; undefined when it does not answer. */
 const ask = async (address: string, body: unknown): Promise<string | undefined> => {
   try {
-    const answer = await fetch(address, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      redirect: 'manual',
-      signal: AbortSignal.timeout(askMs),
-    })
+    const answer = await postJson(address, body, askMs)
     const code = answer.ok ? field(await answer.json(), 'ResultCode') : undefined
     return code === undefined ? undefined : String(code)
   } catch {
