@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { type DepositRail, type PromptRail, providers, type RailName } from '../lib/rail-names.ts'
-import { definitions } from './all/definitions.ts'
+import { type DepositRail, type PromptRail, type Provider, providers, type RailName } from '../lib/rail-names.ts'
+import { definitions as stated } from './all/definitions.ts'
 import { type DepositDefinition, type PayoutDefinition, type PromptDefinition, together } from './definition.ts'
 
-export { definitions }
+type Stated = (typeof stated)[keyof typeof stated]
 
-type Stated = (typeof definitions)[keyof typeof definitions]
+export const definitions: { readonly [P in Provider]: Stated } = stated
 
 /** One part of every definition: the names in it are those of all rails or settings. */
 const part = <Part extends 'settings' | 'payouts' | 'prompts' | 'deposits'>(name: Part) =>
-  together(Object.values(definitions).map((provider): Stated[Part] => provider[name]))
+  together(Object.values(stated).map((provider): Stated[Part] => provider[name]))
 
 /** The settings of all providers: a part of `config.ts`'s schema. */
 export const railSettings = part('settings')

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type EmulatedAnswer, gatewayError } from '../../../dev/sandbox/answer.ts'
-import type { Emulator } from '../../../dev/sandbox/emulator.ts'
+import { defineEmulator } from '../../../dev/sandbox/emulator.ts'
 import type { Respond } from '../../../dev/sandbox/faults.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
 import { tokenLifetimeSeconds } from '../../../dev/sandbox/tokens.ts'
@@ -69,16 +69,11 @@ export const registerDaraja = (app: FastifyInstance, provider: Daraja, respond: 
 }
 
 /** Plays Daraja. */
-export const emulator = {
+export const emulator = defineEmulator<'MPESA'>()({
   secrets,
-  create: (given) => {
-    const credentials = createCredentials(given)
-    return {
-      options: credentials.options,
-      register: (app, emulation, respond) => registerDaraja(app, { ...emulation, credentials }, respond),
-      accounts: { MPESA_PAYBILL: credentials.options.deposits.shortcode },
-    }
-  },
+  credentials: createCredentials,
+  register: registerDaraja,
+  accounts: ({ deposits }) => ({ MPESA_PAYBILL: deposits.shortcode }),
   renderings: {
     MPESA_STK: { result: renderCallback, timeout: () => ({}) },
     MPESA_B2C: { result: renderB2c, timeout: renderTimeout },
@@ -86,4 +81,4 @@ export const emulator = {
   },
   notices: { MPESA_PAYBILL: renderConfirmation },
   statement,
-} satisfies Emulator<'MPESA', keyof typeof secrets, object>
+})

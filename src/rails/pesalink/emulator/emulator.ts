@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { EmulatedAnswer } from '../../../dev/sandbox/answer.ts'
 import { isIncoming, type Movement } from '../../../dev/sandbox/book.ts'
-import type { Emulator, StatementRows } from '../../../dev/sandbox/emulator.ts'
+import { defineEmulator, type StatementRows } from '../../../dev/sandbox/emulator.ts'
 import type { Respond } from '../../../dev/sandbox/faults.ts'
 import { dashedTime, periodText, shillings } from '../../../dev/sandbox/format.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
@@ -91,17 +91,12 @@ export const registerPesalink = (app: FastifyInstance, provider: Pesalink, respo
 }
 
 /** Plays a bank's API for PesaLink. */
-export const emulator = {
+export const emulator = defineEmulator<'PESALINK'>()({
   secrets,
-  create: (given) => {
-    const credentials = createCredentials(given)
-    return {
-      options: credentials.options,
-      register: (app, emulation, respond) => registerPesalink(app, { ...emulation, credentials }, respond),
-      accounts: { PESALINK: credentials.options.source.accountNumber },
-    }
-  },
+  credentials: createCredentials,
+  register: registerPesalink,
+  accounts: ({ source }) => ({ PESALINK: source.accountNumber }),
   renderings: { PESALINK: { result: renderTransfer, timeout: () => ({}) } },
   notices: { PESALINK: renderNotification },
   statement,
-} satisfies Emulator<'PESALINK', keyof typeof secrets, object>
+})
