@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, relative } from 'node:path'
 import { promisify } from 'node:util'
@@ -183,6 +183,12 @@ describe.skipIf(!canBuild)('the image', patience, () => {
     return spawnServer(isolation, { command: ['buildah', ...storage(), 'run', ...set, container, '--', ...command] })
   }
 
+  /** What runs in the container. buildah leaves it behind when it is killed. */
+  const signal = async (name: NodeJS.Signals): Promise<void> => {
+    for (const pid of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry)))
+      if ((await readlink(`/proc/${pid}/root`).catch(() => '')).startsWith(work)) process.kill(Number(pid), name)
+  }
+
   beforeAll(async () => {
     // Half a gigabyte: not in memory.
     work = await mkdtemp('/var/tmp/image-')
@@ -220,11 +226,12 @@ describe.skipIf(!canBuild)('the image', patience, () => {
     container = await buildah('from', '--pull-never', 'localhost/service')
   })
   afterAll(async () => {
+    await signal('SIGKILL')
     await database.drop()
     await rm(work, { recursive: true, force: true })
   })
 
-  test('runs as its own user, is healthy while it serves and unhealthy when it does not', async () => {
+  test('runs as its own user, is healthy while it serves and unhealthy when it does not, and ends by SIGTERM', async () => {
     const { Docker } = JSON.parse(await buildah('inspect', '--type=image', 'localhost/service'))
     const { User: user, Cmd: command, Healthcheck: health } = Docker.config
     expect(user).toBe('node')
@@ -252,5 +259,7 @@ describe.skipIf(!canBuild)('the image', patience, () => {
     expect((await fetch(`http://127.0.0.1:${port}/payments`)).status).toBe(200)
     const written = inContainer({}, 'node', '--eval', "fs.writeFileSync('/service/build/server.js', '')")
     expect([(await written.ended).code, written.stderr()]).toEqual([1, expect.stringContaining('EACCES')])
+    await signal('SIGTERM')
+    expect((await server.ended).code).toBe(0)
   })
 })
