@@ -1,6 +1,20 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  copyFile,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, relative } from 'node:path'
 import { promisify } from 'node:util'
@@ -175,18 +189,18 @@ describe.skipIf(!canBuild)('the image', patience, () => {
   let container: string
   let database: TestDatabase
   const storage = () => ['--root', join(work, 'root'), '--runroot', join(work, 'run'), '--storage-driver', 'vfs']
-  const isolation = { BUILDAH_ISOLATION: 'chroot' }
+  const isolation = () => ({ BUILDAH_ISOLATION: 'chroot', TMPDIR: work })
   const buildah = async (...args: string[]): Promise<string> =>
-    (await run('buildah', [...storage(), ...args], { env: { ...process.env, ...isolation } })).stdout.trim()
+    (await run('buildah', [...storage(), ...args], { env: { ...process.env, ...isolation() } })).stdout.trim()
   const inContainer = (variables: Record<string, string>, ...command: string[]) => {
     const set = Object.entries(variables).map(([name, value]) => `--env=${name}=${value}`)
-    return spawnServer(isolation, { command: ['buildah', ...storage(), 'run', ...set, container, '--', ...command] })
+    return spawnServer(isolation(), { command: ['buildah', ...storage(), 'run', ...set, container, '--', ...command] })
   }
 
-  /** What runs in the container. buildah leaves it behind when it is killed. */
+  /** To the programs of the container: buildah leaves them behind when it is killed. */
   const signal = async (name: NodeJS.Signals): Promise<void> => {
     for (const pid of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry)))
-      if ((await readlink(`/proc/${pid}/root`).catch(() => '')).startsWith(work)) process.kill(Number(pid), name)
+      if ((await readlink(`/proc/${pid}/exe`).catch(() => '')).startsWith(work)) process.kill(Number(pid), name)
   }
 
   beforeAll(async () => {
