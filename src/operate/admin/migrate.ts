@@ -47,7 +47,7 @@ export const migrateDatabase = async ({ options }: Arguments): Promise<unknown> 
       patienceMs,
       onContended: ({ migration, tries, holders }) =>
         console.error(
-          `${migration}: no lock within two seconds (try ${tries}); waiting. Oldest transactions: ${holders.join('; ')}`,
+          `${migration}: its locks were not free within half a second (try ${tries}); waiting. Oldest transactions: ${holders.join('; ') || 'none'}`,
         ),
     })
     await countAll(database.url)
