@@ -17,7 +17,7 @@ export type PageQuery = z.output<typeof PageQuery>
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ data: z.array(item), next_cursor: z.string().nullable() })
 
-type CamelName<Name> = Name extends `${infer Head}_${infer Rest}` ? `${Head}${Capitalize<CamelName<Rest>>}` : Name
+export type CamelName<Name> = Name extends `${infer Head}_${infer Rest}` ? `${Head}${Capitalize<CamelName<Rest>>}` : Name
 type Filters<Query> = { [Name in Exclude<keyof Query, keyof PageQuery> as CamelName<Name>]: Query[Name] }
 
 /** What a request filters by, under the names of the statement's parameters: so a filter is named at its schema and at its condition alone. */

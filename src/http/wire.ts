@@ -22,7 +22,14 @@ export const IdIn = (kind: IdKind) =>
     })
     .meta({ description: `An id that begins with \`${idPrefixes[kind]}_\`.` })
 
-export const IdOut = (kind: IdKind) => z.string().meta({ example: `${idPrefixes[kind]}_01h455vb4pex5vsknk084sn02q` })
+/** Which kind of id a field of an answer is, so that a record's UUID is shown with its prefix (`presenter.ts`). */
+export const idKinds = z.registry<{ kind: IdKind }>()
+
+export const IdOut = (kind: IdKind) =>
+  z
+    .string()
+    .register(idKinds, { kind })
+    .meta({ example: `${idPrefixes[kind]}_01h455vb4pex5vsknk084sn02q` })
 
 export const byId = (kind: IdKind) => z.object({ id: IdIn(kind) })
 

@@ -14,10 +14,11 @@ import { paymentBatches } from '../../db/tables/payment-batches.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { auditActions, workspaceAuditActions } from '../../events/audit-actions.ts'
 import type { PageRequest } from '../../http/pagination.ts'
+import { presenter } from '../../http/presenter.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { formatId, isIdKind, type Uuid } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
-import type { AuditEntry, FindAudit, FindWorkspaceAudit, WorkspaceAuditEntry } from './schema.ts'
+import { AuditEntry, type FindAudit, type FindWorkspaceAudit, type WorkspaceAuditEntry } from './schema.ts'
 
 /** `grantLabel`: what the key or agent that acted is called. */
 type AuditRecord = Omit<typeof auditLog.$inferSelect, 'inputs'> & { grantLabel: string | null }
@@ -212,25 +213,17 @@ export const paymentsOfEntries = async (
 /** A credential without an id on the wire, such as a dashboard token, is named by its bare UUID. */
 const nameOf = (type: string, id: Uuid): string => (isIdKind(type) ? formatId(type, id) : id)
 
-export const presentAudit = (row: AuditRecord): AuditEntry => ({
-  id: formatId('audit', row.id),
-  action: row.action,
-  account_id: row.accountId && formatId('account', row.accountId),
-  credential:
-    row.credentialKind === null
-      ? null
-      : { kind: row.credentialKind, id: row.credentialId && nameOf(row.credentialKind, row.credentialId) },
-  grant_id: row.grantId && formatId('grant', row.grantId),
-  grant_label: row.grantLabel,
-  workspace_id: row.workspaceId && formatId('workspace', row.workspaceId),
-  subject: row.subjectType && row.subjectId ? { type: row.subjectType, id: nameOf(row.subjectType, row.subjectId) } : null,
-  before: row.before ?? null,
-  after: row.after ?? null,
-  ip: row.ip,
-  user_agent: row.userAgent,
-  request_id: row.requestId,
-  created_at: isoTime(row.at),
-})
+const shown = presenter(AuditEntry)
+
+export const presentAudit = (row: AuditRecord): AuditEntry =>
+  shown(row, {
+    credential:
+      row.credentialKind === null
+        ? null
+        : { kind: row.credentialKind, id: row.credentialId && nameOf(row.credentialKind, row.credentialId) },
+    subject: row.subjectType && row.subjectId ? { type: row.subjectType, id: nameOf(row.subjectType, row.subjectId) } : null,
+    created_at: isoTime(row.at),
+  })
 
 export const presentPayment = (payment: AuditPayment | undefined): WorkspaceAuditEntry['payment'] =>
   payment

@@ -1,9 +1,10 @@
-import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
+import { presenter } from '../../http/presenter.ts'
+import { isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { quoted } from '../../lib/text.ts'
 import { presentMakers } from '../present-maker.ts'
 import type { BeneficiaryRecord, VerificationRecord } from './queries.ts'
-import type { Beneficiary, CreatedBeneficiary, NameCheck } from './schema.ts'
+import { Beneficiary, type CreatedBeneficiary, NameCheck } from './schema.ts'
 
 export const beneficiaryStatus = (
   record: Pick<BeneficiaryRecord, 'archivedAt' | 'frozenAt' | 'paybillFrozenAt'>,
@@ -22,32 +23,19 @@ export const presentVerification = (
   checked_at: isoTimeOrNull(record.nameCheckedAt),
 })
 
-export const presentCheck = ({ status, name, source, checkedAt, paymentId }: VerificationRecord): NameCheck => ({
-  status,
-  name,
-  source,
-  checked_at: isoTime(checkedAt),
-  payment_id: paymentId && formatId('payment', paymentId),
-})
+const shownCheck = presenter(NameCheck)
 
-export const presentBeneficiary = (record: BeneficiaryRecord): Beneficiary => ({
-  id: formatId('beneficiary', record.id),
-  type: record.type,
-  display_name: record.displayName,
-  legal_name: record.legalName,
-  payment_rail: record.paymentRail,
-  destination_mask: record.destinationMask,
-  account_reference_required: record.accountReferenceRequired,
-  account_reference: record.accountReference,
-  bank_code: record.bankCode,
-  metadata: record.metadata,
-  status: beneficiaryStatus(record),
-  confirmation: record.confirmedAt ? 'confirmed' : 'proposed',
-  verification: presentVerification(record),
-  ...presentMakers(record),
-  created_at: isoTime(record.createdAt),
-  updated_at: isoTime(record.updatedAt),
-})
+export const presentCheck = (check: VerificationRecord): NameCheck => shownCheck(check)
+
+const shown = presenter(Beneficiary)
+
+export const presentBeneficiary = (record: BeneficiaryRecord): Beneficiary =>
+  shown(record, {
+    status: beneficiaryStatus(record),
+    confirmation: record.confirmedAt ? 'confirmed' : 'proposed',
+    verification: presentVerification(record),
+    ...presentMakers(record),
+  })
 
 export const presentCreated = (
   record: BeneficiaryRecord,

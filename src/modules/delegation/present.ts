@@ -2,12 +2,12 @@ import { permissions } from '../../auth/permissions.ts'
 import { secretPrefixes } from '../../auth/secrets.ts'
 import type { Db } from '../../db/client.ts'
 import { grantLife, keyLife } from '../../db/credential-life.ts'
-import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
+import { presenter } from '../../http/presenter.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMinor, type Minor, minor } from '../../lib/money.ts'
 import type { Controls } from './control-rules.ts'
 import type { ApiKeyRecord, GrantRecord, KeyWithGrant } from './queries.ts'
-import type { ApiKey, Grant, SpendingControls } from './schema.ts'
+import { ApiKey, Grant, type SpendingControls } from './schema.ts'
 import { type GrantUsage, loadGrantUsage } from './usage.ts'
 
 const limit = (name: keyof SpendingControls, amount: Minor | null) => (amount === null ? {} : { [name]: formatMinor(amount) })
@@ -28,26 +28,20 @@ const nothingUsed: GrantUsage = {
   headroom: { perPaymentMinor: null, todayMinor: null, monthMinor: null },
 }
 
-export const presentGrant = (grant: GrantRecord, { usage, headroom }: GrantUsage = nothingUsed): Grant => ({
-  id: formatId('grant', grant.id),
-  workspace_id: formatId('workspace', grant.workspaceId),
-  kind: grant.kind,
-  label: grant.label,
-  permissions: permissions.filter((permission) => grant.permissions.includes(permission)),
-  parent_grant_id: grant.parentGrantId && formatId('grant', grant.parentGrantId),
-  spending_controls: presentControls(grant),
-  usage: { today_minor: formatMinor(usage.dayMinor), month_minor: formatMinor(usage.monthMinor) },
-  headroom: {
-    per_payment_minor: minor(headroom.perPaymentMinor),
-    today_minor: minor(headroom.todayMinor),
-    month_minor: minor(headroom.monthMinor),
-  },
-  frozen: grant.frozenAt !== null,
-  created_at: isoTime(grant.createdAt),
-  last_used_at: isoTimeOrNull(grant.lastUsedAt),
-  expires_at: isoTimeOrNull(grant.expiresAt),
-  revoked_at: isoTimeOrNull(grant.revokedAt),
-})
+const shownGrant = presenter(Grant)
+
+export const presentGrant = (grant: GrantRecord, { usage, headroom }: GrantUsage = nothingUsed): Grant =>
+  shownGrant(grant, {
+    permissions: permissions.filter((permission) => grant.permissions.includes(permission)),
+    spending_controls: presentControls(grant),
+    usage: { today_minor: formatMinor(usage.dayMinor), month_minor: formatMinor(usage.monthMinor) },
+    headroom: {
+      per_payment_minor: minor(headroom.perPaymentMinor),
+      today_minor: minor(headroom.todayMinor),
+      month_minor: minor(headroom.monthMinor),
+    },
+    frozen: grant.frozenAt !== null,
+  })
 
 /** The grants as REST returns them now, in the order given. */
 export const viewGrants = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<Grant[]> => {
@@ -70,21 +64,16 @@ export const apiKeyStatus = (
   return life === 'active' && grantLife(grant, at) !== 'active' ? 'revoked' : life
 }
 
+const shownKey = presenter(ApiKey)
+
 /** `grant` is the key's own, as REST shows it. */
-export const presentApiKey = (key: ApiKeyRecord, grant: Grant, at: Date): ApiKey => ({
-  id: formatId('api_key', key.id),
-  workspace_id: formatId('workspace', key.workspaceId),
-  name: key.name,
-  key_prefix: secretPrefixes.api_key + key.lookup,
-  last_four: key.lastFour,
-  status: apiKeyStatus(key, { revokedAt: dateOrNull(grant.revoked_at), expiresAt: dateOrNull(grant.expires_at) }, at),
-  permissions: grant.permissions,
-  grant,
-  created_at: isoTime(key.createdAt),
-  last_used_at: isoTimeOrNull(key.lastUsedAt),
-  expires_at: isoTimeOrNull(key.expiresAt),
-  revoked_at: isoTimeOrNull(key.revokedAt),
-})
+export const presentApiKey = (key: ApiKeyRecord, grant: Grant, at: Date): ApiKey =>
+  shownKey(key, {
+    key_prefix: secretPrefixes.api_key + key.lookup,
+    status: apiKeyStatus(key, { revokedAt: dateOrNull(grant.revoked_at), expiresAt: dateOrNull(grant.expires_at) }, at),
+    permissions: grant.permissions,
+    grant,
+  })
 
 /** The keys as REST returns them now, in the order given. */
 export const viewKeys = async (db: Db, at: Date, rows: readonly KeyWithGrant[]): Promise<ApiKey[]> => {

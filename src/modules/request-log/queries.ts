@@ -5,9 +5,9 @@ import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { prepare, type Values } from '../../db/prepare.ts'
 import { requestLog } from '../../db/tables/request-log.ts'
 import type { PageRequest } from '../../http/pagination.ts'
-import { isoTime } from '../../lib/clock.ts'
-import { firstIdAt, formatId, timeOfId, type Uuid } from '../../lib/ids.ts'
-import type { LoggedRequest } from './schema.ts'
+import { presenter } from '../../http/presenter.ts'
+import { firstIdAt, timeOfId, type Uuid } from '../../lib/ids.ts'
+import { LoggedRequest } from './schema.ts'
 
 type RequestRow = typeof requestLog.$inferSelect
 
@@ -60,16 +60,6 @@ export const ofRequest = (requestId: string) => {
 export const listRequests = (db: Db, accountId: Uuid, page: PageRequest, filter: Values<typeof filters>): Promise<RequestRow[]> =>
   db.run(list, { accountId, ...filter, ...page })
 
-export const presentRequest = (row: RequestRow): LoggedRequest => ({
-  id: formatId('request', row.id),
-  at: isoTime(row.at),
-  grant_id: row.grantId && formatId('grant', row.grantId),
-  operation: row.operation,
-  method: row.method,
-  path: row.path,
-  status: row.status,
-  error: row.error,
-  message: row.message,
-  request_id: row.requestId,
-  ms: row.ms,
-})
+const shown = presenter(LoggedRequest)
+
+export const presentRequest = (row: RequestRow): LoggedRequest => shown(row)

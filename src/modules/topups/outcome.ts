@@ -8,10 +8,10 @@ import { appendEvents, type NewEvent } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
+import { presenter } from '../../http/presenter.ts'
 import { type Reference, transfer } from '../../ledger/ledger.ts'
-import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import type { Failure } from '../../lib/failure-codes.ts'
-import { formatId, type Uuid } from '../../lib/ids.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../lib/money.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { actorOf, type EvidenceSource, type Verdict } from '../attempts/attempt.ts'
@@ -20,28 +20,11 @@ import { sweepOf } from '../for-each-row.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { lockTopupWithAccount, type TopupRecord } from './queries.ts'
 import { moveTopup } from './rules.ts'
-import type { Topup } from './schema.ts'
+import { Topup } from './schema.ts'
 
-export const presentTopup = (topup: TopupRecord): Topup => ({
-  id: formatId('topup', topup.id),
-  status: topup.status,
-  amount_minor: topup.amountMinor === null ? null : formatMinor(topup.amountMinor),
-  received_minor: topup.receivedMinor === null ? null : formatMinor(topup.receivedMinor),
-  currency: topup.currency,
-  method: topup.method,
-  phone_number_mask: topup.phoneMask,
-  instructions: topup.instructions,
-  expires_at: isoTime(topup.expiresAt),
-  idempotency_key: topup.idempotencyKey,
-  metadata: topup.metadata,
-  provider_receipt: topup.providerReceipt,
-  failure_code: topup.failureCode,
-  failure_message: topup.failureMessage,
-  provider_code: topup.providerCode,
-  created_at: isoTime(topup.createdAt),
-  updated_at: isoTime(topup.updatedAt),
-  completed_at: isoTimeOrNull(topup.completedAt),
-})
+const shown = presenter(Topup)
+
+export const presentTopup = (topup: TopupRecord): Topup => shown(topup, { phone_number_mask: topup.phoneMask })
 
 type Change = Partial<
   Pick<

@@ -1,24 +1,23 @@
 import type { Principal } from '../../auth/principal.ts'
-import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
+import { presenter } from '../../http/presenter.ts'
+import { isoTime } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import type { InvitationRecord, MemberRecord, NamedMember, WorkspaceRecord } from './queries.ts'
-import type { Invitation, InvitationPreview, Member, Workspace, WorkspaceView } from './schema.ts'
+import { Invitation, type InvitationPreview, Member, Workspace, type WorkspaceView } from './schema.ts'
 
 export const workspaceStatus = (workspace: WorkspaceRecord): Workspace['status'] => {
   if (workspace.closedAt || workspace.ownerStatus === 'closed') return 'closed'
   return workspace.frozenAt || workspace.suspendedAt || workspace.ownerStatus === 'frozen' ? 'frozen' : 'active'
 }
 
-export const presentWorkspace = (workspace: WorkspaceRecord, currency: string): Workspace => ({
-  id: formatId('workspace', workspace.id),
-  name: workspace.name,
-  kind: workspace.kind,
-  status: workspaceStatus(workspace),
-  time_zone: workspace.nextTimeZone ?? workspace.timeZone,
-  currency,
-  owning_account_id: formatId('account', workspace.owningAccountId),
-  created_at: isoTime(workspace.createdAt),
-})
+const shown = presenter(Workspace)
+
+export const presentWorkspace = (workspace: WorkspaceRecord, currency: string): Workspace =>
+  shown(workspace, {
+    status: workspaceStatus(workspace),
+    time_zone: workspace.nextTimeZone ?? workspace.timeZone,
+    currency,
+  })
 
 export const presentWorkspaceView = (
   workspace: WorkspaceRecord,
@@ -47,18 +46,9 @@ export const presentCurrent = ({ workspace, role, memberStatus }: Principal, cur
       }
     : null
 
-export const presentMember = (member: NamedMember): Member => ({
-  id: formatId('member', member.id),
-  workspace_id: formatId('workspace', member.workspaceId),
-  account_id: formatId('account', member.accountId),
-  email: member.email,
-  display_name: member.displayName,
-  wallet_address: member.walletAddress,
-  role: member.role,
-  status: member.status,
-  created_at: isoTime(member.createdAt),
-  updated_at: isoTime(member.updatedAt),
-})
+const shownMember = presenter(Member)
+
+export const presentMember = (member: NamedMember): Member => shownMember(member)
 
 export const presentRemoved = (member: NamedMember): Member => ({ ...presentMember(member), status: 'removed' })
 
@@ -71,20 +61,10 @@ export const invitationStatus = (invitation: InvitationRecord, now: Date): Invit
   return invitation.expiresAt <= now ? 'expired' : 'pending'
 }
 
-export const presentInvitation = (invitation: InvitationRecord, now: Date): Invitation => ({
-  id: formatId('invitation', invitation.id),
-  workspace_id: formatId('workspace', invitation.workspaceId),
-  role: invitation.role,
-  email: invitation.email,
-  wallet_address: invitation.walletAddress,
-  status: invitationStatus(invitation, now),
-  invited_by: formatId('account', invitation.invitedBy),
-  accepted_by: invitation.acceptedBy && formatId('account', invitation.acceptedBy),
-  created_at: isoTime(invitation.createdAt),
-  expires_at: isoTime(invitation.expiresAt),
-  accepted_at: isoTimeOrNull(invitation.acceptedAt),
-  revoked_at: isoTimeOrNull(invitation.revokedAt),
-})
+const shownInvitation = presenter(Invitation)
+
+export const presentInvitation = (invitation: InvitationRecord, now: Date): Invitation =>
+  shownInvitation(invitation, { status: invitationStatus(invitation, now) })
 
 export const presentPreview = ({ invitation, workspace, inviterName }: PreviewedInvitation, now: Date): InvitationPreview => ({
   workspace: { id: formatId('workspace', workspace.id), name: workspace.name, kind: workspace.kind },

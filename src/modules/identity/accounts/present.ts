@@ -3,34 +3,33 @@ import { administratorNames } from '../../../auth/administrators.ts'
 import type { Config } from '../../../config.ts'
 import type { Db } from '../../../db/client.ts'
 import type { Column } from '../../../http/csv.ts'
+import { presenter } from '../../../http/presenter.ts'
 import { type Balance, balanceIn, getBalances } from '../../../ledger/ledger.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type IdKind } from '../../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../../lib/money.ts'
 import { localDateTime } from '../../../policy/calendar.ts'
-import type { Account, AdminAccount, HistoryEntry } from '../schema.ts'
+import { Account, type AdminAccount, HistoryEntry } from '../schema.ts'
 import { type AccountRecord, type NamedEntry, namedAdministrators } from './queries.ts'
 
 const capability = (enabled: boolean) => (enabled ? ('active' as const) : ('disabled' as const))
 
-export const presentAccount = (account: AccountRecord, balance: Balance): Account => ({
-  id: formatId('account', account.id),
-  status: account.status,
-  email: account.email,
-  display_name: account.displayName,
-  balance: {
-    currency: balance.currency,
-    available_minor: formatMinor(balance.availableMinor),
-    held_minor: formatMinor(balance.heldMinor),
-  },
-  capabilities: {
-    topups: capability(account.topupsEnabled),
-    payments: capability(account.paymentsEnabled),
-    api_keys: capability(account.apiKeysEnabled),
-    oauth: capability(account.oauthEnabled),
-  },
-  created_at: isoTime(account.createdAt),
-})
+const shownAccount = presenter(Account)
+
+export const presentAccount = (account: AccountRecord, balance: Balance): Account =>
+  shownAccount(account, {
+    balance: {
+      currency: balance.currency,
+      available_minor: formatMinor(balance.availableMinor),
+      held_minor: formatMinor(balance.heldMinor),
+    },
+    capabilities: {
+      topups: capability(account.topupsEnabled),
+      payments: capability(account.paymentsEnabled),
+      api_keys: capability(account.apiKeysEnabled),
+      oauth: capability(account.oauthEnabled),
+    },
+  })
 
 const referenceKinds: Readonly<Record<string, IdKind>> = {
   payment: 'payment',
@@ -41,17 +40,14 @@ const referenceKinds: Readonly<Record<string, IdKind>> = {
 
 type EntryView = z.output<typeof HistoryEntry>
 
-export const presentHistoryEntry = ({ entry, payee }: NamedEntry): EntryView => ({
-  id: formatId('ledger', entry.id),
-  type: entry.type,
-  amount_minor: formatMinor(entry.amountMinor),
-  held_change_minor: formatMinor(entry.heldChangeMinor),
-  available_after_minor: formatMinor(entry.availableAfterMinor),
-  reference: { type: entry.referenceType, id: formatId(referenceKinds[entry.referenceType] ?? 'ledger', entry.referenceId) },
-  beneficiary: payee && { id: formatId('beneficiary', payee.id), display_name: payee.displayName },
-  batch: payee?.batchId ? { id: formatId('payment_batch', payee.batchId), name: payee.batchName } : null,
-  created_at: isoTime(entry.createdAt),
-})
+const shownEntry = presenter(HistoryEntry)
+
+export const presentHistoryEntry = ({ entry, payee }: NamedEntry): EntryView =>
+  shownEntry(entry, {
+    reference: { type: entry.referenceType, id: formatId(referenceKinds[entry.referenceType] ?? 'ledger', entry.referenceId) },
+    beneficiary: payee && { id: formatId('beneficiary', payee.id), display_name: payee.displayName },
+    batch: payee?.batchId ? { id: formatId('payment_batch', payee.batchId), name: payee.batchName } : null,
+  })
 
 type Exported = NamedEntry & { shown: EntryView }
 

@@ -1,10 +1,9 @@
 import type { Address } from '../../../auth/wallet.ts'
 import { selectPage, selectRow, selectRows } from '../../../db/select-rows.ts'
 import { identities } from '../../../db/tables/accounts.ts'
-import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
-import { formatId } from '../../../lib/ids.ts'
+import { presenter } from '../../../http/presenter.ts'
 import { walletNameOf } from '../../../lib/wallet-name.ts'
-import type { Identity } from '../schema.ts'
+import { Identity } from '../schema.ts'
 
 export type IdentityRecord = typeof identities.$inferSelect
 
@@ -34,15 +33,6 @@ export const walletProof = (address: Address, chainId: number | null): IdentityP
   chainId,
 })
 
-export const presentIdentity = (identity: IdentityRecord): Identity => ({
-  id: formatId('identity', identity.id),
-  provider: identity.provider,
-  subject: identity.subject,
-  chain_id: identity.chainId,
-  email: identity.email,
-  email_verified: identity.emailVerified,
-  display_name: identity.displayName,
-  created_at: isoTime(identity.createdAt),
-  last_used_at: isoTimeOrNull(identity.lastUsedAt),
-  linked_by_grant_id: identity.linkedByGrantId && formatId('grant', identity.linkedByGrantId),
-})
+const shown = presenter(Identity)
+
+export const presentIdentity = (identity: IdentityRecord): Identity => shown(identity)

@@ -16,24 +16,20 @@ import { selectPage, selectRow, selectRows } from '../../../db/select-rows.ts'
 import { passkeys } from '../../../db/tables/passkeys.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
-import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
+import { presenter } from '../../../http/presenter.ts'
 import { CommitThenThrow, conflict, notFound, Refusal } from '../../../lib/errors.ts'
-import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
 import type { OnAuthorityLost } from '../../ports.ts'
 import { getAccount, lockAccountRow } from '../accounts/queries.ts'
-import type { CreatePasskey, Passkey, PasskeyOptions, ProofOptions } from '../schema.ts'
+import { type CreatePasskey, Passkey, type PasskeyOptions, type ProofOptions } from '../schema.ts'
 import { provesSession, renewProof } from '../sessions/authority.ts'
 import { findSession } from '../sessions/queries.ts'
 import { consumeNonce, issueNonce, lockNonce } from '../sign-in/nonces.ts'
 
-export const presentPasskey = ({ id, name, credentialId, createdAt, lastUsedAt }: PasskeyRecord): Passkey => ({
-  id: formatId('passkey', id),
-  name,
-  credential_id: credentialId,
-  created_at: isoTime(createdAt),
-  last_used_at: isoTimeOrNull(lastUsedAt),
-})
+const shown = presenter(Passkey)
+
+export const presentPasskey = (passkey: PasskeyRecord): Passkey => shown(passkey)
 
 export type PasskeyRecord = typeof passkeys.$inferSelect
 

@@ -8,44 +8,40 @@ import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { paymentRefusals } from '../../../db/tables/payment-refusals.ts'
 import { errorRow, isErrorCode } from '../../../errors/catalogue.ts'
 import { appendEvents } from '../../../events/append.ts'
-import { daysAfter, isoTime } from '../../../lib/clock.ts'
+import { presenter } from '../../../http/presenter.ts'
+import { daysAfter } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
-import { formatMinor, type Minor } from '../../../lib/money.ts'
+import type { Minor } from '../../../lib/money.ts'
 import { contended, createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import type { Parts } from '../../parts.ts'
 import type { Decision } from '../../policies/schema.ts'
 import type { BatchRequest, PaymentRequest, RefusalFacts, Refusals } from '../request.ts'
 import { countRefusals, findGrants, mostRecent, type RefusalRecord } from './queries.ts'
-import type { RefusedPayment } from './schema.ts'
+import { RefusedPayment } from './schema.ts'
 
-export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currency: string): RefusedPayment => ({
-  id: formatId('payment_refusal', refusal.id),
-  workspace_id: formatId('workspace', refusal.workspaceId),
-  initiated_by: {
-    account_id: formatId('account', refusal.initiatorAccountId),
-    grant_id: refusal.grantId && formatId('grant', refusal.grantId),
-    label,
-  },
-  beneficiary:
-    refusal.beneficiaryId && payee
-      ? {
-          id: formatId('beneficiary', refusal.beneficiaryId),
-          display_name: payee.displayName,
-          destination_mask: payee.destinationMask,
-        }
-      : null,
-  amount_minor: formatMinor(refusal.amountMinor),
-  currency,
-  account_reference: refusal.accountReference,
-  error: refusal.error,
-  message: refusal.message,
-  // Stored as it was presented.
-  decision: refusal.decision as RefusedPayment['decision'],
-  request_id: refusal.requestId,
-  created_at: isoTime(refusal.createdAt),
-})
+const shown = presenter(RefusedPayment)
+
+export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currency: string): RefusedPayment =>
+  shown(refusal, {
+    initiated_by: {
+      account_id: formatId('account', refusal.initiatorAccountId),
+      grant_id: refusal.grantId && formatId('grant', refusal.grantId),
+      label,
+    },
+    beneficiary:
+      refusal.beneficiaryId && payee
+        ? {
+            id: formatId('beneficiary', refusal.beneficiaryId),
+            display_name: payee.displayName,
+            destination_mask: payee.destinationMask,
+          }
+        : null,
+    currency,
+    // Stored as it was presented.
+    decision: refusal.decision as RefusedPayment['decision'],
+  })
 
 const isRecorded = ({ status, details }: Refusal): boolean =>
   status === 402 || status === 403 || (status === 409 && details?.reason === 'possible_duplicate')
