@@ -5,7 +5,6 @@ import { decidingRoles, type Role, requestingRoles } from './permissions.ts'
 export const walletIsLinked = (account: string, address: string): string =>
   `exists (select from identities i where i.provider = 'wallet' and i.account_id = ${account} and i.subject_key = lower(${address}))`
 
-/** Whether a passkey is registered by an account now. */
 const passkeyIsOf = (account: string, passkey: string): string =>
   `exists (select from passkeys k where k.id = ${passkey} and k.account_id = ${account})`
 
@@ -52,10 +51,8 @@ export const countsUnder = (m: string, w: string, rules: string, at: string, sin
 export const countsFrom = (m: string, w: string): string =>
   `case when not ${countsUnder(m, w, 'spending_policies', "'-infinity'::timestamptz")} then ${roleSince(m)} + interval '24 hours' end`
 
-/** Whether the role of an account lets it decide the approvals of a workspace now. */
 export const hasDecidingRole = (account: string, workspace: string): string => isMember(account, workspace, decidingRoles)
 
-/** Whether an account may decide the approvals of a workspace now. */
 const mayDecide = (account: string, workspace: string): string =>
   `(${hasDecidingRole(account, workspace)} and ${statusOf(account)} = 'active')`
 

@@ -3,7 +3,6 @@ import type { SignedByContract } from './contract-wallet-chain.ts'
 
 /** Wallets that are contracts: they have no key of their own, so only their chain can say whether a signature is theirs. */
 export type ContractWallets = {
-  /** The chains that can be queried. */
   chainIds: readonly number[]
   /** `unanswered` when anything is missing: an RPC for the chain, an answer of the RPC, the right chain. */
   query: (signed: SignedByContract) => Promise<ChainAnswer>

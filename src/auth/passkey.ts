@@ -74,7 +74,6 @@ export type Assertion = z.output<typeof Assertion>
 
 type Owner = { userId: Buffer; userName: string; displayName: string }
 
-/** What the browser needs to make a passkey. */
 export const creationOptions = async (
   site: { publicUrl: string },
   { userId, userName, displayName }: Owner,

@@ -59,13 +59,10 @@ const ofRole: Readonly<Record<Role, readonly Permission[]>> = {
 const rolesWith = (permission: Permission): readonly Role[] =>
   (Object.keys(ofRole) as Role[]).filter((role) => ofRole[role].includes(permission))
 
-/** Roles whose members may decide approvals. */
 export const decidingRoles = rolesWith('approval.decide')
 
-/** Roles whose members may ask for payments. */
 export const requestingRoles = rolesWith('payment.create')
 
-/** Roles whose members may change policies. */
 export const policyRoles = rolesWith('policy.manage')
 
 /** Never in a key unless a person in their own session names them, and never an OAuth scope. */

@@ -44,7 +44,6 @@ export type Principal = {
   readonly proof: Proof
   /** For what an administrator does, also with a session's dashboard token: when the session was proven. */
   readonly provenAt: Date | null
-  /** When the credential expires. */
   readonly expiresAt: Date | null
   readonly origin: RequestOrigin
 }

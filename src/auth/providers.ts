@@ -207,7 +207,6 @@ export const createGoogle = ({ clientId, clientSecret, issuer, tokenIssuers, end
 export type GithubOptions = {
   clientId: string
   clientSecret: string
-  /** The issuer under which its identities are stored. */
   issuer: string
   authorizeUrl: string
   tokenUrl: string

@@ -25,7 +25,6 @@ export type Resolve = (secret: string, workspaceId: Uuid | null, tx?: Tx) => Pro
 
 export type BearerResolver = { prefix: string; resolve: Resolve }
 
-/** Whom a session stands for, if there is one. */
 type Person = { admin: boolean; provenAt: Date | null }
 const nobody: Person = { admin: false, provenAt: null }
 

@@ -44,7 +44,6 @@ const overNodes = async <T>(db: Db, calculate: (node: ReadNode) => T): Promise<T
   })
 }
 
-/** A seal's rows, in their order. */
 type SealLines = { lines: readonly { id: Uuid; line: string }[]; tree: ReadNode }
 
 const readLines = async (db: Db, { through, after }: SealedRow): Promise<SealLines> => {

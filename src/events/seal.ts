@@ -73,7 +73,6 @@ export const grow = (peaks: readonly SealNode[], size: number, root: Uint8Array)
   return { peaks: [...left, node], completed }
 }
 
-/** The root over all seals. */
 export const rootOfPeaks = (peaks: readonly SealNode[]): Buffer =>
   Buffer.from(peaks.map(({ hash }) => hash).reduceRight((right, left) => nodeHash(left, right)))
 
@@ -158,7 +157,6 @@ const lastBefore = statement(
   'audit.last_seal_before',
   `select ${sealColumns} from audit_seals where sealed_at < $1 order by audit_seals.sequence desc limit 1`,
 )
-/** The newest seal from before an instant. */
 export const readLastSealBefore = async (db: Db, at: Date): Promise<Seal | undefined> =>
   (await db.query<Seal>(lastBefore, [at]))[0]
 

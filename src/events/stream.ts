@@ -6,7 +6,6 @@ import { comparePositions, eventsAfter, type Position, type StoredEvent } from '
 import { changesReader, resourceOf } from './types.ts'
 import { audienceOf, lostWorkspace, mayRead, type Reader } from './visibility.ts'
 
-/** Where a stream's events go. */
 export type Sink = {
   isBlocked: () => boolean
   drained: () => Promise<boolean>

@@ -105,7 +105,6 @@ export const typePatterns: readonly TypePattern[] = [
   ...Object.keys(eventPermissions).map((resource) => `${resource}.*` as TypePattern),
 ]
 
-/** Whether a type is asked for. */
 export type TypeFilter = (type: string) => boolean
 
 /** Null: every type. */

@@ -12,7 +12,6 @@ export type Reader = {
   readonly workspaces: ReadonlyMap<Uuid, ReadonlySet<Permission>>
   /** A delegated reader's own grant and its descendants; null for the person, who reads events of all their grants. */
   readonly grants: readonly Uuid[] | null
-  /** When its credential expires. */
   readonly expiresAt: Date | null
 }
 

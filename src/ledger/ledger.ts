@@ -12,7 +12,6 @@ import type { Minor } from '../lib/money.ts'
 
 /** The available money, and the money that payments under way have reserved. */
 export type Balance = { availableMinor: Minor; heldMinor: Minor; currency: string }
-/** The payment, top-up or adjustment of a transfer. */
 export type Reference = { type: 'payment' | 'topup' | 'deposit' | 'adjustment' | 'suspense'; id: Uuid }
 export type SystemAccount = 'rail_clearing' | 'topup_clearing' | 'adjustments' | 'suspense'
 

@@ -85,7 +85,6 @@ export const answered = <Schema extends z.ZodType>(schema: Schema, answer: Inter
   return schema.parse(answer.body)
 }
 
-/** What a route of this service answers to a GET. */
 export const readRoute = async <Schema extends z.ZodType>(
   caller: Caller,
   schema: Schema,
@@ -99,7 +98,6 @@ export const pageInput = {
 }
 export const nextCursor = z.string().nullable().describe('Present if there are more.')
 
-/** A page of a list of this service. */
 export const readPage = <Item extends z.ZodType>(caller: Caller, item: Item, path: string, query: InternalCall['query']) =>
   readRoute(caller, z.object({ data: z.array(item), next_cursor: nextCursor }), path, query)
 

@@ -97,7 +97,6 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
 
 const failuresBeforeAlert = 3
 
-/** The lanes and sweeps of all features. */
 const createWork = (deps: WorkDeps): Work => ({
   lanes: {
     ...createSendingLanes(deps),

@@ -10,7 +10,6 @@ export const presentMaker = ({ accountId, grantId, label }: Maker): MakerOut => 
   label,
 })
 
-/** A maker as it is stored. */
 const makerOf = (accountId: Uuid, grantId: Uuid | null, label: string | null): Maker => ({ accountId, grantId, label })
 
 type Made = {
@@ -22,7 +21,6 @@ type Made = {
   changedByLabel: string | null
 }
 
-/** Who created a record, and who changed it last. */
 export const presentMakers = (row: Made): { created_by: MakerOut; changed_by: MakerOut | null } => ({
   created_by: presentMaker(makerOf(row.createdBy, row.createdByGrantId, row.createdByLabel)),
   changed_by: row.changedBy === null ? null : presentMaker(makerOf(row.changedBy, row.changedByGrantId, row.changedByLabel)),

@@ -31,7 +31,6 @@ import { registerTopups } from './topups/routes.ts'
 import { registerInvitations, registerMembers } from './workspaces/member-routes.ts'
 import { registerWorkspaces } from './workspaces/routes.ts'
 
-/** What the features' routes need, all together. */
 export type RoutesDeps = AdminDeps & PaymentsDeps & { feed: Feed; push: Push | null; requestLog: RequestLog }
 
 /** Every feature's routes, in the order of the contract. */

@@ -119,7 +119,6 @@ const notConfirmed = {
 export const nameWarning = (verification: VerificationStatus, name: string | null): string =>
   notConfirmed[verification](name ?? 'none')
 
-/** Whether a sentence is one of those. */
 export const isNameWarning = (sentence: string): boolean => /^The rail (reports|gave|was) /.test(sentence)
 
 const words: { readonly [Code in Warning['code']]: (warning: Extract<Warning, { code: Code }>, currency: string) => string } = {
@@ -137,6 +136,5 @@ const words: { readonly [Code in Warning['code']]: (warning: Extract<Warning, { 
     `The amount is more than five times what this beneficiary usually gets, ${displayAmount(typicalAmountMinor, currency)}.`,
 }
 
-/** A warning in one sentence, for the text that an approver signs. */
 export const warningText = (warning: Warning, currency: string): string =>
   (words[warning.code] as (warning: Warning, currency: string) => string)(warning, currency)

@@ -27,7 +27,6 @@ type SnakeCase<Name extends string> = Name extends `${infer Head}${infer Tail}`
   ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${SnakeCase<Tail>}`
   : ''
 
-/** A field's name in the API. */
 export type PolicyWireField = SnakeCase<PolicyField>
 
 type OnWire<Value> = Value extends Minor ? string : Value

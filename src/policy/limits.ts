@@ -52,7 +52,6 @@ const least = (amounts: readonly (Minor | null)[]): Minor | null => {
 
 const leaves = (limit: Minor | null, used: Minor): Minor | null => (limit === null ? null : limit - used)
 
-/** What all of them together leave, for each kind of limit. */
 export const headroomOf = (limits: readonly Amounts[]): Headroom => ({
   perPaymentMinor: least(limits.map((limit) => limit.perPaymentLimitMinor)),
   todayMinor: least(limits.map((limit) => leaves(limit.dailyLimitMinor, limit.usage.dayMinor))),

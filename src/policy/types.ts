@@ -80,7 +80,6 @@ export type EarlierPayment = {
   /** Its place, where it is an item of the same list. */
   listIndex?: number
 }
-/** What a payee got before. */
 export type PayeePast = { earlier: EarlierPayment | null; typicalAmountMinor: Minor | null }
 /**
  * What was paid today to the same payee (at a paybill, to all of its accounts), by type, rail, grant, and how many approvals it has; a mandate

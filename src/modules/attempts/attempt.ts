@@ -24,7 +24,6 @@ export type Outgoing = {
   /** How often it was sent before, each time without arriving, and under which generation of names. */
   earlier: Earlier
   amountMinor: Minor
-  /** The trace of the request that created it. */
   traceparent: string | null
   send: (sending: Sending) => Promise<Submission>
 }

@@ -13,7 +13,7 @@ import { grants } from '../../db/tables/grants.ts'
 import { paymentBatches } from '../../db/tables/payment-batches.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { auditActions, workspaceAuditActions } from '../../events/audit-actions.ts'
-import type { PageRequest } from '../../http/pagination.ts'
+import { filtersOf, type PageRequest } from '../../http/pagination.ts'
 import { presenter } from '../../http/presenter.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { formatId, isIdKind, type Uuid } from '../../lib/ids.ts'
@@ -88,16 +88,6 @@ const select = (
     at.beginning && like(auditLog.action, at.beginning),
     createdBetween({ id: auditLog.id, at: auditLog.at, owner }, at.createdAfter, at.createdBefore),
   )
-
-const filtersOf = ({
-  subject_id,
-  created_after,
-  created_before,
-}: Omit<AuditFilter, 'account_id' | 'workspace_id' | 'action'>) => ({
-  subjectId: subject_id,
-  createdAfter: created_after,
-  createdBefore: created_before,
-})
 
 const all = prepare(
   'audit.list',

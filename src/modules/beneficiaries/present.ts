@@ -13,7 +13,6 @@ export const beneficiaryStatus = (
   return record.frozenAt || record.paybillFrozenAt ? 'frozen' : 'active'
 }
 
-/** What the rail says about whose number it is. */
 export const presentVerification = (
   record: Pick<BeneficiaryRecord, 'nameCheckedAt' | 'nameSource' | 'reportedName' | 'verification'>,
 ): Beneficiary['verification'] => ({

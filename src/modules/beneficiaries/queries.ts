@@ -6,11 +6,11 @@ import { amongIds, containing, newestFirst, ownedBy } from '../../db/list-querie
 import { type Places, prepare } from '../../db/prepare.ts'
 import { selectAmong, selectPage } from '../../db/select-rows.ts'
 import { beneficiaries, beneficiaryVerifications, payees } from '../../db/tables/beneficiaries.ts'
-import type { PageRequest } from '../../http/pagination.ts'
+import { filtersOf, type PageRequest } from '../../http/pagination.ts'
 import { takesAnyReference } from '../../lib/account-reference.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
-import type { confirmations } from './schema.ts'
+import type { ListBeneficiaries } from './schema.ts'
 
 /**
  * A beneficiary with its payee's freeze: a freeze belongs to the destination, so it holds under every name. `paybillFrozenAt`: the freeze of
@@ -76,27 +76,14 @@ export const readAtSameNumber = async (
 ): Promise<{ id: Uuid; displayName: string }[]> =>
   permissions.has('beneficiary.read') ? db.run(atSameNumber, { id, payeeId }) : []
 
-export type BeneficiaryFilter = {
-  includeArchived: boolean
-  rail: BeneficiaryRecord['paymentRail'] | undefined
-  confirmation: (typeof confirmations)[number] | undefined
-  verification: BeneficiaryRecord['verification'] | undefined
-  /** The grant that created or renamed them. */
-  madeBy: Uuid | undefined
-  /** Part of a name. */
-  text: string | undefined
-  ids: readonly Uuid[] | undefined
-  metadata: Readonly<Record<string, string>> | undefined
-}
-
 const page = {
   workspaceId: 'uuid',
   active: 'flag?',
   confirmed: 'flag?',
   proposed: 'flag?',
   verification: 'text?',
-  madeBy: 'uuid?',
-  rail: 'text?',
+  madeByGrantId: 'uuid?',
+  paymentRail: 'text?',
   pattern: 'text?',
   metadata: 'jsonb?',
   ids: 'uuid[]?',
@@ -110,10 +97,10 @@ const matching = (at: Places<typeof page>) =>
     at.confirmed && isNotNull(beneficiaries.confirmedAt),
     at.proposed && isNull(beneficiaries.confirmedAt),
     // Each alternative has an index; as one condition they have none, without bitmaps.
-    at.madeBy &&
-      sql`${beneficiaries.id} = any(array(select b.id from beneficiaries b where b.created_by_grant_id = ${at.madeBy}
-            union select b.id from beneficiaries b where b.changed_by_grant_id = ${at.madeBy}))`,
-    at.rail && eq(beneficiaries.paymentRail, at.rail),
+    at.madeByGrantId &&
+      sql`${beneficiaries.id} = any(array(select b.id from beneficiaries b where b.created_by_grant_id = ${at.madeByGrantId}
+            union select b.id from beneficiaries b where b.changed_by_grant_id = ${at.madeByGrantId}))`,
+    at.paymentRail && eq(beneficiaries.paymentRail, at.paymentRail),
     at.pattern && or(ilike(beneficiaries.displayName, at.pattern), ilike(beneficiaries.legalName, at.pattern)),
     at.metadata && sql`${beneficiaries.metadata} @> ${at.metadata}`,
     at.ids && sql`${beneficiaries.id} = any(${at.ids})`,
@@ -148,19 +135,16 @@ export const listBeneficiaries = (
   db: Db,
   workspaceId: Uuid,
   request: PageRequest,
-  { includeArchived, rail, confirmation, verification, madeBy, text, ids, metadata }: BeneficiaryFilter,
+  { status, confirmation, q, id: ids, ...filters }: ListBeneficiaries,
 ): Promise<BeneficiaryRecord[]> =>
   db.run(list, {
     workspaceId,
-    active: !includeArchived,
+    ids,
+    ...filtersOf(filters),
+    active: status === 'active' || (status === undefined && ids === undefined),
     confirmed: confirmation === 'confirmed',
     proposed: confirmation === 'proposed',
-    verification,
-    madeBy,
-    rail,
-    pattern: text && containing(text),
-    ids,
-    metadata,
+    pattern: q && containing(q),
     ...request,
   })
 

@@ -3,10 +3,9 @@ import type { App } from '../../http/app-type.ts'
 import { accepted, created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
-import { bounded, byId, IdIn, Metadata } from '../../http/wire.ts'
+import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { railNames } from '../../lib/rail-names.ts'
-import { verificationStatuses } from '../../lib/verification.ts'
 import type { Parts } from '../parts.ts'
 import { requestNameCheck } from './names-service.ts'
 import { presentBeneficiary, presentCheck, presentCreated } from './present.ts'
@@ -16,7 +15,7 @@ import {
   Beneficiary,
   CreateBeneficiary,
   CreatedBeneficiary,
-  confirmations,
+  ListBeneficiaries,
   NameCheck,
   UpdateBeneficiary,
 } from './schema.ts'
@@ -24,26 +23,6 @@ import { archiveBeneficiary, confirmBeneficiary, createBeneficiary, updateBenefi
 
 const path = '/v1/beneficiaries'
 const one = `${path}/:id`
-
-const Ids = z.preprocess(
-  (value) => (typeof value === 'string' ? value.split(',') : value),
-  z.array(IdIn('beneficiary')).min(1).max(100),
-)
-
-const ListQuery = PageQuery.extend({
-  payment_rail: Beneficiary.shape.payment_rail.optional(),
-  confirmation: z.enum(confirmations).optional(),
-  verification: z.enum(verificationStatuses).optional().meta({
-    description: 'What comparing the name with the one that the rail reports says: `no_match` lists those of another name.',
-  }),
-  made_by_grant_id: IdIn('grant').optional().meta({ description: 'Created or renamed by this key or agent.' }),
-  q: bounded(100).trim().min(1).optional().meta({ description: 'Part of the display name or of the legal name.' }),
-  metadata: Metadata.optional().meta({ description: '`?metadata[vendor]=17`: all of the named keys have these values.' }),
-  id: Ids.optional().meta({ description: 'One or several, to read the names of those that something lists.' }),
-  status: z.enum(['active', 'all']).optional().meta({
-    description: '`all`: with the archived ones. Left out: without them, unless `id` names them.',
-  }),
-})
 
 export const registerBeneficiaries = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
@@ -81,15 +60,10 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
     schema: {
       summary: 'List beneficiaries',
       description: 'The beneficiaries of the workspace, newest first. Archived ones are left out unless they are requested.',
-      querystring: ListQuery,
+      querystring: ListBeneficiaries,
       response: { 200: pageOf(Beneficiary) },
     },
-    read: (page, { principal, query: { payment_rail: rail, made_by_grant_id: madeBy, q: text, id: ids, ...asked } }) => {
-      const { status, confirmation, verification, metadata } = asked
-      const includeArchived = status === 'all' || (status === undefined && ids !== undefined)
-      const filter = { includeArchived, rail, confirmation, verification, madeBy, text, ids, metadata }
-      return listBeneficiaries(deps.db, principal.workspace.id, page, filter)
-    },
+    read: (page, { principal, query }) => listBeneficiaries(deps.db, principal.workspace.id, page, query),
     present: (rows) => rows.map(presentBeneficiary),
   })
   routes.get(one, {

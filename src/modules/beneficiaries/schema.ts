@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { bounded, IdOut, Metadata, Name, TimeOut, VisibleText } from '../../http/wire.ts'
+import { PageQuery } from '../../http/pagination.ts'
+import { bounded, IdIn, IdOut, Metadata, Name, TimeOut, VisibleText } from '../../http/wire.ts'
 import { railNames } from '../../lib/rail-names.ts'
 import { nameSources, verificationStatuses } from '../../lib/verification.ts'
 import { payouts } from '../../rails/definitions.ts'
@@ -115,3 +116,24 @@ export const CreatedBeneficiary = Beneficiary.extend({
     }),
 }).meta({ id: 'CreatedBeneficiary' })
 export type CreatedBeneficiary = z.output<typeof CreatedBeneficiary>
+
+const Ids = z.preprocess(
+  (value) => (typeof value === 'string' ? value.split(',') : value),
+  z.array(IdIn('beneficiary')).min(1).max(100),
+)
+
+export const ListBeneficiaries = PageQuery.extend({
+  payment_rail: Beneficiary.shape.payment_rail.optional(),
+  confirmation: z.enum(confirmations).optional(),
+  verification: z.enum(verificationStatuses).optional().meta({
+    description: 'What comparing the name with the one that the rail reports says: `no_match` lists those of another name.',
+  }),
+  made_by_grant_id: IdIn('grant').optional().meta({ description: 'Created or renamed by this key or agent.' }),
+  q: bounded(100).trim().min(1).optional().meta({ description: 'Part of the display name or of the legal name.' }),
+  metadata: Metadata.optional().meta({ description: '`?metadata[vendor]=17`: all of the named keys have these values.' }),
+  id: Ids.optional().meta({ description: 'One or several, to read the names of those that something lists.' }),
+  status: z.enum(['active', 'all']).optional().meta({
+    description: '`all`: with the archived ones. Left out: without them, unless `id` names them.',
+  }),
+})
+export type ListBeneficiaries = z.output<typeof ListBeneficiaries>

@@ -8,7 +8,6 @@ import { inPortions } from '../../lib/lists.ts'
 import { memoised } from '../../lib/memoised.ts'
 import { looksAlike, shapeOfName } from '../../lib/names/look-alike.ts'
 
-/** The newest names of a workspace that others are compared with. */
 const mostNames = 5_000
 
 /** Archived ones too: who archives a payee and creates it anew with another number has its name. */

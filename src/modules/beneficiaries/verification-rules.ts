@@ -14,7 +14,6 @@ export type Verification = {
 
 type Named = Verification & { paymentRail: RailName; displayName: string; legalName: string | null }
 
-/** The name that a reported one is compared with. */
 const givenName = ({ legalName, displayName }: Pick<Named, 'legalName' | 'displayName'>): string => legalName ?? displayName
 
 const compared = (payee: Named, name: string): NameVerdict | null =>

@@ -52,7 +52,6 @@ export const widens = (before: Controls, after: Controls): boolean =>
 /** Answers that limit nothing. */
 const harmless: readonly unknown[] = [null, 'allow', 'warn', 'confirm']
 
-/** Whether there is any limit. */
 export const isLimited = (controls: Controls): boolean =>
   (Object.keys(noControls) as (keyof Controls)[]).some((name) => !harmless.includes(controls[name]))
 

@@ -64,7 +64,6 @@ const activeRoots = prepare('grants.active_roots', { kind: 'text', ...scope }, (
 export const listRootGrantIds = async (db: Db, within: GrantScope, kind: GrantRecord['kind']): Promise<Uuid[]> =>
   (await db.run(activeRoots, { kind, ...within })).map(({ id }) => id)
 
-/** All grants of a workspace, of every account: for its owners. */
 export const listWorkspaceGrants = selectPage('grants.of_workspace', grants, grants.workspaceId)
 
 const usableOfWorkspace = prepare('grants.usable_of_workspace', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, at) =>
@@ -99,7 +98,6 @@ export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> => {
   return grant
 }
 
-/** One that a caller may see, locked. */
 export const lockVisibleGrant = (tx: Tx, within: GrantScope, id: Uuid): Promise<GrantRecord | undefined> =>
   first(tx, lockVisible, { id, ...within })
 

@@ -24,7 +24,6 @@ import { type GrantRecord, isGrantOf, listUsableGrantIds, lockGrant, lockVisible
 import { revokeGrant } from './revoke.ts'
 import type { Grant } from './schema.ts'
 
-/** A grant after its change, and as REST shows it. */
 export type ChangedGrant = { grant: GrantRecord; view: Grant }
 
 type GrantChange = {

@@ -19,7 +19,6 @@ import type { BeganHere } from './schema.ts'
 import { linkingGrantOf } from './sessions/authority.ts'
 import { findSession } from './sessions/queries.ts'
 
-/** A session, or a sign-in method with the sessions that it began. */
 type Root = { kind: 'session' | 'identity'; id: Uuid }
 
 /** What was added there, or through what was added there, and lives still. An accepted invitation is a member by now. */

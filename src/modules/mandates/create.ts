@@ -24,7 +24,6 @@ import type { CreateMandate, MandateTerms } from './schema.ts'
 
 const shareGrant = selectRow('grants.share_of_account', grants, ['id', 'accountId', 'workspaceId'], { lock: 'share' })
 
-/** The account to which the wallet is linked now. */
 const signingAccount = async (tx: Tx, signer: string) => {
   const identity = await findIdentity(tx, walletKey(signer))
   return identity && findAccount(tx, identity.accountId)

@@ -103,7 +103,6 @@ export const errorUrl = (answer: RedirectTarget, error: OAuthError): string =>
 
 export type AuthorizationRecord = typeof oauthAuthorizations.$inferSelect
 
-/** How long a person has to sign in and decide. */
 export const decisionTtlSeconds = 600
 
 const grantFor = prepare('oauth_grants.of_client', { clientId: 'uuid', accountId: 'uuid' }, (orm, at) =>

@@ -39,7 +39,6 @@ export const parseDetails = (text: string | undefined): SpendingControls | null 
   throw refused(`cannot be understood: ${where}: ${issue?.code === 'unrecognized_keys' ? 'is not known' : issue?.message}`)
 }
 
-/** What a request asked for, as it was stored. */
 export const storedControls = (stored: unknown): Controls => (stored === null ? noControls : SpendingControlsIn.parse(stored))
 
 const limitPaths = {

@@ -70,7 +70,6 @@ const arrivedInTime = statement(
    from oauth_access_tokens where grant_id = $1 and generation = $2`,
 )
 
-/** Whether the presented token is the one of this hash. */
 export const isHashOf = (hash: Buffer | null, presented: PresentedRefresh): boolean =>
   hash !== null && equalBytes(hash, presented.hash)
 

@@ -176,11 +176,9 @@ export const endPayments = async (tx: Tx, ends: readonly PaymentEnd[]): Promise<
   return after
 }
 
-/** Ends a payment that will not be paid. */
 export const releasePayment = async (tx: Tx, payment: PaymentRecord, release: Release): Promise<PaymentRecord> =>
   only(await endPayments(tx, [{ payment, ...release }]))
 
-/** These payments are due with this commit. */
 export const wakeForPayments = (tx: Tx, started: readonly Pick<PaymentRecord, 'id' | 'rail'>[]): void => {
   const rails = [...new Set(started.map(({ rail }) => rail))]
   if (rails.length > 0) wakeAfterCommit(tx, 'payments', { rails, own: started.map(({ id }) => id) })

@@ -12,9 +12,7 @@ import type { Push } from '../push/send.ts'
 import type { CreatePaymentBatch } from './batch/schema.ts'
 import type { CreatePayment } from './schema.ts'
 
-/** A request for a payment, as it waits for its batch. */
 export type PaymentRequest = WriteRequest<Principal> & {
-  /** The principal, as it was authenticated when the request arrived. */
   principal: Principal
   input: CreatePayment
   /** What the chain of the wallet that signed the named mandate said when the request arrived. */
@@ -26,7 +24,6 @@ export type PaymentRequest = WriteRequest<Principal> & {
 /** The payment, and its text as REST returns it. */
 export type CreatedPayment = Answered<RecordAnswer>
 
-/** A request for a batch of payments, as it waits for its turn. */
 export type BatchRequest = WriteRequest<Principal> & {
   principal: Principal
   input: CreatePaymentBatch

@@ -31,7 +31,6 @@ const list = prepare(
   'page',
 )
 
-/** `madeBy`: the grant that created or changed them. */
 export type PolicyFilter = { active: boolean; madeBy: Uuid | undefined }
 
 export const listPolicies = (db: Db, workspaceId: Uuid, page: PageRequest, filter: PolicyFilter): Promise<PolicyRecord[]> =>

@@ -18,7 +18,6 @@ import { preparePayments } from '../payments/send.ts'
 import { prepareTopups } from '../topups/send.ts'
 import { callbackUrls } from './for-rail.ts'
 
-/** An attempt that is recorded and not yet sent. */
 export type Recorded = { outgoing: Outgoing; order: Order }
 
 const newAttempt = (

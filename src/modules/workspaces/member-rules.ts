@@ -4,7 +4,6 @@ import type { Uuid } from '../../lib/ids.ts'
 
 type Held = { accountId: Uuid; role: Role; status: 'active' | 'suspended' }
 
-/** The change of a membership: a new role or status, or its end. */
 export type MemberChange = { role: Role; status: 'active' | 'suspended' | 'removed' }
 
 type MemberFacts = {
@@ -56,7 +55,6 @@ export const checkMemberChange = ({ actor, target, owningAccountId, owners }: Me
   if (target.role === 'owner' && target.status === 'active' && owners <= 1) throw lastOwner()
 }
 
-/** Which roles a member may offer in an invitation. */
 export const checkInvitedRole = (actor: Role, offered: Role): void => {
   if (offered === 'owner' && actor !== 'owner') throw ownersOnly()
 }

@@ -62,7 +62,6 @@ export const requireUndelegated = (principal: Principal): void => {
   if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
 }
 
-/** Publishes a workspace's present state. */
 export const publishWorkspaceEvent = async (
   tx: Tx,
   config: Config,

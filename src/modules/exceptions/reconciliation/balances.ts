@@ -20,7 +20,6 @@ import { balanceSource, findComparison, listBalanceRequests, readUnderWay } from
 import { recordComparison } from './record.ts'
 import { amountText, type Match } from './rules.ts'
 
-/** The lowest and the highest amount that are possible. */
 export type Range = { low: Minor; high: Minor }
 
 /** What is booked as moved at the provider since the beginning. */

@@ -14,7 +14,6 @@ import type { Booked } from './books.ts'
 
 /** The source of a comparison by API; for a file it is the file's name. */
 export const providerSource = 'provider'
-/** The source of a comparison of what the accounts hold. */
 export const balanceSource = 'balance'
 
 export type ReconciliationRecord = typeof reconciliations.$inferSelect
@@ -105,7 +104,6 @@ const newest = prepare('reconciliation.newest', { provider: 'text', source: 'tex
     .limit(1),
 )
 
-/** The newest comparison from one source. */
 export const findComparison = (
   db: Db,
   provider: ReconciliationRecord['provider'],

@@ -49,7 +49,6 @@ export const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
   if (availableMinor !== 0n || heldMinor !== 0n) throw conflict('An account with a balance cannot be closed.', 'balance')
 }
 
-/** Ends every credential that can act for the account. */
 export const endCredentials = async (tx: Tx, deps: AdministerDeps, operator: Operator, id: Uuid): Promise<void> => {
   await revokeSessions(tx, deps.config, operator, { accountId: id })
   await revokeGrantsOf(tx, deps.onGrantsRevoked, operator, { accountId: id, workspaceId: null })

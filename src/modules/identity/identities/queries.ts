@@ -7,7 +7,6 @@ import { Identity } from '../schema.ts'
 
 export type IdentityRecord = typeof identities.$inferSelect
 
-/** All identities of an account, the oldest first. */
 export const listIdentities = selectRows('identities.of_account', identities, ['accountId'], 'joined')
 
 export const pageIdentities = selectPage('identities.page', identities, identities.accountId)

@@ -144,13 +144,11 @@ export const removePasskey = async (
   return removed
 }
 
-/** Removes all of an account that is closed by its owner. */
 export const removePasskeysOf = async (tx: Tx, onAuthorityLost: OnAuthorityLost, principal: Principal): Promise<void> => {
   for (const { id } of await listPasskeys(tx, { accountId: principal.accountId }))
     await removePasskey(tx, onAuthorityLost, principal, id)
 }
 
-/** What a passkey of the account signed. */
 export type UsedPasskey = ReadAssertion & { passkey: PasskeyRecord }
 
 /**

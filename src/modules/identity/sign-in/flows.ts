@@ -67,7 +67,6 @@ export const withOutcome = (config: Config, returnTo: string, outcome: string): 
 
 export const flowTtlSeconds = 600
 
-/** The account to which the identity will be linked, and the credential that asked for it. */
 export type LinkIntent = { accountId: Uuid; credential: Principal['credential']; grantId: Uuid | null }
 
 export type Flow = {

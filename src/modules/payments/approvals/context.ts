@@ -119,7 +119,6 @@ const eligibleAmong = (record: ApprovalRecord, deciders: readonly Decider[], now
     .filter((id) => !excluded.has(id))
 }
 
-/** The accounts that may decide it now. */
 export const readEligible = async (db: Database, clock: Clock, record: ApprovalRecord): Promise<Uuid[]> =>
   eligibleAmong(record, await db.run(deciders, { workspaceId: record.payment.workspaceId }), clock.now())
 

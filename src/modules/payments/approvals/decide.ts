@@ -25,7 +25,6 @@ import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, sharesOrigin, signingOf } from './signer.ts'
 
-/** The payees that nobody has confirmed yet. */
 export const proposedPayees = async (tx: Tx, { approval, beneficiary, payments }: LockedApproval): Promise<{ id: Uuid }[]> => {
   if (approval.batchId === null) return beneficiary.confirmedAt ? [] : [beneficiary]
   const payees = await findBeneficiaries(tx, [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))])

@@ -74,7 +74,6 @@ export const cancelPending = async (tx: Tx, actor: Actor, record: ApprovalRecord
   if (record.approval.status === 'pending') await endApproval(tx, actor, record, 'cancelled')
 }
 
-/** The approval of a payment that was cancelled. */
 export const cancelApproval = async (tx: Tx, actor: Actor, payment: PaymentRecord): Promise<void> => {
   const approval = payment.approvalId && (await lockOnlyApproval(tx, payment.approvalId))
   if (approval) await cancelPending(tx, actor, approval)

@@ -52,7 +52,6 @@ const insertSigned = prepareInsert('approvals.insert_signed', approvalDecisions)
 const digestText = (nonce: string, destination: string, { rail, accountReference }: PaymentRecord): string =>
   [nonce, destination, ...(hasAccounts(rail) && accountReference ? [accountReference] : [])].join(':')
 
-/** What an approval asks for. */
 export type Asked = Pick<ApprovalRow, 'requiredApprovals' | 'separationOfDuties' | 'approvalProof' | 'policyVersions'>
 
 export const asked = ({ requiredApprovals, separationOfDuties, approvalProof, policyVersions }: Decision): Asked => ({
@@ -112,7 +111,6 @@ const payeeOf = async (tx: Tx, vault: Vault, { workspaceId, beneficiaryId }: Pay
   return { ...record, destination: vault.open(sealed, destinationContext(record.id, record.workspaceId)) }
 }
 
-/** A payment that a person must approve, with what decided it. */
 export type ToApprove = { payment: PaymentRecord; decision: Decision; mandate: PaymentMandate | null }
 
 /** Creates the approval that a decision needs, in the transaction that decided. */

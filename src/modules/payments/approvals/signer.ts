@@ -55,7 +55,6 @@ export const proveSigner = async (
   return undefined
 }
 
-/** An approval's canonical message that a passkey of the caller signed. */
 export type PasskeySignature = UsedPasskey & { message: string }
 
 /** What a passkey of the caller signed, if it used one. Called before the transaction, as above. */
@@ -81,7 +80,6 @@ type ProofColumns = Pick<
   'via' | 'signer' | 'signature' | 'message' | 'passkeyId' | 'passkeyProof'
 >
 
-/** How a decision was given, as its row keeps it. */
 export const proofColumns = (signed: ProvenSigner | PasskeySignature | null): ProofColumns => {
   const none = { signer: null, passkeyId: null, passkeyProof: null }
   if (signed === null) return { via: 'credential', signature: null, message: null, ...none }

@@ -14,7 +14,6 @@ import type { PaymentStatus } from '../queries.ts'
 
 export type BatchRow = typeof paymentBatches.$inferSelect
 export type BatchCounts = Partial<Record<PaymentStatus, number>>
-/** A batch, and how many of its items have each status. */
 export type BatchRecord = { batch: BatchRow; counts: BatchCounts }
 
 const countItems = prepare(
@@ -117,7 +116,6 @@ const itemIds = prepare(
   'pool',
 )
 
-/** The ids of the payments of several batches. */
 export const readItemsOf = (db: Db, batchIds: readonly Uuid[]): Promise<readonly { id: Uuid; batchId: Uuid | null }[]> =>
   db.run(itemIds, { batchIds })
 

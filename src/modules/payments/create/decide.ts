@@ -38,7 +38,6 @@ export type DecisionRequest = {
   mandate: PaymentMandate | null
   past: PayeePast
   once?: Pick<Once, 'key' | 'bodyHash'> | null
-  /** The trace to which the request belongs. */
   traceparent?: string | null
   ofBatch?: OfBatch | undefined
 }

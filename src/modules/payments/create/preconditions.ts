@@ -69,7 +69,6 @@ export const unitOf = ({ payout }: Pick<Rails, 'payout'>, rail: RailName): Minor
 
 const mostDaysAhead = 90
 
-/** When a payment may be scheduled for. */
 export const checkDueTime = (executeAt: Date | null, at: Date): void => {
   if (executeAt === null) return
   const problem = (message: string) => invalidFields({ path: 'execute_at', message })

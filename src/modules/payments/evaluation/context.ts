@@ -87,7 +87,6 @@ export const readPast = async (db: Db, requests: readonly Lookalike[]): Promise<
   })
 }
 
-/** What one payment's decision is based on. */
 export type PaymentContext = {
   workspace: WorkspaceState
   owner: { status: string; paymentsEnabled: boolean }
