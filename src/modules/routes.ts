@@ -1,12 +1,14 @@
 import type { Feed } from '../events/feed.ts'
 import type { App } from '../http/app-type.ts'
-import { type AdminDeps, registerAdmin } from './admin-routes.ts'
-import { registerWorkspaceAuditLog } from './audit-log/routes.ts'
+import { registerAuditLog, registerWorkspaceAuditLog } from './audit-log/routes.ts'
 import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import { registerCredentials } from './credentials/routes.ts'
 import { registerApiKeys } from './delegation/key-routes.ts'
 import { registerGrants, registerWorkspaceGrants } from './delegation/routes.ts'
 import { revokeGrantsOf } from './delegation/service.ts'
+import { registerAdminPayments } from './exceptions/payments-routes.ts'
+import { registerAdjustments, registerReconciliation, registerSuspense } from './exceptions/routes.ts'
+import { registerAdminAccounts } from './identity/accounts/admin-routes.ts'
 import { registerAccounts, registerClosing } from './identity/accounts/routes.ts'
 import { registerIdentities } from './identity/identities/routes.ts'
 import { registerPasskeys } from './identity/passkeys/routes.ts'
@@ -28,10 +30,11 @@ import { registerRequestLogRoutes } from './request-log/routes.ts'
 import { registerSimulation } from './simulation/routes.ts'
 import { registerStatements } from './statements/routes.ts'
 import { registerTopups } from './topups/routes.ts'
+import { registerAdminLedger } from './trial-balance/routes.ts'
 import { registerInvitations, registerMembers } from './workspaces/member-routes.ts'
-import { registerWorkspaces } from './workspaces/routes.ts'
+import { registerAdminWorkspaces, registerWorkspaces } from './workspaces/routes.ts'
 
-export type RoutesDeps = AdminDeps & PaymentsDeps & { feed: Feed; push: Push | null; requestLog: RequestLog }
+export type RoutesDeps = PaymentsDeps & { feed: Feed; push: Push | null; requestLog: RequestLog }
 
 /** Every feature's routes, in the order of the contract. */
 export const registerModules = (app: App, deps: RoutesDeps): void => {
@@ -66,5 +69,13 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerApprovals(app, deps)
   registerMandates(app, deps)
   registerTopups(app, deps)
-  registerAdmin(app, deps)
+  // For administrators in person. No other check is needed: the principal says who is an administrator.
+  registerAdminAccounts(app, deps)
+  registerAdminWorkspaces(app, deps)
+  registerAdminPayments(app, deps)
+  registerAdjustments(app, deps)
+  registerAdminLedger(app, deps)
+  registerSuspense(app, deps)
+  registerReconciliation(app, deps)
+  registerAuditLog(app, deps)
 }
