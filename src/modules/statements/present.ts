@@ -1,13 +1,14 @@
 import type { z } from 'zod'
 import { namesText } from '../../db/person-name.ts'
 import type { Column } from '../../http/csv.ts'
+import { presenter } from '../../http/presenter.ts'
 import type { StatementEntry as Entry, StatementSummary, StatementSums, StatementTotal } from '../../ledger/statement.ts'
 import { dateAfter, isoTime, isoTimeOrNull } from '../../lib/clock.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
 import { localDateTime, periodsAt, startOfDate } from '../../policy/calendar.ts'
-import type { ReadStatement, StatementEntry, WorkspaceStatementEntry } from './schema.ts'
+import { type ReadStatement, type StatementEntry, WorkspaceStatementEntry } from './schema.ts'
 
 export type StatementPeriod = { from: string; to: string; timeZone: string; start: Date; end: Date }
 /** `unfinishedAt`: when it was read, where its last day has not ended. */
@@ -62,33 +63,23 @@ export const presentPeriod = (
   totals_pending: sums === null,
 })
 
-export const presentWorkspaceEntry = (entry: Entry): z.output<typeof WorkspaceStatementEntry> => ({
-  at: isoTime(entry.at),
-  type: entry.type,
-  payee:
-    entry.payeeId === null
-      ? null
-      : {
-          id: formatId('beneficiary', entry.payeeId),
-          display_name: entry.payeeName ?? '',
-          destination_mask: entry.payeeMask ?? '',
-        },
-  payment_rail: entry.rail,
-  purpose_code: entry.purposeCode,
-  batch: entry.batchId === null ? null : { id: formatId('payment_batch', entry.batchId), name: entry.batchName },
-  amount_minor: formatMinor(entry.amountMinor),
-  reference: entry.reference,
-  narrative: entry.narrative,
-  metadata: entry.metadata,
-  provider_receipt: entry.providerReceipt,
-  requested_by: entry.requestedBy && formatId('account', entry.requestedBy),
-  requested_by_name: entry.requestedByName,
-  requested_through: entry.requestedThrough,
-  approved_by: entry.approvedBy.map(({ id }) => formatId('account', id)),
-  approved_by_names: entry.approvedBy.map(({ name }) => name),
-  payment_id: entry.paymentId && formatId('payment', entry.paymentId),
-  topup_id: entry.topupId && formatId('topup', entry.topupId),
-})
+const shownEntry = presenter(WorkspaceStatementEntry)
+
+export const presentWorkspaceEntry = (entry: Entry): z.output<typeof WorkspaceStatementEntry> =>
+  shownEntry(entry, {
+    payee:
+      entry.payeeId === null
+        ? null
+        : {
+            id: formatId('beneficiary', entry.payeeId),
+            display_name: entry.payeeName ?? '',
+            destination_mask: entry.payeeMask ?? '',
+          },
+    payment_rail: entry.rail,
+    batch: entry.batchId === null ? null : { id: formatId('payment_batch', entry.batchId), name: entry.batchName },
+    approved_by: entry.approvedBy.map(({ id }) => formatId('account', id)),
+    approved_by_names: entry.approvedBy.map(({ name }) => name),
+  })
 
 export const presentEntry = (entry: Entry): z.output<typeof StatementEntry> => ({
   ...presentWorkspaceEntry(entry),

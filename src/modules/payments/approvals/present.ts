@@ -1,5 +1,6 @@
 import type { NewEvent } from '../../../events/append.ts'
 import type { EventType } from '../../../events/types.ts'
+import { presenter } from '../../../http/presenter.ts'
 import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId } from '../../../lib/ids.ts'
 import { formatMinor, minor } from '../../../lib/money.ts'
@@ -7,53 +8,31 @@ import { unusualAmount } from '../../../policy/payees.ts'
 import { presentVerification } from '../../beneficiaries/present.ts'
 import { presentWarning, withoutTrace } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
+import { presentMaker } from '../../present-maker.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { ApprovalContext } from './context.ts'
 import { type ApprovalRecord, counts, currentDecisions, type DecisionRow } from './queries.ts'
-import type { Approval, PaymentSummary } from './schema.ts'
+import { type Approval, BatchSummary, PaymentSummary } from './schema.ts'
 
-/** Kept by themselves: one approval is answered with how it would be decided now, which differs with each request. */
-const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: ApprovalRecord): PaymentSummary => ({
-  id: formatId('payment', payment.id),
-  workspace_id: formatId('workspace', payment.workspaceId),
-  status: payment.status,
-  amount_minor: formatMinor(payment.amountMinor),
-  currency: payment.currency,
-  beneficiary: {
-    id: formatId('beneficiary', beneficiary.id),
-    display_name: beneficiary.displayName,
-    payment_rail: beneficiary.paymentRail,
-    destination_mask: beneficiary.destinationMask,
-    first_payment: firstPayment,
-  },
-  payment_type: payment.paymentType,
-  account_reference: payment.accountReference,
-  narrative: payment.narrative,
-  initiated_by: {
-    account_id: formatId('account', payment.initiatorAccountId),
-    grant_id: payment.grantId && formatId('grant', payment.grantId),
-    label: grantLabel,
-  },
-  decision: payment.snapshot.decision as Decision,
-  created_at: isoTime(payment.createdAt),
-})
+const shownPayment = presenter(PaymentSummary)
 
-const presentBatchSummary = (batch: BatchRow, { grantLabel }: ApprovalRecord): NonNullable<Approval['batch']> => ({
-  id: formatId('payment_batch', batch.id),
-  workspace_id: formatId('workspace', batch.workspaceId),
-  status: batch.status,
-  name: batch.name,
-  items_count: batch.itemsCount,
-  total_minor: formatMinor(batch.totalMinor),
-  currency: batch.currency,
-  merkle_root: batch.merkleRoot,
-  initiated_by: {
-    account_id: formatId('account', batch.initiatorAccountId),
-    grant_id: batch.grantId && formatId('grant', batch.grantId),
-    label: grantLabel,
-  },
-  created_at: isoTime(batch.createdAt),
-})
+const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: ApprovalRecord): PaymentSummary =>
+  shownPayment(payment, {
+    beneficiary: {
+      id: formatId('beneficiary', beneficiary.id),
+      display_name: beneficiary.displayName,
+      payment_rail: beneficiary.paymentRail,
+      destination_mask: beneficiary.destinationMask,
+      first_payment: firstPayment,
+    },
+    initiated_by: presentMaker({ accountId: payment.initiatorAccountId, grantId: payment.grantId, label: grantLabel }),
+    decision: payment.snapshot.decision as Decision,
+  })
+
+const shownBatch = presenter(BatchSummary)
+
+const presentBatchSummary = (batch: BatchRow, { grantLabel: label }: ApprovalRecord): NonNullable<Approval['batch']> =>
+  shownBatch(batch, { initiated_by: presentMaker({ accountId: batch.initiatorAccountId, grantId: batch.grantId, label }) })
 
 /** A decision ends when it is voided, and when its account decides otherwise. */
 const endOf = (decision: DecisionRow, { decisions }: Pick<ApprovalRecord, 'decisions'>): Date | null => {

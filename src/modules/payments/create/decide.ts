@@ -14,6 +14,7 @@ import type { Once } from '../../../queue/idempotency-keys.ts'
 import type { Rails } from '../../../rails/rail.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import { presentDecision } from '../../policies/present.ts'
+import { presentMaker } from '../../present-maker.ts'
 import { contextOf, duplicateGuard, evaluationOf, type PaymentContext, withoutUsage } from '../evaluation/context.ts'
 import { familyDay, type LockedState, usageKey } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
@@ -93,11 +94,11 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
         display_name: context.beneficiary.displayName,
         destination_mask: context.beneficiary.destinationMask,
       },
-      initiated_by: {
-        account_id: formatId('account', principal.accountId),
-        grant_id: principal.grant && formatId('grant', principal.grant.id),
+      initiated_by: presentMaker({
+        accountId: principal.accountId,
+        grantId: principal.grant?.id ?? null,
         label: context.grants.at(-1)?.name ?? null,
-      },
+      }),
     },
     idempotencyKey: once?.key ?? null,
     requestHash: once?.bodyHash ?? null,

@@ -17,6 +17,7 @@ import { contended, createAccountQueue, type Outcome } from '../../../queue/acco
 import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import type { Parts } from '../../parts.ts'
 import type { Decision } from '../../policies/schema.ts'
+import { presentMaker } from '../../present-maker.ts'
 import type { BatchRequest, PaymentRequest, RefusalFacts, Refusals } from '../request.ts'
 import { countRefusals, findGrants, mostRecent, type RefusalRecord } from './queries.ts'
 import { RefusedPayment } from './schema.ts'
@@ -25,11 +26,7 @@ const shown = presenter(RefusedPayment)
 
 export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currency: string): RefusedPayment =>
   shown(refusal, {
-    initiated_by: {
-      account_id: formatId('account', refusal.initiatorAccountId),
-      grant_id: refusal.grantId && formatId('grant', refusal.grantId),
-      label,
-    },
+    initiated_by: presentMaker({ accountId: refusal.initiatorAccountId, grantId: refusal.grantId, label }),
     beneficiary:
       refusal.beneficiaryId && payee
         ? {
