@@ -4,7 +4,6 @@ import { ApprovalPage } from './pages/approvals/approval-page.tsx'
 import { ApprovalsPage } from './pages/approvals/approvals-page.tsx'
 import { PublicApprovalPage } from './pages/approvals/public-approval-page.tsx'
 import { BeneficiariesPage } from './pages/beneficiaries/beneficiaries-page.tsx'
-import { NotFoundPage } from './pages/not-found-page.tsx'
 import { OverviewPage } from './pages/overview/overview-page.tsx'
 import { NewPaymentPage } from './pages/payments/new-payment-page.tsx'
 import { PaymentPage } from './pages/payments/payment-page.tsx'
@@ -13,7 +12,8 @@ import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
 import { confirmedPath } from './shell/paths.ts'
 import { SignedIn } from './shell/session.tsx'
 import { Shell } from './shell/shell.tsx'
-import { SkeletonCard } from './ui/page.tsx'
+import { LinkButton } from './ui/button.tsx'
+import { EmptyCard, Page, SkeletonCard } from './ui/page.tsx'
 
 /** A page that is opened seldom is loaded when it is: the script that every page begins with stays small. */
 const later = <Props,>(load: () => Promise<ComponentType<Props>>) => lazy(async () => ({ default: await load() }))
@@ -130,4 +130,12 @@ export const Pages = () => (
       </Route>
     </Switch>
   </Suspense>
+)
+
+export const NotFoundPage = () => (
+  <Page title="Page not found">
+    <EmptyCard icon="search" title="Nothing here" actions={<LinkButton href="/">Go to overview</LinkButton>}>
+      The address may be wrong, or the page may have been removed.
+    </EmptyCard>
+  </Page>
 )

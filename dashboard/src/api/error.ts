@@ -18,7 +18,7 @@ export class ApiError extends PaymentsError {
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 const isFieldProblem = (value: unknown): value is FieldProblem =>
   isRecord(value) && typeof value.path === 'string' && typeof value.message === 'string'
 
@@ -71,3 +71,8 @@ export const adviceFor = (error: unknown): string => {
 export const pageFor = (error: unknown): { path: string; label: string } | undefined => rowOf(error)?.page
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'Something went wrong.')
+
+/** Why a wallet or a passkey signed nothing, for the person at this device: support can do nothing about it. */
+export class DeviceError extends Error {
+  override name = 'DeviceError'
+}

@@ -28,9 +28,6 @@ export const isolateTexts = <Data>(data: Data): Data => {
   return Object.fromEntries(entries)
 }
 
-/** A text of a field that the service does not name. */
-export const isolatedText = (text: string): string => isolated(text)
-
 const marks = /[\u2068\u2069]/g
 
 /** A request without those marks: a form sends back what it was filled with. */

@@ -1,10 +1,17 @@
-import { infiniteQueryOptions, keepPreviousData, type QueryKey, queryOptions } from '@tanstack/react-query'
+import {
+  type InfiniteData,
+  infiniteQueryOptions,
+  keepPreviousData,
+  type QueryKey,
+  queryOptions,
+  type UseInfiniteQueryOptions,
+} from '@tanstack/react-query'
 import { ConnectionError, type ListOptions, Payments, PaymentsError } from '#client'
 import type { Answer, Body, Item, Method, MethodOf, Path, Query, Schemas } from '../../../client/src/route-types.ts'
 import type { eventPermissions } from '../../../src/events/types.ts'
 import { recordCall } from '../lib/recent-calls.ts'
+import { keepStored, readStored } from '../lib/store.ts'
 import { noteServerTime } from '../lib/time.ts'
-import { chosenWorkspace } from './chosen-workspace.ts'
 import { ApiError, unreachable } from './error.ts'
 import { isolateTexts, withoutIsolation } from './isolate.ts'
 import { withProof } from './step-up.ts'
@@ -23,9 +30,9 @@ export type Filters<P extends Readable> = {
   [Name in Exclude<keyof Query<P, Get<P>>, Paging>]?: Query<P, Get<P>>[Name] | undefined
 }
 type Settings = { staleTime?: number; placeholderData?: typeof keepPreviousData }
+export type Listed<Row> = UseInfiniteQueryOptions<PageOf<Row>, Error, InfiniteData<PageOf<Row>>, QueryKey, string | undefined>
 export type PageOf<Row> = { data: Row[]; next_cursor: string | null }
 
-/** One thing, or a list that has one page. */
 const reading = <P extends Readable>(
   queryKey: QueryKey,
   path: P,
@@ -40,7 +47,6 @@ const pages = {
   getNextPageParam: ({ next_cursor: next }: { next_cursor: string | null }): string | undefined => next ?? undefined,
 } as const
 
-/** A list, page by page. */
 const listing = <P extends Readable>(
   queryKey: QueryKey,
   path: P,
@@ -57,7 +63,6 @@ const listing = <P extends Readable>(
     ...settings,
   })
 
-/** The rows of a list as far as it was read. */
 export const rowsOf = <Row>({ data }: { data?: { pages: readonly { data: readonly Row[] }[] } | undefined }): Row[] =>
   data?.pages.flatMap((page) => page.data) ?? []
 
@@ -107,7 +112,8 @@ export const historySummaryQuery = reading(['summary', 'history'], '/v1/accounts
 export type PaymentFilters = Filters<'/v1/payments'>
 export const paymentsQuery = (filters: PaymentFilters, limit = 25) =>
   listing(['payments', filters, limit], '/v1/payments', { ...filters, limit }, steady)
-/** The newest payment of one key or agent. */
+export const recentPayments = 8
+export const recentPaymentsQuery = paymentsQuery({}, recentPayments)
 export const lastPaymentQuery = (grantId: string) =>
   reading(['payments', 'last', grantId], '/v1/payments', { query: { grant_id: grantId, limit: 1 } })
 export const paymentsSummaryQuery = (filters: Filters<'/v1/payments/summary'>, days = 30) => ({
@@ -138,7 +144,6 @@ export const batchLinesQuery = (id: string) => ({
 })
 export const batchPaymentsQuery = (id: string, { status, q }: { status?: PaymentStatus | undefined; q?: string | undefined }) =>
   listing(['payments', 'batch', id, status, q], '/v1/payments', { batch_id: id, status: one(status), q, limit: 50 }, steady)
-/** The sums of a month of the workspace's payments. */
 export const paymentsStatementQuery = (month: string) =>
   reading(['history', 'sums', month], '/v1/workspaces/current/statement', { query: { from: `${month}-01`, limit: 1 } })
 export const statementQuery = (month: string | undefined, own: boolean) =>
@@ -192,7 +197,6 @@ export const topupQuery = (id: string) => byId(['topup', id], '/v1/topups/{id}',
 export const apiKeysQuery = listing(['api-keys'], '/v1/accounts/me/api-keys', {})
 export const grantsQuery = listing(['grants', 'own'], '/v1/accounts/me/grants', { limit: 100 })
 export const grantQuery = (id: string) => byId(['grant', id], '/v1/accounts/me/grants/{id}', id)
-/** What changed about one's own keys and agents. */
 export const grantEventsQuery = listing(['grants', 'events'], '/v1/notifications', { type: ['grant.*'], limit: 100 })
 export type EventFilters = Omit<Filters<'/v1/notifications'>, 'type'> & { about?: keyof typeof eventPermissions | undefined }
 export const eventsQuery = ({ about, ...days }: EventFilters) =>
@@ -217,7 +221,6 @@ export const differencesQuery = listing(['differences'], '/v1/admin/reconciliati
 export const reconciliationsQuery = listing(['reconciliations'], '/v1/admin/reconciliations', { limit: 20 })
 /** Of every account of the service. */
 export const unknownPaymentsQuery = listing(['payments', 'unknown'], '/v1/admin/payments', { status: 'unknown', limit: 50 })
-/** What one comparison found. */
 export const differencesOfQuery = (reconciliation_id: string) =>
   reading(['differences', reconciliation_id], '/v1/admin/reconciliation-differences', {
     query: { reconciliation_id, limit: 100 },
@@ -283,7 +286,6 @@ const by =
     return route.endsWith('/receipt') ? answer : isolateTexts(answer)
   }
 
-/** The routes by method, typed by the API document. */
 export const api = { GET: by('get'), POST: by('post'), PUT: by('put'), PATCH: by('patch'), DELETE: by('delete') }
 
 /** A list of payments in CSV, checked or paid. */
@@ -303,6 +305,15 @@ export type Parameters<Fields> = Omit<Fields, Optional<Fields>> & {
   [Key in Optional<Fields>]?: Exclude<Fields[Key], undefined>
 }
 
-/** The parameters of a query without those that are not set. */
 export const parametersOf = <const Fields extends object>(fields: Fields): Parameters<Fields> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Parameters<Fields>
+
+let chosen = readStored('workspace', 'session')
+
+/** The workspace of this tab. Null: the session's own, where this person worked last. */
+export const chosenWorkspace = (): string | null => chosen
+
+export const chooseWorkspace = (id: string | null): void => {
+  chosen = id
+  keepStored('workspace', id, 'session')
+}

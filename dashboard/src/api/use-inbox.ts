@@ -6,7 +6,6 @@ import { api, inWorkspace, type Schemas, workspacesQuery } from './queries.ts'
 type Approval = Schemas['Approval']
 type View = Pick<Schemas['WorkspaceView'], 'workspace' | 'membership'>
 
-/** An approval and its workspace. */
 export type InboxItem = { approval: Approval; workspace: Schemas['Workspace'] }
 
 const mostPerWorkspace = 100
@@ -49,7 +48,6 @@ export type Inbox = {
 
 const oldest = (times: readonly number[]): number | null => (times.length > 0 ? Math.min(...times) : null)
 
-/** Pending approvals of all the person's workspaces. */
 export const useInbox = (): Inbox => {
   const { account, workspace, membership } = useSession()
   const { data } = useQuery(workspacesQuery)

@@ -206,7 +206,6 @@ export const activityGroups: readonly { value: string; label: string }[] = [
   { value: 'topup.', label: 'Top-ups' },
 ]
 
-/** The pages of things, by what their ids begin with. */
 const places: Readonly<Record<string, string>> = {
   pay: '/payments/',
   pba: '/payments/batches/',
@@ -218,7 +217,6 @@ const places: Readonly<Record<string, string>> = {
   gra: '/agents/',
 }
 
-/** The page of what was acted on. */
 export const activityHref = (subject: { id: string } | null): string | null => {
   const place = subject && places[subject.id.slice(0, 3)]
   return place ? place + subject.id : null

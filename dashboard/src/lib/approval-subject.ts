@@ -12,7 +12,6 @@ export type ApprovalSubject = {
   currency: string
   title: string
   mask: string | null
-  /** What it is for. */
   purpose: string
   note: string | null
   reason: string
@@ -148,7 +147,6 @@ const textOf = (message: string, label: string): string | undefined =>
     .find((line) => line.startsWith(`${label}: `))
     ?.slice(label.length + 2)
 
-/** What a batch's text says about its items. */
 export const readBatchMessage = (message: string): { firsts: string; unusual: string } => ({
   firsts: textOf(message, 'Payees never paid before') ?? '0',
   unusual: textOf(message, 'Amounts far from the last payment') ?? '0',

@@ -28,7 +28,6 @@ const isTyping = (target: EventTarget | null): boolean =>
 
 export const isDialogOpen = (): boolean => document.querySelector('dialog[open]') !== null
 
-/** Each key that is pressed anywhere on the page. */
 export const usePageKey = (onKey: (event: KeyboardEvent) => void): void => {
   const latest = useRef(onKey)
   latest.current = onKey

@@ -85,7 +85,6 @@ export const useFilters = (apart: readonly string[] = []) => {
     get: (name: string) => params.get(name),
     /** `replace`: going back leads to what was before it. */
     set: (name: string, value: string, replace = true) => change((next) => put(next, name, value), replace),
-    /** For a field: what it shows and sets. */
     field: (name: string) => ({
       value: params.get(name) ?? '',
       onChange: (value: string) => change((next) => put(next, name, value)),
@@ -97,7 +96,6 @@ export const useFilters = (apart: readonly string[] = []) => {
     /** From the first day to the last one, as a list is asked for them. */
     days: { created_after: dayStart(params.get('from')), created_before: dayEnd(params.get('to')) },
     any: names.length > 0,
-    count: names.length,
     clear: () =>
       change((next) => {
         for (const name of names) next.delete(name)

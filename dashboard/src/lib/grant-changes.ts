@@ -1,4 +1,5 @@
 import type { Schemas } from '../../../client/src/route-types.ts'
+import { isRecord } from '../api/error.ts'
 import { compareMinor, moneyText } from './words.ts'
 
 type Controls = Schemas['SpendingControls']
@@ -7,8 +8,6 @@ export type GrantState = { label: string; frozen: boolean; spending_controls: Co
 
 /** One change: who made it, where that is known, and what was before and after it. */
 export type GrantChange = { id: string; at: string; by: string | null; before: GrantState | null; after: GrantState | null }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 const isState = (value: unknown): value is GrantState =>
   isRecord(value) && typeof value.label === 'string' && typeof value.frozen === 'boolean' && isRecord(value.spending_controls)

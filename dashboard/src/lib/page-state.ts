@@ -16,3 +16,16 @@ export const isIdentitySimulated = (): boolean => dataset.identity === 'sandbox'
 
 /** The session has ended without a sign-out in this tab. */
 export const sessionEnded = createStore(false)
+
+let expected = false
+
+/** The next page is opened from here, not loaded: its content gets the focus, as after every change of page. */
+export const expectArrival = (): void => {
+  expected = true
+}
+
+export const takeArrival = (): boolean => {
+  const taken = expected
+  expected = false
+  return taken
+}

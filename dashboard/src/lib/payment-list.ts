@@ -12,7 +12,6 @@ export type ListRow = { number: number; cells: string[] }
 /** A list as it is edited here: its name (of its file), its columns, and its rows. Empty rows are left out. */
 export type PaymentList = { name: string; titlesAt: number; columns: ListColumn[]; rows: ListRow[] }
 
-/** A column that the person leaves out. */
 export const leftOut = '-'
 const longestName = 120
 const mostRows = 1_000

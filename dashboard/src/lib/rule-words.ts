@@ -122,7 +122,6 @@ export const policySentence = (
 
 type RuleAnswer = DuplicateAnswer | NewPayeeAnswer | PayeeVerificationAnswer
 
-/** What a rule gives a payment, as a choice in a form and as a fact. */
 export const answerWords: Readonly<Record<RuleAnswer, string>> = {
   off: 'No warning',
   allow: 'Pay without asking',
@@ -139,7 +138,6 @@ export const answerOptions = <Answer extends RuleAnswer>(answers: readonly Answe
 const powerful = true
 const harmless = false
 
-/** What a permission allows, for the consent page and for a new key. */
 const rows: Readonly<Record<Permission, readonly [words: string, powerful: boolean]>> = {
   'account.read': ['See the account, its balance and history', harmless],
   'account.manage': ['Change the account and its sign-in methods', powerful],

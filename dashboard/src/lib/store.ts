@@ -1,23 +1,16 @@
 import { useSyncExternalStore } from 'react'
 
-export type Store<Value> = {
-  get: () => Value
-  set: (value: Value) => void
-  subscribe: (listener: () => void) => () => void
-  isFollowed: () => boolean
-}
-
 /** A value outside of React that components can follow. */
-export const createStore = <Value>(initial: Value): Store<Value> => {
+export const createStore = <Value>(initial: Value) => {
   let value = initial
   const listeners = new Set<() => void>()
   return {
     get: () => value,
-    set: (next) => {
+    set: (next: Value): void => {
       value = next
       for (const listener of listeners) listener()
     },
-    subscribe: (listener) => {
+    subscribe: (listener: () => void) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
@@ -25,7 +18,8 @@ export const createStore = <Value>(initial: Value): Store<Value> => {
   }
 }
 
-export const useStore = <Value>(store: Store<Value>): Value => useSyncExternalStore(store.subscribe, store.get)
+export const useStore = <Value>(store: ReturnType<typeof createStore<Value>>): Value =>
+  useSyncExternalStore(store.subscribe, store.get)
 
 type Kind = 'local' | 'session'
 

@@ -39,7 +39,6 @@ export const encodingsOf = async (file: Blob): Promise<Encoding[]> => {
   return found
 }
 
-/** Hands a file to the browser's downloads. */
 export const saveFile = (name: string, content: Blob): void => {
   const url = URL.createObjectURL(content)
   const link = document.createElement('a')

@@ -67,6 +67,11 @@ export const dayLabel = (date: string): string => dayAndMonth.format(new Date(`$
 export const monthLabel = (month: string): string =>
   (month.slice(0, 4) === localDate(now()).slice(0, 4) ? monthOfYear : monthOfOtherYear).format(new Date(`${month}-01T00:00:00Z`))
 
+export const monthsAfter = (month: string, months: number): string => {
+  const [year = 0, number = 1] = month.split('-').map(Number)
+  return new Date(Date.UTC(year, number - 1 + months, 1)).toISOString().slice(0, 7)
+}
+
 /** A short form: relative while it is near, else a date. The clocks agree to 3 seconds, so that what was just done is never yet to come. */
 export const shortTime = (at: string): string => {
   const time = new Date(at)
@@ -132,7 +137,6 @@ export const noteServerTime = (date: string | null): void => {
 
 export const now = (): number => Date.now() + skewMs
 
-/** The current time, rendered anew every `everyMs`. */
 export const useNow = (everyMs: number): number => {
   const [time, setTime] = useState(now)
   useEffect(() => {

@@ -105,7 +105,6 @@ export const roundMoney = (minor: string): string => {
 
 export const sumMinor = (amounts: readonly string[]): string => amounts.reduce((sum, minor) => sum + BigInt(minor), 0n).toString()
 
-/** What a field says whose text `parseMajor` cannot read. */
 export const unreadableAmount = 'Enter an amount such as 1500 or 1,500.50'
 
 /** What a person typed ("1,500", "1500.5") in minor units, or null when it is no amount. */
@@ -138,4 +137,28 @@ export const share = (used: string, limit: string): number => {
   const total = BigInt(limit)
   if (total === 0n) return 1
   return Math.min(1, Math.max(0, Number((BigInt(used) * 1000n) / total) / 1000))
+}
+
+const browsers: readonly (readonly [pattern: RegExp, name: string])[] = [
+  [/Edg\//, 'Edge'],
+  [/OPR\//, 'Opera'],
+  [/Firefox\//, 'Firefox'],
+  [/Chrom(e|ium)\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+]
+const systems: readonly (readonly [pattern: RegExp, name: string])[] = [
+  [/iPhone|iPad/, 'iOS'],
+  [/Android/, 'Android'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X/, 'macOS'],
+  [/Linux/, 'Linux'],
+]
+
+/** "Chrome on macOS", as the User-Agent says. */
+export const deviceName = (userAgent: string | null): string => {
+  if (!userAgent) return 'Unknown device'
+  const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1]
+  const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1]
+  if (!browser) return userAgent.slice(0, 60)
+  return system ? `${browser} on ${system}` : browser
 }

@@ -1,5 +1,5 @@
+import { DeviceError } from '../api/error.ts'
 import type { Schemas } from '../api/queries.ts'
-import { DeviceError } from '../lib/device-error.ts'
 
 const problems: Readonly<Record<string, string>> = {
   NotAllowedError: 'This device didn’t confirm that it is you, or you cancelled. Nothing was signed.',
@@ -20,7 +20,6 @@ export const hasPasskeys = (): boolean => typeof PublicKeyCredential === 'functi
 // Few visits use a passkey, so the library comes when one is.
 const webauthn = () => import('@simplewebauthn/browser')
 
-/** Asks the device for a new passkey. */
 export const createPasskey = async (options: Schemas['PasskeyOptions']): Promise<Schemas['PasskeyRegistration']> => {
   try {
     const { startRegistration } = await webauthn()

@@ -36,14 +36,10 @@ export const AccountMenu = ({ onHelp, up = false, compact = false }: { onHelp: (
       up={up}
       right={compact}
       button={
-        compact ? (
+        <>
           <span className="avatar">{mark}</span>
-        ) : (
-          <>
-            <span className="avatar">{mark}</span>
-            <span className="grow one-line strong">{name}</span>
-          </>
-        )
+          {!compact && <span className="grow one-line strong">{name}</span>}
+        </>
       }
     >
       {(close) => (

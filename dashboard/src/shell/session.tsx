@@ -2,9 +2,17 @@ import { type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tan
 import { createContext, type ReactNode, use, useEffect } from 'react'
 import { Redirect, useLocation } from 'wouter'
 import { effectivePermissions, type Permission } from '../../../src/auth/permissions.ts'
-import { chooseWorkspace, chosenWorkspace } from '../api/chosen-workspace.ts'
 import { hasCode, isSignedOut } from '../api/error.ts'
-import { accountQuery, api, inWorkspace, type Schemas, workspaceQuery, workspacesQuery } from '../api/queries.ts'
+import {
+  accountQuery,
+  api,
+  chooseWorkspace,
+  chosenWorkspace,
+  inWorkspace,
+  type Schemas,
+  workspaceQuery,
+  workspacesQuery,
+} from '../api/queries.ts'
 import { notifyChoices } from '../lib/choices.ts'
 import { forgetDrafts } from '../lib/drafts.ts'
 import { hasNoSession, sessionEnded } from '../lib/page-state.ts'
@@ -34,7 +42,6 @@ export const useSession = (): Session => {
   return session
 }
 
-/** The permissions of a membership. */
 export const permissionsOf = ({ status, role }: Schemas['WorkspaceView']['membership']): ReadonlySet<Permission> =>
   effectivePermissions(status === 'active' ? role : null, null)
 
@@ -129,7 +136,6 @@ export const useSwitchWorkspace = (): ((id: string, to?: string) => void) => {
   }
 }
 
-/** Opens a page of a workspace, which need not be this tab's. */
 export const useOpenIn = (): ((workspaceId: string, path: string) => void) => {
   const { workspace } = useSession()
   const switchTo = useSwitchWorkspace()

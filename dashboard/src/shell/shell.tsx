@@ -4,18 +4,18 @@ import { Link, useLocation } from 'wouter'
 import { type Schemas, workspacesQuery } from '../api/queries.ts'
 import { isForMe, useInbox } from '../api/use-inbox.ts'
 import { subjectWords } from '../lib/approval-subject.ts'
-import { takeArrival } from '../lib/arrival.ts'
 import { notifyChoices, usePageKey, useShortcuts } from '../lib/choices.ts'
+import { takeArrival } from '../lib/page-state.ts'
 import { useStore } from '../lib/store.ts'
 import { waitingCount } from '../lib/title.ts'
 import type { LiveEvent } from '../live/connection.ts'
 import { connection, Live } from '../live/live.tsx'
 import { Palette } from '../palette/palette.tsx'
 import { Icon } from '../ui/button.tsx'
+import { Dialog } from '../ui/form.tsx'
 import { TextNotice } from '../ui/page.tsx'
 import { announce } from '../ui/toast.tsx'
 import { AccountMenu, WorkspaceMenu } from './account-menu.tsx'
-import { BottomBar } from './bottom-bar.tsx'
 import { isCurrent, type NavItem, SecondWay, useNav } from './nav-items.tsx'
 import { PushOffer } from './push-offer.tsx'
 import { permissionsOf, useOpenIn, useSession } from './session.tsx'
@@ -89,7 +89,7 @@ export const Shell = ({ children }: { children: ReactNode }) => {
         Skip to content
       </a>
       <Attention waiting={waiting} />
-      <aside className="sidebar">
+      <aside className="sidebar no-print">
         <WorkspaceMenu />
         <button type="button" className="search-button" onClick={search}>
           <Icon name="search" size={16} />
@@ -111,7 +111,7 @@ export const Shell = ({ children }: { children: ReactNode }) => {
           <AccountMenu onHelp={help} up />
         </div>
       </aside>
-      <header className="topbar">
+      <header className="topbar no-print">
         <WorkspaceMenu />
         <SandboxBadge />
         <AccountMenu onHelp={help} compact />
@@ -211,4 +211,79 @@ const Attention = ({ waiting }: { waiting: number }) => {
       announce(`${subject} needs your approval`, 'info', { label: 'Review', run: open })
   }
   return <Live accountId={account.id} onEvent={onEvent} />
+}
+
+const pay: NavItem = { href: '/payments/new', label: 'Pay', icon: 'plus', keys: 'n' }
+
+/** "Pay" has an entry of its own: while it is current, "Payments" is not. */
+const isCurrentTab = ({ href }: NavItem, location: string): boolean =>
+  isCurrent(href, location) && !(href === '/payments' && location === pay.href)
+
+/** The navigation of a phone: the most used pages, and a menu with the rest. */
+export const BottomBar = ({ waiting, onSearch }: { waiting: number; onSearch: () => void }) => {
+  const { can } = useSession()
+  const [location] = useLocation()
+  const [open, setOpen] = useState(false)
+  const { all } = useNav()
+  const byHref = (href: string): NavItem[] => all.filter((item) => item.href === href)
+  const tabs = [
+    ...byHref('/'),
+    ...byHref('/payments'),
+    ...(can('payment.create') ? [pay] : byHref('/beneficiaries')),
+    ...byHref('/approvals'),
+  ]
+  const further = all.filter((item) => !tabs.includes(item))
+  const elsewhere = further.some(({ href }) => isCurrent(href, location))
+  return (
+    <>
+      <nav className="bottombar no-print" aria-label="Main">
+        {tabs.map((item) => (
+          <Link key={item.href} href={item.href} className="tab" aria-current={isCurrentTab(item, location) ? 'page' : undefined}>
+            <Icon name={item.icon} size={20} />
+            {item.label}
+            {item.href === '/approvals' && waiting > 0 && <span className="nav-count">{waiting}</span>}
+          </Link>
+        ))}
+        <button type="button" className="tab" aria-current={elsewhere ? 'page' : undefined} onClick={() => setOpen(true)}>
+          <Icon name="more" size={20} />
+          More
+        </button>
+      </nav>
+      {open && (
+        <Dialog title="More" onClose={() => setOpen(false)}>
+          <ul>
+            <li>
+              <button
+                type="button"
+                className="nav-link"
+                onClick={() => {
+                  setOpen(false)
+                  onSearch()
+                }}
+              >
+                <Icon name="search" />
+                Search
+              </button>
+            </li>
+            {further.map((item) => (
+              <li key={item.href}>
+                <Link
+                  href={item.href}
+                  className="nav-link"
+                  aria-current={isCurrent(item.href, location) ? 'page' : undefined}
+                  onClick={() => setOpen(false)}
+                >
+                  <Icon name={item.icon} />
+                  {item.label}
+                </Link>
+              </li>
+            ))}
+            <li>
+              <SecondWay onFollow={() => setOpen(false)} />
+            </li>
+          </ul>
+        </Dialog>
+      )}
+    </>
+  )
 }

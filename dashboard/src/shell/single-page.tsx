@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
-import { cx } from '../lib/class-names.ts'
 import { isMoneySimulated } from '../lib/page-state.ts'
+import { useTitle } from '../lib/title.ts'
+import { cx } from '../ui/button.tsx'
 
 export const Brand = () => (
   <span className="brand">
@@ -10,20 +11,24 @@ export const Brand = () => (
   </span>
 )
 
-/** A page with one thing to do. */
-export const SinglePage = ({ children, wide = false, aside }: { children: ReactNode; wide?: boolean; aside?: ReactNode }) => (
-  <main className="single">
-    <div className={cx('single-inner stack', wide && 'single-wide')}>
-      <div className="row row-between">
-        <Brand />
-        {aside}
+type Props = { title: string; children: ReactNode; wide?: boolean; aside?: ReactNode }
+
+export const SinglePage = ({ title, children, wide = false, aside }: Props) => {
+  useTitle(title)
+  return (
+    <main className="single">
+      <div className={cx('single-inner stack', wide && 'single-wide')}>
+        <div className="row row-between">
+          <Brand />
+          {aside}
+        </div>
+        <div className="card">
+          <div className="card-body">{children}</div>
+        </div>
       </div>
-      <div className="card">
-        <div className="card-body">{children}</div>
-      </div>
-    </div>
-  </main>
-)
+    </main>
+  )
+}
 
 /** On every page where no real money moves. */
 export const SandboxBadge = () =>

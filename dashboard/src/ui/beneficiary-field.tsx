@@ -8,7 +8,6 @@ type Props = {
   beneficiaries: Beneficiaries
   value: string
   onChange: (id: string) => void
-  /** What stands for no choice. */
   none: string
   label?: string
   hint?: string | undefined
@@ -83,7 +82,6 @@ export const BeneficiariesField = ({ beneficiaries, ...field }: ManyProps & { be
   />
 )
 
-/** A payment method, or a type of the workspace's own. */
 export const PaymentTypesField = (field: ManyProps) => (
   <PickMany label="Only these payment types" placeholder="Choose or type" free options={railOptions} {...field} />
 )

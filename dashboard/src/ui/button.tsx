@@ -1,6 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
-import { cx } from '../lib/class-names.ts'
 
 export type ButtonVariant = 'primary' | 'secondary' | 'quiet' | 'danger' | 'red'
 
@@ -67,6 +66,14 @@ export const LinkButton = ({ href, children, icon, ...look }: Look & { href: str
 
 type WayProps = Pick<ButtonProps, 'children' | 'mark' | 'disabled'> & { onClick: () => void; busy?: boolean }
 
+type FoldProps = { open: boolean; onChange: (open: boolean) => void; words: readonly [folded: string, open: string] }
+
+export const FoldButton = ({ open, onChange, words }: FoldProps) => (
+  <Button size="small" variant="quiet" expanded={open} onClick={() => onChange(!open)}>
+    {words[open ? 1 : 0]}
+  </Button>
+)
+
 /** One of several ways to go on: its mark first, all of them in line. */
 export const WayButton = ({ mark, disabled = false, busy = false, onClick, children }: WayProps) => (
   <button
@@ -84,17 +91,14 @@ export const WayButton = ({ mark, disabled = false, busy = false, onClick, child
   </button>
 )
 
-/** One of a few that is on or off. */
 export const ToggleChip = ({ on, onClick, children }: { on: boolean; onClick: () => void; children: string }) => (
   <button type="button" className="chip chip-button" aria-pressed={on} onClick={onClick}>
     {children}
   </button>
 )
 
-/** What a form is for. */
 export const Submit = (look: Omit<ButtonProps, 'type' | 'variant'>) => <Button type="submit" variant="primary" {...look} />
 
-/** To what creates something: a page's main act. */
 export const NewLink = ({ href, children }: { href: string; children: ReactNode }) => (
   <LinkButton href={href} variant="primary" icon="plus">
     {children}
@@ -120,7 +124,6 @@ const useCopy = (value: string): [copied: boolean, copy: () => void] => {
   return [copied, copy]
 }
 
-/** An id or address that is copied by a click. */
 export const CopyText = ({ value, text = value, label }: { value: string; text?: string; label: string }) => {
   const [copied, copy] = useCopy(value)
   return (
@@ -147,7 +150,6 @@ export const CopyButton = ({ value, children = 'Copy' }: { value: string; childr
   )
 }
 
-/** A secret that is shown once, so it must be easy to copy. */
 export const Secret = ({ value, label }: { value: string; label: string }) => (
   <div className="row secret">
     <code>
@@ -236,3 +238,5 @@ export const Icon = ({ name, size = 18 }: { name: IconName; size?: number }) => 
     <path d={paths[name]} />
   </svg>
 )
+
+export const cx = (...names: (string | false | null | undefined)[]): string => names.filter(Boolean).join(' ')

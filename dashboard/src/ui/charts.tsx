@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { cx } from '../lib/class-names.ts'
 import { dayLabel } from '../lib/time.ts'
 import { listWords, moneyText, roundMoney, share, shortMoney } from '../lib/words.ts'
+import { cx } from './button.tsx'
 import { Table } from './listing.tsx'
 
 export type DayBar = { date: string; up: string; mark?: string }
@@ -150,7 +150,6 @@ export const BalanceLine = ({ total, days, currency }: { total: string; days: re
 
 export type MeterProps = { used: string; limit: string; currency: string; label: string }
 
-/** What a screen reader says of how much of a limit is used. */
 export const meterRole = ({ used, limit, currency, label }: MeterProps) =>
   ({
     role: 'meter',
@@ -161,7 +160,6 @@ export const meterRole = ({ used, limit, currency, label }: MeterProps) =>
     'aria-valuetext': `${moneyText(used, currency)} of ${moneyText(limit, currency)}`,
   }) as const
 
-/** How much of a limit is used. */
 export const Meter = (props: MeterProps) => {
   const part = share(props.used, props.limit)
   return (
@@ -193,7 +191,6 @@ export const Arc = ({ part, size, line }: { part: number; size: number; line: nu
 
 const toneOf = (part: number) => (part >= 1 ? 'tone-bad' : part >= 0.8 && 'tone-warn')
 
-/** How much of a limit is used, as a ring. */
 export const Ring = (props: MeterProps) => {
   const part = share(props.used, props.limit)
   return (

@@ -1,7 +1,6 @@
 import { type ComponentProps, type ReactNode, useId } from 'react'
-import { cx } from '../lib/class-names.ts'
 import { groupDigits } from '../lib/words.ts'
-import { Icon } from './button.tsx'
+import { cx, Icon } from './button.tsx'
 import { fieldError } from './page.tsx'
 
 type FieldProps = { label: ReactNode; hint?: ReactNode; error?: string | undefined; optional?: boolean | undefined }
@@ -214,7 +213,6 @@ type ChoiceProps<Value extends string> = {
   error?: string | undefined
 }
 
-/** One of a few that stand side by side. */
 export const Segments = <Value extends string>({ label, value, onChange, choices }: ChoiceProps<Value>) => (
   <fieldset className="stack-s">
     <legend className="field-label">{label}</legend>

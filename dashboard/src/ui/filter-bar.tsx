@@ -1,10 +1,13 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
-import { cx } from '../lib/class-names.ts'
+import { reach, toApiError } from '../api/error.ts'
+import { chosenWorkspace } from '../api/queries.ts'
 import type { useFilters } from '../lib/drafts.ts'
+import { saveFile } from '../lib/text-file.ts'
 import { pageZone, zoneWords } from '../lib/time.ts'
-import { Button, Icon } from './button.tsx'
+import { Button, cx, Icon } from './button.tsx'
 import { TextField } from './field.tsx'
-import { useDismiss } from './use-dismiss.ts'
+import { useChange } from './form.tsx'
+import { useDismiss } from './menu.tsx'
 
 type Filters = Pick<ReturnType<typeof useFilters>, 'any' | 'clear' | 'field'>
 
@@ -71,5 +74,29 @@ export const FilterChip = ({ label, value, children }: Props) => {
         {open && children}
       </div>
     </div>
+  )
+}
+
+type CsvProps = { path: string; query: Readonly<Record<string, unknown>>; name: string }
+
+const download = async (path: string, query: CsvProps['query']): Promise<Blob> => {
+  const params = new URLSearchParams(Object.entries(query).flatMap(([key, value]) => (value ? [[key, String(value)]] : [])))
+  const headers = { accept: 'text/csv', ...(chosenWorkspace() && { 'Workspace-Id': chosenWorkspace() ?? '' }) }
+  const response = await reach(`${path}?${params}`, { headers })
+  if (!response.ok)
+    throw toApiError(response.status, await response.json().catch(() => null), response.headers.get('x-request-id'))
+  return response.blob()
+}
+
+/** Everything that the filters match, not only the pages that are shown. */
+export const CsvButton = ({ path, query, name }: CsvProps) => {
+  const save = useChange(() => download(path, query), {
+    onDone: (file) => saveFile(`${name}.csv`, file),
+    announcesFailure: true,
+  })
+  return (
+    <Button icon="download" busy={save.isPending} onClick={() => save.mutate()}>
+      Export CSV
+    </Button>
   )
 }

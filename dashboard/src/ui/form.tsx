@@ -1,9 +1,7 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { adviceFor, messageOf } from '../api/error.ts'
-import { cx } from '../lib/class-names.ts'
-import { useIdempotencyKey } from '../lib/idempotency.ts'
-import { Button, IconButton, Submit } from './button.tsx'
+import { Button, cx, IconButton, Submit } from './button.tsx'
 import { Card, Failure } from './page.tsx'
 import { announce } from './toast.tsx'
 
@@ -47,7 +45,6 @@ export const Form = ({ className, ready = true, busy, onSubmit, children }: Form
 
 type FormCardProps = Pick<FormProps, 'ready' | 'className' | 'children'> & {
   title?: string
-  /** What the button says. */
   action: ReactNode
   making: Making
   large?: boolean
@@ -74,11 +71,9 @@ export const FormCard = ({ title, action, making, ready = true, large = false, c
 export type Making = { isPending: boolean; error: unknown; mutate: () => void }
 
 type Settings<Result, Input> = {
-  /** What is announced once the change is made. */
   announcement?: string | ((result: Result) => string)
   /** The queries to read again, by the first part of their keys: after a failure too, as a part of the change may have been made. */
   outdates?: readonly string[] | undefined
-  /** The query that the result answers. */
   keeps?: ((result: Result) => { queryKey: QueryKey }) | undefined
   onDone?: (result: Result, input: Input) => void
   /** Where the page has no place for a failure, it is announced. */
@@ -188,7 +183,6 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
 }
 
 type FormDialogProps = Pick<DialogProps, 'title' | 'onClose' | 'children' | 'wide' | 'ready'> & {
-  /** What the button says. */
   action: string
   making: Making
   /** It takes something away. */
@@ -225,7 +219,6 @@ type OpenerProps = Omit<ComponentProps<typeof Button>, 'onClick'> & {
   asIcon?: boolean
 }
 
-/** A button that opens a dialog. */
 export const DialogButton = ({ dialog, offered = true, asIcon = false, ...button }: OpenerProps) => {
   const [open, setOpen] = useState(false)
   const { icon, label } = button
@@ -281,7 +274,22 @@ export const Confirm = <Result,>({
 
 type ButtonProps<Result> = Omit<ConfirmProps<Result>, 'onClose'> & { button: Omit<ComponentProps<typeof DialogButton>, 'dialog'> }
 
-/** A button whose change is confirmed first. */
 export const ConfirmButton = <Result,>({ button, ...confirm }: ButtonProps<Result>) => (
   <DialogButton {...button} dialog={(close) => <Confirm {...confirm} onClose={close} />} />
 )
+
+const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+
+/**
+ * A body with a key per form and content: a second click or a retry after a lost answer repeats the first request, a corrected form is a
+ * new one. `of`: what the key is for, where the body does not say it.
+ */
+export const useIdempotencyKey = () => {
+  const last = useRef<{ content: string; key: string } | null>(null)
+  return <Body,>(body: Body, of: unknown = body) => {
+    const content = JSON.stringify(of)
+    if (last.current?.content !== content) last.current = { content, key: randomKey() }
+    return { body, headers: { 'Idempotency-Key': last.current.key } }
+  }
+}

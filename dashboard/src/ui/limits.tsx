@@ -93,7 +93,6 @@ type FieldsProps = {
   amounts?: boolean
 }
 
-/** The limits of a key or an agent as fields. */
 export const ControlsFields = ({ draft, onChange, currency, error, beneficiaries, requested, amounts = true }: FieldsProps) => {
   const set = (change: Partial<ControlsDraft>) => onChange({ ...draft, ...change })
   const at = fieldsOf(draft, set, error, 'spending_controls.')

@@ -1,9 +1,8 @@
-import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query'
+import { type UseInfiniteQueryResult, type UseQueryResult, useInfiniteQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
-import { type PageOf, rowsOf } from '../api/queries.ts'
-import { cx } from '../lib/class-names.ts'
-import { Button, Icon, type IconName } from './button.tsx'
+import { type Listed, rowsOf } from '../api/queries.ts'
+import { Button, cx, FoldButton, Icon, type IconName } from './button.tsx'
 import { Card, type CardProps, Failure, SkeletonCard, SkeletonRows, Time, type Tone } from './page.tsx'
 
 type ItemProps = {
@@ -52,14 +51,10 @@ export const Item = ({ icon, tone, mark, time, title, note, more, href, onOpen, 
   )
 }
 
+type LoadingProps = { query: UseQueryResult<unknown> | UseInfiniteQueryResult<unknown>; rows?: number }
+
 /** That something is being read, or why it could not be. */
-export const Loading = ({
-  query,
-  rows = 3,
-}: {
-  query: UseQueryResult<unknown> | UseInfiniteQueryResult<unknown>
-  rows?: number
-}) =>
+export const Loading = ({ query, rows = 3 }: LoadingProps) =>
   query.isPending ? (
     <SkeletonCard rows={rows} />
   ) : (
@@ -67,11 +62,7 @@ export const Loading = ({
   )
 
 /** What is shown of a paged list below its rows, where it has more. */
-export const More = ({
-  query,
-}: {
-  query: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'>
-}) =>
+export const More = ({ query }: { query: UseInfiniteQueryResult<unknown> }) =>
   query.hasNextPage && (
     <div className="row row-end card-footer no-print">
       <Button variant="quiet" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
@@ -81,7 +72,7 @@ export const More = ({
   )
 
 type ListingProps<Item> = {
-  query: UseInfiniteQueryResult<InfiniteData<PageOf<Item>>>
+  query: Listed<Item>
   empty: ReactNode
   rows?: number | undefined
   /** Show the first page only, without a button for more. */
@@ -96,14 +87,9 @@ export const LiveRows = ({ children }: { children: ReactNode }) => {
   return <div className={live ? 'live-rows' : undefined}>{children}</div>
 }
 
-/** Items, each in its row. */
-export const Rows = <Item extends { id: string | number }>({
-  items,
-  children,
-}: {
-  items: readonly Item[]
-  children: (item: Item) => ReactNode
-}) => (
+type RowsProps<Item> = { items: readonly Item[]; children: (item: Item) => ReactNode }
+
+export const Rows = <Item extends { id: string | number }>({ items, children }: RowsProps<Item>) => (
   <ul className="rows">
     {items.map((item) => (
       <li key={item.id}>{children(item)}</li>
@@ -112,27 +98,18 @@ export const Rows = <Item extends { id: string | number }>({
 )
 
 /** Of a list the items that are still of use, and on a press those that have ended. */
-export const Current = <Row extends { id: string; status: string }>({
-  items,
-  none,
-  children,
-}: {
-  items: readonly Row[]
-  none: string
-  children: (item: Row) => ReactNode
-}) => {
+export const Current = <Row extends { id: string; status: string }>({ none, ...rows }: RowsProps<Row> & { none: string }) => {
+  const { items } = rows
   const [whole, setWhole] = useState(false)
   const current = items.filter(({ status }) => status === 'active' || status === 'pending')
   const ended = items.length - current.length
   return (
     <>
-      <Rows items={whole ? items : current}>{children}</Rows>
+      <Rows {...rows} items={whole ? items : current} />
       {current.length === 0 && !whole && <p className="card-body quiet">{none}</p>}
       {ended > 0 && (
         <div className="row row-end card-footer">
-          <Button size="small" variant="quiet" expanded={whole} onClick={() => setWhole(!whole)}>
-            {whole ? 'Without those that have ended' : `${ended} ended`}
-          </Button>
+          <FoldButton open={whole} onChange={setWhole} words={[`${ended} ended`, 'Without those that have ended']} />
         </div>
       )}
     </>
@@ -150,7 +127,8 @@ export const Listing = <Item,>({ query, empty, rows, whole, children, ...card }:
   )
 }
 
-const States = <Item,>({ query, empty, rows = 5, whole = false, children }: ListingProps<Item>) => {
+const States = <Item,>({ query: asked, empty, rows = 5, whole = false, children }: ListingProps<Item>) => {
+  const query = useInfiniteQuery(asked)
   if (query.isPending) return <SkeletonRows rows={rows} />
   const failure = query.isError && (
     <div className="card-body">
@@ -170,7 +148,6 @@ const States = <Item,>({ query, empty, rows = 5, whole = false, children }: List
   )
 }
 
-/** A paged list of rows. */
 export const List = <Item extends { id: string }>({
   children,
   ...listing
@@ -259,4 +236,34 @@ export const SelectionBar = ({ selection, words, apart = false, children }: BarP
     </label>
     {selection.chosen.length > 0 && <div className="row row-tight">{children}</div>}
   </div>
+)
+
+export type Step = {
+  key: string
+  tone: 'good' | 'warn' | 'bad' | 'now' | 'later'
+  icon: IconName
+  title: ReactNode
+  note?: ReactNode
+  /** Beside the title: when it was, or what can be done about it. */
+  side?: ReactNode
+  below?: ReactNode
+}
+
+/** What happened, one after the other. What is still to come has an empty mark. */
+export const Steps = ({ steps, label }: { steps: readonly Step[]; label: string }) => (
+  <ol className="timeline" aria-label={label}>
+    {steps.map(({ key, tone, icon, title, note, side, below }) => (
+      <li key={key}>
+        <span className={`timeline-mark tone-${tone}`}>{tone !== 'later' && <Icon name={icon} size={14} />}</span>
+        <div>
+          <div className="row row-between row-tight">
+            <span>{title}</span>
+            {side && <span className="faint small">{side}</span>}
+          </div>
+          {note && <p className="quiet small">{note}</p>}
+          {below && <p className="faint small">{below}</p>}
+        </div>
+      </li>
+    ))}
+  </ol>
 )

@@ -1,13 +1,11 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { ApiError, adviceFor, messageOf, pageFor } from '../api/error.ts'
-import { cx } from '../lib/class-names.ts'
-import { DeviceError } from '../lib/device-error.ts'
+import { ApiError, adviceFor, DeviceError, messageOf, pageFor } from '../api/error.ts'
 import { plainWords } from '../lib/field-words.ts'
 import { fullTime, remainingText, shortTime, useNow } from '../lib/time.ts'
 import { useTitle } from '../lib/title.ts'
 import { capitalized, majorText, type PaymentStatus, statusText } from '../lib/words.ts'
-import { Button, CopyText, Icon, type IconName } from './button.tsx'
+import { Button, CopyText, cx, Icon, type IconName } from './button.tsx'
 
 type PageHeaderProps = {
   title: string
@@ -37,16 +35,26 @@ export const PageHeader = ({ title, lead, actions, back, hidden = false }: PageH
   )
 }
 
-/** A link where there is a page to lead to. */
 export const MaybeLink = ({ href, children }: { href: string | null; children: ReactNode }) =>
   href ? <Link href={href}>{children}</Link> : children
 
-/** A page below its header. */
 export const Page = ({ children, ...header }: PageHeaderProps & { children: ReactNode }) => (
   <div className="stack">
     <PageHeader {...header} />
     {children}
   </div>
+)
+
+type Tab = { href: string; label: string; current: boolean }
+
+export const Tabs = ({ label, tabs }: { label: string; tabs: readonly Tab[] }) => (
+  <nav className="tabs" aria-label={label}>
+    {tabs.map((tab) => (
+      <Link key={tab.href} href={tab.href} aria-current={tab.current ? 'page' : undefined}>
+        {tab.label}
+      </Link>
+    ))}
+  </nav>
 )
 
 export type CardProps = {
@@ -92,7 +100,6 @@ export const Notice = ({ tone = 'plain', title, children, live = false }: Notice
   </div>
 )
 
-/** A notice that is one sentence or two. */
 export const TextNotice = ({ children, ...notice }: NoticeProps) => (
   <Notice {...notice}>
     <p className="quiet">{children}</p>
@@ -254,9 +261,7 @@ export const Badge = ({ tone = 'plain', dot = true, children }: { tone?: Tone; d
 
 type TimeProps = {
   at: string | null | undefined
-  /** What is said before it. */
   before?: string
-  /** What is said where there is none. */
   none?: string
 }
 

@@ -12,7 +12,6 @@ const toasts = createStore<readonly Toast[]>([])
 
 const dismiss = (id: number) => toasts.set(toasts.get().filter((toast) => toast.id !== id))
 
-/** A message over the page for a few seconds. `action`: a button in it. */
 export const announce = (text: string, tone: Tone = 'good', action: Action | null = null): void => {
   counter += 1
   toasts.set([...toasts.get().slice(-2), { id: counter, text, tone, action }])

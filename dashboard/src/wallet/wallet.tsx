@@ -1,6 +1,5 @@
 import { type ReactNode, useState } from 'react'
-import { hasCode, isTextChanged } from '../api/error.ts'
-import { DeviceError } from '../lib/device-error.ts'
+import { DeviceError, hasCode, isRecord, isTextChanged } from '../api/error.ts'
 import { createStore, useStore } from '../lib/store.ts'
 import { shortAddress } from '../lib/words.ts'
 import { Button, CopyButton, Icon, WayButton } from '../ui/button.tsx'
@@ -55,7 +54,6 @@ export const signText = async ({ provider }: Wallet, address: string, text: stri
   return signature
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 const isProvider = (value: unknown): value is Provider => isRecord(value) && typeof value.request === 'function'
 
 const readAnnouncement = (detail: unknown): Wallet | null => {

@@ -24,7 +24,6 @@ export const outdatedByEnd = [
   'inbox',
 ]
 
-/** The query of a request that ends a session or a sign-in method. */
 export const endQuery = (everything: boolean) => (everything ? { end: 'everything' as const } : {})
 
 /** Asked before, because what is gone can no longer be asked what began with it. */
@@ -92,7 +91,6 @@ const Things = ({ things, ended }: { things: readonly Thing[]; ended: boolean })
   </Rows>
 )
 
-/** The most of each kind that an answer lists. */
 const mostListed = 100
 
 const Footnotes = ({ began, things }: { began: NonNullable<BeganHere>; things: readonly Thing[] }) => (

@@ -70,7 +70,6 @@ const IdentityCard = ({ identity, last, onUnlinked }: CardProps) => (
   </Item>
 )
 
-/** The sign-in methods, and the buttons that add another. */
 export const Identities = () => {
   const { account } = useSession()
   const began = useBegan()

@@ -1,8 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { api, everyPage, parametersOf, type Schemas, sessionsQuery } from '../../api/queries.ts'
-import { deviceName } from '../../lib/device-name.ts'
-import { countWords, statusText } from '../../lib/words.ts'
+import { countWords, deviceName, statusText } from '../../lib/words.ts'
 import { useSignOut } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm, DialogButton } from '../../ui/form.tsx'
@@ -73,7 +71,7 @@ export const Sessions = () => {
   const began = useBegan()
   return (
     <Card title="Sessions" note="Browsers you are signed in with." actions={<SignOutElsewhere onEnded={began.show} />} flush>
-      <Listing query={useInfiniteQuery(sessionsQuery)} rows={2} empty={<Empty icon="screen" title="No sessions" />}>
+      <Listing query={sessionsQuery} rows={2} empty={<Empty icon="screen" title="No sessions" />}>
         {(sessions) => (
           <Current items={sessions} none="No session is active">
             {(session) => <SessionRow session={session} onEnded={began.show} />}
@@ -139,7 +137,6 @@ const endEach = async (ids: readonly string[], everything: boolean): Promise<Beg
 type Props = {
   title: string
   action: string
-  /** Which sessions, by id. */
   find: () => Promise<string[]>
   onEnded: Began['show']
   onClose: () => void

@@ -57,7 +57,6 @@ export const AgentCard = ({ agent, ownerId, lastAct, refusedWords }: Props) => {
   )
 }
 
-/** What an agent did last, in words, and when. */
 export type LastAct = { words: string; at: string }
 
 const ofPayment = ({ status, amount_minor: amount, currency, beneficiary, created_at: at }: Schemas['Payment']): LastAct => {
@@ -70,7 +69,6 @@ const ofRefusal = ({ amount_minor: amount, currency, beneficiary, created_at: at
   words: `Was refused ${shortMoney(amount, currency)} ${beneficiary ? `to ${beneficiary.display_name}` : 'in a list'}`,
 })
 
-/** Of two lists, newest first. */
 export const lastActOf = (
   grantId: string,
   payments: readonly Schemas['Payment'][],

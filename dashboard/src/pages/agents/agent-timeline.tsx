@@ -18,8 +18,8 @@ import { changesInAudit, changesInEvents, changeWords, type GrantChange } from '
 import { capitalized, listWords, moneyText, sumMinor } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
+import { type Step, Steps } from '../../ui/listing.tsx'
 import { Badge, Card, ExactTime, Failure, SkeletonRows, StatusBadge } from '../../ui/page.tsx'
-import { type Step, Steps } from '../../ui/steps.tsx'
 import { Raise } from '../payments/refused-page.tsx'
 
 /** A list that is read page by page, as the timeline's part of it. */

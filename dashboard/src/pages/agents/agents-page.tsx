@@ -2,11 +2,10 @@ import { useInfiniteQuery, useQueries } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { api, lastPaymentQuery, paymentsQuery, refusalsQuery, rowsOf } from '../../api/queries.ts'
-import { cx } from '../../lib/class-names.ts'
 import { now } from '../../lib/time.ts'
 import { countWords } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { CodeBlock, Icon, NewLink, ToggleChip } from '../../ui/button.tsx'
+import { CodeBlock, cx, Icon, NewLink, ToggleChip } from '../../ui/button.tsx'
 import { ConfirmButton } from '../../ui/form.tsx'
 import { Card, EmptyCard, Failure, Page, SkeletonCard } from '../../ui/page.tsx'
 import { AgentCard, type LastAct, lastActOf } from './agent-card.tsx'
@@ -156,7 +155,6 @@ const ways = (origin: string): readonly Way[] => [
   },
 ]
 
-/** Whether something was connected while this page is open. */
 const useArrival = (): string | null => {
   const { own, isPending } = useWorkspaceAgents()
   const known = useRef<Set<string> | null>(null)

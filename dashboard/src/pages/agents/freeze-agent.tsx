@@ -21,7 +21,6 @@ const useIsFrozen = ({ account_id: owner, grant_id: id }: Pick<By, 'account_id' 
 export const FrozenBadge = ({ by }: { by: Pick<By, 'account_id' | 'grant_id'> }) =>
   useIsFrozen(by) && <Badge tone="info">Frozen</Badge>
 
-/** What a freeze makes out of date. */
 export const freezeOutdates = ['grants', 'grant', 'api-keys', 'audit'] as const
 
 /** One's own agent; or as an owner or administrator any of the workspace. */
@@ -100,3 +99,28 @@ export const useWorkspaceAgents = (all = false) => {
     manages,
   }
 }
+
+export type LimitUse = { key: string; name: string; period: string; used: string; limit: string; href: string }
+
+type Limited = { daily_limit_minor?: string | null | undefined; monthly_limit_minor?: string | null | undefined }
+
+const uses = (
+  key: string,
+  name: string,
+  href: string,
+  limits: Limited,
+  usage: { today_minor: string; month_minor: string },
+): LimitUse[] => [
+  ...(limits.daily_limit_minor
+    ? [{ key: `${key} day`, name, period: 'today', used: usage.today_minor, limit: limits.daily_limit_minor, href }]
+    : []),
+  ...(limits.monthly_limit_minor
+    ? [{ key: `${key} month`, name, period: 'this month', used: usage.month_minor, limit: limits.monthly_limit_minor, href }]
+    : []),
+]
+
+export const ofPolicy = (policy: Schemas['SpendingPolicy']): LimitUse[] =>
+  policy.usage ? uses(policy.id, policy.name, `/policies/${policy.id}`, policy, policy.usage) : []
+
+export const ofGrant = (grant: Schemas['Grant'], href: string): LimitUse[] =>
+  grant.revoked_at === null ? uses(grant.id, grant.label, href, grant.spending_controls, grant.usage) : []

@@ -53,14 +53,9 @@ const ForAll = ({ ids, verb, done, count, harmless = false, change, label, ...co
   )
 }
 
-/** For beneficiaries that one key or agent created or renamed. */
-export const MadeBeneficiariesActs = ({
-  made,
-  label = 'A key or an agent',
-}: {
-  made: readonly Beneficiary[]
-  label?: string
-}) => {
+type ActsProps = { made: readonly Beneficiary[]; label?: string }
+
+export const MadeBeneficiariesActs = ({ made, label = 'A key or an agent' }: ActsProps) => {
   const proposed = made.filter(({ confirmation }) => confirmation === 'proposed')
   const shared = { count: beneficiaryCount, outdates: ['beneficiaries', 'beneficiary'] }
   return (

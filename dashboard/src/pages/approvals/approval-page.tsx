@@ -145,7 +145,6 @@ const stillNeeded = ({ approvals_given: given, required_approvals: required, ...
     ...(approval.separation_of_duties ? ['not by the requester'] : []),
   ].join(', ')
 
-/** Everything else about it. */
 const ApprovalDetails = ({ approval, people }: Props) => {
   const { workspace, account } = useSession()
   const { payment, batch, context } = approval
@@ -199,7 +198,6 @@ const ShareLink = ({ approvalId }: { approvalId: string }) => {
   )
 }
 
-/** A wallet's signature, here or by a link. */
 const OtherWays = ({ approval }: { approval: Approval }) => {
   const hindrance = useHindrance(approval)
   return (

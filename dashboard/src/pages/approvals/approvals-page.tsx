@@ -1,4 +1,3 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { usePeople } from '../../api/names.ts'
@@ -15,10 +14,9 @@ import {
   subjectWords,
 } from '../../lib/approval-subject.ts'
 import { useShortcuts } from '../../lib/choices.ts'
-import { cx } from '../../lib/class-names.ts'
 import { capitalized, countWords, requesterWords, shortMoney, sumMinor } from '../../lib/words.ts'
 import { useOpenIn, useSession } from '../../shell/session.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, cx } from '../../ui/button.tsx'
 import { Listing, LiveRows, OldList, Rows, SelectionBar, useSelection } from '../../ui/listing.tsx'
 import { Amount, Badge, Card, Countdown, Empty, Failure, Page, SkeletonRows, StatusBadge, Time } from '../../ui/page.tsx'
 import { FrozenBadge } from '../agents/freeze-agent.tsx'
@@ -162,7 +160,7 @@ const Bar = ({ review, items }: { review: Review; items: readonly InboxItem[] })
 const Decided = () => {
   const { workspace } = useSession()
   const people = usePeople()
-  const all = useInfiniteQuery(approvalsQuery(undefined))
+  const all = approvalsQuery(undefined)
   const none = <Empty icon="clock" title="No decisions yet" />
   return (
     <Listing title={`Decided in ${workspace.name}`} query={all} rows={3} empty={none}>
@@ -256,7 +254,6 @@ type Deciding = { approvals: readonly Approval[]; choice: Choice; next: string |
  */
 export const useReview = (approvals: readonly Approval[], open: (approval: Approval) => void) => {
   const [deciding, setDeciding] = useState<Deciding | null>(null)
-  /** Those that can be decided together. */
   const ticked = approvals.filter(fitsBulk)
   const selection = useSelection(ticked.map(({ id }) => id))
   const chosen = ticked.filter(({ id }) => selection.chosen.includes(id))

@@ -91,7 +91,6 @@ export const LateDecision = ({ late: { by, at, status }, subject }: { late: Late
   )
 }
 
-/** Confirms a decision, with its payments and an optional reason. */
 export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) => {
   const [reason, setReason] = useState('')
   const decide = useDecide(approvals, choice, onDecided)
@@ -210,7 +209,6 @@ export const useDecide = (approvals: readonly Approval[], choice: Choice, done: 
   const refresh = () => {
     for (const name of ['inbox', 'approvals', 'approval', 'payment']) void client.invalidateQueries({ queryKey: [name] })
   }
-  /** How many were decided before one was refused. */
   const [made, setMade] = useState(0)
   const decide = useMutation({
     mutationFn: async (reason: string) => {
@@ -231,13 +229,11 @@ export const useDecide = (approvals: readonly Approval[], choice: Choice, done: 
   return { ...decide, made, refresh }
 }
 
-/** The person's passkeys, where this browser can use one. */
 export const useOwnPasskeys = (): readonly Schemas['Passkey'][] => {
   const { data } = useQuery({ ...passkeysQuery, enabled: hasPasskeys() })
   return data?.data ?? []
 }
 
-/** Signs the approval's text on this device, and decides with it. */
 export const useDecideByPasskey = (
   approval: Approval,
   passkeys: readonly Schemas['Passkey'][],

@@ -7,7 +7,7 @@ import { decisionReason } from '../../lib/rule-words.ts'
 import { capitalized, compareMinor, countWords, moneyText, multipleOf, requesterWords, shortMoney } from '../../lib/words.ts'
 import { Amount, Countdown, StatusBadge, Time } from '../../ui/page.tsx'
 import { FrozenBadge } from '../agents/freeze-agent.tsx'
-import { Cautions } from './cautions.tsx'
+import { Cautions } from './decide.tsx'
 
 type Approval = Schemas['Approval']
 type Props = {
@@ -103,13 +103,7 @@ const NameBefore = ({ beneficiaryId }: { beneficiaryId: string }) => {
   )
 }
 
-const Payee = ({
-  payment,
-  verification,
-}: {
-  payment: Schemas['PaymentSummary']
-  verification: Schemas['Verification'] | null
-}) => (
+const Payee = ({ payment, context }: { payment: Schemas['PaymentSummary']; context: Approval['context'] }) => (
   <>
     <p className="decision-payee">
       <span className="quiet">to</span> {payment.beneficiary.display_name}
@@ -118,8 +112,8 @@ const Payee = ({
       {railFacts[payment.beneficiary.payment_rail].label}, <span className="mono">{payment.beneficiary.destination_mask}</span>
       {payment.account_reference && <>, account {payment.account_reference}</>}
     </p>
-    {verification && <Reported verification={verification} />}
-    {verification && <NameBefore beneficiaryId={payment.beneficiary.id} />}
+    {context?.payee && <Reported verification={context.payee.verification} />}
+    {context?.payee && <NameBefore beneficiaryId={payment.beneficiary.id} />}
   </>
 )
 
@@ -142,11 +136,7 @@ export const DecisionCard = ({ approval, people, place, children }: Props) => {
       </div>
       <div>
         <Amount minor={subject.amountMinor} currency={subject.currency} size="hero" />
-        {payment ? (
-          <Payee payment={payment} verification={approval.context?.payee?.verification ?? null} />
-        ) : (
-          <p className="decision-payee">{subject.title}</p>
-        )}
+        {payment ? <Payee payment={payment} context={approval.context} /> : <p className="decision-payee">{subject.title}</p>}
         {subject.note && <p className="decision-purpose">{subject.note}</p>}
       </div>
       <Cautions approval={approval} />

@@ -7,7 +7,6 @@ import { decidedWords, readSignedText, titleOfText } from '../../lib/approval-su
 import { chooseNotify } from '../../lib/choices.ts'
 import { hasNoSession } from '../../lib/page-state.ts'
 import { useNow } from '../../lib/time.ts'
-import { useTitle } from '../../lib/title.ts'
 import { signInPath } from '../../shell/paths.ts'
 import { PushOffer } from '../../shell/push-offer.tsx'
 import { SessionIn } from '../../shell/session.tsx'
@@ -15,8 +14,7 @@ import { SinglePage } from '../../shell/single-page.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { Countdown, Failure, Notice, SkeletonText, type Tone } from '../../ui/page.tsx'
 import { NoWallet, useWallets } from '../../wallet/wallet.tsx'
-import { Cautions } from './cautions.tsx'
-import { Decide, useHindrance } from './decide.tsx'
+import { Cautions, Decide, useHindrance } from './decide.tsx'
 import { PasteSignature, SignDecision, type Signing } from './sign-decision.tsx'
 
 type Approval = Schemas['Approval']
@@ -34,9 +32,8 @@ export const PublicApprovalPage = ({ id }: { id: string }) => {
   // What is shown is what is decided: a passkey signs the text of the record, a wallet that of the link.
   const text: Text | undefined = own.found ? { ...own.found.approval, message: own.found.approval.signing.approve } : read.data
   const title = text ? titleOfText(text.message) : 'Payment approval'
-  useTitle(title)
   return (
-    <SinglePage wide aside={own.found && <Link href={`/approvals/${id}`}>Open in the dashboard</Link>}>
+    <SinglePage title={title} wide aside={own.found && <Link href={`/approvals/${id}`}>Open in the dashboard</Link>}>
       <div className="stack">
         <div className="stack-xs">
           <p className="quiet">Payment approval</p>

@@ -21,7 +21,6 @@ const choiceWords: Readonly<Record<Choice, string>> = { approve: 'Approve', reje
 const decideBySignature = (id: string, body: { decision: Choice; signature: string; address?: string }) =>
   api.POST('/v1/approvals/{id}/decide-by-signature', { path: { id }, body })
 
-/** The text as it will be signed, word for word. */
 export const SignedText = ({ message }: { message: string }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: it may scroll, so a keyboard has to reach it
   <section className="message-block" tabIndex={0} aria-label="The message you sign">

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { isolatedText } from '../../api/isolate.ts'
+import { isolated } from '../../../../src/lib/text.ts'
 import { batchLinesQuery, type Schemas } from '../../api/queries.ts'
 import { compareMinor, countWords, sumMinor } from '../../lib/words.ts'
 import { Table } from '../../ui/listing.tsx'
@@ -76,11 +76,11 @@ const readLine = (line: Line): BatchLine => {
     paymentId,
     index: Number(bound.index),
     row,
-    payee: isolatedText(textOf(bound, 'payee')),
+    payee: isolated(textOf(bound, 'payee')),
     rail: textOf(bound, 'rail'),
     mask: textOf(bound, 'destination_mask'),
     amountMinor,
-    reference: reference === '' ? null : isolatedText(reference),
+    reference: reference === '' ? null : isolated(reference),
     lastMinor,
     deviations: deviationsOf(amountMinor, line),
   }

@@ -15,8 +15,8 @@ import {
 } from '../../lib/words.ts'
 import { LoadState, useSession } from '../../shell/session.tsx'
 import { CopyButton, LinkButton, NewLink } from '../../ui/button.tsx'
-import { CsvButton } from '../../ui/csv-button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { CsvButton } from '../../ui/filter-bar.tsx'
 import { ConfirmButton } from '../../ui/form.tsx'
 import { Item, List } from '../../ui/listing.tsx'
 import { Amount, Card, Empty, ExactTime, Facts, Page, StatusBadge, Time } from '../../ui/page.tsx'
@@ -26,7 +26,7 @@ export const BatchesPage = () => {
   const { can } = useSession()
   const { get, set } = useFilters()
   const q = get('q') ?? ''
-  const query = useInfiniteQuery(batchesQuery(useDebounced(q.trim()) || undefined))
+  const query = batchesQuery(useDebounced(q.trim()) || undefined)
   const create = can('payment.create') && <NewLink href="/payments/batches/new">Pay a list</NewLink>
   return (
     <Page
@@ -179,7 +179,7 @@ const Decided = ({ id, decision }: { id: string; decision: 'approve' | 'reject' 
 const Items = ({ batch }: { batch: Batch }) => {
   const [status, setStatus] = useState<PaymentStatus | undefined>()
   const [text, setText] = useState('')
-  const query = useInfiniteQuery(batchPaymentsQuery(batch.id, { status, q: useDebounced(text.trim()) || undefined }))
+  const query = batchPaymentsQuery(batch.id, { status, q: useDebounced(text.trim()) || undefined })
   return (
     <List
       title="Payments"

@@ -117,7 +117,6 @@ export const ListColumns = ({ list, onChange }: Props) => {
 type RowsProps = {
   list: PaymentList
   faults: readonly RowFault[]
-  /** A row is named by its number in the file. */
   onCell: (row: number, column: number, text: string) => void
   onRemove: (row: number) => void
 }

@@ -5,7 +5,6 @@ import type { ListOptions } from '#client'
 import { faultsIn, type RowFault } from '../../../../client/src/list-faults.ts'
 import { ApiError } from '../../api/error.ts'
 import { paymentLists } from '../../api/queries.ts'
-import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import {
   exampleList,
   listProblem,
@@ -22,7 +21,7 @@ import { type Encoding, encodingsOf, saveFile } from '../../lib/text-file.ts'
 import { Allowed } from '../../shell/session.tsx'
 import { Button, Submit } from '../../ui/button.tsx'
 import { FileField, TextArea, TextField } from '../../ui/field.tsx'
-import { Form } from '../../ui/form.tsx'
+import { Form, useIdempotencyKey } from '../../ui/form.tsx'
 import { Card, Notice, Page } from '../../ui/page.tsx'
 import { readSendTime, SendLater, sendNow } from '../../ui/send-later.tsx'
 import { announce } from '../../ui/toast.tsx'

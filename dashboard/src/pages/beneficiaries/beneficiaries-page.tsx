@@ -50,7 +50,6 @@ const MadeByGrant = ({ grantId }: { grantId: string }) => {
   )
 }
 
-/** The filters of the address, and the API's parameters for them. */
 const useBeneficiaryFilters = () => {
   const filters = useFilters()
   const { get } = filters
@@ -95,7 +94,7 @@ export const BeneficiariesPage = () => {
       </search>
       <List
         label="Beneficiaries"
-        query={useInfiniteQuery(beneficiariesQuery(parameters))}
+        query={beneficiariesQuery(parameters)}
         empty={
           filters.any ? (
             <Empty

@@ -63,7 +63,6 @@ const Proposed = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   )
 }
 
-/** Leads to everything that the same key or agent made. */
 const MadeBy = ({ maker }: { maker: Schemas['Maker'] }) => {
   const name = makerText(maker, usePeople())
   if (maker.grant_id === null) return name
@@ -217,7 +216,7 @@ const PaymentsTo = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const account_reference = useDebounced(account.trim(), 200) || undefined
   const all = useInfiniteQuery(paymentsQuery({ beneficiary_id: beneficiary.id }))
   const filters = { beneficiary_id: beneficiary.id, account_reference }
-  const shown = useInfiniteQuery(paymentsQuery(filters))
+  const shown = paymentsQuery(filters)
   const listed = rowsOf(all)
   const accounts = [...new Set(listed.flatMap(({ account_reference: reference }) => reference ?? []))]
   return (

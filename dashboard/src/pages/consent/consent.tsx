@@ -6,7 +6,6 @@ import { hasCode } from '../../api/error.ts'
 import { api, authorizationQuery, type Body, type Schemas } from '../../api/queries.ts'
 import { controlsWords, isPowerful, wordsOfPermission } from '../../lib/rule-words.ts'
 import { fullTime, now } from '../../lib/time.ts'
-import { useTitle } from '../../lib/title.ts'
 import { capitalized, countWords } from '../../lib/words.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
 import { useSession, useSignOut } from '../../shell/session.tsx'
@@ -276,12 +275,11 @@ const ConsentTerms = ({ chosen, controls, requested, currency, endsAt }: TermsPr
 }
 
 export const ConsentPage = () => {
-  useTitle('Connect an agent')
   const [params] = useSearchParams()
   const id = params.get('authorization') ?? ''
   const authorization = useQuery({ ...authorizationQuery(id), enabled: id !== '' })
   return (
-    <SinglePage wide>
+    <SinglePage title="Connect an agent" wide>
       {id === '' && (
         <Empty icon="robot" title="No request" actions={<LinkButton href="/agents">Agents</LinkButton>}>
           An agent sends you here when it wants to connect.

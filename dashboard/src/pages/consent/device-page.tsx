@@ -3,7 +3,6 @@ import { useState } from 'react'
 import { useSearchParams } from 'wouter'
 import { hasCode } from '../../api/error.ts'
 import { deviceQuery } from '../../api/queries.ts'
-import { useTitle } from '../../lib/title.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
 import { Submit } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -18,7 +17,6 @@ const outcomes: Readonly<Record<string, { title: string; text: string }>> = {
 
 /** For agents without a browser: enter the code that the device shows, then decide as on the consent page. */
 export const DevicePage = () => {
-  useTitle('Connect a device')
   const [params, setParams] = useSearchParams()
   const code = params.get('user_code') ?? ''
   const [typed, setTyped] = useState(code)
@@ -26,7 +24,7 @@ export const DevicePage = () => {
   const outcome = outcomes[params.get('outcome') ?? '']
   if (outcome)
     return (
-      <SinglePage>
+      <SinglePage title="Connect a device">
         <div className="stack">
           <h1>{outcome.title}</h1>
           <p className="quiet">{outcome.text}</p>
@@ -35,12 +33,12 @@ export const DevicePage = () => {
     )
   if (authorization.data)
     return (
-      <SinglePage wide>
+      <SinglePage title="Connect a device" wide>
         <Consent authorization={authorization.data} />
       </SinglePage>
     )
   return (
-    <SinglePage>
+    <SinglePage title="Connect a device">
       <Form className="stack" ready={typed.trim() !== ''} onSubmit={() => setParams({ user_code: typed.trim().toUpperCase() })}>
         <div className="stack-xs">
           <h1>Connect a device</h1>

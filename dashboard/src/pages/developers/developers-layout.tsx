@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
-import { Page } from '../../ui/page.tsx'
+import { Page, Tabs } from '../../ui/page.tsx'
 
 const tabs = [
   { href: '/developers', label: 'API keys' },
@@ -21,13 +21,7 @@ export const DevelopersLayout = ({ children, actions }: { children: ReactNode; a
       }
       actions={actions}
     >
-      <nav className="tabs" aria-label="Developers">
-        {tabs.map(({ href, label }) => (
-          <Link key={href} href={href} aria-current={location === href ? 'page' : undefined}>
-            {label}
-          </Link>
-        ))}
-      </nav>
+      <Tabs label="Developers" tabs={tabs.map((tab) => ({ ...tab, current: location === tab.href }))} />
       {children}
     </Page>
   )

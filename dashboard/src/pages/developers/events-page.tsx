@@ -1,4 +1,3 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { eventPermissions } from '../../../../src/events/types.ts'
 import { eventsQuery } from '../../api/queries.ts'
@@ -49,7 +48,6 @@ const merge = (live: readonly LiveEvent[], listed: readonly EventEntry[]): Event
 
 const resources = Object.keys(eventPermissions) as (keyof typeof eventPermissions)[]
 
-/** "payment_batch" as "Payment batch". */
 const resourceWords = (resource: string): string => capitalized(resource.replaceAll('_', ' '))
 
 export const EventsPage = () => {
@@ -85,7 +83,7 @@ export const EventsPage = () => {
           title="Events"
           note="The event stream of this account, newest first. Kept for 7 days."
           actions={<Badge tone={state === 'live' ? 'good' : 'warn'}>{state === 'live' ? 'Live' : 'Connecting'}</Badge>}
-          query={useInfiniteQuery(eventsQuery({ about, ...filters.days }))}
+          query={eventsQuery({ about, ...filters.days })}
           rows={6}
           empty={live.length === 0 ? nothing : <EventRows events={merge(live, [])} onOpen={setOpen} />}
         >

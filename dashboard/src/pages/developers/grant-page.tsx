@@ -131,11 +131,9 @@ const removed = {
   on_duplicate: null,
 } as const satisfies Record<keyof Controls, null>
 
-/** The limits of a key's or an agent's grant. */
 type LimitsProps = {
   grant: Schemas['Grant']
   title: string
-  /** A limit that is filled in with a new amount. */
   raised?: Partial<ControlsDraft>
   onClose: () => void
 }

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { useBeneficiaryNames } from '../../api/names.ts'
@@ -23,7 +23,6 @@ type ActionsProps = {
   /** It is the reader's. */
   own: boolean
   revoke: () => Promise<unknown>
-  /** What a revocation does. */
   effect: string
   children?: ReactNode
 }
@@ -56,7 +55,6 @@ type Props = {
   live: boolean
   /** Who ends a freeze, as the sentence goes on. */
   until: string
-  /** What only this page shows. */
   facts: Readonly<Record<string, ReactNode>>
   limitActions?: ReactNode
 }
@@ -85,7 +83,6 @@ export const GrantView = ({ grant, live, until, facts, limitActions }: Props) =>
   </>
 )
 
-/** The limits in words; their use is shown above. */
 const LimitFacts = ({ grant: { spending_controls: controls } }: Pick<Props, 'grant'>) => {
   const { currency } = useSession()
   const nameOf = useBeneficiaryNames(controls.beneficiary_ids ?? [])
@@ -116,7 +113,7 @@ const Payments = ({ grant }: Pick<Props, 'grant'>) => {
   const enabled = grant.workspace_id === workspace.id && can('payment.read')
   const filter = { grant_id: grant.id }
   const summary = useQuery({ ...paymentsSummaryQuery(filter), enabled })
-  const payments = useInfiniteQuery({ ...paymentsQuery(filter, 10), enabled })
+  const payments = { ...paymentsQuery(filter, 10), enabled }
   if (!enabled) return null
   const days = summary.data?.by_day.map(({ date, amount_minor: up }) => ({ date, up })) ?? []
   return (
@@ -175,7 +172,6 @@ const Aside = ({ grant, facts }: Pick<Props, 'grant' | 'facts'>) => (
 
 type UsageProps = { grant: Pick<Schemas['Grant'], 'usage' | 'spending_controls'> }
 
-/** What has been spent, against the limits where there are any. */
 export const GrantUsage = ({ grant }: UsageProps) => {
   const { currency } = useSession()
   const periods = [

@@ -1,4 +1,3 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { useBeneficiaryNames } from '../../api/names.ts'
 import { apiKeysQuery, type Schemas } from '../../api/queries.ts'
@@ -71,7 +70,7 @@ export const KeysPage = () => {
     <DevelopersLayout actions={create}>
       <Card flush>
         <List
-          query={useInfiniteQuery(apiKeysQuery)}
+          query={apiKeysQuery}
           rows={3}
           empty={
             <Empty icon="key" title="No API keys yet" actions={create}>

@@ -40,7 +40,6 @@ export const NewKeyPage = () => {
 
 type Days = Parameters<typeof suggestedSpending>[0]
 
-/** Agents whose days are looked at. */
 const mostLookedAt = 10
 
 /** The form starts with limits from what this person's other agents spend on a day, never from the payroll; else with small ones. */

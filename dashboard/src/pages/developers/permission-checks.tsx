@@ -3,16 +3,10 @@ import { isPowerful, wordsOfPermission } from '../../lib/rule-words.ts'
 import { CheckField } from '../../ui/field.tsx'
 import { Badge } from '../../ui/page.tsx'
 
+type Props = { offered: readonly Permission[]; chosen: readonly Permission[]; onChange: (chosen: Permission[]) => void }
+
 /** Permissions in words, in one order everywhere; those that move money or change rules marked. */
-export const PermissionChecks = ({
-  offered,
-  chosen,
-  onChange,
-}: {
-  offered: readonly Permission[]
-  chosen: readonly Permission[]
-  onChange: (chosen: Permission[]) => void
-}) => (
+export const PermissionChecks = ({ offered, chosen, onChange }: Props) => (
   <fieldset className="stack-s">
     <legend className="visually-hidden">Permissions</legend>
     {order

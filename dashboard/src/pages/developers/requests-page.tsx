@@ -71,14 +71,12 @@ const RequestLog = () => {
   const all = rowsOf(grants)
   const labelOf = (id: string | null) =>
     id === null ? 'You' : (all.find((grant) => grant.id === id)?.label ?? 'A key or an agent')
-  const query = useInfiniteQuery(
-    requestLogQuery({
-      request_id: get('request')?.trim() || undefined,
-      status: get('answer') ?? undefined,
-      grant_id: get('agent') ?? undefined,
-      ...filters.days,
-    }),
-  )
+  const query = requestLogQuery({
+    request_id: get('request')?.trim() || undefined,
+    status: get('answer') ?? undefined,
+    grant_id: get('agent') ?? undefined,
+    ...filters.days,
+  })
   return (
     <>
       <FilterBar filters={filters}>

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { chosenWorkspace } from '../../api/chosen-workspace.ts'
 import { reach } from '../../api/error.ts'
+import { chosenWorkspace } from '../../api/queries.ts'
 import { curlOf, prettyJson } from '../../lib/recent-calls.ts'
 import { CodeBlock, Submit } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'

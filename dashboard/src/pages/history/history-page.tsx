@@ -1,14 +1,12 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { historyQuery, type Schemas } from '../../api/queries.ts'
 import { useFilters } from '../../lib/drafts.ts'
 import { moneyText, sumMinor, together } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, LinkButton } from '../../ui/button.tsx'
-import { CsvButton } from '../../ui/csv-button.tsx'
+import { FoldButton, LinkButton } from '../../ui/button.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { FilterBar } from '../../ui/filter-bar.tsx'
+import { CsvButton, FilterBar } from '../../ui/filter-bar.tsx'
 import { Listing, Table } from '../../ui/listing.tsx'
 import { Amount, Empty, EmptyCard, ExactTime, MaybeLink, Page } from '../../ui/page.tsx'
 
@@ -66,7 +64,7 @@ const OwnHistory = () => {
     type: types.find((type) => type === filters.get('type')),
     ...filters.days,
   }
-  const query = useInfiniteQuery(historyQuery(parameters))
+  const query = historyQuery(parameters)
   return (
     <Page
       title="History"
@@ -160,9 +158,7 @@ const ListEntries = ({ entries }: { entries: readonly [Entry, ...Entry[]] }) => 
       >
         {listTitles[newest.type]} {entries.length} payments of{' '}
         <Link href={`/payments/batches/${newest.batch?.id}`}>{newest.batch?.name ?? 'a list'}</Link>{' '}
-        <Button size="small" variant="quiet" expanded={open} onClick={() => setOpen(!open)}>
-          {open ? 'Fold' : 'Each of them'}
-        </Button>
+        <FoldButton open={open} onChange={setOpen} words={['Each of them', 'Fold']} />
       </Line>
       {open &&
         entries.map((entry) => (

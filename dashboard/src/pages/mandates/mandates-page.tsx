@@ -47,7 +47,7 @@ export const MandatesPage = () => {
     >
       <List
         label="Mandates"
-        query={useInfiniteQuery(mandatesQuery)}
+        query={mandatesQuery}
         rows={2}
         empty={
           <Empty icon="mandate" title="No mandates yet" actions={create}>

@@ -5,16 +5,14 @@ import {
   grantsQuery,
   historySummaryQuery,
   newestBeneficiariesQuery,
-  paymentsQuery,
   policiesQuery,
+  recentPaymentsQuery,
 } from '../../api/queries.ts'
-import { cx } from '../../lib/class-names.ts'
 import { shortMoney } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, Icon, LinkButton } from '../../ui/button.tsx'
+import { Button, cx, Icon, LinkButton } from '../../ui/button.tsx'
 import { useChange } from '../../ui/form.tsx'
 import { Card, Failure } from '../../ui/page.tsx'
-import { recentPayments } from './recent-payments.tsx'
 
 type Step = { title: string; text: string; done: boolean; action: ReactNode }
 
@@ -23,7 +21,7 @@ const some = (query: { data?: { pages: { data: unknown[] }[] } | undefined }) =>
 /** Once there are payments and something that acts for the person, the steps are taken, and nothing more is read for them. */
 export const useHas = () => {
   const grants = useInfiniteQuery(grantsQuery)
-  const payments = useInfiniteQuery(paymentsQuery({}, recentPayments))
+  const payments = useInfiniteQuery(recentPaymentsQuery)
   const taken = some(grants) && some(payments)
   const asked = { enabled: !taken && grants.isSuccess && payments.isSuccess }
   const summary = useQuery({ ...historySummaryQuery, ...asked })

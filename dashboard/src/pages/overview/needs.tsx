@@ -5,15 +5,14 @@ import { attentionQuery, type Schemas } from '../../api/queries.ts'
 import { useInbox } from '../../api/use-inbox.ts'
 import { subjectWords } from '../../lib/approval-subject.ts'
 import { plainWords } from '../../lib/field-words.ts'
-import { ofGrant } from '../../lib/limits.ts'
 import { fullTime, localDate, now, timeOfDay } from '../../lib/time.ts'
 import { countWords, moneyText, share, shortMoney, sumMinor } from '../../lib/words.ts'
 import { useAdministers } from '../../shell/nav-items.tsx'
 import { type Session, useSession } from '../../shell/session.tsx'
-import { Button, type IconName, LinkButton } from '../../ui/button.tsx'
+import { FoldButton, type IconName, LinkButton } from '../../ui/button.tsx'
 import { Item } from '../../ui/listing.tsx'
 import { Card } from '../../ui/page.tsx'
-import { FreezeButton, FrozenBadge, useWorkspaceAgents } from '../agents/freeze-agent.tsx'
+import { FreezeButton, FrozenBadge, ofGrant, useWorkspaceAgents } from '../agents/freeze-agent.tsx'
 
 type ApiNeed = Schemas['Attention']['needs'][number]
 type Need = {
@@ -198,9 +197,7 @@ const Group = ({ title, needs }: { title: string; needs: readonly Need[] }) => {
   const [isWhole, setWhole] = useState(false)
   if (needs.length === 0) return null
   const rest = needs.length > mostShown && (
-    <Button variant="quiet" size="small" expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-      {isWhole ? 'Show fewer' : `${needs.length - mostShown} more`}
-    </Button>
+    <FoldButton open={isWhole} onChange={setWhole} words={[`${needs.length - mostShown} more`, 'Show fewer']} />
   )
   return (
     <Card title={title} label={title} footer={rest} flush>

@@ -1,17 +1,25 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { attentionQuery, grantsQuery, historySummaryQuery, paymentsQuery, rowsOf } from '../../api/queries.ts'
+import {
+  attentionQuery,
+  grantsQuery,
+  historySummaryQuery,
+  recentPayments,
+  recentPaymentsQuery,
+  rowsOf,
+} from '../../api/queries.ts'
 import { useInbox } from '../../api/use-inbox.ts'
 import { shortMoney, sumMinor } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton, NewLink } from '../../ui/button.tsx'
 import { BalanceLine, DayChart } from '../../ui/charts.tsx'
-import { Amount, Card, Failure, Page, SkeletonCard } from '../../ui/page.tsx'
+import { Listing } from '../../ui/listing.tsx'
+import { Amount, Card, Empty, Failure, Page, SkeletonCard } from '../../ui/page.tsx'
 import { AgentCard, lastActOf } from '../agents/agent-card.tsx'
 import { useWorkspaceAgents } from '../agents/freeze-agent.tsx'
+import { PaymentsTable } from '../payments/payments-table.tsx'
 import { FirstSteps, useHas } from './first-steps.tsx'
 import { Needs, useMorningSentence } from './needs.tsx'
-import { RecentPayments, recentPayments } from './recent-payments.tsx'
 
 /** Whether everything has loaded that decides the page's layout: shown one by one, each part would push the ones below it. */
 const useReady = (): boolean => {
@@ -20,7 +28,7 @@ const useReady = (): boolean => {
   const attention = useQuery(attentionQuery)
   const balance = useQuery({ ...historySummaryQuery, enabled: ownsBalance })
   const steps = useHas()
-  const lists = [useInfiniteQuery(grantsQuery), useInfiniteQuery(paymentsQuery({}, recentPayments))]
+  const lists = [useInfiniteQuery(grantsQuery), useInfiniteQuery(recentPaymentsQuery)]
   // `isLoading`: loading for the first time. A query that is disabled or has failed does not hold the page up.
   return ![attention, balance, ...lists].some(({ isLoading }) => isLoading) && !inbox.isPending && !steps.isLoading
 }
@@ -64,11 +72,10 @@ export const OverviewPage = () => {
 
 const mostShown = 4
 
-/** The agents that were used last, with the way to stop each. */
 const AgentsStrip = () => {
   const { account, can } = useSession()
   const { own } = useWorkspaceAgents()
-  const recent = rowsOf(useInfiniteQuery({ ...paymentsQuery({}, recentPayments), enabled: can('payment.read') }))
+  const recent = rowsOf(useInfiniteQuery({ ...recentPaymentsQuery, enabled: can('payment.read') }))
   if (own.length === 0) return null
   return (
     <Card
@@ -151,5 +158,40 @@ const Balance = () => {
         </div>
       </div>
     </section>
+  )
+}
+
+/** One row for each payment, in any status. The ledger's entries have a page of their own. */
+export const RecentPayments = () => {
+  const { can, ownsBalance } = useSession()
+  const none = (
+    <Empty
+      icon="payments"
+      title="No payments yet"
+      actions={can('payment.create') && <LinkButton href="/payments/new">New payment</LinkButton>}
+    />
+  )
+  return (
+    <Listing
+      title="Recent payments"
+      actions={
+        <>
+          {ownsBalance && (
+            <Link href="/history" className="small">
+              History
+            </Link>
+          )}
+          <Link href="/payments" className="small">
+            View all
+          </Link>
+        </>
+      }
+      query={recentPaymentsQuery}
+      empty={none}
+      rows={4}
+      whole
+    >
+      {(payments) => <PaymentsTable payments={payments.slice(0, recentPayments)} />}
+    </Listing>
   )
 }

@@ -1,12 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { api, type Schemas } from '../../api/queries.ts'
-import { cx } from '../../lib/class-names.ts'
 import { useDebounced } from '../../lib/drafts.ts'
 import { type Decision, decisionReason, remedyWords } from '../../lib/rule-words.ts'
 import { fullTime, pageZone, zoneWords } from '../../lib/time.ts'
 import { compareMinor, countWords, moneyText, parseMajor } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Icon, type IconName, LinkButton } from '../../ui/button.tsx'
+import { cx, Icon, type IconName, LinkButton } from '../../ui/button.tsx'
 import { DecisionTrace } from '../../ui/decision-trace.tsx'
 import { Card, Failure, SkeletonText } from '../../ui/page.tsx'
 import { readSendTime, type SendTime, sendNow } from '../../ui/send-later.tsx'
@@ -210,7 +209,6 @@ export const draftOf = ({ beneficiary, amount, type, mandate, time }: PaymentFie
   }
 }
 
-/** The body of the payment. */
 export const bodyOf = (draft: Draft, { reference, narrative, purposeCode }: PaymentFields) => ({
   ...draft,
   ...(reference.trim() && { account_reference: reference.trim() }),

@@ -66,7 +66,6 @@ const PayeeField = ({ filters: { get, field } }: Props) => {
   return <BeneficiaryField beneficiaries={beneficiaries} none="All beneficiaries" {...field('beneficiary')} />
 }
 
-/** The reader's agents of this workspace. */
 const useAgentOptions = (chosen: string, enabled: boolean): Option[] => {
   const { workspace } = useSession()
   const grants = useInfiniteQuery({ ...grantsQuery, enabled })
@@ -161,13 +160,11 @@ export const panelParam = 'open'
 
 const minor = (text: string | null): string | undefined => (text ? (parseMajor(text) ?? undefined) : undefined)
 
-/** One status, or several with commas. */
 const statusesOf = (text: string | null): PaymentFilters['status'] => {
   const statuses = text?.split(',').filter(isPaymentStatus) ?? []
   return statuses.length > 0 ? statuses : undefined
 }
 
-/** The filters of the address, and the API's parameters for them. */
 export const usePaymentFilters = () => {
   const filters = useFilters([panelParam])
   const { get } = filters

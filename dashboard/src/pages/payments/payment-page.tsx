@@ -143,7 +143,6 @@ export const PaymentFacts = ({ payment }: { payment: Payment }) => (
 /** A new payment with the same beneficiary and amount; it is reviewed like any other. */
 const again = ({ id }: Payment): string => `/payments/new?again=${id}`
 
-/** The actions that this person can take on a payment in its current status. */
 export const PaymentActions = ({ payment }: { payment: Payment }) => {
   const { can, account } = useSession()
   const [open, setOpen] = useState<Choice | null>(null)

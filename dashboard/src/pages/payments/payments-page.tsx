@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import { Link, useLocation, useSearch } from 'wouter'
+import { useLocation, useSearch } from 'wouter'
 import { usePeople } from '../../api/names.ts'
 import { paymentsQuery, paymentsSummaryQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { isDialogOpen, usePageKey, useShortcuts } from '../../lib/choices.ts'
@@ -8,9 +8,9 @@ import { useFilters } from '../../lib/drafts.ts'
 import { countWords, moneyText, shortMoney, statusCount } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, IconButton, LinkButton, NewLink } from '../../ui/button.tsx'
-import { CsvButton } from '../../ui/csv-button.tsx'
+import { CsvButton } from '../../ui/filter-bar.tsx'
 import { Listing } from '../../ui/listing.tsx'
-import { Empty, Failure, Page, SkeletonRows, StatusBadge } from '../../ui/page.tsx'
+import { Empty, Failure, Page, SkeletonRows, StatusBadge, Tabs } from '../../ui/page.tsx'
 import { Filters, panelParam, usePaymentFilters } from './filters.tsx'
 import { followedPayment, PaymentActions, PaymentFacts, PaymentNotices } from './payment-page.tsx'
 import { PaymentsTable } from './payments-table.tsx'
@@ -20,9 +20,9 @@ export const PaymentsPage = () => {
   const { can, account } = useSession()
   const filters = usePaymentFilters()
   const panel = usePanel()
-  const query = useInfiniteQuery(paymentsQuery(filters.parameters))
+  const query = paymentsQuery(filters.parameters)
   const summary = useQuery(paymentsSummaryQuery(filters.parameters, 90))
-  const shown = rowsOf(query)
+  const shown = rowsOf(useInfiniteQuery(query))
   const step = (by: 1 | -1) => () => {
     const at = shown.findIndex(({ id }) => id === panel.id)
     const next = shown[at === -1 ? 0 : at + by]
@@ -122,19 +122,12 @@ export const SavedViews = ({ views }: { views: readonly SavedView[] }) => {
   parameters.delete('open')
   const search = decodeURIComponent(parameters.toString())
   const [location] = useLocation()
-  return (
-    <nav className="tabs" aria-label="Views of payments">
-      {views.map(({ label, path = '/payments', search: own }) => (
-        <Link
-          key={label}
-          href={own === '' ? path : `${path}?${own}`}
-          aria-current={location === path && (path !== '/payments' || search === own) ? 'page' : undefined}
-        >
-          {label}
-        </Link>
-      ))}
-    </nav>
-  )
+  const tabs = views.map(({ label, path = '/payments', search: own }) => ({
+    label,
+    href: own === '' ? path : `${path}?${own}`,
+    current: location === path && (path !== '/payments' || search === own),
+  }))
+  return <Tabs label="Views of payments" tabs={tabs} />
 }
 
 const wideEnough = '(min-width: 1100px)'

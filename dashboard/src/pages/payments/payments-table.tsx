@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Schemas } from '../../api/queries.ts'
-import { cx } from '../../lib/class-names.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { dayHeading, localDate, timeOfDay } from '../../lib/time.ts'
 import { majorText, moneyText, together } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
+import { cx } from '../../ui/button.tsx'
 import { Table } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/page.tsx'
 import { FreezeButton } from '../agents/freeze-agent.tsx'
@@ -19,7 +19,6 @@ type Props = {
   payments: readonly Payment[]
   /** Opens it beside the list. Returns false where there is no room, and the link opens its page. */
   onOpen?: (id: string) => boolean
-  /** The payment that is open beside the list. */
   openId?: string | null
   /** What was spent on each day, over everything that the list's filters match. */
   spentOn?: ReadonlyMap<string, string>

@@ -12,7 +12,6 @@ import { Amount, ExactTime, Facts, Page, StatusBadge } from '../../ui/page.tsx'
 const saveJson = (name: string, content: unknown): void =>
   saveFile(name, new Blob([JSON.stringify(content, null, 2)], { type: 'application/json' }))
 
-/** A printable receipt: what was paid to whom, and the provider's receipt number. */
 export const ReceiptPage = ({ id }: { id: string }) => {
   const { workspace } = useSession()
   const payment = useQuery(paymentQuery(id))

@@ -1,4 +1,3 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { ruleOf } from '../../../../src/policy/rules.ts'
 import { type RefusalFilters, refusalsQuery, type Schemas } from '../../api/queries.ts'
 import { useFilters } from '../../lib/drafts.ts'
@@ -27,7 +26,7 @@ export const RefusedPage = () => {
       <FilterBar filters={filters}>{null}</FilterBar>
       <Listing
         label="Refused payments"
-        query={useInfiniteQuery(refusalsQuery(parameters))}
+        query={refusalsQuery(parameters)}
         empty={<Empty icon="check" title={filters.any ? 'No refused payments match' : 'Nothing was refused'} />}
       >
         {(refusals) => <Refusals refusals={refusals} />}

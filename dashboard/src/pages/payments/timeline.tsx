@@ -3,8 +3,8 @@ import { Link } from 'wouter'
 import { approvalQuery, type Schemas } from '../../api/queries.ts'
 import { failureWords, providerOf } from '../../lib/rails.ts'
 import { countWords, shortAddress } from '../../lib/words.ts'
+import { type Step, Steps } from '../../ui/listing.tsx'
 import { Countdown, ExactTime, Time } from '../../ui/page.tsx'
-import { type Step, Steps } from '../../ui/steps.tsx'
 
 type Payment = Schemas['Payment']
 type Approval = Schemas['Approval']
@@ -136,7 +136,6 @@ const stepsOf = (events: readonly Event[]): Step[] =>
     side: at && <Time at={at} />,
   }))
 
-/** The decisions of an approval so far. */
 export const Decisions = ({ approval, nameOf }: { approval: Approval; nameOf: (account: string) => string }) => (
   <Steps label="Decisions" steps={stepsOf(approval.decisions.map((decision) => decisionStep(decision, nameOf)))} />
 )

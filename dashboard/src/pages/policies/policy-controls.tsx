@@ -94,11 +94,9 @@ const windowOptions = (chosen: string) =>
 
 type Props = Pick<ReturnType<typeof usePolicyForm>, 'draft' | 'set'> & {
   beneficiaries: Beneficiaries
-  /** Why the last attempt to save failed. */
   error: Error | null
 }
 
-/** The control of every field. */
 const controlsOf = (
   { draft, set, beneficiaries, error }: Props,
   currency: string,
@@ -203,7 +201,6 @@ const placed: readonly Group[] & Placed = groups
 
 const widths = ['', '', 'columns', 'columns columns-3'] as const
 
-/** The controls of all fields of a policy but its name. */
 export const PolicyControls = (props: Props) => {
   const { currency, workspace } = useSession()
   const controls = controlsOf(props, currency)

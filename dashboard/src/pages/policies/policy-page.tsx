@@ -5,14 +5,13 @@ import type { PolicyWireField } from '../../../../src/policy/fields.ts'
 import { hasCode } from '../../api/error.ts'
 import { useBeneficiaries, useBeneficiaryNames, usePeople } from '../../api/names.ts'
 import { api, policiesQuery, policyQuery, rowsOf, type Schemas } from '../../api/queries.ts'
-import { useIdempotencyKey } from '../../lib/idempotency.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { answerWords, policySentence } from '../../lib/rule-words.ts'
 import { countWords, listWords, makerText, moneyText } from '../../lib/words.ts'
 import { Allowed, LoadState, useSession } from '../../shell/session.tsx'
 import { Button, NewLink, Submit } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Confirm, Form } from '../../ui/form.tsx'
+import { Confirm, Form, useIdempotencyKey } from '../../ui/form.tsx'
 import { Item, List } from '../../ui/listing.tsx'
 import { Card, Empty, Facts, Failure, fieldError, Page } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
@@ -180,7 +179,6 @@ const MadeBy = ({ policy: { created_by: maker, binds } }: { policy: Schemas['Spe
 
 type Fact = readonly [label: string, value: string | false | null]
 
-/** Every field, in the order of the page. */
 const factsOf = (policy: Policy, currency: string, nameOf: (id: string) => string): Readonly<Record<PolicyWireField, Fact>> => {
   const money = (minor: string | null) => minor && moneyText(minor, currency)
   const { on_duplicate: answer, duplicate_window_seconds: window } = policy
@@ -210,7 +208,6 @@ const factsOf = (policy: Policy, currency: string, nameOf: (id: string) => strin
   }
 }
 
-/** A policy for people who may read it but not change it. */
 const PolicyDetail = ({ policy }: { policy: Policy }) => {
   const { currency } = useSession()
   const nameOf = useBeneficiaryNames(policy.beneficiary_ids)
@@ -224,8 +221,8 @@ const PolicyDetail = ({ policy }: { policy: Policy }) => {
 
 export const PoliciesPage = () => {
   const { can, currency } = useSession()
-  const query = useInfiniteQuery(policiesQuery('active'))
-  const nameOf = useBeneficiaryNames(rowsOf(query).flatMap(({ beneficiary_ids: ids }) => ids))
+  const query = policiesQuery('active')
+  const nameOf = useBeneficiaryNames(rowsOf(useInfiniteQuery(query)).flatMap(({ beneficiary_ids: ids }) => ids))
   const create = can('policy.create') && <NewLink href="/policies/new">New policy</NewLink>
   return (
     <Page

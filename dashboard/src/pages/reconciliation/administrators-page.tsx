@@ -5,7 +5,6 @@ import { suspenseQuery } from '../../api/queries.ts'
 import { LinkButton } from '../../ui/button.tsx'
 import { EmptyCard, Page } from '../../ui/page.tsx'
 
-/** For administrators of the service; others are told so. */
 export const AdministratorsPage = (props: ComponentProps<typeof Page>) => {
   const { error } = useInfiniteQuery(suspenseQuery)
   if (!hasCode(error, 'admin_required')) return <Page {...props} />

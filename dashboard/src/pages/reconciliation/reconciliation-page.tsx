@@ -94,7 +94,7 @@ const Open = ({ currency }: { currency: string }) => {
       <Listing
         title="Suspense"
         note="Money that a provider moved and that could not be booked."
-        query={suspense}
+        query={suspenseQuery}
         empty={<Empty icon="check" title="Nothing is in suspense" />}
       >
         {() => rows(inSuspense)}
@@ -102,7 +102,7 @@ const Open = ({ currency }: { currency: string }) => {
       <Listing
         title="Differences"
         note="Between the books and the providers’ statements. What is in suspense is listed there."
-        query={differences}
+        query={differencesQuery}
         empty={noDifference}
       >
         {() => (others.length === 0 ? noDifference : rows(others))}
@@ -144,7 +144,7 @@ const result = ({ differences, matched, lines }: Run): string => {
 
 /** Every comparison with a provider's own list or statement, newest first. */
 const Comparisons = ({ currency }: { currency: string }) => {
-  const query = useInfiniteQuery(reconciliationsQuery)
+  const query = reconciliationsQuery
   return (
     <List
       title="Comparisons"

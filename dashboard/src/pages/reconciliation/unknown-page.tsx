@@ -84,7 +84,7 @@ const Row = ({ payment, said }: { payment: UnknownPayment; said: readonly Said[]
 
 /** For administrators: payments that the rail has not reported the end of, what is known of each, and their end by evidence. */
 export const UnknownPaymentsPage = () => {
-  const query = useInfiniteQuery(unknownPaymentsQuery)
+  const query = unknownPaymentsQuery
   const differences = rowsOf(useInfiniteQuery(differencesQuery))
   const runs = rowsOf(useInfiniteQuery(reconciliationsQuery))
   return (

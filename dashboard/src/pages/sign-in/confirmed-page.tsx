@@ -1,7 +1,6 @@
 import { useEffect } from 'react'
 import { useSearchParams } from 'wouter'
 import { tellProven } from '../../api/step-up.ts'
-import { useTitle } from '../../lib/title.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
 
 /** The end of the window in which a person confirmed who they are. Some browsers let it close itself. */
@@ -9,14 +8,13 @@ export const ConfirmedPage = () => {
   const [params] = useSearchParams()
   const isProven = params.get('outcome') === 'already_linked'
   const title = isProven ? 'Confirmed' : 'Not confirmed'
-  useTitle(title)
   useEffect(() => {
     if (!isProven) return
     tellProven()
     window.close()
   }, [isProven])
   return (
-    <SinglePage>
+    <SinglePage title={title}>
       <div className="stack-xs">
         <h1>{title}</h1>
         <p className="quiet">

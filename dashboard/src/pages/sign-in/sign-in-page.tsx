@@ -2,9 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { useLocation, useSearchParams } from 'wouter'
 import { type Answer, accountQuery, api } from '../../api/queries.ts'
-import { expectArrival } from '../../lib/arrival.ts'
-import { expectSession, hasNoSession, sessionEnded } from '../../lib/page-state.ts'
-import { useTitle } from '../../lib/title.ts'
+import { expectArrival, expectSession, hasNoSession, sessionEnded } from '../../lib/page-state.ts'
 import { isServerPath, safeReturn } from '../../shell/paths.ts'
 import { SinglePage } from '../../shell/single-page.tsx'
 import { TextNotice } from '../../ui/page.tsx'
@@ -26,15 +24,7 @@ const Leave = ({ go }: { go: () => void }) => {
 const welcome = (outcome: Answer<'/v1/auth/wallet/verify', 'post'>['outcome']): string =>
   outcome === 'account_created' ? 'Your account is ready' : 'Signed in'
 
-/** Says that the session has ended and that the form is kept. */
-const SessionEnded = () => (
-  <TextNotice tone="info" title="Your session has ended">
-    Sign in again to continue where you were. What you typed is still there.
-  </TextNotice>
-)
-
 export const SignInPage = () => {
-  useTitle('Sign in')
   const [params] = useSearchParams()
   const [, navigate] = useLocation()
   const client = useQueryClient()
@@ -59,13 +49,17 @@ export const SignInPage = () => {
   if (account.isSuccess) return <Leave go={go} />
   const picker = <WalletPicker flow={flow} verb="Continue with" fallback={null} />
   return (
-    <SinglePage>
+    <SinglePage title="Sign in">
       <div className="stack">
         <div className="stack-xs">
           <h1>Sign in</h1>
           <p className="quiet">New here? Signing in creates your account.</p>
         </div>
-        {params.get('reason') === 'session_ended' && <SessionEnded />}
+        {params.get('reason') === 'session_ended' && (
+          <TextNotice tone="info" title="Your session has ended">
+            Sign in again to continue where you were. What you typed is still there.
+          </TextNotice>
+        )}
         <div className="stack-s">
           {hasWallet && picker}
           <ProviderButtons returnTo={target} />

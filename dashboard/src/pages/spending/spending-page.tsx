@@ -2,14 +2,13 @@ import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { paymentsStatementQuery, paymentsSummaryQuery, policiesQuery, rowsOf, scheduledQuery } from '../../api/queries.ts'
-import { type LimitUse, ofGrant, ofPolicy } from '../../lib/limits.ts'
-import { dayLabel, localDate, monthLabel, now } from '../../lib/time.ts'
+import { dayLabel, localDate, monthLabel, monthsAfter, now } from '../../lib/time.ts'
 import { compareMinor, countWords, majorText, moneyText, roundMoney, share, shortMoney, sumMinor } from '../../lib/words.ts'
 import { Allowed, useSession } from '../../shell/session.tsx'
 import { BalanceFigure, Meter } from '../../ui/charts.tsx'
 import { Table } from '../../ui/listing.tsx'
 import { Card, Empty, Failure, Page, SkeletonRows, SkeletonText, TextNotice } from '../../ui/page.tsx'
-import { useWorkspaceAgents } from '../agents/freeze-agent.tsx'
+import { type LimitUse, ofGrant, ofPolicy, useWorkspaceAgents } from '../agents/freeze-agent.tsx'
 
 const dayMs = 86_400_000
 
@@ -32,17 +31,14 @@ export const SpendingPage = () => {
 const daysBack = 90
 const mostShown = 8
 
-const monthBefore = (month: string): string => new Date(Date.parse(`${month}-01T00:00:00Z`) - dayMs).toISOString().slice(0, 7)
-
 /** This month and those before it that the last 90 days have whole. */
 const wholeMonths = (): string[] => {
   const first = localDate(now() - (daysBack - 1) * dayMs)
   const months: string[] = []
-  for (let month = localDate(now()).slice(0, 7); `${month}-01` >= first; month = monthBefore(month)) months.unshift(month)
+  for (let month = localDate(now()).slice(0, 7); `${month}-01` >= first; month = monthsAfter(month, -1)) months.unshift(month)
   return months
 }
 
-/** Amounts of these months, in their order. */
 type Row = { key: string; name: ReactNode; spent: string[] }
 
 const larger = (a: string, b: string): string => (compareMinor(a, b) < 0 ? b : a)
@@ -163,7 +159,6 @@ const ByPayee = () => {
 
 const byShare = (a: LimitUse, b: LimitUse): number => share(b.used, b.limit) - share(a.used, a.limit)
 
-/** Each limit as one strip: the fullest first. */
 const Headroom = () => {
   const { currency, can } = useSession()
   const { own, others } = useWorkspaceAgents(true)

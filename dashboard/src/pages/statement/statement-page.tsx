@@ -3,11 +3,11 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { type Schemas, statementQuery } from '../../api/queries.ts'
 import { useFilters } from '../../lib/drafts.ts'
-import { dayLabel, localDate, now, zoneWords } from '../../lib/time.ts'
+import { dayLabel, localDate, monthsAfter, now, zoneWords } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { CsvButton } from '../../ui/csv-button.tsx'
 import { TextField } from '../../ui/field.tsx'
+import { CsvButton } from '../../ui/filter-bar.tsx'
 import { Loading, More, Table } from '../../ui/listing.tsx'
 import { Amount, Card, Empty, ExactTime, Facts, MaybeLink, Page } from '../../ui/page.tsx'
 
@@ -21,11 +21,6 @@ type Period = Omit<Schemas['WorkspaceStatement'], 'entries'> & {
 type StatementQuery = Pick<UseInfiniteQueryResult, 'hasNextPage' | 'fetchNextPage'>
 
 const isMonth = (text: string | null): text is string => text !== null && /^\d{4}-(0[1-9]|1[0-2])$/.test(text)
-
-const monthsAfter = (month: string, months: number): string => {
-  const [year = 0, number = 1] = month.split('-').map(Number)
-  return new Date(Date.UTC(year, number - 1 + months, 1)).toISOString().slice(0, 7)
-}
 
 /** Everything that was booked is on the paper, not only what is on the screen. */
 const PrintButton = ({ query }: { query: StatementQuery }) => {

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useLocation, useSearchParams } from 'wouter'
 import { depositActions } from '../../../../src/rails/texts.ts'
 import { useBeneficiaries } from '../../api/names.ts'
@@ -124,7 +124,7 @@ const RecentTopUps = () => {
   return (
     <List
       title="Recent top-ups"
-      query={useInfiniteQuery(historyQuery({ type: 'topup' }, 6))}
+      query={historyQuery({ type: 'topup' }, 6)}
       rows={2}
       whole
       empty={<Empty icon="topup" title="No top-ups yet" />}

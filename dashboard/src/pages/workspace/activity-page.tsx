@@ -7,7 +7,7 @@ import { activityGroups, activityHref, activityOfList, activityWords, listKey } 
 import { useFilters } from '../../lib/drafts.ts'
 import { together } from '../../lib/words.ts'
 import { Allowed, useSession } from '../../shell/session.tsx'
-import { Button, type IconName } from '../../ui/button.tsx'
+import { FoldButton, type IconName } from '../../ui/button.tsx'
 import { SelectField } from '../../ui/field.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Item, Listing } from '../../ui/listing.tsx'
@@ -15,7 +15,6 @@ import { Empty, ExactTime, MaybeLink, Page } from '../../ui/page.tsx'
 
 type Entry = Schemas['WorkspaceAuditEntry']
 
-/** Who did what in the workspace, from the audit log. */
 export const ActivityPage = () => (
   <Page
     title="Activity"
@@ -34,7 +33,7 @@ const Activity = () => {
   const members = useInfiniteQuery(membersQuery)
   const people = usePeople()
   const asked = { action: get('action') ?? undefined, actor: get('person') ?? undefined, ...filters.days }
-  const query = useInfiniteQuery(auditQuery(asked))
+  const query = auditQuery(asked)
   return (
     <>
       <FilterBar filters={filters}>
@@ -96,10 +95,7 @@ const ListRow = ({ entries, people }: { entries: readonly [Entry, ...Entry[]]; p
         title={batch && <Link href={`/payments/batches/${batch.id}`}>{activityOfList(entries, { people, currency })}</Link>}
         note={
           <>
-            <ExactTime at={entry.created_at} />{' '}
-            <Button size="small" variant="quiet" expanded={open} onClick={() => setOpen(!open)}>
-              {open ? 'Fold' : 'Each of them'}
-            </Button>
+            <ExactTime at={entry.created_at} /> <FoldButton open={open} onChange={setOpen} words={['Each of them', 'Fold']} />
           </>
         }
       />

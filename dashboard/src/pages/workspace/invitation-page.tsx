@@ -3,7 +3,6 @@ import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { api } from '../../api/queries.ts'
 import { keepStored, readStored } from '../../lib/store.ts'
-import { useTitle } from '../../lib/title.ts'
 import { statusText } from '../../lib/words.ts'
 import { nameOf } from '../../shell/account-menu.tsx'
 import { SignedIn, useSession, useSignOut, useSwitchWorkspace } from '../../shell/session.tsx'
@@ -31,7 +30,7 @@ export const InvitationPage = () => {
   const [token] = useState(heldInvitation)
   return (
     <SignedIn>
-      <SinglePage>{token ? <Invitation token={token} /> : <NoInvitation />}</SinglePage>
+      <SinglePage title="Invitation">{token ? <Invitation token={token} /> : <NoInvitation />}</SinglePage>
     </SignedIn>
   )
 }
@@ -43,7 +42,6 @@ const NoInvitation = () => (
 )
 
 const Invitation = ({ token }: { token: string }) => {
-  useTitle('Invitation')
   const { account } = useSession()
   const switchTo = useSwitchWorkspace()
   const signOut = useSignOut()

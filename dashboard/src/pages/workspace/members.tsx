@@ -1,8 +1,7 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { chooseWorkspace } from '../../api/chosen-workspace.ts'
 import { memberName } from '../../api/names.ts'
-import { api, type Body, invitationsQuery, membersQuery, type Schemas } from '../../api/queries.ts'
+import { api, type Body, chooseWorkspace, invitationsQuery, membersQuery, type Schemas } from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
 import { initials, shortAddress, statusText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
@@ -58,7 +57,7 @@ const MemberRow = ({ member }: { member: Member }) => {
 }
 
 export const Members = () => (
-  <List title="Members" query={useInfiniteQuery(membersQuery)} rows={2} empty={<Empty icon="people" title="No members" />}>
+  <List title="Members" query={membersQuery} rows={2} empty={<Empty icon="people" title="No members" />}>
     {(member) => <MemberRow member={member} />}
   </List>
 )
@@ -169,7 +168,7 @@ export const Invitations = () => (
         Invite
       </DialogButton>
     }
-    query={useInfiniteQuery(invitationsQuery)}
+    query={invitationsQuery}
     rows={1}
     empty={
       <Empty icon="link" title="No invitations">

@@ -1,4 +1,3 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { usePeople } from '../../api/names.ts'
@@ -49,7 +48,6 @@ export const WorkspacePage = () => {
   )
 }
 
-/** Stops all payments of the workspace after one confirmation. */
 const Freeze = () => {
   const frozen = useSession().workspace.status === 'frozen'
   return (
@@ -109,13 +107,12 @@ const ConfirmFreeze = ({ onClose }: { onClose: () => void }) => {
   )
 }
 
-/** For owners: the keys and agents of all members. */
 const WorkspaceGrants = () => {
   const { currency } = useSession()
   const people = usePeople()
   const none = <Empty icon="robot" title="No keys or agents" />
   return (
-    <Listing title="All keys and agents" query={useInfiniteQuery(workspaceGrantsQuery)} rows={1} empty={none}>
+    <Listing title="All keys and agents" query={workspaceGrantsQuery} rows={1} empty={none}>
       {(all) => {
         const live = all.filter(({ revoked_at }) => revoked_at === null)
         if (live.length === 0) return none
