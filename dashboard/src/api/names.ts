@@ -1,5 +1,5 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { useDebounced } from '../lib/drafts.ts'
 import { shortAddress } from '../lib/words.ts'
 import { useSession } from '../shell/session.tsx'
@@ -30,11 +30,7 @@ const nameAmong = (members: readonly Member[], own: string, id: string): string 
  */
 export const usePeople = (workspaceIds?: readonly string[]): ((accountId: string) => string) => {
   const { account, workspace } = useSession()
-  const wanted = useRef(false)
   const [asked, setAsked] = useState(false)
-  useEffect(() => {
-    if (wanted.current) setAsked(true)
-  })
   return useQueries({
     queries: (workspaceIds ?? [workspace.id]).map((id) => ({
       queryKey: ['members', id],
@@ -44,7 +40,8 @@ export const usePeople = (workspaceIds?: readonly string[]): ((accountId: string
     combine: (results) => {
       const members = results.flatMap(({ data }) => data?.data ?? [])
       return (id: string) => {
-        if (id !== account.id) wanted.current = true
+        // After the rendering, which may be that of a row in another component.
+        if (id !== account.id && !asked) queueMicrotask(() => setAsked(true))
         return nameAmong(members, account.id, id)
       }
     },
