@@ -170,8 +170,7 @@ export const Meter = (props: MeterProps) => {
 }
 
 /** A part of a whole, as an arc from the top. */
-export const Arc = ({ part, size, line }: { part: number; size: number; line: number }) => {
-  const radius = (size - line) / 2
+export const Arc = ({ part, size, line, radius }: { part: number; size: number; line: number; radius: number }) => {
   const around = 2 * Math.PI * radius
   const circle = { cx: size / 2, cy: size / 2, r: radius, strokeWidth: line }
   return (
@@ -195,7 +194,7 @@ export const Ring = (props: MeterProps) => {
   const part = share(props.used, props.limit)
   return (
     <span className={cx('ring', toneOf(part))} {...meterRole(props)}>
-      <Arc part={part} size={44} line={5} />
+      <Arc part={part} size={44} line={5} radius={19.5} />
       <span aria-hidden="true">{Math.round(part * 100)} %</span>
     </span>
   )

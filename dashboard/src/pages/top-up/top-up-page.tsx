@@ -234,7 +234,7 @@ const Pending = ({ topup }: { topup: TopUp }) => {
   return (
     <div className="empty">
       <div className="ring">
-        <Arc part={left / promptSeconds} size={132} line={7} />
+        <Arc part={left / promptSeconds} size={132} line={7} radius={58} />
         <strong className="amount-medium" role="timer">
           {left} s
         </strong>
