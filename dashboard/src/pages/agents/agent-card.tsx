@@ -6,7 +6,7 @@ import { useSession } from '../../shell/session.tsx'
 import { Icon } from '../../ui/button.tsx'
 import { Ring } from '../../ui/charts.tsx'
 import { Badge, Time } from '../../ui/page.tsx'
-import { type Agent, FreezeAgent } from './freeze-agent.tsx'
+import { type Agent, FreezeAgent } from './agents.tsx'
 
 type Props = { agent: Agent; ownerId: string; lastAct?: LastAct | undefined; refusedWords?: string | undefined }
 

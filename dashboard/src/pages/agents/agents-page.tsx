@@ -9,7 +9,7 @@ import { CodeBlock, cx, Icon, NewLink, ToggleChip } from '../../ui/button.tsx'
 import { ConfirmButton } from '../../ui/form.tsx'
 import { Card, EmptyCard, Failure, Page, SkeletonCard } from '../../ui/page.tsx'
 import { AgentCard, type LastAct, lastActOf } from './agent-card.tsx'
-import { type Agent, freezeOutdates, setFrozen, useWorkspaceAgents } from './freeze-agent.tsx'
+import { type Agent, freezeOutdates, setFrozen, useWorkspaceAgents } from './agents.tsx'
 
 type Props = { agents: readonly Agent[]; manages: boolean }
 

@@ -19,7 +19,7 @@ import { useOpenIn, useSession } from '../../shell/session.tsx'
 import { Button, cx } from '../../ui/button.tsx'
 import { Listing, LiveRows, OldList, Rows, SelectionBar, useSelection } from '../../ui/listing.tsx'
 import { Amount, Badge, Card, Countdown, Empty, Failure, Page, SkeletonRows, StatusBadge, Time } from '../../ui/page.tsx'
-import { FrozenBadge } from '../agents/freeze-agent.tsx'
+import { FrozenBadge } from '../agents/agents.tsx'
 import { DecideDialog } from './decide-dialog.tsx'
 
 export const ApprovalsPage = () => {

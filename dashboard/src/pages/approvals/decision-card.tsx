@@ -6,7 +6,7 @@ import { railFacts } from '../../lib/rails.ts'
 import { decisionReason } from '../../lib/rule-words.ts'
 import { capitalized, compareMinor, countWords, moneyText, multipleOf, requesterWords, shortMoney } from '../../lib/words.ts'
 import { Amount, Countdown, StatusBadge, Time } from '../../ui/page.tsx'
-import { FrozenBadge } from '../agents/freeze-agent.tsx'
+import { FrozenBadge } from '../agents/agents.tsx'
 import { Cautions } from './decide.tsx'
 
 type Approval = Schemas['Approval']

@@ -13,7 +13,7 @@ import { CheckField, fieldsOf, TextField } from '../../ui/field.tsx'
 import { ConfirmButton, DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Card, Empty, ExactTime, Facts, Failure, Notice, Page, StatusBadge, TextNotice } from '../../ui/page.tsx'
-import { FrozenBadge } from '../agents/freeze-agent.tsx'
+import { FrozenBadge } from '../agents/agents.tsx'
 import { PaymentsTable } from '../payments/payments-table.tsx'
 
 type Beneficiary = Schemas['Beneficiary']

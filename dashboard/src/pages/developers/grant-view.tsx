@@ -13,7 +13,7 @@ import { ConfirmButton } from '../../ui/form.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Badge, Card, Empty, ExactTime, Facts, Notice, StatusBadge, TextNotice, Time } from '../../ui/page.tsx'
 import { AgentTimeline } from '../agents/agent-timeline.tsx'
-import { FreezeAgent } from '../agents/freeze-agent.tsx'
+import { FreezeAgent } from '../agents/agents.tsx'
 import { MadeByAgent } from '../agents/made-by-agent.tsx'
 import { PaymentsTable } from '../payments/payments-table.tsx'
 

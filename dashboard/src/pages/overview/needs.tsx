@@ -12,7 +12,7 @@ import { type Session, useSession } from '../../shell/session.tsx'
 import { FoldButton, type IconName, LinkButton } from '../../ui/button.tsx'
 import { Item } from '../../ui/listing.tsx'
 import { Card } from '../../ui/page.tsx'
-import { FreezeButton, FrozenBadge, ofGrant, useWorkspaceAgents } from '../agents/freeze-agent.tsx'
+import { FreezeButton, FrozenBadge, ofGrant, useWorkspaceAgents } from '../agents/agents.tsx'
 
 type ApiNeed = Schemas['Attention']['needs'][number]
 type Need = {

@@ -8,7 +8,7 @@ import { useSession } from '../../shell/session.tsx'
 import { cx } from '../../ui/button.tsx'
 import { Table } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/page.tsx'
-import { FreezeButton } from '../agents/freeze-agent.tsx'
+import { FreezeButton } from '../agents/agents.tsx'
 import { RequesterMark } from './requester.tsx'
 
 type Payment = Schemas['Payment']

@@ -4,7 +4,7 @@ import type { Schemas } from '../../api/queries.ts'
 import { capitalized, initials } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Icon } from '../../ui/button.tsx'
-import { FreezeButton, FrozenBadge } from '../agents/freeze-agent.tsx'
+import { FreezeButton, FrozenBadge } from '../agents/agents.tsx'
 
 type By = Schemas['Payment']['initiated_by']
 

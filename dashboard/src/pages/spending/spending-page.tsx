@@ -8,7 +8,7 @@ import { Allowed, useSession } from '../../shell/session.tsx'
 import { BalanceFigure, Meter } from '../../ui/charts.tsx'
 import { Table } from '../../ui/listing.tsx'
 import { Card, Empty, Failure, Page, SkeletonRows, SkeletonText, TextNotice } from '../../ui/page.tsx'
-import { type LimitUse, ofGrant, ofPolicy, useWorkspaceAgents } from '../agents/freeze-agent.tsx'
+import { type LimitUse, ofGrant, ofPolicy, useWorkspaceAgents } from '../agents/agents.tsx'
 
 const dayMs = 86_400_000
 
