@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
+import { selectAmong } from '../../db/select-rows.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { usageCounters } from '../../db/tables/policies.ts'
 import { workspaces } from '../../db/tables/workspaces.ts'
@@ -14,9 +15,7 @@ import type { GrantRecord } from './queries.ts'
 /** The part of a grant that changes with every payment: what is used, and what its whole chain leaves. */
 export type GrantUsage = { usage: Usage; headroom: Headroom }
 
-const byIds = prepare('grants.by_ids', { ids: 'uuid[]' }, (orm, at) =>
-  orm.select().from(grants).where(sql`${grants.id} = any(${at.ids})`),
-)
+const findGrants = selectAmong('grants.by_ids', grants, 'id')
 
 const zones = prepare('grants.time_zones', { workspaceIds: 'uuid[]' }, (orm, at) =>
   orm
@@ -66,7 +65,7 @@ export const loadGrantUsage = async (db: Db, at: Date, records: readonly GrantRe
   const above = [...new Set(records.flatMap(({ ancestorIds }) => ancestorIds))].filter((id) => !own.has(id))
   // A grant and those above it are of one workspace.
   const [ancestors, zoned, counted] = await Promise.all([
-    above.length === 0 ? [] : db.run(byIds, { ids: above }),
+    findGrants(db, above),
     db.run(zones, { workspaceIds: [...new Set(records.map(({ workspaceId }) => workspaceId))] }),
     db.run(counters, { ids: [...own, ...above], starts: startsAt(at) }),
   ])

@@ -87,7 +87,7 @@ export const validateDeposit = async (deps: Parts, arrival: DepositArrival): Pro
   const { accepted: yes, unknownAccount } = deposits[told.rail]
   if (!told.notice || unknownAccount === null) return yes
   const named = await findByReference(deps.db, told.notice.reference)
-  const topup = named && (await findTopupById(deps.db, named.topupId))
+  const topup = named && (await findTopupById(deps.db, { id: named.topupId }))
   const isOpen = topup !== undefined && (await getAccount(deps.db, topup.accountId)).status !== 'closed'
   return isOpen ? yes : unknownAccount
 }

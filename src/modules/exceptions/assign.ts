@@ -23,7 +23,7 @@ type Target = { accountId: Uuid; topup: TopupRecord | null }
 
 const targetOf = async (tx: Tx, { account_id, topup_id }: AssignSuspense): Promise<Target> => {
   if (topup_id !== undefined) {
-    const topup = await findTopupById(tx, topup_id)
+    const topup = await findTopupById(tx, { id: topup_id })
     if (!topup) throw notFound('topup_id')
     return { accountId: topup.accountId, topup }
   }

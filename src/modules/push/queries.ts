@@ -1,8 +1,7 @@
-import { eq } from 'drizzle-orm'
 import type { Config } from '../../config.ts'
-import { type Db, first, statement } from '../../db/client.ts'
+import { type Db, statement } from '../../db/client.ts'
 import { sessionIsActive } from '../../db/credential-life.ts'
-import { prepare } from '../../db/prepare.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { pushSubscriptions } from '../../db/tables/push.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -34,9 +33,5 @@ export const liveSubscriptions = (
 export const toldSubscriptions = (db: Db, clock: Clock, config: Config, approvalId: Uuid): Promise<SubscriptionRecord[]> =>
   db.query<SubscriptionRecord>(told, [approvalId, clock.now(), config.SESSION_IDLE_DAYS])
 
-const byEndpoint = prepare('push_subscriptions.by_endpoint', { hash: 'bytea' }, (orm, at) =>
-  orm.select().from(pushSubscriptions).where(eq(pushSubscriptions.endpointHash, at.hash)),
-)
-
 /** Also one whose session has ended. */
-export const findByEndpoint = (db: Db, hash: Buffer): Promise<SubscriptionRecord | undefined> => first(db, byEndpoint, { hash })
+export const findByEndpoint = selectRow('push_subscriptions.by_endpoint', pushSubscriptions, ['endpointHash'])

@@ -57,7 +57,7 @@ export const subscribe = async (
   if (sessionId === null) throw new Error('a person in person acts in a session')
   await lockAccount(tx, accountId)
   const endpointHash = sha256(endpoint)
-  const before = await findByEndpoint(tx, endpointHash)
+  const before = await findByEndpoint(tx, { endpointHash })
   const own = before?.accountId === accountId ? before : undefined
   const live = await liveSubscriptions(tx, deps.clock, deps.config, [accountId])
   if (live.filter(({ id }) => id !== own?.id).length >= maxSubscriptions)

@@ -1,7 +1,8 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
 import { lockAccounts } from '../../db/account-lock.ts'
-import { type Db, first, type Tx } from '../../db/client.ts'
+import type { Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
+import { selectAmong, selectRow } from '../../db/select-rows.ts'
 import { topups } from '../../db/tables/topups.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
@@ -10,33 +11,12 @@ import { earlierSql } from '../attempts/queries.ts'
 
 export type TopupRecord = typeof topups.$inferSelect
 
-const inWorkspace = prepare(
-  'topups.of_workspace',
-  { workspaceId: 'uuid', id: 'uuid' },
-  (orm, at) =>
-    orm
-      .select()
-      .from(topups)
-      .where(and(eq(topups.id, at.id), eq(topups.workspaceId, at.workspaceId))),
-  'joined',
-)
-
-export const findTopup = (db: Db, workspaceId: Uuid, id: Uuid): Promise<TopupRecord | undefined> =>
-  first(db, inWorkspace, { workspaceId, id })
-
-const byId = prepare('topups.by_id', { id: 'uuid' }, (orm, at) => orm.select().from(topups).where(eq(topups.id, at.id)))
+export const findTopup = selectRow('topups.of_workspace', topups, ['workspaceId', 'id'], { lane: 'joined' })
 
 /** In any workspace: for a provider's word, and for administrators. */
-export const findTopupById = (db: Db, id: Uuid): Promise<TopupRecord | undefined> => first(db, byId, { id })
+export const findTopupById = selectRow('topups.by_id', topups, ['id'])
 
-const byIds = prepare(
-  'topups.by_ids',
-  { ids: 'uuid[]' },
-  (orm, at) => orm.select().from(topups).where(sql`${topups.id} = any(${at.ids})`),
-  'pool',
-)
-
-const readTopups = (db: Db, ids: readonly Uuid[]): Promise<TopupRecord[]> => db.run(byIds, { ids })
+const readTopups = selectAmong('topups.by_ids', topups, 'id', 'pool')
 
 /** The only way to lock top-ups: by the accounts that they credit, which guard them. */
 export const lockTopupsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Promise<TopupRecord[]> => {

@@ -47,6 +47,7 @@ export const registerTopups = (app: App, deps: Parts): void => {
       params: byId('topup'),
       response: { 200: Topup },
     },
-    read: async ({ principal, params }) => presentTopup(found(await findTopup(deps.db, principal.workspace.id, params.id))),
+    read: async ({ principal, params }) =>
+      presentTopup(found(await findTopup(deps.db, { workspaceId: principal.workspace.id, id: params.id }))),
   })
 }

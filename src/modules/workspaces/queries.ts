@@ -3,7 +3,7 @@ import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
-import { selectPage, selectRow } from '../../db/select-rows.ts'
+import { selectAmong, selectPage, selectRow } from '../../db/select-rows.ts'
 import { accounts, identities } from '../../db/tables/accounts.ts'
 import { emailKeyOf } from '../../db/tables/columns.ts'
 import { invitations, members, workspaces } from '../../db/tables/workspaces.ts'
@@ -163,12 +163,7 @@ export const listInvitations = selectPage('invitations.list', invitations, invit
 
 export const findInvitation = selectRow('invitations.by_id', invitations, ['workspaceId', 'id'])
 
-const byIds = prepare('invitations.by_ids', { ids: 'uuid[]' }, (orm, at) =>
-  orm.select().from(invitations).where(sql`${invitations.id} = any(${at.ids})`),
-)
-
-export const listInvitationsWith = async (db: Db, ids: readonly Uuid[]): Promise<InvitationRecord[]> =>
-  ids.length === 0 ? [] : db.run(byIds, { ids })
+export const listInvitationsWith = selectAmong('invitations.by_ids', invitations, 'id')
 
 export const findInvitationByToken = selectRow('invitations.by_token', invitations, ['tokenHash'])
 

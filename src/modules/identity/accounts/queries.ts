@@ -4,7 +4,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { selectRow } from '../../../db/select-rows.ts'
+import { selectAmong, selectRow } from '../../../db/select-rows.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
@@ -18,11 +18,7 @@ import { type WalletName, walletKeySql, walletKeys } from '../../../lib/wallet-n
 
 export type AccountRecord = typeof accounts.$inferSelect
 
-const accountsByIds = prepare('accounts.by_ids', { ids: 'uuid[]' }, (orm, at) =>
-  orm.select().from(accounts).where(sql`${accounts.id} = any(${at.ids})`),
-)
-
-export const getAccounts = (db: Db, ids: readonly Uuid[]): Promise<AccountRecord[]> => db.run(accountsByIds, { ids })
+export const getAccounts = selectAmong('accounts.by_ids', accounts, 'id')
 
 const byId = selectRow('accounts.by_id', accounts, ['id'], { lane: 'joined' })
 const lockById = selectRow('accounts.lock', accounts, ['id'], { lock: 'no key update' })
