@@ -113,7 +113,7 @@ const leaveTraces = async (service: TestService, { api }: Person, { url }: TestD
 
 /** Rows in every table: the story of the examples, and a person whose work goes on after the upgrade. */
 export const fillDatabase = async (database: TestDatabase, version: string): Promise<About> => {
-  const settings = { ENCRYPTION_KEYS: ring(), TOKEN_SECRETS: ring(), ORDER_KEY: ring(), RECEIPT_KEYS: ring() }
+  const settings = { ENCRYPTION_KEYS: ring(), TOKEN_SECRETS: ring(), ORDER_KEY: ring(), RECEIPT_KEYS: ring(), VAPID_KEYS: ring() }
   const { service, admin, second } = await startAdministered({ database, env: settings })
   const document = (await service.api.get('/openapi.json')).body
   await playExamples(service, operationsOf(document), [admin, second])
