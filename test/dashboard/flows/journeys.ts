@@ -285,7 +285,7 @@ export const journeyFlows = (world: World): void => {
     expect(await readFile(saved, 'utf8')).toContain('Roastery Kiambu')
     await page.evaluate('window.print = () => { document.title = "printed" }')
     await walk.press(page.getByRole('button', { name: 'Print' }))
-    await page.waitForFunction('document.title === "printed"')
+    await expect.poll(() => page.title()).toBe('printed')
     await walk.press(page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Spending' }))
     const payees = page.getByRole('table', { name: 'Spent by payee and month' })
     const { body } = await accountant.api.get('/v1/payments/summary')

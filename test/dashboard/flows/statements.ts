@@ -23,7 +23,7 @@ export const statementFlows = (world: World): void => {
     await row('Brian Otieno', '9,450.00').waitFor()
     await page.evaluate('window.print = () => { document.title = "printed" }')
     await page.getByRole('button', { name: 'Print' }).click()
-    await page.waitForFunction('document.title === "printed"')
+    await expect.poll(() => page.title()).toBe('printed')
     const file = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Export CSV' }).click()
     expect((await file).suggestedFilename()).toBe(`statement-${body.from.slice(0, 7)}.csv`)
