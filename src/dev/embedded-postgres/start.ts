@@ -138,7 +138,10 @@ const launch = async (
       await writeFile(log, '', { mode: 0o600 })
       if (place.user) await chown(log, place.user.uid, place.user.gid)
       const options = optionsText({ ...settings, port: String(port) })
-      await runProgram(place, 'pg_ctl', ['start', '-D', data, '-l', log, '-w', '-t', String(startTimeoutSeconds), '-o', options])
+      const paths = ['-p', inQuotes(place.programs.postgres), '-l', inQuotes(log)]
+      const args = ['start', ...paths, '-w', '-t', String(startTimeoutSeconds), '-o', options]
+      // Not by -D, which pg_ctl reads itself and also gives to the shell.
+      await runProgram(place, 'pg_ctl', args, { PGDATA: data })
       return
     } catch (cause) {
       const logText = await readFile(log, 'utf8').catch(() => '')
@@ -181,6 +184,9 @@ const settingsOf = (durable: boolean) => ({
   ),
 })
 
+/** pg_ctl gives paths to a shell between double quotes. */
+const inQuotes = (path: string) => (process.platform === 'win32' ? path : path.replace(/["$`\\]/g, '\\$&'))
+
 /** pg_ctl gives them to a shell. */
 const optionsText = (settings: Readonly<Record<string, string>>) =>
   Object.entries(settings)
@@ -212,7 +218,7 @@ const own = async (place: Place, cluster: Cluster): Promise<(Postmaster & { lock
     user: role,
     password: cluster.password,
     database: 'postgres',
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: startTimeoutSeconds * 1000,
     application_name: `service process ${process.pid}`,
   })
   // The connection's end shows that the server ended.
@@ -234,6 +240,8 @@ const own = async (place: Place, cluster: Cluster): Promise<(Postmaster & { lock
         `The server on ${cluster.data} does not take the password kept beside it: stop process ${server.pid} and start again.`,
       )
     }
+    const running = await runningPostmaster(cluster.data)
+    if (running?.isReady && running.pid === server.pid) throw error
     return undefined
   }
 }
