@@ -107,6 +107,8 @@ const pendingOf = async (client: pg.Client, expected: readonly Migration[], fold
   )
 }
 
+class LocksNotFree extends Error {}
+
 const untilLocked = async (
   client: pg.Client,
   migration: Migration,
@@ -118,8 +120,8 @@ const untilLocked = async (
       await (migration.inTransaction ? applyInTransaction(client, migration) : applyInSteps(client, migration))
       return
     } catch (error) {
-      // 55P03: the lock was not free in time; 57014: not all of them were. 40P01: it was waited for in a circle.
-      if (!['55P03', '57014', '40P01'].includes(sqlState(error) ?? '')) throw error
+      // 55P03: the lock was not free in time. 40P01: it was waited for in a circle.
+      if (!(error instanceof LocksNotFree) && !['55P03', '40P01'].includes(sqlState(error) ?? '')) throw error
       const holders = await oldTransactions(client)
       if (performance.now() + pauseMs > giveUpAt) throw gaveUp(migration, tries, holders, error)
       onContended?.({ migration: migration.tag, tries, holders })
@@ -163,7 +165,10 @@ const lockTables = async (client: pg.Client, { statements }: Migration) => {
   )
   if (rows.length === 0) return
   await client.query(`set local statement_timeout = ${lockTimeoutMs}`)
-  await client.query(`lock table ${rows.map(({ name }) => name).join(', ')} in access exclusive mode`)
+  await client.query(`lock table ${rows.map(({ name }) => name).join(', ')} in access exclusive mode`).catch((cause: unknown) => {
+    // The time for all of them is over. In the migration's own statements 57014 is an operator who cancels it.
+    throw sqlState(cause) === '57014' ? new LocksNotFree('the locks were not free in time', { cause }) : cause
+  })
   await client.query('set local statement_timeout to default')
 }
 

@@ -175,6 +175,15 @@ describe('a migration', () => {
     ).toEqual([{ kept: true, lost: false }])
   })
 
+  test('that an operator cancels is not tried again', async () => {
+    const database = await opened(createTestDatabase)
+    const { migrations } = await withFurther('select pg_sleep(600)')
+    const migrated = expect(migrate(database.url, { folder: migrations, patienceMs: 0 })).rejects.toThrow('due to user request')
+    const cancel = `select pg_cancel_backend(pid) from pg_stat_activity where datname = current_database() and query like 'select pg_sleep(600)%'`
+    await expect.poll(() => rowsOf(database.url, cancel)).toHaveLength(1)
+    await migrated
+  })
+
   test('that was edited after it was applied is refused', async () => {
     const database = await opened(createTestDatabase)
     const { migrations, further } = await withFurther('create table further ()')
