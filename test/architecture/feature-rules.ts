@@ -93,7 +93,7 @@ const features: Rule = {
 }
 
 /** Where the features come together. The other files beside their folders stand below them: ports and what all of them use. */
-const assembly = ['modules/routes.ts', 'modules/admin-routes.ts', 'modules/jobs.ts']
+const assembly = ['modules/routes.ts', 'modules/jobs.ts']
 
 const isBeside = (path: string): boolean => path.startsWith('modules/') && !inFeature.test(path)
 

@@ -195,7 +195,7 @@ const ledgerTables: Rule = {
 }
 
 /** Where all routes come together. */
-const assembly = ['modules/routes.ts', 'modules/admin-routes.ts']
+const assembly = ['modules/routes.ts']
 
 const privateRoutes: Rule = {
   name: 'a feature is never entered through its routes',
