@@ -8,6 +8,7 @@ import { confirmedPath } from './shell/paths.ts'
 import { announce, Toasts } from './ui/toast.tsx'
 
 const maxRetries = 2
+const retryAfterMs = 10_000
 
 /** The gate makes these requests itself and handles their refusals; retrying because of them would never end. */
 const gateQueries = ['account', 'workspace']
@@ -34,7 +35,13 @@ const createQueryClient = (): QueryClient => {
     mutationCache: new MutationCache({ onError: noticeSignOut }),
     defaultOptions: {
       // The stream says what has changed, so coming back to the tab is no reason to read everything again.
-      queries: { staleTime: 30_000, refetchOnWindowFocus: false, retry: (count, error) => mayPass(error) && count < maxRetries },
+      queries: {
+        staleTime: 30_000,
+        refetchOnWindowFocus: false,
+        retry: (count, error) => mayPass(error) && count < maxRetries,
+        // What waits for a list mounts the list: if that asked again for what has just failed, the two would never end.
+        retryOnMount: ({ state }) => Date.now() - state.errorUpdatedAt > retryAfterMs,
+      },
       mutations: { retry: false },
     },
   })

@@ -156,4 +156,28 @@ export const overviewFlows = (world: World): void => {
     expect(complaints).toEqual([])
     await close()
   })
+
+  test('a part of a page that is refused is asked for once, and the page says why and shows the rest', async () => {
+    const { page, complaints, close } = await visitAs(world, await signIn(world.service.api))
+    for (const [path, refused, rest] of [
+      ['/', '**/v1/payments/attention', 'Recent payments'],
+      ['/agents', '**/v1/accounts/me/grants?*', 'Connect an agent'],
+    ] as const) {
+      let asked = 0
+      await page.route(refused, (route) => {
+        asked += 1
+        return route.fulfill({ status: 403, json: { error: 'permission_denied', message: 'Not now.' } })
+      })
+      await page.goto(path)
+      await page.getByRole('alert').getByText('Not now').first().waitFor()
+      await page.getByText(rest).first().waitFor()
+      await expect.poll(() => page.getByText('No agents yet').count()).toBe(0)
+      expect([path, asked]).toEqual([path, 1])
+      await page.unroute(refused)
+      await page.getByRole('button', { name: 'Try again' }).first().click()
+      await expect.poll(() => page.getByRole('alert').count()).toBe(0)
+    }
+    expect(complaints).toEqual([])
+    await close()
+  })
 }

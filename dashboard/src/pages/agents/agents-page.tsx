@@ -54,7 +54,7 @@ const Cards = ({ title, agents, actsOf }: CardsProps) => {
 /** Keys, connected agents and devices together: who acts for whom here, within which limits, and how to stop it. */
 export const AgentsPage = () => {
   const { workspace, can } = useSession()
-  const { own, others, isPending, error, manages } = useWorkspaceAgents(true)
+  const { own, others, isPending, error, retry, manages } = useWorkspaceAgents(true)
   const actsOf = useLastActs([...own, ...others])
   const stoppable = (manages ? [...own, ...others] : own).filter(({ frozen }) => !frozen)
   return (
@@ -68,9 +68,9 @@ export const AgentsPage = () => {
         </>
       }
     >
-      {error && <Failure error={error} />}
+      {error && <Failure error={error} onRetry={retry} />}
       {isPending && <SkeletonCard rows={3} />}
-      {!isPending && own.length + others.length === 0 && (
+      {!isPending && !error && own.length + others.length === 0 && (
         <EmptyCard icon="robot" title="No agents yet">
           An agent acts for you with a key of its own or by signing in. You set its limits, and you can stop it at any time.
         </EmptyCard>

@@ -96,6 +96,7 @@ export const useWorkspaceAgents = (all = false) => {
     others: others.sort(newestUse),
     isPending: mine.isPending || (all && manages && everyone.isPending),
     error: mine.error ?? everyone.error,
+    retry: () => void (mine.isError ? mine : everyone).refetch(),
     manages,
   }
 }
