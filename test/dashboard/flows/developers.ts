@@ -158,6 +158,31 @@ export const developerFlows = (world: World): void => {
       .toBe('api_key_revoked')
   })
 
+  test('after a lost answer the dialog still asks what it asked: a second press freezes what the first one froze, and does not unfreeze it', async () => {
+    const person = await signIn(world.service.api)
+    const { grantId } = await createKey(person, { name: 'Night bot' })
+    const { page, complaints, close } = await visitAs(world, person)
+    await page.goto(`/agents/${grantId}`)
+    const path = `**/v1/accounts/me/grants/${grantId}`
+    await page.route(path, async (route) => {
+      if (route.request().method() !== 'PATCH') return route.fallback()
+      await route.fetch()
+      return route.abort()
+    })
+    await page.getByRole('button', { name: 'Freeze' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Freeze Night bot?' })
+    await dialog.getByRole('button', { name: 'Freeze' }).click()
+    await dialog.getByRole('alert').waitFor()
+    // The page knows by now that it is frozen.
+    await page.locator('main button').filter({ hasText: 'Unfreeze' }).waitFor({ state: 'attached' })
+    await page.unroute(path)
+    await dialog.getByRole('button', { name: 'Freeze' }).click()
+    await page.getByText('Night bot frozen').waitFor()
+    expect((await person.api.get('/v1/accounts/me/grants')).body.data).toMatchObject([{ id: grantId, frozen: true }])
+    expect(complaints).toEqual([])
+    await close()
+  })
+
   test('an agent that connects is announced, and everything by agents is stopped in one act', async () => {
     const person = await signIn(world.service.api)
     const { page, complaints, close } = await visitAs(world, person)

@@ -1,9 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import type { ComponentProps } from 'react'
+import { type ComponentProps, useState } from 'react'
 import { api, grantsQuery, rowsOf, type Schemas, workspaceGrantsQuery } from '../../api/queries.ts'
 import { now } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
-import { ConfirmButton } from '../../ui/form.tsx'
+import { Confirm, DialogButton } from '../../ui/form.tsx'
 import { Badge } from '../../ui/page.tsx'
 
 type By = Schemas['Payment']['initiated_by']
@@ -34,27 +34,36 @@ type Props = {
   agent: { id: string; label: string; frozen: boolean }
   /** It is the reader's. */
   own: boolean
-} & Omit<ComponentProps<typeof ConfirmButton>['button'], 'children'>
+}
+type ButtonProps = Props & Omit<ComponentProps<typeof DialogButton>, 'children' | 'dialog'>
 
 /** Freezing can be undone; revoking can't. A frozen one goes on. */
-export const FreezeAgent = ({ agent: { id, label, frozen }, own, ...button }: Props) => {
+export const FreezeAgent = ({ agent, own, ...button }: ButtonProps) => (
+  <DialogButton icon="freeze" {...button} dialog={(close) => <ConfirmFreeze agent={agent} own={own} onClose={close} />}>
+    {agent.frozen ? 'Unfreeze' : 'Freeze'}
+  </DialogButton>
+)
+
+const ConfirmFreeze = ({ agent: { id, label, frozen: isFrozen }, own, onClose }: Props & { onClose: () => void }) => {
+  // What was asked stays what is asked: after a lost answer it may be frozen, and a second press must not unfreeze it.
+  const [frozen] = useState(isFrozen)
   const verb = frozen ? 'Unfreeze' : 'Freeze'
   return (
-    <ConfirmButton
-      button={{ icon: 'freeze', children: verb, ...button }}
+    <Confirm
       title={`${verb} ${label}?`}
       action={verb}
       harmless={frozen}
       change={() => setFrozen(id, own, !frozen)}
       announcement={() => `${label} ${frozen ? 'unfrozen' : 'frozen'}`}
       outdates={freezeOutdates}
+      onClose={onClose}
     >
       <p>
         {frozen
           ? 'It can make payments again, within its limits.'
           : 'It can still read, but it can’t move money until it is unfrozen. Payments already sent still arrive.'}
       </p>
-    </ConfirmButton>
+    </Confirm>
   )
 }
 

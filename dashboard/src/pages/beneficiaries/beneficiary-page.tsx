@@ -10,7 +10,7 @@ import { countWords, makerText, moneyText } from '../../lib/words.ts'
 import { LoadState, useSession } from '../../shell/session.tsx'
 import { Button, CopyButton, LinkButton } from '../../ui/button.tsx'
 import { CheckField, fieldsOf, TextField } from '../../ui/field.tsx'
-import { ConfirmButton, DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
+import { Confirm, ConfirmButton, DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Card, Empty, ExactTime, Facts, Failure, Notice, Page, StatusBadge, TextNotice } from '../../ui/page.tsx'
 import { FrozenBadge } from '../agents/agents.tsx'
@@ -30,6 +30,7 @@ export const BeneficiaryPage = ({ id }: { id: string }) => {
 }
 
 const keeps = ({ id }: Beneficiary) => beneficiaryQuery(id)
+const shared = { outdates: ['beneficiaries'], keeps }
 
 const referenceText = (beneficiary: Beneficiary): string => {
   const { account_reference: fixed, account_reference_required: required, payment_rail: rail } = beneficiary
@@ -125,27 +126,12 @@ const BeneficiaryDetail = ({ beneficiary }: { beneficiary: Beneficiary }) => {
 
 const Acts = ({ beneficiary }: { beneficiary: Beneficiary }) => {
   const { id, display_name: name } = beneficiary
-  const frozen = beneficiary.status === 'frozen'
-  const shared = { outdates: ['beneficiaries'], keeps }
-  const freeze = frozen ? 'Unfreeze' : 'Freeze'
   return (
     <>
       <DialogButton dialog={(close) => <EditBeneficiary beneficiary={beneficiary} onClose={close} />}>Edit</DialogButton>
-      <ConfirmButton
-        {...shared}
-        button={{ icon: 'freeze', children: freeze }}
-        title={`${freeze} ${name}?`}
-        action={freeze}
-        harmless={frozen}
-        change={() => api.PATCH('/v1/beneficiaries/{id}', { path: { id }, body: { status: frozen ? 'active' : 'frozen' } })}
-        announcement={(after) => `${name} ${after.status === 'frozen' ? 'frozen' : 'unfrozen'}`}
-      >
-        <p>
-          {frozen
-            ? 'Payments to this destination can be made again.'
-            : 'No more payments go to this destination until you unfreeze it. Payments already sent still arrive.'}
-        </p>
-      </ConfirmButton>
+      <DialogButton icon="freeze" dialog={(close) => <ConfirmFreeze beneficiary={beneficiary} onClose={close} />}>
+        {beneficiary.status === 'frozen' ? 'Unfreeze' : 'Freeze'}
+      </DialogButton>
       <ConfirmButton
         {...shared}
         button={{ variant: 'danger', children: 'Archive' }}
@@ -161,6 +147,29 @@ const Acts = ({ beneficiary }: { beneficiary: Beneficiary }) => {
 }
 
 type Props = { beneficiary: Beneficiary; onClose: () => void }
+
+const ConfirmFreeze = ({ beneficiary: { id, display_name: name, status }, onClose }: Props) => {
+  // What was asked stays what is asked: after a lost answer a second press must not undo the first.
+  const [frozen] = useState(status === 'frozen')
+  const freeze = frozen ? 'Unfreeze' : 'Freeze'
+  return (
+    <Confirm
+      {...shared}
+      title={`${freeze} ${name}?`}
+      action={freeze}
+      harmless={frozen}
+      change={() => api.PATCH('/v1/beneficiaries/{id}', { path: { id }, body: { status: frozen ? 'active' : 'frozen' } })}
+      announcement={(after) => `${name} ${after.status === 'frozen' ? 'frozen' : 'unfrozen'}`}
+      onClose={onClose}
+    >
+      <p>
+        {frozen
+          ? 'Payments to this destination can be made again.'
+          : 'No more payments go to this destination until you unfreeze it. Payments already sent still arrive.'}
+      </p>
+    </Confirm>
+  )
+}
 
 const verdicts: Readonly<Record<Beneficiary['verification']['status'], string>> = {
   match: 'The same name',

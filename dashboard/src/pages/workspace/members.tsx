@@ -75,7 +75,8 @@ const ChangeMember = ({ member, onClose }: { member: Member; onClose: () => void
       onDone: onClose,
     },
   )
-  const suspended = member.status === 'suspended'
+  // What was asked stays what is asked: after a lost answer a second press must not undo the first.
+  const [suspended] = useState(member.status === 'suspended')
   return (
     <FormDialog
       title={memberName(member)}

@@ -73,7 +73,8 @@ const Freeze = () => {
 const ConfirmFreeze = ({ onClose }: { onClose: () => void }) => {
   const { workspace } = useSession()
   const [reason, setReason] = useState('')
-  const frozen = workspace.status === 'frozen'
+  // What was asked stays what is asked: after a lost answer a second press must not undo the first.
+  const [frozen] = useState(workspace.status === 'frozen')
   return (
     <Confirm
       title={frozen ? `Unfreeze ${workspace.name}?` : `Freeze ${workspace.name}?`}
