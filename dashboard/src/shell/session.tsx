@@ -106,8 +106,8 @@ export const SessionIn = ({ account, view: { workspace, membership }, children }
 /** The page while the session loads, in the size of what follows. */
 const ShellFrame = ({ children }: { children?: ReactNode }) => (
   <div className="shell">
-    <aside className="sidebar" aria-hidden="true" />
-    <div className="topbar" aria-hidden="true" />
+    <aside className="sidebar no-print" aria-hidden="true" />
+    <div className="topbar no-print" aria-hidden="true" />
     <main className="main" aria-busy={!children}>
       {children || (
         <div className="page-header">

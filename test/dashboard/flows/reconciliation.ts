@@ -195,4 +195,30 @@ export const reconciliationFlows = (world: World): void => {
     expect(complaints).toEqual([])
     await close()
   })
+
+  test('sums of the books that could not be read again are not shown: only why, until they are read', async () => {
+    const { deps } = world.service
+    const text = statement.replaceAll('QXX', 'QVV')
+    await reconcileStatement(deps, shellOperator('a test'), { source: 'a third test', text })
+    const { page, complaints, close } = await visitAs(world, await signIn(world.service.api, world.administrator))
+    await page.goto('/reconciliation')
+    const sum = page.getByText('Left at the providers')
+    await sum.waitFor()
+    const sums = '**/v1/admin/ledger/trial-balance'
+    await page.route(sums, (route) => route.fulfill({ status: 403, json: { error: 'permission_denied', message: 'Not now.' } }))
+    await page.getByLabel('Select all').check()
+    await page.getByRole('button', { name: /^Resolve \d+$/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('What was found').fill('all made in the portal')
+    await dialog.getByRole('button', { name: /^Resolve \d+$/ }).click()
+    await page.getByText(/items resolved$/).waitFor()
+    await page.getByRole('alert').getByText('Not now').waitFor()
+    await expect.poll(() => sum.count()).toBe(0)
+    await page.unroute(sums)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await sum.waitFor()
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0)
+    expect(complaints).toEqual([])
+    await close()
+  })
 }

@@ -129,7 +129,7 @@ const Clearing = () => {
   return (
     <Card title="Clearing accounts" note="What the books say the providers hold for this service.">
       {isError && <Failure error={error} onRetry={() => void refetch()} />}
-      {data && (
+      {data && !isError && (
         <Facts facts={Object.fromEntries([...totals, left].map(([name, minor]) => [name, moneyText(minor, data.currency)]))} />
       )}
     </Card>
