@@ -241,7 +241,8 @@ const own = async (place: Place, cluster: Cluster): Promise<(Postmaster & { lock
       )
     }
     const running = await runningPostmaster(cluster.data)
-    if (running?.isReady && running.pid === server.pid) throw error
+    if (running?.isReady && running.pid === server.pid)
+      throw new StartupError(`The embedded database does not answer: ${reason(error)}.`, { cause: error })
     return undefined
   }
 }
