@@ -1,2 +1,2 @@
 /** The version of everything here: the service, its API document, the client. A test compares it with the packages. */
-export const version = '0.2.0'
+export const version = '0.3.0'
