@@ -24,7 +24,7 @@ const heapUsed = async (): Promise<number> => {
   return process.memoryUsage().heapUsed
 }
 
-const count = 500
+const count = 200
 const beginning = { transaction: '0', id: '00000000-0000-0000-0000-000000000000' }
 
 test('an idle stream keeps less than 9.5 KB of the heap, nearly all of it in Node and Fastify', async () => {
@@ -73,8 +73,9 @@ test('an idle stream keeps less than 9.5 KB of the heap, nearly all of it in Nod
     for (let opened = 0; opened < count; opened += 50) await Promise.all(Array.from({ length: 50 }, open))
     return ((await heapUsed()) - before) / count
   }
-  // The first time also has what is kept once: the code that is compiled.
+  // The first time also has what is kept once: the code that is compiled. Of the others the median: what an earlier test left running allocates too.
   await openMany()
-  const each = await openMany()
-  expect(each).toBeLessThan(9_500)
+  const found: number[] = []
+  for (let round = 0; round < 5; round += 1) found.push(await openMany())
+  expect(found.toSorted((a, b) => a - b)[2]).toBeLessThan(9_500)
 })

@@ -67,7 +67,6 @@ export const adviceFor = (error: unknown): string => {
   return ownAdvice[error.code] ?? row?.person ?? `Try again. If it keeps failing, ${forSupport}.`
 }
 
-/** The page on which they do it. */
 export const pageFor = (error: unknown): { path: string; label: string } | undefined => rowOf(error)?.page
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : 'Something went wrong.')

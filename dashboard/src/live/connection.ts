@@ -1,6 +1,5 @@
 import { eventTypes } from '../../../src/events/types.ts'
 
-/** An event as the stream and the list carry it. */
 export type LiveEvent = {
   id: string
   type: string

@@ -14,7 +14,6 @@ const toDeviceError = (error: unknown): DeviceError => {
   return new DeviceError(problems[name] ?? 'This device couldn’t use a passkey. Unlock it and try again.')
 }
 
-/** Whether this browser has passkeys, at this address. */
 export const hasPasskeys = (): boolean => typeof PublicKeyCredential === 'function'
 
 // Few visits use a passkey, so the library comes when one is.

@@ -50,7 +50,6 @@ type FormCardProps = Pick<FormProps, 'ready' | 'className' | 'children'> & {
   large?: boolean
 }
 
-/** A form that is a card: its fields, what went wrong, and the button that sends it. */
 export const FormCard = ({ title, action, making, ready = true, large = false, children, ...form }: FormCardProps) => (
   <Form ready={ready} busy={making.isPending} onSubmit={() => making.mutate()} {...form}>
     <Card

@@ -23,7 +23,6 @@ type ItemProps = {
   children?: ReactNode
 }
 
-/** A row of a list: what it is, what is said about it, and what can be done with it. */
 export const Item = ({ icon, tone, mark, time, title, note, more, href, onOpen, className, children }: ItemProps) => {
   const content = (
     <>

@@ -21,7 +21,6 @@ export const MenuItem = ({ icon, mark = icon && <Icon name={icon} />, children, 
 
 const itemsOf = (list: HTMLElement | null): HTMLElement[] => (list ? [...list.querySelectorAll<HTMLElement>('.menu-item')] : [])
 
-/** A button with a short list under it. Arrows move, Escape and a click elsewhere close. */
 export const Menu = ({ label, button, children, up = false, right = false }: MenuProps) => {
   const [open, setOpen] = useState(false)
   const root = useRef<HTMLDivElement>(null)

@@ -108,7 +108,6 @@ export const TextNotice = ({ children, ...notice }: NoticeProps) => (
 
 type EmptyProps = { icon: IconName; tone?: Tone; title: string; heading?: boolean; children?: ReactNode; actions?: ReactNode }
 
-/** What stands where nothing else does. */
 export const Empty = ({ icon, tone, title, heading = false, children, actions }: EmptyProps) => (
   <div className="empty">
     <span className={cx('avatar avatar-large', tone && `tone-${tone}`)}>

@@ -109,7 +109,6 @@ const Footnotes = ({ began, things }: { began: NonNullable<BeganHere>; things: r
 /** `endAll`: absent where what was ended is gone and can be ended only once. */
 type Ended = { began: BeganHere; everything: boolean; endAll?: () => Promise<BeganHere> }
 
-/** The list of what began there: as ended, or with the choice to end it too. */
 const Began = ({ ended, onEnded, onClose }: { ended: Ended; onEnded: (ended: Ended) => void; onClose: () => void }) => {
   const { began, everything, endAll } = ended
   if (!began) return null

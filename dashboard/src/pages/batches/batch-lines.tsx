@@ -148,7 +148,6 @@ export const BatchLines = ({ batch, message }: Props) => {
 
 type ComparisonProps = Props & { leaves: readonly string[]; read: readonly BatchLine[] }
 
-/** Whether the text that is signed is about exactly these lines. */
 const Comparison = ({ leaves, read, batch, message }: ComparisonProps) => {
   const root = useQuery({ queryKey: ['merkle-root', batch.id, leaves.length], queryFn: () => merkleRoot(leaves) })
   if (root.isPending) return <Notice title="Computing what these lines add up to…" />

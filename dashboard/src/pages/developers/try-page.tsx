@@ -123,7 +123,6 @@ type Document = {
 /** Not a question and an answer: a stream, pages and redirects of a sign-in, and what only administrators read. */
 const apart = /^\/v1\/(admin|auth|oauth|notifications\/stream)/
 
-/** Every operation of the API that only reads, from its own document. */
 const readOperations = ({ paths, components }: Document): Operation[] =>
   Object.entries(paths).flatMap(([path, { get }]) => {
     if (!get || !path.startsWith('/v1/') || apart.test(path)) return []

@@ -21,7 +21,6 @@ const titles: Readonly<Record<EntryType, string>> = {
   adjustment: 'Adjustment',
 }
 
-/** "Held for Kenya Power": names the payment by its beneficiary. */
 const titleOf = ({ type, beneficiary }: Entry): string => {
   if (!beneficiary) return titles[type]
   const { display_name: name } = beneficiary

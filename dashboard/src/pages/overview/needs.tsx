@@ -67,7 +67,6 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
       const what = count === 1 ? `${shortMoney(last.amount_minor, currency)}${payee} was` : `${count} payments were`
       const query = by.grant_id === null ? `person=${by.account_id}` : `agent=${by.grant_id}`
       return {
-        // It is over already.
         ends: false,
         key: `refused ${by.account_id} ${by.grant_id}`,
         tone: 'warn',
