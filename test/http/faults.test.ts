@@ -62,7 +62,7 @@ test('a connection that is dropped during a write leaves no written value in the
 
 test('while the database is unavailable requests are refused with the time to try again, and afterwards served without a restart', async () => {
   await admin.query(`alter database ${database()} with allow_connections false`)
-  await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database()])
+  await admin.query('select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = $1', [database()])
   const read = await person.api.get('/v1/accounts/me')
   const write = await person.api.patch('/v1/accounts/me', { display_name: 'Nobody' })
   for (const answer of [read, write, await service.api.get('/readyz')]) {
@@ -105,7 +105,8 @@ test('a service whose migrations are not those of its release is alive and not r
 })
 
 test('a database that takes no writes is not ready, though it answers', async () => {
-  const reconnect = () => admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database()])
+  const reconnect = () =>
+    admin.query('select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = $1', [database()])
   const takeWrites = refuseWrites(service.deps.db.pool)
   await reconnect()
   await expect.poll(async () => (await person.api.get('/v1/accounts/me')).status).toBe(200)

@@ -153,7 +153,7 @@ test('where a connection is lost, nothing is sent before the server was looked a
   const id = await pay(person, toPaybill('400311'))
   await service.deps.db
     .query(
-      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      'select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     )
     .catch(() => undefined)
   await expect.poll(() => service.deps.witness.trusted()).toBeUndefined()
