@@ -39,7 +39,8 @@ const privateActions = {
   'session.revoke': 'session',
   'sign_in.refused': null,
   'sign_in.start': null,
-  'workspace.switch': 'session',
+  // Of the kind of the credential that acts: a person switches with a session, a program with a dashboard token.
+  'workspace.switch': 'credential',
 } as const
 
 /** What is done in a workspace, or to something that belongs to it. */

@@ -44,6 +44,7 @@ const rowOf = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry) => 
   const { workspaceId, subject, before, after, inputs } = entry
   const { kind, id: credentialId, grantId } = credentialOf(actor)
   const { accountId, origin } = actor
+  const type = subjectTypes[action]
   return {
     id: newId(),
     at: tx.at,
@@ -53,8 +54,7 @@ const rowOf = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry) => 
     credentialId,
     grantId,
     workspaceId: workspaceId === undefined && isPrincipal(actor) ? actor.workspace.id : (workspaceId ?? null),
-    // A person switches with a session, a program with a dashboard token.
-    subjectType: subject === undefined ? null : action === 'workspace.switch' ? kind : subjectTypes[action],
+    subjectType: subject === undefined ? null : type === 'credential' ? kind : type,
     subjectId: subject ?? null,
     before: document(before),
     after: document(after),

@@ -169,7 +169,7 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
     event.preventDefault()
   }
   return (
-    <Modal className="palette" aria-label="Search" onClose={onClose} first={(dialog) => dialog.querySelector('input') ?? dialog}>
+    <Modal className="palette" aria-label="Search" onClose={onClose} first="input">
       <div className="palette-field">
         <Icon name="search" />
         <input

@@ -118,22 +118,22 @@ const fields = '.dialog-body :is(input:not([type="radio"], [type="checkbox"]), s
 
 type ModalProps = Pick<ComponentProps<'dialog'>, 'className' | 'aria-label' | 'aria-labelledby' | 'children'> & {
   onClose: () => void
-  /** What has the focus first, where it is not what the browser chooses. */
-  first?: (dialog: HTMLDialogElement) => HTMLElement
+  /** The selector of what has the focus first, or else the dialog itself. Missing: what the browser chooses. */
+  first?: string
 }
 
 /** The browser's own dialog: it keeps the focus inside, restores it, and closes on Escape. It is open while it is rendered. */
 export const Modal = ({ onClose, first, className, ...dialog }: ModalProps) => {
   const element = useRef<HTMLDialogElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it opens
   useEffect(() => {
     const opener = document.activeElement
-    element.current?.showModal()
-    if (element.current) first?.(element.current).focus()
+    const dialog = element.current
+    dialog?.showModal()
+    if (first !== undefined) (dialog?.querySelector<HTMLElement>(first) ?? dialog)?.focus()
     return () => {
       if (opener instanceof HTMLElement) opener.focus()
     }
-  }, [])
+  }, [first])
   return (
     <dialog
       ref={element}
@@ -160,12 +160,7 @@ export const Dialog = ({ title, onClose, children, footer, wide = false, onSubmi
     </>
   )
   return (
-    <Modal
-      className={wide ? 'dialog-wide' : undefined}
-      aria-labelledby={titleId}
-      onClose={onClose}
-      first={(dialog) => dialog.querySelector<HTMLElement>(fields) ?? dialog}
-    >
+    <Modal className={wide ? 'dialog-wide' : undefined} aria-labelledby={titleId} onClose={onClose} first={fields}>
       <div className="row row-between dialog-header">
         <h2 id={titleId}>{title}</h2>
         <IconButton icon="cross" label="Close" onClick={onClose} />

@@ -72,22 +72,19 @@ const write = async (
   const after = changeTopup(tx, topup, change, at)
   const events = after.status === 'pending' ? [] : [topupEvent(`topup.${after.status}`, after)]
   await appendEvents(tx, [...events, ...balance])
-  audit(
-    tx,
-    actorOf(source), // The state that only a new top-up has.
-    action ?? (after.status === 'pending' ? 'topup.initiate' : `topup.${after.status}`),
-    {
-      workspaceId: after.workspaceId,
-      subject: after.id,
-      before: { status: topup.status },
-      after: {
-        status: after.status,
-        provider_receipt: after.providerReceipt,
-        failure_code: after.failureCode,
-        provider_code: after.providerCode,
-      },
+  // Only a new top-up is pending.
+  const status = after.status === 'pending' ? 'initiate' : after.status
+  audit(tx, actorOf(source), action ?? `topup.${status}`, {
+    workspaceId: after.workspaceId,
+    subject: after.id,
+    before: { status: topup.status },
+    after: {
+      status: after.status,
+      provider_receipt: after.providerReceipt,
+      failure_code: after.failureCode,
+      provider_code: after.providerCode,
     },
-  )
+  })
   return after
 }
 
