@@ -1,11 +1,12 @@
 import type { BrowserContext, CDPSession, Page } from 'playwright-core'
+import { expect } from 'vitest'
 import type { PushBrowser, Received } from '../harness/push-service.ts'
 
 export type Notice = { title: string; body: string; tag: string }
 
 /** Chromium has no push service here: the page subscribes at the emulated one, and the worker gets what that decrypted by the debugging protocol. */
 export type PagePush = {
-  /** Hands what arrived since the last time to the worker. */
+  /** Hands what arrived since the last time to the worker, and again what it has not done, as a push service does (RFC 8030, 6.2). */
   deliver: () => Promise<void>
   shown: () => Promise<Notice[]>
   /** Presses the notice with this tag: where it leads. */
@@ -47,18 +48,29 @@ export const emulatePush = async (
     const known = context.serviceWorkers().at(-1)
     return known ?? context.waitForEvent('serviceworker')
   }
+  const shown = () =>
+    page.evaluate<Notice[]>(
+      `navigator.serviceWorker.ready.then((registration) => registration.getNotifications()).then((all) => all.map(({ title, body, tag }) => ({ title, body, tag })))`,
+    )
+  const isDone = async ({ tag, title }: Partial<Notice>) =>
+    (await shown()).some((notice) => notice.tag === tag) === Boolean(title)
   return {
     deliver: async () => {
       const registrationId = await registered.promise
       for (const message of received.slice(delivered.length)) {
         delivered.push(message)
-        await protocol.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data: message.text })
+        await expect
+          .poll(
+            async () => {
+              await protocol.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data: message.text })
+              return isDone(JSON.parse(message.text))
+            },
+            { interval: 500 },
+          )
+          .toBe(true)
       }
     },
-    shown: () =>
-      page.evaluate<Notice[]>(
-        `navigator.serviceWorker.ready.then((registration) => registration.getNotifications()).then((all) => all.map(({ title, body, tag }) => ({ title, body, tag })))`,
-      ),
+    shown,
     // The browser lets a worker open a window, and wait, for a press of its own alone.
     press: async (tag) =>
       (await worker()).evaluate<string>(`(async () => {

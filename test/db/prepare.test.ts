@@ -134,7 +134,9 @@ describe('a declared query', () => {
     const { statements } = await sentDuring(async () => {
       read = await Promise.all([paymentId, newId(), paymentId].map((id) => db.run(joined, { id })))
     })
-    expect(statements.map(({ name }) => name)).toEqual(['test.joined@turn'])
+    // What the service writes by its own timers comes between at any moment.
+    const ours = statements.flatMap(({ name }) => (name?.startsWith('test.') ? name : []))
+    expect(ours).toEqual(['test.joined@turn'])
     expect(read).toEqual([[{ id: paymentId }], [], [{ id: paymentId }]])
     expect(await db.run(joined, { id: paymentId, narrative: 'another' })).toEqual([])
   })

@@ -9,7 +9,7 @@ import { openService } from '../harness/service.ts'
 import { createScene } from '../payments/authority-scene.ts'
 
 const pushes = await startPushService()
-const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
+const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' }, fixed: { OAUTH_METADATA_TIMEOUT_MS: 60_000 } })
 afterAll(() => pushes.close())
 const { decide, join, pay, team } = createScene(() => service, newWallet())
 

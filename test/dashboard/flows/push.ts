@@ -32,6 +32,7 @@ export const pushFlows = (world: World): void => {
 
     const [first = '', second = '', third = ''] = await team.hold('150000', '450000', '460000')
     await world.service.settle()
+    expect([phone.received.length, pushes.refused]).toEqual([3, []])
     await push.deliver()
     await expect
       .poll(async () => (await push.shown()).map(({ tag }) => tag).toSorted())
