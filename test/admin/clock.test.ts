@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRailSandbox } from '../../src/dev/sandbox/rail-sandbox.ts'
-import { createManualScheduler, createSandboxTime } from '../../src/dev/sandbox/scheduler.ts'
+import { createSandboxTime } from '../../src/dev/sandbox/scheduler.ts'
 import { createMovableClock } from '../../src/lib/clock.ts'
 import { readTime } from '../../src/process/rails.ts'
+import { createManualScheduler } from '../harness/manual-scheduler.ts'
 
 const week = 7 * 86_400
 let folder: string

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 test('where a new token ends the one before it, three processes that send at once pay everything, once, and nobody is needed', async () => {
   const [first] = processes
-  first.sandbox.keepOneToken()
+  first.sandbox.tokens.MPESA.keepOne()
   const phones = Array.from({ length: 45 }, (_, index) => `2547220009${String(index).padStart(2, '0')}`)
   const ids: string[] = []
   for (const [index, destination] of phones.entries()) {
@@ -38,7 +38,7 @@ test('where a new token ends the one before it, three processes that send at onc
   expect(await statuses()).toEqual(ids.map(() => 'succeeded'))
   expect(first.sandbox.movements()).toHaveLength(ids.length)
   for (const [index, phone] of phones.entries()) if (index % 3 !== 0) expect(ordersTo(first, phone)).toHaveLength(1)
-  expect(first.sandbox.tokensIssued('MPESA')).toBe(1)
+  expect(first.sandbox.tokens.MPESA.issued()).toBe(1)
   const { baseUrl, consumerKey, consumerSecret } = first.sandbox.options(first.sandboxUrl).MPESA
   const [sealed] = await first.deps.db.query<{ ciphertext: Buffer; keyId: string }>(
     `select token_ciphertext as ciphertext, token_key_id as "keyId" from provider_tokens where provider = 'MPESA'`,

@@ -14,7 +14,7 @@ test('any number of requests at once fetch one token', async () => {
     ...Array.from({ length: 10 }, () => collection.collect(rails.collection())),
   ])
   expect(sent.every((each) => each.kind === 'accepted')).toBe(true)
-  expect(rails.sandbox.tokensIssued('MPESA')).toBe(1)
+  expect(rails.sandbox.tokens.MPESA.issued()).toBe(1)
 })
 
 test('a token is renewed before it ends', async () => {
@@ -22,20 +22,20 @@ test('a token is renewed before it ends', async () => {
   await payout.pay(rails.payout())
   rails.clock.advanceSeconds(3_500)
   await payout.pay(rails.payout())
-  expect(rails.sandbox.tokensIssued('MPESA')).toBe(1)
+  expect(rails.sandbox.tokens.MPESA.issued()).toBe(1)
   rails.clock.advanceSeconds(60)
   await payout.pay(rails.payout())
-  expect(rails.sandbox.tokensIssued('MPESA')).toBe(2)
+  expect(rails.sandbox.tokens.MPESA.issued()).toBe(2)
 })
 
 test('a token that was revoked is renewed once, and the payment is sent once', async () => {
   const { payout } = rails.daraja()
   await payout.pay(rails.payout())
-  rails.sandbox.revokeTokens()
+  rails.sandbox.tokens.MPESA.revokeAll()
   expect(await payout.pay(rails.payout({ destination: '254733000010' }))).toMatchObject({ kind: 'accepted' })
   await rails.scheduler.runAll()
   expect(rails.movementsTo('254733000010')).toHaveLength(1)
-  expect(rails.sandbox.tokensIssued('MPESA')).toBe(2)
+  expect(rails.sandbox.tokens.MPESA.issued()).toBe(2)
 })
 
 test('with a gateway that refuses every token nothing is sent, and the token is not requested without end', async () => {
@@ -48,7 +48,7 @@ test('with a gateway that refuses every token nothing is sent, and the token is 
   rails.sandbox.failNext(refusal)
   rails.sandbox.failNext(refusal)
   expect(await rails.daraja().payout.pay(rails.payout())).toMatchObject({ kind: 'not_sent', code: 'token_refused' })
-  expect(rails.sandbox.tokensIssued('MPESA')).toBe(2)
+  expect(rails.sandbox.tokens.MPESA.issued()).toBe(2)
   expect(rails.sandbox.orders()).toEqual([])
 })
 

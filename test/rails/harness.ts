@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { fastify } from 'fastify'
 import { createRailSandbox } from '../../src/dev/sandbox/rail-sandbox.ts'
-import { createManualScheduler } from '../../src/dev/sandbox/scheduler.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { createDaraja } from '../../src/rails/daraja/adapter.ts'
 import type { DarajaOptions } from '../../src/rails/daraja/gateway.ts'
@@ -15,6 +14,7 @@ import type {
   PayoutInstruction,
   Submission,
 } from '../../src/rails/rail.ts'
+import { createManualScheduler } from '../harness/manual-scheduler.ts'
 
 const secret = 'Vf3k9sQpLw27ZtYbNc8RmX'
 

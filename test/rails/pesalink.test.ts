@@ -114,7 +114,7 @@ test('if the bank has no delivery URL, a query finds the outcome', async () => {
 test('a token that was revoked is renewed once, and the transfer is sent once', async () => {
   const rail = rails.pesalink()
   await rail.pay(toAccount())
-  rails.sandbox.revokeTokens()
+  rails.sandbox.tokens.PESALINK.revokeAll()
   const sent = toAccount()
   expect(await rail.pay(sent)).toMatchObject({ kind: 'accepted' })
   expect(rails.sandbox.orders().filter((order) => order.key === sent.reference)).toHaveLength(1)

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createRailSandbox } from '../../src/dev/sandbox/rail-sandbox.ts'
-import { createManualScheduler, createSandboxTime, createTimerScheduler } from '../../src/dev/sandbox/scheduler.ts'
+import { createSandboxTime, createTimerScheduler } from '../../src/dev/sandbox/scheduler.ts'
 import { createMovableClock } from '../../src/lib/clock.ts'
+import { createManualScheduler } from '../harness/manual-scheduler.ts'
 import { attemptOf, startRails, type TestRails } from './harness.ts'
 
 let rails: TestRails

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { forgedUrl } from '../../src/dev/sandbox/deliver.ts'
-import { createManualScheduler, createTimerScheduler } from '../../src/dev/sandbox/scheduler.ts'
+import { createTimerScheduler } from '../../src/dev/sandbox/scheduler.ts'
+import { createManualScheduler } from '../harness/manual-scheduler.ts'
 import { startRails, type TestRails } from './harness.ts'
 
 let rails: TestRails

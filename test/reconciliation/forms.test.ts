@@ -3,7 +3,7 @@ import type { AnyRail } from '../../src/lib/rail-names.ts'
 import { textOfFile } from '../../src/lib/table-file.ts'
 import type { Booked } from '../../src/modules/exceptions/reconciliation/books.ts'
 import { match } from '../../src/modules/exceptions/reconciliation/rules.ts'
-import { readStatement } from '../../src/modules/exceptions/reconciliation/statement-rules.ts'
+import { readStatement } from '../harness/read-statement.ts'
 
 // The forms in which portals and banks export statements, after public samples, and what each gives.
 

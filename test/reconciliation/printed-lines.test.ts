@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Booked } from '../../src/modules/exceptions/reconciliation/books.ts'
 import { match } from '../../src/modules/exceptions/reconciliation/rules.ts'
-import { readStatement } from '../../src/modules/exceptions/reconciliation/statement-rules.ts'
+import { readStatement } from '../harness/read-statement.ts'
 
 /*
  * Lines as public samples of the M-PESA portal's export print them, not as the emulator does. The organisation's portal masks the other

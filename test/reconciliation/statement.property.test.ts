@@ -7,7 +7,7 @@ import { memoryStore } from '../../src/dev/sandbox/store.ts'
 import type { AnyRail } from '../../src/lib/rail-names.ts'
 import type { Booked } from '../../src/modules/exceptions/reconciliation/books.ts'
 import { match } from '../../src/modules/exceptions/reconciliation/rules.ts'
-import { readStatement } from '../../src/modules/exceptions/reconciliation/statement-rules.ts'
+import { readStatement } from '../harness/read-statement.ts'
 
 const providers = { MPESA: ['MPESA_STK', 'MPESA_B2C', 'MPESA_B2B'], PESALINK: ['PESALINK'] } as const
 const at = new Date('2026-03-04T09:00:00.000Z')

@@ -42,7 +42,7 @@ const until = async (what: string, holds: () => Promise<boolean>): Promise<void>
 test('three processes of a provider whose new token ends the one before it fetch one, and one more when it is refused; each payment is sent once', {
   timeout: 300_000,
 }, async () => {
-  sandbox.keepOneToken()
+  sandbox.tokens.MPESA.keepOne()
   const ports = [await freePort(), await freePort(), await freePort()]
   const operatorPorts = [await freePort(), await freePort(), await freePort()]
   const shared = {
@@ -90,11 +90,11 @@ test('three processes of a provider whose new token ends the one before it fetch
     })
   }
   await payAtEach(5)
-  expect(sandbox.tokensIssued('MPESA')).toBe(1)
+  expect(sandbox.tokens.MPESA.issued()).toBe(1)
   for (let refusals = 1; refusals <= 2; refusals += 1) {
-    sandbox.revokeTokens()
+    sandbox.tokens.MPESA.revokeAll()
     await payAtEach(2)
-    expect(sandbox.tokensIssued('MPESA')).toBe(1 + refusals)
+    expect(sandbox.tokens.MPESA.issued()).toBe(1 + refusals)
   }
   // The top-up's prompt is no payment.
   expect(sandbox.movements().filter(({ rail }) => rail !== 'MPESA_STK')).toHaveLength(ids.length)

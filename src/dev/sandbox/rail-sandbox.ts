@@ -45,10 +45,7 @@ export type RailSandbox = {
   rules: Rules
   names: Names
   journal: Journal
-  revokeTokens: () => void
-  /** From now on a provider takes only its newest token. */
-  keepOneToken: () => void
-  tokensIssued: (provider: ProviderName) => number
+  tokens: Emulation['tokens']
 }
 
 const createEmulation = (deps: RailSandboxDeps, accounts: Emulation['accounts']): Emulation => {
@@ -111,12 +108,6 @@ export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
     rules,
     names: emulation.names,
     journal,
-    revokeTokens: () => {
-      for (const name of providers) emulation.tokens[name].revokeAll()
-    },
-    keepOneToken: () => {
-      for (const name of providers) emulation.tokens[name].keepOne()
-    },
-    tokensIssued: (name) => emulation.tokens[name].issued(),
+    tokens: emulation.tokens,
   }
 }

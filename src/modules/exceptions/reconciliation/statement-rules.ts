@@ -129,16 +129,7 @@ function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<St
 
 export type ReadStatement = Statement | { problem: string }
 
-/** An organisation's statement as its portal exports it. */
-export const readStatement = (text: string): ReadStatement => {
-  const reading = readInPortions(text)
-  for (;;) {
-    const { done, value } = reading.next()
-    if (done) return value
-  }
-}
-
-/** The same, with a stop after each portion: a whole statement in one turn of the event loop would hold up every other request. */
+/** An organisation's statement as its portal exports it, with a stop after each portion: a whole statement in one turn of the event loop would hold up every other request. */
 export function* readInPortions(text: string): Generator<void, ReadStatement> {
   const rows = readRows(text)
   yield
