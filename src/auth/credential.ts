@@ -2,19 +2,18 @@ import { eq, or, sql } from 'drizzle-orm'
 import { type Db, first, statement } from '../db/client.ts'
 import { grantIsActive, keyIsActive, sessionIsActive } from '../db/credential-life.ts'
 import { prepare } from '../db/prepare.ts'
+import { selectRow } from '../db/select-rows.ts'
 import { identities } from '../db/tables/accounts.ts'
 import { dashboardTokens, sessions } from '../db/tables/sessions.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Principal } from './principal.ts'
 
-const ofToken = prepare('sessions.of_dashboard_token', { id: 'uuid' }, (orm, at) =>
-  orm.select({ sessionId: dashboardTokens.sessionId }).from(dashboardTokens).where(eq(dashboardTokens.id, at.id)),
-)
+const findDashboardToken = selectRow('sessions.of_dashboard_token', dashboardTokens, ['id'])
 
 /** The browser's session that a caller acts in, also when it acts with a dashboard token that the session issued. */
 export const sessionBehind = async (db: Db, { kind, id }: Principal['credential']): Promise<Uuid | null> => {
   if (kind === 'session') return id
-  return kind === 'dashboard' ? ((await first(db, ofToken, { id }))?.sessionId ?? null) : null
+  return kind === 'dashboard' ? ((await findDashboardToken(db, { id }))?.sessionId ?? null) : null
 }
 
 /** Of a session, or of the session behind a dashboard token. */

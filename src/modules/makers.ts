@@ -1,8 +1,7 @@
-import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Principal } from '../auth/principal.ts'
-import { first, type Tx } from '../db/client.ts'
-import { prepare } from '../db/prepare.ts'
+import type { Tx } from '../db/client.ts'
+import { selectRow } from '../db/select-rows.ts'
 import { grants } from '../db/tables/grants.ts'
 import { IdOut } from '../http/wire.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -16,12 +15,7 @@ export const MakerOut = z
   .meta({ id: 'Maker', description: 'Who made it: a person, or with `grant_id` a key or an agent of that account.' })
 export type MakerOut = z.output<typeof MakerOut>
 
-const labelOf = prepare(
-  'grants.label',
-  { id: 'uuid' },
-  (orm, at) => orm.select({ label: grants.label }).from(grants).where(eq(grants.id, at.id)),
-  'joined',
-)
+const findGrant = selectRow('grants.of_maker', grants, ['id'], { lane: 'joined' })
 
 export type Maker = { accountId: Uuid; grantId: Uuid | null; label: string | null }
 
@@ -48,5 +42,5 @@ export const changedBy = ({ accountId, grantId, label }: Maker) => ({
 export const readMaker = async (tx: Tx, { accountId, grant }: Pick<Principal, 'accountId' | 'grant'>): Promise<Maker> => ({
   accountId,
   grantId: grant?.id ?? null,
-  label: grant ? ((await first(tx, labelOf, { id: grant.id }))?.label ?? null) : null,
+  label: grant ? ((await findGrant(tx, { id: grant.id }))?.label ?? null) : null,
 })

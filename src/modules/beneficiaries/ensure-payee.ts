@@ -1,7 +1,6 @@
-import { and, eq } from 'drizzle-orm'
 import type { Derivations } from '../../auth/vault.ts'
-import { first, statement, type Tx } from '../../db/client.ts'
-import { prepare } from '../../db/prepare.ts'
+import { statement, type Tx } from '../../db/client.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { payees } from '../../db/tables/beneficiaries.ts'
 import { referenceKey } from '../../lib/account-reference.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
@@ -12,12 +11,7 @@ type PayeeRow = { id: Uuid; frozenAt: Date | null; paybillFrozenAt?: Date | null
 /** The account at a paybill that a payee is. */
 type Account = { paybill: PayeeRow; referenceKey: string }
 
-const findPayee = prepare('payees.by_fingerprint', { workspaceId: 'uuid', fingerprint: 'bytea' }, (orm, at) =>
-  orm
-    .select({ id: payees.id, frozenAt: payees.frozenAt })
-    .from(payees)
-    .where(and(eq(payees.workspaceId, at.workspaceId), eq(payees.fingerprint, at.fingerprint))),
-)
+const findPayee = selectRow('payees.by_fingerprint', payees, ['workspaceId', 'fingerprint'])
 /** Nothing where another transaction made it in the meantime. */
 const findOrInsert = statement(
   'payees.ensure',
@@ -58,7 +52,7 @@ const ensureOne = async (
   ])
   if (payee) return payee
   // Another transaction created it between the search and the insert, and has committed.
-  const existing = await first(tx, findPayee, { workspaceId, fingerprint: current.mac })
+  const existing = await findPayee(tx, { workspaceId, fingerprint: current.mac })
   if (!existing) throw new Error('a payee that exists cannot be read')
   return existing
 }

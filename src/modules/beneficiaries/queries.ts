@@ -4,7 +4,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { amongIds, containing, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, prepare } from '../../db/prepare.ts'
-import { selectAmong, selectPage } from '../../db/select-rows.ts'
+import { selectAmong, selectPage, selectRow } from '../../db/select-rows.ts'
 import { beneficiaries, beneficiaryVerifications, payees } from '../../db/tables/beneficiaries.ts'
 import { filtersOf, type PageRequest } from '../../http/pagination.ts'
 import { takesAnyReference } from '../../lib/account-reference.ts'
@@ -41,17 +41,11 @@ const byId = prepare(
 export const findBeneficiary = (db: Db, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> =>
   first(db, byId, { workspaceId, id })
 
-const lockRow = prepare('beneficiaries.lock', { id: 'uuid', workspaceId: 'uuid' }, (orm, at) =>
-  orm
-    .select({ id: beneficiaries.id })
-    .from(beneficiaries)
-    .where(and(eq(beneficiaries.id, at.id), eq(beneficiaries.workspaceId, at.workspaceId)))
-    .for('update'),
-)
+const lockRow = selectRow('beneficiaries.lock', beneficiaries, ['id', 'workspaceId'], { lock: 'update' })
 
 /** The same with its row locked: as it is until the transaction ends. */
 export const findLocked = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> => {
-  const [, record] = await Promise.all([tx.run(lockRow, { id, workspaceId }), findBeneficiary(tx, workspaceId, id)])
+  const [, record] = await Promise.all([lockRow(tx, { id, workspaceId }), findBeneficiary(tx, workspaceId, id)])
   return record
 }
 

@@ -18,7 +18,7 @@ import { heldMembership } from '../workspaces/membership.ts'
 import { noControls } from './control-rules.ts'
 import { createGrant } from './create.ts'
 import { apiKeyStatus, presentApiKey, viewGrant, viewKeys } from './present.ts'
-import { type ApiKeyRecord, findKeyOwner, type GrantRecord, type KeyWithGrant, lastKeyEnd, lockKey, scopeOf } from './queries.ts'
+import { type ApiKeyRecord, findAnyKey, type GrantRecord, type KeyWithGrant, lastKeyEnd, lockKey, scopeOf } from './queries.ts'
 import { limitGrantEnd, revokeGrant } from './revoke.ts'
 import type { ApiKey, CreateApiKey, UpdateApiKey } from './schema.ts'
 import { type ChangedGrant, changeVisibleGrant, requireDescendant } from './update.ts'
@@ -183,8 +183,8 @@ export const revokeAnyKey = async (
   id: Uuid,
   reason: string | undefined,
 ): Promise<ApiKey> => {
-  const owner = found(await findKeyOwner(tx, id))
-  await lockAccount(tx, owner.accountId)
-  const record = found(await lockKey(tx, { accountId: owner.accountId, within: null }, id))
+  const { accountId } = found(await findAnyKey(tx, { id }))
+  await lockAccount(tx, accountId)
+  const record = found(await lockKey(tx, { accountId, within: null }, id))
   return endKey(tx, onGrantsRevoked, operator, record, reason)
 }

@@ -111,13 +111,11 @@ const shareByIds = prepare('grants.share_chain', { ids: 'uuid[]' }, (orm, at) =>
 export const shareChain = async (tx: Tx, lineage: readonly Uuid[]): Promise<GrantRecord[]> =>
   lineage.length === 0 ? [] : tx.run(shareByIds, { ids: lineage })
 
-const ancestors = prepare('grants.ancestors', { id: 'uuid' }, (orm, at) =>
-  orm.select({ ancestorIds: grants.ancestorIds }).from(grants).where(eq(grants.id, at.id)),
-)
+const readGrant = selectRow('grants.ancestors', grants, ['id'])
 
 /** A grant with everything above it, root first, locked like `shareChain` locks it. */
 export const shareLineage = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => {
-  const grant = await first(tx, ancestors, { id })
+  const grant = await readGrant(tx, { id })
   return grant ? shareChain(tx, [...grant.ancestorIds, id]) : []
 }
 
@@ -209,13 +207,8 @@ const listOfKeys = prepare(
 export const listKeys = (db: Db, scope: GrantScope, page: PageRequest): Promise<KeyWithGrant[]> =>
   db.run(listOfKeys, { ...scope, ...page })
 
-const owner = prepare('api_keys.owner', { id: 'uuid' }, (orm, at) =>
-  orm.select({ accountId: apiKeys.accountId, grantId: apiKeys.grantId }).from(apiKeys).where(eq(apiKeys.id, at.id)),
-)
-
 /** Without a scope, for operators. */
-export const findKeyOwner = (db: Db, id: Uuid): Promise<Pick<ApiKeyRecord, 'accountId' | 'grantId'> | undefined> =>
-  first(db, owner, { id })
+export const findAnyKey = selectRow('api_keys.of_any', apiKeys, ['id'])
 
 const beginning = prepare(
   'api_keys.beginning',

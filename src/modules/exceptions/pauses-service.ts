@@ -20,9 +20,6 @@ import { settlePayments } from '../payments/settle.ts'
 export type RailPause = typeof railPauses.$inferSelect
 
 const all = prepare('rail_pauses.all', {}, (orm) => orm.select().from(railPauses).orderBy(railPauses.rail, railPauses.cause))
-const ofRail = prepare('rail_pauses.of_rail', { rail: 'text' }, (orm, at) =>
-  orm.select().from(railPauses).where(eq(railPauses.rail, at.rail)),
-)
 const insertPause = prepareInsertOnce('rail_pauses.insert', railPauses)
 const insertLoss = prepareInsertOnce('write_losses.insert', writeLosses)
 const removePause = prepareWrite('rail_pauses.remove', { rail: 'text' }, (orm, at) =>
@@ -53,7 +50,7 @@ export const pauseRail = async (
 export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail): Promise<void> => {
   const removed = await tx.run(removePause, { rail })
   if (removed.length === 0) {
-    const loss = await first(tx, ofRail, { rail })
+    const loss = (await listPauses(tx)).find((pause) => pause.rail === rail)
     throw loss ? conflict(`The rail is stopped: ${loss.reason}.`) : notFound()
   }
   audit(tx, operator, 'admin.resume_rail', { subject: newId(), after: { rail } })

@@ -9,7 +9,7 @@ import { lockBalance } from '../../ledger/ledger.ts'
 import { conflict } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
 import { endCredentials, publishWorkspaceStatusEvents, refuseToClose } from './accounts/administer.ts'
-import { lockAccountRow, memberWorkspaceIds } from './accounts/queries.ts'
+import { listMembershipsOf, lockAccountRow } from './accounts/queries.ts'
 import { detachAll } from './identities/unlink.ts'
 import { removePasskeysOf } from './passkeys/service.ts'
 import { requireSignInAuthority } from './sessions/authority.ts'
@@ -46,7 +46,8 @@ export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Princi
     before: { status: account.status },
     after: { status: 'closed' },
   })
-  await deps.onRequesterLost(tx, principal, { accountId, workspaceIds: await memberWorkspaceIds(tx, accountId) })
+  const workspaceIds = (await listMembershipsOf(tx, { accountId })).map(({ workspaceId }) => workspaceId)
+  await deps.onRequesterLost(tx, principal, { accountId, workspaceIds })
   await deps.onAuthorityLost(tx, principal, accountId)
   await deps.onAccountClosed(tx, accountId)
 }

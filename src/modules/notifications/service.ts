@@ -1,9 +1,10 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, sql } from 'drizzle-orm'
 import { effectivePermissions, type Permission } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Db } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
 import { prepare } from '../../db/prepare.ts'
+import { selectRows } from '../../db/select-rows.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { members } from '../../db/tables/workspaces.ts'
 import { eventsAfter, eventsBefore, findEvent, type Position, readPast, type StoredEvent } from '../../events/read.ts'
@@ -19,12 +20,7 @@ import { parseId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import { frameOf, resetFrame } from './present.ts'
 
-const memberships = prepare('notifications.memberships', { accountId: 'uuid' }, (orm, at) =>
-  orm
-    .select({ workspaceId: members.workspaceId, role: members.role })
-    .from(members)
-    .where(and(eq(members.accountId, at.accountId), eq(members.status, 'active'))),
-)
+const memberships = selectRows('notifications.memberships', members, ['accountId'])
 /** Found by the root of the tree: one on all ancestors would need bitmaps, which the connections' settings switch off. */
 const descendants = prepare('notifications.descendants', { rootId: 'uuid', grantId: 'uuid' }, (orm, at) =>
   orm
@@ -36,11 +32,11 @@ const descendants = prepare('notifications.descendants', { rootId: 'uuid', grant
 export const findReader = async (db: Db, principal: Principal): Promise<Reader> => {
   const { accountId, grant } = principal
   const [rows, below] = await Promise.all([
-    db.run(memberships, { accountId }),
+    memberships(db, { accountId }),
     grant ? db.run(descendants, { rootId: grant.lineage[0] ?? grant.id, grantId: grant.id }) : [],
   ])
   const permissions = new Map<Uuid, ReadonlySet<Permission>>(
-    rows.map((row) => [row.workspaceId, effectivePermissions(row.role, null)]),
+    rows.filter(({ status }) => status === 'active').map((row) => [row.workspaceId, effectivePermissions(row.role, null)]),
   )
   return readerOf(
     principal,

@@ -2,6 +2,7 @@ import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import { isContractSigned } from '../../auth/authority-sql.ts'
 import { type Statement, statement } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { callbackDeliveries, payments, railAttempts } from '../../db/tables/payments.ts'
 import { railPauses } from '../../db/tables/rails.ts'
 import { topups } from '../../db/tables/topups.ts'
@@ -18,9 +19,8 @@ import { adapterOf } from './for-rail.ts'
 import { type OpenDelivery, processDeliveries, putAsideIfHopeless } from './process-deliveries.ts'
 import { createSender, type Sender } from './send.ts'
 
-const pausesOf = prepare('rails.paused', { rail: 'text' }, (orm, at) =>
-  orm.select({ cause: railPauses.cause }).from(railPauses).where(eq(railPauses.rail, at.rail)),
-)
+/** One of its pauses: a rail may have one for each cause. */
+const findPause = selectRow('rails.paused', railPauses, ['rail'])
 
 const readEveryMs = 1_000
 
@@ -34,7 +34,7 @@ export const gatedLane = (deps: Parts, rail: AttemptRecord['rail'], lane: Lane):
   const isPaused = async (): Promise<boolean> => {
     const now = performance.now()
     if (now - readAtMs >= readEveryMs) {
-      paused = (await deps.db.run(pausesOf, { rail })).length > 0
+      paused = (await findPause(deps.db, { rail })) !== undefined
       readAtMs = now
     }
     return paused

@@ -1,6 +1,5 @@
-import { eq } from 'drizzle-orm'
-import { type Database, first, inTx, statement } from '../../db/client.ts'
-import { prepare } from '../../db/prepare.ts'
+import { type Database, inTx, statement } from '../../db/client.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { serverSql } from '../../db/witness.ts'
 import { secondsAfter } from '../../lib/clock.ts'
@@ -67,9 +66,7 @@ const recordRepeat = async (db: Database, attempt: AttemptRecord, submission: Su
   })
 }
 
-const readApproval = prepare('payments.approval_of', { id: 'uuid' }, (orm, at) =>
-  orm.select({ approvalId: payments.approvalId }).from(payments).where(eq(payments.id, at.id)),
-)
+const readPayment = selectRow('payments.of_attempt', payments, ['id'])
 
 /** Once more the order of a payment whose answer was lost, which was queried before without an answer. Each prompt of a top-up is one of its own. */
 const repeatLost = async (deps: Parts, attempt: AttemptRecord): Promise<void> => {
@@ -77,7 +74,7 @@ const repeatLost = async (deps: Parts, attempt: AttemptRecord): Promise<void> =>
   const repeats = deps.rails.payout[attempt.rail]?.repeats
   const isOld = deps.clock.now() >= secondsAfter(attempt.createdAt, repeatWithinSeconds)
   if (!repeats || isOld || deps.rails.gates[attempt.rail]?.free() === 0) return
-  const payment = await first(deps.db, readApproval, { id: attempt.subjectId })
+  const payment = await readPayment(deps.db, { id: attempt.subjectId })
   const answers: ChainAnswers = payment?.approvalId ? await askChains(deps, payment.approvalId) : new Map()
   const outgoing = await inTx(deps.db, (tx) => repeatPayment(tx, deps, attempt.subjectId, answers))
   if (!outgoing) return

@@ -15,7 +15,7 @@ import { invitationStatus, type PreviewedInvitation, presentInvitation } from '.
 import {
   findInvitation,
   findInvitationByToken,
-  findInviterName,
+  findInviter,
   findMembership,
   findWorkspace,
   type InvitationRecord,
@@ -178,5 +178,6 @@ export const previewInvitation = async (
   if (!workspace) throw notFound()
   await requireAddressee(db, principal.accountId, invitation)
   if (invitation.acceptedBy !== principal.accountId) refuseUnusable(invitation, clock.now())
-  return { invitation, workspace, inviterName: await findInviterName(db, invitation.invitedBy) }
+  const inviter = await findInviter(db, { id: invitation.invitedBy })
+  return { invitation, workspace, inviterName: inviter?.displayName ?? null }
 }

@@ -72,15 +72,10 @@ const memberships = prepare(
 export const listMemberships = (db: Db, accountId: Uuid, only: Uuid | null, page: PageRequest): Promise<WorkspaceMembership[]> =>
   db.run(memberships, { accountId, only, ...page })
 
-const personal = prepare('workspaces.personal', { accountId: 'uuid' }, (orm, at) =>
-  orm
-    .select({ id: workspaces.id })
-    .from(workspaces)
-    .where(and(eq(workspaces.owningAccountId, at.accountId), eq(workspaces.kind, 'personal'))),
-)
+const personal = selectRow('workspaces.personal', workspaces, ['owningAccountId', 'kind'])
 
 export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<Uuid> => {
-  const row = await first(db, personal, { accountId })
+  const row = await personal(db, { owningAccountId: accountId, kind: 'personal' })
   if (!row) throw new Error('an account has no personal workspace')
   return row.id
 }
@@ -212,9 +207,4 @@ const memberWith = prepare('invitations.member', { workspaceId: 'uuid', ...proof
 export const isMember = async (tx: Tx, workspaceId: Uuid, addressee: Addressee): Promise<boolean> =>
   (await tx.run(memberWith, { workspaceId, ...proofOf(addressee) })).length > 0
 
-const nameOf = prepare('invitations.inviter', { accountId: 'uuid' }, (orm, at) =>
-  orm.select({ name: accounts.displayName }).from(accounts).where(eq(accounts.id, at.accountId)),
-)
-
-export const findInviterName = async (db: Db, accountId: Uuid): Promise<string | null> =>
-  (await first(db, nameOf, { accountId }))?.name ?? null
+export const findInviter = selectRow('invitations.inviter', accounts, ['id'])

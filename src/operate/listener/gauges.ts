@@ -6,7 +6,7 @@ import { prepare } from '../../db/prepare.ts'
 import { approvals } from '../../db/tables/approvals.ts'
 import { streamPlaces } from '../../db/tables/events.ts'
 import { installationKeys } from '../../db/tables/installation.ts'
-import { pauseCauses, railPauses, verifyPoints } from '../../db/tables/rails.ts'
+import { pauseCauses, verifyPoints } from '../../db/tables/rails.ts'
 import type { Witness } from '../../db/witness.ts'
 import type { Feed } from '../../events/feed.ts'
 import { oldestUndelivered } from '../../events/read.ts'
@@ -14,6 +14,7 @@ import { uncountedSince } from '../../ledger/hours.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { version } from '../../lib/version.ts'
 import type { Alerts } from '../../modules/alerts.ts'
+import { listPauses } from '../../modules/exceptions/pauses-service.ts'
 import type { Rails } from '../../rails/rail.ts'
 
 /** What waits for a person, told from the tables: every process reports the same, also after a restart and what a command found. */
@@ -50,12 +51,6 @@ const openApprovals = prepare(
   'pool',
 )
 
-const paused = prepare(
-  'metrics.rail_pauses',
-  {},
-  (orm) => orm.select({ rail: railPauses.rail, cause: railPauses.cause }).from(railPauses),
-  'pool',
-)
 const keys = prepare(
   'metrics.keys',
   {},
@@ -197,7 +192,7 @@ export const registerGauges = (registry: Registry, deps: GaugeDeps): (() => Prom
       waitsAge.set({ kind: row.kind }, ageSeconds(now, row.oldest))
     }
     for (const rail of Object.keys(deps.rails.gates)) for (const cause of pauseCauses) railPaused.set({ rail, cause }, 0)
-    for (const row of await db.run(paused, {})) railPaused.set(row, 1)
+    for (const { rail, cause } of await listPauses(db)) railPaused.set({ rail, cause }, 1)
     keyAge.reset()
     for (const row of await db.run(keys, {})) keyAge.set({ ring: row.ring, key: row.key }, ageSeconds(now, row.createdAt))
     const [log] = await db.query<{ oldest: Date | null }>(unsealed)

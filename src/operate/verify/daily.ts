@@ -1,10 +1,9 @@
-import { eq } from 'drizzle-orm'
 import type { Logger } from 'pino'
 import type { CheckFacts } from '../../db/check.ts'
-import { type Database, type Db, first, inTx } from '../../db/client.ts'
+import { type Database, type Db, inTx } from '../../db/client.ts'
 import { connect } from '../../db/connect.ts'
-import { prepare } from '../../db/prepare.ts'
 import { prepareUpsert } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { verifyPoints } from '../../db/tables/rails.ts'
 import { type Clock, daysAfter, secondsAfter } from '../../lib/clock.ts'
 import { type Result, verify } from './verify.ts'
@@ -24,17 +23,13 @@ export type DailyOptions = {
   onBroken: (broken: { invariant: string; promise: string }) => void
 }
 
-const pointOf = prepare('verify.point', { name: 'text' }, (orm, at) =>
-  orm.select({ at: verifyPoints.at }).from(verifyPoints).where(eq(verifyPoints.name, at.name)),
-)
-
-const readPoint = async (db: Db, name: string): Promise<Date | null> => (await first(db, pointOf, { name }))?.at ?? null
+const findPoint = selectRow('verify.point', verifyPoints, ['name'])
 
 /** The start of the period that has not been checked; null: everything must be checked. `now` decides whether the week is over. */
 export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> => {
-  const [whole, recent] = await Promise.all([readPoint(db, 'whole'), readPoint(db, 'recent')])
-  if (whole === null || whole < daysAfter(now, -wholeEveryDays)) return null
-  const last = recent !== null && recent > whole ? recent : whole
+  const [whole, recent] = await Promise.all([findPoint(db, { name: 'whole' }), findPoint(db, { name: 'recent' })])
+  if (!whole || whole.at < daysAfter(now, -wholeEveryDays)) return null
+  const last = recent && recent.at > whole.at ? recent.at : whole.at
   return secondsAfter(last, -overlapHours * 3600)
 }
 

@@ -13,7 +13,7 @@ import { publishWorkspaceStatusEvent } from '../../workspaces/membership.ts'
 import { findWorkspace } from '../../workspaces/queries.ts'
 import type { AdministerAccount } from '../schema.ts'
 import { revokeSessions } from '../sessions/service.ts'
-import { type AccountRecord, findAccount, lockAccountRow, ownedWorkspaceIds } from './queries.ts'
+import { type AccountRecord, findAccount, listOwnedWorkspaces, lockAccountRow } from './queries.ts'
 
 type AdministerDeps = Pick<Parts, 'config' | 'onAuthorityLost' | 'onGrantsRevoked'>
 
@@ -60,7 +60,8 @@ export const publishWorkspaceStatusEvents = async (
   id: Uuid,
   change: () => Promise<void>,
 ): Promise<void> => {
-  const before = await Promise.all((await ownedWorkspaceIds(tx, id)).map((workspaceId) => findWorkspace(tx, workspaceId)))
+  const owned = await listOwnedWorkspaces(tx, { owningAccountId: id })
+  const before = await Promise.all(owned.map((workspace) => findWorkspace(tx, workspace.id)))
   await change()
   for (const workspace of before) if (workspace) await publishWorkspaceStatusEvent(tx, config, workspace)
 }

@@ -4,7 +4,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { selectAmong, selectRow } from '../../../db/select-rows.ts'
+import { selectAmong, selectRow, selectRows } from '../../../db/select-rows.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
@@ -92,20 +92,10 @@ export const listAccounts = (
     ...page,
   })
 
-const workspacesOf = prepare('members.workspaces_of', { accountId: 'uuid' }, (orm, at) =>
-  orm.select({ id: members.workspaceId }).from(members).where(eq(members.accountId, at.accountId)),
-)
-
-const owned = prepare('workspaces.owned', { accountId: 'uuid' }, (orm, at) =>
-  orm.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.owningAccountId, at.accountId)),
-)
-
 /** Where it may ask for payments now. */
-export const memberWorkspaceIds = async (db: Db, accountId: Uuid): Promise<Uuid[]> =>
-  (await db.run(workspacesOf, { accountId })).map(({ id }) => id)
+export const listMembershipsOf = selectRows('members.of_account', members, ['accountId'])
 
-export const ownedWorkspaceIds = async (db: Db, accountId: Uuid): Promise<Uuid[]> =>
-  (await db.run(owned, { accountId })).map(({ id }) => id)
+export const listOwnedWorkspaces = selectRows('workspaces.owned', workspaces, ['owningAccountId'])
 
 /** The administrators among these accounts: marked, or named by ADMIN_ACCOUNTS; `names` comes from `administratorNames`. */
 export const namedAdministrators = async (db: Db, ids: readonly Uuid[], names: readonly string[]): Promise<Set<Uuid>> => {
