@@ -1,5 +1,5 @@
-import { inArray, type SQL, sql } from 'drizzle-orm'
-import type { PgColumn, PgTable } from 'drizzle-orm/pg-core'
+import { and, inArray, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import type { Db } from './client.ts'
 import { isUnavailable } from './errors.ts'
 import { prepareWrite } from './prepare-write.ts'
@@ -8,22 +8,20 @@ import { prepareWrite } from './prepare-write.ts'
 type Remove = (db: Db, batch: { before: Date; size: number; passedOver: number }) => Promise<readonly unknown[]>
 export type Removal = { removal: Remove; before: Date }
 
-type Old = {
-  key: PgColumn
-  /** Which rows may go, by a time. */
-  when: (before: SQL) => SQL | undefined
-  /** The order in which they go. */
-  by: readonly (PgColumn | SQL)[]
-}
+/** Which rows go, and in which order: the oldest first, in the order of the index on `age` and the key where nothing else is said. */
+type Old = { only?: SQL; by?: readonly PgColumn[] }
 
-export const prepareRemoval = (name: string, table: PgTable, { key, when, by }: Old): Remove => {
+/** Declares how the rows are removed whose `age` is before a time. */
+export const prepareRemoval = (name: string, key: PgColumn, age: PgColumn | SQL, { only, by }: Old = {}): Remove => {
+  const { table } = key
   const remove = prepareWrite(name, { before: 'timestamptz', size: 'int', passedOver: 'int' }, (orm, at) =>
     orm
       .delete(table)
       .where(
         inArray(
           key,
-          sql`(select ${key} from ${table} where ${when(at.before)} order by ${sql.join([...by], sql`, `)} limit ${at.size} offset ${at.passedOver})`,
+          sql`(select ${key} from ${table} where ${and(only, sql`${age} < ${at.before}`)}
+            order by ${sql.join([...(by ?? [age, key])], sql`, `)} limit ${at.size} offset ${at.passedOver})`,
         ),
       )
       .returning({ removed: sql<number>`1` }),

@@ -1,4 +1,4 @@
-import { lt, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Db, Tx } from '../db/client.ts'
 import type { Mark } from '../db/mark.ts'
 import { prepare } from '../db/prepare.ts'
@@ -112,11 +112,7 @@ export const openKeys = <Answer, Caller>(keys: Keys<Answer, Caller>, before: rea
   }
 }
 
-const removal = prepareRemoval('idempotency.prune', idempotencyKeys, {
-  key: idempotencyKeys.scope,
-  when: (before) => lt(idempotencyKeys.createdAt, before),
-  by: [idempotencyKeys.createdAt, idempotencyKeys.scope],
-})
+const removal = prepareRemoval('idempotency.prune', idempotencyKeys.scope, idempotencyKeys.createdAt)
 
 export const idempotencyRetentionDays = 1
 

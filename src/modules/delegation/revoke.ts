@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Tx } from '../../db/client.ts'
 import { keyLife } from '../../db/credential-life.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareWrite } from '../../db/prepare-write.ts'
+import { prepareUpdateAll } from '../../db/prepare-write.ts'
 import { apiKeys, grants } from '../../db/tables/grants.ts'
 import { appendEvents, type NewEvent } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
@@ -13,17 +13,9 @@ import { presentApiKey, presentGrant, viewGrants } from './present.ts'
 import { type GrantRecord, lockDependents, lockDescendants, lockGrant } from './queries.ts'
 import { loadGrantUsage } from './usage.ts'
 
-const revokeGrants = prepareWrite('grants.revoke', { ids: 'uuid[]', at: 'timestamptz' }, (orm, at) =>
-  orm.update(grants).set({ revokedAt: at.at }).where(sql`${grants.id} = any(${at.ids})`),
-)
-
-const revokeKeys = prepareWrite('api_keys.revoke', { ids: 'uuid[]', at: 'timestamptz' }, (orm, at) =>
-  orm.update(apiKeys).set({ revokedAt: at.at }).where(sql`${apiKeys.id} = any(${at.ids})`),
-)
-
-const limitEnds = prepareWrite('grants.limit_ends', { ids: 'uuid[]', end: 'timestamptz' }, (orm, at) =>
-  orm.update(grants).set({ expiresAt: at.end }).where(sql`${grants.id} = any(${at.ids})`),
-)
+const revokeGrants = prepareUpdateAll('grants.revoke', grants, ['revokedAt'])
+const revokeKeys = prepareUpdateAll('api_keys.revoke', apiKeys, ['revokedAt'])
+const limitEnds = prepareUpdateAll('grants.limit_ends', grants, ['expiresAt'])
 
 const lockKeys = prepare('api_keys.lock_of_grants', { grantIds: 'uuid[]' }, (orm, at) =>
   orm.select().from(apiKeys).where(sql`${apiKeys.grantId} = any(${at.grantIds})`).orderBy(apiKeys.id).for('update'),
@@ -32,10 +24,9 @@ const lockKeys = prepare('api_keys.lock_of_grants', { grantIds: 'uuid[]' }, (orm
 /** Keys that have expired stay expired; all others end now. */
 const revokeKeysOf = async (tx: Tx, grantIds: readonly Uuid[], at: Date) => {
   const keys = await tx.run(lockKeys, { grantIds })
-  const active = keys.filter((key) => keyLife(key, at) === 'active')
-  const ids = active.map(({ id }) => id)
-  if (ids.length > 0) tx.defer(tx.run(revokeKeys, { ids, at }))
-  return active.map((key) => ({ ...key, revokedAt: at }))
+  const ended = keys.filter((key) => keyLife(key, at) === 'active').map((key) => ({ ...key, revokedAt: at }))
+  if (ended.length > 0) tx.defer(revokeKeys(tx.query, ended))
+  return ended
 }
 
 /**
@@ -54,7 +45,7 @@ export const revokeGrant = async (
   if (root.revokedAt) return root
   const ended = [root, ...(await lockDependents(tx, root))].map((grant) => ({ ...grant, revokedAt: at }))
   const ids = ended.map(({ id }) => id)
-  tx.defer(tx.run(revokeGrants, { ids, at }))
+  tx.defer(revokeGrants(tx.query, ended))
   const keys = await revokeKeysOf(tx, ids, at)
   const usages = await loadGrantUsage(tx, at, ended)
   const views = new Map(ended.map((grant) => [grant.id, presentGrant(grant, usages.get(grant.id))]))
@@ -90,7 +81,7 @@ export const limitGrantEnd = async (tx: Tx, actor: Actor, grant: GrantRecord, en
   const later = [grant, ...(await lockDescendants(tx, grant))].filter(({ expiresAt }) => !expiresAt || expiresAt > end)
   if (later.length === 0) return grant
   const limited = later.map((one) => ({ ...one, expiresAt: end }))
-  tx.defer(tx.run(limitEnds, { ids: limited.map(({ id }) => id), end }))
+  tx.defer(limitEnds(tx.query, limited))
   const views = await viewGrants(tx, at, limited)
   await appendEvents(
     tx,

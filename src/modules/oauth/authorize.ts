@@ -55,27 +55,29 @@ export const pushedTtlSeconds = 90
 
 type AuthorizeParameters = CodeParameters & { client_id?: string | undefined; request_uri?: string | undefined }
 
+type NewRequest = Omit<typeof oauthAuthorizations.$inferInsert, 'id' | 'clientId' | 'flow' | 'state' | 'createdAt' | 'expiresAt'>
+
+const keepRequest = async (
+  { clock, db }: AuthorizeDeps,
+  client: ClientRecord,
+  { state = null }: { state?: string | null | undefined },
+  ttlSeconds: number,
+  request: NewRequest,
+): Promise<Uuid> => {
+  const [id, at] = [newId(), clock.now()]
+  const times = { createdAt: at, expiresAt: secondsAfter(at, ttlSeconds) }
+  await insertRow(db.query, [{ id, clientId: client.id, flow: 'code', state, ...request, ...times }])
+  return id
+}
+
 /** A pushed authorization request (RFC 9126): everything is checked now, and reported to the client instead of to a browser. */
 export const pushRequest = async (deps: AuthorizeDeps, client: ClientRecord, parameters: CodeParameters): Promise<string> => {
   const redirectUri = readRedirectUri(client, parameters.redirect_uri)
   if (parameters.prompt?.split(' ').includes('none')) throw new OAuthError('consent_required')
   const request = readCodeRequest(client, parameters, deps.config.publicUrl)
   const reference = randomBytes(32).toString('base64url')
-  const at = deps.clock.now()
-  await insertRow(deps.db.query, [
-    {
-      id: newId(),
-      clientId: client.id,
-      flow: 'code',
-      status: 'pushed',
-      ...request,
-      redirectUri,
-      state: parameters.state ?? null,
-      requestUriHash: sha256(reference),
-      createdAt: at,
-      expiresAt: secondsAfter(at, pushedTtlSeconds),
-    },
-  ])
+  const pushed = { status: 'pushed', ...request, redirectUri, requestUriHash: sha256(reference) } as const
+  await keepRequest(deps, client, parameters, pushedTtlSeconds, pushed)
   return requestUriPrefix + reference
 }
 
@@ -120,23 +122,8 @@ const begin = async (
   const prompts = parameters.prompt?.split(' ') ?? []
   const request = readCodeRequest(client, parameters, deps.config.publicUrl)
   if (prompts.includes('none')) throw new OAuthError(principal ? 'consent_required' : 'login_required')
-  const at = deps.clock.now()
-  const id = newId()
-  await insertRow(deps.db.query, [
-    {
-      id,
-      clientId: client.id,
-      flow: 'code',
-      status: 'pending',
-      ...request,
-      redirectUri,
-      state: parameters.state ?? null,
-      ...(await bindingOf(deps.db, principal)),
-      createdAt: at,
-      expiresAt: secondsAfter(at, decisionTtlSeconds),
-    },
-  ])
-  return id
+  const binding = await bindingOf(deps.db, principal)
+  return keepRequest(deps, client, parameters, decisionTtlSeconds, { status: 'pending', ...request, redirectUri, ...binding })
 }
 
 const consentPath = (id: Uuid): string => `/consent?authorization=${formatId('oauth_authorization', id)}`

@@ -1,4 +1,3 @@
-import { lt } from 'drizzle-orm'
 import type { Logger } from 'pino'
 import { type Db, statement } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
@@ -68,11 +67,7 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
   }
 }
 
-const removal = prepareRemoval('request_log.prune', requestLog, {
-  key: requestLog.id,
-  when: (before) => lt(requestLog.at, before),
-  by: [requestLog.at],
-})
+const removal = prepareRemoval('request_log.prune', requestLog.id, requestLog.at, { by: [requestLog.at] })
 
 /** An account that sends more keeps the newest of them. */
 const mostOfAccount = 10_000

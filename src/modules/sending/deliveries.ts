@@ -162,10 +162,8 @@ export const readDelivery = async (db: Db, vault: Vault, id: Uuid): Promise<stri
 }
 
 const refusedForDays = 7
-const removal = prepareRemoval('callback_deliveries.prune_refused', callbackDeliveries, {
-  key: callbackDeliveries.id,
-  when: (before) => sql`not ${callbackDeliveries.authentic} and ${callbackDeliveries.receivedAt} < ${before}`,
-  by: [callbackDeliveries.receivedAt, callbackDeliveries.id],
+const removal = prepareRemoval('callback_deliveries.prune_refused', callbackDeliveries.id, callbackDeliveries.receivedAt, {
+  only: sql`not ${callbackDeliveries.authentic}`,
 })
 
 /** That an authentic delivery came, when and with what result is kept: it is the evidence on which money was moved. */

@@ -1,9 +1,9 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import { effectivePermissions, type Role } from '../../auth/permissions.ts'
 import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
+import { prepareUpdate, prepareUpdateAll, prepareWrite } from '../../db/prepare-write.ts'
 import { invitations, members } from '../../db/tables/workspaces.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import { found, permissionMissing } from '../../lib/errors.ts'
@@ -28,9 +28,7 @@ const openBy = prepare('invitations.open_by', { workspaceId: 'uuid', accountId: 
     ),
 )
 
-const revokeRows = prepareWrite('invitations.revoke_all', { ids: 'uuid[]', at: 'timestamptz' }, (orm, at) =>
-  orm.update(invitations).set({ revokedAt: at.at }).where(sql`${invitations.id} = any(${at.ids})`),
-)
+const revokeRows = prepareUpdateAll('invitations.revoke_all', invitations, ['revokedAt'])
 
 type Place = { workspaceId: Uuid; accountId: Uuid }
 
@@ -41,19 +39,12 @@ const mayOffer = (role: Role | null, offered: Role): boolean =>
  * Open invitations end with the right to create them; otherwise a member who is being removed could return by one. `role`: null when
  * removed.
  */
-const endInvitations = async (
-  tx: Tx,
-
-  actor: Actor,
-  { workspaceId, accountId }: Place,
-  role: Role | null,
-): Promise<void> => {
-  const { at } = tx
+const endInvitations = async (tx: Tx, actor: Actor, { workspaceId, accountId }: Place, role: Role | null): Promise<void> => {
   const open = await tx.run(openBy, { workspaceId, accountId })
-  const ended = open.filter((invitation) => !mayOffer(role, invitation.role)).map(({ id }) => id)
+  const ended = open.filter((invitation) => !mayOffer(role, invitation.role)).map(({ id }) => ({ id, revokedAt: tx.at }))
   if (ended.length === 0) return
-  tx.defer(tx.run(revokeRows, { ids: ended, at }))
-  for (const id of ended) audit(tx, actor, 'invitation.revoke', { workspaceId, subject: id })
+  tx.defer(revokeRows(tx.query, ended))
+  for (const { id } of ended) audit(tx, actor, 'invitation.revoke', { workspaceId, subject: id })
 }
 
 const changeRow = prepareUpdate('members.change', members, ['role', 'status', 'decidingSince', 'requestingSince', 'updatedAt'])
@@ -61,10 +52,6 @@ const removeRow = prepareWrite('members.remove', { id: 'uuid' }, (orm, at) => or
 
 /** Ends what a member delegated in the workspace. Passed in, because delegation imports workspaces and not the other way round. */
 export type EndDelegations = (tx: Tx, actor: Actor, member: { accountId: Uuid; workspaceId: Uuid }) => Promise<void>
-
-const findTarget = async (tx: Tx, membership: WorkspaceMembership, id: Uuid): Promise<NamedMember> => {
-  return found(await findMember(tx, membership.workspace.id, id))
-}
 
 const check = async (
   tx: Tx,
@@ -98,7 +85,7 @@ export const updateMember = async (
 ): Promise<NamedMember> => {
   const membership = await lockMembership(tx, principal, 'workspace.manage')
   requireOpen(membership.workspace)
-  const target = await findTarget(tx, membership, id)
+  const target = found(await findMember(tx, membership.workspace.id, id))
   const change = { role: input.role ?? target.role, status: input.status ?? target.status }
   if (change.role === target.role && change.status === target.status) return target
   await check(tx, principal, membership, target, change)
@@ -131,7 +118,7 @@ export const removeMember = async (
   if (!isLeaving && !manages) throw permissionMissing('workspace.manage')
   if (isLeaving) requireUndelegated(principal)
   else requireActiveAccount(principal)
-  const target = await findTarget(tx, membership, id)
+  const target = found(await findMember(tx, membership.workspace.id, id))
   await check(tx, principal, membership, target, { role: target.role, status: 'removed' })
   await endDelegations(tx, principal, target)
   tx.defer(tx.run(removeRow, { id }))

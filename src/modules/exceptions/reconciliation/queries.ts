@@ -82,19 +82,6 @@ export const readBooked = async (
   })
 }
 
-const newestEnd = prepare('reconciliation.newest_end', { provider: 'text', source: 'text' }, (orm, at) =>
-  orm
-    .select({ end: reconciliations.periodEnd })
-    .from(reconciliations)
-    .where(and(eq(reconciliations.provider, at.provider), eq(reconciliations.source, at.source)))
-    .orderBy(desc(reconciliations.periodEnd))
-    .limit(1),
-)
-
-/** The end of the newest day whose incoming payments were compared with the provider's own list. */
-export const lastListedUntil = async (db: Db, provider: ReconciliationRecord['provider']): Promise<Date | null> =>
-  (await first(db, newestEnd, { provider, source: providerSource }))?.end ?? null
-
 const newest = prepare('reconciliation.newest', { provider: 'text', source: 'text' }, (orm, at) =>
   orm
     .select()

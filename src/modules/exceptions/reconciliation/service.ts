@@ -20,7 +20,7 @@ import { settlePayments } from '../../payments/settle.ts'
 import { applyEvidence, openAttempt } from '../../sending/evidence.ts'
 import { type Booked, type Period, type Statement, type StatementLine, squeezed } from './books.ts'
 import type { Book } from './outcome-offers.ts'
-import { lastListedUntil, providerSource, type ReconciliationRecord, readBooked } from './queries.ts'
+import { findComparison, providerSource, type ReconciliationRecord, readBooked } from './queries.ts'
 import { type Comparison, isEvidence, recordComparison } from './record.ts'
 import { acceptAll } from './resolve.ts'
 import { type Difference, type Match, match, withoutEffect } from './rules.ts'
@@ -266,7 +266,9 @@ export const reconcilePaidIn = async (deps: Parts): Promise<void> => {
   if (!collection) return
   const provider = providerOf(collectionRail)
   const deposits = depositRailOf(provider)
-  for (const period of daysToList(deps.clock.now(), await lastListedUntil(deps.db, provider))) {
+  // Days are compared oldest first: the last comparison is that of the newest day.
+  const last = await findComparison(deps.db, provider, providerSource)
+  for (const period of daysToList(deps.clock.now(), last?.periodEnd ?? null)) {
     const { start, end } = period
     const around = { start: new Date(start.getTime() - edgeMs), end: new Date(end.getTime() + edgeMs) }
     const movements = await collection.listPaidIn(around)

@@ -1,4 +1,4 @@
-import { and, eq, isNull, lt, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import { sessionBehind } from '../../../auth/credential.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { digestOfSecret, newSecret, newSessionToken, sha256 } from '../../../auth/secrets.ts'
@@ -139,18 +139,11 @@ export const createDashboardToken = async (
   return { token, expiresInSeconds: Math.floor((expiresAt.getTime() - at.getTime()) / 1000) }
 }
 
-const oldTokens = prepareRemoval('dashboard_tokens.prune', dashboardTokens, {
-  key: dashboardTokens.id,
-  when: (before) => lt(dashboardTokens.expiresAt, before),
-  by: [dashboardTokens.expiresAt, dashboardTokens.id],
-})
+const oldTokens = prepareRemoval('dashboard_tokens.prune', dashboardTokens.id, dashboardTokens.expiresAt)
 /** As their index has it. */
 const endOfSession = sql`least(${sessions.expiresAt}, ${sessions.revokedAt})`
-const oldSessions = prepareRemoval('sessions.prune', sessions, {
-  key: sessions.id,
-  when: (before) => sql`${endOfSession} < ${before}
-    and not exists (select from ${dashboardTokens} where ${dashboardTokens.sessionId} = ${sessions.id})`,
-  by: [endOfSession, sessions.id],
+const oldSessions = prepareRemoval('sessions.prune', sessions.id, endOfSession, {
+  only: sql`not exists (select from ${dashboardTokens} where ${dashboardTokens.sessionId} = ${sessions.id})`,
 })
 
 /** Sessions that ended long ago: the audit log has what was done with them. */

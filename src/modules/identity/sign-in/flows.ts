@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { and, eq, gt, isNull, lt, or } from 'drizzle-orm'
+import { and, eq, gt, isNull, or } from 'drizzle-orm'
 import { z } from 'zod'
 import type { Principal } from '../../../auth/principal.ts'
 import type { FlowSecrets, ProviderName } from '../../../auth/providers.ts'
@@ -203,10 +203,6 @@ export const takeFlow = async (
   return row && read(vault, row)
 }
 
-const removal = prepareRemoval('sign_in_flows.prune', signInFlows, {
-  key: signInFlows.id,
-  when: (before) => lt(signInFlows.expiresAt, before),
-  by: [signInFlows.expiresAt, signInFlows.id],
-})
+const removal = prepareRemoval('sign_in_flows.prune', signInFlows.id, signInFlows.expiresAt)
 
 export const pruneFlows = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })

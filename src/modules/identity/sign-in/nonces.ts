@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { lt } from 'drizzle-orm'
 import { equalBytes } from '../../../auth/secrets.ts'
 import type { Derivations } from '../../../auth/vault.ts'
 import type { Db, Tx } from '../../../db/client.ts'
@@ -38,11 +37,7 @@ const insertUsed = prepareInsertOnce('nonces.burn', nonces, nonces.nonce)
 export const burnNonce = (db: Db, { nonce, expiresAt, presentedAt: at }: SignInNonce): Promise<boolean> =>
   insertUsed(db, { nonce, purpose: 'wallet_sign_in', createdAt: at, expiresAt, consumedAt: at })
 
-const removal = prepareRemoval('nonces.prune', nonces, {
-  key: nonces.nonce,
-  when: (before) => lt(nonces.expiresAt, before),
-  by: [nonces.expiresAt, nonces.nonce],
-})
+const removal = prepareRemoval('nonces.prune', nonces.nonce, nonces.expiresAt)
 
 /** An expired nonce is refused whether its row is there or not. */
 export const pruneNonces = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })

@@ -1,4 +1,3 @@
-import { lt } from 'drizzle-orm'
 import type { Config } from '../../../config.ts'
 import { lockBatch } from '../../../db/account-lock.ts'
 import { type Db, inTx, type Tx } from '../../../db/client.ts'
@@ -196,9 +195,7 @@ export const createRefusals = (deps: Pick<Parts, 'clock' | 'config' | 'db' | 'lo
   }
 }
 
-const removal = prepareRemoval('payment_refusals.prune', paymentRefusals, {
-  key: paymentRefusals.id,
-  when: (before) => lt(paymentRefusals.createdAt, before),
+const removal = prepareRemoval('payment_refusals.prune', paymentRefusals.id, paymentRefusals.createdAt, {
   by: [paymentRefusals.createdAt],
 })
 
