@@ -2,10 +2,10 @@ import type { Config } from '../../config.ts'
 import type { Tx } from '../../db/client.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
-import { lockBalance, type Reference, transfer, transferWithin } from '../../ledger/ledger.ts'
+import { lockBalance, type Reference, transfer } from '../../ledger/ledger.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
-import { formatId, newId, type Uuid } from '../../lib/ids.ts'
-import { displayAmount, type Minor } from '../../lib/money.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
+import { displayAmount } from '../../lib/money.ts'
 import { resolveAttempts } from '../attempts/queries.ts'
 import { lockDepositOfSuspense } from '../deposits/queries.ts'
 import { endDeposit } from '../deposits/settle.ts'
@@ -13,9 +13,9 @@ import { findAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts'
 import { mayDecideAlone } from '../suspense/cost-service.ts'
-import { findSuspense, type SuspenseRecord, type SuspenseView } from '../suspense/queries.ts'
+import { getSuspense, type SuspenseRecord, type SuspenseView } from '../suspense/queries.ts'
 import type { AssignSuspense } from '../suspense/schema.ts'
-import { endAssigned, openSuspense } from '../suspense/service.ts'
+import { endAssigned, leaveSuspense, openSuspense } from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'
 import { findTopupById, lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 
@@ -52,15 +52,6 @@ const refuseUnfit = async (
   })
 }
 
-const backToClearing = (tx: Tx, id: Uuid, amountMinor: Minor) => {
-  const sides = { debit: 'suspense', credit: 'topup_clearing' } as const
-  return transferWithin(
-    tx,
-    [{ ...sides, id: newId(), amountMinor, reference: { type: 'suspense', id }, memo: 'assigned' }],
-    tx.at,
-  )
-}
-
 /** What the money is credited under: the deposit that named the top-up's number, or a prompt that was paid with another amount. */
 const referenceOf = (
   topup: TopupRecord,
@@ -92,7 +83,7 @@ export const assignSuspense = async (
   await endAssigned(tx, item, nameOfOperator(operator), input.note)
   if (topup && reference) {
     // A prompt's money is credited as that of any other prompt, so it goes back to where it came in first.
-    if (!deposit) await backToClearing(tx, id, amountMinor)
+    if (!deposit) await leaveSuspense(tx, item, 'assigned')
     await credit(
       tx,
       { topup, source: { kind: 'operator', actor: operator } },
@@ -113,7 +104,5 @@ export const assignSuspense = async (
       note: input.note,
     },
   })
-  const after = await findSuspense(tx, id)
-  if (!after) throw new Error('an item of suspense that was assigned is missing')
-  return after
+  return getSuspense(tx, id)
 }

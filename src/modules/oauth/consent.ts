@@ -203,7 +203,6 @@ const approve = async (
 
 const deny = async (
   tx: Tx,
-
   principal: Principal,
   { authorization, client }: { authorization: AuthorizationRecord; client: ClientRecord },
 ) => {

@@ -121,6 +121,13 @@ export const findSuspense = async (db: Db, id: Uuid): Promise<SuspenseView | und
   return row && viewOf(row)
 }
 
+/** As it is after a decision about it. */
+export const getSuspense = async (db: Db, id: Uuid): Promise<SuspenseView> => {
+  const item = await findSuspense(db, id)
+  if (!item) throw new Error('an item of suspense that must exist is missing')
+  return item
+}
+
 const incoming = prepare('suspense.incoming', { rails: 'text[]', receipt: 'text' }, (orm, at) =>
   orm
     .select()

@@ -13,7 +13,7 @@ import { alertAfterCommit } from '../alerts.ts'
 import { eachById } from '../each-by-id.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import { mayDecideAlone } from './cost-service.ts'
-import { findSuspense, type SuspenseRecord, type SuspenseView } from './queries.ts'
+import { getSuspense, type SuspenseRecord, type SuspenseView } from './queries.ts'
 import { type Finding, suspenseOf } from './rules.ts'
 import type { ResolveSuspense } from './schema.ts'
 
@@ -121,13 +121,17 @@ export const recordDoubtful = async (tx: Tx, attempt: DisputedAttempt, verdict: 
 }
 
 /** The other side of a resolved item's money: the adjustment that was made for it, or the account where it came from. */
-const leaveSuspense = async (tx: Tx, item: SuspenseRecord, outcome: ResolveSuspense['outcome'], at: Date): Promise<void> => {
+export const leaveSuspense = async (
+  tx: Tx,
+  item: SuspenseRecord,
+  outcome: NonNullable<SuspenseRecord['outcome']>,
+): Promise<void> => {
   const { id, direction, amountMinor, transferId } = item
   if (transferId === null || amountMinor === null) return
   const other = outcome === 'adjusted' ? 'adjustments' : direction === 'in' ? 'topup_clearing' : 'rail_clearing'
   const sides =
     direction === 'in' ? ({ debit: 'suspense', credit: other } as const) : ({ debit: other, credit: 'suspense' } as const)
-  await transferWithin(tx, [{ ...sides, id: newId(), amountMinor, reference: { type: 'suspense', id }, memo: outcome }], at)
+  await transferWithin(tx, [{ ...sides, id: newId(), amountMinor, reference: { type: 'suspense', id }, memo: outcome }], tx.at)
 }
 
 /** The item under its lock. Throws for one that was resolved before. */
@@ -165,13 +169,11 @@ export const resolveSuspense = async (
   const movesNothing = item.transferId === null || outcome === 'adjusted'
   const isAgreed = movesNothing || isSecond || (await mayDecideAlone(tx, config, operator, item.amountMinor ?? 0n))
   if (isAgreed) {
-    await leaveSuspense(tx, item, outcome, at)
+    await leaveSuspense(tx, item, outcome)
     const proposal = isSecond ? { proposedOutcome: outcome, proposedBy: item.proposedBy } : noProposal
     resolveItem(tx, id, { outcome, note, resolvedBy: by, resolvedAt: at, ...proposal })
   } else proposeItem(tx, id, { proposedOutcome: outcome, proposedBy: by })
   const action = isAgreed ? 'admin.resolve_suspense' : 'admin.resolve_suspense_request'
   audit(tx, operator, action, { subject: id, after: { outcome, note } })
-  const after = await findSuspense(tx, id)
-  if (!after) throw new Error('an item of suspense that was resolved is missing')
-  return after
+  return getSuspense(tx, id)
 }
