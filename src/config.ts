@@ -91,6 +91,8 @@ const environment = z.object({
   EVENT_RETENTION_DAYS: whole(1, 3650).default(7),
   /** What providers' authentic deliveries said; kept as long as the books where it is not set. */
   DELIVERY_BODY_RETENTION_DAYS: whole(31, 3650).optional(),
+  /** Periods of events and of delivered bodies whose retention is over are dropped, or only detached: then an operator archives them. */
+  EXPIRED_PERIODS: z.enum(['drop', 'detach']).default('drop'),
   RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000).optional(),
   /** Accepts the outcomes that a provider's statement offers for payments that are unknown, without a person. */
   RECONCILIATION_RESOLVES: flag.default(false),
@@ -150,7 +152,10 @@ export type Config = Readonly<Environment & typeof fixed & ReturnType<typeof der
 /** Requests to a provider: sign-ins, codes, tokens, credentials, and orders to move money. */
 const providerUrls = ['GOOGLE_ISSUER', 'GITHUB_URL', 'OPERATOR_URL'] as const
 
-const settingOf = (env: object, name: string): unknown => Object.entries(env).find(([key]) => key === name)?.[1]
+const textOf = (env: object, name: string): string | undefined => {
+  const value: unknown = Object.entries(env).find(([key]) => key === name)?.[1]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
 
 /** Rules for every environment. `variables`: as they were given. */
 function* contradictions(env: Environment, variables: Readonly<Record<string, string>>): Generator<string> {
@@ -159,18 +164,16 @@ function* contradictions(env: Environment, variables: Readonly<Record<string, st
     env.RAILS?.includes(setting),
   )) {
     for (const name of [...required, 'OPERATOR_URL'])
-      if (settingOf(env, name) === undefined) yield `${name} must be set when RAILS has ${setting}`
-    for (const before of replaced)
-      if (before.value.test(variables[before.name] ?? '') && !before.isSaid(env))
-        yield `${before.name}=${variables[before.name]} has no effect any more: set ${before.setting}, or remove it`
+      if (textOf(env, name) === undefined) yield `${name} must be set when RAILS has ${setting}`
+    for (const { name, value, by } of replaced)
+      if (value.test(variables[name] ?? '') && textOf(env, by) === undefined)
+        yield `${name}=${variables[name]} has no effect any more: set ${by}, or remove it`
     const word = refusedInCallbacks.find((each) => env.OPERATOR_URL?.toLowerCase().includes(each))
     if (word !== undefined) yield `OPERATOR_URL contains "${word}", which ${setting} refuses in the address of callbacks`
     for (const [rail, { namesNeed }] of Object.entries(payouts))
-      if (namesNeed !== null && env.NAME_LOOKUPS?.some((named) => named === rail) && !namesNeed.isSaid(env))
-        yield `${namesNeed.setting} must be set when NAME_LOOKUPS has ${rail}`
+      if (namesNeed !== null && env.NAME_LOOKUPS?.some((named) => named === rail) && textOf(env, namesNeed) === undefined)
+        yield `${namesNeed} must be set when NAME_LOOKUPS has ${rail}`
   }
-  if (variables.EXPIRED_PERIODS === 'detach')
-    yield 'EXPIRED_PERIODS=detach has no effect any more: periods are dropped. Archive them before (docs/scaling.md), and remove it'
   if (Boolean(env.GOOGLE_CLIENT_ID) !== Boolean(env.GOOGLE_CLIENT_SECRET))
     yield 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together'
   if (Boolean(env.GITHUB_CLIENT_ID) !== Boolean(env.GITHUB_CLIENT_SECRET))
@@ -184,8 +187,8 @@ const isSafe = (url: string): boolean => url.startsWith('https://') || isLoopbac
 function* unsafeUrls(env: Environment): Generator<string> {
   if (!env.PUBLIC_URL?.startsWith('https://')) yield 'PUBLIC_URL must be an https:// origin in production'
   for (const name of [...providerUrls, ...allDefinitions.flatMap(({ addresses }) => addresses)]) {
-    const url = settingOf(env, name)
-    if (typeof url === 'string' && !isSafe(url))
+    const url = textOf(env, name)
+    if (url !== undefined && !isSafe(url))
       yield `${name} must be https:// in production: credentials, codes and orders to pay travel to it`
   }
   for (const [chain, url] of env.EVM_RPC_URLS)
@@ -257,7 +260,7 @@ export const loadConfig = (variables: Record<string, string | undefined>): Confi
   const parsed = environment.safeParse(input)
   if (!parsed.success) {
     throw new StartupError(
-      parsed.error.issues.map((issue) => `${issue.path.join('.') || 'configuration'}: ${issue.message}`).join('; '),
+      parsed.error.issues.map((issue) => `${issue.path[0]?.toString() ?? 'configuration'}: ${issue.message}`).join('; '),
     )
   }
   const env = parsed.data

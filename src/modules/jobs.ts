@@ -74,7 +74,14 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     {
       name: 'events.prune',
       everySeconds: 600,
-      run: () => pruneEvents({ db, logger: deps.logger, now: clock.now(), retentionDays: config.EVENT_RETENTION_DAYS }),
+      run: () =>
+        pruneEvents({
+          db,
+          logger: deps.logger,
+          now: clock.now(),
+          retentionDays: config.EVENT_RETENTION_DAYS,
+          detach: config.EXPIRED_PERIODS === 'detach',
+        }),
     },
     { name: 'callback_bodies.prune', everySeconds: 3600, run: () => pruneBodies(deps) },
     { name: 'idempotency.prune', everySeconds: 600, run: () => pruneIdempotencyKeys(db, daysAgo(idempotencyRetentionDays)) },

@@ -12,9 +12,6 @@ export type DestinationProblem = { path: 'destination' | 'bank_code'; message: s
 
 export type ReadDestination = (destination: string, bankCode: string | null) => Destination | { problem: DestinationProblem }
 
-/** What the settings have to say: its name in a sentence. */
-type Need<Settings> = { setting: string; isSaid: (settings: Settings) => boolean }
-
 /** Everything that differs by the rail that a payment goes out by. */
 export type PayoutDefinition<Settings> = {
   /** What a destination is, for the API's document: "a Kenyan mobile number". */
@@ -37,8 +34,8 @@ export type PayoutDefinition<Settings> = {
    * request whose answer was lost is then sent again.
    */
   repeat: 'pays_again' | { setting: keyof Settings & string }
-  /** Without it the provider cannot be asked for names; null: it needs nothing of its own. */
-  namesNeed: Need<Settings> | null
+  /** The setting without which it cannot be asked for names; null: it needs none of its own. */
+  namesNeed: (keyof Settings & string) | null
 }
 
 /** Everything that differs by the rail that sends a prompt to a payer's phone. */
@@ -98,7 +95,7 @@ export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> 
   /** Words, in lower case, for which it refuses an address to deliver to. */
   refusedInCallbacks: readonly string[]
   /** Settings of earlier releases, and what says the same today: with this value, and without that one, their loss would go unnoticed. */
-  replaced: readonly ({ name: string; value: RegExp } & Need<z.output<z.ZodObject<Shape>>>)[]
+  replaced: readonly { name: string; value: RegExp; by: keyof Shape & string }[]
   payouts: Readonly<Record<PayoutOf<P>, PayoutDefinition<z.output<z.ZodObject<Shape>>>>>
   prompts: Readonly<Record<PromptOf<P>, PromptDefinition>>
   deposits: Readonly<Record<DepositOf<P>, DepositDefinition>>

@@ -44,7 +44,8 @@ beforeAll(async () => {
     PESALINK_MERCHANT_CODE: PESALINK.merchantCode,
     PESALINK_CONSUMER_SECRET: PESALINK.consumerSecret,
     PESALINK_PRIVATE_KEY: PESALINK.privateKeyPem,
-    PESALINK_BANK: `account=${PESALINK.source.accountNumber},name=${PESALINK.source.name}`,
+    PESALINK_ACCOUNT_NUMBER: PESALINK.source.accountNumber,
+    PESALINK_ACCOUNT_NAME: PESALINK.source.name,
   }
 })
 afterAll(async () => {

@@ -10,7 +10,6 @@ import { fitInstallation } from '../../src/db/start.ts'
 import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { withFiles } from '../../src/process/environment.ts'
 import { adapter as daraja } from '../../src/rails/daraja/adapter.ts'
-import { adapter as pesalink } from '../../src/rails/pesalink/adapter.ts'
 import { startPostgresProxy } from '../faults/postgres-proxy.ts'
 import { freePort } from '../harness/ports.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
@@ -175,7 +174,7 @@ describe('production', patience, () => {
     ...Object.fromEntries(
       ['DARAJA', 'PESALINK'].flatMap((rail) =>
         ['CONSUMER_KEY', 'CONSUMER_SECRET', 'SHORTCODE', 'PASSKEY', 'INITIATOR_NAME', 'INITIATOR_PASSWORD', 'CERTIFICATE']
-          .concat(['API_KEY', 'MERCHANT_CODE', 'PRIVATE_KEY'])
+          .concat(['API_KEY', 'MERCHANT_CODE', 'PRIVATE_KEY', 'ACCOUNT_NUMBER', 'ACCOUNT_NAME'])
           .map((name) => [`${rail}_${name}`, 'x']),
       ),
     ),
@@ -183,7 +182,6 @@ describe('production', patience, () => {
     RAILS: 'daraja,pesalink',
     DARAJA_URL: 'https://api.safaricom.example',
     PESALINK_URL: 'https://bank.example',
-    PESALINK_BANK: 'account=1450160649886,name=Example, Sons & Co',
     OPERATOR_URL: 'https://callbacks.example',
   })
   it.each([
@@ -345,35 +343,6 @@ describe('production', patience, () => {
     expect(() => loadConfig({ [name]: value })).not.toThrow()
   })
 
-  it('does not start with a left-over setting of the bank until its part says the same', () => {
-    const left = { PESALINK_DEPOSIT_BANK_CODE: '68' }
-    expect(() => loadConfig({ ...real(), ...left })).toThrow(
-      'PESALINK_DEPOSIT_BANK_CODE=68 has no effect any more: set code in PESALINK_BANK, or remove it',
-    )
-    const PESALINK_BANK = `${real().PESALINK_BANK}, code=68`
-    expect(() => loadConfig({ ...real(), ...left, PESALINK_BANK })).not.toThrow()
-    expect(() => loadConfig(left)).not.toThrow()
-    expect(pesalink.options(loadConfig({ ...real(), PESALINK_BANK }))).toMatchObject({
-      source: { accountNumber: '1450160649886', name: 'Example, Sons & Co' },
-      depositBankCode: '68',
-      lookUpPath: null,
-    })
-  })
-
-  it.each([
-    ['name=Example', 'PESALINK_BANK.account'],
-    ['account=1,name=Example,cod=68', 'PESALINK_BANK: Unrecognized key: "cod"'],
-    ['account=1,name=Example,lookup=names', 'PESALINK_BANK.lookup'],
-    ['1450160649886', 'PESALINK_BANK'],
-  ])('does not start with the bank "%s", and says which part is wrong', (PESALINK_BANK, because) => {
-    expect(() => loadConfig({ ...real(), PESALINK_BANK })).toThrow(because)
-  })
-
-  it('does not start where a left-over setting would let archives end', () => {
-    expect(() => loadConfig({ EXPIRED_PERIODS: 'detach' })).toThrow('EXPIRED_PERIODS=detach has no effect any more')
-    expect(() => loadConfig({ EXPIRED_PERIODS: 'drop' })).not.toThrow()
-  })
-
   it('asks for payments to a till, and pays organisations from a shortcode of their own, where they are set', () => {
     const optionsOf = (numbers: Record<string, string>) => daraja.options(loadConfig({ ...real(), ...numbers }))
     expect(optionsOf({ DARAJA_TILL_NUMBER: '5174379', DARAJA_B2B_SHORTCODE: '600997' })).toMatchObject({
@@ -385,10 +354,10 @@ describe('production', patience, () => {
 
   it('does not start where PesaLink is to be asked for names and nobody has said where: no path is guessed', () => {
     const asked = (variables: Record<string, string>) => () => loadConfig({ ...production(), RAILS: 'pesalink', ...variables })
-    const missing = 'lookup in PESALINK_BANK must be set when NAME_LOOKUPS has PESALINK'
+    const missing = 'PESALINK_LOOKUP_PATH must be set when NAME_LOOKUPS has PESALINK'
     expect(asked({ NAME_LOOKUPS: 'PESALINK' })).toThrow(missing)
     expect(asked({ NAME_LOOKUPS: 'on' })).toThrow(missing)
-    expect(asked({ NAME_LOOKUPS: 'PESALINK', PESALINK_BANK: 'account=1,name=x,lookup=/names' })).not.toThrow(missing)
+    expect(asked({ NAME_LOOKUPS: 'PESALINK', PESALINK_LOOKUP_PATH: '/names' })).not.toThrow(missing)
     expect(asked({ NAME_LOOKUPS: 'MPESA_B2C' })).not.toThrow(missing)
   })
 })

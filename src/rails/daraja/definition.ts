@@ -53,18 +53,8 @@ export const definition = defineProvider({
   addresses: ['DARAJA_URL'],
   refusedInCallbacks: ['exe', 'cmd', 'sql', 'query', 'mpesa'],
   replaced: [
-    {
-      name: 'DARAJA_TRANSACTION_TYPE',
-      value: /^CustomerBuyGoodsOnline$/,
-      setting: 'DARAJA_TILL_NUMBER',
-      isSaid: (settings) => settings.DARAJA_TILL_NUMBER !== undefined,
-    },
-    {
-      name: 'MPESA_C2B_ENABLED',
-      value: /^(true|1)$/,
-      setting: 'MPESA_C2B_SHORTCODE',
-      isSaid: (settings) => settings.MPESA_C2B_SHORTCODE !== undefined,
-    },
+    { name: 'DARAJA_TRANSACTION_TYPE', value: /^CustomerBuyGoodsOnline$/, by: 'DARAJA_TILL_NUMBER' },
+    { name: 'MPESA_C2B_ENABLED', value: /^(true|1)$/, by: 'MPESA_C2B_SHORTCODE' },
   ],
   payouts: {
     MPESA_B2B: {

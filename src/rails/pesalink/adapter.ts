@@ -40,16 +40,16 @@ const options = (settings: Settings): PesalinkOptions => ({
   privateKeyPem: pem(settings.PESALINK_PRIVATE_KEY),
   source: {
     countryCode: 'KE',
-    name: settings.PESALINK_BANK?.name ?? '',
-    accountNumber: settings.PESALINK_BANK?.account ?? '',
+    name: settings.PESALINK_ACCOUNT_NAME ?? '',
+    accountNumber: settings.PESALINK_ACCOUNT_NUMBER ?? '',
   },
   bankCodes: settings.PESALINK_BANK_CODES,
   failureCodes: settings.PESALINK_FAILURE_CODES,
-  callbackField: settings.PESALINK_BANK?.callback ?? null,
+  callbackField: settings.PESALINK_CALLBACK_FIELD ?? null,
   timeoutMs: longestRequestMs,
-  depositBankCode: settings.PESALINK_BANK?.code ?? null,
-  noticePath: settings.PESALINK_BANK?.notices ?? null,
-  lookUpPath: settings.PESALINK_BANK?.lookup ?? null,
+  depositBankCode: settings.PESALINK_DEPOSIT_BANK_CODE ?? null,
+  noticePath: settings.PESALINK_NOTICE_PATH ?? null,
+  lookUpPath: settings.PESALINK_LOOKUP_PATH ?? null,
 })
 
 export const adapter: Adapter<'PESALINK', Settings, PesalinkOptions> = {

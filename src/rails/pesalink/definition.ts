@@ -23,38 +23,6 @@ const bankCodes = list.transform((entries, context): Readonly<Record<string, str
   return Object.fromEntries(pairs as [string, string][])
 })
 
-const path = z.string().startsWith('/').optional()
-
-/** Our account at the bank and what its API has, as `account=1450160649886,name=Example Ltd,code=68`. A name may have commas. */
-const bank = z
-  .string()
-  .transform((text) => Object.fromEntries(text.split(/,\s*(?=[a-z]+=)/).map((entry) => entry.split(/=(.*)/s, 2))))
-  .pipe(
-    z.strictObject({
-      account: z.string().min(1),
-      name: z.string().min(1),
-      code: z.string().min(1).optional(),
-      callback: z.string().min(1).optional(),
-      notices: path,
-      lookup: path,
-    }),
-  )
-
-const partOfBank = (part: keyof z.output<typeof bank>) => ({
-  setting: `${part} in PESALINK_BANK`,
-  isSaid: ({ PESALINK_BANK }: { PESALINK_BANK?: z.output<typeof bank> | undefined }) => PESALINK_BANK?.[part] !== undefined,
-})
-
-/** What each part of `bank` was until 0.3.0. */
-const partsBefore = {
-  PESALINK_ACCOUNT_NUMBER: 'account',
-  PESALINK_ACCOUNT_NAME: 'name',
-  PESALINK_DEPOSIT_BANK_CODE: 'code',
-  PESALINK_CALLBACK_FIELD: 'callback',
-  PESALINK_NOTICE_PATH: 'notices',
-  PESALINK_LOOKUP_PATH: 'lookup',
-} as const
-
 /** PesaLink through a bank's API in Jenga's shape. */
 export const definition = defineProvider({
   provider: 'PESALINK',
@@ -65,10 +33,15 @@ export const definition = defineProvider({
     PESALINK_MERCHANT_CODE: z.string().optional(),
     PESALINK_CONSUMER_SECRET: z.string().optional(),
     PESALINK_PRIVATE_KEY: z.string().optional(),
-    PESALINK_BANK: bank.optional(),
+    PESALINK_ACCOUNT_NUMBER: z.string().optional(),
+    PESALINK_ACCOUNT_NAME: z.string().optional(),
     PESALINK_BANK_CODES: bankCodes.default('as_given'),
     PESALINK_FAILURE_CODES: list.default([]),
+    PESALINK_CALLBACK_FIELD: z.string().optional(),
+    PESALINK_DEPOSIT_BANK_CODE: z.string().optional(),
+    PESALINK_NOTICE_PATH: z.string().startsWith('/').optional(),
     PESALINK_REFERENCE_IS_UNIQUE: flag.optional(),
+    PESALINK_LOOKUP_PATH: z.string().startsWith('/').optional(),
   },
   required: [
     'PESALINK_URL',
@@ -76,11 +49,12 @@ export const definition = defineProvider({
     'PESALINK_MERCHANT_CODE',
     'PESALINK_CONSUMER_SECRET',
     'PESALINK_PRIVATE_KEY',
-    'PESALINK_BANK',
+    'PESALINK_ACCOUNT_NUMBER',
+    'PESALINK_ACCOUNT_NAME',
   ],
   addresses: ['PESALINK_URL'],
   refusedInCallbacks: [],
-  replaced: Object.entries(partsBefore).map(([name, part]) => ({ name, value: /./, ...partOfBank(part) })),
+  replaced: [],
   payouts: {
     PESALINK: {
       destination: 'an account number with bank_code, or a mobile number without',
@@ -100,7 +74,7 @@ export const definition = defineProvider({
       banks: ({ PESALINK_BANK_CODES }) => banksOf(PESALINK_BANK_CODES),
       accountReference: null,
       repeat: { setting: 'PESALINK_REFERENCE_IS_UNIQUE' },
-      namesNeed: partOfBank('lookup'),
+      namesNeed: 'PESALINK_LOOKUP_PATH',
     },
   },
   prompts: {},
