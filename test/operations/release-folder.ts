@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { isDeepStrictEqual, promisify } from 'node:util'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -48,6 +48,14 @@ const commitOf = async (version: string): Promise<string | undefined> => {
   return tagged || (await git('log', '--format=%H', '-1', `--grep=^Release ${version}$`).catch(() => '')) || undefined
 }
 
+/** What production installs by a lock file. */
+const packagesOf = (folder: string) => {
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
+  return Object.entries<{ dev?: boolean; integrity?: string }>(packages).flatMap(([path, { dev, integrity }]) =>
+    dev || integrity === undefined ? [] : [[path, integrity]],
+  )
+}
+
 /** A release as it was committed, run from its sources with the packages of its own lock file; the reason where that cannot be. */
 export const committedRelease = async (version: string): Promise<ReleaseFolder | string> => {
   const commit = await commitOf(version)
@@ -57,7 +65,9 @@ export const committedRelease = async (version: string): Promise<ReleaseFolder |
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
     await run('sh', ['-c', 'git archive "$1" | tar -x -C "$2"', 'sh', commit, folder], { cwd: root })
-    await run('npm', ['ci', '--omit=dev', '--no-audit', '--prefer-offline', '--silent'], { cwd: folder, timeout: 300_000 })
+    // Those that are here already need not be installed once more.
+    if (isDeepStrictEqual(packagesOf(folder), packagesOf(root))) symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+    else await run('npm', ['ci', '--omit=dev', '--no-audit', '--prefer-offline', '--silent'], { cwd: folder, timeout: 300_000 })
   } catch {
     remove()
     return `the packages of ${version} cannot be installed`
