@@ -376,7 +376,7 @@ describe.each([
     const member = attacker === 'the owner' ? scene.owner : await join(service, scene.team, 'admin')
     const team = { ...scene.team, owner: member }
     const is: Acts = { ...scene, team, owner: member, id: await make(scene, rule), other, selves: [] }
-    await pass(minute)
+    service.clock.advance(minute)
     await preparations[before]?.(is)
     await loosenings[act]?.(is)
     for (const self of is.selves) await confirm(self, is.id)

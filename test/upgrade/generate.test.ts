@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readMigrations } from '../../src/db/migrations.ts'
 import { migrationComplaints } from '../architecture/migration-rules.ts'
+import { compiledOnce } from '../harness/programs.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -22,7 +23,7 @@ afterAll(() => rmSync(project, { recursive: true, force: true }))
 
 const generate = (...args: string[]) => {
   const path = `${dirname(process.execPath)}:${at('node_modules/.bin')}:${process.env.PATH}`
-  const env = { ...process.env, PATH: path }
+  const env = { ...process.env, ...compiledOnce, PATH: path }
   return spawnSync(process.execPath, ['scripts/db-generate.ts', ...args], { cwd: project, encoding: 'utf8', env })
 }
 const migrations = () => readdirSync(at('migrations')).filter((name) => name.endsWith('.sql'))
