@@ -15,10 +15,8 @@ export const prepareTemplate = async (url: string): Promise<void> => {
   await installTraceGuard(url)
 }
 
-/** Once per run, before the first test file: a server and a migrated template on it. Returns the teardown. */
-export const setup = async (project: TestProject) => {
-  // The service serves its pages in tests too.
-  await Promise.all([ensureDashboardBuilt(), buildPrograms()])
+/** A server and a migrated template on it. Returns the teardown. */
+const setUpDatabases = async (project: TestProject) => {
   const folder = await openRunFolder()
   const server = await startTestServer(folder.postgres).catch(async (error: unknown) => {
     await folder.remove()
@@ -43,6 +41,19 @@ export const setup = async (project: TestProject) => {
     throw error
   }
   project.provide('testServer', { adminUrl, template, prefix })
+  return teardown
+}
+
+/** Once per run, before the first test file. Returns the teardown. */
+export const setup = async (project: TestProject) => {
+  // The service serves its pages in tests too.
+  const builds = Promise.allSettled([ensureDashboardBuilt(), buildPrograms()])
+  const teardown = await setUpDatabases(project)
+  for (const build of await builds) {
+    if (build.status === 'fulfilled') continue
+    await teardown()
+    throw build.reason
+  }
   return teardown
 }
 

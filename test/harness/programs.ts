@@ -29,9 +29,11 @@ export const compiledOnce = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cach
 /** Once per run, before the first test file. */
 export const buildPrograms = async (): Promise<void> => {
   const input = Object.fromEntries(Object.entries(sources).map(([name, path]) => [name, join(root, path)]))
-  await ensureBundled()
-  await ensureClientPacked()
-  // In a process of its own: it loads the service.
-  await promisify(execFile)(process.execPath, [join(root, 'scripts/build-docs.ts')])
-  await ensureBundle({ input, folder, sources: ['src', 'scripts', 'client/src', sources.puppet, 'package-lock.json'] })
+  await Promise.all([
+    ensureBundled(),
+    ensureClientPacked(),
+    // In a process of its own: it loads the service.
+    promisify(execFile)(process.execPath, [join(root, 'scripts/build-docs.ts')]),
+    ensureBundle({ input, folder, sources: ['src', 'scripts', 'client/src', sources.puppet, 'package-lock.json'] }),
+  ])
 }
