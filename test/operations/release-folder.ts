@@ -66,7 +66,8 @@ export const committedRelease = async (version: string): Promise<ReleaseFolder |
   try {
     await run('sh', ['-c', 'git archive "$1" | tar -x -C "$2"', 'sh', commit, folder], { cwd: root })
     // Those that are here already need not be installed once more.
-    if (isDeepStrictEqual(packagesOf(folder), packagesOf(root))) symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+    if (isDeepStrictEqual(packagesOf(folder), packagesOf(root)))
+      symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
     else await run('npm', ['ci', '--omit=dev', '--no-audit', '--prefer-offline', '--silent'], { cwd: folder, timeout: 300_000 })
   } catch {
     remove()
