@@ -44,16 +44,19 @@ const accessToken = async (bench: Bench, grant: string, audience: string): Promi
   return token
 }
 
-/** As the token endpoint would give them: one for the grant of each caller's key, which has one once. */
+/** As the token endpoint would give them: one for the grant of each caller's key, in place of those that it had. */
 export const refreshTokens = async (bench: Bench, url: string, callers: readonly Caller[]): Promise<string[]> => {
   const tokens: string[] = []
   for (const { keyGrant, client } of callers) {
     const handle = randomBytes(16).toString('hex')
     const token = `service_ort_${handle}00000001${randomBytes(32).toString('hex')}`
+    const grant = uuidOf('grant', keyGrant)
+    for (const table of ['oauth_access_tokens', 'oauth_grants'])
+      await bench.query(`delete from ${table} where grant_id = $1`, [grant])
     await bench.query(
       `insert into oauth_grants (grant_id, client_id, resources, detailed, handle, generation, key_id, current_hash, expires_at)
        values ($1, $2, array[$3], false, $4, 1, 'bench', $5, now() + interval '90 days')`,
-      [uuidOf('grant', keyGrant), uuidOf('oauth_client', client), url, handle, hashOf(token)],
+      [grant, uuidOf('oauth_client', client), url, handle, hashOf(token)],
     )
     tokens.push(token)
   }

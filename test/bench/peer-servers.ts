@@ -84,7 +84,7 @@ const provider = new Provider(url, {
 server.on('request', provider.callback())
 const client = await provider.Client.find('bench')
 const tokens = []
-for (let n = 0; n < 1_000; n += 1) {
+for (let n = 0; n < 2_560; n += 1) {
   const account = { accountId: `account-${n}`, clientId: 'bench' }
   const grant = new provider.Grant(account)
   grant.addOIDCScope(scope)
