@@ -4,8 +4,7 @@ import pg from 'pg'
 
 // The least that answers the same: Fastify, a pool, named queries. A process of its own, as the service is.
 
-const pool = new pg.Pool({ connectionString: process.argv[2], max: 10 })
-pool.on('error', () => undefined)
+const pool = new pg.Pool({ connectionString: process.argv[2], max: 10 }).on('error', () => undefined)
 const app = fastify()
 
 app.get('/one/:id', async (request) => {
@@ -35,15 +34,15 @@ app.post('/write', async (request, reply) => {
   return reply.code(201).send(request.body)
 })
 
-const [record, number] = [
-  'owner uuid not null, text text not null, at timestamptz not null',
-  'bigint generated always as identity primary key',
-]
+const number = 'bigint generated always as identity primary key'
 await pool.query(`
   create schema bench;
   create table bench.rows (id uuid primary key, page text not null, ${columns.map((name) => `${name} text`).join(', ')});
   create index on bench.rows (page, id);
-  ${['records', 'events', 'audit'].map((table) => `create table bench.${table} (id ${number}, ${record}); create index on bench.${table} (owner, at);`).join('\n')}
+  create table bench.records (id ${number}, owner uuid not null, text text not null, at timestamptz not null);
+  create index on bench.records (owner, at);
+  create table bench.events (like bench.records including all);
+  create table bench.audit (like bench.records including all);
   create table bench.accounts (id int primary key, available bigint not null check (available >= 0)) with (fillfactor = 50);
   insert into bench.accounts select n, 1000000000000 from generate_series(0, 999) n;
   create table bench.keys (key text primary key);
@@ -62,5 +61,5 @@ await pool.query(`
     insert into bench.told (account, data) values (who, jsonb_build_object('type', 'payment.created', 'payment', made));
     return made;
   end $$`)
-process.stdout.write(`${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)
-process.once('SIGTERM', () => process.exit(0))
+app.get('/readyz', async () => ({ status: 'ready' }))
+await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) })

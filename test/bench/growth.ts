@@ -1,41 +1,31 @@
-import { prepareCallers, untilQuiet, usual, uuidOf } from './callers.ts'
-import { Connection, jsonOf, say } from './connection.ts'
-import { measure, type Timing } from './load.ts'
-import { measured } from './operation-list.ts'
-import { type Bench, startProvider, startService } from './processes.ts'
-import type { Notes } from './results.ts'
-
-export type Growth = { payments: number; events: number; keys: number; large: number }
+import { prepareCallers } from './callers.ts'
+import { say } from './connection.ts'
+import { asked, compare, measure, type Run } from './load.ts'
+import { type Bench, openBench, startService } from './processes.ts'
 
 /** Rows of a table again, with some columns replaced: rows that the schema's own checks accept. */
-const multiply = async (
-  bench: Bench,
-  table: string,
-  count: number,
-  replaced: Record<string, string>,
-  where = 'true',
-): Promise<void> => {
+const multiply = async (bench: Bench, table: string, count: number, replaced: Record<string, string>, where = 'true') => {
   const columns = await bench.query(
     `select column_name as name from information_schema.columns where table_name = $1 and is_generated = 'NEVER' and identity_generation is null`,
     [table],
   )
   const names = columns.map(({ name }) => String(name))
-  const [all] = await bench.query(`select count(*) from ${table} where ${where}`)
-  const rows = `(select *, row_number() over () - 1 as r from ${table} where ${where})`
   await bench.query(
     `insert into ${table} (${names.join(', ')}) select ${names.map((name) => replaced[name] ?? `t.${name}`).join(', ')}
-     from generate_series(1, ${count}) n join ${rows} t on t.r = n % ${all?.count}`,
+     from generate_series(1, ${count}) n join (select *, row_number() over () - 1 as r from ${table} where ${where}) t
+       on t.r = n % (select count(*) from ${table} where ${where})`,
   )
   say(`${count} more rows in ${table}`)
 }
 
-/** Nothing that is added is due. The payments of one workspace have their holds, and what posted them two seconds later. */
-const grow = async (bench: Bench, workspace: string, { payments, events, keys, large }: Growth): Promise<void> => {
+/** Nothing that is added is due. Payments of one workspace, the first, have their holds, and what posted them two seconds later. */
+const grow = async (bench: Bench, { payments, events, keys, large }: Run['size']): Promise<void> => {
+  const [first] = await bench.query('select workspace_id from payments order by id limit 1')
   await bench.query('set session_replication_role = replica; set synchronous_commit = off')
-  const paid = (count: number, key: string) => {
+  const pay = async (count: number, key: string, whose: string) => {
     const ago = `n * interval '${(58 * 86_400_000) / count} milliseconds'`
     const [id, at] = [`uuidv7(-(${ago}))`, `now() - ${ago}`]
-    return {
+    const own = {
       id,
       hold_transfer_id: id,
       created_at: at,
@@ -43,15 +33,10 @@ const grow = async (bench: Bench, workspace: string, { payments, events, keys, l
       provider_receipt: 'null',
       idempotency_key: `'${key}' || n`,
     }
+    await multiply(bench, 'payments', count, own, `status = 'succeeded' and workspace_id ${whose} '${first?.workspace_id}'`)
   }
-  await multiply(bench, 'payments', large, paid(large, 'large'), `status = 'succeeded' and workspace_id = '${workspace}'`)
-  await multiply(
-    bench,
-    'payments',
-    payments - large,
-    paid(payments, 'k'),
-    `status = 'succeeded' and workspace_id <> '${workspace}'`,
-  )
+  await pay(large, 'large', '=')
+  await pay(payments - large, 'k', '<>')
   // What follows is planned by what is there now.
   await bench.query('analyze')
   const columns = 'amount_minor, available_after_minor, reference_type, reference_id, customer_account_id, debit_account_id'
@@ -71,39 +56,22 @@ const grow = async (bench: Bench, workspace: string, { payments, events, keys, l
 }
 
 /** P6: readings and payments on a database that has grown ÷ one with little, in turn, and what is read of its large workspace. */
-export const measureGrowth = async (bench: Bench, notes: Notes, timing: Timing, growth: Growth): Promise<void> => {
-  const [little, grown] = [await bench.another('little'), await bench.another('grown')]
-  const [before, after] = [await prepareCallers(little, [usual(100)]), await prepareCallers(grown, [usual(1), usual(100)])]
-  const [[owner] = [], others = []] = after.groups
-  if (!owner) throw new Error('there is no large workspace')
-  await grow(grown, uuidOf('workspace', owner.workspace), growth)
-  const provider = await startProvider(bench.folder)
-  const counting = await startService(grown, { ...after.env, JOBS: 'inline', SANDBOX_URL: provider.url })
-  const connection = new Connection(counting.url)
-  const timed = async (name: string, path: string): Promise<void> => {
-    const began = performance.now()
-    await jsonOf(connection, { method: 'GET', path, credential: `cookie ${owner.session}` })
-    notes.note(`${name} of ${growth.large} payments, ms`, performance.now() - began, '≤ 1000')
-  }
-  await timed('statement before they are counted', '/v1/accounts/me/statement')
-  await untilQuiet(grown)
-  const paths = ['accounts/me/statement', 'payments', 'payments?status=failed', 'payments/summary', 'payments/attention']
-  for (let round = 1; round <= timing.rounds; round += 1) for (const path of paths) await timed(path, `/v1/${path}`)
-  connection.close()
-  await counting.stop()
-  await provider.stop()
-  const services = [await startService(little, before.env), await startService(grown, after.env)] as const
-  const perSecond = async (name: string, at: 0 | 1, seconds: number) => {
-    const requests = (at === 0 ? before.groups.flat() : others).flatMap((caller) => measured[name]?.request(caller) ?? [])
-    return (await measure({ kind: 'requests', url: services[at].url, connections: 32, seconds, requests })).perSecond
-  }
-  for (const name of ['payments.get', 'payments.list', 'notifications.list', 'payments.create']) {
-    for (const at of [0, 1] as const) await perSecond(name, at, timing.warmSeconds)
-    for (let round = 1; round <= timing.rounds; round += 1) {
-      const first = await perSecond(name, 0, timing.seconds)
-      notes.note(`${name}: grown ÷ little`, (await perSecond(name, 1, timing.seconds)) / first, '≥ 0.85')
+export const measureGrowth = async (run: Run): Promise<void> => {
+  const { service: little, readers, notes, size } = run
+  const grown = await openBench()
+  const [env, owners = [], others = []] = await prepareCallers(grown, [1, 100])
+  await grow(grown, size)
+  const much = await startService(grown, env)
+  for (const name of ['accounts.statement', 'payments.list', 'payments.summary', 'payments.attention'])
+    for (let round = 1; round <= size.rounds; round += 1) {
+      const { meanMs } = await measure(asked(run, name, much, owners, 1), size.seconds)
+      notes.note(`${name} of ${size.large} payments, ms`, meanMs, '≤ 1000')
     }
-    say(`growth: ${name}`)
+  notes.wide.push(`${size.payments} payments, ${size.events} events, ${size.keys} keys | | | | `)
+  for (const name of ['payments.get', 'payments.list', 'notifications.list', 'payments.create']) {
+    const before = asked(run, name, little, readers.slice(0, others.length))
+    await compare(run, `${name}: grown ÷ little`, '≥ 0.85', asked(run, name, much, others), before)
   }
-  for (const service of services) await service.stop()
+  await much.stop()
+  await grown.stop()
 }

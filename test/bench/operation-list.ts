@@ -1,191 +1,113 @@
+import { ZodObject } from 'zod'
+import type { RouteEntry } from '../../src/http/route-table.ts'
 import type { Json } from '../harness/client.ts'
 import type { LoadRequest } from './connection.ts'
 
-/** What one caller of the bench has, by the API's ids and secrets. A `{field}` in a path or a body below stands for its value. */
-type Person = 'account' | 'workspace' | 'address' | 'session' | 'key' | 'keyGrant' | 'token' | 'dashboardToken'
-/** A key that may be changed, with its grant. Payees: one that is paid, one that needs an approval, one that nothing is paid to. */
-type Thing = 'keyId' | 'grant' | 'beneficiary' | 'asking' | 'renamed' | 'policy' | 'payment' | 'approval' | 'batch'
-export type Scene = Record<Person | Thing | 'invitation' | 'topup' | 'admin' | 'client', string>
+type Credential = 'key' | 'session' | 'access token' | 'dashboard token' | 'admin'
+/** Of each list whose records a path names by `:id` one. The key is one that may be changed, the grant that key's. */
+type Listed = 'accounts' | 'grants' | 'api-keys' | 'invitations' | 'topups' | 'beneficiaries' | 'spending-policies' | Act
+type Act = 'payments' | 'payment-batches' | 'approvals'
+/** What one caller of the bench has. Further payees: one that needs an approval, one that nothing is paid to. A `{field}` below stands for its value. */
+export type Scene = Record<Credential | Listed | 'asking' | 'renamed' | 'workspace' | 'address' | 'client', string>
 
-type Take = (made: Json) => Partial<Scene>
+type Asking = (scene: Scene) => LoadRequest
 /**
- * `one` is held against a record, `page` against a list of as many rows and bytes, `write` against a transaction of three inserts, `calls` against that
- * route. `once`: one request a caller and round. `uses`: each request uses up what another one makes before, and takes from its answer.
+ * `one` is held against a record, `page` against a list of as many rows and bytes, `write` against a transaction of three inserts. `once`: one request a caller and round. `uses`: each request uses up what another one makes before, and takes from its answer.
  */
 export type Operation = {
   kind: 'one' | 'page' | 'write'
   goal: number
-  request: (scene: Scene) => LoadRequest
-  once?: boolean
-  uses?: { request: (scene: Scene) => LoadRequest; take: Take }
-  calls?: string | undefined
+  request: Asking
+  once: boolean
+  uses: { request: Asking; take: (made: Json) => Partial<Scene> } | undefined
+}
+/** `of`: another field than the path's list. `uses`: the operation that makes it, and its body if not its row's. */
+type Row = Partial<Pick<Operation, 'kind' | 'goal' | 'once'> & Pick<LoadRequest, 'body' | 'form' | 'accept'>> & {
+  by?: Credential | 'nobody'
+  query?: string
+  of?: keyof Scene
+  uses?: readonly [operation: string, body?: object]
 }
 
-type By = 'key' | 'session' | 'token' | 'dashboardToken' | 'admin' | 'nobody'
-type More = { by?: By; accept?: string } & Partial<Omit<Operation, 'request'>>
-const filled = <T>(value: T, scene: Scene): T =>
-  JSON.parse(JSON.stringify(value).replace(/\{(\w+)\}/g, (all, name: string) => scene[name as keyof Scene] ?? all))
+/** Who calls, where a row does not say it: a person in a browser changes what people manage, a key the rest. */
+const callerOf = (access: string): NonNullable<Row['by']> => {
+  if (/public|optional/.test(access)) return 'nobody'
+  if (access === 'admin') return 'admin'
+  return /undelegated|(account|grant|key|policy|workspace)\.manage/.test(access) ? 'session' : 'key'
+}
 
-const operation = (line: string, body: unknown, { by = 'key', accept, ...more }: More): Operation => {
-  const [method, path = ''] = line.split(' ') as [LoadRequest['method'], string?]
+const requestOf = (
+  { method, path, access }: RouteEntry,
+  { by = callerOf(access), query = '', of, body, form, accept }: Row,
+): Asking => {
   const cookie = by === 'session' || by === 'admin' ? 'cookie ' : ''
+  const named = path.replace(/([\w-]+)\/:id/, (_, list: string) => `${list}/{${of ?? list}}`)
   const credential = by === 'nobody' ? '' : `${cookie}{${by}}`
-  const isForm = body instanceof URLSearchParams
-  const sent = isForm ? { form: Object.fromEntries(body) } : body !== undefined && { body }
-  const request = { method, path, credential, ...sent, ...(accept && { accept }) }
-  return { kind: 'write', goal: 0.4, ...more, request: (scene) => filled(request, scene) }
+  const text = JSON.stringify({ method, path: named + query, credential, body, form, accept })
+  return (scene) => JSON.parse(text.replace(/\{([\w -]+)\}/g, (all, field: string) => scene[field as keyof Scene] ?? all))
 }
-const one = (path: string, by: By = 'key', goal = 0.45) => operation(`GET ${path}`, undefined, { kind: 'one', goal, by })
-const heavy = (path: string, by: By = 'key') => one(path, by, 0.25)
-const page = (path: string, by: By = 'key') => operation(`GET ${path}`, undefined, { kind: 'page', by })
-const write = (line: string, body?: unknown, more: More = {}) => operation(line, body, more)
-/** By a person, in a browser. */
-const person = (line: string, body?: unknown, more: More = {}) => operation(line, body, { by: 'session', ...more })
-const accept = 'application/json, text/event-stream'
-const mcp = (method: string, params: object, goal: number, calls?: string) =>
-  operation('POST /mcp', { jsonrpc: '2.0', id: 1, method, params }, { kind: 'one', goal, calls, accept })
-const tool = (name: string, args: object, calls: string) => mcp('tools/call', { name, arguments: args }, 0.4, calls)
-const open = (path: string, form: Record<string, string>) =>
-  operation(`POST /v1/oauth/${path}`, new URLSearchParams(form), { by: 'nobody' })
 
-const me = '/v1/accounts/me'
-const current = '/v1/workspaces/current'
-const tomorrow = new Date(Date.now() + 86_400_000).toISOString()
-const pay = { beneficiary_id: '{beneficiary}', amount_minor: '10000' }
+const pay = { beneficiary_id: '{beneficiaries}', amount_minor: '10000' }
 const ask = { beneficiary_id: '{asking}', amount_minor: '10000' }
 const payee = { type: 'supplier', display_name: 'Bench {n}', payment_rail: 'MPESA_B2C', destination: '2547{n}' }
 const policy = { name: 'Bench {n}', daily_limit_minor: '9000', beneficiary_ids: ['{renamed}'] }
 const client = { client_name: 'Bench {n}', redirect_uris: ['http://127.0.0.1/{n}'], token_endpoint_auth_method: 'none' }
 const pkce = { code_challenge: 'A'.repeat(43), code_challenge_method: 'S256' }
-const terms = { description: 'Groceries', max_total_minor: '100000', expires_at: tomorrow }
+const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+const terms = { description: 'Groceries', max_total_minor: '100000', expires_at }
 
-const newPayee = write('POST /v1/beneficiaries', payee)
-const newKey = person(`POST ${me}/api-keys`, { name: 'Bench {n}' }, { once: true })
-const newPolicy = person('POST /v1/spending-policies', policy, { once: true })
-const newInvitation = person(`POST ${current}/invitations`, { role: 'viewer' }, { once: true })
-const newBatch = write('POST /v1/payment-batches', { items: [ask], duplicates_intended: true }, { once: true })
-const uses = ({ request }: Operation, take: Take) => ({ request, take })
-const anApproval = uses(write('POST /v1/payments', ask), ({ id, approval_id }) => ({ payment: id, approval: approval_id }))
-const aKey = uses(newKey, ({ id, grant }) => ({ keyId: id, grant: grant.id }))
-const aPayee = uses(newPayee, ({ id }) => ({ renamed: id }))
-const aPolicy = uses(newPolicy, ({ id }) => ({ policy: id }))
-const anInvitation = uses(newInvitation, ({ id }) => ({ invitation: id }))
-const aBatch = uses(newBatch, ({ id }) => ({ batch: id }))
-
-/** What is measured; a name after a comma tells several ways to call an operation apart. */
-export const measured: Readonly<Record<string, Operation>> = {
-  'service.health': one('/healthz', 'nobody'),
-  'service.ready': one('/readyz', 'nobody'),
-  'accounts.get': one(me),
-  'accounts.update': person(`PATCH ${me}`, { display_name: 'Bench {n}' }),
-  'accounts.history': page(`${me}/history?limit=20`),
-  'accounts.history_summary': heavy(`${me}/history/summary`),
-  'accounts.statement': heavy(`${me}/statement?limit=20`),
-  'workspaces.statement': heavy(`${current}/statement?limit=20`),
-  'request_log.list': page('/v1/request-log?limit=20', 'session'),
-  'credentials.current': one('/v1/credentials/current'),
-  'grants.list': page(`${me}/grants?limit=20`, 'session'),
-  'grants.get': one(`${me}/grants/{grant}`, 'session'),
-  'grants.update': person(`PATCH ${me}/grants/{grant}`, { spending_controls: { daily_limit_minor: '9{n}' } }),
-  'grants.revoke': person(`DELETE ${me}/grants/{grant}`, undefined, { uses: aKey }),
-  'api_keys.create': newKey,
-  'api_keys.list': page(`${me}/api-keys?limit=20`, 'session'),
-  'api_keys.get': one(`${me}/api-keys/{keyId}`, 'session'),
-  'api_keys.update': person(`PATCH ${me}/api-keys/{keyId}`, { name: 'Bench {n}' }),
-  'api_keys.rotate': person(`POST ${me}/api-keys/{keyId}/rotate`, undefined, { uses: aKey }),
-  'api_keys.revoke': person(`DELETE ${me}/api-keys/{keyId}`, undefined, { uses: aKey }),
-  'identities.list': page(`${me}/identities`),
-  'passkeys.list': page(`${me}/passkeys`, 'session'),
-  'sessions.list': page(`${me}/sessions`, 'session'),
-  'sign_in.wallet_nonce': write('POST /v1/auth/wallet/nonce', { address: '{address}' }, { kind: 'one', by: 'nobody' }),
-  'sign_in.google_start': one('/v1/auth/google/start', 'nobody'),
-  'sign_in.create_dashboard_token': person('POST /v1/auth/dashboard-tokens'),
-  'oauth.server_metadata': one('/.well-known/oauth-authorization-server', 'nobody'),
-  'oauth.resource_metadata': one('/.well-known/oauth-protected-resource', 'nobody'),
-  'oauth.mcp_resource_metadata': one('/.well-known/oauth-protected-resource/mcp', 'nobody'),
-  'oauth.device_authorization': open('device_authorization', { client_id: '{client}', ...pkce }),
-  'oauth.introspect': open('introspect', { client_id: '{client}', token: '{token}' }),
-  'oauth.register': write('POST /v1/oauth/register', client, { by: 'nobody', once: true }),
-  'workspaces.list': page('/v1/workspaces'),
-  'workspaces.current': one(current),
-  'workspaces.current, session': one(current, 'session'),
-  'workspaces.current, access token': one(current, 'token'),
-  'workspaces.current, dashboard token': one(current, 'dashboardToken'),
-  'workspaces.switch': person(`PUT ${current}`, { workspace_id: '{workspace}' }),
-  'workspaces.update': person(`PATCH ${current}`, { name: 'Bench {n}' }),
-  'workspaces.audit_log': page(`${current}/audit-log?limit=20`, 'session'),
-  'members.list': page(`${current}/members`),
-  'invitations.create': newInvitation,
-  'invitations.list': page(`${current}/invitations`, 'session'),
-  'invitations.revoke': person(`DELETE ${current}/invitations/{invitation}`, undefined, { uses: anInvitation }),
-  'workspace_grants.list': page(`${current}/grants?limit=20`, 'session'),
-  'workspace_grants.freeze': person(`PATCH ${current}/grants/{grant}`, { frozen: true }, { uses: aKey }),
-  'workspace_grants.revoke': person(`DELETE ${current}/grants/{grant}`, undefined, { uses: aKey }),
-  'beneficiaries.create': newPayee,
-  'beneficiaries.banks': one('/v1/banks', 'nobody'),
-  'beneficiaries.list': page('/v1/beneficiaries?limit=20'),
-  'beneficiaries.get': one('/v1/beneficiaries/{beneficiary}'),
-  // Not one that is paid: an approval asks about who was renamed by a key.
-  'beneficiaries.update': write('PATCH /v1/beneficiaries/{renamed}', { display_name: 'Bench {n}' }),
-  'beneficiaries.archive': write('DELETE /v1/beneficiaries/{renamed}', undefined, { uses: aPayee }),
-  'beneficiaries.payments': page('/v1/beneficiaries/{beneficiary}/payments?limit=20'),
-  'policies.create': newPolicy,
-  'policies.list': page('/v1/spending-policies?limit=20'),
-  'policies.get': one('/v1/spending-policies/{policy}'),
-  'policies.archive': person('DELETE /v1/spending-policies/{policy}', undefined, { uses: aPolicy }),
-  'policies.simulate': write('POST /v1/spending-policies/simulate', pay, { kind: 'one', goal: 0.25 }),
-  'notifications.list': page('/v1/notifications?limit=20'),
-  'payment_batches.create': newBatch,
-  'payment_batches.list': page('/v1/payment-batches?limit=20'),
-  'payment_batches.get': heavy('/v1/payment-batches/{batch}'),
-  'payment_batches.lines': heavy('/v1/payment-batches/{batch}/lines'),
-  'payment_batches.cancel': write('POST /v1/payment-batches/{batch}/cancel', undefined, { goal: 0.3, uses: aBatch }),
-  'payment_refusals.list': page('/v1/payment-refusals?limit=20'),
-  'payments.create': write('POST /v1/payments', pay),
-  'payments.list': page('/v1/payments?limit=20'),
-  'payments.list, session': page('/v1/payments?limit=20', 'session'),
-  'payments.list, access token': page('/v1/payments?limit=20', 'token'),
-  'payments.list, dashboard token': page('/v1/payments?limit=20', 'dashboardToken'),
-  'payments.summary': heavy('/v1/payments/summary'),
-  'payments.attention': heavy('/v1/payments/attention'),
-  'payments.get': one('/v1/payments/{payment}'),
-  'payments.get, session': one('/v1/payments/{payment}', 'session'),
-  'payments.get, access token': one('/v1/payments/{payment}', 'token'),
-  'payments.get, dashboard token': one('/v1/payments/{payment}', 'dashboardToken'),
-  'payments.receipt': heavy('/v1/payments/{payment}/receipt'),
-  'payments.cancel': write('POST /v1/payments/{payment}/cancel', undefined, { goal: 0.3, uses: anApproval }),
-  'proof.keys': one('/.well-known/jwks.json', 'nobody'),
-  'proof.log': one('/.well-known/audit-log', 'nobody'),
-  'approvals.list': page('/v1/approvals?limit=20'),
-  'approvals.get': heavy('/v1/approvals/{approval}'),
-  'approvals.message': one('/v1/approvals/{approval}/message?decision=approve'),
-  'approvals.decide': person('POST /v1/approvals/{approval}/decide', { decision: 'approve' }, { goal: 0.3, uses: anApproval }),
-  'mandates.list': page('/v1/intent-mandates'),
-  'mandates.prepare': write('POST /v1/intent-mandates/prepare', { address: '{address}', terms }, { kind: 'one', by: 'nobody' }),
-  'topups.initiate': write('POST /v1/topups/initiate', { amount_minor: '10000', phone_number: '2547{n}' }),
-  'topups.get': one('/v1/topups/{topup}'),
-  'admin.list_accounts': page('/v1/admin/accounts?limit=20', 'admin'),
-  'admin.get_account': heavy('/v1/admin/accounts/{account}', 'admin'),
-  'admin.list_payments': page('/v1/admin/payments?limit=20', 'admin'),
-  'admin.list_adjustments': page('/v1/admin/adjustments?limit=20', 'admin'),
-  'admin.list_suspense': page('/v1/admin/suspense?limit=20', 'admin'),
-  'admin.list_reconciliations': page('/v1/admin/reconciliations?limit=20', 'admin'),
-  'admin.list_differences': page('/v1/admin/reconciliation-differences?limit=20', 'admin'),
-  'admin.audit_log': page('/v1/admin/audit-log?limit=20', 'admin'),
-  'mcp.call, tools/list': mcp('tools/list', {}, 0.25),
-  'mcp.call, get_topup': tool('get_topup', { topup_id: '{topup}' }, 'topups.get'),
-  'mcp.call, get_payment': tool('get_payment', { payment_id: '{payment}' }, 'payments.get'),
+const mcp = (method: string, params: object): Row => {
+  const body = { jsonrpc: '2.0', id: 1, method, params }
+  return { kind: 'one', goal: 0.25, body, accept: 'application/json, text/event-stream' }
 }
 
-/** Operations without a row, and why. */
-export const unmeasured: Readonly<Record<string, string>> = {
+/** Besides readings that follow from their routes: a name after a comma tells several ways to call an operation apart. */
+const rows: Readonly<Record<string, Row>> = {
+  'accounts.update': { body: { display_name: 'Bench {n}' } },
+  'grants.update': { body: { spending_controls: { daily_limit_minor: '9{n}' } } },
+  'grants.revoke': { uses: ['api_keys.create'] },
+  'api_keys.create': { body: { name: 'Bench {n}' }, once: true },
+  'api_keys.update': { body: { name: 'Bench {n}' } },
+  'api_keys.rotate': { uses: ['api_keys.create'] },
+  'api_keys.revoke': { uses: ['api_keys.create'] },
+  'sign_in.wallet_nonce': { kind: 'one', goal: 0.4, body: { address: '{address}' } },
+  'sign_in.create_dashboard_token': { by: 'session' },
+  'oauth.device_authorization': { form: { client_id: '{client}', ...pkce } },
+  'oauth.introspect': { form: { client_id: '{client}', token: '{access token}' } },
+  'oauth.register': { body: client, once: true },
+  'workspaces.switch': { body: { workspace_id: '{workspace}' } },
+  'workspaces.update': { body: { name: 'Bench {n}' } },
+  'invitations.create': { body: { role: 'viewer' }, once: true },
+  'invitations.revoke': { uses: ['invitations.create'] },
+  'workspace_grants.freeze': { body: { frozen: true }, uses: ['api_keys.create'] },
+  'workspace_grants.revoke': { uses: ['api_keys.create'] },
+  'beneficiaries.create': { body: payee },
+  // Not one that is paid: an approval asks about who was renamed by a key.
+  'beneficiaries.update': { body: { display_name: 'Bench {n}' }, of: 'renamed' },
+  'beneficiaries.archive': { uses: ['beneficiaries.create'] },
+  'policies.create': { body: policy, once: true },
+  'policies.archive': { uses: ['policies.create'] },
+  'policies.simulate': { kind: 'one', goal: 0.25, body: pay },
+  'payment_batches.create': { body: { items: [ask], duplicates_intended: true }, once: true },
+  'payment_batches.cancel': { goal: 0.3, uses: ['payment_batches.create'] },
+  'payments.create': { body: pay },
+  'payments.cancel': { goal: 0.3, uses: ['payments.create', ask] },
+  'approvals.decide': { by: 'session', body: { decision: 'approve' }, goal: 0.3, uses: ['payments.create', ask] },
+  'mandates.prepare': { kind: 'one', goal: 0.4, body: { address: '{address}', terms } },
+  'topups.initiate': { body: { amount_minor: '10000', phone_number: '2547{n}' } },
+  'mcp.call, tools/list': mcp('tools/list', {}),
+  'mcp.call, get_topup': mcp('tools/call', { name: 'get_topup', arguments: { topup_id: '{topups}' } }),
+  'mcp.call, get_payment': mcp('tools/call', { name: 'get_payment', arguments: { payment_id: '{payments}' } }),
+}
+
+/** Operations that are not measured, and why. */
+const unmeasured: Readonly<Record<string, string>> = {
   'among the figures': 'sign_in.wallet_verify oauth.token notifications.stream',
   'wait for an identity provider, or a person at a page': `sign_in.google_callback sign_in.github_start sign_in.github_callback sign_in.link_page
     sign_in.link_continue oauth.authorize oauth.push oauth.get_authorization oauth.decide_authorization oauth.get_device oauth.decide_device oauth.revoke`,
-  'need a signature or an authenticator, a few times a year': `sessions.prepare_proof sessions.prove identities.link identities.unlink passkeys.prepare passkeys.add passkeys.remove
+  'need a signature, an authenticator or a browser that wants notices, a few times a year': `push.key push_subscriptions.create
+    push_subscriptions.list push_subscriptions.delete sessions.prepare_proof sessions.prove identities.link identities.unlink passkeys.prepare passkeys.add passkeys.remove
     approvals.decide_by_signature mandates.create mandates.get mandates.revocation_message mandates.revoke`,
-  'of a browser that wants notices, a few times a year':
-    'push.key push_subscriptions.create push_subscriptions.list push_subscriptions.delete',
   'end what the caller calls with, or concern a second person': `accounts.close sign_in.logout sessions.revoke grants.revoke_all
     workspace_grants.freeze_all workspaces.create workspaces.freeze workspaces.unfreeze members.update members.remove invitations.preview
     invitations.accept policies.confirm_change policies.withdraw_change`,
@@ -194,7 +116,41 @@ export const unmeasured: Readonly<Record<string, string>> = {
     admin.create_adjustment admin.get_adjustment admin.confirm_adjustment admin.reject_adjustment admin.trial_balance admin.resolve_suspense_items
     admin.resolve_suspense admin.assign_suspense admin.upload_statement admin.resolve_differences admin.resolve_difference`,
 }
-export const listed = {
-  measured: [...new Set(Object.keys(measured).map((name) => name.split(',')[0] ?? ''))],
-  unmeasured: Object.values(unmeasured).flatMap((names) => names.split(/\s+/)),
+export const notMeasured: readonly string[] = Object.values(unmeasured).flatMap((names) => names.split(/\s+/))
+
+const ofManyRecords =
+  `accounts.history_summary accounts.statement workspaces.statement payments.summary payments.attention payments.receipt
+  payment_batches.get payment_batches.lines approvals.get admin.get_account`.split(/\s+/)
+const byEachCredential = ['workspaces.current', 'payments.get', 'payments.list']
+/** A reading's row follows from its route. */
+const readingsOf = ({ method, operation, reads }: RouteEntry): [name: string, Row][] => {
+  if (method !== 'GET' || notMeasured.includes(operation)) return []
+  const isLimited = reads.some((schema) => schema instanceof ZodObject && 'limit' in schema.shape)
+  const row: Row = {
+    query: isLimited ? '?limit=20' : '',
+    ...(ofManyRecords.includes(operation) ? { kind: 'one', goal: 0.25 } : { kind: isLimited ? 'page' : 'one' }),
+  }
+  const further = byEachCredential.includes(operation) ? (['session', 'access token', 'dashboard token'] as const) : []
+  return [[operation, row], ...further.map((by): [string, Row] => [`${operation}, ${by}`, { ...row, by }])]
+}
+
+export const operationsOf = (routes: readonly RouteEntry[]): Readonly<Record<string, Operation>> => {
+  const routeOf = (name: string): RouteEntry => {
+    const route = routes.find(({ operation }) => operation === name.split(',')[0])
+    if (!route) throw new Error(`no route is ${name}`)
+    return route
+  }
+  const usedBy = ([name, body]: NonNullable<Row['uses']>): Operation['uses'] => {
+    const [route, row] = [routeOf(name), rows[name]]
+    const take = ({ id, grant, approval_id }: Json) => {
+      const also = { ...(grant && { grants: grant.id }), ...(approval_id && { approvals: approval_id }) }
+      return { [route.path.split('/').at(-1) ?? '']: id, ...also }
+    }
+    return { request: requestOf(route, { ...row, ...(body && { body }) }), take }
+  }
+  const operationOf = ([name, row]: [string, Row]): [string, Operation] => {
+    const { kind = 'write', goal = kind === 'one' ? 0.45 : 0.4, uses, once = uses !== undefined } = row
+    return [name, { kind, goal, once, request: requestOf(routeOf(name), row), uses: uses && usedBy(uses) }]
+  }
+  return Object.fromEntries([...routes.flatMap(readingsOf), ...Object.entries(rows)].map(operationOf))
 }

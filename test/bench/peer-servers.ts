@@ -1,7 +1,6 @@
 // Runs in a folder of its own, where these packages were installed for this run: not part of the service, and not checked with it.
 // @ts-nocheck
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:http'
 import { apiKey } from '@better-auth/api-key'
 import { betterAuth } from 'better-auth'
 import { getMigrations } from 'better-auth/db/migration'
@@ -11,8 +10,6 @@ import { Provider } from 'oidc-provider'
 import pg from 'pg'
 import { verifyMessage } from 'viem'
 
-// Notices about development settings go to the same output as this program's one line.
-console.info = console.warn = () => undefined
 const pool = new pg.Pool({ connectionString: process.argv[2], max: 10, options: '-c search_path=peers' })
 await pool.query('create schema peers')
 
@@ -32,19 +29,6 @@ const auth = betterAuth({
 await (await getMigrations(auth.options)).runMigrations()
 const { user } = await auth.api.signUpEmail({ body: { email: 'a@example.com', password: 'only for this run', name: 'A' } })
 const { key } = await auth.api.createApiKey({ body: { userId: user.id } })
-const app = fastify()
-app.get('/check', async (request, reply) => {
-  const { valid } = await auth.api.verifyApiKey({ body: { key: request.headers.authorization.slice(7) } })
-  return reply.code(valid ? 200 : 401).send({ valid })
-})
-app.post('/api/auth/*', async ({ url, body }, reply) => {
-  const headers = { 'content-type': 'application/json', 'user-agent': 'bench' }
-  const call = { method: 'POST', headers, body: JSON.stringify(body) }
-  const answer = await auth.handler(new Request(`http://localhost${url}`, call))
-  return reply.code(answer.status).send(await answer.json())
-})
-const authUrl = await app.listen({ host: '127.0.0.1', port: 0 })
-
 await pool.query(`create table oidc (model text, id text, payload jsonb not null, grant_id text, expires_at timestamptz, consumed_at timestamptz,
   primary key (model, id)); create index on oidc (grant_id)`)
 const named = (name, text) => (values) => pool.query({ name, text, values })
@@ -55,7 +39,6 @@ const upsert = named(
 )
 const find = named('find', 'select payload, expires_at, consumed_at from oidc where model = $1 and id = $2')
 const consume = named('consume', 'update oidc set consumed_at = now() where model = $1 and id = $2')
-const destroy = named('destroy', 'delete from oidc where model = $1 and id = $2')
 const adapter = (model) => ({
   upsert: (id, payload, expiresIn) => upsert([model, id, JSON.stringify(payload), payload.grantId ?? null, expiresIn ?? 1e9]),
   find: async (id) => {
@@ -64,15 +47,9 @@ const adapter = (model) => ({
     return { ...row.payload, ...(row.consumed_at && { consumed: Math.floor(row.consumed_at / 1000) }) }
   },
   consume: (id) => consume([model, id]),
-  destroy: (id) => destroy([model, id]),
-  revokeByGrantId: async () => undefined,
 })
-const server = createServer().listen(0, '127.0.0.1')
-await new Promise((resolve) => server.once('listening', resolve))
-const url = `http://127.0.0.1:${server.address().port}`
-const scope = 'offline_access payments'
 const [grant_types, redirect_uris] = [['authorization_code', 'refresh_token'], ['http://127.0.0.1/callback']]
-const provider = new Provider(url, {
+const provider = new Provider(`http://localhost:${process.env.PORT}`, {
   adapter,
   clients: [{ client_id: 'bench', token_endpoint_auth_method: 'none', response_types: ['code'], grant_types, redirect_uris }],
   scopes: ['openid', 'offline_access', 'payments'],
@@ -81,21 +58,29 @@ const provider = new Provider(url, {
   findAccount: async (_ctx, id) => ({ accountId: id, claims: async () => ({ sub: id }) }),
   cookies: { keys: ['for this run alone'] },
 })
-server.on('request', provider.callback())
 const client = await provider.Client.find('bench')
 const tokens = []
-for (let n = 0; n < 2_560; n += 1) {
+for (let n = 0; n < 256; n += 1) {
   const account = { accountId: `account-${n}`, clientId: 'bench' }
   const grant = new provider.Grant(account)
-  grant.addOIDCScope(scope)
-  const more = {
-    client,
-    grantId: await grant.save(),
-    scope,
-    gty: 'authorization_code',
-    rotations: 0,
-    iiat: Math.floor(Date.now() / 1000),
-  }
-  tokens.push(await new provider.RefreshToken({ ...account, ...more }).save())
+  grant.addOIDCScope('offline_access payments')
+  const [grantId, iiat] = [await grant.save(), Math.floor(Date.now() / 1000)]
+  const token = { ...account, client, grantId, scope: 'offline_access payments', gty: 'authorization_code', rotations: 0, iiat }
+  tokens.push(await new provider.RefreshToken(token).save())
 }
-process.stdout.write(`${JSON.stringify({ authUrl, key, url, clientId: 'bench', path: '/token', tokens })}\n`)
+
+const app = fastify()
+app.get('/readyz', async () => ({ key, clientId: 'bench', path: '/token', tokens }))
+app.get('/check', async (request, reply) => {
+  const { valid } = await auth.api.verifyApiKey({ body: { key: request.headers.authorization.slice(7) } })
+  return reply.code(valid ? 200 : 401).send({ valid })
+})
+app.post('/api/auth/*', async ({ url, body }, reply) => {
+  const headers = { 'content-type': 'application/json', 'user-agent': 'bench' }
+  const call = { method: 'POST', headers, body: JSON.stringify(body) }
+  const answer = await auth.handler(new Request(`http://localhost${url}`, call))
+  return reply.code(answer.status).send(await answer.json())
+})
+const rotate = provider.callback()
+app.addHook('onRequest', (request, reply, done) => (request.url === '/token' ? rotate(request.raw, reply.hijack().raw) : done()))
+await app.listen({ host: '127.0.0.1', port: Number(process.env.PORT) })

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism, cpus } from 'node:os'
 import { say } from './connection.ts'
+import type { Run } from './load.ts'
 
 export const median = (numbers: readonly number[]): number => {
   const sorted = [...numbers].sort((a, b) => a - b)
@@ -14,32 +15,38 @@ const marked = (value: number, goal: string): string => {
   return isMissed ? `**${shown(value)}**` : shown(value)
 }
 
-/** Requests a second and processor time ÷ those of the floor, and milliseconds a request. */
-export type Row = { floor: string; ratio: number; byTime: number; nodeMs: number; postgresMs: number; goal: number }
-
 /** Figures that are noted round by round. */
 export class Notes {
+  /** Lines of their own form. */
+  readonly wide: string[] = []
   #lists = new Map<string, { goal: string; values: number[] }>()
 
-  note(name: string, value: number | undefined, goal = ''): void {
-    const list = this.#lists.get(name) ?? { goal, values: [] }
-    if (value !== undefined && Number.isFinite(value)) list.values.push(value)
-    if (list.values.length > 0) this.#lists.set(name, list)
+  note(name: string, value: number, goal = ''): void {
+    say(`  ${name}: ${shown(value)}`)
+    const { values } = this.#lists.get(name) ?? { values: [] }
+    // A load may have had no refusal, or nothing that was accepted.
+    if (Number.isFinite(value)) this.#lists.set(name, { goal, values: [...values, value] })
   }
 
   lines(): string[] {
-    return [...this.#lists].map(([name, { goal, values }]) => {
+    const figures = [...this.#lists].map(([name, { goal, values }]) => {
       const range = `${shown(Math.min(...values))} … ${shown(Math.max(...values))}`
       return `${name} | ${marked(median(values), goal)} | ${range} | ${values.length} | ${goal}`
     })
+    return [...this.wide, ...figures]
   }
 }
 
+/** Requests a second and processor time ÷ those of the floor, and milliseconds a request. */
+export type Sample = { ratio: number; byTime: number; nodeMs: number; postgresMs: number }
+type Row = { name: string; kind: string; goal: number; samples: Sample[] }
+
 /** The operations two a line, which the page has room for. */
-export const linesOf = (rows: Readonly<Record<string, Row>>): string[] => {
-  const cells = Object.entries(rows).map(([name, { floor, ratio, byTime, nodeMs, postgresMs, goal }]) => {
-    const ms = `${shown(nodeMs)} + ${shown(postgresMs)}`
-    return `${name} | ${marked(ratio, `≥ ${goal}`)} of ${floor} | ${shown(byTime)} | ${ms}`
+export const linesOf = (rows: readonly Row[]): string[] => {
+  const cells = rows.map(({ name, kind, goal, samples }) => {
+    const of = (field: keyof Sample) => median(samples.map((sample) => sample[field]))
+    const ms = `${shown(of('nodeMs'))} + ${shown(of('postgresMs'))}`
+    return `${name} | ${marked(of('ratio'), `≥ ${goal}`)} of ${kind} | ${shown(of('byTime'))} | ${ms}`
   })
   const half = Math.ceil(cells.length / 2)
   return cells.slice(0, half).map((left, at) => `${left} | ${cells[half + at] ?? ' | | | '}`)
@@ -48,8 +55,10 @@ export const linesOf = (rows: Readonly<Record<string, Row>>): string[] => {
 const page = new URL('../../docs/performance.md', import.meta.url)
 
 /** Writes the lines of the page's table that begin with the part's name anew; before them what was measured how. */
-export const save = async (part: string, how: string, lines: readonly string[]): Promise<void> => {
-  const measured = `${new Date().toISOString().slice(0, 10)}, ${availableParallelism()} cores (${cpus()[0]?.model.trim()}), ${how}`
+export const save = async (part: string, size: Run['size'], lines: readonly string[]): Promise<void> => {
+  const { rounds, seconds, callers } = size
+  const machine = `${availableParallelism()} cores (${cpus()[0]?.model.trim()})`
+  const measured = `${new Date().toISOString().slice(0, 10)}, ${machine}, ${rounds} rounds of ${seconds} s, ${callers} callers`
   const found = [measured, ...lines].map((line) => `| ${part} | ${line} |`)
   say(found.join('\n'))
   const before = (await readFile(page, 'utf8')).split('\n')

@@ -1,73 +1,59 @@
 import { parseArgs } from 'node:util'
 import { ensureBundled } from '../../scripts/bundle.ts'
-import { payers, prepareCallers, usual } from './callers.ts'
+import { describeService } from '../../scripts/describe-service.ts'
+import { prepareCallers } from './callers.ts'
 import { measureGrowth } from './growth.ts'
-import { stopLoad } from './load.ts'
-import { measureOverload, measureStart } from './machine.ts'
+import { type Run, stopLoad } from './load.ts'
+import { measureMachine } from './machine.ts'
+import { operationsOf } from './operation-list.ts'
 import { measureOperations } from './operations.ts'
 import { measureBooking, measurePayments } from './payments.ts'
 import { measurePeers } from './peers.ts'
 import { openBench, startFloor, startService } from './processes.ts'
-import { linesOf, Notes, save } from './results.ts'
+import { Notes, save } from './results.ts'
 
 // Each part writes its lines of the table in docs/performance.md. Without a name all parts run: two hours on a quiet machine.
 
-const parts = ['operations', 'payments', 'until-booked', 'peers', 'machine', 'growth'] as const
-const defaults = {
-  rounds: 8,
-  seconds: 1,
-  warm: 5,
-  callers: 1_500,
-  payments: 2_000_000,
-  events: 10_000_000,
-  keys: 100_000,
-  large: 400_000,
+const parts: Readonly<Record<string, (run: Run) => Promise<void>>> = {
+  operations: measureOperations,
+  payments: measurePayments,
+  'until-booked': measureBooking,
+  peers: measurePeers,
+  machine: measureMachine,
+  growth: measureGrowth,
 }
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    only: { type: 'string' },
-    ...Object.fromEntries(Object.keys(defaults).map((name) => [name, { type: 'string' } as const])),
+    rounds: { type: 'string', default: '8' },
+    seconds: { type: 'string', default: '1' },
+    warm: { type: 'string', default: '5' },
+    callers: { type: 'string', default: '1500' },
+    payments: { type: 'string', default: '2000000' },
+    events: { type: 'string', default: '10000000' },
+    keys: { type: 'string', default: '100000' },
+    large: { type: 'string', default: '400000' },
   },
 })
-const given = Object.entries(values).map(([name, value]) => [name, Number(value)])
-const { rounds, seconds, warm, callers, ...growth } = { ...defaults, ...Object.fromEntries(given) } as typeof defaults
-const timing = { rounds, seconds, warmSeconds: warm }
-const wanted = parts.filter((part) => positionals.length === 0 || positionals.includes(part))
-if (wanted.length === 0) throw new Error(`there is no such part: say ${parts.join(', ')}`)
+const size = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Number(value)])) as Run['size']
+const wanted = Object.keys(parts).filter((part) => positionals.length === 0 || positionals.includes(part))
+if (wanted.length === 0) throw new Error(`there is no such part: say ${Object.keys(parts).join(', ')}`)
 
 // The service as production starts it.
 await ensureBundled()
 const bench = await openBench()
 try {
-  const readerCount = wanted.includes('operations') || wanted.includes('peers') ? callers : 1
-  const isOnlyGrowth = wanted.every((part) => part === 'growth')
-  const { groups, env } = await prepareCallers(bench, isOnlyGrowth ? [] : [usual(readerCount), payers(300)])
-  const [readers = [], writers = []] = groups
+  const areRead = wanted.some((part) => ['operations', 'peers', 'growth'].includes(part))
+  // No job runs later, so that what writers make in a measurement stays under way: nobody reads by them.
+  const [env, readers = [], writers = []] = await prepareCallers(bench, [areRead ? size.callers : 1, 300])
+  const operations = operationsOf((await describeService()).routes)
   const floor = await startFloor(bench)
   for (const part of wanted) {
+    const service = await startService(bench, env)
     const notes = new Notes()
-    const how = `${rounds} rounds of ${seconds} s`
-    if (part === 'growth') await measureGrowth(bench, notes, timing, growth)
-    else if (part === 'until-booked') await measureBooking(bench, writers, env, notes, timing)
-    else if (part === 'machine') {
-      await measureStart(bench, writers, notes, timing)
-      await measureOverload(bench, writers, env, notes, timing)
-    } else {
-      const service = await startService(bench, env)
-      if (part === 'payments') await measurePayments(bench, service, writers, notes, timing)
-      if (part === 'peers') await measurePeers(bench, service, readers, notes, timing)
-      if (part === 'operations') {
-        const sides = { service, floor, readers, writers }
-        const rows = await measureOperations(bench, sides, timing, new RegExp(values.only ?? ''))
-        const lines = linesOf(rows)
-        if (values.only === undefined) await save(part, `${how}, ${readers.length} callers`, lines)
-        else process.stdout.write(`${lines.join('\n')}\n`)
-      }
-      await service.stop()
-    }
-    const size = `${how}; ${growth.payments} payments, ${growth.events} events, ${growth.keys} keys`
-    if (part !== 'operations') await save(part, part === 'growth' ? size : how, notes.lines())
+    await parts[part]?.({ bench, service, floor, notes, readers, writers, operations, size })
+    await save(part, size, notes.lines())
+    await service.stop()
   }
   await floor.stop()
 } finally {
