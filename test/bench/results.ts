@@ -41,15 +41,16 @@ export class Notes {
 export type Sample = { ratio: number; byTime: number; nodeMs: number; postgresMs: number }
 type Row = { name: string; kind: string; goal: number; samples: Sample[] }
 
-/** The operations two a line, which the page has room for. */
+/** The operations three a line, which the page has room for. `ms`: of Node and of Postgres. */
 export const linesOf = (rows: readonly Row[]): string[] => {
   const cells = rows.map(({ name, kind, goal, samples }) => {
     const of = (field: keyof Sample) => median(samples.map((sample) => sample[field]))
     const ms = `${shown(of('nodeMs'))} + ${shown(of('postgresMs'))}`
     return `${name} | ${marked(of('ratio'), `≥ ${goal}`)} of ${kind} | ${shown(of('byTime'))} | ${ms}`
   })
-  const half = Math.ceil(cells.length / 2)
-  return cells.slice(0, half).map((left, at) => `${left} | ${cells[half + at] ?? ' | | | '}`)
+  const height = Math.ceil(cells.length / 3)
+  const third = (line: number, column: number) => cells[column * height + line] ?? ' | | | '
+  return cells.slice(0, height).map((cell, line) => [cell, third(line, 1), third(line, 2)].join(' | '))
 }
 
 const page = new URL('../../docs/performance.md', import.meta.url)
