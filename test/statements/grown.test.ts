@@ -38,11 +38,11 @@ const grow = async (client: pg.Client) => {
   for (const { name } of indexes) await client.query(`drop index ${name}`)
   await client.query(
     `create temporary table made on commit drop as
-       select overlay(gen_random_uuid()::text placing left(first_id_at(at)::text, 13) from 1)::uuid as id,
-         overlay(gen_random_uuid()::text placing left(first_id_at(at)::text, 13) from 1)::uuid as hold,
-         overlay(gen_random_uuid()::text placing left(first_id_at(at + interval '20 seconds')::text, 13) from 1)::uuid as post, at
-       from (select $1::timestamptz - interval '1 hour' - case when n % 2 = 0 then n * interval '8.6 seconds' else n * interval '86 seconds' end as at
-         from generate_series(1, ${payments}) n) as t order by at`,
+       select (time || right(md5('payment ' || n), 20))::uuid as id, (time || right(md5('hold ' || n), 20))::uuid as hold,
+         (later || right(md5('post ' || n), 20))::uuid as post, at
+       from (select n, at, left(first_id_at(at)::text, 13) as time, left(first_id_at(at + interval '20 seconds')::text, 13) as later
+         from (select n, $1::timestamptz - interval '1 hour' - case when n % 2 = 0 then n * interval '8.6 seconds' else n * interval '86 seconds' end as at
+           from generate_series(1, ${payments}) n) as moments offset 0) as t order by at`,
     [now],
   )
   await client.query(
