@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseId } from '../../src/lib/ids.ts'
 import { type Client, createClient } from '../harness/client.ts'
@@ -17,7 +18,7 @@ export type Caller = Scene & { paid: readonly string[]; refreshToken: string }
 const furnish = async (bench: Bench, open: Client, at: number, admin: string, client: OAuthClient): Promise<Caller> => {
   const person = await signIn(open)
   const send = async (path: string, body?: object, { api }: { api: Client } = person) => {
-    const answer = await api.call(body ? 'POST' : 'GET', path, { body })
+    const answer = await api.call(body ? 'POST' : 'GET', path, { body, key: randomUUID() })
     if (answer.status >= 400) throw new Error(`${path}: ${answer.status} ${answer.text}`)
     return answer.body
   }
