@@ -32,10 +32,9 @@ const furnish = async (bench: Bench, open: Client, at: number, admin: string, cl
     payees.push((await send('/v1/beneficiaries', payee)).id)
   }
   const [asking = '', renamed = '', ...others] = payees
-  const [beneficiary = ''] = others
   const limit = (name: string, more: object) => send('/v1/spending-policies', { name, ...more })
   await limit('Limit', { daily_limit_minor: plenty })
-  await limit('One supplier', { daily_limit_minor: plenty, beneficiary_ids: [beneficiary] })
+  await limit('One supplier', { daily_limit_minor: plenty, beneficiary_ids: others.slice(0, 1) })
   const ask = await limit('Ask', { approval_threshold_minor: '1', beneficiary_ids: [asking] })
   const spare = await send('/v1/accounts/me/api-keys', { name: 'Spare' })
   const own = await createKey(person, { spending_controls: { monthly_limit_minor: plenty } })
@@ -55,7 +54,7 @@ const furnish = async (bench: Bench, open: Client, at: number, admin: string, cl
     ...{ admin, client: client.id, accounts: person.accountId, address: person.wallet.address },
     workspace: (await send('/v1/workspaces/current')).workspace.id,
     ...{ 'api-keys': spare.id, grants: spare.grant.id, 'spending-policies': ask.id },
-    ...{ paid: others.slice(0, 8), beneficiaries: beneficiary, asking, renamed, payments, approvals },
+    ...{ paid: others.slice(0, 8), beneficiaries: others[0] ?? '', asking, renamed, payments, approvals },
     'payment-batches': (await send('/v1/payment-batches', { items: [asked], duplicates_intended: true })).id,
     invitations: (await send('/v1/workspaces/current/invitations', { role: 'viewer' })).id,
     topups: (await send('/v1/topups/initiate', { amount_minor: '10000', phone_number: `2547${10_000_000 + at}` })).id,
