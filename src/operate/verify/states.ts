@@ -16,7 +16,10 @@ const later = (resource: Resource, name = `data->>'id'`): string => `
   select transaction, id, ${name} as name, data->>'status' as status from events
   where type like '${resource}.%' and data is not null and created_at >= $2::timestamptz and transaction > $4::xid8`
 
-/** A type's first event may have any status with which a record can begin. A mandate's row may still say that it is active after its end. */
+/**
+ * Each record is named once, whatever plan joins it with its events: names cost more than all else. A type's first event may have any status
+ * with which a record can begin. A mandate's row may still say that it is active after its end.
+ */
 const moves = (
   [
     { resource: 'topup', table: 'topups', isLastTrue: true },
@@ -28,7 +31,7 @@ const moves = (
   sqlCheck(
     'I5',
     `${published} ${resource} ${follow}${isLastTrue ? ', and the last one is its status' : ''}`,
-    `with records as (
+    `with records as materialized (
        select id, status as current, updated_at, ${typeIdSql(resource, 't.id')} as name from ${table} t where updated_at >= $2::timestamptz),
      later as materialized (${later(resource)}),
      stated as (

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { stateChecks } from '../../src/operate/verify/states.ts'
+import { typeIdSql } from '../../src/operate/verify/type-id.ts'
+import { factsOf } from '../../src/operate/verify/verify.ts'
+import { signIn } from '../harness/people.ts'
+import { openService } from '../harness/service.ts'
+
+const service = await openService()
+
+test('the statuses of 14,000 top-ups are compared with their events within the time that a statement has', async () => {
+  const { db } = service.deps
+  const person = await signIn(service.api)
+  const asked = await person.api.post('/v1/topups/initiate', { amount_minor: '10000', phone_number: '254722000001' })
+  expect(asked.status).toBe(201)
+  await service.settle()
+  const check = stateChecks.find(({ promise }) => promise.includes('every topup '))
+  const find = () => check?.find(db, { ...factsOf(service.deps), since: null, sealedThrough: '0' })
+  expect(await find()).toEqual([])
+  // Copies of it with their events, and events of payments, by which a plan guesses how few are of top-ups.
+  await db.query(`insert into topups select copied.* from topups t, generate_series(1, 14000) n,
+    jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'idempotency_key', null, 'request_hash', null,
+      'provider_receipt', 'MANY' || n)) as copied`)
+  await db.query(`insert into events (id, type, account_id, workspace_id, data, created_at)
+    select overlay(gen_random_uuid()::text placing first from 1 for 1)::uuid, 'topup.' || told.status, t.account_id, t.workspace_id,
+      json_build_object('id', ${typeIdSql('topup', 't.id')}, 'status', told.status), t.created_at
+    from topups t, (values ('pending', '0'), ('succeeded', 'f')) as told(status, first) where t.provider_receipt like 'MANY%'`)
+  await db.query(`insert into events (id, type, account_id, payment_id, created_at)
+    select gen_random_uuid(), 'payment.' || (array['created', 'processing', 'succeeded', 'failed'])[1 + n % 4], t.account_id, gen_random_uuid(), t.created_at
+    from (select * from topups limit 1) t, generate_series(1, 180000) n`)
+  await db.query('analyze')
+  expect(await find()).toEqual([])
+  await db.query(`insert into events (id, type, account_id, workspace_id, data, created_at)
+    select gen_random_uuid(), 'topup.failed', t.account_id, t.workspace_id, json_build_object('id', ${typeIdSql('topup', 't.id')}, 'status', 'failed'), t.created_at
+    from topups t where provider_receipt = 'MANY7'`)
+  expect(await find()).toEqual([expect.stringContaining('published succeeded to failed, is succeeded')])
+})
