@@ -231,7 +231,7 @@ describe('money that leaves suspense', () => {
   /** Booked on the suspense account, unless how much moved is for a person to find out. */
   const found = async (amountMinor: bigint, direction: 'in' | 'out' = 'in', book = true): Promise<string> => {
     const finding = { rail: 'MPESA', direction, reason: 'not_in_our_books', receipt: `S${newId()}`, amountMinor } as const
-    const id = await inTx(service.deps.db, (tx) => recordSuspense(tx, { ...finding, book, alerted: true, at: tx.at }))
+    const id = await inTx(service.deps.db, (tx) => recordSuspense(tx, { ...finding, book, alerted: true }))
     return formatId('suspense', id ?? '')
   }
   const resolve = (by: Person, id: string, outcome: string) =>

@@ -33,8 +33,6 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['exceptions', 'payments/change.ts'],
   // What a payment without an attempt was sent as, in writes that were lost.
   ['exceptions', 'payments/lost-writes.ts'],
-  // The record of money that belongs to nothing in the books.
-  ['exceptions', 'suspense/rules.ts'],
   // A list of the provider that names a deposit is as good as its notice.
   ['exceptions', 'deposits/record.ts'],
   // Money in suspense is given to the account that it was meant for, as its deposit would have been.

@@ -327,7 +327,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a debit is a credit',
     file: 'src/modules/suspense/adjustment-service.ts',
-    find: "input.direction === 'credit' ? amount : -amount",
+    find: "direction === 'credit' ? amount : -amount",
     replace: 'amount',
     suite: 'test/admin/adjustments.test.ts',
   },

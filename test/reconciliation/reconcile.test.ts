@@ -432,7 +432,7 @@ describe("the provider's balance of the organisation's accounts", () => {
     const receipt = 'LATECOMMIT'
     await db.transaction(async (tx) => {
       const finding = { rail: 'MPESA', direction: 'in', reason: 'not_in_our_books', receipt, amountMinor: 500n } as const
-      await recordSuspense(tx, { ...finding, book: true, alerted: true, at: tx.at })
+      await recordSuspense(tx, { ...finding, book: true, alerted: true })
       await pay(person, { payment_rail: 'MPESA_B2C', destination: '254722000024' })
       await service.settle()
       await advanceClearing(db, books)

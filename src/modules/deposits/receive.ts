@@ -55,7 +55,7 @@ const keepAsSuspense = (db: Database, vault: Vault, rail: DepositRail, body: str
     const receipt = `notice ${sha256(body).toString('hex').slice(0, 12)}`
     const kept = { id: newId(), kind: 'deposit', body }
     const about = { receipt, deliveryId: kept.id, isRepeated: true }
-    const finding = { ...about, rail, direction: 'in', reason: 'unbookable_delivery', book: false, at: tx.at } as const
+    const finding = { ...about, rail, direction: 'in', reason: 'unbookable_delivery', book: false } as const
     if ((await recordSuspense(tx, finding)) !== undefined) keepUnread(tx, vault, kept)
   })
 

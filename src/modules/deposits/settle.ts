@@ -46,7 +46,6 @@ const toSuspense = async (
     receipt,
     amountMinor,
     book: true,
-    at: tx.at,
   })
   if (suspenseId === undefined) throw new Error('a deposit is in suspense twice')
   endDeposit(tx, id, { state: 'suspense', suspenseId })

@@ -23,7 +23,7 @@ import { writeChange } from '../payments/change.ts'
 import { lockPaymentWithAccount, type PaymentRecord } from '../payments/queries.ts'
 import type { FindPayments, ResolvePayment } from '../payments/schema.ts'
 import { settlePayments } from '../payments/settle.ts'
-import { agreeToCost } from '../suspense/cost-service.ts'
+import { agreeToCost } from '../suspense/adjustment-service.ts'
 
 /** `waitingId`: the adjustment that waits for a second administrator; the payment is as it was. */
 export type Resolution = { payment: PaymentRecord; waitingId: Uuid | null }

@@ -268,7 +268,6 @@ const putAside = (db: Database, pending: OpenDelivery): Promise<boolean> =>
       deliveryId: pending.id,
       subject: { kind: pending.kind, id: pending.subjectId },
       book: false,
-      at: tx.at,
     })
     return true
   })

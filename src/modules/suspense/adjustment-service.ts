@@ -1,24 +1,84 @@
+import { and, eq, sql } from 'drizzle-orm'
 import type { Config } from '../../config.ts'
-import type { Tx } from '../../db/client.ts'
-import { prepareUpdate } from '../../db/prepare-write.ts'
+import { first, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareInsert, prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import { appendEvents } from '../../events/append.ts'
+import { type Actor, audit } from '../../events/audit.ts'
 import { lockBalance, transfer } from '../../ledger/ledger.ts'
+import { daysAfter } from '../../lib/clock.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import type { Minor } from '../../lib/money.ts'
 import { findAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts'
-import { auditAdjustment, insertAdjustment, mayDecideAlone } from './cost-service.ts'
-import { type AdjustmentRecord, findAdjustment, lockAdjustment } from './queries.ts'
+import { presentAdjustment } from './present.ts'
+import { type AdjustmentRecord, findAdjustment, lockAdjustment, movedAloneSince } from './queries.ts'
 import type { CreateAdjustment } from './schema.ts'
 
-const postRow = prepareUpdate('adjustments.post', adjustments, ['status', 'transferId', 'decidedBy', 'decidedAt'])
-const rejectRow = prepareUpdate('adjustments.reject', adjustments, ['status', 'decidedBy', 'decidedAt'])
+const insertRow = prepareInsert('adjustments.insert', adjustments)
+const decideRow = prepareUpdate('adjustments.decide', adjustments, ['status', 'transferId', 'decidedBy', 'decidedAt'])
 
-/** Moves the money. The caller has locked the balance. */
+type Step = 'request' | 'post' | 'reject' | 'cancel'
+
+const auditStep = (tx: Tx, actor: Actor, step: Step, adjustment: AdjustmentRecord, reason?: string): void =>
+  audit(tx, actor, `admin.adjustment_${step}`, {
+    workspaceId: null,
+    subject: adjustment.id,
+    after: { ...presentAdjustment(adjustment), ...(reason !== undefined && { rejected_because: reason }) },
+  })
+
+/** Records what an administrator asks for; nothing is decided. */
+const request = (
+  tx: Tx,
+  config: Config,
+  operator: Operator,
+  asked: Pick<AdjustmentRecord, 'kind' | 'accountId' | 'paymentId' | 'amountMinor' | 'reason'>,
+): AdjustmentRecord => {
+  const adjustment: AdjustmentRecord = {
+    id: newId(),
+    ...asked,
+    status: 'pending',
+    currency: config.CURRENCY,
+    requestedBy: nameOfOperator(operator),
+    decidedBy: null,
+    transferId: null,
+    createdAt: tx.at,
+    decidedAt: null,
+  }
+  insertRow(tx, adjustment)
+  auditStep(tx, operator, 'request', adjustment)
+  return adjustment
+}
+
+const decide = (
+  tx: Tx,
+  operator: Operator,
+  adjustment: AdjustmentRecord,
+  change: Partial<AdjustmentRecord> & { status: 'posted' | 'rejected' },
+  reason?: string,
+): AdjustmentRecord => {
+  const decided = { ...adjustment, ...change, decidedBy: nameOfOperator(operator), decidedAt: tx.at }
+  decideRow(tx, decided.id, decided)
+  auditStep(tx, operator, change.status === 'posted' ? 'post' : 'reject', decided, reason)
+  return decided
+}
+
+/** The amounts that one administrator decides alone are added up: of several requests at once, each counts the one before it. */
+const lockOperator = (tx: Tx, operator: Operator): Promise<unknown> =>
+  tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`adjustments:${nameOfOperator(operator)}`])
+
+/** Whether this amount, with all value that this administrator moved alone within a day, stays within what one may move alone. */
+export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator, amountMinor: Minor): Promise<boolean> => {
+  await lockOperator(tx, operator)
+  const before = await movedAloneSince(tx, nameOfOperator(operator), daysAfter(tx.at, -1))
+  return before + amountMinor <= config.ADJUSTMENT_CONFIRM_MINOR
+}
+
+/** Moves the money of a balance's adjustment. The caller has locked the balance. */
 const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): Promise<AdjustmentRecord> => {
-  const { at } = tx
   const { id, accountId, amountMinor, reason } = adjustment
   const { transferId, balance } = await transfer(tx, {
     ownerId: accountId,
@@ -26,14 +86,10 @@ const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): P
     against: 'adjustments',
     reference: { type: 'adjustment', id },
     memo: reason,
-    at,
+    at: tx.at,
   })
-  const change = { status: 'posted' as const, transferId, decidedBy: nameOfOperator(operator), decidedAt: at }
-  postRow(tx, id, change)
   await appendEvents(tx, await balanceUpdated(tx, accountId, balance))
-  const posted = { ...adjustment, ...change }
-  auditAdjustment(tx, operator, { action: 'admin.adjustment_post', adjustment: posted })
-  return posted
+  return decide(tx, operator, adjustment, { status: 'posted', transferId })
 }
 
 /**
@@ -44,20 +100,13 @@ export const createAdjustment = async (
   tx: Tx,
   config: Config,
   operator: Operator,
-  input: CreateAdjustment,
+  { account_id: accountId, amount_minor: amount, direction, reason }: CreateAdjustment,
 ): Promise<AdjustmentRecord> => {
-  const { account_id: accountId, amount_minor: amount } = input
   if (!(await findAccount(tx, accountId))) throw notFound('account_id')
   await lockBalance(tx, accountId)
   await refuseOwnAccount(tx, operator, accountId)
-  const adjustment = await insertAdjustment(tx, config, operator, {
-    id: newId(),
-    kind: 'balance',
-    accountId,
-    paymentId: null,
-    amountMinor: input.direction === 'credit' ? amount : -amount,
-    reason: input.reason,
-  })
+  const amountMinor = direction === 'credit' ? amount : -amount
+  const adjustment = request(tx, config, operator, { kind: 'balance', accountId, paymentId: null, amountMinor, reason })
   return (await mayDecideAlone(tx, config, operator, amount)) ? post(tx, operator, adjustment) : adjustment
 }
 
@@ -89,11 +138,61 @@ export const confirmAdjustment = async (tx: Tx, operator: Operator, id: Uuid): P
 /** Rejects a waiting adjustment; the administrator who asked for it may do so too. */
 export const rejectAdjustment = async (tx: Tx, operator: Operator, id: Uuid, reason?: string): Promise<AdjustmentRecord> => {
   const adjustment = await lockPending(tx, id, 'rejected')
-  if (adjustment.status === 'rejected') return adjustment
-  const { at } = tx
-  const change = { status: 'rejected' as const, decidedBy: nameOfOperator(operator), decidedAt: at }
-  rejectRow(tx, id, change)
-  const rejected = { ...adjustment, ...change }
-  auditAdjustment(tx, operator, { action: 'admin.adjustment_reject', adjustment: rejected, reason })
-  return rejected
+  return adjustment.status === 'rejected' ? adjustment : decide(tx, operator, adjustment, { status: 'rejected' }, reason)
+}
+
+/** An outcome of a payment that the organisation pays for. */
+export type Cost = {
+  kind: Exclude<AdjustmentRecord['kind'], 'balance'>
+  payment: { id: Uuid; accountId: Uuid }
+  amountMinor: Minor
+  evidence: string
+}
+
+const lockOfPayment = prepare('adjustments.lock_of_payment', { paymentId: 'uuid', kind: 'text' }, (orm, at) =>
+  orm
+    .select()
+    .from(adjustments)
+    .where(and(eq(adjustments.paymentId, at.paymentId), eq(adjustments.kind, at.kind), sql`${adjustments.status} = 'pending'`))
+    .for('update'),
+)
+
+/**
+ * Whether the outcome may be applied: at once, or when a second administrator decides the same, if the amounts that the first one decided
+ * alone within a day exceed the configured one. The caller has locked the account. The same request again changes nothing.
+ */
+export const agreeToCost = async (
+  tx: Tx,
+  config: Config,
+  operator: Operator,
+  { kind, payment: { id: paymentId, accountId }, amountMinor, evidence }: Cost,
+): Promise<AdjustmentRecord> => {
+  await refuseOwnAccount(tx, operator, accountId)
+  const waiting = await first(tx, lockOfPayment, { paymentId, kind })
+  if (waiting?.requestedBy === nameOfOperator(operator)) return waiting
+  const adjustment = waiting ?? request(tx, config, operator, { kind, accountId, paymentId, amountMinor, reason: evidence })
+  if (!waiting && !(await mayDecideAlone(tx, config, operator, amountMinor))) return adjustment
+  return decide(tx, operator, adjustment, { status: 'posted' })
+}
+
+const cancelRows = prepareWrite('adjustments.cancel', { paymentIds: 'uuid[]', at: 'timestamptz' }, (orm, at) =>
+  orm
+    .update(adjustments)
+    .set({ status: 'cancelled', decidedAt: at.at })
+    .where(and(sql`${adjustments.paymentId} = any(${at.paymentIds})`, sql`${adjustments.status} = 'pending'`))
+    .returning(),
+)
+
+/**
+ * Ends what waits for a second administrator about payments that ended otherwise meanwhile. `ended`: each payment, and who ends it or decides
+ * who pays for it. The caller has locked their accounts.
+ */
+export const cancelWaitingCosts = async (tx: Tx, ended: readonly { paymentId: Uuid; actor: Actor }[]): Promise<void> => {
+  const actors = new Map(ended.map(({ paymentId, actor }) => [paymentId, actor]))
+  if (actors.size === 0) return
+  const cancelled = await tx.run(cancelRows, { paymentIds: [...actors.keys()], at: tx.at })
+  for (const adjustment of cancelled) {
+    const actor = adjustment.paymentId === null ? undefined : actors.get(adjustment.paymentId)
+    if (actor) auditStep(tx, actor, 'cancel', adjustment)
+  }
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts'
 import type { Tx } from '../../db/client.ts'
-import { prepareInsertOnce, prepareUpdate } from '../../db/prepare-write.ts'
+import { prepareInsertAll, prepareUpdate } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
@@ -12,12 +12,15 @@ import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import { eachById } from '../each-by-id.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
-import { mayDecideAlone } from './cost-service.ts'
+import { mayDecideAlone } from './adjustment-service.ts'
 import { getSuspense, type SuspenseRecord, type SuspenseView } from './queries.ts'
-import { type Finding, suspenseOf } from './rules.ts'
 import type { ResolveSuspense } from './schema.ts'
 
-const insertItem = prepareInsertOnce('suspense.insert', suspenseItems, suspenseItems.fingerprint)
+const insertItems = prepareInsertAll<typeof suspenseItems, { id: Uuid }>(
+  'suspense.insert',
+  suspenseItems,
+  'on conflict (fingerprint) do nothing returning id',
+)
 const resolveItem = prepareUpdate('suspense.resolve', suspenseItems, [
   'outcome',
   'note',
@@ -31,54 +34,52 @@ const proposeItem = prepareUpdate('suspense.propose', suspenseItems, ['proposedO
 const noProposal = { proposedOutcome: null, proposedBy: null }
 const lockItem = selectRow('suspense.lock', suspenseItems, ['id'], { lock: 'update' })
 
-const booking = {
-  in: { debit: 'topup_clearing', credit: 'suspense' },
-  out: { debit: 'suspense', credit: 'rail_clearing' },
-} as const
+/** Money that a provider reports as moved and that cannot be booked where it belongs. */
+export type Finding = Pick<SuspenseRecord, 'rail' | 'direction' | 'reason'> & {
+  attemptId?: Uuid
+  deliveryId?: Uuid
+  /** The provider may tell it again, in another delivery. */
+  isRepeated?: boolean
+  subject?: { kind: string; id: Uuid }
+  receipt?: string | null
+  amountMinor?: Minor | null
+  /**
+   * Whether the books lack this money: then it is posted to the suspense account, so that the clearing accounts agree with the provider's
+   * statement. False while a hold still covers it.
+   */
+  book: boolean
+  /** An alert about it was already raised. */
+  alerted?: boolean
+}
 
 const fingerprintOf = ({ rail, reason, attemptId, deliveryId, isRepeated, receipt, subject }: Finding): string =>
   [rail, reason, attemptId ?? (isRepeated ? undefined : deliveryId) ?? subject?.id ?? '', receipt ?? ''].join(':')
 
-type Entry = { id: Uuid; transferId: Uuid | null; finding: Finding }
-
-const isBookable = ({ book, amountMinor }: Finding): boolean => book && (amountMinor ?? 0n) > 0n
-
-/** Inserts the entries whose findings are new, and returns those. */
-const insertEntries = async (tx: Tx, entries: readonly Entry[]): Promise<Entry[]> => {
-  const inserted = await Promise.all(
-    entries.map(({ id, transferId, finding }) =>
-      insertItem(tx, {
-        id,
-        transferId,
-        rail: finding.rail,
-        direction: finding.direction,
-        reason: finding.reason,
-        fingerprint: fingerprintOf(finding),
-        attemptId: finding.attemptId ?? null,
-        deliveryId: finding.deliveryId ?? null,
-        subjectKind: finding.subject?.kind ?? null,
-        subjectId: finding.subject?.id ?? null,
-        providerReceipt: finding.receipt ?? null,
-        amountMinor: finding.amountMinor ?? null,
-        createdAt: finding.at,
-      }),
-    ),
-  )
-  return entries.filter((_, index) => inserted[index])
+const rowOf = (finding: Finding, at: Date) => {
+  const { rail, direction, reason, attemptId = null, deliveryId = null, subject, receipt = null, amountMinor = null } = finding
+  return {
+    id: newId(),
+    transferId: finding.book && (amountMinor ?? 0n) > 0n ? newId() : null,
+    fingerprint: fingerprintOf(finding),
+    ...{ rail, direction, reason, attemptId, deliveryId, amountMinor },
+    subjectKind: subject?.kind ?? null,
+    subjectId: subject?.id ?? null,
+    providerReceipt: receipt,
+    createdAt: at,
+  }
 }
 
-const transferOf = ({ id, transferId, finding }: Entry): SystemTransfer[] =>
-  transferId === null
-    ? []
-    : [
-        {
-          ...booking[finding.direction],
-          id: transferId,
-          amountMinor: finding.amountMinor ?? 0n,
-          reference: { type: 'suspense', id },
-          memo: finding.reason,
-        },
-      ]
+type Item = Pick<SuspenseRecord, 'id' | 'direction' | 'amountMinor'>
+
+/** An item's money on its way from where it came in or went out, or back; `other`: the account instead. */
+const transferOf = (
+  { id, direction, amountMinor }: Item,
+  { transferId, leaves = false, memo, other }: { transferId: Uuid; leaves?: boolean; memo: string; other?: 'adjustments' },
+): SystemTransfer => {
+  const clearing = other ?? (direction === 'in' ? 'topup_clearing' : 'rail_clearing')
+  const [debit, credit] = (direction === 'in') === leaves ? (['suspense', clearing] as const) : ([clearing, 'suspense'] as const)
+  return { id: transferId, debit, credit, amountMinor: amountMinor ?? 0n, reference: { type: 'suspense', id }, memo }
+}
 
 /**
  * Records money that a provider reports as moved and that the service cannot book, and alerts an operator. A repeated finding is recorded
@@ -86,25 +87,35 @@ const transferOf = ({ id, transferId, finding }: Entry): SystemTransfer[] =>
  */
 export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): Promise<Uuid[]> => {
   if (findings.length === 0) return []
-  const { at } = tx
-  const entries = findings.map((finding) => ({ id: newId(), transferId: isBookable(finding) ? newId() : null, finding }))
-  const recorded = await insertEntries(tx, entries)
-  await transferWithin(tx, recorded.flatMap(transferOf), at)
-  for (const { id, finding } of recorded) {
-    const { rail, direction, reason, amountMinor = null, receipt = null } = finding
-    const amount = amountMinor === null ? null : formatMinor(amountMinor)
-    const after = { rail, direction, reason, provider_receipt: receipt, amount_minor: amount }
+  const found = findings.map((finding) => ({ finding, row: rowOf(finding, tx.at) }))
+  const inserted = await insertItems(
+    tx.query,
+    found.map(({ row }) => row),
+  )
+  const ids = new Set(inserted.map(({ id }) => id))
+  const recorded = found.filter(({ row }) => ids.has(row.id))
+  await transferWithin(
+    tx,
+    recorded.flatMap(({ row: { transferId, ...item } }) =>
+      transferId === null ? [] : [transferOf(item, { transferId, memo: item.reason })],
+    ),
+    tx.at,
+  )
+  for (const { row, finding } of recorded) {
+    const { id, rail, direction, reason, amountMinor, attemptId, providerReceipt: provider_receipt, subjectKind } = row
+    const after = {
+      rail,
+      direction,
+      reason,
+      provider_receipt,
+      amount_minor: amountMinor === null ? null : formatMinor(amountMinor),
+    }
     audit(tx, { accountId: null, origin: null, way: 'rail' }, 'suspense.record', { subject: id, after })
     if (finding.alerted) continue
-    const attempt = finding.attemptId === undefined ? {} : { attempt: finding.attemptId }
-    alertAfterCommit(tx, 'suspense', {
-      subject: finding.subject?.kind ?? finding.rail,
-      id,
-      ...attempt,
-      code: finding.reason,
-    })
+    const attempt = attemptId === null ? {} : { attempt: attemptId }
+    alertAfterCommit(tx, 'suspense', { subject: subjectKind ?? rail, id, ...attempt, code: reason })
   }
-  return recorded.map(({ id }) => id)
+  return [...ids]
 }
 
 export const recordSuspense = async (tx: Tx, finding: Finding): Promise<Uuid | undefined> =>
@@ -112,12 +123,42 @@ export const recordSuspense = async (tx: Tx, finding: Finding): Promise<Uuid | u
 
 type DisputedAttempt = { id: Uuid; kind: 'payment' | 'topup'; subjectId: Uuid; rail: string; amountMinor: Minor }
 
+/**
+ * The suspense item for evidence that could not be applied: a success reports money, and so does a return of another amount. A payment's hold
+ * still covers its money, so nothing is booked for it; money of a top-up that is not credited is missing in our books and is booked. A receipt
+ * that belongs to something else is already booked there. The hold of a superseded attempt belongs to the attempt that followed it.
+ */
+const suspenseOf = (
+  { kind, amountMinor: sent }: DisputedAttempt,
+  verdict: string,
+  evidence: Evidence,
+): Pick<Finding, 'direction' | 'reason' | 'receipt' | 'amountMinor' | 'book'> | null => {
+  const direction = kind === 'topup' || evidence.kind === 'returned' ? 'in' : 'out'
+  // How much moved, or came back, is for a person to find out: nothing is booked.
+  const contradiction = { direction, reason: 'contradiction', book: false } as const
+  if (evidence.kind === 'unknown') return evidence.moved && verdict === 'contradiction' ? contradiction : null
+  if (evidence.kind !== 'succeeded' && evidence.kind !== 'returned') return null
+  const { receipt, amountMinor } = evidence
+  const isOther = amountMinor !== null && amountMinor !== sent
+  if (evidence.kind === 'returned') {
+    if (verdict === 'contradiction') return { ...contradiction, receipt, amountMinor }
+    if (verdict !== 'mismatch' || amountMinor === null) return null
+    return { direction, reason: 'amount_mismatch', receipt, amountMinor, book: isOther }
+  }
+  if (verdict === 'suspense')
+    return { direction, reason: 'superseded_attempt', receipt, amountMinor: amountMinor ?? sent, book: true }
+  // Of an attempt in dispute, the right amount waits for the answer to a query; another one is one more finding.
+  if (verdict !== 'mismatch' && verdict !== 'contradiction' && !(verdict === 'disputed' && isOther)) return null
+  const reason = verdict === 'contradiction' ? verdict : isOther ? 'amount_mismatch' : 'receipt_taken'
+  return { direction, reason, receipt, amountMinor, book: kind === 'topup' && receipt !== null && reason !== 'receipt_taken' }
+}
+
 /** Records the money in evidence that could not be applied; the caller has raised the alert about it. */
 export const recordDoubtful = async (tx: Tx, attempt: DisputedAttempt, verdict: string, evidence: Evidence): Promise<void> => {
   const left = suspenseOf(attempt, verdict, evidence)
   if (!left) return
   const subject = { kind: attempt.kind, id: attempt.subjectId }
-  await recordSuspense(tx, { ...left, rail: attempt.rail, attemptId: attempt.id, subject, alerted: true, at: tx.at })
+  await recordSuspense(tx, { ...left, rail: attempt.rail, attemptId: attempt.id, subject, alerted: true })
 }
 
 /** The other side of a resolved item's money: the adjustment that was made for it, or the account where it came from. */
@@ -126,12 +167,9 @@ export const leaveSuspense = async (
   item: SuspenseRecord,
   outcome: NonNullable<SuspenseRecord['outcome']>,
 ): Promise<void> => {
-  const { id, direction, amountMinor, transferId } = item
-  if (transferId === null || amountMinor === null) return
-  const other = outcome === 'adjusted' ? 'adjustments' : direction === 'in' ? 'topup_clearing' : 'rail_clearing'
-  const sides =
-    direction === 'in' ? ({ debit: 'suspense', credit: other } as const) : ({ debit: other, credit: 'suspense' } as const)
-  await transferWithin(tx, [{ ...sides, id: newId(), amountMinor, reference: { type: 'suspense', id }, memo: outcome }], tx.at)
+  if (item.transferId === null || item.amountMinor === null) return
+  const other = outcome === 'adjusted' ? { other: 'adjustments' as const } : {}
+  await transferWithin(tx, [transferOf(item, { transferId: newId(), leaves: true, memo: outcome, ...other })], tx.at)
 }
 
 /** The item under its lock. Throws for one that was resolved before. */

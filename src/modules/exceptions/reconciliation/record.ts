@@ -8,8 +8,7 @@ import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Provider } from '../../../lib/rail-names.ts'
 import { alertAfterCommit } from '../../alerts.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
-import type { Finding } from '../../suspense/rules.ts'
-import { recordAllSuspense } from '../../suspense/service.ts'
+import { type Finding, recordAllSuspense } from '../../suspense/service.ts'
 import type { ReconciliationRecord } from './queries.ts'
 import type { Difference, Match, StatementMatch } from './rules.ts'
 
@@ -36,7 +35,6 @@ export type Comparison = {
 export const suspenseFor = (
   provider: Provider,
   { receipt, statedMinor }: Pick<Difference, 'receipt' | 'statedMinor'>,
-  at: Date,
 ): Finding => {
   const stated = statedMinor ?? 0n
   return {
@@ -47,7 +45,6 @@ export const suspenseFor = (
     amountMinor: stated < 0n ? -stated : stated,
     book: true,
     alerted: true,
-    at,
   }
 }
 
@@ -122,7 +119,7 @@ export const recordComparison = async (
   const unknown = report ? [] : result.differences.filter(isUnexplained)
   await recordAllSuspense(
     tx,
-    unknown.map((difference) => suspenseFor(provider, difference, at)),
+    unknown.map((difference) => suspenseFor(provider, difference)),
   )
   audit(tx, operator, 'admin.reconcile', {
     subject: run.id,

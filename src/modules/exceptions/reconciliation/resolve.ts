@@ -87,7 +87,7 @@ export const resolveDifference = async (
   const resolved = { resolvedAt: at, resolvedBy: nameOfOperator(operator), note }
   const updated = await tx.run(closeOpen, { id, at, by: resolved.resolvedBy, note })
   if (updated.length === 0) throw alreadyResolved(id)
-  if (!accept && difference.offer === 'succeeded') await recordAllSuspense(tx, [suspenseFor(provider, difference, at)])
+  if (!accept && difference.offer === 'succeeded') await recordAllSuspense(tx, [suspenseFor(provider, difference)])
   audit(tx, operator, 'admin.resolve_difference', { subject: id, after: { note, ...(accept && { accepted: difference.offer }) } })
   return { difference: { ...difference, ...resolved }, isWaiting: false }
 }
