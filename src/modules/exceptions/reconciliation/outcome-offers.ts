@@ -51,11 +51,11 @@ const isNamedIn = (text: string, { names }: Booked): boolean =>
   names.map(squeezed).some((name) => name.length >= 10 && text.includes(name))
 
 /** The payments of ours that a statement lists, by the times of their lines. */
-export type Listed = readonly { ours: Booked; line: StatementLine }[]
+export type Listed = ReadonlyMap<Booked, StatementLine>
 
 const hasNeighbours = ({ rail, sent }: Sent, listed: Listed): boolean => {
-  const others = listed.filter(({ ours }) => ours.kind === 'payment' && ours.rail === rail)
-  return others.some(({ line }) => latest(line) <= sent.at.getTime()) && others.some(({ line }) => line.at > sent.until)
+  const others = [...listed].flatMap(([ours, line]) => (ours.kind === 'payment' && ours.rail === rail ? [line] : []))
+  return others.some((line) => latest(line) <= sent.at.getTime()) && others.some((line) => line.at > sent.until)
 }
 
 /** The statement's own lines go on for long enough after the payment, and its heading says nothing else. */

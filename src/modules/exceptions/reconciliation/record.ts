@@ -4,7 +4,7 @@ import { prepareInsertAll, prepareInsertOnce } from '../../../db/prepare-write.t
 import { reconciliationDifferences, reconciliations } from '../../../db/tables/rails.ts'
 import { audit } from '../../../events/audit.ts'
 import { conflict } from '../../../lib/errors.ts'
-import { newId, type Uuid } from '../../../lib/ids.ts'
+import { newId } from '../../../lib/ids.ts'
 import type { Provider } from '../../../lib/rail-names.ts'
 import { alertAfterCommit } from '../../alerts.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
@@ -27,7 +27,7 @@ export type Comparison = {
   lines: number
   result: Match | StatementMatch
   /** Kept for the next comparison. */
-  totals?: Readonly<Record<string, string>>
+  totals?: Readonly<Record<string, string>> | undefined
   /** Lists what differs, and changes nothing. */
   report?: boolean
 }
@@ -55,34 +55,8 @@ export const isEvidence = ({ kind, subject }: Difference): boolean =>
 const isUnexplained = ({ kind, subject }: Difference): boolean =>
   kind === 'not_in_our_books' || (kind === 'reversed' && subject?.kind !== 'payment')
 
-/** A line that was accepted as evidence needs no person. */
-const asEvidence = { by: 'statement', note: 'Taken as evidence.' }
-
 /** Differences that are written at once: the lists of ten thousand, written in one turn, hold up every other request. */
 const portion = 1_000
-
-const insertDifferences = async (tx: Tx, reconciliationId: Uuid, all: readonly Difference[], report: boolean): Promise<void> => {
-  for (let from = 0; from < all.length; from += portion)
-    await insertPortion(tx, reconciliationId, all.slice(from, from + portion), report)
-}
-
-const insertPortion = (tx: Tx, reconciliationId: Uuid, differences: readonly Difference[], report: boolean): Promise<unknown> =>
-  insertAll(
-    tx.query,
-    differences.map((difference) => {
-      const { subject, kind, receipt, bookedMinor, statedMinor, reason, action, offer } = difference
-      const closed = isEvidence(difference) && !report ? asEvidence : null
-      return {
-        ...{ id: newId(), reconciliationId, kind, receipt, bookedMinor, statedMinor, reason, action, offer },
-        subjectKind: subject?.kind,
-        subjectId: subject?.id,
-        resolvedAt: closed && tx.at,
-        resolvedBy: closed?.by,
-        note: closed?.note,
-        createdAt: tx.at,
-      }
-    }),
-  )
 
 /** Records a comparison of the books with what a provider says: its sums, and a row for each difference. */
 export const recordComparison = async (
@@ -115,17 +89,36 @@ export const recordComparison = async (
     createdAt: at,
   }
   if (!(await insertRun(tx, run))) throw conflict('This statement is already reconciled.')
-  await insertDifferences(tx, run.id, result.differences, report)
-  const unknown = report ? [] : result.differences.filter(isUnexplained)
+  const isClosed = (difference: Difference) => !report && isEvidence(difference)
+  const rowOf = ({ subject, attemptId: _, ...difference }: Difference) => ({
+    ...difference,
+    id: newId(),
+    reconciliationId: run.id,
+    subjectKind: subject?.kind,
+    subjectId: subject?.id,
+    createdAt: at,
+  })
+  for (let from = 0; from < result.differences.length; from += portion)
+    await insertAll(
+      tx.query,
+      result.differences
+        .slice(from, from + portion)
+        // A line that was accepted as evidence needs no person.
+        .map((each) => ({
+          ...rowOf(each),
+          ...(isClosed(each) && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
+        })),
+    )
+  const unexplained = report ? [] : result.differences.filter(isUnexplained)
   await recordAllSuspense(
     tx,
-    unknown.map((difference) => suspenseFor(provider, difference)),
+    unexplained.map((difference) => suspenseFor(provider, difference)),
   )
   audit(tx, operator, 'admin.reconcile', {
     subject: run.id,
     after: { provider, source, lines, matched: run.matched, differences: run.differences, ...(report && { report }) },
   })
-  const open = result.differences.filter((difference) => report || !isEvidence(difference)).length
+  const open = result.differences.filter((difference) => !isClosed(difference)).length
   if (open > 0) alertAfterCommit(tx, 'reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(open) })
   return run
 }

@@ -115,15 +115,6 @@ const size = ({ amountMinor }: StatementLine): Minor => (amountMinor < 0n ? -amo
 const largest = (lines: readonly StatementLine[]): StatementLine | undefined =>
   lines.toSorted((one, other) => Number(size(other) - size(one)))[0]
 
-/** A receipt is a transaction's name, not a line's: the line that is the movement, the provider's charges, and lines that are neither. */
-type Transaction = { line: StatementLine; charges: StatementLine[]; again: StatementLine[] }
-
-const split = (lines: readonly StatementLine[], line: StatementLine): Transaction => {
-  const others = lines.filter((each) => each !== line)
-  const isCharge = (each: StatementLine) => each.isCharge === true || size(each) < size(line)
-  return { line, charges: others.filter(isCharge), again: others.filter((each) => !isCharge(each)) }
-}
-
 const indexBy = (booked: readonly Booked[], namesOf: (ours: Booked) => readonly (string | null)[]): Map<string, Booked> =>
   new Map(booked.flatMap((each) => namesOf(each).flatMap((name) => (name === null ? [] : [[name, each] as const]))))
 
@@ -142,8 +133,7 @@ export const match = (
   const byReceipt = indexBy(booked, ({ receipt }) => [receipt && receiptKey(receipt)])
   const byId = indexBy(booked, ({ orderId, conversation }) => [orderId, conversation])
   const byReference = indexBy(booked, ({ reference }) => [reference])
-  const matchedBookings = new Set<Booked>()
-  const listed: { ours: Booked; line: StatementLine }[] = []
+  const listed = new Map<Booked, StatementLine>()
   const differences: Difference[] = []
   const charges: StatementLine[] = []
   let matched = 0
@@ -166,25 +156,19 @@ export const match = (
       ...more,
     })
   }
-  const referred = (line: StatementLine, named: ReadonlyMap<string, Booked>): Booked | undefined => {
-    for (const reference of line.references) {
-      const ours = named.get(reference)
-      const isOurs = ours?.receipt === null || (ours && receiptKey(ours.receipt ?? '') === receiptKey(line.receipt))
-      // A different receipt in our books belongs to another movement with the same account reference.
-      if (ours && !matchedBookings.has(ours) && isOurs) return ours
-    }
-    return undefined
-  }
-  const firstReferred = (some: readonly StatementLine[], named: ReadonlyMap<string, Booked>) => {
-    for (const line of some) {
-      const ours = referred(line, named)
-      if (ours) return ours
-    }
+  const referred = (some: readonly StatementLine[], named: ReadonlyMap<string, Booked>): Booked | undefined => {
+    for (const { receipt, references } of some)
+      for (const reference of references) {
+        const ours = named.get(reference)
+        const isOurs = ours?.receipt === null || (ours && receiptKey(ours.receipt) === receiptKey(receipt))
+        // A different receipt in our books belongs to another movement with the same account reference.
+        if (ours && !listed.has(ours) && isOurs) return ours
+      }
     return undefined
   }
   /** Whether a line that reads as a charge is the payment all the same: its texts may be ours. */
   const isOrder = (line: StatementLine): boolean =>
-    line.isCharge !== true || [byId, byReference].some((named) => referred(line, named)?.amountMinor === line.amountMinor)
+    line.isCharge !== true || [byId, byReference].some((named) => referred([line], named)?.amountMinor === line.amountMinor)
   /** The line that names the order, else the one of its amount, else the largest. */
   const lineOf = (some: readonly StatementLine[], ours: Booked): StatementLine | undefined => {
     const names = new Set([ours.orderId, ours.conversation, ours.reference])
@@ -192,9 +176,13 @@ export const match = (
     const ofAmount = (each: StatementLine) => each.amountMinor === ours.amountMinor
     return naming.find(ofAmount) ?? largest(naming) ?? some.find(ofAmount) ?? largest(some)
   }
-  const conclude = ({ charges: own, again }: Transaction, ours: Booked | null): void => {
-    charges.push(...own)
-    for (const line of again) differ('listed_twice', line, ours)
+  /** A receipt is a transaction's name, not a line's: with the movement, it has the provider's charges, and lines that are neither. */
+  const conclude = (all: readonly StatementLine[], line: StatementLine, ours: Booked | null): void => {
+    for (const other of all) {
+      if (other === line) continue
+      if (other.isCharge || size(other) < size(line)) charges.push(other)
+      else differ('listed_twice', other, ours)
+    }
   }
 
   const transactions = [...Map.groupBy(lines, ({ receipt }) => receiptKey(receipt)).values()]
@@ -217,17 +205,19 @@ export const match = (
       continue
     }
     const receipt = receiptKey(some[0]?.receipt ?? '')
-    const ours = firstReferred(some, byId) ?? byReceipt.get(receipt) ?? firstReferred(some, byReference)
+    const ours = referred(some, byId) ?? byReceipt.get(receipt) ?? referred(some, byReference)
     const line = ours && lineOf(some, ours)
     if (!ours || !line) {
       unexplained.push(all)
       continue
     }
-    matchedBookings.add(ours)
-    listed.push({ ours, line })
+    listed.set(ours, line)
     const sameReceipt = all.find(({ amountMinor }) => amountMinor === -line.amountMinor)
-    const others = all.filter((each) => each !== sameReceipt)
-    conclude(split(others, line), ours)
+    conclude(
+      all.filter((each) => each !== sameReceipt),
+      line,
+      ours,
+    )
     const reversal = sameReceipt ?? undoes(line)
     const isEven = !isBooked(ours) && !isOpen(ours) && reversal !== undefined
     if (isBooked(ours) && ours.amountMinor === line.amountMinor) matched += 1
@@ -241,13 +231,13 @@ export const match = (
   }
   for (const line of [...undoing.values()].flat()) {
     const receipt = receiptKey(line.linked ?? '')
-    const ours = byReceipt.get(receipt) ?? listed.find((each) => receiptKey(each.line.receipt) === receipt)?.ours
+    const ours = byReceipt.get(receipt) ?? [...listed].find(([, each]) => receiptKey(each.receipt) === receipt)?.[0]
     if (undone.has(line)) continue
     if (ours?.status === 'returned' && ours.amountMinor === -line.amountMinor) matched += 1
     else if (ours) differ('reversed', line, ours)
     else unexplained.push([line])
   }
-  const unknown = booked.filter((ours) => ours.status === 'unknown' && !matchedBookings.has(ours))
+  const unknown = booked.filter((ours) => ours.status === 'unknown' && !listed.has(ours))
   const shown = { lines, unexplained: unexplained.flat(), listed }
   const offers = book ? offersFor(shown, unknown, book) : new Map<Booked, Offer>()
   const offered = new Set([...offers.values()].map(({ line }) => line))
@@ -255,15 +245,15 @@ export const match = (
     const taken = all.find((line) => offered.has(line))
     const line = taken ?? largest(all.filter((each) => each.isCharge !== true)) ?? largest(all)
     if (!line) continue
-    conclude(split(all, line), null)
+    conclude(all, line, null)
     if (!taken) differ('not_in_our_books', line, null)
   }
   for (const [ours, { outcome, line, reason }] of offers)
     differ('outcome_unknown', line, ours, { offer: outcome, reason, action: actionsOfOffers[outcome ?? 'none'] })
   const isListed = ({ rail }: Booked): boolean => !book?.rails || book.rails.has(rail)
-  const missing = booked.filter((ours) => isBooked(ours) && isListed(ours) && !matchedBookings.has(ours))
+  const missing = booked.filter((ours) => isBooked(ours) && isListed(ours) && !listed.has(ours))
   for (const ours of missing) differ('not_in_statement', null, ours)
-  const ofBook = booked.filter((ours) => isBooked(ours) && (isListed(ours) || matchedBookings.has(ours)))
+  const ofBook = booked.filter((ours) => isBooked(ours) && (isListed(ours) || listed.has(ours)))
   const isCharged = new Set(charges)
   return {
     matched,

@@ -6,7 +6,7 @@ import { daysAfter } from '../../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/lists.ts'
-import { type AnyRail, collectionRail, depositRailOf, type Provider, providerOf, railsOf } from '../../../lib/rail-names.ts'
+import { type AnyRail, collectionRail, depositRailOf, providerOf, railsOf } from '../../../lib/rail-names.ts'
 import { receiptKey } from '../../../lib/text.ts'
 import { orderIds } from '../../../rails/destinations.ts'
 import { nairobiMidnight } from '../../../rails/nairobi-time.ts'
@@ -30,14 +30,9 @@ import { readInPortions } from './statement-rules.ts'
 const edgeMs = 3_600_000
 
 /** What is compared: a statement, or the provider's own list of what came in. */
-type Compared = {
-  provider: Provider
+type Compared = Pick<Comparison, 'provider' | 'source' | 'account' | 'content'> & {
   /** The rails that the lines list: payments by other rails are not missing in them. */
   rails: readonly AnyRail[]
-  source: string
-  account?: string | null
-  /** The same content is compared only once. */
-  content: string
   lines: readonly StatementLine[]
   period: Period
   /** The lines that it has just before and after its period, if any. */
@@ -45,6 +40,12 @@ type Compared = {
   /** Of a whole statement, which also shows what it does not list. */
   book?: Book
 }
+
+/** A time with what lies about it that may belong to it. */
+const widened = ({ start, end }: Period): Period => ({
+  start: new Date(start.getTime() - edgeMs),
+  end: new Date(end.getTime() + edgeMs),
+})
 
 const namesOf = (lines: readonly StatementLine[]): ReadonlySet<string> =>
   new Set(lines.flatMap(({ receipt, references, linked }) => [receipt, linked ?? receipt].map(receiptKey).concat(references)))
@@ -105,10 +106,8 @@ const railsBy = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Sta
   })
 }
 
-type Whole = Pick<Compared, 'provider' | 'account' | 'rails' | 'lines' | 'period'> & { book: Book }
-
 /** `path`: where the text stands, for the refusal of one that is no statement of ours. */
-const readWhole = async (rails: Pick<Rails, 'numbers'>, text: string, path: string): Promise<Whole> => {
+const readWhole = async (rails: Pick<Rails, 'numbers'>, text: string, path: string) => {
   const reading = readInPortions(text)
   let step = reading.next()
   for (; !step.done; step = reading.next()) await turn()
@@ -143,9 +142,9 @@ export const reportStatement = async (
   operator: Operator,
   statement: Compared,
 ): Promise<ReconciliationRecord> => {
-  const compared = await compareLines(tx, deps, statement)
-  const differences = compared.result.differences.map(withoutEffect)
-  return recordComparison(tx, operator, { ...compared, result: { ...compared.result, differences }, report: true })
+  const comparison = await compareLines(tx, deps, statement)
+  const differences = comparison.result.differences.map(withoutEffect)
+  return recordComparison(tx, operator, { ...comparison, result: { ...comparison.result, differences }, report: true })
 }
 
 const reconcileLines = async (deps: Parts, operator: Operator, statement: Compared): Promise<ReconciliationRecord> => {
@@ -174,8 +173,7 @@ const compareLines = async (
   const receipts = lines.flatMap(({ receipt, linked }) => [receipt, linked ?? receipt])
   const anyCase = [...new Set(receipts.flatMap((each) => [each, each.toUpperCase(), each.toLowerCase()]))]
   const names = { receipts: anyCase, references, attemptIds }
-  const around = { start: new Date(start.getTime() - edgeMs), end: new Date(end.getTime() + edgeMs) }
-  const booked = await readBooked(db, rails, around, names, deps.orderNames)
+  const booked = await readBooked(db, rails, widened(statement.period), names, deps.orderNames)
   const inside = namesOf(lines)
   const outside = namesOf(listedOutside ?? [])
   // Near the start and the end, only what the statement names belongs to its period; a booking may have only its reference.
@@ -186,30 +184,19 @@ const compareLines = async (
     return !isNamed(outside) && at >= start && at <= end
   })
   const result = match(lines, ofPeriod, deps.config.CURRENCY, book)
-  const unproven = book && unprovenBy(deps.rails, ofPeriod, result, book)
-  const { provider, source, account, content, period } = statement
-  if (source === providerSource && lines.length === 0 && result.differences.length > 0)
-    return { ...nothingListed(ofPeriod.length), provider, source, content, period, lines: 0 }
-  const totals = { ...(unproven && { unproven }) }
-  return {
-    provider,
-    source,
-    account: account ?? null,
-    content,
-    period,
-    lines: lines.length - result.charges.lines,
-    result,
-    totals,
+  // "Nothing" is also what is answered for an account that is not registered for the list: it proves nothing against our books.
+  if (statement.source === providerSource && lines.length === 0 && result.differences.length > 0) {
+    const unproven = `The provider listed nothing, and our books have ${counted(ofPeriod.length)} of that day. If it always lists nothing, the account is not registered for this list: run npm run admin -- rails register.`
+    return {
+      ...statement,
+      lines: 0,
+      result: { matched: 0, differences: [], bookedMinor: 0n, statedMinor: 0n },
+      totals: { unproven },
+    }
   }
+  const unproven = book && unprovenBy(deps.rails, ofPeriod, result, book)
+  return { ...statement, lines: lines.length - result.charges.lines, result, totals: unproven ? { unproven } : undefined }
 }
-
-/** "Nothing" is also what is answered for an account that is not registered for the list: it proves nothing against our books. */
-const nothingListed = (booked: number): Pick<Comparison, 'result' | 'totals'> => ({
-  result: { matched: 0, differences: [], bookedMinor: 0n, statedMinor: 0n },
-  totals: {
-    unproven: `The provider listed nothing, and our books have ${booked === 1 ? 'one payment' : `${booked} payments`} of that day. If it always lists nothing, the account is not registered for this list: run npm run admin -- rails register.`,
-  },
-})
 
 const counted = (count: number): string => (count === 1 ? 'one payment' : `${count} payments`)
 
@@ -248,10 +235,10 @@ const mostDaysBehind = 7
  * The days, in the provider's time zone, whose incoming payments are not yet compared with its own list, oldest first. A new installation
  * begins with yesterday.
  */
-const daysToList = (now: Date, listedUntil: Date | null): { start: Date; end: Date }[] => {
+const daysToList = (now: Date, listedUntil: Date | null): Period[] => {
   const today = nairobiMidnight(new Date(now.getTime() - settledAfterMs))
   const first = listedUntil ?? daysAfter(today, -1)
-  const days: { start: Date; end: Date }[] = []
+  const days: Period[] = []
   for (let end = today; end > first && days.length < mostDaysBehind; end = daysAfter(end, -1))
     days.unshift({ start: daysAfter(end, -1), end })
   return days
@@ -269,23 +256,18 @@ export const reconcilePaidIn = async (deps: Parts): Promise<void> => {
   // Days are compared oldest first: the last comparison is that of the newest day.
   const last = await findComparison(deps.db, provider, providerSource)
   for (const period of daysToList(deps.clock.now(), last?.periodEnd ?? null)) {
-    const { start, end } = period
-    const around = { start: new Date(start.getTime() - edgeMs), end: new Date(end.getTime() + edgeMs) }
-    const movements = await collection.listPaidIn(around)
+    const movements = await collection.listPaidIn(widened(period))
     if (movements === undefined) throw new Error('the provider did not list what was paid in')
-    const isOfDay = ({ at }: StatementLine) => at >= start && at < end
-    const lines = movements.filter(isOfDay)
-    const listedOutside = movements.filter((movement) => !isOfDay(movement))
-    // One comparison for each day, in whichever process.
-    const content = `paid in until ${period.end.toISOString()}`
+    const isOfDay = ({ at }: StatementLine) => at >= period.start && at < period.end
     const statement = {
       provider,
       rails: [collectionRail, ...(deposits ? [deposits] : [])],
       source: providerSource,
-      content,
-      lines,
+      // One comparison for each day, in whichever process.
+      content: `paid in until ${period.end.toISOString()}`,
+      lines: movements.filter(isOfDay),
       period,
-      listedOutside,
+      listedOutside: movements.filter((movement) => !isOfDay(movement)),
     } as const
     await reconcileLines(deps, timerOperator, statement).catch((error: unknown) => {
       if (!(error instanceof Refusal && error.code === 'conflict')) throw error
