@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { errorCodes, errorRow } from '../src/errors/catalogue.ts'
 import { failureActors, failureCodes, failureRow } from '../src/errors/failures.ts'
-import { eventPermissions } from '../src/events/types.ts'
+import { permissionToRead } from '../src/events/types.ts'
 import { conflictReasons } from '../src/lib/conflict-reasons.ts'
 import { policyFieldNames, policyFields, wireName } from '../src/policy/fields.ts'
 import { rules } from '../src/policy/rules.ts'
@@ -43,7 +43,7 @@ const events = eventFamilies.map(({ name, types, data }) => [
   types.map((type) => `\`${type}\``).join(' '),
   `\`${name}\``,
   `\`${data}\``,
-  `\`${eventPermissions[(types[0]?.split('.')[0] ?? 'balance') as keyof typeof eventPermissions]}\``,
+  `\`${permissionToRead(types[0] ?? '')}\``,
 ])
 
 /** Every closed list of the API, from the code that uses it. */

@@ -439,8 +439,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: "a key is told of its owner's sessions",
     file: 'src/events/types.ts',
-    find: "session: 'account.manage',",
-    replace: "session: 'account.read',",
+    find: "session: { permission: 'account.manage',",
+    replace: "session: { permission: 'account.read',",
     suite: 'test/notifications/stream.test.ts',
   },
   {

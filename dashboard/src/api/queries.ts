@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-query'
 import { ConnectionError, type ListOptions, Payments, PaymentsError } from '#client'
 import type { Answer, Body, Item, Method, MethodOf, Path, Query, Schemas } from '../../../client/src/route-types.ts'
-import type { eventPermissions } from '../../../src/events/types.ts'
+import type { EventResource } from '../../../src/events/types.ts'
 import { recordCall } from '../lib/recent-calls.ts'
 import { keepStored, readStored } from '../lib/store.ts'
 import { noteServerTime } from '../lib/time.ts'
@@ -198,7 +198,7 @@ export const apiKeysQuery = listing(['api-keys'], '/v1/accounts/me/api-keys', {}
 export const grantsQuery = listing(['grants', 'own'], '/v1/accounts/me/grants', { limit: 100 })
 export const grantQuery = (id: string) => byId(['grant', id], '/v1/accounts/me/grants/{id}', id)
 export const grantEventsQuery = listing(['grants', 'events'], '/v1/notifications', { type: ['grant.*'], limit: 100 })
-export type EventFilters = Omit<Filters<'/v1/notifications'>, 'type'> & { about?: keyof typeof eventPermissions | undefined }
+export type EventFilters = Omit<Filters<'/v1/notifications'>, 'type'> & { about?: EventResource | undefined }
 export const eventsQuery = ({ about, ...days }: EventFilters) =>
   listing(['events', about ?? 'all', days], '/v1/notifications', {
     ...days,

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { eventPermissions } from '../../../../src/events/types.ts'
+import { eventResources } from '../../../../src/events/types.ts'
 import { eventsQuery } from '../../api/queries.ts'
 import { useFilters } from '../../lib/drafts.ts'
 import { useStore } from '../../lib/store.ts'
@@ -46,13 +46,11 @@ const merge = (live: readonly LiveEvent[], listed: readonly EventEntry[]): Event
   return [...live.filter(({ id }) => !ids.has(id)), ...listed]
 }
 
-const resources = Object.keys(eventPermissions) as (keyof typeof eventPermissions)[]
-
 const resourceWords = (resource: string): string => capitalized(resource.replaceAll('_', ' '))
 
 export const EventsPage = () => {
   const filters = useFilters()
-  const about = resources.find((resource) => resource === filters.get('about'))
+  const about = eventResources.find((resource) => resource === filters.get('about'))
   const { created_after: after, created_before: before } = filters.days
   const live = useStore(recentEvents).filter(
     ({ type, created_at: at }) =>
@@ -75,7 +73,7 @@ export const EventsPage = () => {
           value={about ?? ''}
           onChange={(value) => filters.set('about', value)}
           none="Everything"
-          options={resources.map((resource) => ({ value: resource, label: resourceWords(resource) }))}
+          options={eventResources.map((resource) => ({ value: resource, label: resourceWords(resource) }))}
         />
       </FilterBar>
       <div className="split">
