@@ -27,8 +27,6 @@ import { registerAuthorization } from './http/authorize.ts'
 import { registerCsrfGuard } from './http/csrf.ts'
 import { registerDashboard } from './http/dashboard.ts'
 import { registerDocumentation } from './http/documentation.ts'
-import { createDeparture } from './http/drain.ts'
-import { createEnvelope } from './http/envelope.ts'
 import { registerErrors } from './http/errors.ts'
 import { createGuardedFetch, createHostResolver } from './http/guarded-fetch.ts'
 import { type Cursors, createCursors } from './http/pagination.ts'
@@ -183,10 +181,7 @@ const buildHttp = async (
     shedLoad: config.SHED_LOAD,
   })
   metrics.watch(http)
-  registerErrors(http, {
-    publicUrl: config.publicUrl,
-    envelope: createEnvelope(config.publicUrl),
-  })
+  registerErrors(http)
   registerRequestRecords(http, deps.requestLog.note)
   registerSingleHeaders(http)
   registerBodyParsing(http)
@@ -232,7 +227,7 @@ const buildHttp = async (
     rails: config.RAILS === undefined || config.RAILS.includes('sandbox'),
     identity: identity.simulated,
   })
-  registerDocumentation(http, config.publicUrl)
+  registerDocumentation(http)
   return { http, routes }
 }
 
@@ -252,7 +247,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
   const instruments = createInstruments(registry)
   const deps = buildDeps(options, identity, instruments)
   const metrics = createMetrics(deps, registry)
-  const departure = createDeparture()
+  const departure = { hasBegun: false }
   const { http, routes } = await buildHttp(deps, metrics, identity, departure, {
     onRedis: instruments.redis,
     document: options.document,
@@ -265,7 +260,9 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
     http,
     operator,
     routes,
-    depart: departure.begin,
+    depart: () => {
+      departure.hasBegun = true
+    },
     start: async () => {
       await registerSigningKeys(deps.db, deps.receiptKeys)
       await refuseSimulatedIdentities(deps.config, deps.db)

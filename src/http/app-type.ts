@@ -28,7 +28,7 @@ export type App = FastifyInstance<
 export type Access = 'public' | 'optional' | 'authenticated' | 'undelegated' | 'admin'
 
 /** Whether this process is about to end. It serves on meanwhile, so that a load balancer has time to notice. */
-export type Departure = { begin: () => void; hasBegun: () => boolean }
+export type Departure = { hasBegun: boolean }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -73,8 +73,7 @@ declare module 'fastify' {
     internal?: boolean
   }
   interface FastifyInstance {
-    /** The page that explains an error's code. */
-    errorUrlOf: (code: string) => string
+    publicUrl: string
     departure: Departure
   }
   interface FastifyRequest {

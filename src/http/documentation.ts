@@ -109,7 +109,8 @@ const notBuilt = (cause: unknown) => {
 }
 
 /** The API document and its reference, the guides, the error codes, and the index for language models. */
-const registerRendered = (app: App, publicUrl: string): void => {
+const registerRendered = (app: App): void => {
+  const { publicUrl } = app
   let manifest: Manifest | undefined
   const send = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     manifest ??= JSON.parse(await readFile(`${built}manifest.json`, 'utf8').catch(notBuilt)) as Manifest
@@ -130,8 +131,8 @@ const registerRendered = (app: App, publicUrl: string): void => {
 }
 
 /** What integrators read and install, and where strangers check receipts: no part of the API. */
-export const registerDocumentation = (app: App, publicUrl: string): void => {
-  registerRendered(app, publicUrl)
+export const registerDocumentation = (app: App): void => {
+  registerRendered(app)
   registerClientPackage(app)
   registerVerifyPage(app)
 }

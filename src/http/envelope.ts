@@ -1,9 +1,6 @@
 import { errorRow } from '../errors/catalogue.ts'
 import type { ErrorDetails, Refusal } from '../lib/errors.ts'
 
-type Envelope = { error: string; message: string; details: ErrorDetails }
-export type MakeEnvelope = (refusal: Refusal, requestId: string) => Envelope
-
 /** The page of this service that explains a code. */
 export const errorPagePath = (code: string): string => `/docs/errors/${code}`
 export const errorPageUrl = (publicUrl: string, code: string): string => publicUrl + errorPagePath(code)
@@ -18,22 +15,21 @@ const paramOf = ({ fields, field }: ErrorDetails): string | undefined => {
   return second === undefined && hasPath(first) ? first.path : undefined
 }
 
-/** The body of every refusal. `publicUrl`: this service's address, for the link to the page that explains the code. */
-export const createEnvelope =
-  (publicUrl: string): MakeEnvelope =>
-  ({ code, message, details = {} }, requestId) => {
-    const param = paramOf(details)
-    return {
-      error: code,
-      message,
-      details: {
-        ...details,
-        ...(param !== undefined && { param }),
-        doc_url: errorPageUrl(publicUrl, code),
-        request_id: requestId,
-      },
-    }
-  }
-
 /** Whether to send the same request again, so that a client need not know the codes. */
 export const retryHeader = ({ code }: Refusal) => ({ 'payments-should-retry': String(errorRow(code).passes === true) })
+
+/** What every refusal is answered with. `publicUrl`: this service's address, for the link to the page that explains the code. */
+export const refusalAnswer = (refusal: Refusal, requestId: string, publicUrl: string) => {
+  const { code, message, details = {} } = refusal
+  const param = paramOf(details)
+  const more = { ...(param !== undefined && { param }), doc_url: errorPageUrl(publicUrl, code), request_id: requestId }
+  return {
+    headers: {
+      ...retryHeader(refusal),
+      ...refusal.headers,
+      'cache-control': 'no-store',
+      'content-type': 'application/json; charset=utf-8',
+    },
+    body: JSON.stringify({ error: code, message, details: { ...details, ...more } }),
+  }
+}

@@ -4,9 +4,9 @@ import { describeError, sqlState, translateDatabaseError } from '../db/errors.ts
 import type { ErrorCode } from '../errors/catalogue.ts'
 import { invalidFields, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
-import { type MakeEnvelope, retryHeader } from './envelope.ts'
+import { refusalAnswer, retryHeader } from './envelope.ts'
 import { createPathJudge } from './not-found.ts'
-import { opensPage, sendRefusalPage, unknownAddress } from './page.ts'
+import { opensPage, sendRefusalPage } from './page.ts'
 import { metadataPath } from './protected-resource.ts'
 
 /** Refusals of Fastify and its plugins, with our codes. */
@@ -36,8 +36,6 @@ export const toRefusal = (error: unknown): Refusal | undefined => {
   return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? new Refusal('invalid_request') : undefined
 }
 
-type ErrorOptions = { publicUrl: string; envelope: MakeEnvelope }
-
 /** The refusal's own permission counts where the route declares none: one address may serve many operations. */
 const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Permission[] => {
   const { permission } = request.routeOptions.config
@@ -60,12 +58,12 @@ const scopesFor = (refusal: Refusal, request: FastifyRequest): string[] => {
 }
 
 /** RFC 6750 section 3 and RFC 9728 section 5.1: where a client gets a token, and which scopes are missing. */
-const challenge = (refusal: Refusal, request: FastifyRequest, options: ErrorOptions): string | undefined => {
+const challenge = (refusal: Refusal, request: FastifyRequest): string | undefined => {
   // A signature in the body is not a credential that another token could replace, and a public route accepts no token.
   if (refusal.code === 'invalid_signature' || request.routeOptions.config.access === 'public') return undefined
   const scopes = scopesFor(refusal, request)
   const scope = scopes.length === 0 ? '' : `, scope="${scopes.join(' ')}"`
-  const resource = `Bearer resource_metadata="${options.publicUrl}${metadataPath(request.routeOptions.config.resource ?? '')}"`
+  const resource = `Bearer resource_metadata="${request.server.publicUrl}${metadataPath(request.routeOptions.config.resource ?? '')}"`
   if (refusal.code === 'authentication_required') return resource + scope
   if (refusal.status === 401) return `${resource}, error="invalid_token"${scope}`
   const missing = refusal.code === 'forbidden' && refusal.details?.required_permission !== undefined
@@ -85,32 +83,39 @@ const checkDeclared = (refusal: Refusal, request: FastifyRequest): void => {
 
 const pageTitle = ({ status }: Refusal): string => (status === 404 ? 'There is no such page' : 'This page can’t be shown')
 
-const sendRefusal = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply, options: ErrorOptions) => {
+const sendRefusal = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply) => {
   checkDeclared(refusal, request)
   request.refusal = refusal
-  const authenticate = challenge(refusal, request, options)
+  const authenticate = challenge(refusal, request)
   if (authenticate !== undefined) reply.header('www-authenticate', authenticate)
   if (opensPage(request)) return sendRefusalPage(reply.headers(retryHeader(refusal)), refusal, pageTitle(refusal))
-  return reply
-    .headers({ ...retryHeader(refusal), ...refusal.headers })
-    .code(refusal.status)
-    .header('cache-control', 'no-store')
-    .type('application/json')
-    .send(JSON.stringify(options.envelope(refusal, request.id)))
+  const { headers, body } = refusalAnswer(refusal, request.id, request.server.publicUrl)
+  return reply.code(refusal.status).headers(headers).send(body)
 }
 
+const unknownAddress = 'Nothing is at this address. It may be mistyped, or only a part of it was copied.'
+const unknown = (message: string): Refusal => new Refusal('not_found', { message })
+
+/** A path that cannot be decoded, or with a part that is too long, names nothing. There is no route yet, and so no hook has run. */
+export const refuseUnroutable = (_error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
+  sendRefusal(
+    unknown(opensPage(request) ? unknownAddress : 'There is no such path.'),
+    request,
+    reply.headers({ 'x-content-type-options': 'nosniff', 'x-request-id': request.id }),
+  )
+
 /** The one place where a thrown value becomes a response. */
-export const registerErrors = (app: App, options: ErrorOptions): void => {
+export const registerErrors = (app: App): void => {
   app.decorateRequest('refusal', null)
   const judge = createPathJudge(app)
   app.setErrorHandler((error, request, reply) => {
     const refusal = toRefusal(error)
-    if (refusal && refusal.status < 500) return sendRefusal(refusal, request, reply, options)
+    if (refusal && refusal.status < 500) return sendRefusal(refusal, request, reply)
     request.log.error(describeError(error), refusal ? refusal.message : 'a request failed')
-    return sendRefusal(refusal ?? new Refusal('internal_error'), request, reply, options)
+    return sendRefusal(refusal ?? new Refusal('internal_error'), request, reply)
   })
   app.setNotFoundHandler((request, reply) => {
-    const refusal = opensPage(request) ? new Refusal('not_found', { message: unknownAddress }) : judge(request)
-    return sendRefusal(refusal, request, reply, options)
+    const refusal = opensPage(request) ? unknown(unknownAddress) : judge(request)
+    return sendRefusal(refusal, request, reply)
   })
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sha256 } from '../auth/secrets.ts'
-import { Refusal } from '../lib/errors.ts'
+import type { Refusal } from '../lib/errors.ts'
 
 /** `foreign`: it leads to another site, which does not learn from where. */
 type PageLink = { href: string; text: string; primary?: boolean; foreign?: boolean }
@@ -65,12 +65,6 @@ export const htmlHeaders = (scripted: boolean) => ({
   'x-frame-options': 'DENY',
 })
 
-/** An address that leads nowhere, for a person; `headers` go with the text where there is no route that sends it. */
-export const lostPage = (requestId: string): { headers: Record<string, string>; html: string } => ({
-  headers: { ...htmlHeaders(false), 'content-type': 'text/html; charset=utf-8' },
-  html: refusalPage(new Refusal('not_found', { message: unknownAddress }), 'There is no such page', waysOut, requestId),
-})
-
 export const sendHtml = (reply: FastifyReply, status: number, html: string, { scripted = false } = {}): FastifyReply =>
   reply.code(status).headers(htmlHeaders(scripted)).type('text/html; charset=utf-8').send(html)
 
@@ -87,8 +81,6 @@ export const opensPage = (request: FastifyRequest): boolean =>
   wantsPage(request) &&
   !forPrograms.test(request.url)
 
-export const unknownAddress = 'Nothing is at this address. It may be mistyped, or only a part of it was copied.'
-
 /** From a page that does not lead on. */
 const waysOut: readonly PageLink[] = [
   { href: '/', text: 'Go to the overview', primary: true },
@@ -96,14 +88,13 @@ const waysOut: readonly PageLink[] = [
   { href: '/docs', text: 'API reference' },
 ]
 
-const refusalPage = (refusal: Refusal, title: string, links: readonly PageLink[], requestId: string): string =>
-  renderPage({ title, paragraphs: [refusal.message], links, note: `${refusal.code} · ${requestId}` })
-
 /** A refusal as a page for a person. It shows the code and the request's id for questions to the support. */
 export const sendRefusalPage = (
   reply: FastifyReply,
   refusal: Refusal,
   title: string,
   links: readonly PageLink[] = waysOut,
-): FastifyReply =>
-  sendHtml(reply.headers(refusal.headers ?? {}), refusal.status, refusalPage(refusal, title, links, reply.request.id))
+): FastifyReply => {
+  const page = { title, paragraphs: [refusal.message], links, note: `${refusal.code} · ${reply.request.id}` }
+  return sendHtml(reply.headers(refusal.headers ?? {}), refusal.status, renderPage(page))
+}

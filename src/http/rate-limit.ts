@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Redis } from 'ioredis'
 import ipaddr from 'ipaddr.js'
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import type { Principal } from '../auth/principal.ts'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
@@ -63,25 +63,14 @@ const connectRedis = async (app: App, url: string, onRedis: RateLimitOptions['on
   return redis
 }
 
-const duration = 60
-
 /** With a Redis all processes count together; while it is away each counts for itself, so that the limits still apply. */
-const createCount = async (app: App, { redisUrl, onRedis }: RateLimitOptions) => {
-  const redis = redisUrl === undefined ? undefined : await connectRedis(app, redisUrl, onRedis)
-  const create = (points: number) => {
-    const settings = { points, duration, keyPrefix: 'rate' }
-    const own = new RateLimiterMemory(settings)
-    return redis ? new RateLimiterRedis({ ...settings, storeClient: redis, insuranceLimiter: own }) : own
-  }
-  const limiters = new Map<number, ReturnType<typeof create>>()
-  return async ({ name, max }: LimitedName, cost: number): Promise<RateLimiterRes> => {
-    const limiter = limiters.get(max) ?? create(max)
-    limiters.set(max, limiter)
-    return limiter.consume(name, cost).catch((refused: unknown) => {
-      if (refused instanceof RateLimiterRes) return refused
-      throw refused
-    })
-  }
+const createCounter = async (app: App, { redisUrl, onRedis }: RateLimitOptions) => {
+  // It only counts: each name has a limit of its own.
+  const settings = { points: Number.MAX_SAFE_INTEGER, duration: 60, keyPrefix: 'rate' }
+  const own = new RateLimiterMemory(settings)
+  if (redisUrl === undefined) return own
+  const storeClient = await connectRedis(app, redisUrl, onRedis)
+  return new RateLimiterRedis({ ...settings, storeClient, insuranceLimiter: own })
 }
 
 /** All delegated requests of an account may be this many times those of one root grant. */
@@ -105,7 +94,7 @@ const namesOf = (caller: Principal, max: number): LimitedName[] => {
 export const createRateLimits = async (app: App, options: RateLimitOptions): Promise<RateLimits> => {
   const nothing = async () => undefined
   if (!options.enabled) return { countRequest: nothing, countRefused: nothing, countMore: nothing }
-  const count = await createCount(app, options)
+  const counter = await createCounter(app, options)
   const ofAddress = (kind: string, { ip }: FastifyRequest, max: number) => ({ name: `${kind}:${networkOf(ip)}`, max })
   const general = (request: FastifyRequest): LimitedName[] =>
     request.caller ? namesOf(request.caller, options.perPrincipal) : [ofAddress('address', request, options.perPrincipal)]
@@ -117,18 +106,17 @@ export const createRateLimits = async (app: App, options: RateLimitOptions): Pro
 
   /** What is refused by one limit uses up nothing of the next. The answer's headers tell of the limit that is nearest. */
   const apply = async (names: readonly LimitedName[], reply: FastifyReply, cost: number): Promise<void> => {
-    let nearest: { max: number; remaining: number; seconds: number; exceeded: boolean } | undefined
-    for (const limited of names) {
-      const { consumedPoints, remainingPoints: remaining, msBeforeNext } = await count(limited, cost)
-      const exceeded = consumedPoints > limited.max
-      if (!nearest || exceeded || remaining < nearest.remaining)
-        nearest = { max: limited.max, remaining, seconds: Math.ceil(msBeforeNext / 1000), exceeded }
-      if (exceeded) break
+    let nearest: { max: number; remaining: number; seconds: number } | undefined
+    for (const { name, max } of names) {
+      const { consumedPoints, msBeforeNext } = await counter.consume(name, cost)
+      const remaining = max - consumedPoints
+      if (!nearest || remaining < nearest.remaining) nearest = { max, remaining, seconds: Math.ceil(msBeforeNext / 1000) }
+      if (remaining < 0) break
     }
     if (!nearest) return
-    const { max, remaining, seconds, exceeded } = nearest
-    reply.headers({ 'ratelimit-limit': max, 'ratelimit-remaining': remaining, 'ratelimit-reset': seconds })
-    if (exceeded) throw new Refusal('rate_limited', { headers: { 'retry-after': String(Math.max(1, seconds)) } })
+    const { max, remaining, seconds } = nearest
+    reply.headers({ 'ratelimit-limit': max, 'ratelimit-remaining': Math.max(0, remaining), 'ratelimit-reset': seconds })
+    if (remaining < 0) throw new Refusal('rate_limited', { headers: { 'retry-after': String(Math.max(1, seconds)) } })
   }
   return {
     countRequest: (request, reply) =>

@@ -12,9 +12,9 @@ import { watchRequests } from '../lib/tracing.ts'
 import type { App, Departure } from './app-type.ts'
 import { trustedProxies } from './authenticate.ts'
 import { registerDeparture, registerDrain } from './drain.ts'
-import { createEnvelope, errorPageUrl } from './envelope.ts'
+import { refuseUnroutable } from './errors.ts'
 import { requestIdOf } from './internal-call.ts'
-import { refuseGarbage, refuseUnroutable } from './not-found.ts'
+import { refuseGarbage } from './not-found.ts'
 import { mcpPath } from './protected-resource.ts'
 import { registerRequestLog } from './request-log.ts'
 import { parseQuery } from './request-syntax.ts'
@@ -91,7 +91,6 @@ type HttpOptions = {
 
 /** The bare HTTP server: headers, limits and validation, without routes. */
 export const createHttp = async (options: HttpOptions): Promise<App> => {
-  const envelope = createEnvelope(options.publicUrl)
   const timeouts = arrivalTimeouts(options.requestTimeoutMs)
   const app: App = fastify({
     loggerInstance: options.logger as FastifyBaseLogger,
@@ -105,11 +104,11 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     routerOptions: { maxParamLength: 300, querystringParser: parseQuery },
     // One id for everything that one request caused.
     genReqId: requestIdOf,
-    frameworkErrors: refuseUnroutable(envelope),
-    clientErrorHandler: refuseGarbage(envelope),
+    frameworkErrors: refuseUnroutable,
+    clientErrorHandler: refuseGarbage(options.publicUrl),
     trustProxy: trustedProxies(options.trustProxy),
   }).withTypeProvider<ZodTypeProvider>()
-  app.decorate('errorUrlOf', (code: string) => errorPageUrl(options.publicUrl, code))
+  app.decorate('publicUrl', options.publicUrl)
   registerDeparture(app, options.departure)
   registerDrain(app)
   await watchRequests(app)
@@ -122,7 +121,7 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
     }
   })
   registerConstantHeaders(app, options.production, options.clock)
-  if (options.shedLoad) registerShedding(app, envelope)
+  if (options.shedLoad) registerShedding(app)
   registerRequestLog(app, options.logger)
   await app.register(cors, {
     origin: options.corsOrigins.length > 0 ? [...options.corsOrigins] : false,

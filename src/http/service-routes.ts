@@ -50,7 +50,7 @@ export const registerServiceRoutes = (
       },
     },
     async (_request, reply) => {
-      if (app.departure.hasBegun())
+      if (app.departure.hasBegun)
         throw new Refusal('unavailable', { message: 'This process is about to end.', headers: { 'retry-after': '1' } })
       if (!(await inTime(isReady().catch(() => false)))) throw new Refusal('unavailable', { headers: { 'retry-after': '1' } })
       const down = railsDown()

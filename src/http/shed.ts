@@ -2,21 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { isUnsafe } from './authorize.ts'
-import type { MakeEnvelope } from './envelope.ts'
-import { retryHeader } from './envelope.ts'
+import { refusalAnswer } from './envelope.ts'
 
 /**
  * What is refused first under overload: reads and sign-in, then what moves money. What stops something or gives money back is never
  * refused.
  */
 type Rank = 'first' | 'last' | 'never'
-
-type AdmissionOptions = {
-  /** The most requests under way at which one of this rank is still accepted. */
-  most: Readonly<Record<'first' | 'last', number>>
-  /** How long a request may have to wait for those before it, by estimate. */
-  waitSeconds: Readonly<Record<'first' | 'last', number>>
-}
 
 type Admission = {
   /** Whether a request may begin. Each one that may must call `leave` at its end. */
@@ -27,6 +19,10 @@ type Admission = {
   underWay: () => number
 }
 
+/** The most requests under way at which one of this rank is still accepted. */
+const most = { first: 192, last: 384 } as const
+/** How long a request may have to wait for those before it, by estimate. */
+const waitSeconds = { first: 0.5, last: 2 } as const
 /** This many are always accepted, however slow everything is: with fewer, the rate at which requests end could not be measured. */
 const always = { first: 64, last: 128 } as const
 const smoothing = 0.3
@@ -40,7 +36,7 @@ const fewest = 16
  * the number at which this wait is as long as a caller should wait, within fixed bounds: three times as many as saturate a process (128),
  * so that an accepted request waits at most three times as long as at capacity. The rest is refused at once and may be sent again.
  */
-export const createAdmission = ({ most, waitSeconds }: AdmissionOptions): Admission => {
+export const createAdmission = (): Admission => {
   let underWay = 0
   let ended = 0
   let perSecond = 0
@@ -74,7 +70,6 @@ const warmUpMs = 2_000
  * of a second in which a caller should get it.
  */
 const refusalDelayMs = 40
-const retryAfterSeconds = '1'
 
 const rankOf = (request: FastifyRequest): Rank => {
   const { config, url } = request.routeOptions
@@ -86,8 +81,8 @@ const rankOf = (request: FastifyRequest): Rank => {
  * Refuses at once requests that would wait for long, so that waiting requests do not pile up: 503 with Retry-After. Liveness is always
  * answered: restarting a busy process helps no caller. Providers' callbacks arrive at another listener.
  */
-export const registerShedding = (app: App, makeEnvelope: MakeEnvelope): void => {
-  const admission = createAdmission({ most: { first: 192, last: 384 }, waitSeconds: { first: 0.5, last: 2 } })
+export const registerShedding = (app: App): void => {
+  const admission = createAdmission()
   let calmUntil = Number.POSITIVE_INFINITY
   let expected = performance.now() + tickMs
   const ticks = setInterval(() => {
@@ -99,13 +94,10 @@ export const registerShedding = (app: App, makeEnvelope: MakeEnvelope): void => 
   const answerRefused = () => {
     const waiting = refused
     refused = []
-    const refusal = new Refusal('unavailable')
+    const refusal = new Refusal('unavailable', { headers: { 'retry-after': '1' } })
     for (const { request, reply } of waiting) {
-      reply
-        .code(refusal.status)
-        .headers({ ...retryHeader(refusal), 'retry-after': retryAfterSeconds, 'cache-control': 'no-store' })
-        .type('application/json')
-        .send(JSON.stringify(makeEnvelope(refusal, request.id)))
+      const { headers, body } = refusalAnswer(refusal, request.id, app.publicUrl)
+      reply.code(refusal.status).headers(headers).send(body)
     }
   }
 

@@ -71,7 +71,7 @@ export class SseConnection {
     const raw = this.#raw
     if (raw.writableNeedDrain) raw.destroy()
     // The process ends: its readers come back one after another, not all at once.
-    else if (this.#departure.hasBegun()) raw.end(`retry: ${randomInt(earliestReturnMs, reconnectMs)}\n\n`)
+    else if (this.#departure.hasBegun) raw.end(`retry: ${randomInt(earliestReturnMs, reconnectMs)}\n\n`)
     else raw.end()
   }
 

@@ -7,26 +7,17 @@ export type Slots = <Result>(work: () => Promise<Result>) => Promise<Result>
 export const createSlots = ({ size, waiting }: { size: number; waiting: number }): Slots => {
   let running = 0
   const queue: (() => void)[] = []
-  const enter = async (): Promise<void> => {
-    if (running < size) {
-      running += 1
-      return
-    }
-    if (queue.length >= waiting) throw new NoSlotError('too much of this is under way')
-    // A task that ends passes its slot on: `running` stays as it is.
-    await new Promise<void>((resolve) => queue.push(resolve))
-  }
-  const leave = () => {
-    const next = queue.shift()
-    if (next) next()
-    else running -= 1
-  }
   return async (work) => {
-    await enter()
+    if (running < size) running += 1
+    else if (queue.length >= waiting) throw new NoSlotError('too much of this is under way')
+    // A task that ends passes its slot on: `running` stays as it is.
+    else await new Promise<void>((resolve) => queue.push(resolve))
     try {
       return await work()
     } finally {
-      leave()
+      const next = queue.shift()
+      if (next) next()
+      else running -= 1
     }
   }
 }

@@ -5,11 +5,9 @@ import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 
-const options = { most: { first: 192, last: 384 }, waitSeconds: { first: 0.5, last: 2 } }
-
 describe('admission', () => {
   const filled = (count: number) => {
-    const admission = createAdmission(options)
+    const admission = createAdmission()
     for (let n = 0; n < count; n += 1) admission.enter('never')
     return admission
   }

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { describeError } from '../../db/errors.ts'
+import { errorPageUrl } from '../../http/envelope.ts'
 import { toRefusal } from '../../http/errors.ts'
 import { renderPage, sendHtml } from '../../http/page.ts'
 import { Refusal } from '../../lib/errors.ts'
@@ -31,7 +32,7 @@ const sendOAuthError = (
     error: code,
     error_description: message,
     message,
-    details: { doc_url: request.server.errorUrlOf(code), request_id: request.id },
+    details: { doc_url: errorPageUrl(request.server.publicUrl, code), request_id: request.id },
   }
   return reply
     .headers(headers ?? {})
