@@ -116,10 +116,13 @@ export const prepareInsertAll = <T extends PgTable, Returned extends object = ne
   }
 }
 
-/** Declares how a row is inserted. The work does not wait for it: it is sent in its place, and a failure fails the commit. */
-export const prepareInsert = <T extends PgTable>(name: string, table: T): ((tx: Tx, row: InferInsertModel<T>) => void) => {
-  const insert = prepareInsertAll(name, table)
-  return (tx, row) => tx.defer(insert(tx.query, [row]))
+const inserts = new WeakMap<PgTable, ReturnType<typeof prepareInsertAll>>()
+
+/** Inserts a row. The work does not wait for it: it is sent in its place, and a failure fails the commit. */
+export const insertRow = <T extends PgTable>(tx: Tx, table: T, row: InferInsertModel<T>): void => {
+  const insert = inserts.get(table) ?? prepareInsertAll(`insert.${getTableName(table)}`, table as PgTable)
+  inserts.set(table, insert)
+  tx.defer(insert(tx.query, [row]))
 }
 
 /**
@@ -153,10 +156,10 @@ export const prepareUpsert = <T extends PgTable, const Column extends keyof Infe
   return async (db, row) => only(await insert(db.query, [row]))
 }
 
-const declareUpdate = (name: string, table: PgTable & { id: unknown }, columns: readonly string[]) => {
-  requireNewName(name)
-  const all = getTableColumns(table)
-  const { names, typed, from, send } = rowsOf(['id', ...columns].flatMap((key) => (all[key] ? [[key, all[key]] as const] : [])))
+const declareUpdate = (name: string, table: PgTable, columns: Columns) => {
+  const id = getTableColumns<PgTable>(table).id
+  if (!id) throw new Error(`${getTableName(table)} has no id`)
+  const { names, typed, from, send } = rowsOf([['id', id], ...columns])
   const set = names.flatMap((column, at) => (at === 0 ? [] : `${column} = ${typed[at]}`)).join(', ')
   const update = statement(name, `update "${getTableName(table)}" as t set ${set} from ${from} where t.id = x.id`)
   return (query: Query, rows: readonly Row[]): Promise<unknown> => query(update, send(rows))
@@ -167,15 +170,35 @@ export const prepareUpdateAll = <T extends PgTable & { id: unknown }, const Colu
   name: string,
   table: T,
   columns: readonly Column[],
-): ((query: Query, rows: readonly Changed<T, Column | ('id' & keyof InferInsertModel<T>)>[]) => Promise<unknown>) =>
-  declareUpdate(name, table, columns)
+): ((query: Query, rows: readonly Changed<T, Column | ('id' & keyof InferInsertModel<T>)>[]) => Promise<unknown>) => {
+  requireNewName(name)
+  const all = Object.entries(getTableColumns<PgTable>(table))
+  return declareUpdate(
+    name,
+    table,
+    columns.flatMap((column) => all.filter(([key]) => key === column)),
+  )
+}
 
-/** Declares how columns of the row with an id are changed. The work does not wait for it, as for an insert. */
-export const prepareUpdate = <T extends PgTable & { id: unknown }, const Column extends keyof InferInsertModel<T> & string>(
-  name: string,
+const updates = new WeakMap<PgTable, Map<string, ReturnType<typeof declareUpdate>>>()
+
+/**
+ * Changes these columns of a row, and answers the row as it is then. The work does not wait for it, as for an insert. Each set of columns is a
+ * statement of its own on each connection: what callers can combine is written whole.
+ */
+export const updateRow = <T extends PgTable & { id: unknown }, R extends { readonly id: string }>(
+  tx: Tx,
   table: T,
-  columns: readonly Column[],
-): ((tx: Tx, id: string, changes: Required<Pick<InferInsertModel<T>, Column>>) => void) => {
-  const update = declareUpdate(name, table, columns)
-  return (tx, id, changes) => tx.defer(update(tx.query, [{ ...changes, id }]))
+  row: R,
+  changes: Partial<InferInsertModel<T>>,
+): R => {
+  if ('id' in changes) throw new Error('a change has the changed columns alone, not a whole row')
+  const declared = updates.get(table) ?? new Map<string, ReturnType<typeof declareUpdate>>()
+  updates.set(table, declared)
+  const columns = Object.entries(getTableColumns<PgTable>(table)).filter(([key]) => (changes as Row)[key] !== undefined)
+  const set = columns.map(([key]) => key).join('-')
+  const update = declared.get(set) ?? declareUpdate(`update.${getTableName(table)}-${set}`, table, columns)
+  declared.set(set, update)
+  tx.defer(update(tx.query, [{ ...changes, id: row.id }]))
+  return { ...row, ...changes }
 }

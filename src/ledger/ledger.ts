@@ -3,7 +3,7 @@ import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockAccount, requireLocked } from '../db/account-lock.ts'
 import { type Db, first, statement, type Tx } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
-import { prepareInsert } from '../db/prepare-write.ts'
+import { insertRow } from '../db/prepare-write.ts'
 import { ledgerAccounts } from '../db/tables/ledger.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
@@ -221,7 +221,5 @@ export const openSystemAccounts = async (db: Db, currency: string, at: Date): Pr
   }
 }
 
-const insertAccount = prepareInsert('ledger.open_customer', ledgerAccounts)
-
 export const openCustomerAccount = (tx: Tx, ownerId: Uuid, currency: string, at: Date): void =>
-  insertAccount(tx, { id: ownerId, kind: 'customer', ownerId, code: `customer:${ownerId}`, currency, createdAt: at })
+  insertRow(tx, ledgerAccounts, { id: ownerId, kind: 'customer', ownerId, code: `customer:${ownerId}`, currency, createdAt: at })

@@ -29,9 +29,6 @@ export const createdBy = ({ accountId, grantId, label }: Maker) => ({
   changedByLabel: null,
 })
 
-/** The columns that a change by a maker writes. */
-export const changedByColumns = ['changedBy', 'changedByGrantId', 'changedByLabel'] as const
-
 export const changedBy = ({ accountId, grantId, label }: Maker) => ({
   changedBy: accountId,
   changedByGrantId: grantId,

@@ -60,7 +60,7 @@ export const forget = (tx: Tx) => tx.query('delete from grants')`,
   ],
   oneWriter: [
     ['modules/planted/service.ts', "prepareWrite('planted.end', {}, (orm) => orm.update(accounts).set({ email }))"],
-    ['modules/planted/service.ts', "const end = prepareUpdate('planted.end', accounts, ['email'])"],
+    ['modules/planted/service.ts', 'updateRow(tx, accounts, account, { email })'],
     ['modules/planted/service.ts', "const add = prepareInsertOnce('planted.add', grants, grants.id)"],
     ['modules/planted/service.ts', 'const end = statement(`planted.end`, `update grants set revoked_at = $2 where id = $1`)'],
     ['modules/planted/service.ts', `const forget = (table: string) => \`delete from \${table}\``],
@@ -121,7 +121,7 @@ const pay = (db: Database) => inTx(db, async (tx) => { await ask(String(tx.at)) 
   ],
   queriesRead: [
     ['modules/planted/queries.ts', 'const change = (orm: Writer) => orm.update(accounts).set({ email })'],
-    ['modules/planted/queries.ts', "const change = prepareUpdate('accounts.change', accounts, ['email'])"],
+    ['modules/planted/queries.ts', 'updateRow(tx, accounts, account, { email })'],
     ['modules/planted/member-queries.ts', 'const text = `delete from members where id = $1`'],
   ],
   pureFiles: [

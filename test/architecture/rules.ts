@@ -103,7 +103,8 @@ const knownParts: Rule = {
 
 const featureOf = (path: string) => path.split('/').slice(0, 2).join('/')
 
-const writes = /\.(insert|update|delete)\(|\bprepare(?!\()\w+\(|\b(insert into|delete from|update \w+ set)\b/i
+const writes =
+  /\.(insert|update|delete)\(|\b(prepare(?!\()\w+|insertRow|updateRow)\(|\b(insert into|delete from|update \w+ set)\b/i
 
 const queriesRead: Rule = {
   name: 'queries only read, but those of attempts, which are claimed by reading them',

@@ -23,7 +23,7 @@ const declared = /export const (\w+) = pgTable\(\s*'(\w+)'/g
 const inSql = /\b(?:insert into|delete from|truncate|merge into|update)\s+(?:only\s+)?(?:"?\w+"?\.)?("?\w+"?|\$\{)/gi
 const inOrm = /\borm\s*\.(?:insert|update|delete)\((\w+)/g
 /** A declared write of a row. */
-const prepared = /\bprepare(?!Write\b)[A-Z]\w*\(\s*'[^']*',\s*(\w+)/g
+const prepared = /\b(?:prepare(?!Write\b)[A-Z]\w*\(\s*'[^']*'|(?:insert|update)Row\(\s*tx),\s*(\w+)/g
 const onTable = /\.(?:insert|update|delete)\((\w+)\)/g
 
 const folderOf = (path: string): string =>

@@ -1,4 +1,4 @@
-import { prepareInsert } from '../../src/db/prepare-write.ts'
+import { insertRow } from '../../src/db/prepare-write.ts'
 import { adjustments } from '../../src/db/tables/adjustments.ts'
 import { audit } from '../../src/events/audit.ts'
 import { transfer } from '../../src/ledger/ledger.ts'
@@ -6,8 +6,6 @@ import { newId, parseId } from '../../src/lib/ids.ts'
 import type { Client } from './client.ts'
 import type { Person } from './people.ts'
 import type { TestService } from './service.ts'
-
-const insertAdjustment = prepareInsert('test.credit', adjustments)
 
 /** Money by an adjustment: for tests that are not about top-ups. */
 export const credit = async (service: TestService, accountId: string, amountMinor: bigint): Promise<void> => {
@@ -19,7 +17,7 @@ export const credit = async (service: TestService, accountId: string, amountMino
     const reference = { type: 'adjustment' as const, id }
     const { transferId } = await transfer(tx, { ownerId, amountMinor, against: 'adjustments', reference, at })
     const made = { accountId: ownerId, amountMinor, transferId, currency: service.deps.config.CURRENCY, createdAt: at }
-    insertAdjustment(tx, { id, kind: 'balance', status: 'posted', reason: 'a test', requestedBy: 'a test', ...made })
+    insertRow(tx, adjustments, { id, kind: 'balance', status: 'posted', reason: 'a test', requestedBy: 'a test', ...made })
     audit(tx, { accountId: null, origin: null, way: 'test' }, 'admin.adjustment_post', { subject: id })
   })
 }

@@ -3,7 +3,7 @@ import type { Vault } from '../../auth/vault.ts'
 import { lockAccount } from '../../db/account-lock.ts'
 import { type Database, inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
+import { insertRow, updateRow } from '../../db/prepare-write.ts'
 import { beneficiaries, beneficiaryVerifications } from '../../db/tables/beneficiaries.ts'
 import { paidPaymentsSql } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
@@ -49,16 +49,6 @@ const claimDue = statement(
    returning b.id, b.workspace_id as "workspaceId", w.owning_account_id as tenant`,
 )
 
-const writeFound = prepareUpdate('beneficiaries.write_name_check', beneficiaries, [
-  'verification',
-  'reportedName',
-  'nameSource',
-  'nameCheckedAt',
-  'nameChecks',
-  'nameCheckDueAt',
-  'resultName',
-])
-
 /** Undefined for a destination that cannot be decrypted: its payments report that. */
 const open = (vault: Vault, payee: BeneficiaryRecord): string | undefined => {
   const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
@@ -92,9 +82,6 @@ const readDay = statement(
    where account_id = $1 and checked_at >= $2 and source = 'lookup' and beneficiary_id <> $3`,
 )
 
-const insertCheck = prepareInsert('beneficiary_verifications.insert', beneficiaryVerifications)
-const writeCheck = prepareUpdate('beneficiary_verifications.write', beneficiaryVerifications, ['status', 'name'])
-
 /**
  * Notes a query before it is sent, under the account's lock, so that queries under way count. Returns its id; null, and a check that says so, where
  * the day's names are used up.
@@ -106,7 +93,7 @@ const reserve = (db: Database, due: Due): Promise<Uuid | null> =>
     const [day] = await tx.query<{ hasPaid: boolean; others: number }>(readDay, [due.tenant, nairobiMidnight(at), due.id])
     const isLeft = day !== undefined && day.others < (day.hasPaid ? mostNamesADay.paying : mostNamesADay.new)
     const id = newId()
-    insertCheck(tx, {
+    insertRow(tx, beneficiaryVerifications, {
       id,
       workspaceId: due.workspaceId,
       accountId: due.tenant,
@@ -147,14 +134,20 @@ const resultsOf = async (tx: Tx, { id }: BeneficiaryRecord): Promise<Found[]> =>
 const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: readonly Found[]): Promise<Verification> => {
   const [account] = await tx.query<{ hasPaid: boolean }>(readHasPaid, [due.tenant])
   const shown = (name: string): string => (account?.hasPaid ? name : shortenName(name))
-  let known: Verification = before
+  const { verification, reportedName, nameSource, nameCheckedAt } = before
+  let known: Verification = { verification, reportedName, nameSource, nameCheckedAt }
   for (const { id, answer, source } of found) {
     const next = verified({ ...before, ...known }, answer, source, tx.at)
     const isNamed = answer.kind === 'named'
-    writeCheck(tx, id, {
-      status: isNamed ? next.verification : 'unavailable',
-      name: isNamed ? shown(answer.name) : null,
-    })
+    updateRow(
+      tx,
+      beneficiaryVerifications,
+      { id },
+      {
+        status: isNamed ? next.verification : 'unavailable',
+        name: isNamed ? shown(answer.name) : null,
+      },
+    )
     const reportedName = next.reportedName && shown(next.reportedName)
     // Shortened it may be the name that is known already: then its source is too.
     known = { ...next, reportedName, nameSource: reportedName === known.reportedName ? known.nameSource : next.nameSource }
@@ -197,15 +190,13 @@ const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Pr
   const results = before.resultName === null ? [] : await resultsOf(tx, before)
   const start = result.isOverLimit ? overLimit(before, at) : before
   const tries = lookup?.answer.kind === 'unreachable' ? before.nameChecks + 1 : 0
-  const after = {
-    ...before,
+  const changes = {
     ...(await compareAll(tx, due, start, lookup ? [lookup, ...results] : results)),
-    similarToId,
     nameChecks: tries,
     nameCheckDueAt: dueAfter(before, result, at, tries),
     resultName: null,
   }
-  writeFound(tx, due.id, after)
+  const after = { ...updateRow(tx, beneficiaries, before, changes), similarToId }
   if (!isNews(before, after)) return
   await deps.onNameChanged(tx, after)
   const data = presentBeneficiary(after)

@@ -1,6 +1,6 @@
 import type { Principal } from '../../auth/principal.ts'
 import { statement, type Tx } from '../../db/client.ts'
-import { prepareUpdate } from '../../db/prepare-write.ts'
+import { updateRow } from '../../db/prepare-write.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { paidPaymentsSql } from '../../db/transitions.ts'
 import { audit } from '../../events/audit.ts'
@@ -12,8 +12,6 @@ import { shortened } from '../../lib/names/words.ts'
 import type { Rails } from '../../rails/rail.ts'
 import type { BeneficiaryRecord } from './queries.ts'
 import { lockBeneficiary } from './service.ts'
-
-const askForName = prepareUpdate('beneficiaries.ask_for_name', beneficiaries, ['nameCheckDueAt', 'nameChecks'])
 
 /** Rails are asked about one payee at most this often, whoever asks. */
 const checkEverySeconds = 60
@@ -34,7 +32,7 @@ export const requestNameCheck = async (
     })
   const last = before.nameCheckedAt
   if (last && at.getTime() - last.getTime() < checkEverySeconds * 1000) return before
-  askForName(tx, id, { nameCheckDueAt: at, nameChecks: 0 })
+  updateRow(tx, beneficiaries, { id }, { nameCheckDueAt: at, nameChecks: 0 })
   audit(tx, principal, 'beneficiary.name_check', { subject: id })
   wakeAfterCommit(tx, 'names')
   return before

@@ -3,7 +3,7 @@ import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import type { Vault } from '../../auth/vault.ts'
 import { statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
+import { insertRow, updateRow } from '../../db/prepare-write.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { workspaces } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
@@ -14,7 +14,7 @@ import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { hasAccounts } from '../../lib/rail-names.ts'
-import { changedBy, changedByColumns, createdBy, type Maker, readMaker } from '../makers.ts'
+import { changedBy, createdBy, type Maker, readMaker } from '../makers.ts'
 import type { Parts } from '../parts.ts'
 import { destinationContext } from './destination-context.ts'
 import { ensurePayee } from './ensure-payee.ts'
@@ -23,24 +23,6 @@ import { type BeneficiaryRecord, findLocked } from './queries.ts'
 import { maskOf, normalisePayee } from './rules.ts'
 import type { CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
 import { verdictAfterRename } from './verification-rules.ts'
-
-const insertBeneficiary = prepareInsert('beneficiaries.insert', beneficiaries)
-const confirmRow = prepareUpdate('beneficiaries.confirm', beneficiaries, ['confirmedAt', 'changedAt', 'updatedAt'])
-const archiveRow = prepareUpdate('beneficiaries.archive', beneficiaries, ['archivedAt', 'updatedAt'])
-const changeRow = prepareUpdate('beneficiaries.change', beneficiaries, [
-  'type',
-  'displayName',
-  'legalName',
-  'metadata',
-  'accountReferenceRequired',
-  ...changedByColumns,
-  'changedAt',
-  'verification',
-  'nameCheckDueAt',
-  'confirmedAt',
-  'updatedAt',
-])
-const freezePayee = prepareUpdate('payees.freeze', payees, ['frozenAt'])
 
 /** Of a payee whose name was not asked for yet. */
 const notChecked = {
@@ -68,9 +50,7 @@ const ownerOf = async (tx: Tx, workspaceId: Uuid): Promise<Uuid> => {
 const recordConfirmation = async (tx: Tx, actor: Actor, before: BeneficiaryRecord): Promise<BeneficiaryRecord> => {
   const { at } = tx
   const { id, workspaceId } = before
-  const changes = { confirmedAt: at, changedAt: null, updatedAt: at }
-  confirmRow(tx, id, changes)
-  const after = { ...before, ...changes }
+  const after = updateRow(tx, beneficiaries, before, { confirmedAt: at, changedAt: null, updatedAt: at })
   const data = presentBeneficiary(after)
   const accountId = await ownerOf(tx, workspaceId)
   await appendEvents(tx, [{ type: 'beneficiary.updated', accountId, workspaceId, data }])
@@ -135,7 +115,7 @@ export const createBeneficiary = async (
     updatedAt: at,
     archivedAt: null,
   }
-  insertBeneficiary(tx, row)
+  insertRow(tx, beneficiaries, row)
   const record = { ...row, frozenAt: payee.frozenAt, paybillFrozenAt: payee.paybillFrozenAt ?? null }
   await recordChange(tx, principal, { type: 'beneficiary.created', after: record })
   wakeAfterCommit(tx, 'names')
@@ -197,19 +177,20 @@ export const updateBeneficiary = async (
   refuseOtherPayee(before, change)
   refuseUnderFrozenPaybill(before, change)
   const fields = {
-    ...(change.type !== undefined && { type: change.type }),
-    ...(change.display_name !== undefined && { displayName: change.display_name }),
-    ...(change.legal_name !== undefined && { legalName: change.legal_name }),
-    ...(change.metadata !== undefined && { metadata: change.metadata }),
-    ...(change.account_reference_required !== undefined && { accountReferenceRequired: change.account_reference_required }),
+    type: change.type ?? before.type,
+    displayName: change.display_name ?? before.displayName,
+    legalName: change.legal_name === undefined ? before.legalName : change.legal_name,
+    metadata: change.metadata ?? before.metadata,
+    accountReferenceRequired: change.account_reference_required ?? before.accountReferenceRequired,
   }
-  const renamed =
-    (change.display_name !== undefined && change.display_name !== before.displayName) ||
-    (change.legal_name !== undefined && change.legal_name !== before.legalName)
-  const written = { ...before, ...fields, ...(maker && renamed && renamedBy(maker, { ...before, ...fields }, at)), updatedAt: at }
-  changeRow(tx, id, written)
+  const renamed = fields.displayName !== before.displayName || fields.legalName !== before.legalName
+  const written = updateRow(tx, beneficiaries, before, {
+    ...fields,
+    ...(maker && renamed && renamedBy(maker, { ...before, ...fields }, at)),
+    updatedAt: at,
+  })
   const frozenAt = change.status === undefined ? before.frozenAt : change.status === 'frozen' ? (before.frozenAt ?? at) : null
-  if (frozenAt !== before.frozenAt) freezePayee(tx, before.payeeId, { frozenAt })
+  if (frozenAt !== before.frozenAt) updateRow(tx, payees, { id: before.payeeId }, { frozenAt })
   const after = { ...written, frozenAt }
   if (renamed) wakeAfterCommit(tx, 'names')
   await recordChange(tx, principal, { type: 'beneficiary.updated', after, before })
@@ -239,8 +220,7 @@ export const archiveBeneficiary = async (tx: Tx, principal: Principal, id: Uuid)
   const before = await lockBeneficiary(tx, principal, id)
   const { at } = tx
   if (before.archivedAt) return before
-  archiveRow(tx, id, { archivedAt: at, updatedAt: at })
-  const after = { ...before, archivedAt: at, updatedAt: at }
+  const after = updateRow(tx, beneficiaries, before, { archivedAt: at, updatedAt: at })
   await recordChange(tx, principal, { type: 'beneficiary.archived', after, before })
   return after
 }

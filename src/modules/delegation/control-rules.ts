@@ -27,8 +27,11 @@ export const noControls: Controls = {
 export type ControlsChange = { [Name in keyof Controls]?: Controls[Name] | undefined }
 
 export const changeControls = (controls: Controls, change: ControlsChange): Controls => {
-  const named = Object.entries(change).filter(([, value]) => value !== undefined)
-  return { ...controls, ...Object.fromEntries(named) }
+  const names = Object.keys(noControls) as (keyof Controls)[]
+  return {
+    ...noControls,
+    ...Object.fromEntries(names.map((name) => [name, change[name] === undefined ? controls[name] : change[name]])),
+  }
 }
 
 const allowsMore = (before: readonly string[] | null, after: readonly string[] | null): boolean =>

@@ -5,7 +5,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsert } from '../../db/prepare-write.ts'
+import { insertRow } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
@@ -29,8 +29,6 @@ type NewGrant = {
   /** The caller's current workspace when left out; only an un-delegated caller may name another of its workspaces. */
   workspaceId?: Uuid
 }
-
-const insertGrant = prepareInsert('grants.insert', grants)
 
 const requireOwnWorkspace = (principal: Principal, workspaceId: Uuid): void => {
   if (principal.grant && workspaceId !== principal.workspace.id)
@@ -162,7 +160,7 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
   const inherited = inheritFromParent(principal, chain, input.expiresAt, at)
   requireRoom(lineage, living)
   const grant = { ...draft, ...inherited, derivedFromGrantId, originSessionId }
-  insertGrant(tx, grant)
+  insertRow(tx, grants, grant)
   const view = presentGrant(grant, usages.get(grant.id))
   await appendEvents(tx, [{ type: 'grant.created', accountId: grant.accountId, workspaceId: null, data: view }])
   audit(tx, principal, 'grant.create', {

@@ -5,7 +5,7 @@ import { digestOfSecret, newApiKey } from '../../auth/secrets.ts'
 import { lockAccount } from '../../db/account-lock.ts'
 import type { Tx } from '../../db/client.ts'
 import { keyLife } from '../../db/credential-life.ts'
-import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
+import { insertRow, updateRow } from '../../db/prepare-write.ts'
 import { apiKeys } from '../../db/tables/grants.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
@@ -22,10 +22,6 @@ import { type ApiKeyRecord, findAnyKey, type GrantRecord, type KeyWithGrant, las
 import { limitGrantEnd, revokeGrant } from './revoke.ts'
 import type { ApiKey, CreateApiKey, UpdateApiKey } from './schema.ts'
 import { type ChangedGrant, changeVisibleGrant, requireDescendant } from './update.ts'
-
-const insertKey = prepareInsert('api_keys.insert', apiKeys)
-const renameKey = prepareUpdate('api_keys.rename', apiKeys, ['name'])
-const endKeyAt = prepareUpdate('api_keys.end', apiKeys, ['revokedAt'])
 
 /**
  * A grant ends with its last active key, and its descendants end too. Every key's end is known when the key is written, so the latest end
@@ -77,7 +73,7 @@ const issueKey = async (
     lastUsedAt: null,
     revokedAt: null,
   }
-  insertKey(tx, row)
+  insertRow(tx, apiKeys, row)
   const view = presentApiKey(row, grantView, at)
   await appendEvents(tx, [{ type: 'api_key.created', accountId: row.accountId, workspaceId: null, data: view }])
   audit(tx, principal, 'api_key.create', {
@@ -113,14 +109,10 @@ export const updateApiKey = async (
   const { key, grant } = await lockOwnKey(tx, principal, id)
   const { view } = await changeVisibleGrant(tx, principal, grant, { label: name, controls })
   if (name === undefined) return presentApiKey(key, view, tx.at)
-  renameKey(tx, id, { name })
-  return presentApiKey({ ...key, name }, view, tx.at)
+  return presentApiKey(updateRow(tx, apiKeys, key, { name }), view, tx.at)
 }
 
-const setRevokedAt = (tx: Tx, key: ApiKeyRecord, revokedAt: Date): ApiKeyRecord => {
-  endKeyAt(tx, key.id, { revokedAt })
-  return { ...key, revokedAt }
-}
+const setRevokedAt = (tx: Tx, key: ApiKeyRecord, revokedAt: Date): ApiKeyRecord => updateRow(tx, apiKeys, key, { revokedAt })
 
 const requireRotatable = ({ key, grant }: KeyWithGrant, at: Date): void => {
   const status = apiKeyStatus(key, grant, at)

@@ -1,7 +1,7 @@
 import { isNotNull, isNull } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import { inTx, type Tx } from '../../db/client.ts'
-import { prepareUpdate } from '../../db/prepare-write.ts'
+import { updateRow } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
 import type { Actor } from '../../events/audit.ts'
 import { notFound } from '../../lib/errors.ts'
@@ -37,7 +37,8 @@ export const revokeAllGrants = async (
 }
 
 /** An OAuth grant ends at the end of the day of its last token. The caller has locked the grant. */
-export const moveGrantEnd = prepareUpdate('grants.move_end', grants, ['expiresAt'])
+export const moveGrantEnd = (tx: Tx, grant: GrantRecord, expiresAt: Date): void =>
+  void updateRow(tx, grants, grant, { expiresAt })
 
 /** Ends every grant of an account, in one workspace or in all. Roots first: their descendants end with them. */
 export const revokeGrantsOf = async (

@@ -1,6 +1,6 @@
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
-import { prepareUpdate } from '../../db/prepare-write.ts'
+import { updateRow } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
@@ -11,14 +11,7 @@ import { requireAllowable } from '../beneficiaries/queries.ts'
 import type { OnGrantsRevoked } from '../ports.ts'
 import { lockMembership } from '../workspaces/membership.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
-import {
-  type Controls,
-  type ControlsChange,
-  changeControls,
-  noControls,
-  refuseLimitedAccountManager,
-  widens,
-} from './control-rules.ts'
+import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
 import { presentControls, viewGrant } from './present.ts'
 import { type GrantRecord, isGrantOf, listUsableGrantIds, lockGrant, lockVisibleGrant, scopeOf } from './queries.ts'
 import { revokeGrant } from './revoke.ts'
@@ -37,12 +30,6 @@ export const requireDescendant = (principal: Principal, grantId: Uuid): void => 
   if (principal.grant?.id === grantId)
     throw new Refusal('forbidden', { message: 'A credential cannot do this to its own grant, only to those below it.' })
 }
-
-const changeRow = prepareUpdate('grants.change', grants, [
-  ...(Object.keys(noControls) as (keyof Controls)[]),
-  'label',
-  'frozenAt',
-])
 
 /** A grant can be frozen and unfrozen in a frozen workspace; nothing else about it can change. */
 const requireUnfrozen = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<void> => {
@@ -95,17 +82,16 @@ const changeGrant = async (
   const { at } = tx
   if (controls === undefined && label === undefined && unchanged) return { grant: before, view: await viewGrant(tx, at, before) }
   if (before.revokedAt) throw conflict('This grant has been revoked.', 'revoked')
-  const merged = controls ? mergeControls(before, controls) : before
   const frozenAt = frozen === undefined ? before.frozenAt : frozen ? (before.frozenAt ?? at) : null
-  if (widens(before, merged) || (before.frozenAt && !frozenAt)) requireFreshProof(principal.proof, at)
-  const changes = { ...merged, label: label ?? before.label, frozenAt }
+  const changes = { ...(controls && mergeControls(before, controls)), label: label ?? before.label, frozenAt }
   const after = { ...before, ...changes }
+  if (widens(before, after) || (before.frozenAt && !frozenAt)) requireFreshProof(principal.proof, at)
   const [view] = await Promise.all([
     viewGrant(tx, at, after),
     controls?.beneficiaryIds &&
       requireAllowable(tx, before.workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids'),
   ])
-  changeRow(tx, grantId, changes)
+  updateRow(tx, grants, before, changes)
   await appendEvents(tx, [{ type: 'grant.updated', accountId: after.accountId, workspaceId: null, data: view }])
   audit(tx, principal, 'grant.update', {
     workspaceId: after.workspaceId,

@@ -1,5 +1,5 @@
 import { type Database, inTx, type Tx } from '../../db/client.ts'
-import { prepareUpdate } from '../../db/prepare-write.ts'
+import { updateRow } from '../../db/prepare-write.ts'
 import { deposits } from '../../db/tables/deposits.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -14,13 +14,11 @@ import { credit } from '../topups/outcome.ts'
 import { lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 import { type DepositRecord, findByReference, findDeposit, listUnsettled, lockDeposit } from './queries.ts'
 
-const endRow = prepareUpdate('deposits.end', deposits, ['state', 'topupId', 'suspenseId', 'settledAt'])
-
 type End = Partial<Pick<DepositRecord, 'topupId' | 'suspenseId'>> & { state: 'credited' | 'suspense' | 'known' }
 
 /** What is left out stays empty, as it is before a deposit's end. */
 export const endDeposit = (tx: Tx, id: Uuid, { state, topupId = null, suspenseId = null }: End): void =>
-  endRow(tx, id, { state, topupId, suspenseId, settledAt: tx.at })
+  void updateRow(tx, deposits, { id }, { state, topupId, suspenseId, settledAt: tx.at })
 
 /** A prompt to a phone was paid to the same paybill: the notice is evidence for the prompt, which has the money already or gets it now. */
 const settlePrompt = async (tx: Tx, deposit: DepositRecord, prompt: { topupId: Uuid; attemptId: Uuid }): Promise<void> => {

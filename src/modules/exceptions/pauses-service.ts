@@ -2,7 +2,7 @@ import { and, eq, isNull, lte, min, sql } from 'drizzle-orm'
 import type { Database } from '../../db/client.ts'
 import { type Db, first, inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsertOnce, prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
+import { prepareInsertOnce, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { payments, railAttempts } from '../../db/tables/payments.ts'
 import { railPauses, writeLosses } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
@@ -78,7 +78,6 @@ const waitingPayments = prepare(
       .limit(200),
   'pool',
 )
-const dropFromQueue = prepareUpdate('restore.never_send', payments, ['dispatchDueAt'])
 
 /**
  * After a restore to an earlier moment: what waited to be sent at that moment may have been sent since, and the restored data do not show
@@ -168,7 +167,7 @@ const makeWaitingUnknown = async (db: Database, operator: Operator, until: Date 
       await inTx(db, async (tx) => {
         const payment = await lockPaymentWithAccount(tx, id)
         await settlePayments(tx, [{ payment, evidence: mayHaveBeenSent, source: { kind: 'operator', actor: operator } }])
-        dropFromQueue(tx, id, { dispatchDueAt: null })
+        updateRow(tx, payments, { id }, { dispatchDueAt: null })
       })
       unknown += 1
     }

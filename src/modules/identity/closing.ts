@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
-import { prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
+import { prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { accounts } from '../../db/tables/accounts.ts'
 import { sessions } from '../../db/tables/sessions.ts'
 import { audit } from '../../events/audit.ts'
@@ -16,7 +16,6 @@ import { requireSignInAuthority } from './sessions/authority.ts'
 
 type CloseDeps = Pick<Parts, 'config' | 'onAccountClosed' | 'onAuthorityLost' | 'onGrantsRevoked' | 'onRequesterLost'>
 
-const forgetRow = prepareUpdate('accounts.close', accounts, ['status', 'email', 'displayName', 'updatedAt'])
 const forgetSessions = prepareWrite('sessions.forget_origins', { accountId: 'uuid' }, (orm, at) =>
   orm.update(sessions).set({ ip: null, userAgent: null }).where(eq(sessions.accountId, at.accountId)),
 )
@@ -37,7 +36,7 @@ export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Princi
   await removePasskeysOf(tx, deps.onAuthorityLost, principal)
   await detachAll(tx, deps, principal)
   await publishWorkspaceStatusEvents(tx, deps.config, accountId, async () => {
-    forgetRow(tx, accountId, { status: 'closed', email: null, displayName: null, updatedAt: at })
+    updateRow(tx, accounts, { id: accountId }, { status: 'closed', email: null, displayName: null, updatedAt: at })
   })
   tx.defer(tx.run(forgetSessions, { accountId }))
   audit(tx, principal, 'account.close', {

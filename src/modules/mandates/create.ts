@@ -1,7 +1,7 @@
 import type { RequestOrigin } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
-import { prepareInsert } from '../../db/prepare-write.ts'
+import { insertRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
@@ -46,8 +46,6 @@ export const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid,
   await requireAllowable(tx, workspaceId, terms.beneficiaryIds, 'terms.beneficiary_ids')
   return workspaceId
 }
-
-const insertRow = prepareInsert('mandates.insert', intentMandates)
 
 export type CreatedMandate = { mandate: MandateRecord; replayed: boolean }
 type AcceptedTerms = { accountId: Uuid; workspaceId: Uuid; message: string; signer: string }
@@ -109,7 +107,7 @@ const insert = async (
     updatedAt: at,
     revokedAt: null,
   }
-  insertRow(tx, row)
+  insertRow(tx, intentMandates, row)
   return { ...row, spentMinor: 0n, paymentsMade: 0 }
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { walletIsLinked } from '../../auth/authority-sql.ts'
 import type { Principal, RequestOrigin } from '../../auth/principal.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
-import { prepareUpdate } from '../../db/prepare-write.ts'
+import { updateRow } from '../../db/prepare-write.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { openPaymentsSql } from '../../db/transitions.ts'
 import { appendEvents } from '../../events/append.ts'
@@ -15,16 +15,12 @@ import type { OnAuthorityLost } from '../ports.ts'
 import { presentMandate } from './present.ts'
 import { findMandateIn, lockMandate, type MandateRecord, mandateStatus } from './queries.ts'
 
-const endRow = prepareUpdate('mandates.end', intentMandates, ['status', 'revokedAt', 'updatedAt'])
-
 export type MandateEnd = { to: 'exhausted' | 'expired' | 'revoked'; actor: Actor; why?: Record<string, unknown> }
 
 /** Ends an active mandate, which the caller has locked, permanently. */
 export const endMandate = async (tx: Tx, mandate: MandateRecord, { to, actor, why = {} }: MandateEnd): Promise<MandateRecord> => {
   const { at } = tx
-  const change = { status: to, revokedAt: to === 'revoked' ? at : null, updatedAt: at }
-  endRow(tx, mandate.id, change)
-  const after = { ...mandate, ...change }
+  const after = updateRow(tx, intentMandates, mandate, { status: to, revokedAt: to === 'revoked' ? at : null, updatedAt: at })
   const { accountId, workspaceId } = mandate
   await appendEvents(tx, [{ type: `mandate.${to}`, accountId, workspaceId, data: presentMandate(after, at) }])
   audit(tx, actor, `mandate.${to}`, {

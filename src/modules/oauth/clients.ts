@@ -2,7 +2,7 @@ import { hash, verify } from '@node-rs/argon2'
 import type { RequestOrigin } from '../../auth/principal.ts'
 import { newSecret } from '../../auth/secrets.ts'
 import { type Database, type Db, inTx, statement } from '../../db/client.ts'
-import { prepareInsert, prepareUpsert } from '../../db/prepare-write.ts'
+import { insertRow, prepareUpsert } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { oauthClients } from '../../db/tables/oauth.ts'
 import { audit } from '../../events/audit.ts'
@@ -26,7 +26,6 @@ const hashing = <Result>(work: () => Promise<Result>): Promise<Result> =>
 
 const checkSecret = (secretHash: string, secret: string): Promise<boolean> => hashing(() => verify(secretHash, secret))
 
-const insertRow = prepareInsert('oauth_clients.insert', oauthClients)
 /** What a metadata document says. */
 const keepDocument = prepareUpsert('oauth_clients.keep_document', oauthClients, oauthClients.url, [
   'name',
@@ -55,7 +54,7 @@ export const registerClient = async (
   const at = clock.now()
   const client = await inTx(db, async (tx) => {
     const row = { id: newId(), url: null, ...metadata, secretHash, createdAt: at, lastUsedAt: null, freshUntil: null }
-    insertRow(tx, row)
+    insertRow(tx, oauthClients, row)
     const after = { name: row.name, redirect_uris: row.redirectUris, token_endpoint_auth_method: row.authMethod }
     audit(tx, { accountId: null, origin, way: 'oauth_client' }, 'oauth_client.register', { subject: row.id, after })
     return row

@@ -6,7 +6,7 @@ import { newSecret, sha256 } from '../../auth/secrets.ts'
 import type { Derivations } from '../../auth/vault.ts'
 import type { Database, Db, Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
+import { insertRow, updateRow } from '../../db/prepare-write.ts'
 import { oauthAuthorizations, oauthGrants } from '../../db/tables/oauth.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
@@ -87,16 +87,6 @@ const membershipsOf = prepare('oauth.memberships', { accountId: 'uuid' }, (orm, 
     .orderBy(asc(workspaces.id)),
 )
 
-const insertState = prepareInsert('oauth_grants.insert', oauthGrants)
-const decision = ['status', 'decidedAt', 'accountId'] as const
-const denyRow = prepareUpdate('oauth_authorizations.deny', oauthAuthorizations, decision)
-const approveRow = prepareUpdate('oauth_authorizations.approve', oauthAuthorizations, [
-  ...decision,
-  'grantId',
-  'codeHash',
-  'codeExpiresAt',
-])
-
 const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[]): Promise<Membership[]> => {
   const rows = await db.run(membershipsOf, { accountId })
   return rows.map((row) => {
@@ -174,7 +164,7 @@ const approve = async (
     expiresAt,
     workspaceId,
   })
-  insertState(tx, {
+  insertRow(tx, oauthGrants, {
     grantId: grant.id,
     clientId: client.id,
     resources: authorization.resources,
@@ -188,7 +178,7 @@ const approve = async (
   const code = newSecret('authorization_code')
   const [codeHash, codeExpiresAt] = authorization.flow === 'code' ? [sha256(code), expiresAt] : [null, null]
   const decided = { status: 'approved', decidedAt: at, accountId: principal.accountId, grantId: grant.id } as const
-  approveRow(tx, authorization.id, { ...decided, codeHash, codeExpiresAt })
+  updateRow(tx, oauthAuthorizations, authorization, { ...decided, codeHash, codeExpiresAt })
   const after = {
     client_id: clientIdOf(client),
     client_name: client.name,
@@ -207,7 +197,7 @@ const deny = async (
   { authorization, client }: { authorization: AuthorizationRecord; client: ClientRecord },
 ) => {
   const { at } = tx
-  denyRow(tx, authorization.id, { status: 'denied', decidedAt: at, accountId: principal.accountId })
+  updateRow(tx, oauthAuthorizations, authorization, { status: 'denied', decidedAt: at, accountId: principal.accountId })
   const after = { client_id: clientIdOf(client), client_name: client.name }
   audit(tx, principal, 'oauth_consent.deny', { subject: client.id, after })
 }

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { RequestOrigin } from '../../auth/principal.ts'
 import { newSecret, sha256 } from '../../auth/secrets.ts'
 import { inTx, type Tx } from '../../db/client.ts'
-import { prepareInsertOnce, prepareUpdate } from '../../db/prepare-write.ts'
+import { prepareInsertOnce, updateRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { oauthAuthorizations } from '../../db/tables/oauth.ts'
 import { secondsAfter } from '../../lib/clock.ts'
@@ -17,7 +17,6 @@ import type { RequestedAccessParameters, TokenParameters, TokenResponse } from '
 import { redeem } from './tokens.ts'
 
 const insertRow = prepareInsertOnce('oauth_authorizations.insert_device', oauthAuthorizations, oauthAuthorizations.userCode)
-const notePoll = prepareUpdate('oauth_authorizations.note_poll', oauthAuthorizations, ['lastPolledAt', 'pollIntervalSeconds'])
 const lockByDevice = selectRow('oauth_authorizations.lock_by_device', oauthAuthorizations, ['deviceCodeHash'], { lock: 'update' })
 
 export const deviceTtlSeconds = 600
@@ -90,7 +89,10 @@ const keepWaiting = (tx: Tx, authorization: AuthorizationRecord, at: Date): OAut
   const seconds = authorization.pollIntervalSeconds ?? pollIntervalSeconds
   const { lastPolledAt } = authorization
   const early = lastPolledAt !== null && at.getTime() - lastPolledAt.getTime() < seconds * 1000 - toleranceMs
-  notePoll(tx, authorization.id, { lastPolledAt: at, pollIntervalSeconds: early ? seconds + slowDownSeconds : seconds })
+  updateRow(tx, oauthAuthorizations, authorization, {
+    lastPolledAt: at,
+    pollIntervalSeconds: early ? seconds + slowDownSeconds : seconds,
+  })
   return new OAuthError(early ? 'slow_down' : 'authorization_pending')
 }
 

@@ -8,7 +8,7 @@ import type { Config } from '../../config.ts'
 import { type Db, first, inTx, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsert, prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
+import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { accounts } from '../../db/tables/accounts.ts'
 import { grants } from '../../db/tables/grants.ts'
@@ -64,7 +64,6 @@ const setGeneration = prepareWrite(
       .set({ generation: at.generation, keyId: at.keyId, currentHash: at.hash, expiresAt: at.end })
       .where(eq(oauthGrants.grantId, at.grantId)),
 )
-const insertAccessToken = prepareInsert('oauth.insert_access_token', oauthAccessTokens)
 
 const grantTables = (orm: QueryBuilder) =>
   orm
@@ -134,11 +133,11 @@ export const mintGeneration = (
   const end = refreshes ? earlier(daysAfter(at, config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds
   // An index has it: a client that refreshes often moves it once a day.
   const grantEnd = refreshes ? earlier(endOfDay(end), state.endsAt) : end
-  if (grantEnd.getTime() !== grant.expiresAt?.getTime()) moveGrantEnd(tx, grant.id, { expiresAt: grantEnd })
+  if (grantEnd.getTime() !== grant.expiresAt?.getTime()) moveGrantEnd(tx, grant, grantEnd)
   tx.defer(touchClient(tx, client, at))
   const hash = refreshes ? sha256(tokens.refreshToken) : null
   tx.defer(tx.run(setGeneration, { grantId: grant.id, generation, keyId: currentKeyId, hash, end }))
-  insertAccessToken(tx, {
+  insertRow(tx, oauthAccessTokens, {
     id: newId(),
     grantId: grant.id,
     generation,
@@ -173,7 +172,6 @@ export const repeatGeneration = async (
 }
 
 const lockByCode = selectRow('oauth_authorizations.lock_by_code', oauthAuthorizations, ['codeHash'], { lock: 'update' })
-const redeemRow = prepareUpdate('oauth_authorizations.redeem', oauthAuthorizations, ['status', 'redeemedAt'])
 
 const unknownCode = () => new OAuthError('invalid_grant', 'The code is unknown or expired, or was given to another client.')
 
@@ -192,7 +190,7 @@ export const redeem = async (
   const { grant, state } = locked
   const resources = narrowedResources(parameters.resource, state.resources, deps.config.publicUrl)
   const { at } = tx
-  redeemRow(tx, authorization.id, { status: 'redeemed', redeemedAt: at })
+  updateRow(tx, oauthAuthorizations, authorization, { status: 'redeemed', redeemedAt: at })
   audit(tx, { accountId: grant.accountId, origin, way: 'oauth_client' }, 'oauth_token.issue', {
     workspaceId: grant.workspaceId,
     subject: grant.id,

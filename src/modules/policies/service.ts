@@ -3,7 +3,7 @@ import { type Principal, requireActiveAccount, requireFreshProof } from '../../a
 import { lockAccount } from '../../db/account-lock.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsert } from '../../db/prepare-write.ts'
+import { insertRow } from '../../db/prepare-write.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
 import { conflict, found } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
@@ -16,8 +16,6 @@ import { lockPolicy, type PolicyRecord } from './queries.ts'
 import { type PolicyTerms, policyTerms } from './rules.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
 import { nothingPending, recordPolicyChange, takeEffect, writeArchived, writeVersion } from './write.ts'
-
-const insertPolicy = prepareInsert('policies.insert', spendingPolicies)
 
 /** Who may create policies and not manage them binds only their own payments: they can undo nothing, so they cannot stop everyone either. */
 export const boundGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 'permissions'>): Uuid | null =>
@@ -63,7 +61,7 @@ export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePo
     updatedAt: at,
     archivedAt: null,
   }
-  insertPolicy(tx, record)
+  insertRow(tx, spendingPolicies, record)
   const changer = { actor: principal, workspace }
   takeEffect(tx, changer, record)
   return recordPolicyChange(tx, changer, { type: 'policy.created', after: record })

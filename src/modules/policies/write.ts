@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { statement, type Tx } from '../../db/client.ts'
-import { prepareInsert, prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
+import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { spendingPolicies, spendingPolicyVersions, usageCounters } from '../../db/tables/policies.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
@@ -8,9 +8,8 @@ import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
-import { policyFieldNames } from '../../policy/fields.ts'
 import { payeesOfTotals, totalApplies } from '../../policy/scope-sql.ts'
-import { changedBy, changedByColumns, type Maker } from '../makers.ts'
+import { changedBy, type Maker } from '../makers.ts'
 import { presentPolicy } from './present.ts'
 import type { PolicyRecord } from './queries.ts'
 import type { PolicyTerms } from './rules.ts'
@@ -47,24 +46,6 @@ export const seedPolicy = (tx: Tx, policy: PolicyRecord, zone: { timeZone: strin
   tx.defer(tx.query(seed, values))
 }
 
-const insertVersion = prepareInsert('policies.insert_version', spendingPolicyVersions)
-const changeRow = prepareUpdate('policies.change', spendingPolicies, [
-  ...policyFieldNames,
-  'countImplied',
-  'name',
-  'version',
-  ...changedByColumns,
-  'updatedAt',
-])
-const archiveRow = prepareUpdate('policies.archive', spendingPolicies, ['archivedAt', 'updatedAt'])
-const pendingRow = prepareUpdate('policies.change_pending', spendingPolicies, [
-  'pendingChange',
-  'pendingChangeBy',
-  'pendingChangeGrantId',
-  'pendingChangeAt',
-  'pendingChangeEffectiveAt',
-])
-
 export const nothingPending = {
   pendingChange: null,
   pendingChangeBy: null,
@@ -99,7 +80,7 @@ export const takeEffect = (tx: Tx, { workspace }: Changer, record: PolicyRecord)
   const { at } = tx
   const document = presentPolicy(record)
   const createdBy = record.changedBy ?? record.createdBy
-  insertVersion(tx, { policyId: record.id, version: record.version, document, createdBy, createdAt: at })
+  insertRow(tx, spendingPolicyVersions, { policyId: record.id, version: record.version, document, createdBy, createdAt: at })
   seedPolicy(tx, record, { timeZone: effectiveTimeZone(workspace.zone, at), at })
 }
 
@@ -108,8 +89,7 @@ export const writePending = (
   before: PolicyRecord,
   pending: Pick<PolicyRecord, keyof typeof nothingPending>,
 ): PolicyRecord => {
-  pendingRow(tx, before.id, pending)
-  return { ...before, ...pending }
+  return updateRow(tx, spendingPolicies, before, pending)
 }
 
 /** A new version of the policy, which holds from now on. What waits stays as it is. */
@@ -120,15 +100,12 @@ export const writeVersion = (
   { terms, name, maker }: { terms: PolicyTerms; name: string; maker: Maker },
 ): PolicyRecord => {
   const changes = { ...terms, name, version: before.version + 1, ...changedBy(maker), updatedAt: tx.at }
-  const after = { ...before, ...changes }
-  changeRow(tx, before.id, changes)
+  const after = updateRow(tx, spendingPolicies, before, changes)
   takeEffect(tx, changer, after)
   return after
 }
 
 /** An archived policy applies to nothing any more; its versions stay, for the decisions made with it. */
 export const writeArchived = (tx: Tx, before: PolicyRecord): PolicyRecord => {
-  const changes = { archivedAt: tx.at, updatedAt: tx.at }
-  archiveRow(tx, before.id, changes)
-  return { ...before, ...changes }
+  return updateRow(tx, spendingPolicies, before, { archivedAt: tx.at, updatedAt: tx.at })
 }

@@ -4,7 +4,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { sha256 } from '../../auth/secrets.ts'
 import { lockAccount } from '../../db/account-lock.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
-import { prepareInsert, prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
+import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { pushSubscriptions } from '../../db/tables/push.ts'
 import { audit } from '../../events/audit.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
@@ -21,14 +21,6 @@ export const requirePush = ({ push }: { push: Push | null }): Push => {
   return push
 }
 
-const insertRow = prepareInsert('push_subscriptions.insert', pushSubscriptions)
-const renewRow = prepareUpdate('push_subscriptions.renew', pushSubscriptions, [
-  'sessionId',
-  'endpointCiphertext',
-  'endpointKeyId',
-  'p256dh',
-  'userAgent',
-])
 const removeRow = prepareWrite('push_subscriptions.remove', { id: 'uuid', accountId: 'uuid?' }, (orm, at) =>
   orm
     .delete(pushSubscriptions)
@@ -71,13 +63,10 @@ export const subscribe = async (
     p256dh: keys.p256dh,
     userAgent: origin.userAgent,
   }
-  if (own) {
-    renewRow(tx, id, fresh)
-    return { ...own, ...fresh }
-  }
+  if (own) return updateRow(tx, pushSubscriptions, own, fresh)
   if (before) await removeGone(tx, before.id)
   const record = { id, accountId, endpointHash, ...fresh, createdAt: tx.at }
-  insertRow(tx, record)
+  insertRow(tx, pushSubscriptions, record)
   audit(tx, principal, 'push_subscription.add', { subject: id })
   return record
 }

@@ -4,7 +4,7 @@ import { type Database, type Db, first, statement, type Tx } from '../../db/clie
 import { joinTurn } from '../../db/join-turn.ts'
 import { dropPeriods } from '../../db/periods.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsert, prepareInsertAll } from '../../db/prepare-write.ts'
+import { insertRow, prepareInsertAll } from '../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../db/prune.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
@@ -142,15 +142,12 @@ export const createReceiver = (deps: Parts): ReceiveDelivery => {
   }
 }
 
-const insertUnread = prepareInsert('callback_deliveries.keep_unread', callbackDeliveries)
-const insertUnreadBody = prepareInsert('callback_bodies.keep_unread', callbackBodies)
-
 /** Keeps what a provider told and nobody here understands, for a person. */
 export const keepUnread = (tx: Tx, vault: Vault, { id, kind, body }: { id: Uuid; kind: string; body: string }): void => {
   const { at } = tx
   const { ciphertext, keyId } = vault.seal(pack('notice', body), deliveryContext(id))
-  insertUnread(tx, { id, kind, authentic: true, verdict: 'inconclusive', receivedAt: at, processedAt: at })
-  insertUnreadBody(tx, { id, bodyCiphertext: ciphertext, bodyKeyId: keyId })
+  insertRow(tx, callbackDeliveries, { id, kind, authentic: true, verdict: 'inconclusive', receivedAt: at, processedAt: at })
+  insertRow(tx, callbackBodies, { id, bodyCiphertext: ciphertext, bodyKeyId: keyId })
 }
 
 const findBody = selectRow('callback_bodies.by_id', callbackBodies, ['id'])

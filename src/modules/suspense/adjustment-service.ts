@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Config } from '../../config.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsert, prepareUpdate, prepareWrite } from '../../db/prepare-write.ts'
+import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
@@ -17,9 +17,6 @@ import { nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts
 import { presentAdjustment } from './present.ts'
 import { type AdjustmentRecord, findAdjustment, lockAdjustment, movedAloneSince } from './queries.ts'
 import type { CreateAdjustment } from './schema.ts'
-
-const insertRow = prepareInsert('adjustments.insert', adjustments)
-const decideRow = prepareUpdate('adjustments.decide', adjustments, ['status', 'transferId', 'decidedBy', 'decidedAt'])
 
 type Step = 'request' | 'post' | 'reject' | 'cancel'
 
@@ -48,7 +45,7 @@ const request = (
     createdAt: tx.at,
     decidedAt: null,
   }
-  insertRow(tx, adjustment)
+  insertRow(tx, adjustments, adjustment)
   auditStep(tx, operator, 'request', adjustment)
   return adjustment
 }
@@ -60,8 +57,7 @@ const decide = (
   change: Partial<AdjustmentRecord> & { status: 'posted' | 'rejected' },
   reason?: string,
 ): AdjustmentRecord => {
-  const decided = { ...adjustment, ...change, decidedBy: nameOfOperator(operator), decidedAt: tx.at }
-  decideRow(tx, decided.id, decided)
+  const decided = updateRow(tx, adjustments, adjustment, { ...change, decidedBy: nameOfOperator(operator), decidedAt: tx.at })
   auditStep(tx, operator, change.status === 'posted' ? 'post' : 'reject', decided, reason)
   return decided
 }

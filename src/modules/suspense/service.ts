@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts'
 import type { Tx } from '../../db/client.ts'
-import { prepareInsertAll, prepareUpdate } from '../../db/prepare-write.ts'
+import { prepareInsertAll, updateRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
@@ -21,15 +21,6 @@ const insertItems = prepareInsertAll<typeof suspenseItems, { id: Uuid }>(
   suspenseItems,
   'on conflict (fingerprint) do nothing returning id',
 )
-const resolveItem = prepareUpdate('suspense.resolve', suspenseItems, [
-  'outcome',
-  'note',
-  'resolvedBy',
-  'resolvedAt',
-  'proposedOutcome',
-  'proposedBy',
-])
-const proposeItem = prepareUpdate('suspense.propose', suspenseItems, ['proposedOutcome', 'proposedBy'])
 /** Kept only where two people decided: what one decided alone counts for what it may move in a day. */
 const noProposal = { proposedOutcome: null, proposedBy: null }
 const lockItem = selectRow('suspense.lock', suspenseItems, ['id'], { lock: 'update' })
@@ -181,7 +172,7 @@ export const openSuspense = async (tx: Tx, id: Uuid): Promise<SuspenseRecord> =>
 
 /** Ends an item whose money the caller moves from suspense to an account. */
 export const endAssigned = (tx: Tx, item: SuspenseRecord, by: string, note: string): void =>
-  resolveItem(tx, item.id, { outcome: 'assigned', note, resolvedBy: by, resolvedAt: tx.at, ...noProposal })
+  void updateRow(tx, suspenseItems, item, { outcome: 'assigned', note, resolvedBy: by, resolvedAt: tx.at, ...noProposal })
 
 /** Records one decision about several items: all of them, or none. */
 export const resolveSuspenseItems = (
@@ -209,8 +200,8 @@ export const resolveSuspense = async (
   if (isAgreed) {
     await leaveSuspense(tx, item, outcome)
     const proposal = isSecond ? { proposedOutcome: outcome, proposedBy: item.proposedBy } : noProposal
-    resolveItem(tx, id, { outcome, note, resolvedBy: by, resolvedAt: at, ...proposal })
-  } else proposeItem(tx, id, { proposedOutcome: outcome, proposedBy: by })
+    updateRow(tx, suspenseItems, { id }, { outcome, note, resolvedBy: by, resolvedAt: at, ...proposal })
+  } else updateRow(tx, suspenseItems, { id }, { proposedOutcome: outcome, proposedBy: by })
   const action = isAgreed ? 'admin.resolve_suspense' : 'admin.resolve_suspense_request'
   audit(tx, operator, action, { subject: id, after: { outcome, note } })
   return getSuspense(tx, id)

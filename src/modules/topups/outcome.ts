@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { inTx, type Tx } from '../../db/client.ts'
-import { prepareUpdate } from '../../db/prepare-write.ts'
+import { updateRow } from '../../db/prepare-write.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
 import { topups } from '../../db/tables/topups.ts'
 import { requireMove } from '../../db/transitions.ts'
@@ -33,23 +33,9 @@ type Change = Partial<
   >
 >
 
-const changeRow = prepareUpdate('topups.change', topups, [
-  'status',
-  'receivedMinor',
-  'providerReceipt',
-  'failureCode',
-  'failureMessage',
-  'providerCode',
-  'completedAt',
-  'dispatchDueAt',
-  'updatedAt',
-])
-
 export const changeTopup = (tx: Tx, topup: TopupRecord, change: Change, at: Date): TopupRecord => {
   if (change.status && change.status !== topup.status) requireMove('topup', topup.status, change.status)
-  const changed = { ...topup, ...change, ...(change.status && { dispatchDueAt: null }), updatedAt: at }
-  changeRow(tx, topup.id, changed)
-  return changed
+  return updateRow(tx, topups, topup, { ...change, ...(change.status && { dispatchDueAt: null }), updatedAt: at })
 }
 
 export const topupEvent = (type: EventType, topup: TopupRecord): NewEvent => ({

@@ -4,7 +4,7 @@ import type { Derivations } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
 import { first, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsert, prepareInsertOnce } from '../../db/prepare-write.ts'
+import { insertRow, prepareInsertOnce } from '../../db/prepare-write.ts'
 import { topups } from '../../db/tables/topups.ts'
 import { audit } from '../../events/audit.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
@@ -95,7 +95,6 @@ export const refuseManyPrompts = ({ phone, account }: PromptCounts, limits: Prom
     throw tooMany(`An account asks at most ${limits.perAccountMinute} phones a minute.`, at, account.minute_since, minuteSeconds)
 }
 
-const insertPrompt = prepareInsert('topups.insert', topups)
 const insertDeposit = prepareInsertOnce('topups.insert_deposit', topups, topups.depositCode)
 
 export const phoneContext = (topup: { id: Uuid; workspaceId: Uuid }): string[] => ['topup', topup.id, topup.workspaceId]
@@ -240,7 +239,7 @@ export const initiateTopup = async (tx: Tx, deps: Asked, { principal, input, onc
   } else {
     const prompt = promptFields(deps, input, { id, workspaceId }, { counts, at })
     topup = withAnswer({ ...common, ...prompt }, once)
-    insertPrompt(tx, topup)
+    insertRow(tx, topups, topup)
     wakeAfterCommit(tx, 'topups')
   }
   audit(tx, principal, 'topup.initiate', {

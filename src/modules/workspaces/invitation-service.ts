@@ -2,7 +2,7 @@ import { grantBehind, sessionBehind } from '../../auth/credential.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { digestOfSecret, newSecret, sha256 } from '../../auth/secrets.ts'
 import type { Database, Db, Tx } from '../../db/client.ts'
-import { prepareInsert, prepareUpdate } from '../../db/prepare-write.ts'
+import { insertRow, updateRow } from '../../db/prepare-write.ts'
 import { invitations, members } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
@@ -26,11 +26,6 @@ import {
   type WorkspaceRecord,
 } from './queries.ts'
 import type { CreateInvitation } from './schema.ts'
-
-const insertRow = prepareInsert('invitations.insert', invitations)
-const revokeRow = prepareUpdate('invitations.revoke', invitations, ['revokedAt'])
-const acceptRow = prepareUpdate('invitations.accept', invitations, ['acceptedAt', 'acceptedBy'])
-const insertMember = prepareInsert('members.insert', members)
 
 const ttlDays = 7
 
@@ -64,7 +59,7 @@ export const createInvitation = async (
     acceptedBy: null,
     revokedAt: null,
   }
-  insertRow(tx, invitation)
+  insertRow(tx, invitations, invitation)
   const { id } = invitation
   const data = presentInvitation(invitation, at)
   await appendEvents(tx, [{ type: 'member.invited', accountId: principal.accountId, workspaceId: workspace.id, data }])
@@ -90,9 +85,8 @@ export const revokeInvitation = async (tx: Tx, principal: Principal, id: Uuid): 
 
 const revoke = async (tx: Tx, principal: Principal, invitation: InvitationRecord): Promise<InvitationRecord> => {
   const { id, workspaceId } = invitation
-  revokeRow(tx, id, { revokedAt: tx.at })
   audit(tx, principal, 'invitation.revoke', { workspaceId, subject: id })
-  return { ...invitation, revokedAt: tx.at }
+  return updateRow(tx, invitations, invitation, { revokedAt: tx.at })
 }
 
 /** Ends an invitation of the caller's, in whichever workspace, if nobody has accepted it: read again under the lock that accepting takes. */
@@ -155,8 +149,8 @@ export const acceptInvitation = async (tx: Tx, principal: Principal, token: stri
     createdAt: at,
     updatedAt: at,
   }
-  insertMember(tx, joined)
-  acceptRow(tx, invitation.id, { acceptedAt: at, acceptedBy: accountId })
+  insertRow(tx, members, joined)
+  updateRow(tx, invitations, invitation, { acceptedAt: at, acceptedBy: accountId })
   await publishMemberEvent(tx, 'member.joined', joined)
   audit(tx, principal, 'invitation.accept', {
     workspaceId: workspace.id,

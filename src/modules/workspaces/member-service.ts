@@ -3,7 +3,7 @@ import { effectivePermissions, type Role } from '../../auth/permissions.ts'
 import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareUpdate, prepareUpdateAll, prepareWrite } from '../../db/prepare-write.ts'
+import { prepareUpdateAll, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { invitations, members } from '../../db/tables/workspaces.ts'
 import { type Actor, audit } from '../../events/audit.ts'
 import { found, permissionMissing } from '../../lib/errors.ts'
@@ -47,7 +47,6 @@ const endInvitations = async (tx: Tx, actor: Actor, { workspaceId, accountId }: 
   for (const { id } of ended) audit(tx, actor, 'invitation.revoke', { workspaceId, subject: id })
 }
 
-const changeRow = prepareUpdate('members.change', members, ['role', 'status', 'decidingSince', 'requestingSince', 'updatedAt'])
 const removeRow = prepareWrite('members.remove', { id: 'uuid' }, (orm, at) => orm.delete(members).where(eq(members.id, at.id)))
 
 /** Ends what a member delegated in the workspace. Passed in, because delegation imports workspaces and not the other way round. */
@@ -91,7 +90,7 @@ export const updateMember = async (
   await check(tx, principal, membership, target, change)
   const { at } = tx
   if (addsRights(target, change)) requireFreshProof(principal.proof, at)
-  changeRow(tx, id, { ...change, ...rolesSince(change, at, target), updatedAt: at })
+  updateRow(tx, members, { id }, { ...change, ...rolesSince(change, at, target), updatedAt: at })
   await endInvitations(tx, principal, target, change.status === 'suspended' ? null : change.role)
   audit(tx, principal, 'member.update', {
     subject: id,

@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts'
 import { lockFurtherAccounts } from '../../db/account-lock.ts'
 import { first, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareUpdate } from '../../db/prepare-write.ts'
+import { updateRow } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { dashboardTokens, sessions } from '../../db/tables/sessions.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
@@ -55,15 +55,6 @@ const insertWorkspace = (
   return id
 }
 
-const changeRow = prepareUpdate('workspaces.change', workspaces, [
-  'name',
-  'timeZone',
-  'nextTimeZone',
-  'nextTimeZoneFrom',
-  'updatedAt',
-])
-const freezeRow = prepareUpdate('workspaces.freeze', workspaces, ['frozenAt', 'freezeReason', 'updatedAt'])
-
 const zoneChange = (workspace: WorkspaceRecord, to: string, at: Date) => {
   const schedule = { timeZone: workspace.timeZone, nextTimeZone: workspace.nextTimeZone, nextFrom: workspace.nextTimeZoneFrom }
   const timeZone = effectiveTimeZone(schedule, at)
@@ -101,8 +92,7 @@ export const updateWorkspace = async (
   if (input.time_zone !== undefined) await requireUnlimitedDays(tx, principal)
   const { at } = tx
   const zone = input.time_zone === undefined ? {} : zoneChange(workspace, input.time_zone, at)
-  const changed = { ...workspace, ...(input.name !== undefined && { name: input.name }), ...zone, updatedAt: at }
-  changeRow(tx, workspace.id, changed)
+  const changed = updateRow(tx, workspaces, workspace, { name: input.name ?? workspace.name, ...zone, updatedAt: at })
   const { name, timeZone, nextTimeZone } = workspace
   audit(tx, principal, 'workspace.update', {
     subject: workspace.id,
@@ -122,7 +112,7 @@ export const freezeWorkspace = async (
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   if (workspace.frozenAt) return { workspace, member }
   const { at } = tx
-  freezeRow(tx, workspace.id, { frozenAt: at, freezeReason: reason ?? null, updatedAt: at })
+  updateRow(tx, workspaces, workspace, { frozenAt: at, freezeReason: reason ?? null, updatedAt: at })
   audit(tx, principal, 'workspace.freeze', { subject: workspace.id, after: { reason } })
   return { workspace: await publishWorkspaceStatusEvent(tx, config, workspace), member }
 }
@@ -134,15 +124,11 @@ export const unfreezeWorkspace = async (tx: Tx, config: Config, principal: Princ
   if (workspace.suspendedAt) throw new Refusal('workspace_frozen', { message: 'An administrator suspended this workspace.' })
   if (!workspace.frozenAt) return { workspace, member }
   const { at } = tx
-  freezeRow(tx, workspace.id, { frozenAt: null, freezeReason: null, updatedAt: at })
+  updateRow(tx, workspaces, workspace, { frozenAt: null, freezeReason: null, updatedAt: at })
   const before = { reason: workspace.freezeReason }
   audit(tx, principal, 'workspace.unfreeze', { subject: workspace.id, before })
   return { workspace: await publishWorkspaceStatusEvent(tx, config, workspace), member }
 }
-
-const moveToken = prepareUpdate('dashboard_tokens.move', dashboardTokens, ['workspaceId'])
-const moveSession = prepareUpdate('sessions.move', sessions, ['workspaceId'])
-const noteUse = prepareUpdate('members.note_use', members, ['lastUsedAt'])
 
 /**
  * The workspace in which this credential works from now on. Under the workspace's lock: a member who is being removed cannot switch back to
@@ -154,14 +140,12 @@ export const switchWorkspace = async (tx: Tx, principal: Principal, to: Uuid): P
   if (!workspace || !member) throw notFound('workspace_id')
   if (member.status === 'suspended') throw new Refusal('membership_suspended')
   const { kind, id } = principal.credential
-  const move = kind === 'dashboard' ? moveToken : moveSession
-  move(tx, id, { workspaceId: to })
-  noteUse(tx, member.id, { lastUsedAt: tx.at })
+  if (kind === 'dashboard') updateRow(tx, dashboardTokens, { id }, { workspaceId: to })
+  else updateRow(tx, sessions, { id }, { workspaceId: to })
+  updateRow(tx, members, member, { lastUsedAt: tx.at })
   audit(tx, principal, 'workspace.switch', { workspaceId: to, subject: id })
   return { workspace, member }
 }
-
-const suspendRow = prepareUpdate('workspaces.suspend', workspaces, ['suspendedAt', 'updatedAt'])
 
 const setSuspended =
   (suspended: boolean) =>
@@ -172,7 +156,7 @@ const setSuspended =
     if ((workspace.suspendedAt !== null) === suspended) return workspace
     if (!suspended) await refuseOwnAccount(tx, operator, workspace.owningAccountId)
     const { at } = tx
-    suspendRow(tx, id, { suspendedAt: suspended ? at : null, updatedAt: at })
+    updateRow(tx, workspaces, { id }, { suspendedAt: suspended ? at : null, updatedAt: at })
     audit(tx, operator, suspended ? 'admin.workspace_suspend' : 'admin.workspace_reinstate', {
       workspaceId: id,
       subject: id,

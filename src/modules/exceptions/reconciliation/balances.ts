@@ -4,7 +4,7 @@ import { equalBytes, sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
+import { insertRow, updateRow } from '../../../db/prepare-write.ts'
 import { selectRow } from '../../../db/select-rows.ts'
 import { balanceQueries } from '../../../db/tables/rails.ts'
 import { advanceClearing, readClearing } from '../../../ledger/clearing.ts'
@@ -72,8 +72,6 @@ export const compareBalance = (
   return { own: seen, result: { matched: 0, differences: [difference], bookedMinor, statedMinor } }
 }
 
-const insertQuery = prepareInsert('balance_queries.insert', balanceQueries)
-const answerQuery = prepareUpdate('balance_queries.answer', balanceQueries, ['statedMinor', 'subAccounts', 'answeredAt'])
 const findQuery = selectRow('balance_queries.by_id', balanceQueries, ['id'])
 const lockRound = prepare('balance_queries.lock_round', { roundId: 'uuid' }, (orm, at) =>
   orm.select().from(balanceQueries).where(eq(balanceQueries.roundId, at.roundId)).orderBy(asc(balanceQueries.id)).for('update'),
@@ -99,7 +97,7 @@ const recordQueries = async (tx: Tx, config: Config, provider: Provider, numbers
     return { id, number, secretHash: sha256(secret), callbacks: { result: `${url}/result`, timeout: `${url}/timeout` } }
   })
   const round = { roundId, provider, cameInMinor, wentOutMinor, requestedAt: tx.at } as const
-  for (const { id, number, secretHash } of queries) insertQuery(tx, { id, account: number, secretHash, ...round })
+  for (const { id, number, secretHash } of queries) insertRow(tx, balanceQueries, { id, account: number, secretHash, ...round })
   return queries
 }
 
@@ -177,12 +175,11 @@ export const receiveBalance = async (deps: Parts, { id, secret, kind, body, allo
   await inTx(deps.db, async (tx) => {
     const round = await tx.run(lockRound, { roundId: query.roundId })
     if (round.find((each) => each.id === id)?.answeredAt !== null) return
-    const answer = { statedMinor, subAccounts: ours.length, answeredAt: tx.at }
-    answerQuery(tx, id, answer)
+    const answered = updateRow(tx, balanceQueries, query, { statedMinor, subAccounts: ours.length, answeredAt: tx.at })
     await compareRound(
       tx,
       deps.config,
-      round.map((each) => (each.id === id ? { ...each, ...answer } : each)),
+      round.map((each) => (each.id === id ? answered : each)),
     )
   })
 }

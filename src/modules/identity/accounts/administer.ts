@@ -1,6 +1,6 @@
 import type { Config } from '../../../config.ts'
 import type { Tx } from '../../../db/client.ts'
-import { prepareUpdate } from '../../../db/prepare-write.ts'
+import { updateRow } from '../../../db/prepare-write.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { audit } from '../../../events/audit.ts'
 import { type Balance, lockBalance } from '../../../ledger/ledger.ts'
@@ -24,9 +24,6 @@ const columns = {
   api_keys: 'apiKeysEnabled',
   oauth: 'oauthEnabled',
 } as const satisfies Record<keyof Capabilities, keyof AccountRecord>
-
-const changeRow = prepareUpdate('accounts.administer', accounts, ['status', ...Object.values(columns), 'updatedAt'])
-const markRow = prepareUpdate('accounts.mark_administrator', accounts, ['isAdmin', 'updatedAt'])
 
 const capabilityChange = (changes: Capabilities): Partial<AccountRecord> =>
   Object.fromEntries(
@@ -90,7 +87,7 @@ export const administerAccount = async (
   const { at } = tx
   const { topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled } = after
   await publishWorkspaceStatusEvents(tx, deps.config, id, async () => {
-    changeRow(tx, id, { status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled, updatedAt: at })
+    updateRow(tx, accounts, { id }, { status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled, updatedAt: at })
   })
   audit(tx, operator, 'admin.account_update', {
     workspaceId: null,
@@ -108,7 +105,7 @@ export const setAdministrator = async (tx: Tx, operator: Operator, id: Uuid, isA
   const account = await lockAccountRow(tx, id)
   if (account.isAdmin === isAdmin) return false
   const { at } = tx
-  markRow(tx, id, { isAdmin, updatedAt: at })
+  updateRow(tx, accounts, { id }, { isAdmin, updatedAt: at })
   audit(tx, operator, isAdmin ? 'admin.grant' : 'admin.revoke', {
     workspaceId: null,
     subject: id,

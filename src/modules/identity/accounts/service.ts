@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import type { Db, Tx } from '../../../db/client.ts'
-import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
+import { insertRow, updateRow } from '../../../db/prepare-write.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
@@ -18,10 +18,6 @@ import type { Account, HistorySummary } from '../schema.ts'
 import { presentAccount } from './present.ts'
 import { type AccountRecord, getAccount, getAccounts } from './queries.ts'
 
-const insertAccount = prepareInsert('accounts.insert', accounts)
-
-const nameRow = prepareUpdate('accounts.name', accounts, ['displayName', 'updatedAt'])
-
 /** A new account with what every account has from the start: a ledger account and a personal workspace. Nothing is waited for. */
 export const createAccount = (
   tx: Tx,
@@ -30,7 +26,7 @@ export const createAccount = (
 ): { accountId: Uuid; workspaceId: Uuid } => {
   const { at } = tx
   const accountId = newId()
-  insertAccount(tx, { id: accountId, email: profile.email, displayName: profile.displayName, createdAt: at, updatedAt: at })
+  insertRow(tx, accounts, { id: accountId, email: profile.email, displayName: profile.displayName, createdAt: at, updatedAt: at })
   openCustomerAccount(tx, accountId, config.CURRENCY, at)
   return { accountId, workspaceId: createPersonalWorkspace(tx, accountId) }
 }
@@ -48,7 +44,7 @@ export const updateAccount = async (
   if (change.display_name === undefined) return
   const { at } = tx
   const before = await getAccount(tx, principal.accountId)
-  nameRow(tx, principal.accountId, { displayName: change.display_name, updatedAt: at })
+  updateRow(tx, accounts, before, { displayName: change.display_name, updatedAt: at })
   audit(tx, principal, 'account.update', {
     subject: principal.accountId,
     before: { display_name: before.displayName },

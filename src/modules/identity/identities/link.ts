@@ -1,7 +1,7 @@
 import { requireFreshProof } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import type { Tx } from '../../../db/client.ts'
-import { prepareInsert, prepareUpdate } from '../../../db/prepare-write.ts'
+import { insertRow, updateRow } from '../../../db/prepare-write.ts'
 import { identities } from '../../../db/tables/accounts.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
@@ -11,8 +11,6 @@ import { lockAccountRow } from '../accounts/queries.ts'
 import { grantOf, linkingGrantOf, proofOf, renewProof, sessionOf, signInAuthorityRefusal } from '../sessions/authority.ts'
 import { lockIdentity, recomputeAccountEmail } from './lock.ts'
 import { findIdentity, type IdentityProof, type IdentityRecord, presentIdentity } from './queries.ts'
-
-const insertIdentity = prepareInsert('identities.insert', identities)
 
 type Attached = Pick<IdentityRecord, 'accountId' | 'linkedByGrantId' | 'originSessionId'> & { proof: IdentityProof }
 
@@ -25,7 +23,7 @@ export const attachIdentity = (
   const { at } = tx
   const { provider, issuer, subject } = proof
   const identity = { id: newId(), accountId, ...proof, linkedByGrantId, originSessionId, createdAt: at, lastUsedAt: at }
-  insertIdentity(tx, identity)
+  insertRow(tx, identities, identity)
   tx.defer(appendEvents(tx, [{ type: 'identity.linked', accountId, workspaceId: null, data: presentIdentity(identity) }]))
   audit(tx, actor, 'identity.link', {
     subject: identity.id,
@@ -34,13 +32,10 @@ export const attachIdentity = (
   return identity
 }
 
-const noteRow = prepareUpdate('identities.note_proof', identities, ['lastUsedAt', 'email', 'emailVerified'])
-const nameRow = prepareUpdate('identities.note_name', identities, ['displayName'])
-
 /** What its provider says now. Where an e-mail is verified no longer, or another one is, `recomputeAccountEmail` comes next. */
 export const noteProof = (tx: Tx, id: Uuid, { email, emailVerified, displayName }: IdentityProof): void => {
-  noteRow(tx, id, { lastUsedAt: tx.at, email, emailVerified })
-  if (displayName !== null) nameRow(tx, id, { displayName })
+  updateRow(tx, identities, { id }, { lastUsedAt: tx.at, email, emailVerified })
+  if (displayName !== null) updateRow(tx, identities, { id }, { displayName })
 }
 
 /** An attached identity was proven again. */

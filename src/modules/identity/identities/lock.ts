@@ -1,7 +1,7 @@
 import { and, eq, ne } from 'drizzle-orm'
 import { statement, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { prepareUpdate } from '../../../db/prepare-write.ts'
+import { updateRow } from '../../../db/prepare-write.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { emailKeyOf } from '../../../db/tables/columns.ts'
 import { emailKey } from '../../../lib/email-key.ts'
@@ -51,7 +51,6 @@ const others = prepare('accounts.others_with_email', { email: 'text', accountId:
     .from(accounts)
     .where(and(eq(emailKeyOf(accounts.email), at.email), ne(accounts.id, at.accountId))),
 )
-const changeEmail = prepareUpdate('accounts.change_email', accounts, ['email', 'updatedAt'])
 
 const isTaken = async (tx: Tx, accountId: Uuid, email: string): Promise<boolean> =>
   (await tx.run(others, { accountId, email })).length > 0
@@ -71,5 +70,5 @@ export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid, at: Date): 
   let next: string | null = null
   for (const identity of vouched) next ??= (await isTaken(tx, accountId, verifiedEmail(identity) ?? '')) ? null : identity.email
   if (next === current) return
-  changeEmail(tx, accountId, { email: next, updatedAt: at })
+  updateRow(tx, accounts, { id: accountId }, { email: next, updatedAt: at })
 }

@@ -11,7 +11,7 @@ import {
 import { type Principal, proofMaxAgeSeconds, requireActiveAccount } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import { type Database, first, type Tx } from '../../../db/client.ts'
-import { prepareInsert, prepareWrite } from '../../../db/prepare-write.ts'
+import { insertRow, prepareWrite } from '../../../db/prepare-write.ts'
 import { selectPage, selectRow, selectRows } from '../../../db/select-rows.ts'
 import { passkeys } from '../../../db/tables/passkeys.ts'
 import { appendEvents } from '../../../events/append.ts'
@@ -111,7 +111,7 @@ export const addPasskey = async (
     throw new CommitThenThrow(conflict('This passkey is registered already.', 'passkey'))
   const originSessionId = await sessionBehind(tx, principal.credential)
   const record = { id: newId(), accountId, name, ...read, originSessionId, createdAt: at, lastUsedAt: null }
-  insertRow(tx, record)
+  insertRow(tx, passkeys, record)
   const data = presentPasskey(record)
   await appendEvents(tx, [{ type: 'passkey.added', accountId, workspaceId: null, data }])
   const after = { name, credential_id: record.credentialId, public_key: record.publicKey }
@@ -119,7 +119,6 @@ export const addPasskey = async (
   return record
 }
 
-const insertRow = prepareInsert('passkeys.insert', passkeys)
 const removeRow = prepareWrite('passkeys.remove', { id: 'uuid', accountId: 'uuid' }, (orm, at) =>
   orm
     .delete(passkeys)

@@ -4,7 +4,7 @@ import type { Principal, Proof } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import type { Tx } from '../../../db/client.ts'
 import { grantLife } from '../../../db/credential-life.ts'
-import { prepareUpdate } from '../../../db/prepare-write.ts'
+import { updateRow } from '../../../db/prepare-write.ts'
 import { sessions } from '../../../db/tables/sessions.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { Refusal } from '../../../lib/errors.ts'
@@ -76,8 +76,6 @@ type Method = { id: Uuid; createdAt: Date; originSessionId: Uuid | null }
 export const provesSession = (session: SessionRecord, { id, createdAt, originSessionId }: Method): boolean =>
   id === (session.beganByIdentityId ?? session.identityId) || (createdAt < session.createdAt && originSessionId !== session.id)
 
-const setProven = prepareUpdate('sessions.prove', sessions, ['provenAt'])
-
 type Owner = Actor & { accountId: Uuid }
 
 /** A method of the account was used again: its person is who they were. False where it proves nothing of this session. */
@@ -85,7 +83,7 @@ export const renewProof = async (tx: Tx, actor: Owner, method: Method): Promise<
   const sessionId = await sessionOf(tx, actor)
   const session = sessionId === null ? undefined : await findSession(tx, { accountId: actor.accountId, id: sessionId })
   if (!session || session.revokedAt || !provesSession(session, method)) return false
-  setProven(tx, session.id, { provenAt: tx.at })
+  updateRow(tx, sessions, session, { provenAt: tx.at })
   audit(tx, actor, 'session.prove', { workspaceId: null, subject: session.id })
   return true
 }

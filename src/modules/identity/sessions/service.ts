@@ -4,7 +4,7 @@ import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { digestOfSecret, newSecret, newSessionToken, sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
 import type { Db, Tx } from '../../../db/client.ts'
-import { prepareInsert, prepareWrite } from '../../../db/prepare-write.ts'
+import { insertRow, prepareWrite } from '../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { dashboardTokens, sessions } from '../../../db/tables/sessions.ts'
 import { appendEvents } from '../../../events/append.ts'
@@ -19,8 +19,6 @@ export type NewSession = { id: Uuid; token: string; expiresAt: Date }
 
 /** Who signs in, and how. */
 type SessionOwner = { accountId: Uuid; workspaceId: Uuid; identityId: Uuid; origin: RequestOrigin; way: string }
-
-const insert = prepareInsert('sessions.insert', sessions)
 
 /**
  * Each sign-in gets a session of its own. Its token is created here and never reused, so it cannot be set beforehand (session fixation).
@@ -45,7 +43,7 @@ export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewS
     expiresAt: daysAfter(at, config.SESSION_TTL_DAYS),
     revokedAt: null,
   }
-  insert(tx, record)
+  insertRow(tx, sessions, record)
   const data = presentSession(record, config, at)
   tx.defer(appendEvents(tx, [{ type: 'session.created', accountId, workspaceId: null, data }]))
   const after = { expires_at: isoTime(record.expiresAt), secret_digest: digestOfSecret(record.tokenHash) }
@@ -106,8 +104,6 @@ export const logOut = async (tx: Tx, config: Config, principal: Principal): Prom
   if (id !== null) await revokeSessions(tx, config, principal, { accountId: principal.accountId, id })
 }
 
-const insertToken = prepareInsert('dashboard_tokens.insert', dashboardTokens)
-
 /** A short-lived bearer with the caller's own workspace, permissions and grant; it ends with the credential that issued it. */
 export const createDashboardToken = async (
   tx: Tx,
@@ -123,7 +119,7 @@ export const createDashboardToken = async (
   const natural = secondsAfter(at, ttl)
   const expiresAt = principal.expiresAt && principal.expiresAt < natural ? principal.expiresAt : natural
   const id = newId()
-  insertToken(tx, {
+  insertRow(tx, dashboardTokens, {
     id,
     accountId: principal.accountId,
     workspaceId: principal.workspace.id,

@@ -8,7 +8,7 @@ import type { Vault } from '../../../auth/vault.ts'
 import type { Config } from '../../../config.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { prepareInsert, prepareWrite } from '../../../db/prepare-write.ts'
+import { insertRow, prepareWrite } from '../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { signInFlows } from '../../../db/tables/sign-in-flows.ts'
 import { type Clock, secondsAfter } from '../../../lib/clock.ts'
@@ -83,8 +83,6 @@ export type Flow = {
 
 type Row = typeof signInFlows.$inferSelect
 
-const insertFlow = prepareInsert('sign_in_flows.insert', signInFlows)
-
 const byLink = prepare('sign_in_flows.by_link', { linkHash: 'bytea', now: 'timestamptz' }, (orm, at) =>
   orm
     .select()
@@ -156,7 +154,7 @@ export const openFlow = async (
   const browserHash = browser === null ? null : sha256(browser)
   const { ciphertext, keyId } = vault.seal(JSON.stringify(secrets), contextOf(id))
   const expiresAt = secondsAfter(at, flowTtlSeconds)
-  insertFlow(tx, {
+  insertRow(tx, signInFlows, {
     id,
     provider,
     stateHash: sha256(secrets.state),

@@ -4,7 +4,7 @@ import { grantBehind } from '../../../auth/credential.ts'
 import { type Principal, type RequestOrigin, requireActiveAccount } from '../../../auth/principal.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
 import { statement, type Tx } from '../../../db/client.ts'
-import { prepareInsert } from '../../../db/prepare-write.ts'
+import { insertRow } from '../../../db/prepare-write.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -181,8 +181,6 @@ const requireTwoPeople = async (tx: Tx, record: LockedApproval, accountId: Uuid)
   })
 }
 
-const insertDecision = prepareInsert('approvals.give', approvalDecisions)
-
 /**
  * Takes one decision. One approver counts once, one rejection rejects, and the last approval that is needed sends the payment; an approval
  * counts while what it rests on holds. What must be recorded (an expiry found here) is committed.
@@ -211,7 +209,7 @@ const decide = async (tx: Tx, record: LockedApproval, decision: Decision): Promi
     ...proofColumns(proof),
     decidedAt: at,
   }
-  insertDecision(tx, row)
+  insertRow(tx, approvalDecisions, row)
   audit(tx, actor, `approval.${choice}`, {
     workspaceId: record.payment.workspaceId,
     subject: record.approval.id,

@@ -3,7 +3,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import { lockAccount } from '../../../db/account-lock.ts'
 import { first, inTx, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { prepareUpdate } from '../../../db/prepare-write.ts'
+import { updateRow } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { isWaiting, type ReleasedPaymentStatus } from '../../../db/transitions.ts'
@@ -23,13 +23,11 @@ import type { ApprovalRecord } from './queries.ts'
 
 export type ApprovalEnd = 'approved' | 'rejected' | 'expired' | 'cancelled'
 
-const end = prepareUpdate('approvals.end', approvals, ['status', 'updatedAt', 'noticeDueAt'])
-
 /** Ends an approval: status, event, audit. The caller holds all the locks and changes the payment. */
 export const endApproval = async (tx: Tx, actor: Actor, record: ApprovalRecord, to: ApprovalEnd): Promise<ApprovalRecord> => {
   const { at } = tx
   const { approval, payment } = record
-  end(tx, approval.id, { status: to, updatedAt: at, noticeDueAt: at })
+  updateRow(tx, approvals, approval, { status: to, updatedAt: at, noticeDueAt: at })
   const after: ApprovalRecord = { ...record, approval: { ...approval, status: to, updatedAt: at } }
   await appendEvents(tx, [approvalEvent(`approval.${to}`, after)])
   audit(tx, actor, `approval.${to}`, { workspaceId: payment.workspaceId, subject: approval.id })

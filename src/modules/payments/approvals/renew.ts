@@ -2,7 +2,7 @@ import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { lockAccount } from '../../../db/account-lock.ts'
 import { type Database, first, inTx, statement, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { prepareUpdate } from '../../../db/prepare-write.ts'
+import { updateRow } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
@@ -22,14 +22,6 @@ import { voidAfterNewText } from './void.ts'
 
 const rail: Actor = { accountId: null, origin: null, way: 'rail' }
 
-const writeText = prepareUpdate('approvals.write_text', approvals, [
-  'approveMessage',
-  'rejectMessage',
-  'renewedAt',
-  'nameAwaitedUntil',
-  'updatedAt',
-])
-
 /** The old texts stay in the audit log: a signature of one of them is told apart from a wrong one. */
 const renewWith = async (
   tx: Tx,
@@ -39,7 +31,7 @@ const renewWith = async (
   const { approveMessage: approve, rejectMessage: reject, id } = approval
   const after = { approveMessage: change(approve), rejectMessage: change(reject) }
   if (isSameText(approve, after.approveMessage)) return
-  writeText(tx, id, { ...after, renewedAt: tx.at, nameAwaitedUntil: null, updatedAt: tx.at })
+  updateRow(tx, approvals, { id }, { ...after, renewedAt: tx.at, nameAwaitedUntil: null, updatedAt: tx.at })
   audit(tx, rail, 'approval.text_changed', { workspaceId: payment.workspaceId, subject: id, before: { approve, reject } })
   await voidAfterNewText(tx, rail, { approval, decisions })
 }

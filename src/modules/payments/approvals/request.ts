@@ -5,7 +5,7 @@ import type { Vault } from '../../../auth/vault.ts'
 import type { Config } from '../../../config.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { personNameSql } from '../../../db/person-name.ts'
-import { prepareInsert } from '../../../db/prepare-write.ts'
+import { insertRow } from '../../../db/prepare-write.ts'
 import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
@@ -45,9 +45,6 @@ const readRequestedBy = async (
   return { workspace: row.workspace, requester: row.label === null ? person : `${row.label}, an agent of ${person}` }
 }
 
-const insertApproval = prepareInsert('approvals.insert', approvals)
-const insertSigned = prepareInsert('approvals.insert_signed', approvalDecisions)
-
 /** At a paybill the reference is the account that is paid, as much as the number. */
 const digestText = (nonce: string, destination: string, { rail, accountReference }: PaymentRecord): string =>
   [nonce, destination, ...(hasAccounts(rail) && accountReference ? [accountReference] : [])].join(':')
@@ -81,9 +78,9 @@ const insert = async (tx: Tx, payment: PaymentRecord, { mandateSignature, ...app
   const { at } = tx
   const { accountId, workspaceId } = payment
   const asked = { paymentId: payment.id, status: 'pending', createdAt: at, updatedAt: at, noticeDueAt: at } as const
-  insertApproval(tx, { ...approval, accountId, workspaceId, ...asked })
+  insertRow(tx, approvals, { ...approval, accountId, workspaceId, ...asked })
   if (mandateSignature)
-    insertSigned(tx, {
+    insertRow(tx, approvalDecisions, {
       id: newId(),
       approvalId: approval.id,
       owningAccountId: accountId,

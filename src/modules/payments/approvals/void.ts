@@ -1,7 +1,7 @@
 import { currentDecisions as currentDecisionsSql, isNotSent, lostBy } from '../../../auth/authority-sql.ts'
 import { lockFurtherAccounts } from '../../../db/account-lock.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
-import { prepareInsert } from '../../../db/prepare-write.ts'
+import { insertRow } from '../../../db/prepare-write.ts'
 import { approvalVoids, type voidReasons } from '../../../db/tables/approvals.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
@@ -9,8 +9,6 @@ import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { ChainAnswers } from '../evaluation/authority.ts'
 import { approvalEvent } from './present.ts'
 import { type ApprovalRecord, currentDecisions, findApproval } from './queries.ts'
-
-const insertVoid = prepareInsert('approvals.void', approvalVoids)
 
 /** The approvals of an account that a payment waits for, or is about to be sent on: nothing of it was sent yet. */
 const open = `
@@ -42,7 +40,8 @@ export const ownersRelyingOn = async (db: Db, accountId: Uuid): Promise<Uuid[]> 
 const voidDecisions = async (tx: Tx, actor: Actor, lost: readonly Lost[]): Promise<void> => {
   if (lost.length === 0) return
   const { at } = tx
-  for (const { decisionId, owner, reason } of lost) insertVoid(tx, { decisionId, owningAccountId: owner, reason, voidedAt: at })
+  for (const { decisionId, owner, reason } of lost)
+    insertRow(tx, approvalVoids, { decisionId, owningAccountId: owner, reason, voidedAt: at })
   for (const { approvalId, accountId, reason } of lost) {
     const record = await findApproval(tx, approvalId)
     if (!record) throw new Error('a decision is about an approval that is not there')

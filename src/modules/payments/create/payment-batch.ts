@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Principal } from '../../../auth/principal.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
-import { prepareInsert } from '../../../db/prepare-write.ts'
+import { insertRow } from '../../../db/prepare-write.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
@@ -37,8 +37,6 @@ import { lineOf, type PayeeRow, payeesOf, presentPreview } from './batch-lines.t
 import type { Accepted, Denied } from './decide.ts'
 import { type Ask, decideNext, listTotalsOf, readSpending, type Spending } from './spending.ts'
 import { type Written, writePayments, writtenOut } from './write.ts'
-
-const insertBatch = prepareInsert('payment_batches.insert', paymentBatches)
 
 const batchKeys = recordKeys('payment_batches', {
   path: '/v1/payment-batches',
@@ -179,7 +177,7 @@ const writeBatch = async (
 ): Promise<string> => {
   const { batch, accepted, lines, nonce } = decided
   const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
-  insertBatch(tx, { ...batch, snapshot })
+  insertRow(tx, paymentBatches, { ...batch, snapshot })
   const written = await writeOut(accepted)
   await writePayments(tx, deps, { accepted: written, denied: [], state: spending.state })
   const { accountId, workspaceId } = batch
