@@ -1,6 +1,5 @@
 import type { EventEmitter } from 'node:events'
 import type pg from 'pg'
-import type { Gathered } from './gather.ts'
 import type { Mark } from './mark.ts'
 import type { Prepared } from './prepare.ts'
 import type { Query } from './statement.ts'
@@ -26,6 +25,16 @@ export const first = async <V, Row>(db: Db, query: Prepared<V, Row>, values: V):
  * which the connections' settings switch off for everything else. Runs in a read-only transaction.
  */
 export type Search = <T>(read: (db: Db) => Promise<T>) => Promise<T>
+
+/**
+ * A kind of rows that many places write and nothing of the same transaction reads: events, audit rows. Requests that share a transaction, and the
+ * steps of one request, share their statement.
+ */
+export type Gathered<Row> = {
+  write: (query: Query, rows: readonly Row[]) => Promise<unknown>
+  /** What proves later that the row, and so its transaction, is still there: see `mark.ts`. */
+  traceOf?: (row: Row) => string | undefined
+}
 
 export const inTransaction: unique symbol = Symbol('inTransaction')
 

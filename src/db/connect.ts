@@ -4,13 +4,12 @@ import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { type Database, statement } from './client.ts'
 import { translateDatabaseError } from './errors.ts'
-import { createLookups } from './lookups.ts'
 import { createMark } from './mark.ts'
 import type { Pooler } from './pooler.ts'
 import { addressed, settingsOf } from './settings.ts'
 import { createTransactions } from './transaction.ts'
 import { types } from './types.ts'
-import { queryBy, runBy, sendersBy, traced } from './wire.ts'
+import { corkUntilTick, queryBy, runBy, sendBy } from './wire.ts'
 
 export type DatabaseOptions = {
   url: string
@@ -37,6 +36,61 @@ const searchSettings = statement(
   `select set_config('transaction_read_only', 'on', true), set_config('enable_bitmapscan', 'on', true),
    set_config('plan_cache_mode', 'force_custom_plan', true)`,
 )
+
+/** Lookups are fast: when one is not answered within this time, the database does not respond. The driver closes the connection. */
+const longestAnswerMs = 5_000
+
+/**
+ * One connection that many requests share for reads: statements are sent as they come and answered in order, without one waiting for the
+ * answer to another. It is opened when first needed, and again after it was lost; reads under way then fail as 503 and can be repeated. A
+ * second such connection was not faster: one Postgres process keeps up with one of ours.
+ */
+const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) => {
+  const answerTimeoutMs = Math.min(longestAnswerMs, connection.query_timeout ?? longestAnswerMs)
+  let current: Promise<pg.Client> | undefined
+  let closed = false
+  const open = (): Promise<pg.Client> => {
+    const client = new pg.Client({
+      ...connection,
+      pipeline: true,
+      query_timeout: answerTimeoutMs,
+      connectionTimeoutMillis: answerTimeoutMs,
+    })
+    const opened = client.connect().then(() => client)
+    const forget = () => {
+      if (current === opened) current = undefined
+    }
+    current = opened
+    client.on('error', (error) => {
+      forget()
+      lost(error)
+      // A socket that only reports an error may still be open: the service reads nothing from it again.
+      client.end().catch(() => undefined)
+    })
+    client.once('end', forget)
+    opened.catch(forget)
+    return opened
+  }
+  return {
+    use: async <T>(send: (client: pg.Client) => Promise<T>): Promise<T> => {
+      try {
+        if (closed) throw new Error('Cannot use a pool after calling end on the pool')
+        const client = await (current ?? open())
+        corkUntilTick(client)
+        return await send(client)
+      } catch (error) {
+        throw translateDatabaseError(error)
+      }
+    },
+    close: async () => {
+      closed = true
+      const client = await current?.catch(() => undefined)
+      current = undefined
+      await client?.end()
+    },
+  }
+}
+
 export const connect = (options: DatabaseOptions): Database => {
   const named = options.pooler?.keepsStatements ?? true
   const connection: pg.ClientConfig = {
@@ -60,6 +114,8 @@ export const connect = (options: DatabaseOptions): Database => {
     const start = performance.now()
     try {
       return await pool.connect()
+    } catch (error) {
+      throw translateDatabaseError(error)
     } finally {
       options.onPoolWait?.((performance.now() - start) / 1000)
     }
@@ -74,26 +130,22 @@ export const connect = (options: DatabaseOptions): Database => {
   pool.on('error', lost('an idle database connection was lost'))
   // Without a listener of its own, a backend that dies inside a transaction takes the whole process down.
   pool.on('connect', (client) => client.on('error', lost('a database connection was lost')))
-  const pooled = sendersBy(named, async (query, run) => {
-    let client: pg.PoolClient | undefined
-    let failed = true
+  const pooled = sendBy(named, async (send) => {
+    const client = await checkOut()
     try {
-      client = await checkOut()
-      const own = client
-      const answer = await traced(query, () => run(own))
-      failed = false
+      const answer = await send(client)
+      client.release()
       return answer
     } catch (error) {
-      throw translateDatabaseError(error)
-    } finally {
       // As by the pool's own `query`: a connection whose statement failed is not used again.
-      client?.release(failed)
+      client.release(true)
+      throw translateDatabaseError(error)
     }
   })
 
-  const lookups = createLookups({ connection, named, lost: lost('the connection for lookups was lost') })
+  const lookups = openShared(connection, lost('the connection for lookups was lost'))
   // A page takes Postgres ten times as long as a lookup: on the same connection, credentials would wait for it.
-  const pages = createLookups({ connection, named, lost: lost('the connection for pages was lost') })
+  const pages = openShared(connection, lost('the connection for pages was lost'))
 
   const mark = createMark(options.clock)
   const signals = new EventEmitter()
@@ -107,7 +159,7 @@ export const connect = (options: DatabaseOptions): Database => {
     signals,
   })
 
-  const senders = { record: lookups, page: pages, pool: pooled }
+  const senders = { record: sendBy(named, lookups.use), page: sendBy(named, pages.use), pool: pooled }
 
   return {
     pool,

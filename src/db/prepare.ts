@@ -61,33 +61,24 @@ export type Places<P extends Parameters> = {
 export type Complete = { toSQL: () => { sql: string; params: unknown[] } }
 type Built = Complete & { readonly _: { readonly result: readonly unknown[]; readonly selectedFields: unknown } }
 
-/** A row as the driver parsed it: in the order of its columns, which may have the same name several times. */
-export type Columns = readonly unknown[]
-/** The same by the columns' names. */
-type Named = Readonly<Record<string, unknown>>
-
-/** One form of a query: that for the parameters that are given. */
+/** A text of a query. */
 export type Form<V, Row> = {
   statement: Statement | string
-  values: (values: V) => unknown[]
-} & ({ read: (row: Columns) => Row } | { readNamed: (row: Named) => Row })
-
-/** A form that answers many values at once. */
-export type JoinedForm<V, Row> = {
-  statement: Statement
-  /** Of how many values at most. */
+  /** For how many sets of values at once. */
   most: number
   values: (list: readonly V[]) => unknown[]
-  readNamed: (row: Named) => Row
+  /** By their places, where several columns may have one name. */
+  rowMode?: 'array'
+  /** The rows of each set of values. */
+  read: (rows: readonly object[], count: number) => Row[][]
 }
 
 export type Prepared<V, Row> = {
   readonly lane: Lane
-  form: (values: V) => Form<V, Row>
-  /** Of what is asked for in one turn of the event loop, for values that can be sent as lists. */
-  joined?: (values: V) => JoinedForm<V, Row> | undefined
-  /** Also what a transaction asks for in one run of code is one statement. */
-  joinsInTx?: boolean
+  /** What is asked for in one turn of the event loop is one statement; `in_tx`: also what a transaction asks for in one run of code. */
+  readonly joins: 'outside' | 'in_tx' | null
+  /** `joined`: for several sets of values at once. */
+  form: (values: V, joined: boolean) => Form<V, Row>
 }
 
 /** Each form is a prepared statement on every connection that used it: callers can combine filters, and must not make them without end. */
@@ -95,15 +86,28 @@ const mostForms = 32
 
 const builder = new QueryBuilder({ casing: 'snake_case' })
 
-/** The kinds that a query may be joined by: a list of each is sent as it is. */
-const joinable = new Set(['uuid', 'text', 'date', 'timestamptz', 'rows'])
-
 /** Its name, without whether it may be missing. */
-const kindOf = (kind: Parameters[string]): string => kind.replace(/\?$|\|null$/, '')
-const typeOf = (kind: Parameters[string]): string => (kind === 'rows' ? 'int' : kindOf(kind))
+const kindOf = (kind: Parameters[string] = 'text'): string => kind.replace(/\?$|\|null$/, '')
+const typeOf = (kind: Parameters[string] | undefined): string => (kind === 'rows' ? 'int' : kindOf(kind))
 
-/** `text` for each of a list of keys, whose parts it names `key.…`. `columns`: names for those of `text`. */
-const forEachKey = (types: Readonly<Record<string, string>>, text: string, columns = ''): string => {
+/** A document is sent as its text. In a list of values also a list is: a list of lists of several lengths is no array. */
+const sentAs = (type: string, value: unknown, inList: boolean): unknown => {
+  if (value === null || value === undefined) return null
+  if (type === 'jsonb') return JSON.stringify(value)
+  return inList && Array.isArray(value) ? makePgArray(value) : value
+}
+
+/** Each row begins with the number of its key. */
+const byKey =
+  <Sent, Row>(numberOf: (row: Sent) => unknown, read: (row: Sent) => Row) =>
+  (rows: readonly object[], count: number) => {
+    const groups = Array.from({ length: count }, (): Row[] => [])
+    for (const row of rows as readonly Sent[]) groups[Number(numberOf(row)) - 1]?.push(read(row))
+    return groups
+  }
+
+/** `text` for each of a list of keys, whose parts it names `key.…`. */
+const forEachKey = (types: Readonly<Record<string, string>>, text: string): string => {
   const names = Object.keys(types).map((name) => `"${name}"`)
   const lists = Object.values(types).map((type, at) => `$${at + 1}::${type.endsWith('[]') ? 'text' : type}[]`)
   const parts = Object.entries(types).map(
@@ -113,7 +117,7 @@ const forEachKey = (types: Readonly<Record<string, string>>, text: string, colum
   const keys = Object.values(types).some((type) => type.endsWith('[]'))
     ? `${from} as sent(${names.join(', ')}, n) cross join lateral (select ${parts.join(', ')}, sent.n offset 0) as key`
     : `${from} as key(${names.join(', ')}, n)`
-  return `select key.n::int as "keyNumber", r.* from ${keys} cross join lateral (${text}) as r${columns}`
+  return `select key.n::int as "keyNumber", r.* from ${keys} cross join lateral (${text}) as r`
 }
 
 const declared = new Set<string>()
@@ -133,11 +137,13 @@ export const declareForms = <P extends Parameters, Row>(
 ): Prepared<Values<P>, Row> => {
   type V = Values<P>
   requireNewName(name)
+  const joins = queryLane === 'joined' ? 'outside' : null
   const lane: Lane = queryLane === 'joined' ? 'record' : queryLane
   const optional = Object.keys(parameters).filter((parameter) => parameters[parameter]?.endsWith('?'))
   const isThere = (parameter: string, given: readonly string[]) => !optional.includes(parameter) || given.includes(parameter)
-  const isGiven = (values: V, parameter: string) =>
-    ![undefined, null, false].includes((values as Record<string, undefined>)[parameter])
+  const partOf = (values: V, parameter: string): unknown => (values as Record<string, unknown>)[parameter]
+  const isGiven = (value: unknown) => value !== undefined && value !== null && value !== false
+  const givenIn = (values: V) => optional.filter((parameter) => isGiven(partOf(values, parameter)))
 
   const textOf = (given: readonly string[]) => {
     const places = Object.entries(parameters).map(([parameter, kind]) => {
@@ -150,85 +156,61 @@ export const declareForms = <P extends Parameters, Row>(
     return { ...built.toSQL(), leaves: leavesOf(fields) }
   }
 
-  const formOf = (given: readonly string[], named: boolean): Form<V, Row> => {
+  const single = (given: readonly string[]) => {
     const { sql: text, params, leaves } = textOf(given)
     const takers = params.map((param) => {
       if (!is(param, Placeholder)) return () => param
       const parameter = String(param.name)
-      const isDocument = kindOf(parameters[parameter] ?? 'text') === 'jsonb'
-      return (values: V) => {
-        const value = (values as Record<string, unknown>)[parameter] ?? null
-        return isDocument && value !== null ? JSON.stringify(value) : value
-      }
+      const kind = kindOf(parameters[parameter])
+      return (values: V) => sentAs(kind, partOf(values, parameter), false)
     })
-    const read = readerOf(name, leaves)
+    const read = readerOf(name, leaves) as (row: object) => Row
     return {
-      statement: named ? statement([name, ...given].join('+'), text, lane) : text,
-      values: (values) => takers.map((take) => take(values)),
-      read: (row) => read(row) as Row,
+      text,
+      most: 1,
+      values: ([values]: readonly V[]) => takers.map((take) => take(values as V)),
+      read: (rows: readonly object[]) => [rows.map(read)],
     }
   }
 
   /** `offset 0` keeps the query of each key apart: joined to the list, it could be read by a plan for many rows. */
-  const joinedFormOf = (given: readonly string[]): JoinedForm<V, Row> => {
+  const joined = (given: readonly string[]) => {
     const { sql: text, params, leaves } = textOf(given)
     const taken = Object.entries(parameters).filter(([parameter, kind]) => kind !== 'flag?' && isThere(parameter, given))
+    const types = taken.map(([parameter, kind]) => [parameter, typeOf(kind)] as const)
     const constants: unknown[] = []
     const ofKey = text.replaceAll(/\$(\d+)/g, (_, number: string) => {
       const param = params[Number(number) - 1]
       return is(param, Placeholder) ? `key."${String(param.name)}"` : `$${taken.length + constants.push(param)}`
     })
-    const types = Object.fromEntries(taken.map(([parameter, kind]) => [parameter, typeOf(kind)]))
-    const columns = leaves.map((_, at) => `c${at}`)
-    const read = readerOf(name, leaves)
     return {
-      statement: statement(
-        [`${name}@turn`, ...given].join('+'),
-        forEachKey(types, `${ofKey} offset 0`, `(${columns.join(', ')})`),
-        lane,
-      ),
+      text: forEachKey(Object.fromEntries(types), `${ofKey} offset 0`),
       most: 128,
-      values: (list) => [
-        ...taken.map(([parameter]) => list.map((values) => (values as Record<string, unknown>)[parameter])),
+      values: (list: readonly V[]) => [
+        ...types.map(([parameter, type]) => list.map((values) => sentAs(type, partOf(values, parameter), true))),
         ...constants,
       ],
-      readNamed: (row) => read(columns.map((column) => row[column])) as Row,
+      read: byKey(([key]: readonly unknown[]) => key, readerOf(name, leaves, 1) as (row: readonly unknown[]) => Row),
     }
   }
 
-  const kept = <Made>(make: (given: readonly string[], isKept: boolean) => Made) => {
-    const forms = new Map<string, Made>()
-    return (given: readonly string[]): Made => {
-      const key = given.join('+')
-      const known = forms.get(key)
-      if (known !== undefined) return known
-      const isKept = forms.size < mostForms
-      const form = make(given, isKept)
-      if (isKept) forms.set(key, form)
-      return form
-    }
+  const forms = new Map<string, Form<V, Row>>()
+  const formOf = (given: readonly string[], isJoined: boolean): Form<V, Row> => {
+    const key = [isJoined ? `${name}@turn` : name, ...given].join('+')
+    const known = forms.get(key)
+    if (known) return known
+    const { text, ...rest } = (isJoined ? joined : single)(given)
+    const isKept = forms.size < mostForms
+    const form = { ...rest, rowMode: 'array' as const, statement: isKept ? statement(key, text, lane) : text }
+    if (isKept) forms.set(key, form)
+    return form
   }
-  /** Whether there are values that tell its answers apart, and all of them can be sent as lists. */
-  const isJoinable = (given: readonly string[]): boolean => {
-    const kinds = Object.keys(parameters).flatMap((parameter) => (isThere(parameter, given) ? (parameters[parameter] ?? []) : []))
-    const sent = kinds.filter((kind) => kind !== 'flag?')
-    return sent.length > 0 && sent.every((kind) => joinable.has(kindOf(kind)))
-  }
-  const formFor = kept(formOf)
-  const joinedFormFor = kept((given, isKept) => (isKept && isJoinable(given) ? joinedFormOf(given) : null))
-  const givenIn = (values: V) => (optional.length === 0 ? optional : optional.filter((parameter) => isGiven(values, parameter)))
   // Without any filter, and with each alone: what a test of the plans looks at.
-  const combinations = [[], ...optional.map((parameter) => [parameter])]
-  const joins = queryLane === 'joined'
   declareStatements(() => {
-    combinations.forEach(formFor)
-    if (joins) combinations.forEach(joinedFormFor)
+    for (const given of [[], ...optional.map((parameter) => [parameter])])
+      for (const isJoined of joins ? [false, true] : [false]) formOf(given, isJoined)
   })
-  return {
-    lane,
-    form: (values) => formFor(givenIn(values)),
-    ...(joins && { joined: (values: V) => joinedFormFor(givenIn(values)) ?? undefined }),
-  }
+  return { lane, joins, form: (values, isJoined) => formOf(givenIn(values), isJoined) }
 }
 
 /**
@@ -251,9 +233,6 @@ export const prepare = <const P extends Parameters, B extends Built>(
 type SqlType = 'uuid' | 'date' | 'timestamptz' | 'text' | 'int' | 'bigint' | 'xid8' | 'uuid[]' | 'text[]'
 type Key<T> = { readonly [Name in keyof T]: string | number | bigint | Date | null | readonly string[] }
 
-/** A list is sent as its text: a list of lists of several lengths is no array. */
-const sentAs = (part: unknown): unknown => (Array.isArray(part) ? makePgArray(part) : part)
-
 /**
  * Declares a query that is text, for each of the keys that are asked for in one turn of the event loop: the text names the parts of its key `key.…`, and
  * reads a bounded number of rows, because what is asked together waits for the slowest of it.
@@ -266,12 +245,14 @@ export const prepareText = <Row extends object, const T extends Readonly<Record<
   { most = 16, inTx = false }: { most?: number; inTx?: boolean } = {},
 ): Prepared<Key<T>, Row> => {
   requireNewName(name)
-  const joined: JoinedForm<Key<T>, Row> = {
+  const form: Form<Key<T>, Row> = {
     statement: statement(name, forEachKey(types, text), lane),
     most,
-    values: (list) => Object.keys(types).map((part) => list.map((key) => sentAs(key[part] ?? null))),
-    readNamed: ({ keyNumber: _, ...row }) => row as Row,
+    values: (list) => Object.entries(types).map(([part, type]) => list.map((key) => sentAs(type, key[part], true))),
+    read: byKey(
+      ({ keyNumber }: { keyNumber: number }) => keyNumber,
+      ({ keyNumber: _, ...row }) => row as Row,
+    ),
   }
-  const form: Form<Key<T>, Row> = { ...joined, values: (key) => joined.values([key]) }
-  return { lane, form: () => form, joined: () => joined, joinsInTx: inTx }
+  return { lane, joins: inTx ? 'in_tx' : 'outside', form: () => form }
 }

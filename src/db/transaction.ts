@@ -3,11 +3,10 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { CommitThenThrow, Refusal } from '../lib/errors.ts'
-import { type Database, inTransaction, type Tx } from './client.ts'
+import { type Database, type Gathered, inTransaction, type Tx } from './client.ts'
 import { isOutcomeUnknown, isReadOnly, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
-import { createGathering } from './gather.ts'
 import type { Mark } from './mark.ts'
-import { corkUntilTick, runBy, sendersBy, traced } from './wire.ts'
+import { corkUntilTick, runBy, sendBy } from './wire.ts'
 
 const maxAttempts = 3
 
@@ -36,9 +35,7 @@ export type TransactionOptions = {
 export const createTransactions = (options: TransactionOptions): Database['transaction'] => {
   const { checkOut, named } = options
   const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<Outcome<T>> => {
-    const client = await checkOut().catch((error: unknown) => {
-      throw translateDatabaseError(error)
-    })
+    const client = await checkOut()
     // A task that several steps ask for is done once.
     const afterCommit = new Set<() => void>()
     const deferred: Promise<unknown>[] = []
@@ -57,19 +54,18 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       // Not awaited: it is sent with the first statement, which fails when it fails.
       corkUntilTick(client)
       defer(client.query(options.begin))
-      const senders = sendersBy(named, async (query, run) => {
+      const query = sendBy(named, async (send) => {
         // After the commit the connection may already serve another caller.
         if (over) throw new Error('a statement came after the end of its transaction')
         corkUntilTick(client)
         try {
-          return await traced(query, () => run(client))
+          return await send(client)
         } catch (error) {
           failed(error)
           throw error
         }
       })
-      const { query } = senders
-      const { gather, savepoint, write, trace } = createGathering(query)
+      const gathered = new Map<Gathered<never>, never[]>()
       const tx: Tx = {
         [inTransaction]: true,
         get at() {
@@ -77,10 +73,21 @@ export const createTransactions = (options: TransactionOptions): Database['trans
           return at
         },
         query,
-        run: runBy({ record: senders, page: senders, pool: senders }, true),
+        run: runBy({ record: query, page: query, pool: query }, true),
         defer,
-        gather,
-        savepoint,
+        gather: <Row>(kind: Gathered<Row>, rows: readonly Row[]): void => {
+          const known: Row[] | undefined = gathered.get(kind)
+          if (known) known.push(...rows)
+          else if (rows.length > 0) gathered.set(kind, [...rows] as never[])
+        },
+        savepoint: async () => {
+          const before = new Map([...gathered].map(([kind, rows]) => [kind, rows.length]))
+          await query('savepoint undoable')
+          return async () => {
+            for (const [kind, rows] of gathered) rows.length = before.get(kind) ?? 0
+            await query('rollback to savepoint undoable')
+          }
+        },
         mark: options.mark,
         afterCommit: (task: () => void) => void afterCommit.add(task),
         signals: options.signals,
@@ -88,7 +95,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       }
       const reached = options.mark.reached()
       const outcome = await work(tx).then((result) => ({ result }), keepVerdict)
-      for (const query of write()) defer(query)
+      for (const [kind, rows] of gathered) if (rows.length > 0) defer(kind.write(query, rows))
       over = true
       corkUntilTick(client)
       const committed = client.query('commit').catch((error: unknown) => {
@@ -109,8 +116,8 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       }
       // After an error that was caught, COMMIT succeeds as a ROLLBACK: it must not count as a commit.
       if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')
-      const row = trace()
-      if (row !== undefined) options.mark.note('audit', [row], reached)
+      const [trace] = [...gathered].flatMap(([kind, rows]) => rows.flatMap((row) => kind.traceOf?.(row) ?? []))
+      if (trace !== undefined) options.mark.note('audit', [trace], reached)
       for (const task of afterCommit) task()
       return outcome
     } catch (error) {

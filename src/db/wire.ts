@@ -2,11 +2,8 @@ import pg from 'pg'
 import { inSpan, isTracing } from '../lib/tracing.ts'
 import type { Run } from './client.ts'
 import { endOfTurn, joinTurn } from './join-turn.ts'
-import type { Columns, JoinedForm } from './prepare.ts'
+import type { Form } from './prepare.ts'
 import type { Lane, Query, Statement } from './statement.ts'
-
-/** A pool or one of its connections. */
-export type Target = Pick<pg.Pool, 'query'>
 
 /**
  * A time in a form that Postgres reads with any settings. The driver's own format depends on the process's time zone and costs six times as
@@ -14,71 +11,61 @@ export type Target = Pick<pg.Pool, 'query'>
  */
 const encode = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value)
 
-const encodeAll = (values: readonly unknown[]): unknown[] =>
-  values.map((value) => (Array.isArray(value) ? value.map(encode) : encode(value)))
+/** Sends one statement. With `rowMode` its rows are lists of their columns. */
+type Send = <Row extends object>(query: Statement | string, values?: readonly unknown[], rowMode?: 'array') => Promise<Row[]>
+export type Senders = Readonly<Record<Lane, Send>>
 
-/** `named`: false behind a pooler that forgets prepared statements between transactions. */
-const configOf = (query: Statement | string, values: readonly unknown[], named: boolean): pg.QueryConfig => {
-  const sent = encodeAll(values)
-  if (typeof query === 'string') return { text: query, values: sent }
-  return named ? { name: query.name, text: query.text, values: sent } : { text: query.text, values: sent }
-}
-
-/** Sends one statement and returns its rows by their columns, which may have the same name several times: see `prepare.ts`. */
-export type SendColumns = (query: Statement | string, values: readonly unknown[]) => Promise<readonly Columns[]>
-
-export type Senders = { query: Query; columns: SendColumns }
-
-/** How statements are sent. `send` finds the connection for each, and runs around it. */
-export const sendersBy = (
-  named: boolean,
-  send: <T>(query: Statement | string, run: (target: Target) => Promise<T>) => Promise<T>,
-): Senders => ({
-  query: <Row extends object>(query: Statement | string, values: readonly unknown[] = []): Promise<Row[]> =>
-    send(query, (target) => target.query<Row>(configOf(query, values, named)).then(({ rows }) => rows)),
-  columns: (query, values) =>
-    send(query, (target) =>
-      target.query<unknown[]>({ ...configOf(query, values, named), rowMode: 'array' }).then(({ rows }) => rows),
-    ),
-})
+/** How statements are sent. `use` finds the connection for each, and runs around it. `named`: false behind a pooler that forgets prepared statements. */
+export const sendBy =
+  (named: boolean, use: <T>(send: (client: pg.ClientBase) => Promise<T>) => Promise<T>): Send =>
+  <Row extends object>(query: Statement | string, values: readonly unknown[] = [], rowMode?: 'array'): Promise<Row[]> => {
+    const { name, text } = typeof query === 'string' ? { name: undefined, text: query } : query
+    const config = {
+      text,
+      values: values.map((value) => (Array.isArray(value) ? value.map(encode) : encode(value))),
+      ...(named && name !== undefined && { name }),
+      ...(rowMode && { rowMode }),
+    }
+    // A span for each statement, by its name and without its bound values.
+    const span = name ?? 'statement'
+    const send = async (client: pg.ClientBase): Promise<Row[]> => (await client.query<Row>(config)).rows
+    return use((client) =>
+      isTracing() ? inSpan(span, { 'db.system.name': 'postgresql', 'db.query.summary': span }, () => send(client)) : send(client),
+    )
+  }
 
 /**
  * How declared queries run, given how the statements of each lane are sent. Outside of transactions, joined queries that are asked for in one turn are
  * one statement, and what goes to a shared connection leaves at the end of the turn; in a transaction each statement is sent as it comes.
  */
-export const runBy = (senders: Readonly<Record<Lane, Senders>>, isTx: boolean): Run => {
+export const runBy = (senders: Senders, isTx: boolean): Run => {
   const joins = new WeakMap<object, unknown>()
-  const joinOf = <V, Row>(lane: Lane, form: JoinedForm<V, Row>): ((values: V) => Promise<Row[]>) => {
+  const ask = async <V, Row>(lane: Lane, form: Form<V, Row>, list: readonly V[]): Promise<Row[][]> =>
+    form.read(await senders[lane](form.statement, form.values(list), form.rowMode), list.length)
+  const joinOf = <V, Row>(lane: Lane, form: Form<V, Row>): ((values: V) => Promise<Row[]>) => {
     const known = joins.get(form) as ((values: V) => Promise<Row[]>) | undefined
     if (known) return known
-    const query = async (list: readonly V[]): Promise<Row[][]> => {
-      const groups: Row[][] = list.map(() => [])
-      for (const row of await senders[lane].query<{ keyNumber: number }>(form.statement, form.values(list)))
-        groups[row.keyNumber - 1]?.push(form.readNamed(row))
-      return groups
-    }
+    const query = (list: readonly V[]) => ask(lane, form, list)
     const made = joinTurn<V, Row[]>({ query, inFlight: 2, maxKeys: form.most, until: isTx ? 'flush' : 'turn' })
     joins.set(form, made)
     return made
   }
-  return async ({ lane, form: formOf, joined, joinsInTx = false }, values) => {
-    const joinedForm = !isTx || joinsInTx ? joined?.(values) : undefined
-    if (joinedForm) return joinOf(lane, joinedForm)(values)
-    const form = formOf(values)
+  return async ({ lane, joins, form: formOf }, values) => {
+    const isJoined = isTx ? joins === 'in_tx' : joins !== null
+    const form = formOf(values, isJoined)
+    if (isJoined) return joinOf(lane, form)(values)
     if (!isTx && lane !== 'pool') await endOfTurn()
-    const { query, columns } = senders[lane]
-    if ('read' in form) return (await columns(form.statement, form.values(values))).map(form.read)
-    return (await query<Record<string, unknown>>(form.statement, form.values(values))).map(form.readNamed)
+    return (await ask(lane, form, [values]))[0] ?? []
   }
 }
 
 /** The same for statements as text, outside of transactions: those without a name take a connection of their own. */
 export const queryBy =
-  (senders: Readonly<Record<Lane, Senders>>): Query =>
+  (senders: Senders): Query =>
   async (query, values) => {
     const lane = typeof query === 'string' ? 'pool' : query.lane
     if (lane !== 'pool') await endOfTurn()
-    return senders[lane].query(query, values)
+    return senders[lane](query, values)
   }
 
 /**
@@ -92,11 +79,4 @@ export const corkUntilTick = (client: pg.ClientBase): void => {
   if (stream.writableCorked > 0) return
   stream.cork()
   process.nextTick(() => stream.uncork())
-}
-
-/** A span for each statement, by its name and without its bound values. Without tracing this is the query itself. */
-export const traced = <T>(query: Statement | string, run: () => Promise<T>): Promise<T> => {
-  if (!isTracing()) return run()
-  const name = typeof query === 'string' ? 'statement' : query.name
-  return inSpan(name, { 'db.system.name': 'postgresql', 'db.query.summary': name }, run)
 }

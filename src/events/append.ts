@@ -1,6 +1,5 @@
 import { lockFurtherAccounts } from '../db/account-lock.ts'
-import { signal, type Tx, tellAfterCommit } from '../db/client.ts'
-import type { Gathered } from '../db/gather.ts'
+import { type Gathered, signal, type Tx, tellAfterCommit } from '../db/client.ts'
 import { prepareInsertAll, Sent } from '../db/prepare-write.ts'
 import { events } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'

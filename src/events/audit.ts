@@ -1,6 +1,5 @@
 import type { Principal, RequestOrigin } from '../auth/principal.ts'
-import type { Tx } from '../db/client.ts'
-import type { Gathered } from '../db/gather.ts'
+import type { Gathered, Tx } from '../db/client.ts'
 import { prepareInsertAll, Sent } from '../db/prepare-write.ts'
 import { auditLog } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'

@@ -226,7 +226,7 @@ const endsAt = (name: string) => {
     return query(statement as Statement, values)
   }) as typeof query
   db.run = async (prepared, values) => {
-    dieAt(prepared.form(values).statement)
+    dieAt(prepared.form(values, false).statement)
     return run(prepared, values)
   }
   return () => {
