@@ -3,8 +3,7 @@ import type { App } from '../http/app-type.ts'
 import { registerAuditLog, registerWorkspaceAuditLog } from './audit-log/routes.ts'
 import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import { registerCredentials } from './credentials/routes.ts'
-import { registerApiKeys } from './delegation/key-routes.ts'
-import { registerGrants, registerWorkspaceGrants } from './delegation/routes.ts'
+import { registerApiKeys, registerGrants, registerWorkspaceGrants } from './delegation/routes.ts'
 import { revokeGrantsOf } from './delegation/service.ts'
 import { registerAdminPayments } from './exceptions/payments-routes.ts'
 import { registerAdjustments, registerReconciliation, registerSuspense } from './exceptions/routes.ts'
@@ -52,7 +51,7 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerSignIn(app, deps)
   registerOAuth(app, deps)
   registerWorkspaces(app, deps)
-  registerMembers(app, deps, (tx, actor, member) => revokeGrantsOf(tx, deps.onGrantsRevoked, actor, member))
+  registerMembers(app, deps, async (tx, actor, member) => void (await revokeGrantsOf(tx, deps.onGrantsRevoked, actor, member)))
   registerInvitations(app, deps)
   registerWorkspaceGrants(app, deps)
   registerWorkspaceAuditLog(app, deps)

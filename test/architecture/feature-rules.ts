@@ -41,7 +41,6 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   // A grant's limits and its end: needed where grants are created, and where payments use them.
   ['oauth', 'delegation/control-rules.ts'],
   ['oauth', 'delegation/create.ts'],
-  ['oauth', 'delegation/revoke.ts'],
   ['identity', 'delegation/control-rules.ts'],
   // Proofs by a signature: for sign-in, approvals and mandates.
   ['mandates', 'identity/identities/signer.ts'],

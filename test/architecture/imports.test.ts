@@ -42,7 +42,7 @@ const violations: Record<keyof typeof rules, [path: string, text: string, ...hel
   ],
   transitivePurity: [
     ['modules/planted/rules.ts', `import { postTransfer } from '../../ledger/ledger.ts'`],
-    ['modules/planted/grant-rules.ts', `import { revokeGrant } from '../delegation/revoke.ts'`],
+    ['modules/planted/grant-rules.ts', `import { revokeGrant } from '../delegation/service.ts'`],
     ['modules/planted/rules.ts', `import type { Tx } from '../../db/client.ts'`],
     ['policy/planted.ts', `import { request } from 'node:https'`],
     ['rails/planted.ts', `import { findPayment } from '../modules/payments/queries.ts'`],

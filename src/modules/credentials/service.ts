@@ -10,7 +10,7 @@ import { type Minor, minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { approvalFrom, headroomOf, type LimitsInUse } from '../../policy/limits.ts'
 import type { Periods } from '../../policy/types.ts'
-import { presentGrant } from '../delegation/present.ts'
+import { presentGrant, presentHeadroom } from '../delegation/present.ts'
 import { findGrant, scopeOf } from '../delegation/queries.ts'
 import type { Credential } from './schema.ts'
 
@@ -81,7 +81,6 @@ export const readCredential = async (db: Database, clock: Clock, principal: Prin
     grant ? findGrant(db, scopeOf(principal), grant.id) : undefined,
     loadLimits(db, workspace.id, grant?.lineage ?? [], periods),
   ])
-  const headroom = headroomOf(limits)
   return {
     account_id: formatId('account', principal.accountId),
     workspace_id: formatId('workspace', workspace.id),
@@ -89,12 +88,7 @@ export const readCredential = async (db: Database, clock: Clock, principal: Prin
     permissions: permissions.filter((permission) => principal.permissions.has(permission)),
     is_admin: principal.isAdmin,
     grant: record ? presentGrant(record, usageIn(limits, record.id, grant?.lineage ?? [])) : null,
-    headroom: {
-      per_payment_minor: minor(headroom.perPaymentMinor),
-      today_minor: minor(headroom.todayMinor),
-      month_minor: minor(headroom.monthMinor),
-      approval_from_minor: minor(approvalFrom(limits)),
-    },
+    headroom: { ...presentHeadroom(headroomOf(limits)), approval_from_minor: minor(approvalFrom(limits)) },
     expires_at: isoTimeOrNull(principal.expiresAt),
   }
 }

@@ -22,41 +22,42 @@ export const noControls: Controls = {
   newPayees: null,
   onDuplicate: null,
 }
+export const controlNames = Object.keys(noControls) as (keyof Controls)[]
 
 /** Undefined: unchanged. */
 export type ControlsChange = { [Name in keyof Controls]?: Controls[Name] | undefined }
 
-export const changeControls = (controls: Controls, change: ControlsChange): Controls => {
-  const names = Object.keys(noControls) as (keyof Controls)[]
-  return {
-    ...noControls,
-    ...Object.fromEntries(names.map((name) => [name, change[name] === undefined ? controls[name] : change[name]])),
-  }
-}
+export const changeControls = (controls: Controls, change: ControlsChange): Controls => ({
+  ...noControls,
+  ...Object.fromEntries(controlNames.map((name) => [name, change[name] === undefined ? controls[name] : change[name]])),
+})
 
 const allowsMore = (before: readonly string[] | null, after: readonly string[] | null): boolean =>
   before !== null && (after === null || after.some((item) => !before.includes(item)))
 
-/** How each control can let pass what it did not before. */
-const widened: { readonly [Name in keyof Controls]: (before: Controls, after: Controls) => boolean } = {
-  perPaymentLimitMinor: (before, after) => isHigher(before.perPaymentLimitMinor, after.perPaymentLimitMinor),
-  dailyLimitMinor: (before, after) => isHigher(before.dailyLimitMinor, after.dailyLimitMinor),
-  monthlyLimitMinor: (before, after) => isHigher(before.monthlyLimitMinor, after.monthlyLimitMinor),
-  approvalThresholdMinor: (before, after) => isHigher(before.approvalThresholdMinor, after.approvalThresholdMinor),
-  paymentTypes: (before, after) => allowsMore(before.paymentTypes, after.paymentTypes),
-  beneficiaryIds: (before, after) => allowsMore(before.beneficiaryIds, after.beneficiaryIds),
-  newPayees: (before, after) => isMilder(newPayeeAnswers, before.newPayees, after.newPayees, 'require_approval'),
-  onDuplicate: (before, after) => isMilder(duplicateAnswers, before.onDuplicate, after.onDuplicate, 'warn'),
+type IsWider<Value> = (before: Value, after: Value) => boolean
+
+/** Whether a control can let pass what it did not before. */
+const wider: { readonly [Name in keyof Controls]: IsWider<Controls[Name]> } = {
+  perPaymentLimitMinor: isHigher,
+  dailyLimitMinor: isHigher,
+  monthlyLimitMinor: isHigher,
+  approvalThresholdMinor: isHigher,
+  paymentTypes: allowsMore,
+  beneficiaryIds: allowsMore,
+  newPayees: (before, after) => isMilder(newPayeeAnswers, before, after, 'require_approval'),
+  onDuplicate: (before, after) => isMilder(duplicateAnswers, before, after, 'warn'),
 }
 
-export const widens = (before: Controls, after: Controls): boolean =>
-  Object.values(widened).some((isWider) => isWider(before, after))
+export const isWider = <Name extends keyof Controls>(name: Name, before: Controls, after: Controls): boolean =>
+  wider[name](before[name], after[name])
+
+export const widens = (before: Controls, after: Controls): boolean => controlNames.some((name) => isWider(name, before, after))
 
 /** Answers that limit nothing. */
 const harmless: readonly unknown[] = [null, 'allow', 'warn', 'confirm']
 
-export const isLimited = (controls: Controls): boolean =>
-  (Object.keys(noControls) as (keyof Controls)[]).some((name) => !harmless.includes(controls[name]))
+export const isLimited = (controls: Controls): boolean => controlNames.some((name) => !harmless.includes(controls[name]))
 
 /**
  * `account.manage` opens the whole account to its holder: a session that it leads to has no limits. So limits beside this permission would

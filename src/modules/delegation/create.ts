@@ -9,16 +9,16 @@ import { insertRow } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
+import { isoTimeOrNull } from '../../lib/clock.ts'
 import { conflict, invalidFields, Refusal } from '../../lib/errors.ts'
-import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
 import { heldMembership } from '../workspaces/membership.ts'
 import type { MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, refuseLimitedAccountManager } from './control-rules.ts'
-import { presentControls, presentGrant } from './present.ts'
+import { presentControls, viewGrant } from './present.ts'
 import { type GrantRecord, shareChain } from './queries.ts'
 import type { ChangedGrant } from './update.ts'
-import { loadGrantUsage } from './usage.ts'
 
 type NewGrant = {
   kind: GrantRecord['kind']
@@ -30,19 +30,13 @@ type NewGrant = {
   workspaceId?: Uuid
 }
 
-const requireOwnWorkspace = (principal: Principal, workspaceId: Uuid): void => {
-  if (principal.grant && workspaceId !== principal.workspace.id)
-    throw new Refusal('forbidden', { message: 'A delegated credential is bound to its own workspace.' })
-}
-
-/** What the caller may do in the grant's workspace. */
-const heldPermissions = (principal: Principal, { role }: MemberRecord): ReadonlySet<Permission> => {
-  const held = effectivePermissions(role, null)
-  return principal.grant ? new Set([...held].filter((permission) => principal.permissions.has(permission))) : held
-}
-
-/** Some permissions can be delegated only by the person, and never to an OAuth client. */
-const checkPermissions = (principal: Principal, held: ReadonlySet<Permission>, grant: NewGrant): void => {
+/**
+ * What is granted is what the caller may do in the grant's workspace. Some permissions can be delegated only by the person, and never to an OAuth
+ * client.
+ */
+const checkPermissions = (principal: Principal, { role }: MemberRecord, grant: NewGrant): void => {
+  const ofRole = [...effectivePermissions(role, null)]
+  const held = new Set(principal.grant ? ofRole.filter((permission) => principal.permissions.has(permission)) : ofRole)
   const delegates = principal.grant !== null || grant.kind === 'oauth'
   const refused = grant.permissions.find((permission) => !held.has(permission) || (delegates && undelegable.has(permission)))
   if (refused === undefined) return
@@ -66,15 +60,15 @@ const endedParent = (parent: GrantRecord | undefined, at: Date): Refusal | undef
  * revocation finds the child. An end after the parent's is refused, not shortened: the caller must learn that it did not get what it asked
  * for.
  */
-const inheritFromParent = (
+const endWithinParent = (
   principal: Principal,
   chain: readonly GrantRecord[],
   expiresAtRequested: Date | null,
   at: Date,
-): Pick<GrantRecord, 'parentGrantId' | 'ancestorIds' | 'expiresAt'> => {
+): Date | null => {
   if (expiresAtRequested && expiresAtRequested <= at)
     throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
-  if (!principal.grant) return { parentGrantId: null, ancestorIds: [], expiresAt: expiresAtRequested }
+  if (!principal.grant) return expiresAtRequested
   const parent = chain.at(-1)
   const ended = parent?.id === principal.grant.id ? endedParent(parent, at) : new Refusal('invalid_token')
   if (!parent || ended) throw ended ?? new Refusal('invalid_token')
@@ -83,11 +77,7 @@ const inheritFromParent = (
       path: 'expires_at',
       message: `must not be after the end of the grant that you act with, ${parent.expiresAt.toISOString()}`,
     })
-  return {
-    parentGrantId: parent.id,
-    ancestorIds: [...parent.ancestorIds, parent.id],
-    expiresAt: expiresAtRequested ?? parent.expiresAt,
-  }
+  return expiresAtRequested ?? parent.expiresAt
 }
 
 /** Every grant of a lineage is read with each payment. */
@@ -107,11 +97,6 @@ const countBelow = prepare('grants.count_below', { root: 'uuid', now: 'timestamp
     ),
 )
 
-const readLiving = async (tx: Tx, [root]: readonly Uuid[]): Promise<number> => {
-  if (root === undefined) return 0
-  return (await first(tx, countBelow, { root, now: tx.at }))?.living ?? 0
-}
-
 /** Limits and requests are counted by the root: what lies below it must not grow without end. Its account is locked by now. */
 const requireRoom = (lineage: readonly Uuid[], living: number): void => {
   if (lineage.length + 1 > maxDepth)
@@ -127,7 +112,8 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
   const { kind, label, controls } = input
   const lineage = principal.grant?.lineage ?? []
   refuseLimitedAccountManager(input.permissions, controls)
-  requireOwnWorkspace(principal, workspaceId)
+  if (principal.grant && workspaceId !== principal.workspace.id)
+    throw new Refusal('forbidden', { message: 'A delegated credential is bound to its own workspace.' })
   const granted = permissions.filter((permission) => input.permissions.includes(permission))
   const draft: GrantRecord = {
     id: newId(),
@@ -147,21 +133,22 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
     expiresAt: null,
     revokedAt: null,
   }
-  const [member, chain, living, derivedFromGrantId, originSessionId, usages] = await Promise.all([
+  const [root] = lineage
+  const [member, chain, below, derivedFromGrantId, originSessionId, viewed] = await Promise.all([
     heldMembership(tx, principal, workspaceId),
     shareChain(tx, lineage),
-    readLiving(tx, lineage),
+    root === undefined ? undefined : first(tx, countBelow, { root, now: at }),
     principal.grant ? null : grantBehind(tx, principal.credential, null),
     sessionBehind(tx, principal.credential),
-    loadGrantUsage(tx, at, [draft]),
+    viewGrant(tx, at, draft),
     requireAllowable(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids'),
   ])
-  checkPermissions(principal, heldPermissions(principal, member), input)
-  const inherited = inheritFromParent(principal, chain, input.expiresAt, at)
-  requireRoom(lineage, living)
-  const grant = { ...draft, ...inherited, derivedFromGrantId, originSessionId }
+  checkPermissions(principal, member, input)
+  const expiresAt = endWithinParent(principal, chain, input.expiresAt, at)
+  requireRoom(lineage, below?.living ?? 0)
+  const grant = { ...draft, expiresAt, derivedFromGrantId, originSessionId }
   insertRow(tx, grants, grant)
-  const view = presentGrant(grant, usages.get(grant.id))
+  const view = { ...viewed, expires_at: isoTimeOrNull(expiresAt) }
   await appendEvents(tx, [{ type: 'grant.created', accountId: grant.accountId, workspaceId: null, data: view }])
   audit(tx, principal, 'grant.create', {
     workspaceId,
@@ -171,8 +158,8 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
       label,
       permissions: granted,
       spending_controls: presentControls(controls),
-      parent_grant_id: grant.parentGrantId && formatId('grant', grant.parentGrantId),
-      expires_at: grant.expiresAt,
+      parent_grant_id: view.parent_grant_id,
+      expires_at: expiresAt,
     },
   })
   return { grant, view }

@@ -17,35 +17,13 @@ import type { OnGrantsRevoked } from '../ports.ts'
 import { heldMembership } from '../workspaces/membership.ts'
 import { noControls } from './control-rules.ts'
 import { createGrant } from './create.ts'
-import { apiKeyStatus, presentApiKey, viewGrant, viewKeys } from './present.ts'
-import { type ApiKeyRecord, findAnyKey, type GrantRecord, type KeyWithGrant, lastKeyEnd, lockKey, scopeOf } from './queries.ts'
-import { limitGrantEnd, revokeGrant } from './revoke.ts'
+import { apiKeyStatus, presentApiKey, viewGrant, viewKey } from './present.ts'
+import { type ApiKeyRecord, findAnyKey, type KeyWithGrant, lastKeyEnd, lockKey, scopeOf } from './queries.ts'
 import type { ApiKey, CreateApiKey, UpdateApiKey } from './schema.ts'
+import { limitGrantEnd, revokeGrant } from './service.ts'
 import { type ChangedGrant, changeVisibleGrant, requireDescendant } from './update.ts'
 
-/**
- * A grant ends with its last active key, and its descendants end too. Every key's end is known when the key is written, so the latest end
- * also becomes the `expires_at` of the grant and its descendants: authentication reads nothing above a grant. The caller has locked the
- * grant.
- */
-const endGrantWithItsKeys = async (
-  tx: Tx,
-  onGrantsRevoked: OnGrantsRevoked,
-  actor: Actor,
-  grant: GrantRecord,
-): Promise<GrantRecord> => {
-  const end = await lastKeyEnd(tx, grant.id)
-  if (end === null) return grant
-  return end <= tx.at ? revokeGrant(tx, onGrantsRevoked, actor, grant.id) : limitGrantEnd(tx, actor, grant, end)
-}
-
 type IssuedKey = ApiKey & { key: string }
-
-const viewKey = async (tx: Tx, record: KeyWithGrant): Promise<ApiKey> => {
-  const [view] = await viewKeys(tx, tx.at, [record])
-  if (!view) throw new Error('a key has no grant')
-  return view
-}
 
 const requireCapability = (principal: Principal): void => {
   if (!principal.capabilities.apiKeys) throw new Refusal('capability_disabled', { details: { capability: 'api_keys' } })
@@ -97,22 +75,17 @@ export const createApiKey = async (tx: Tx, principal: Principal, input: CreateAp
   return issueKey(tx, principal, created, { name: input.name, expiresAt: created.grant.expiresAt })
 }
 
-const lockOwnKey = async (tx: Tx, principal: Principal, id: Uuid): Promise<KeyWithGrant> =>
-  found(await lockKey(tx, scopeOf(principal), id))
-
 export const updateApiKey = async (
   tx: Tx,
   principal: Principal,
   id: Uuid,
   { name, spending_controls: controls }: UpdateApiKey,
 ): Promise<ApiKey> => {
-  const { key, grant } = await lockOwnKey(tx, principal, id)
+  const { key, grant } = found(await lockKey(tx, scopeOf(principal), id))
   const { view } = await changeVisibleGrant(tx, principal, grant, { label: name, controls })
   if (name === undefined) return presentApiKey(key, view, tx.at)
   return presentApiKey(updateRow(tx, apiKeys, key, { name }), view, tx.at)
 }
-
-const setRevokedAt = (tx: Tx, key: ApiKeyRecord, revokedAt: Date): ApiKeyRecord => updateRow(tx, apiKeys, key, { revokedAt })
 
 const requireRotatable = ({ key, grant }: KeyWithGrant, at: Date): void => {
   const status = apiKeyStatus(key, grant, at)
@@ -124,12 +97,12 @@ const requireRotatable = ({ key, grant }: KeyWithGrant, at: Date): void => {
 /** A new key on the same grant; the old one ends with the overlap. */
 export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overlapSeconds: number): Promise<IssuedKey> => {
   requireCapability(principal)
-  const { key, grant } = await lockOwnKey(tx, principal, id)
+  const { key, grant } = found(await lockKey(tx, scopeOf(principal), id))
   const { at } = tx
   const [view] = await Promise.all([viewGrant(tx, at, grant), heldMembership(tx, principal, grant.workspaceId)])
   requireDescendant(principal, grant.id)
   requireRotatable({ key, grant }, at)
-  const old = setRevokedAt(tx, key, secondsAfter(at, overlapSeconds))
+  const old = updateRow(tx, apiKeys, key, { revokedAt: secondsAfter(at, overlapSeconds) })
   const issued = await issueKey(tx, principal, { grant, view }, { name: key.name, expiresAt: key.expiresAt })
   const data = presentApiKey(old, view, at)
   await appendEvents(tx, [{ type: 'api_key.rotated', accountId: old.accountId, workspaceId: null, data }])
@@ -141,7 +114,11 @@ export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overl
   return issued
 }
 
-/** The caller has locked the key's grant. */
+/**
+ * A grant ends with its last active key, and its descendants end too. Every key's end is known when the key is written, so the latest end
+ * also becomes the `expires_at` of the grant and its descendants: authentication reads nothing above a grant. The caller has locked the
+ * key's grant.
+ */
 const endKey = async (
   tx: Tx,
   onGrantsRevoked: OnGrantsRevoked,
@@ -150,10 +127,13 @@ const endKey = async (
   reason?: string,
 ): Promise<ApiKey> => {
   const { at } = tx
-  if (keyLife(record.key, at) === 'revoked') return viewKey(tx, record)
-  const key = setRevokedAt(tx, record.key, at)
-  const grant = await endGrantWithItsKeys(tx, onGrantsRevoked, actor, record.grant)
-  const view = await viewKey(tx, { key, grant })
+  if (keyLife(record.key, at) === 'revoked') return viewKey(tx, at, record)
+  const key = updateRow(tx, apiKeys, record.key, { revokedAt: at })
+  const end = await lastKeyEnd(tx, key.grantId)
+  let { grant } = record
+  if (end && end > at) grant = await limitGrantEnd(tx, actor, grant, end)
+  else if (end) grant = await revokeGrant(tx, onGrantsRevoked, actor, grant.id)
+  const view = await viewKey(tx, at, { key, grant })
   await appendEvents(tx, [{ type: 'api_key.revoked', accountId: key.accountId, workspaceId: null, data: view }])
   audit(tx, actor, 'api_key.revoke', {
     workspaceId: key.workspaceId,
@@ -165,7 +145,7 @@ const endKey = async (
 
 /** Ends a key from the next request on; with the last key its grant and all descendants end too. A second call gives the same answer. */
 export const revokeApiKey = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, principal: Principal, id: Uuid): Promise<ApiKey> =>
-  endKey(tx, onGrantsRevoked, principal, await lockOwnKey(tx, principal, id))
+  endKey(tx, onGrantsRevoked, principal, found(await lockKey(tx, scopeOf(principal), id)))
 
 /** The same by an operator, for a key of any account. */
 export const revokeAnyKey = async (

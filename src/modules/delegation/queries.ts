@@ -52,23 +52,34 @@ const list = prepare(
 export const listGrants = (db: Db, within: GrantScope, request: PageRequest): Promise<GrantRecord[]> =>
   db.run(list, { ...within, ...request })
 
-const activeRoots = prepare('grants.active_roots', { kind: 'text', ...scope }, (orm, at) =>
+const activeRoots = prepare('grants.active_roots', { ...scope, kind: 'text?', workspaceId: 'uuid?' }, (orm, at) =>
   orm
     .select({ id: grants.id })
     .from(grants)
-    .where(and(inScope(at), eq(grants.kind, at.kind), isNull(grants.revokedAt), isNull(grants.parentGrantId)))
+    .where(
+      and(
+        inScope(at),
+        at.kind && eq(grants.kind, at.kind),
+        at.workspaceId && eq(grants.workspaceId, at.workspaceId),
+        isNull(grants.revokedAt),
+        isNull(grants.parentGrantId),
+      ),
+    )
     .orderBy(asc(grants.id)),
 )
 
-/** The active grants of a kind without a parent: everything below them ends with them. */
-export const listRootGrantIds = async (db: Db, within: GrantScope, kind: GrantRecord['kind']): Promise<Uuid[]> =>
-  (await db.run(activeRoots, { kind, ...within })).map(({ id }) => id)
+export type GrantsOf = { accountId: Uuid; within?: Uuid | null; kind?: GrantRecord['kind']; workspaceId?: Uuid | null }
+
+/** The active grants of an account without a parent: everything below them, in the same workspace, ends with them. */
+export const listRoots = (db: Db, of: GrantsOf): Promise<{ id: Uuid }[]> => db.run(activeRoots, of)
 
 export const listWorkspaceGrants = selectPage('grants.of_workspace', grants, grants.workspaceId)
 
-const usableOfWorkspace = prepare('grants.usable_of_workspace', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, at) =>
+const depth = sql`cardinality(${grants.ancestorIds})`
+
+const usableOfWorkspace = prepare('grants.lock_usable', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, at) =>
   orm
-    .select({ id: grants.id })
+    .select()
     .from(grants)
     .where(
       and(
@@ -78,17 +89,15 @@ const usableOfWorkspace = prepare('grants.usable_of_workspace', { workspaceId: '
         or(isNull(grants.expiresAt), gt(grants.expiresAt, at.now)),
       ),
     )
-    .orderBy(asc(grants.id)),
+    .orderBy(asc(depth), asc(grants.id))
+    .for('update'),
 )
 
-/** The grants of a workspace that are neither ended nor frozen. */
-export const listUsableGrantIds = async (db: Db, workspaceId: Uuid, now: Date): Promise<Uuid[]> =>
-  (await db.run(usableOfWorkspace, { workspaceId, now })).map(({ id }) => id)
+/** The grants of a workspace that are neither ended nor frozen, locked in the order of their depth. */
+export const lockUsableGrants = (tx: Tx, workspaceId: Uuid): Promise<GrantRecord[]> =>
+  tx.run(usableOfWorkspace, { workspaceId, now: tx.at })
 
-const inWorkspace = selectRow('grants.id_in_workspace', grants, ['id', 'workspaceId'])
-
-export const isGrantOf = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<boolean> =>
-  (await inWorkspace(db, { id, workspaceId })) !== undefined
+export const lockGrantOfWorkspace = selectRow('grants.lock_in_workspace', grants, ['id', 'workspaceId'], { lock: 'update' })
 
 const lockById = selectRow('grants.lock', grants, ['id'], { lock: 'update' })
 
@@ -100,8 +109,6 @@ export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> => {
 
 export const lockVisibleGrant = (tx: Tx, within: GrantScope, id: Uuid): Promise<GrantRecord | undefined> =>
   first(tx, lockVisible, { id, ...within })
-
-const depth = sql`cardinality(${grants.ancestorIds})`
 
 const shareByIds = prepare('grants.share_chain', { ids: 'uuid[]' }, (orm, at) =>
   orm.select().from(grants).where(sql`${grants.id} = any(${at.ids})`).orderBy(asc(depth)).for('share'),

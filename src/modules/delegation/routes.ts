@@ -1,16 +1,17 @@
 import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
-import { ok } from '../../http/idempotency.ts'
+import { created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { listsOf, routesOf } from '../../http/routes.ts'
 import { byId, IdOut } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
-import { viewGrant, viewGrants } from './present.ts'
-import { findGrant, listGrants, listWorkspaceGrants, scopeOf } from './queries.ts'
-import { Grant, RevokeAll, UpdateGrant } from './schema.ts'
-import { revokeAllGrants, revokeOwnGrant } from './service.ts'
+import { createApiKey, revokeApiKey, rotateApiKey, updateApiKey } from './key-service.ts'
+import { viewGrant, viewGrants, viewKey, viewKeys } from './present.ts'
+import { findGrant, findKey, listGrants, listKeys, listWorkspaceGrants, scopeOf } from './queries.ts'
+import { ApiKey, CreateApiKey, Grant, NewApiKey, RevokeAll, RotateApiKey, UpdateApiKey, UpdateGrant } from './schema.ts'
+import { revokeGrantsOf, revokeOwnGrant } from './service.ts'
 import { freezeWorkspaceGrant, freezeWorkspaceGrants, revokeWorkspaceGrant, updateGrant } from './update.ts'
 
 export const registerGrants = (app: App, deps: Parts): void => {
@@ -41,7 +42,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
       response: { 200: z.object({ data: z.array(Grant) }) },
     },
     work: async (tx, { principal, body }) => {
-      const revoked = await revokeAllGrants(tx, deps.onGrantsRevoked, principal, body.kind)
+      const revoked = await revokeGrantsOf(tx, deps.onGrantsRevoked, principal, { ...scopeOf(principal), kind: body.kind })
       return ok({ data: await viewGrants(tx, tx.at, revoked) })
     },
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
@@ -90,6 +91,107 @@ export const registerGrants = (app: App, deps: Parts): void => {
     },
     work: async (tx, { principal, params }) =>
       ok(await viewGrant(tx, tx.at, await revokeOwnGrant(tx, deps.onGrantsRevoked, principal, params.id))),
+    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+  })
+}
+
+const once = ['key']
+
+export const registerApiKeys = (app: App, deps: Parts): void => {
+  const routes = routesOf(app, deps)
+  const list = listsOf(app, deps)
+  routes.post('/v1/accounts/me/api-keys', {
+    config: {
+      operation: 'api_keys.create',
+      freshProof: 'always',
+      permission: 'key.manage',
+      idempotent: true,
+      refuses: ['forbidden', 'capability_disabled'],
+    },
+    schema: {
+      summary: 'Create an API key',
+      description:
+        'The key is shown in this answer and never again. Its spending controls apply to everything paid with it. A key that is created with a key is its child: it never has more permissions or higher limits.',
+      body: CreateApiKey,
+      response: { 201: NewApiKey },
+    },
+    // Below a key or an agent they are counted.
+    work: async (tx, { principal, body }) => created(await createApiKey(tx, principal, body), once),
+  })
+  list('/v1/accounts/me/api-keys', {
+    config: { operation: 'api_keys.list', permission: 'key.manage' },
+    schema: {
+      summary: 'List API keys',
+      description: 'The keys of the account; a key sees itself and its descendants only.',
+      querystring: PageQuery,
+      response: { 200: pageOf(ApiKey) },
+    },
+    of: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
+    read: async (page, { principal }) => {
+      await deps.lastUsed.flush()
+      return listKeys(deps.db, scopeOf(principal), page)
+    },
+    idOf: ({ key }) => key.id,
+    present: (rows, _request, at) => viewKeys(deps.db, at, rows),
+  })
+  routes.get('/v1/accounts/me/api-keys/:id', {
+    config: { operation: 'api_keys.get', permission: 'key.manage' },
+    schema: {
+      summary: 'Read an API key',
+      description: 'Its state, grant, controls, usage and headroom. Never the key itself.',
+      params: byId('api_key'),
+      response: { 200: ApiKey },
+    },
+    read: async ({ principal, params }) => {
+      await deps.lastUsed.flush()
+      return viewKey(deps.db, deps.clock.now(), found(await findKey(deps.db, scopeOf(principal), params.id)))
+    },
+  })
+  routes.patch('/v1/accounts/me/api-keys/:id', {
+    config: {
+      operation: 'api_keys.update',
+      freshProof: 'by_content',
+      permission: 'key.manage',
+      refuses: ['forbidden', 'conflict'],
+    },
+    schema: {
+      summary: 'Change an API key',
+      description:
+        'Its name and its spending controls. A field that is left out keeps its value, `null` removes a limit. A key cannot change its own controls.',
+      params: byId('api_key'),
+      body: UpdateApiKey,
+      response: { 200: ApiKey },
+    },
+    work: async (tx, { principal, params, body }) => ok(await updateApiKey(tx, principal, params.id, body)),
+  })
+  routes.post('/v1/accounts/me/api-keys/:id/rotate', {
+    config: {
+      operation: 'api_keys.rotate',
+      freshProof: 'always',
+      permission: 'key.manage',
+      idempotent: true,
+      refuses: ['forbidden', 'capability_disabled'],
+    },
+    schema: {
+      summary: 'Replace an API key',
+      description:
+        'A new key on the same grant: limits and usage stay. With `overlap_seconds` the old key works until the new one is deployed everywhere.',
+      params: byId('api_key'),
+      body: RotateApiKey,
+      response: { 201: NewApiKey },
+    },
+    work: async (tx, { principal, params, body }) =>
+      created(await rotateApiKey(tx, principal, params.id, body?.overlap_seconds ?? 0), once),
+  })
+  routes.delete('/v1/accounts/me/api-keys/:id', {
+    config: { operation: 'api_keys.revoke', permission: 'key.manage', whileFrozen: true },
+    schema: {
+      summary: 'Revoke an API key',
+      description: 'Takes effect with the next request, for its descendants too. Doing it again gives the same answer.',
+      params: byId('api_key'),
+      response: { 200: ApiKey },
+    },
+    work: async (tx, { principal, params }) => ok(await revokeApiKey(tx, deps.onGrantsRevoked, principal, params.id)),
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })
 }
@@ -169,9 +271,8 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
       response: { 200: WorkspaceGrant },
     },
     work: async (tx, { principal, params, body }) => {
-      const { id } = params
-      const { grant, view } = await freezeWorkspaceGrant(tx, principal, id, body.frozen)
-      return ok({ ...view, account_id: formatId('account', grant.accountId) })
+      const { grant, view } = await freezeWorkspaceGrant(tx, principal, params.id, body.frozen)
+      return ok(withAccount(view, grant.accountId))
     },
   })
   routes.delete('/v1/workspaces/current/grants/:id', {
@@ -191,7 +292,7 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
     },
     work: async (tx, { principal, params }) => {
       const grant = await revokeWorkspaceGrant(tx, deps.onGrantsRevoked, principal, params.id)
-      return ok({ ...(await viewGrant(tx, tx.at, grant)), account_id: formatId('account', grant.accountId) })
+      return ok(withAccount(await viewGrant(tx, tx.at, grant), grant.accountId))
     },
   })
 }

@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { permissions } from '../../auth/permissions.ts'
 import { grantKinds } from '../../db/tables/grants.ts'
+import { filtersOf } from '../../http/pagination.ts'
 import { IdIn, IdOut, MinorIn, MinorOut, Name, TimeIn, TimeOut } from '../../http/wire.ts'
 import { duplicateAnswers, newPayeeAnswers } from '../../lib/policy-answers.ts'
 import { controlContradictions } from '../../policy/limits.ts'
 import { PaymentType } from '../payment-type.ts'
 import { type Controls, type ControlsChange, changeControls, noControls } from './control-rules.ts'
+
+const once = <Item>(items: readonly Item[]) => [...new Set(items)]
 
 const limit = (what: string) =>
   MinorIn.nullish().meta({ description: `${what} Absent: no such limit from this grant.`, example: '150000' })
@@ -15,8 +18,18 @@ const wire = z.strictObject({
   daily_limit_minor: limit("The most that its payments of one day of the workspace's time zone may add up to."),
   monthly_limit_minor: limit("The most that its payments of one month of the workspace's time zone may add up to."),
   approval_threshold_minor: limit('A payment of this much or more needs an approval.'),
-  payment_types: z.array(PaymentType).max(100).nullish().meta({ description: 'Only these payment types or rails.' }),
-  beneficiary_ids: z.array(IdIn('beneficiary')).max(500).nullish().meta({ description: 'Only these beneficiaries.' }),
+  payment_types: z
+    .array(PaymentType)
+    .max(100)
+    .transform(once)
+    .nullish()
+    .meta({ description: 'Only these payment types or rails.' }),
+  beneficiary_ids: z
+    .array(IdIn('beneficiary'))
+    .max(500)
+    .transform(once)
+    .nullish()
+    .meta({ description: 'Only these beneficiaries.' }),
   new_payees: z.enum(newPayeeAnswers).nullish().meta({
     description:
       'What a payment gets whose beneficiary a key or an agent created or renamed, and no person has confirmed. Absent: `require_approval`.',
@@ -27,30 +40,16 @@ const wire = z.strictObject({
   }),
 })
 
-const once = <Item>(items: readonly Item[] | null | undefined) => items && [...new Set(items)]
-
-/** Undefined where the request has no value. */
-const toChange = (input: z.output<typeof wire>): ControlsChange => ({
-  perPaymentLimitMinor: input.per_payment_limit_minor,
-  dailyLimitMinor: input.daily_limit_minor,
-  monthlyLimitMinor: input.monthly_limit_minor,
-  approvalThresholdMinor: input.approval_threshold_minor,
-  paymentTypes: once(input.payment_types),
-  beneficiaryIds: once(input.beneficiary_ids),
-  newPayees: input.new_payees,
-  onDuplicate: input.on_duplicate,
-})
-
 /** For a new grant: an absent limit is no limit. Contradicting limits are refused here, for every caller. */
 export const SpendingControlsIn = wire.transform((input, context): Controls => {
-  const controls = changeControls(noControls, toChange(input))
+  const controls = changeControls(noControls, filtersOf(input))
   for (const { path, message } of controlContradictions(controls)) context.addIssue({ code: 'custom', path: [path], message })
   return controls
 })
 
 /** For an existing grant: an absent limit stays, null removes it. Only the code that merges them can check for contradictions. */
 const SpendingControlsChange = wire
-  .transform(toChange)
+  .transform((input): ControlsChange => filtersOf(input))
   .meta({ description: 'A field that is left out keeps its value; null removes a limit.' })
 
 export const SpendingControls = z

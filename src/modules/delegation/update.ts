@@ -4,7 +4,7 @@ import { updateRow } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
-import { conflict, found, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
+import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { controlContradictions } from '../../policy/limits.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
@@ -13,9 +13,9 @@ import { lockMembership } from '../workspaces/membership.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
 import { presentControls, viewGrant } from './present.ts'
-import { type GrantRecord, isGrantOf, listUsableGrantIds, lockGrant, lockVisibleGrant, scopeOf } from './queries.ts'
-import { revokeGrant } from './revoke.ts'
+import { type GrantRecord, lockGrantOfWorkspace, lockUsableGrants, lockVisibleGrant, scopeOf } from './queries.ts'
 import type { Grant } from './schema.ts'
+import { revokeGrant } from './service.ts'
 
 export type ChangedGrant = { grant: GrantRecord; view: Grant }
 
@@ -103,14 +103,13 @@ const changeGrant = async (
 }
 
 /** Who manages a workspace may stop and end every grant in it, including those of other accounts. */
-const grantToManage = async (tx: Tx, principal: Principal, id: Uuid): Promise<Uuid> => {
+const lockGrantToManage = async (tx: Tx, principal: Principal, id: Uuid): Promise<GrantRecord> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
-  if (!(await isGrantOf(tx, workspace.id, id))) throw notFound()
-  return id
+  return found(await lockGrantOfWorkspace(tx, { id, workspaceId: workspace.id }))
 }
 
 export const freezeWorkspaceGrant = async (tx: Tx, principal: Principal, id: Uuid, frozen: boolean): Promise<ChangedGrant> =>
-  changeGrant(tx, principal, await lockGrant(tx, await grantToManage(tx, principal, id)), { frozen })
+  changeGrant(tx, principal, await lockGrantToManage(tx, principal, id), { frozen })
 
 export const revokeWorkspaceGrant = async (
   tx: Tx,
@@ -118,20 +117,14 @@ export const revokeWorkspaceGrant = async (
   principal: Principal,
   id: Uuid,
 ): Promise<GrantRecord> => {
-  await grantToManage(tx, principal, id)
+  await lockGrantToManage(tx, principal, id)
   return revokeGrant(tx, onGrantsRevoked, principal, id)
 }
 
 /** The stop for everything that acts for someone in the workspace. Answers how many were frozen by it. */
 export const freezeWorkspaceGrants = async (tx: Tx, principal: Principal): Promise<number> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
-  let frozen = 0
-  for (const id of await listUsableGrantIds(tx, workspace.id, tx.at)) {
-    const grant = await lockGrant(tx, id)
-    // It may have ended while its lock was waited for.
-    if (grant.revokedAt || grant.frozenAt) continue
-    await changeGrant(tx, principal, grant, { frozen: true })
-    frozen += 1
-  }
-  return frozen
+  const usable = await lockUsableGrants(tx, workspace.id)
+  for (const grant of usable) await changeGrant(tx, principal, grant, { frozen: true })
+  return usable.length
 }

@@ -20,8 +20,7 @@ import { CommitThenThrow } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { presentControls, viewGrant } from '../delegation/present.ts'
 import { type GrantRecord, lockGrant } from '../delegation/queries.ts'
-import { revokeGrant } from '../delegation/revoke.ts'
-import { moveGrantEnd } from '../delegation/service.ts'
+import { revokeGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
 import type { OnGrantsRevoked } from '../ports.ts'
 import { type AuthorizationRecord, checkVerifier } from './authorization-request.ts'
@@ -133,7 +132,7 @@ export const mintGeneration = (
   const end = refreshes ? earlier(daysAfter(at, config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds
   // An index has it: a client that refreshes often moves it once a day.
   const grantEnd = refreshes ? earlier(endOfDay(end), state.endsAt) : end
-  if (grantEnd.getTime() !== grant.expiresAt?.getTime()) moveGrantEnd(tx, grant, grantEnd)
+  if (grantEnd.getTime() !== grant.expiresAt?.getTime()) updateRow(tx, grants, grant, { expiresAt: grantEnd })
   tx.defer(touchClient(tx, client, at))
   const hash = refreshes ? sha256(tokens.refreshToken) : null
   tx.defer(tx.run(setGeneration, { grantId: grant.id, generation, keyId: currentKeyId, hash, end }))
