@@ -1,29 +1,127 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { and, eq, gt } from 'drizzle-orm'
 import { sessionBehind } from '../../auth/credential.ts'
 import type { Principal } from '../../auth/principal.ts'
-import { sha256 } from '../../auth/secrets.ts'
-import { type Database, first } from '../../db/client.ts'
-import { prepareInsertAll, prepareWrite } from '../../db/prepare-write.ts'
-import { oauthAuthorizations } from '../../db/tables/oauth.ts'
+import { newSecret, sha256 } from '../../auth/secrets.ts'
+import { type Database, type Db, first } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { prepareInsertOnce, prepareWrite } from '../../db/prepare-write.ts'
+import { grants } from '../../db/tables/grants.ts'
+import { oauthAuthorizations, oauthGrants } from '../../db/tables/oauth.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
-import {
-  decisionTtlSeconds,
-  errorUrl,
-  hasGrantFor,
-  type RedirectTarget,
-  readCodeRequest,
-  readRedirectUri,
-} from './authorization-request.ts'
+import { deviceGrantType, matchesRedirectUri } from './client-metadata.ts'
 import { type ClientRecord, requireClient } from './clients.ts'
+import { parseDetails } from './controls.ts'
 import { OAuthError } from './errors.ts'
-import type { CodeParameters } from './schema.ts'
+import type { AuthorizeParameters, CodeParameters, DeviceParameters } from './schema.ts'
+import { oauthScopes, parseScope, requestedResources } from './scopes.ts'
+
+const challengePattern = /^[A-Za-z0-9_-]{43}$/
+
+type Challenge = Pick<CodeParameters, 'code_challenge' | 'code_challenge_method'>
+
+/** S256 or nothing: an absent method would mean `plain` (RFC 7636 section 4.3). */
+const readChallenge = (
+  { code_challenge: challenge, code_challenge_method: method }: Challenge,
+  missing = 'code_challenge is required (PKCE).',
+): string => {
+  if (challenge === undefined) throw new OAuthError('invalid_request', missing)
+  if (method !== 'S256') throw new OAuthError('invalid_request', 'code_challenge_method must be S256.')
+  if (!challengePattern.test(challenge))
+    throw new OAuthError('invalid_request', 'code_challenge must be the base64url SHA-256 of a verifier: 43 characters.')
+  return challenge
+}
+
+/**
+ * What a client requests of a person; the same for every way in which a request can arrive. A client that names no scope asks for reading only: to
+ * move money or change something it says so.
+ */
+const readRequestedAccess = (
+  { scopes }: ClientRecord,
+  parameters: Pick<CodeParameters, 'scope' | 'resource' | 'authorization_details'>,
+  own: string,
+) => ({
+  scopes:
+    parseScope(parameters.scope) ??
+    oauthScopes.filter((scope) => scope.endsWith('.read') && (scopes === null || scopes.includes(scope))),
+  resources: requestedResources(parameters.resource, own),
+  requestedControls: parseDetails(parameters.authorization_details),
+})
+
+/** Checked before everything else: until this passes, the answer is only ever a page of ours. */
+const readRedirectUri = (client: ClientRecord, requested: string | undefined): string => {
+  const [only, ...others] = client.redirectUris
+  if (requested === undefined) {
+    if (only !== undefined && others.length === 0) return only
+    throw new OAuthError('invalid_request', 'redirect_uri is required.')
+  }
+  if (!client.redirectUris.some((registered) => matchesRedirectUri(registered, requested)))
+    throw new OAuthError('invalid_request', 'redirect_uri is not one that the client registered.')
+  return requested
+}
+
+/** Everything else in an authorization request; errors here may be reported to the client. */
+const readCodeRequest = (client: ClientRecord, parameters: CodeParameters, own: string) => {
+  if (!client.grantTypes.includes('authorization_code')) throw new OAuthError('unauthorized_client')
+  if (parameters.request !== undefined) throw new OAuthError('request_not_supported')
+  if (parameters.response_type === undefined) throw new OAuthError('invalid_request', 'response_type is required.')
+  if (parameters.response_type !== 'code') throw new OAuthError('unsupported_response_type')
+  if (parameters.response_mode !== undefined && parameters.response_mode !== 'query')
+    throw new OAuthError('invalid_request', 'response_mode must be query.')
+  const codeChallenge = readChallenge(parameters)
+  const requested = readRequestedAccess(client, parameters, own)
+  return { flow: 'code', ...requested, codeChallenge, state: parameters.state ?? null } as const
+}
+
+const asksForNone = ({ prompt }: CodeParameters): boolean => prompt?.split(' ').includes('none') === true
+
+type RedirectTarget = { redirectUri: string; state: string | null; issuer: string }
+
+/** The authorization response, for success and error, always with `iss` (RFC 9207). The URI's own query stays as it was registered. */
+export const answerUrl = ({ redirectUri, state, issuer }: RedirectTarget, parameters: Record<string, string>): string => {
+  const query = new URLSearchParams({ ...parameters, ...(state !== null && { state }), iss: issuer })
+  return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`
+}
+
+export const errorUrl = (answer: RedirectTarget, error: OAuthError): string =>
+  answerUrl(answer, { error: error.code, error_description: error.message })
 
 type AuthorizeDeps = Pick<Parts, 'clock' | 'config' | 'db'>
+type NewRequest = Omit<typeof oauthAuthorizations.$inferInsert, 'id' | 'clientId' | 'createdAt' | 'expiresAt'>
 
-const insertRow = prepareInsertAll('oauth_authorizations.insert', oauthAuthorizations)
+const insertRequest = prepareInsertOnce('oauth_authorizations.insert', oauthAuthorizations, oauthAuthorizations.userCode)
+
+/** `request` makes it anew where its user code is in use. */
+const keepRequest = async <Made extends NewRequest>(
+  { clock, db }: AuthorizeDeps,
+  client: ClientRecord,
+  ttlSeconds: number,
+  request: () => Made,
+): Promise<Made & { id: Uuid }> => {
+  const at = clock.now()
+  for (;;) {
+    const made = { id: newId(), ...request() }
+    const row = { ...made, clientId: client.id, createdAt: at, expiresAt: secondsAfter(at, ttlSeconds) }
+    if (await insertRequest(db, row)) return made
+  }
+}
+
+const requestUriPrefix = 'urn:ietf:params:oauth:request_uri:'
+const pushedTtlSeconds = 90
+const decisionTtlSeconds = 600
+
+/** A pushed authorization request (RFC 9126): everything is checked now, and reported to the client instead of to a browser. */
+export const pushRequest = async (deps: AuthorizeDeps, client: ClientRecord, parameters: CodeParameters) => {
+  const redirectUri = readRedirectUri(client, parameters.redirect_uri)
+  if (asksForNone(parameters)) throw new OAuthError('consent_required')
+  const request = readCodeRequest(client, parameters, deps.config.publicUrl)
+  const reference = randomBytes(32).toString('base64url')
+  const requestUriHash = sha256(reference)
+  await keepRequest(deps, client, pushedTtlSeconds, () => ({ status: 'pushed', ...request, redirectUri, requestUriHash }))
+  return { request_uri: requestUriPrefix + reference, expires_in: pushedTtlSeconds }
+}
 
 const takeRow = prepareWrite(
   'oauth_authorizations.take_pushed',
@@ -50,44 +148,21 @@ const takeRow = prepareWrite(
       .returning({ id: oauthAuthorizations.id }),
 )
 
-const requestUriPrefix = 'urn:ietf:params:oauth:request_uri:'
-export const pushedTtlSeconds = 90
-
-type AuthorizeParameters = CodeParameters & { client_id?: string | undefined; request_uri?: string | undefined }
-
-type NewRequest = Omit<typeof oauthAuthorizations.$inferInsert, 'id' | 'clientId' | 'flow' | 'state' | 'createdAt' | 'expiresAt'>
-
-const keepRequest = async (
-  { clock, db }: AuthorizeDeps,
-  client: ClientRecord,
-  { state = null }: { state?: string | null | undefined },
-  ttlSeconds: number,
-  request: NewRequest,
-): Promise<Uuid> => {
-  const [id, at] = [newId(), clock.now()]
-  const times = { createdAt: at, expiresAt: secondsAfter(at, ttlSeconds) }
-  await insertRow(db.query, [{ id, clientId: client.id, flow: 'code', state, ...request, ...times }])
-  return id
-}
-
-/** A pushed authorization request (RFC 9126): everything is checked now, and reported to the client instead of to a browser. */
-export const pushRequest = async (deps: AuthorizeDeps, client: ClientRecord, parameters: CodeParameters): Promise<string> => {
-  const redirectUri = readRedirectUri(client, parameters.redirect_uri)
-  if (parameters.prompt?.split(' ').includes('none')) throw new OAuthError('consent_required')
-  const request = readCodeRequest(client, parameters, deps.config.publicUrl)
-  const reference = randomBytes(32).toString('base64url')
-  const pushed = { status: 'pushed', ...request, redirectUri, requestUriHash: sha256(reference) } as const
-  await keepRequest(deps, client, parameters, pushedTtlSeconds, pushed)
-  return requestUriPrefix + reference
-}
+/**
+ * Only the person signed in where the request arrives may decide it. An agent's credential counts as signed out: it cannot decide anything.
+ */
+const bindingOf = async (db: Database, principal: Principal | null) =>
+  principal && !principal.grant
+    ? { accountId: principal.accountId, sessionId: await sessionBehind(db, principal.credential) }
+    : { accountId: null, sessionId: null }
 
 /** Starts a pushed request, once. */
 const takePushed = async (
-  deps: Pick<Parts, 'clock' | 'db'>,
+  deps: AuthorizeDeps,
   client: ClientRecord,
   principal: Principal | null,
   requestUri: string,
-): Promise<Uuid> => {
+): Promise<{ id: Uuid }> => {
   if (!requestUri.startsWith(requestUriPrefix)) throw new OAuthError('request_uri_not_supported')
   const at = deps.clock.now()
   const row = await first(deps.db, takeRow, {
@@ -98,19 +173,8 @@ const takePushed = async (
     ...(await bindingOf(deps.db, principal)),
   })
   if (!row) throw new OAuthError('invalid_request', 'The request_uri is unknown, used, expired, or of another client.')
-  return row.id
+  return row
 }
-
-/**
- * Only the person signed in where the request arrives may decide it. An agent's credential counts as signed out: it cannot decide anything.
- */
-const bindingOf = async (
-  db: Database,
-  principal: Principal | null,
-): Promise<{ accountId: Uuid | null; sessionId: Uuid | null }> =>
-  principal && !principal.grant
-    ? { accountId: principal.accountId, sessionId: await sessionBehind(db, principal.credential) }
-    : { accountId: null, sessionId: null }
 
 const begin = async (
   deps: AuthorizeDeps,
@@ -118,15 +182,25 @@ const begin = async (
   principal: Principal | null,
   parameters: CodeParameters,
   redirectUri: string,
-): Promise<Uuid> => {
-  const prompts = parameters.prompt?.split(' ') ?? []
+): Promise<{ id: Uuid }> => {
   const request = readCodeRequest(client, parameters, deps.config.publicUrl)
-  if (prompts.includes('none')) throw new OAuthError(principal ? 'consent_required' : 'login_required')
+  if (asksForNone(parameters)) throw new OAuthError(principal ? 'consent_required' : 'login_required')
   const binding = await bindingOf(deps.db, principal)
-  return keepRequest(deps, client, parameters, decisionTtlSeconds, { status: 'pending', ...request, redirectUri, ...binding })
+  return keepRequest(deps, client, decisionTtlSeconds, () => ({ status: 'pending', ...request, redirectUri, ...binding }))
 }
 
-const consentPath = (id: Uuid): string => `/consent?authorization=${formatId('oauth_authorization', id)}`
+const grantFor = prepare('oauth_grants.of_client', { clientId: 'uuid', accountId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: grants.id })
+    .from(oauthGrants)
+    .innerJoin(grants, eq(grants.id, oauthGrants.grantId))
+    .where(and(eq(oauthGrants.clientId, at.clientId), eq(grants.accountId, at.accountId)))
+    .limit(1),
+)
+
+/** The person has given this client a grant before, so the client may be answered without asking the person again. */
+const hasGrantFor = async (db: Db, client: ClientRecord, principal: Principal | null): Promise<boolean> =>
+  principal !== null && (await db.run(grantFor, { clientId: client.id, accountId: principal.accountId })).length > 0
 
 /**
  * Handles an authorization request; returns where the browser goes next. An error is reported to the client by a redirect only where the
@@ -134,14 +208,14 @@ const consentPath = (id: Uuid): string => `/consent?authorization=${formatId('oa
  * RFC 9700, 4.11.2). For everybody else a page of ours says what is wrong, and its link back carries the error.
  */
 export const authorize = async (
-  deps: Pick<Parts, 'clientDocuments' | 'clock' | 'config' | 'db'>,
+  deps: AuthorizeDeps & Pick<Parts, 'clientDocuments'>,
   principal: Principal | null,
   parameters: AuthorizeParameters,
 ): Promise<string> => {
   if (parameters.client_id === undefined) throw new OAuthError('invalid_request', 'client_id is required.')
   const client = await requireClient(deps, parameters.client_id)
-  const page = (id: Uuid) => {
-    const consent = consentPath(id)
+  const page = ({ id }: { id: Uuid }) => {
+    const consent = `/consent?authorization=${formatId('oauth_authorization', id)}`
     return principal && !principal.grant ? consent : `/sign-in?return_to=${encodeURIComponent(consent)}`
   }
   if (parameters.request_uri !== undefined) return page(await takePushed(deps, client, principal, parameters.request_uri))
@@ -150,9 +224,50 @@ export const authorize = async (
     return page(await begin(deps, client, principal, parameters, redirectUri))
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
-    const answer: RedirectTarget = { redirectUri, state: parameters.state ?? null, issuer: deps.config.publicUrl }
-    const back = errorUrl(answer, error)
+    const back = errorUrl({ redirectUri, state: parameters.state ?? null, issuer: deps.config.publicUrl }, error)
     if (await hasGrantFor(deps.db, client, principal)) return back
     throw new OAuthError(error.code, error.message, error.headers, back)
+  }
+}
+
+const deviceTtlSeconds = 600
+export const pollIntervalSeconds = 5
+
+/** Consonants only: no words, and no letters that look like others. 20^8 codes (RFC 8628 section 6.1). */
+const letters = 'BCDFGHJKLMNPQRSTVWXZ'
+const codeLength = 8
+
+const newUserCode = (): string => Array.from({ length: codeLength }, () => letters[randomInt(letters.length)]).join('')
+
+export const formatUserCode = (code: string): string => `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`
+
+/** The code that a person typed: any case, any separators. Undefined when it cannot be one of ours. */
+export const readUserCode = (text: string): string | undefined => {
+  const code = text.toUpperCase().replace(/[^A-Z]/g, '')
+  return code.length === codeLength && [...code].every((letter) => letters.includes(letter)) ? code : undefined
+}
+
+/** RFC 8628 has no PKCE; here every flow has it: a stolen device code cannot be redeemed without the verifier. */
+const deviceChallengeMissing =
+  'code_challenge is required (PKCE), in the device flow too: send code_challenge and code_challenge_method=S256 with this request, and code_verifier with each token request.'
+
+export const startDevice = async (deps: AuthorizeDeps, client: ClientRecord, parameters: DeviceParameters) => {
+  if (!client.grantTypes.includes(deviceGrantType)) throw new OAuthError('unauthorized_client')
+  const { publicUrl } = deps.config
+  const requested = readRequestedAccess(client, parameters, publicUrl)
+  const codeChallenge = readChallenge(parameters, deviceChallengeMissing)
+  const deviceCode = newSecret('device_code')
+  const request = { flow: 'device', status: 'pending', ...requested, codeChallenge, pollIntervalSeconds } as const
+  const deviceCodeHash = sha256(deviceCode)
+  const newRequest = () => ({ ...request, deviceCodeHash, userCode: newUserCode() })
+  const kept = await keepRequest(deps, client, deviceTtlSeconds, newRequest)
+  const userCode = formatUserCode(kept.userCode)
+  return {
+    device_code: deviceCode,
+    user_code: userCode,
+    verification_uri: `${publicUrl}/device`,
+    verification_uri_complete: `${publicUrl}/device?user_code=${userCode}`,
+    expires_in: deviceTtlSeconds,
+    interval: pollIntervalSeconds,
   }
 }

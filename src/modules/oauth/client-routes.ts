@@ -1,20 +1,18 @@
 import formbody from '@fastify/formbody'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { RequestOrigin } from '../../auth/principal.ts'
 import type { App } from '../../http/app-type.ts'
 import { originOf } from '../../http/authenticate.ts'
 import { isStorable } from '../../http/request-syntax.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
-import { pushedTtlSeconds, pushRequest } from './authorize.ts'
+import { pushRequest, startDevice } from './authorize.ts'
 import { deviceGrantType } from './client-metadata.ts'
 import { authenticateClient, type ClientCredentials, presentRegistration, registerClient } from './clients.ts'
-import { deviceTtlSeconds, pollDevice, startDevice } from './device.ts'
 import { handleOAuthError } from './error-page.ts'
 import { OAuthError } from './errors.ts'
-import { introspectToken, revokeToken } from './issued-tokens.ts'
-import { createRefreshTokens, type RefreshTokens } from './refresh.ts'
+import { pollDevice, redeemCode } from './redeem.ts'
+import { createRefreshTokens } from './refresh.ts'
 import {
   ClientMetadataBody,
   DeviceAuthorization,
@@ -27,10 +25,9 @@ import {
   RegisteredClient,
   RevocationBody,
   TokenBody,
-  type TokenParameters,
   TokenResponse,
 } from './schema.ts'
-import { redeemCode } from './tokens.ts'
+import { introspectToken, revokeToken } from './tokens.ts'
 
 /** A client in a browser may call these from any origin: its credentials are in the body, never in a cookie. */
 export const anyOrigin = {
@@ -58,36 +55,17 @@ export const requireStorable = (values: unknown): void => {
         })
 }
 
-/** The token endpoint. */
-const issueTokens = async (
-  deps: Pick<Parts, 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked'> & {
-    refreshTokens: RefreshTokens
-  },
-  caller: { authorization: string | undefined; origin: RequestOrigin },
-  parameters: TokenParameters,
-  /** How long the request has waited in this service. */
-  elapsedMs: () => number,
-): Promise<TokenResponse> => {
-  const { authorization, origin } = caller
-  if (parameters.grant_type === undefined) throw new OAuthError('invalid_request', 'grant_type is required.')
-  if (parameters.grant_type === 'refresh_token') return deps.refreshTokens(caller, parameters, elapsedMs)
-  const client = await authenticateClient(deps, { authorization, ...parameters })
-  switch (parameters.grant_type) {
-    case 'authorization_code':
-      return redeemCode(deps, client, origin, parameters)
-    case deviceGrantType:
-      return pollDevice(deps, client, origin, parameters)
-    default:
-      throw new OAuthError('unsupported_grant_type')
-  }
-}
-
 const form = ['application/x-www-form-urlencoded']
 const registrationLimitBytes = 16 * 1024
 
-const credentialsOf = (request: FastifyRequest, body: Omit<ClientCredentials, 'authorization'>): ClientCredentials => ({
+const open = { access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin } as const
+
+const credentialsOf = ({
+  headers,
+  body,
+}: FastifyRequest<{ Body: Omit<ClientCredentials, 'authorization'> }>): ClientCredentials => ({
   ...body,
-  authorization: request.headers.authorization,
+  authorization: headers.authorization,
 })
 
 /** Refusals of a request for access, pushed or from a device. */
@@ -102,7 +80,7 @@ const requestRefusals = oauthRefusals(
 
 /** The endpoints that clients call directly: forms, and errors with the codes of RFC 6749. */
 export const registerClientEndpoints = (app: App, deps: Parts): void => {
-  const tokenDeps = { ...deps, refreshTokens: createRefreshTokens(deps) }
+  const refreshTokens = createRefreshTokens(deps)
   app.register(async (scope: App) => {
     scope.removeAllContentTypeParsers()
     await scope.register(formbody)
@@ -114,7 +92,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
     scope.post(
       '/v1/oauth/token',
       {
-        config: { operation: 'oauth.token', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
+        config: { ...open, operation: 'oauth.token' },
         schema: {
           summary: 'Get or refresh tokens',
           description:
@@ -140,14 +118,23 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
         },
       },
       async (request, reply) => {
-        const caller = { authorization: request.headers.authorization, origin: originOf(request) }
-        return reply.send(await issueTokens(tokenDeps, caller, request.body, () => reply.elapsedTime))
+        const { body } = request
+        const { authorization } = request.headers
+        const origin = originOf(request)
+        const { grant_type: type } = body
+        if (type === undefined) throw new OAuthError('invalid_request', 'grant_type is required.')
+        if (type === 'refresh_token')
+          return reply.send(await refreshTokens({ authorization, origin }, body, () => reply.elapsedTime))
+        const client = await authenticateClient(deps, { authorization, ...body })
+        if (type === 'authorization_code') return reply.send(await redeemCode(deps, client, origin, body))
+        if (type === deviceGrantType) return reply.send(await pollDevice(deps, client, origin, body))
+        throw new OAuthError('unsupported_grant_type')
       },
     )
     scope.post(
       '/v1/oauth/revoke',
       {
-        config: { operation: 'oauth.revoke', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
+        config: { ...open, operation: 'oauth.revoke' },
         schema: {
           summary: 'Revoke a token',
           description:
@@ -162,7 +149,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
         },
       },
       async (request, reply) => {
-        const client = await authenticateClient(deps, credentialsOf(request, request.body))
+        const client = await authenticateClient(deps, credentialsOf(request))
         await revokeToken(deps, client, originOf(request), request.body.token)
         return reply.code(200).send({})
       },
@@ -181,68 +168,45 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
         },
       },
       async (request, reply) => {
-        const client = await authenticateClient(deps, credentialsOf(request, request.body))
+        const client = await authenticateClient(deps, credentialsOf(request))
         return reply.send(await introspectToken(deps, client, request.body.token))
       },
     )
     scope.post(
       '/v1/oauth/par',
       {
-        config: { operation: 'oauth.push', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
+        config: { ...open, operation: 'oauth.push' },
         schema: {
           summary: 'Push an authorization request',
           description:
             'RFC 9126: sends the parameters first, so that the browser has only a short reference and cannot change them.',
           consumes: form,
           body: PushBody,
-          response: {
-            201: Pushed,
-            ...requestRefusals,
-          },
+          response: { 201: Pushed, ...requestRefusals },
         },
       },
       async (request, reply) => {
-        const { client_id, client_secret, request_uri, ...parameters } = request.body
-        if (request_uri !== undefined) throw new OAuthError('invalid_request', 'request_uri cannot be pushed.')
-        const client = await authenticateClient(deps, credentialsOf(request, { client_id, client_secret }), { begins: true })
-        return reply.code(201).send({ request_uri: await pushRequest(deps, client, parameters), expires_in: pushedTtlSeconds })
+        if (request.body.request_uri !== undefined) throw new OAuthError('invalid_request', 'request_uri cannot be pushed.')
+        const client = await authenticateClient(deps, credentialsOf(request), { begins: true })
+        return reply.code(201).send(await pushRequest(deps, client, request.body))
       },
     )
     scope.post(
       '/v1/oauth/device_authorization',
       {
-        config: {
-          operation: 'oauth.device_authorization',
-          access: 'public',
-          query: 'lenient',
-          credentialIssuing: true,
-          cors: anyOrigin,
-        },
+        config: { ...open, operation: 'oauth.device_authorization' },
         schema: {
           summary: 'Start the flow for a device',
           description:
             'RFC 8628, for agents without a browser: a code that the person enters at the device page while the client polls for the token. PKCE is required here too.',
           consumes: form,
           body: DeviceBody,
-          response: {
-            200: DeviceAuthorization,
-            ...requestRefusals,
-          },
+          response: { 200: DeviceAuthorization, ...requestRefusals },
         },
       },
       async (request, reply) => {
-        const { client_id, client_secret, ...parameters } = request.body
-        const client = await authenticateClient(deps, credentialsOf(request, { client_id, client_secret }), { begins: true })
-        const { deviceCode, userCode, intervalSeconds } = await startDevice(deps, client, parameters)
-        const page = `${deps.config.publicUrl}/device`
-        return reply.send({
-          device_code: deviceCode,
-          user_code: userCode,
-          verification_uri: page,
-          verification_uri_complete: `${page}?user_code=${userCode}`,
-          expires_in: deviceTtlSeconds,
-          interval: intervalSeconds,
-        })
+        const client = await authenticateClient(deps, credentialsOf(request), { begins: true })
+        return reply.send(await startDevice(deps, client, request.body))
       },
     )
   })
@@ -255,7 +219,7 @@ export const registerRegistration = (app: App, deps: Parts): void => {
     scope.post(
       '/v1/oauth/register',
       {
-        config: { operation: 'oauth.register', access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin },
+        config: { ...open, operation: 'oauth.register' },
         bodyLimit: registrationLimitBytes,
         schema: {
           summary: 'Register a client',

@@ -1,35 +1,30 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
+import type { z } from 'zod'
 import { sessionBehind } from '../../auth/credential.ts'
 import { effectivePermissions, isPermission, type Permission } from '../../auth/permissions.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
 import { newSecret, sha256 } from '../../auth/secrets.ts'
 import type { Derivations } from '../../auth/vault.ts'
-import type { Database, Db, Tx } from '../../db/client.ts'
+import type { Db, Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRow, updateRow } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { oauthAuthorizations, oauthGrants } from '../../db/tables/oauth.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
+import { presenter } from '../../http/presenter.ts'
 import { earlier, isoTime, secondsAfter } from '../../lib/clock.ts'
-import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
+import { conflict, found, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { createGrant } from '../delegation/create.ts'
 import { presentControls } from '../delegation/present.ts'
 import type { Parts } from '../parts.ts'
-import {
-  type AuthorizationName,
-  type AuthorizationRecord,
-  answerUrl,
-  errorUrl,
-  findAuthorization,
-  lockAuthorization,
-} from './authorization-request.ts'
+import { answerUrl, errorUrl, formatUserCode, readUserCode } from './authorize.ts'
 import { isLocalRedirect, redirectHost } from './client-metadata.ts'
 import { type ClientRecord, clientIdOf, getClient } from './clients.ts'
 import { narrowControls, storedControls } from './controls.ts'
-import { formatUserCode } from './device.ts'
 import { OAuthError } from './errors.ts'
-import type { Authorization, Decision } from './schema.ts'
+import { Authorization, type Decided, type Decision } from './schema.ts'
 import { isSubset } from './scopes.ts'
 import { newHandle } from './tokens.ts'
 
@@ -44,39 +39,18 @@ const verifiedHost = (client: ClientRecord, redirectUri: string | null): string 
   return fits && protocol === 'https:' ? host : null
 }
 
+type AuthorizationRecord = typeof oauthAuthorizations.$inferSelect
+
 const statusOf = ({ status, expiresAt }: AuthorizationRecord, now: Date): Authorization['status'] => {
   if (status === 'denied') return 'denied'
   if (status === 'approved' || status === 'redeemed') return 'approved'
   return expiresAt <= now ? 'expired' : 'pending'
 }
 
-export const presentConsentRequest = ({ authorization, client, workspaces }: ConsentRequest, now: Date): Authorization => ({
-  id: formatId('oauth_authorization', authorization.id),
-  flow: authorization.flow,
-  status: statusOf(authorization, now),
-  client: {
-    id: clientIdOf(client),
-    name: client.name,
-    uri: client.uri,
-    verified_host: verifiedHost(client, authorization.redirectUri),
-  },
-  user_code: authorization.userCode && formatUserCode(authorization.userCode),
-  redirect_host: authorization.redirectUri && redirectHost(authorization.redirectUri),
-  redirect_is_local: authorization.redirectUri !== null && isLocalRedirect(authorization.redirectUri),
-  scopes: authorization.scopes.filter(isPermission),
-  spending_controls: presentControls(storedControls(authorization.requestedControls)),
-  resources: authorization.resources,
-  workspaces: workspaces.map((workspace) => ({ ...workspace, id: formatId('workspace', workspace.id) })),
-  created_at: isoTime(authorization.createdAt),
-  expires_at: isoTime(authorization.expiresAt),
-})
-
 /** Long enough to copy a code by hand from a browser to a terminal; because of PKCE it is worthless to others meanwhile. */
 const codeTtlSeconds = 120
 
 type Membership = { id: Uuid; name: string; role: (typeof members.$inferSelect)['role']; permissions: Permission[] }
-
-const scopesOf = (authorization: AuthorizationRecord): Permission[] => authorization.scopes.filter(isPermission)
 
 const membershipsOf = prepare('oauth.memberships', { accountId: 'uuid' }, (orm, at) =>
   orm
@@ -95,17 +69,57 @@ const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[
   })
 }
 
-type ConsentRequest = { authorization: AuthorizationRecord; client: ClientRecord; workspaces: Membership[] }
+/** A request as the person names it who decides it: by its id, or by the code that a device shows. */
+type AuthorizationName = { id: Uuid } | { user_code: string }
+type Found = Promise<AuthorizationRecord | undefined>
+
+/** One that began in another person's browser, or has not reached a browser yet, is not found. */
+const requestNamed =
+  (
+    byId: (db: Db, key: { id: Uuid; flow: 'code' }) => Found,
+    byUserCode: (db: Db, key: { userCode: string; flow: 'device' }) => Found,
+  ) =>
+  async (db: Db, { accountId }: Principal, name: AuthorizationName): Promise<AuthorizationRecord> => {
+    const userCode = 'id' in name ? undefined : readUserCode(name.user_code)
+    const row = 'id' in name ? byId(db, { id: name.id, flow: 'code' }) : userCode && byUserCode(db, { userCode, flow: 'device' })
+    const request = found((await row) || undefined)
+    if (request.status === 'pushed' || (request.accountId !== null && request.accountId !== accountId)) throw notFound()
+    return request
+  }
+
+const lock = { lock: 'update' } as const
+const findRequest = requestNamed(
+  selectRow('oauth_authorizations.by_id', oauthAuthorizations, ['id', 'flow']),
+  selectRow('oauth_authorizations.by_user_code', oauthAuthorizations, ['userCode', 'flow']),
+)
+const lockRequest = requestNamed(
+  selectRow('oauth_authorizations.lock', oauthAuthorizations, ['id', 'flow'], lock),
+  selectRow('oauth_authorizations.lock_by_user_code', oauthAuthorizations, ['userCode', 'flow'], lock),
+)
+
+const shown = presenter(Authorization)
 
 /** What a person is asked, and the workspaces for which they may agree. */
 export const readConsentRequest = async (
-  db: Database,
+  { clock, db }: Pick<Parts, 'clock' | 'db'>,
   principal: Principal,
   name: AuthorizationName,
-): Promise<ConsentRequest> => {
-  const authorization = await findAuthorization(db, principal, name)
-  const client = await getClient(db, authorization.clientId)
-  return { authorization, client, workspaces: await memberships(db, principal.accountId, scopesOf(authorization)) }
+): Promise<Authorization> => {
+  const request = await findRequest(db, principal, name)
+  const client = await getClient(db, request.clientId)
+  const scopes = request.scopes.filter(isPermission)
+  const workspaces = await memberships(db, principal.accountId, scopes)
+  const { redirectUri } = request
+  return shown(request, {
+    status: statusOf(request, clock.now()),
+    client: { id: clientIdOf(client), name: client.name, uri: client.uri, verified_host: verifiedHost(client, redirectUri) },
+    user_code: request.userCode && formatUserCode(request.userCode),
+    redirect_host: redirectUri && redirectHost(redirectUri),
+    redirect_is_local: redirectUri !== null && isLocalRedirect(redirectUri),
+    scopes,
+    spending_controls: presentControls(storedControls(request.requestedControls)),
+    workspaces: workspaces.map((workspace) => ({ ...workspace, id: formatId('workspace', workspace.id) })),
+  })
 }
 
 const requireOpen = async (tx: Tx, principal: Principal, authorization: AuthorizationRecord): Promise<void> => {
@@ -123,7 +137,7 @@ const choosePermissions = async (
   decision: Decision,
   workspaceId: Uuid,
 ) => {
-  const requestedScopes = scopesOf(authorization)
+  const requestedScopes = authorization.scopes.filter(isPermission)
   if (decision.permissions && !isSubset(decision.permissions, requestedScopes))
     throw invalidFields({ path: 'permissions', message: 'must name nothing that the client did not ask for' })
   const workspace = (await memberships(tx, principal.accountId, requestedScopes)).find(({ id }) => id === workspaceId)
@@ -139,10 +153,10 @@ const approve = async (
   tx: Tx,
   derivations: Derivations,
   principal: Principal,
-  consentRequest: { authorization: AuthorizationRecord; client: ClientRecord },
+  authorization: AuthorizationRecord,
+  client: ClientRecord,
   decision: Decision,
-) => {
-  const { authorization, client } = consentRequest
+): Promise<string> => {
   requireFreshProof(principal.proof, tx.at)
   if (!principal.capabilities.oauth) throw new Refusal('capability_disabled', { details: { capability: 'oauth' } })
   const { at } = tx
@@ -191,40 +205,28 @@ const approve = async (
   return code
 }
 
-const deny = async (
-  tx: Tx,
-  principal: Principal,
-  { authorization, client }: { authorization: AuthorizationRecord; client: ClientRecord },
-) => {
-  const { at } = tx
-  updateRow(tx, oauthAuthorizations, authorization, { status: 'denied', decidedAt: at, accountId: principal.accountId })
-  const after = { client_id: clientIdOf(client), client_name: client.name }
-  audit(tx, principal, 'oauth_consent.deny', { subject: client.id, after })
-}
-
-type Decided = { status: 'approved' | 'denied'; redirectTo: string }
-
 /** The person's decision, once. Only a person in their own session can make it, and it never grants more than was requested. */
 export const decideAuthorization = async (
   tx: Tx,
-  deps: Pick<Parts, 'config' | 'derivations'>,
+  { config, derivations }: Pick<Parts, 'config' | 'derivations'>,
   principal: Principal,
   name: AuthorizationName,
   decision: Decision,
-): Promise<Decided> => {
+): Promise<z.output<typeof Decided>> => {
   if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot give access to others.' })
-  const authorization = await lockAuthorization(tx, principal, name)
+  const authorization = await lockRequest(tx, principal, name)
   await requireOpen(tx, principal, authorization)
   const client = await getClient(tx, authorization.clientId)
-  const { publicUrl } = deps.config
-  const approved = decision.decision === 'approve'
-  const status = approved ? 'approved' : 'denied'
-  const code = approved ? await approve(tx, deps.derivations, principal, { authorization, client }, decision) : undefined
-  if (code === undefined) await deny(tx, principal, { authorization, client })
-  if (authorization.redirectUri === null) return { status, redirectTo: `${publicUrl}/device?outcome=${status}` }
-  const answer = { redirectUri: authorization.redirectUri, state: authorization.state, issuer: publicUrl }
-  return {
-    status,
-    redirectTo: code === undefined ? errorUrl(answer, new OAuthError('access_denied')) : answerUrl(answer, { code }),
+  const { redirectUri, state } = authorization
+  const answer = redirectUri === null ? undefined : { redirectUri, state, issuer: config.publicUrl }
+  const onDevice = `${config.publicUrl}/device?outcome=`
+  if (decision.decision === 'approve') {
+    const code = await approve(tx, derivations, principal, authorization, client, decision)
+    return { status: 'approved', redirect_to: answer ? answerUrl(answer, { code }) : `${onDevice}approved` }
   }
+  updateRow(tx, oauthAuthorizations, authorization, { status: 'denied', decidedAt: tx.at, accountId: principal.accountId })
+  const after = { client_id: clientIdOf(client), client_name: client.name }
+  audit(tx, principal, 'oauth_consent.deny', { subject: client.id, after })
+  const redirect_to = answer ? errorUrl(answer, new OAuthError('access_denied')) : `${onDevice}denied`
+  return { status: 'denied', redirect_to }
 }

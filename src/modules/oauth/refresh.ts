@@ -1,8 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { eq } from 'drizzle-orm'
 import type { RequestOrigin } from '../../auth/principal.ts'
-import { equalBytes, secretPrefixes, sha256 } from '../../auth/secrets.ts'
-import type { Derivations } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
@@ -10,47 +8,26 @@ import { grants } from '../../db/tables/grants.ts'
 import { oauthGrants } from '../../db/tables/oauth.ts'
 import { audit } from '../../events/audit.ts'
 import { CommitThenThrow } from '../../lib/errors.ts'
-import type { Uuid } from '../../lib/ids.ts'
 import { createTurns } from '../../queue/turns.ts'
 import type { GrantRecord } from '../delegation/queries.ts'
 import { revokeGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
-import type { OnGrantsRevoked } from '../ports.ts'
 import { authenticateClient, type ClientRecord, clientIdOf } from './clients.ts'
 import { OAuthError } from './errors.ts'
 import type { TokenParameters, TokenResponse } from './schema.ts'
 import { isSubset, narrowedResources, parseScope } from './scopes.ts'
 import {
   type Audience,
-  deriveAgain,
-  generationDigits,
-  handleDigits,
   hasEnded,
+  isHashOf,
+  isOurs,
   mintGeneration,
   type OAuthGrantRecord,
-  type OAuthGrantState,
+  type PresentedRefresh,
   readGrantByHandle,
+  readRefreshToken,
   repeatGeneration,
 } from './tokens.ts'
-
-const refreshPattern = new RegExp(
-  `^${secretPrefixes.refresh_token}([0-9a-f]{${handleDigits}})([0-9a-f]{${generationDigits}})[0-9a-f]{64}$`,
-)
-
-type PresentedRefresh = { handle: string; generation: number; hash: Buffer; text: string }
-
-export const readRefreshToken = (text: string): PresentedRefresh | undefined => {
-  const [, handle, number] = refreshPattern.exec(text) ?? []
-  return handle === undefined || number === undefined
-    ? undefined
-    : { handle, generation: Number.parseInt(number, 16), hash: sha256(text), text }
-}
-
-/** Whether this service made the token, however long ago: with any key that is still in the ring. */
-export const isOurs = (derivations: Derivations, { handle, generation, text }: PresentedRefresh): boolean =>
-  derivations
-    .macs('oauth.refresh_token', '')
-    .some(({ keyId }) => deriveAgain(derivations, { handle, generation, keyId })?.refreshToken === text)
 
 /**
  * A request that comes to any process within this time after the rotation is the same use: on a machine with other work a request is tens of
@@ -61,43 +38,14 @@ const answerAfterMs = sameUseMs + 10
 
 const arrive = statement(
   'oauth.refresh_arrives',
-  `select grant_id, least(transaction_timestamp(), statement_timestamp() - make_interval(secs => $2::float8))::text as arrived_at
+  `select least(transaction_timestamp(), statement_timestamp() - make_interval(secs => $2::float8))::text as "arrivedAt"
    from oauth_grants where handle = $1`,
 )
 const arrivedInTime = statement(
   'oauth.refresh_came_before',
-  `select $3::timestamptz < rotated_at + make_interval(secs => $4) as in_time
+  `select $3::timestamptz < rotated_at + make_interval(secs => $4) as "inTime"
    from oauth_access_tokens where grant_id = $1 and generation = $2`,
 )
-
-export const isHashOf = (hash: Buffer | null, presented: PresentedRefresh): boolean =>
-  hash !== null && equalBytes(hash, presented.hash)
-
-/** By the database's clock. Null: no such grant. */
-type Arrival = { grantId: Uuid; arrivedAt: string } | null
-
-const readArrival = async (
-  tx: Tx,
-  { presented, elapsedMs }: { presented: PresentedRefresh; elapsedMs: () => number },
-): Promise<Arrival> => {
-  const [row] = await tx.query<{ grant_id: Uuid; arrived_at: string }>(arrive, [presented.handle, elapsedMs() / 1000])
-  return row ? { grantId: row.grant_id, arrivedAt: row.arrived_at } : null
-}
-
-/**
- * The request was under way before the pair of the presented token's rotation was answered, by the database's clock alone, or came late by no
- * more than the configured leeway. The number of rotations since then does not matter: connections of one client that refresh independently overtake each
- * other.
- */
-const inFlight = async (tx: Tx, config: Config, arrival: NonNullable<Arrival>, presented: PresentedRefresh): Promise<boolean> => {
-  const [row] = await tx.query<{ in_time: boolean }>(arrivedInTime, [
-    arrival.grantId,
-    presented.generation + 1,
-    arrival.arrivedAt,
-    config.OAUTH_REFRESH_LEEWAY_SECONDS + sameUseMs / 1_000,
-  ])
-  return row?.in_time ?? false
-}
 
 /** By the token's handle, so that nothing has to be read first. */
 const lock = prepare(
@@ -128,9 +76,6 @@ const same = (a: Audience, b: Audience): boolean =>
 
 const unknownRefreshToken = () =>
   new OAuthError('invalid_grant', 'The refresh token is unknown, expired or revoked, or was given to another client.')
-const otherUse = () => new OAuthError('invalid_grant', 'This refresh token was just used for another scope or resource.')
-const reused = () =>
-  new OAuthError('invalid_grant', 'This refresh token was used before. All tokens of its grant have been revoked.')
 
 type RefreshRequest = {
   client: ClientRecord
@@ -139,18 +84,6 @@ type RefreshRequest = {
   presented: PresentedRefresh
   /** How long the request has waited in this service. Measured with our own clock, never compared with another. */
   elapsedMs: () => number
-}
-
-const endFamily = async (
-  tx: Tx,
-  onGrantsRevoked: OnGrantsRevoked,
-  { client, origin, presented }: RefreshRequest,
-  { grant, state }: OAuthGrantState,
-): Promise<void> => {
-  const actor = { accountId: grant.accountId, origin, way: 'oauth_client' }
-  const after = { client_id: clientIdOf(client), generation: presented.generation, current_generation: state.generation }
-  audit(tx, actor, 'oauth_token.reused', { workspaceId: grant.workspaceId, subject: grant.id, after })
-  await revokeGrant(tx, onGrantsRevoked, actor, grant.id)
 }
 
 /**
@@ -165,42 +98,46 @@ const rotate = async (
   request: RefreshRequest,
 ): Promise<TokenResponse> => {
   const { client, origin, parameters, presented } = request
+  const { handle, generation } = presented
   // In this order and in one trip: how it stood on arrival, the lock, and how it stands behind it.
-  const [arrival, , row] = await Promise.all([
-    readArrival(tx, request),
-    tx.run(lock, { handle: presented.handle }),
-    readGrantByHandle(tx, presented.handle),
+  const [[arrival], , row] = await Promise.all([
+    tx.query<{ arrivedAt: string }>(arrive, [handle, request.elapsedMs() / 1000]),
+    tx.run(lock, { handle }),
+    readGrantByHandle(tx, handle),
   ])
   if (!row || !arrival) throw unknownRefreshToken()
   const { grant, state } = row
   if (state.clientId !== client.id || grant.revokedAt) throw unknownRefreshToken()
+  const actor = { accountId: grant.accountId, origin, way: 'oauth_client' }
+  const subject = { workspaceId: grant.workspaceId, subject: grant.id }
   if (isHashOf(state.currentHash, presented)) {
     if (hasEnded(row, state.expiresAt, tx.at)) throw unknownRefreshToken()
     const audience = readAudience(deps.config, grant, state, parameters)
-    audit(tx, { accountId: grant.accountId, origin, way: 'oauth_client' }, 'oauth_token.refresh', {
-      workspaceId: grant.workspaceId,
-      subject: grant.id,
-      after: { generation: state.generation + 1, scopes: audience.scopes },
-    })
+    const after = { generation: state.generation + 1, scopes: audience.scopes }
+    audit(tx, actor, 'oauth_token.refresh', { ...subject, after })
     return mintGeneration(tx, deps.config, deps.derivations, { client, grant, state, audience })
   }
-  if (presented.generation >= state.generation || !isOurs(deps.derivations, presented)) throw unknownRefreshToken()
-  if (await inFlight(tx, deps.config, arrival, presented)) {
+  if (generation >= state.generation || !isOurs(deps.derivations, presented)) throw unknownRefreshToken()
+  // The request was under way before the pair of the presented token's rotation was answered, by the database's clock alone, or came late by no more
+  // than the configured leeway. The number of rotations since then does not matter: connections of one client that refresh independently overtake
+  // each other.
+  const leewaySeconds = deps.config.OAUTH_REFRESH_LEEWAY_SECONDS + sameUseMs / 1_000
+  const inTime = [grant.id, generation + 1, arrival.arrivedAt, leewaySeconds]
+  const [rotated] = await tx.query<{ inTime: boolean }>(arrivedInTime, inTime)
+  if (rotated?.inTime) {
     if (hasEnded(row, state.expiresAt, tx.at)) throw unknownRefreshToken()
     // It was rotated at the same time as this request: its answer again.
     const again = await repeatGeneration(tx, deps.derivations, grant, state)
-    if (!again || !same(again.audience, readAudience(deps.config, grant, state, parameters))) throw otherUse()
+    if (!again || !same(again.audience, readAudience(deps.config, grant, state, parameters)))
+      throw new OAuthError('invalid_grant', 'This refresh token was just used for another scope or resource.')
     return again.response
   }
-  await endFamily(tx, deps.onGrantsRevoked, request, row)
-  throw new CommitThenThrow(reused())
+  const after = { client_id: clientIdOf(client), generation, current_generation: state.generation }
+  audit(tx, actor, 'oauth_token.reused', { ...subject, after })
+  await revokeGrant(tx, deps.onGrantsRevoked, actor, grant.id)
+  const message = 'This refresh token was used before. All tokens of its grant have been revoked.'
+  throw new CommitThenThrow(new OAuthError('invalid_grant', message))
 }
-
-export type RefreshTokens = (
-  caller: { authorization: string | undefined; origin: RequestOrigin },
-  parameters: TokenParameters,
-  elapsedMs: () => number,
-) => Promise<TokenResponse>
 
 /**
  * Of one grant one rotation is under way at a time; a request with the same token that came meanwhile gets the same pair. Where it may have been
@@ -208,9 +145,13 @@ export type RefreshTokens = (
  */
 export const createRefreshTokens = (
   deps: Pick<Parts, 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked'>,
-): RefreshTokens => {
+) => {
   const turns = createTurns()
-  return async ({ authorization, origin }, parameters, elapsedMs) => {
+  return async (
+    { authorization, origin }: { authorization: string | undefined; origin: RequestOrigin },
+    parameters: TokenParameters,
+    elapsedMs: () => number,
+  ): Promise<TokenResponse> => {
     const client = await authenticateClient(deps, { authorization, ...parameters })
     if (parameters.refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token is required.')
     if (!client.grantTypes.includes('refresh_token')) throw new OAuthError('unauthorized_client')

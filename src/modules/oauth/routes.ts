@@ -4,13 +4,10 @@ import { ok } from '../../http/idempotency.ts'
 import { mcpPath, metadataPath, protectedResources } from '../../http/protected-resource.ts'
 import { routesOf } from '../../http/routes.ts'
 import { bounded, byId } from '../../http/wire.ts'
-import { notFound } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
-import type { AuthorizationName } from './authorization-request.ts'
 import { authorize } from './authorize.ts'
 import { allowPreflight, anyOrigin, registerClientEndpoints, registerRegistration, requireStorable } from './client-routes.ts'
-import { decideAuthorization, presentConsentRequest, readConsentRequest } from './consent.ts'
-import { readUserCode } from './device.ts'
+import { decideAuthorization, readConsentRequest } from './consent.ts'
 import { handlePageError } from './error-page.ts'
 import { ResourceMetadata, resourceMetadata, ServerMetadata, serverMetadata } from './metadata.ts'
 import { Authorization, AuthorizationDecision, AuthorizeQuery, Decided, DeviceDecision, oauthRefusals } from './schema.ts'
@@ -104,12 +101,6 @@ export const registerOAuth = (app: App, deps: Parts): void => {
 
 const ByUserCode = z.object({ user_code: bounded(40) })
 
-const deviceName = (text: string): AuthorizationName => {
-  const userCode = readUserCode(text)
-  if (userCode === undefined) throw notFound()
-  return { userCode }
-}
-
 /** The data for a consent page: the dashboard's, or any other page of ours. */
 const registerConsent = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
@@ -122,8 +113,7 @@ const registerConsent = (app: App, deps: Parts): void => {
       params: byId('oauth_authorization'),
       response: { 200: Authorization },
     },
-    read: async ({ principal, params }) =>
-      presentConsentRequest(await readConsentRequest(deps.db, principal, params), deps.clock.now()),
+    read: ({ principal, params }) => readConsentRequest(deps, principal, params),
   })
   routes.post('/v1/oauth/authorizations/:id/decision', {
     config: { operation: 'oauth.decide_authorization', freshProof: 'by_content', access: 'undelegated', refuses: decided },
@@ -134,10 +124,7 @@ const registerConsent = (app: App, deps: Parts): void => {
       body: AuthorizationDecision,
       response: { 200: Decided },
     },
-    work: async (tx, { principal, params, body }) => {
-      const { status, redirectTo } = await decideAuthorization(tx, deps, principal, params, body)
-      return ok({ status, redirect_to: redirectTo })
-    },
+    work: async (tx, { principal, params, body }) => ok(await decideAuthorization(tx, deps, principal, params, body)),
   })
   routes.get('/v1/oauth/device/:user_code', {
     config: { operation: 'oauth.get_device', access: 'undelegated', credentialIssuing: true, refuses: ['forbidden'] },
@@ -147,8 +134,7 @@ const registerConsent = (app: App, deps: Parts): void => {
       params: ByUserCode,
       response: { 200: Authorization },
     },
-    read: async ({ principal, params }) =>
-      presentConsentRequest(await readConsentRequest(deps.db, principal, deviceName(params.user_code)), deps.clock.now()),
+    read: ({ principal, params }) => readConsentRequest(deps, principal, params),
   })
   routes.post('/v1/oauth/device/:user_code/decision', {
     config: {
@@ -165,9 +151,6 @@ const registerConsent = (app: App, deps: Parts): void => {
       body: DeviceDecision,
       response: { 200: Decided },
     },
-    work: async (tx, { principal, params, body }) => {
-      const { status, redirectTo } = await decideAuthorization(tx, deps, principal, deviceName(params.user_code), body)
-      return ok({ status, redirect_to: redirectTo })
-    },
+    work: async (tx, { principal, params, body }) => ok(await decideAuthorization(tx, deps, principal, params, body)),
   })
 }

@@ -51,7 +51,8 @@ export const AuthorizeQuery = z.object({
   request_uri: Text('What the pushed authorization request endpoint answered.'),
   ...CodeRequestParameters,
 })
-export type CodeParameters = Omit<z.output<typeof AuthorizeQuery>, 'client_id' | 'request_uri'>
+export type AuthorizeParameters = z.output<typeof AuthorizeQuery>
+export type CodeParameters = Omit<AuthorizeParameters, 'client_id' | 'request_uri'>
 export const PushBody = z
   .object({ ...Credentials, ...CodeRequestParameters, request_uri: Text('Must be left out.') })
   .meta({ id: 'OAuthPushRequest' })
@@ -63,7 +64,7 @@ export const DeviceBody = z
     code_challenge_method: CodeRequestParameters.code_challenge_method,
   })
   .meta({ id: 'OAuthDeviceRequest' })
-export type RequestedAccessParameters = Pick<CodeParameters, keyof typeof AccessParameters>
+export type DeviceParameters = z.output<typeof DeviceBody>
 
 export const TokenBody = z
   .object({

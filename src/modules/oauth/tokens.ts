@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { RequestOrigin } from '../../auth/principal.ts'
-import { secretPrefixes, sha256 } from '../../auth/secrets.ts'
+import { equalBytes, secretPrefixes, sha256 } from '../../auth/secrets.ts'
 import type { Derivations } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
 import { type Db, first, inTx, type Tx } from '../../db/client.ts'
@@ -12,34 +12,30 @@ import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { accounts } from '../../db/tables/accounts.ts'
 import { grants } from '../../db/tables/grants.ts'
-import { oauthAccessTokens, oauthAuthorizations, oauthClients, oauthGrants } from '../../db/tables/oauth.ts'
-import { appendEvents } from '../../events/append.ts'
+import { oauthAccessTokens, oauthClients, oauthGrants } from '../../db/tables/oauth.ts'
 import { audit } from '../../events/audit.ts'
 import { daysAfter, earlier, endOfDay, secondsAfter } from '../../lib/clock.ts'
-import { CommitThenThrow } from '../../lib/errors.ts'
-import { newId, type Uuid } from '../../lib/ids.ts'
-import { presentControls, viewGrant } from '../delegation/present.ts'
-import { type GrantRecord, lockGrant } from '../delegation/queries.ts'
+import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { presentControls } from '../delegation/present.ts'
+import type { GrantRecord } from '../delegation/queries.ts'
 import { revokeGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
-import type { OnGrantsRevoked } from '../ports.ts'
-import { type AuthorizationRecord, checkVerifier } from './authorization-request.ts'
 import { type ClientRecord, clientIdOf, touchClient } from './clients.ts'
 import { OAuthError } from './errors.ts'
-import type { TokenParameters, TokenResponse } from './schema.ts'
-import { formatScope, narrowedResources } from './scopes.ts'
+import type { Introspection, TokenResponse } from './schema.ts'
+import { formatScope } from './scopes.ts'
 
 export type OAuthGrantRecord = typeof oauthGrants.$inferSelect
 
-export const handleDigits = 32
-export const generationDigits = 8
+const handleDigits = 32
+const generationDigits = 8
 
 export const newHandle = (): string => randomBytes(handleDigits / 2).toString('hex')
 
 type Derived = { accessToken: string; refreshToken: string }
 
 /** Derives a generation's tokens, with the key that they are made with; undefined when that key is no longer in the ring. */
-export const deriveAgain = (
+const deriveAgain = (
   derivations: Derivations,
   { handle, generation, keyId }: Pick<OAuthGrantRecord, 'handle' | 'generation' | 'keyId'>,
 ): Derived | undefined => {
@@ -53,6 +49,28 @@ export const deriveAgain = (
     refreshToken: secretPrefixes.refresh_token + handle + number + refresh.toString('hex'),
   }
 }
+
+const refreshPattern = new RegExp(
+  `^${secretPrefixes.refresh_token}([0-9a-f]{${handleDigits}})([0-9a-f]{${generationDigits}})[0-9a-f]{64}$`,
+)
+
+export type PresentedRefresh = { handle: string; generation: number; hash: Buffer; text: string }
+
+export const readRefreshToken = (text: string): PresentedRefresh | undefined => {
+  const [, handle, number] = refreshPattern.exec(text) ?? []
+  return handle === undefined || number === undefined
+    ? undefined
+    : { handle, generation: Number.parseInt(number, 16), hash: sha256(text), text }
+}
+
+/** Whether this service made the token, however long ago: with any key that is still in the ring. */
+export const isOurs = (derivations: Derivations, { handle, generation, text }: PresentedRefresh): boolean =>
+  derivations
+    .macs('oauth.refresh_token', '')
+    .some(({ keyId }) => deriveAgain(derivations, { handle, generation, keyId })?.refreshToken === text)
+
+export const isHashOf = (hash: Buffer | null, presented: PresentedRefresh): boolean =>
+  hash !== null && equalBytes(hash, presented.hash)
 
 const setGeneration = prepareWrite(
   'oauth.set_generation',
@@ -82,7 +100,7 @@ const byHandle = prepare('oauth.grant_by_handle', { handle: 'text' }, (orm, at) 
 /** A grant with all that its tokens depend on. A writer reads it behind the grant's lock. */
 export const readGrantState = (db: Db, grantId: Uuid) => first(db, byGrant, { grantId })
 export const readGrantByHandle = (db: Db, handle: string) => first(db, byHandle, { handle })
-export type OAuthGrantState = NonNullable<Awaited<ReturnType<typeof readGrantState>>>
+type OAuthGrantState = NonNullable<Awaited<ReturnType<typeof readGrantState>>>
 
 /** Reasons to issue no tokens for a grant although the request is valid. */
 export const hasEnded = ({ grant, account }: OAuthGrantState, expiresAt: Date, at: Date): boolean =>
@@ -90,24 +108,30 @@ export const hasEnded = ({ grant, account }: OAuthGrantState, expiresAt: Date, a
 
 export type Audience = { scopes: string[]; resources: string[] }
 
+/** The grant's limits, where there are any or the client asked for some. */
+const detailsOf = (grant: GrantRecord, { detailed }: OAuthGrantRecord) => {
+  const controls = presentControls(grant)
+  return detailed || Object.keys(controls).length > 0
+    ? { authorization_details: [{ type: 'payment' as const, ...controls }] }
+    : {}
+}
+
+const seconds = (ms: number): number => Math.floor(ms / 1000)
+
 const respond = (
   tokens: Derived,
-  expiresInSeconds: number,
-  scopes: readonly string[],
-  grant: GrantRecord,
-  state: { detailed: boolean; refreshes: boolean },
-): TokenResponse => {
-  const controls = presentControls(grant)
-  const detailed = state.detailed || Object.keys(controls).length > 0
-  return {
-    access_token: tokens.accessToken,
-    token_type: 'Bearer',
-    expires_in: expiresInSeconds,
-    ...(state.refreshes && { refresh_token: tokens.refreshToken }),
-    scope: formatScope(scopes),
-    ...(detailed && { authorization_details: [{ type: 'payment' as const, ...controls }] }),
-  }
-}
+  expiresInMs: number,
+  { scopes }: Audience,
+  refreshes: boolean,
+  details: ReturnType<typeof detailsOf>,
+): TokenResponse => ({
+  access_token: tokens.accessToken,
+  token_type: 'Bearer',
+  expires_in: seconds(expiresInMs),
+  ...(refreshes && { refresh_token: tokens.refreshToken }),
+  scope: formatScope(scopes),
+  ...details,
+})
 
 type TokenGeneration = { client: ClientRecord; grant: GrantRecord; state: OAuthGrantRecord; audience: Audience }
 
@@ -145,8 +169,7 @@ export const mintGeneration = (
     createdAt: at,
     expiresAt: accessEnds,
   })
-  const seconds = Math.floor((accessEnds.getTime() - at.getTime()) / 1000)
-  return respond(tokens, seconds, audience.scopes, grant, { detailed: state.detailed, refreshes })
+  return respond(tokens, accessEnds.getTime() - at.getTime(), audience, refreshes, detailsOf(grant, state))
 }
 
 const accessOf = selectRow('oauth_access_tokens.of_generation', oauthAccessTokens, ['grantId', 'generation'])
@@ -161,87 +184,85 @@ export const repeatGeneration = async (
   const tokens = deriveAgain(derivations, state)
   const access = await accessOf(tx, { grantId: grant.id, generation: state.generation })
   if (!tokens || !access) return undefined
-  const { scopes, resources, expiresAt } = access
-  const seconds = Math.max(0, Math.floor((expiresAt.getTime() - tx.at.getTime()) / 1000))
-  const refreshes = state.currentHash !== null
+  const leftMs = Math.max(0, access.expiresAt.getTime() - tx.at.getTime())
+  return { response: respond(tokens, leftMs, access, state.currentHash !== null, detailsOf(grant, state)), audience: access }
+}
+
+const findAccessToken = selectRow('oauth_access_tokens.by_hash', oauthAccessTokens, ['hash'])
+
+type Token = { scopes: readonly string[]; resources: readonly string[]; createdAt: Date | null; expiresAt: Date }
+
+const describe = (config: Config, { grant, state, client }: OAuthGrantState, token: Token): Introspection => {
+  const [only, ...others] = token.resources
   return {
-    response: respond(tokens, seconds, scopes, grant, { detailed: state.detailed, refreshes }),
-    audience: { scopes, resources },
+    active: true,
+    scope: formatScope(token.scopes),
+    client_id: clientIdOf(client),
+    exp: seconds(token.expiresAt.getTime()),
+    ...(token.createdAt && { iat: seconds(token.createdAt.getTime()) }),
+    sub: formatId('account', grant.accountId),
+    aud: only !== undefined && others.length === 0 ? only : [...token.resources],
+    iss: config.publicUrl,
+    grant_id: formatId('grant', grant.id),
+    workspace_id: formatId('workspace', grant.workspaceId),
+    ...detailsOf(grant, state),
   }
 }
 
-const lockByCode = selectRow('oauth_authorizations.lock_by_code', oauthAuthorizations, ['codeHash'], { lock: 'update' })
-
-const unknownCode = () => new OAuthError('invalid_grant', 'The code is unknown or expired, or was given to another client.')
-
-/** Exchanges an approved request for the first tokens of its grant. The caller has locked the request. */
-export const redeem = async (
-  tx: Tx,
-  deps: Pick<Parts, 'config' | 'derivations'>,
-  request: { client: ClientRecord; origin: RequestOrigin; parameters: TokenParameters },
-  authorization: AuthorizationRecord,
-): Promise<TokenResponse> => {
-  const { client, origin, parameters } = request
-  if (authorization.grantId === null) throw new Error('an approved request has no grant')
-  checkVerifier(authorization.codeChallenge, parameters.code_verifier)
-  const [, locked] = await Promise.all([lockGrant(tx, authorization.grantId), readGrantState(tx, authorization.grantId)])
-  if (!locked || hasEnded(locked, locked.state.expiresAt, tx.at)) throw unknownCode()
-  const { grant, state } = locked
-  const resources = narrowedResources(parameters.resource, state.resources, deps.config.publicUrl)
-  const { at } = tx
-  updateRow(tx, oauthAuthorizations, authorization, { status: 'redeemed', redeemedAt: at })
-  audit(tx, { accountId: grant.accountId, origin, way: 'oauth_client' }, 'oauth_token.issue', {
-    workspaceId: grant.workspaceId,
-    subject: grant.id,
-    after: { client_id: clientIdOf(client), scopes: grant.permissions, resources },
-  })
-  const tokens = mintGeneration(tx, deps.config, deps.derivations, {
-    client,
-    grant,
-    state,
-    audience: { scopes: grant.permissions, resources },
-  })
-  const data = await viewGrant(tx, at, await lockGrant(tx, grant.id))
-  await appendEvents(tx, [{ type: 'grant.updated', accountId: grant.accountId, workspaceId: null, data }])
-  return tokens
+/** The grant of an access token. */
+const ofAccessToken = async (db: Db, text: string) => {
+  const token = await findAccessToken(db, { hash: sha256(text) })
+  const row = token && (await readGrantState(db, token.grantId))
+  return row && { token, row }
 }
 
-/**
- * A code that is used twice was stolen, and one of the two uses was the thief's: the grant of the first use is revoked too (RFC 6749,
- * 4.1.2).
- */
-const revokeFirst = async (
-  tx: Tx,
-  onGrantsRevoked: OnGrantsRevoked,
-  request: { client: ClientRecord; origin: RequestOrigin },
-  authorization: AuthorizationRecord,
-) => {
-  if (authorization.grantId === null) throw new Error('a redeemed request has no grant')
-  const actor = { accountId: authorization.accountId, origin: request.origin, way: 'oauth_client' }
-  const after = { client_id: clientIdOf(request.client) }
-  audit(tx, actor, 'oauth_code.reused', { subject: authorization.grantId, after })
-  await revokeGrant(tx, onGrantsRevoked, actor, authorization.grantId)
-  return new OAuthError('invalid_grant', 'This code was used before. The tokens that it gave have been revoked.')
+/** The grant of a refresh token, also of one that was rotated long ago. */
+const ofRefreshToken = async (db: Db, derivations: Derivations, text: string) => {
+  const presented = readRefreshToken(text)
+  if (!presented || !isOurs(derivations, presented)) return undefined
+  const row = await readGrantByHandle(db, presented.handle)
+  return row && { isCurrent: isHashOf(row.state.currentHash, presented), row }
 }
 
-export const redeemCode = async (
-  deps: Pick<Parts, 'config' | 'db' | 'derivations' | 'onGrantsRevoked'>,
+/** RFC 7662, for a client about its own tokens: every caller may register one. The grant's limits are shown as they are now, not as they were. */
+export const introspectToken = async (
+  { clock, config, db, derivations }: Pick<Parts, 'clock' | 'config' | 'db' | 'derivations'>,
+  caller: ClientRecord,
+  text: string | undefined,
+): Promise<Introspection> => {
+  if (text === undefined) throw new OAuthError('invalid_request', 'token is required.')
+  const isActive = (row: OAuthGrantState, expiresAt: Date) =>
+    row.client.id === caller.id && !hasEnded(row, expiresAt, clock.now())
+  const access = await ofAccessToken(db, text)
+  if (access && isActive(access.row, access.token.expiresAt)) {
+    const scopes = access.token.scopes.filter((scope) => access.row.grant.permissions.includes(scope))
+    return { ...describe(config, access.row, { ...access.token, scopes }), token_type: 'Bearer' }
+  }
+  const refresh = await ofRefreshToken(db, derivations, text)
+  if (!refresh?.isCurrent || !isActive(refresh.row, refresh.row.state.expiresAt)) return { active: false }
+  const { grant, state } = refresh.row
+  return describe(config, refresh.row, {
+    scopes: grant.permissions,
+    resources: state.resources,
+    createdAt: null,
+    expiresAt: state.expiresAt,
+  })
+}
+
+/** RFC 7009. Any token of a grant ends the grant; a token of another client ends nothing. The answer is the same. */
+export const revokeToken = async (
+  deps: Pick<Parts, 'db' | 'derivations' | 'onGrantsRevoked'>,
   client: ClientRecord,
   origin: RequestOrigin,
-  parameters: TokenParameters,
-): Promise<TokenResponse> => {
-  const { code, redirect_uri: redirectUri } = parameters
-  if (code === undefined) throw new OAuthError('invalid_request', 'code is required.')
-  const request = { client, origin, parameters }
-  return inTx(deps.db, async (tx): Promise<TokenResponse> => {
-    const authorization = await lockByCode(tx, { codeHash: sha256(code) })
-    if (!authorization || authorization.clientId !== client.id) throw unknownCode()
-    if (authorization.status === 'redeemed')
-      throw new CommitThenThrow(await revokeFirst(tx, deps.onGrantsRevoked, request, authorization))
-    const { codeExpiresAt } = authorization
-    if (authorization.status !== 'approved' || !codeExpiresAt || codeExpiresAt <= tx.at) throw unknownCode()
-    if (redirectUri !== undefined && redirectUri !== authorization.redirectUri)
-      throw new OAuthError('invalid_grant', 'redirect_uri is not the one of the authorization request.')
-    return redeem(tx, deps, request, authorization)
+  token: string | undefined,
+): Promise<void> => {
+  if (token === undefined) throw new OAuthError('invalid_request', 'token is required.')
+  const found = (await ofAccessToken(deps.db, token)) ?? (await ofRefreshToken(deps.db, deps.derivations, token))
+  if (!found || found.row.client.id !== client.id) return
+  const { id } = found.row.grant
+  await inTx(deps.db, async (tx) => {
+    const actor = { accountId: null, origin, way: 'oauth_client' }
+    audit(tx, actor, 'oauth_token.revoke', { subject: id, after: { client_id: clientIdOf(client) } })
+    await revokeGrant(tx, deps.onGrantsRevoked, actor, id)
   })
 }

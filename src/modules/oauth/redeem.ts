@@ -1,0 +1,132 @@
+import type { RequestOrigin } from '../../auth/principal.ts'
+import { equalBytes, sha256 } from '../../auth/secrets.ts'
+import { inTx, type Tx } from '../../db/client.ts'
+import { updateRow } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
+import { oauthAuthorizations } from '../../db/tables/oauth.ts'
+import { appendEvents } from '../../events/append.ts'
+import { audit } from '../../events/audit.ts'
+import { CommitThenThrow } from '../../lib/errors.ts'
+import { viewGrant } from '../delegation/present.ts'
+import { lockGrant } from '../delegation/queries.ts'
+import { revokeGrant } from '../delegation/service.ts'
+import type { Parts } from '../parts.ts'
+import { pollIntervalSeconds } from './authorize.ts'
+import { type ClientRecord, clientIdOf } from './clients.ts'
+import { OAuthError } from './errors.ts'
+import type { TokenParameters, TokenResponse } from './schema.ts'
+import { narrowedResources } from './scopes.ts'
+import { hasEnded, mintGeneration, readGrantState } from './tokens.ts'
+
+type AuthorizationRecord = typeof oauthAuthorizations.$inferSelect
+type RedeemDeps = Pick<Parts, 'config' | 'db' | 'derivations'>
+
+const lockByCode = selectRow('oauth_authorizations.lock_by_code', oauthAuthorizations, ['codeHash'], { lock: 'update' })
+const lockByDevice = selectRow('oauth_authorizations.lock_by_device', oauthAuthorizations, ['deviceCodeHash'], { lock: 'update' })
+
+const verifierPattern = /^[A-Za-z0-9._~-]{43,128}$/
+
+/**
+ * A verifier without a challenge is as wrong as a challenge without a verifier: an attacker may have removed or added one (RFC 9700,
+ * 4.8.2).
+ */
+const checkVerifier = (challenge: string | null, verifier: string | undefined): void => {
+  if (challenge === null && verifier === undefined) return
+  if (challenge === null) throw new OAuthError('invalid_grant', 'This request was begun without a code_challenge.')
+  if (verifier === undefined) throw new OAuthError('invalid_request', 'code_verifier is required.')
+  const fits =
+    verifierPattern.test(verifier) && equalBytes(Buffer.from(sha256(verifier).toString('base64url')), Buffer.from(challenge))
+  if (!fits) throw new OAuthError('invalid_grant', 'code_verifier does not belong to the code_challenge.')
+}
+
+const unknownCode = () => new OAuthError('invalid_grant', 'The code is unknown or expired, or was given to another client.')
+
+/** Exchanges an approved request for the first tokens of its grant. The caller has locked the request and checked the verifier. */
+const redeem = async (
+  tx: Tx,
+  { config, derivations }: RedeemDeps,
+  client: ClientRecord,
+  origin: RequestOrigin,
+  parameters: TokenParameters,
+  authorization: AuthorizationRecord,
+): Promise<TokenResponse> => {
+  const { grantId } = authorization
+  if (grantId === null) throw new Error('an approved request has no grant')
+  const [, locked] = await Promise.all([lockGrant(tx, grantId), readGrantState(tx, grantId)])
+  if (!locked || hasEnded(locked, locked.state.expiresAt, tx.at)) throw unknownCode()
+  const { grant, state } = locked
+  const { accountId, workspaceId, permissions: scopes } = grant
+  const resources = narrowedResources(parameters.resource, state.resources, config.publicUrl)
+  updateRow(tx, oauthAuthorizations, authorization, { status: 'redeemed', redeemedAt: tx.at })
+  audit(tx, { accountId, origin, way: 'oauth_client' }, 'oauth_token.issue', {
+    workspaceId,
+    subject: grantId,
+    after: { client_id: clientIdOf(client), scopes, resources },
+  })
+  const tokens = mintGeneration(tx, config, derivations, { client, grant, state, audience: { scopes, resources } })
+  const data = await viewGrant(tx, tx.at, await lockGrant(tx, grantId))
+  await appendEvents(tx, [{ type: 'grant.updated', accountId, workspaceId: null, data }])
+  return tokens
+}
+
+export const redeemCode = async (
+  deps: RedeemDeps & Pick<Parts, 'onGrantsRevoked'>,
+  client: ClientRecord,
+  origin: RequestOrigin,
+  parameters: TokenParameters,
+): Promise<TokenResponse> => {
+  const { code, redirect_uri: redirectUri } = parameters
+  if (code === undefined) throw new OAuthError('invalid_request', 'code is required.')
+  return inTx(deps.db, async (tx): Promise<TokenResponse> => {
+    const authorization = await lockByCode(tx, { codeHash: sha256(code) })
+    if (!authorization || authorization.clientId !== client.id) throw unknownCode()
+    const { status, codeExpiresAt, grantId } = authorization
+    if (status === 'redeemed' && grantId !== null) {
+      // A code that is used twice was stolen, and one of the two uses was the thief's: the grant of the first use is revoked too (RFC 6749, 4.1.2).
+      const actor = { accountId: authorization.accountId, origin, way: 'oauth_client' }
+      audit(tx, actor, 'oauth_code.reused', { subject: grantId, after: { client_id: clientIdOf(client) } })
+      await revokeGrant(tx, deps.onGrantsRevoked, actor, grantId)
+      throw new CommitThenThrow(
+        new OAuthError('invalid_grant', 'This code was used before. The tokens that it gave have been revoked.'),
+      )
+    }
+    if (status !== 'approved' || !codeExpiresAt || codeExpiresAt <= tx.at) throw unknownCode()
+    if (redirectUri !== undefined && redirectUri !== authorization.redirectUri)
+      throw new OAuthError('invalid_grant', 'redirect_uri is not the one of the authorization request.')
+    checkVerifier(authorization.codeChallenge, parameters.code_verifier)
+    return redeem(tx, deps, client, origin, parameters, authorization)
+  })
+}
+
+/** A client that waits exactly the interval may still arrive slightly early. */
+const toleranceMs = 500
+const slowDownSeconds = 5
+
+/** Not decided yet: the time of this poll is stored, so the refusal commits. */
+const keepWaiting = (tx: Tx, { id, lastPolledAt, pollIntervalSeconds: last }: AuthorizationRecord): CommitThenThrow => {
+  const seconds = last ?? pollIntervalSeconds
+  const early = lastPolledAt !== null && tx.at.getTime() - lastPolledAt.getTime() < seconds * 1000 - toleranceMs
+  const next = early ? seconds + slowDownSeconds : seconds
+  updateRow(tx, oauthAuthorizations, { id }, { lastPolledAt: tx.at, pollIntervalSeconds: next })
+  return new CommitThenThrow(new OAuthError(early ? 'slow_down' : 'authorization_pending'))
+}
+
+export const pollDevice = async (
+  deps: RedeemDeps,
+  client: ClientRecord,
+  origin: RequestOrigin,
+  parameters: TokenParameters,
+): Promise<TokenResponse> => {
+  const { device_code: deviceCode } = parameters
+  if (deviceCode === undefined) throw new OAuthError('invalid_request', 'device_code is required.')
+  return inTx(deps.db, async (tx): Promise<TokenResponse> => {
+    const authorization = await lockByDevice(tx, { deviceCodeHash: sha256(deviceCode) })
+    if (!authorization || authorization.clientId !== client.id || authorization.status === 'redeemed')
+      throw new OAuthError('invalid_grant', 'The device code is unknown or used, or was given to another client.')
+    checkVerifier(authorization.codeChallenge, parameters.code_verifier)
+    if (authorization.status === 'denied') throw new OAuthError('access_denied')
+    if (authorization.expiresAt <= tx.at) throw new OAuthError('expired_token')
+    if (authorization.status === 'pending') throw keepWaiting(tx, authorization)
+    return redeem(tx, deps, client, origin, parameters, authorization)
+  })
+}
