@@ -3,7 +3,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { inTx, type Tx } from '../../db/client.ts'
 import { keyLife } from '../../db/credential-life.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareUpdateAll } from '../../db/prepare-write.ts'
+import { prepareUpdateAll, updateRow } from '../../db/prepare-write.ts'
 import { apiKeys, grants } from '../../db/tables/grants.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
@@ -94,6 +94,10 @@ export const limitGrantEnd = async (tx: Tx, actor: Actor, grant: GrantRecord, en
     audit(tx, actor, 'grant.update', { workspaceId, subject: id, after: { label, expires_at: isoTime(end) } })
   return limited.find(({ id }) => id === grant.id) ?? grant
 }
+
+/** An OAuth grant ends at the end of the day of its last token. The caller has locked the grant. */
+export const moveGrantEnd = (tx: Tx, grant: GrantRecord, expiresAt: Date): void =>
+  void updateRow(tx, grants, grant, { expiresAt })
 
 /** Revokes one of the caller's grants: its account's, or at or below the grant that it acts with. */
 export const revokeOwnGrant = async (

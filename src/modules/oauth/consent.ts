@@ -153,8 +153,7 @@ const approve = async (
   tx: Tx,
   derivations: Derivations,
   principal: Principal,
-  authorization: AuthorizationRecord,
-  client: ClientRecord,
+  { authorization, client }: { authorization: AuthorizationRecord; client: ClientRecord },
   decision: Decision,
 ): Promise<string> => {
   requireFreshProof(principal.proof, tx.at)
@@ -221,7 +220,7 @@ export const decideAuthorization = async (
   const answer = redirectUri === null ? undefined : { redirectUri, state, issuer: config.publicUrl }
   const onDevice = `${config.publicUrl}/device?outcome=`
   if (decision.decision === 'approve') {
-    const code = await approve(tx, derivations, principal, authorization, client, decision)
+    const code = await approve(tx, derivations, principal, { authorization, client }, decision)
     return { status: 'approved', redirect_to: answer ? answerUrl(answer, { code }) : `${onDevice}approved` }
   }
   updateRow(tx, oauthAuthorizations, authorization, { status: 'denied', decidedAt: tx.at, accountId: principal.accountId })

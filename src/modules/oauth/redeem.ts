@@ -45,9 +45,7 @@ const unknownCode = () => new OAuthError('invalid_grant', 'The code is unknown o
 const redeem = async (
   tx: Tx,
   { config, derivations }: RedeemDeps,
-  client: ClientRecord,
-  origin: RequestOrigin,
-  parameters: TokenParameters,
+  { client, origin, parameters }: { client: ClientRecord; origin: RequestOrigin; parameters: TokenParameters },
   authorization: AuthorizationRecord,
 ): Promise<TokenResponse> => {
   const { grantId } = authorization
@@ -94,7 +92,7 @@ export const redeemCode = async (
     if (redirectUri !== undefined && redirectUri !== authorization.redirectUri)
       throw new OAuthError('invalid_grant', 'redirect_uri is not the one of the authorization request.')
     checkVerifier(authorization.codeChallenge, parameters.code_verifier)
-    return redeem(tx, deps, client, origin, parameters, authorization)
+    return redeem(tx, deps, { client, origin, parameters }, authorization)
   })
 }
 
@@ -127,6 +125,6 @@ export const pollDevice = async (
     if (authorization.status === 'denied') throw new OAuthError('access_denied')
     if (authorization.expiresAt <= tx.at) throw new OAuthError('expired_token')
     if (authorization.status === 'pending') throw keepWaiting(tx, authorization)
-    return redeem(tx, deps, client, origin, parameters, authorization)
+    return redeem(tx, deps, { client, origin, parameters }, authorization)
   })
 }

@@ -8,7 +8,7 @@ import type { Config } from '../../config.ts'
 import { type Db, first, inTx, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { prepare } from '../../db/prepare.ts'
-import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
+import { insertRow, prepareWrite } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { accounts } from '../../db/tables/accounts.ts'
 import { grants } from '../../db/tables/grants.ts'
@@ -18,7 +18,7 @@ import { daysAfter, earlier, endOfDay, secondsAfter } from '../../lib/clock.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { presentControls } from '../delegation/present.ts'
 import type { GrantRecord } from '../delegation/queries.ts'
-import { revokeGrant } from '../delegation/service.ts'
+import { moveGrantEnd, revokeGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
 import { type ClientRecord, clientIdOf, touchClient } from './clients.ts'
 import { OAuthError } from './errors.ts'
@@ -156,7 +156,7 @@ export const mintGeneration = (
   const end = refreshes ? earlier(daysAfter(at, config.REFRESH_TOKEN_TTL_DAYS), state.endsAt) : accessEnds
   // An index has it: a client that refreshes often moves it once a day.
   const grantEnd = refreshes ? earlier(endOfDay(end), state.endsAt) : end
-  if (grantEnd.getTime() !== grant.expiresAt?.getTime()) updateRow(tx, grants, grant, { expiresAt: grantEnd })
+  if (grantEnd.getTime() !== grant.expiresAt?.getTime()) moveGrantEnd(tx, grant, grantEnd)
   tx.defer(touchClient(tx, client, at))
   const hash = refreshes ? sha256(tokens.refreshToken) : null
   tx.defer(tx.run(setGeneration, { grantId: grant.id, generation, keyId: currentKeyId, hash, end }))
