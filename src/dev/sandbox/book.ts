@@ -34,13 +34,25 @@ export type Order = {
   payee: string | null
 }
 
-/** Money that really moved, whatever was reported. */
-export type Movement = Pick<
+/** What an order is opened with. */
+export type Asked = Pick<
   Order,
-  'rail' | 'key' | 'reference' | 'amountMinor' | 'party' | 'account' | 'receipt' | 'resultUrl' | 'payer'
-> & {
-  at: Date
-}
+  | 'rail'
+  | 'key'
+  | 'conversation'
+  | 'reference'
+  | 'amountMinor'
+  | 'party'
+  | 'account'
+  | 'code'
+  | 'scenario'
+  | 'resultUrl'
+  | 'timeoutUrl'
+> &
+  Partial<Pick<Order, 'payer' | 'payee'>>
+
+/** Money that really moved, whatever was reported; `at`: when. */
+export type Movement = Readonly<Order>
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 
@@ -48,14 +60,7 @@ const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 export const newReceipt = (): string => [...randomBytes(10)].map((byte) => alphabet[byte % alphabet.length]).join('')
 
 type Written =
-  | {
-      kind: 'order'
-      order: Omit<Order, 'amountMinor' | 'at' | 'movedAt'> & {
-        amountMinor: string
-        at: string
-        movedAt: string | null
-      }
-    }
+  | { kind: 'order'; order: Omit<Order, 'amountMinor' | 'at' | 'movedAt'> & { amountMinor: string; at: string } }
   | { kind: 'settled'; receipt: string; state: Order['state']; at: string }
   | { kind: 'reported'; receipt: string }
 
@@ -79,16 +84,10 @@ export const createBook = (clock: Clock, store: Store) => {
   }
   const replay = (line: Written): void => {
     if (line.kind === 'order') {
-      const { amountMinor, at, movedAt, ...order } = line.order
+      const { order } = line
       if (byReceipt.has(order.receipt)) return
-      add({
-        ...order,
-        amountMinor: BigInt(amountMinor),
-        at: new Date(at),
-        movedAt: movedAt === null ? null : new Date(movedAt),
-        payer: order.payer ?? null,
-        payee: order.payee ?? null,
-      })
+      const read = { amountMinor: BigInt(order.amountMinor), at: new Date(order.at), movedAt: null }
+      add({ ...order, ...read, payer: order.payer ?? null, payee: order.payee ?? null })
       return
     }
     const order = byReceipt.get(line.receipt)
@@ -103,16 +102,11 @@ export const createBook = (clock: Clock, store: Store) => {
   catchUp()
 
   return {
-    open: (
-      order: Omit<Order, 'state' | 'reported' | 'at' | 'movedAt' | 'receipt' | 'queryCount' | 'payer' | 'payee'> & {
-        payer?: string | null
-        payee?: string | null
-      },
-    ): Order => {
+    open: (asked: Asked): Order => {
       const opened: Order = {
-        ...order,
-        payer: order.payer ?? null,
-        payee: order.payee ?? null,
+        payer: null,
+        payee: null,
+        ...asked,
         state: 'under_way',
         reported: false,
         at: clock.now(),
@@ -120,11 +114,7 @@ export const createBook = (clock: Clock, store: Store) => {
         receipt: newReceipt(),
         queryCount: 0,
       }
-      const { amountMinor, at, ...rest } = opened
-      store.append({
-        kind: 'order',
-        order: { ...rest, movedAt: null, amountMinor: amountMinor.toString(), at: at.toISOString() },
-      })
+      store.append({ kind: 'order', order: { ...opened, amountMinor: opened.amountMinor.toString() } })
       add(opened)
       return opened
     },
@@ -133,7 +123,7 @@ export const createBook = (clock: Clock, store: Store) => {
       if (order.state !== 'under_way') return
       const state = order.code === '0' ? 'moved' : 'refused'
       const at = clock.now()
-      store.append({ kind: 'settled', receipt: order.receipt, state, at: at.toISOString() })
+      store.append({ kind: 'settled', receipt: order.receipt, state, at })
       settleAt(order, state, at)
     },
     markReported: (order: Order): void => {

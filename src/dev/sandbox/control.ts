@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { phoneRail, providerOf, providers } from '../../lib/rail-names.ts'
-import { type Movement, type Order, workingBalance } from './book.ts'
+import { type Order, workingBalance } from './book.ts'
 import { controlPage, controlPolicy } from './control-page.ts'
 import { depositsOf, PayIn, payIn } from './deposits.ts'
 import { type ClientOptions, statementCsv } from './emulated.ts'
@@ -27,7 +27,7 @@ const StatementOf = z.strictObject({
   account: z.string().min(1).max(40).optional(),
 })
 
-const presentOrder = (order: Order | Movement) => ({
+const presentOrder = (order: Order) => ({
   rail: order.rail,
   key: order.key,
   reference: order.reference,
@@ -35,7 +35,9 @@ const presentOrder = (order: Order | Movement) => ({
   amount_minor: order.amountMinor.toString(),
   party_mask: maskedParty(order.party),
   at: order.at.toISOString(),
-  ...('state' in order && { state: order.state, reported: order.reported, times_asked: order.queryCount }),
+  state: order.state,
+  reported: order.reported,
+  times_asked: order.queryCount,
 })
 
 const isLoopback = (host: string): boolean => /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)

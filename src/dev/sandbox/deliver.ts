@@ -19,8 +19,6 @@ export const createAddresses = (folder?: string) => {
   }
 }
 
-export type AddressBook = ReturnType<typeof createAddresses>
-
 /** What the sandbox writes to a log: never a URL (it contains a secret), a number or a body. */
 export type SandboxLogger = { info: (facts: object, message: string) => void; warn: (facts: object, message: string) => void }
 

@@ -45,7 +45,7 @@ export const payIn = async (
   const account = emulation.accounts[method]
   if (address?.validation) {
     const asked = { rail: method, key: '', reference, account, party: phone_number, payer: name, at: emulation.clock.now() }
-    const preview = emulation.deposits[method]({ ...asked } as Order, { amountMinor, receipt: 'VALIDATION' })
+    const preview = emulation.notices[method]({ ...asked } as Order, { amountMinor, receipt: 'VALIDATION' })
     const code = await ask(address.validation, preview)
     if (code === undefined ? address.unanswered === 'Cancelled' : code !== '0') return { rejected: code ?? 'no answer' }
   }

@@ -1,36 +1,29 @@
 import type { FastifyInstance } from 'fastify'
-import { type DepositRail, type Provider, providerOf, providers, type SendingRail } from '../../lib/rail-names.ts'
+import { type Provider, providerOf, providers } from '../../lib/rail-names.ts'
 import { emulators } from '../../rails/all/emulators.ts'
-import { type All, together } from '../../rails/definition.ts'
+import { together } from '../../rails/definition.ts'
+import type { Respond } from './answer.ts'
 import type { Movement } from './book.ts'
-import type { Emulation, Emulator } from './emulator.ts'
-import type { Respond } from './faults.ts'
-import type { Render, Rendering } from './perform.ts'
-import { readSecrets } from './secrets.ts'
-
-type Stated = typeof emulators
-type Secret = keyof All<Stated[Provider]['secrets']>
+import { createEmulation, type Emulation, type EmulationDeps, type Emulator } from './emulator.ts'
+import { keepSecrets } from './secrets.ts'
 
 /** What a client of each provider needs, without the address that it is reached by. */
-export type ClientOptions = { [P in Provider]: ReturnType<Stated[P]['create']>['options'] }
+export type ClientOptions = { [P in Provider]: ReturnType<(typeof emulators)[P]['create']>['options'] }
 
-/** Every provider as it is emulated: routes, results, statements and credentials are views of it. */
-const emulated: { readonly [P in Provider]: Omit<Emulator<P, Secret, ClientOptions[P]>, 'secrets'> } = emulators
-const all = Object.values(emulated)
-
-/** The form of an outcome on every rail. */
-export const renderings: Readonly<Record<SendingRail, Rendering>> = together(all.map((each) => each.renderings))
-
-export const depositForms: Readonly<Record<DepositRail, Render>> = together(all.map(({ notices }) => notices))
+const emulated: { readonly [P in Provider]: Emulator<P> } = emulators
+const all = Object.values(emulators)
 
 /** Every provider with its secrets: those that are kept in the folder. */
-export const playProviders = (folder?: string) => {
-  const makers: Readonly<Record<Secret, () => string>> = together(Object.values(emulators).map(({ secrets }) => secrets))
-  const secrets = readSecrets(makers, folder)
-  const played = providers.map((provider) => emulated[provider].create(secrets))
+export const playProviders = (deps: EmulationDeps) => {
+  const secretOf = keepSecrets(deps.folder)
+  const played = providers.map((provider) => emulators[provider].create(secretOf))
   return {
     options: Object.fromEntries(providers.map((provider, at) => [provider, played[at]?.options])) as ClientOptions,
-    accounts: together(played.map(({ accounts }) => accounts)),
+    emulation: createEmulation(deps, {
+      renderings: together(all.map(({ renderings }) => renderings)),
+      notices: together(all.map(({ notices }) => notices)),
+      accounts: together(played.map(({ accounts }) => accounts)),
+    }),
     register: (app: FastifyInstance, emulation: Emulation, respond: Respond): void => {
       for (const { register } of played) register(app, emulation, respond)
     },

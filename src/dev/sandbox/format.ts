@@ -1,3 +1,5 @@
+import { nairobiDate, nairobiDateTime } from '../../rails/nairobi-time.ts'
+
 /** The provider's sentences for the most common codes; a service must not depend on them. */
 const sentences: Readonly<Record<string, string>> = {
   '0': 'The service request is processed successfully.',
@@ -18,34 +20,16 @@ const sentences: Readonly<Record<string, string>> = {
 export const describe = (code: string): string =>
   (Object.hasOwn(sentences, code) ? sentences[code] : undefined) ?? 'The transaction could not be completed.'
 
-const offsetMs = 3 * 3_600_000
+const dayFirst = (at: Date, separator: string): string => nairobiDate(at).split('-').toReversed().join(separator)
 
-/** The provider's three formats of Nairobi's time. */
-export const localTime = (at: Date): { compact: string; dotted: string; day: string } => {
-  const text = new Date(at.getTime() + offsetMs).toISOString()
-  const [day = '', time = ''] = text.slice(0, 19).split('T')
-  const [year = '', month = '', date = ''] = day.split('-')
-  return {
-    compact: `${day}${time}`.replace(/\D/g, ''),
-    dotted: `${date}.${month}.${year} ${time}`,
-    day: `${year}${month}${date}`,
-  }
-}
-
-/** Nairobi's time as statements print it. */
-export const dashedTime = (at: Date): string => new Date(at.getTime() + offsetMs).toISOString().slice(0, 19).replace('T', ' ')
+/** Nairobi's time as a result has it: dd.MM.yyyy HH:mm:ss */
+export const dottedTime = (at: Date): string => `${dayFirst(at, '.')} ${nairobiDateTime(at).slice(11)}`
 
 /** The days of a statement's lines, as its heading names them: day first. */
 export const periodText = (lines: readonly { at: Date }[]): string => {
-  const dayOf = (line: { at: Date } | undefined) =>
-    localTime(line?.at ?? new Date(0))
-      .dotted.slice(0, 10)
-      .replaceAll('.', '-')
+  const dayOf = (line: { at: Date } | undefined) => dayFirst(line?.at ?? new Date(0), '-')
   return `From ${dayOf(lines.at(0))} 00:00:00 To ${dayOf(lines.at(-1))} 23:59:59`
 }
 
 /** The provider writes numbers as JSON numbers; codes like SFC_IC0003 stay text. Only for the wire: nothing is computed with it. */
 export const wireNumber = (text: string): number | string => (/^\d+(\.\d+)?$/.test(text) ? Number.parseFloat(text) : text)
-
-export const shillings = (amountMinor: bigint): string =>
-  `${amountMinor / 100n}.${(amountMinor % 100n).toString().padStart(2, '0')}`

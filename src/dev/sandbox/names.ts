@@ -1,33 +1,12 @@
 import { z } from 'zod'
 import type { RailName } from '../../lib/rail-names.ts'
+import type { EffectOn, Rules } from './rules.ts'
 import { keepDocument } from './store.ts'
-
-type NameRules = { forName: (target: { rail: RailName; party: string }) => { effect: NameFault; delay_ms: number } | undefined }
-
-/** The name that the provider gives; null where the number has no holder. `cut`: the connection is reset, or the answer comes late. */
-export const nameOf = (
-  provider: { rules: NameRules; names: Names },
-  rail: RailName,
-  party: string,
-): { name: string | null; lost: boolean; delayMs: number } => {
-  const rule = provider.rules.forName({ rail, party })
-  const fault = rule?.effect ?? provider.names.faultOf(party)
-  const holder = provider.names.of(party)
-  return {
-    name: holder === null && fault !== 'name_ok' && fault !== 'name_other' ? null : disturbed(holder ?? '', fault),
-    lost: fault === 'name_outage',
-    delayMs: rule?.effect === 'name_late' ? rule.delay_ms : 0,
-  }
-}
-
-/** What goes wrong with the answer to a query for a name. */
-export const nameFaults = ['name_late', 'name_masked', 'name_swapped', 'name_ok', 'name_other', 'name_outage'] as const
-export type NameFault = (typeof nameFaults)[number]
 
 const wanjiru = 'WANJIRU NJERI KAMAU'
 
 /** Numbers with a holder. Every other number has none, until one is set on the control page. */
-const holders: Readonly<Record<string, string>> = {
+const holders = {
   '254722100001': wanjiru,
   '254722100002': 'OTIENO OKOTH ODHIAMBO',
   '254722100003': 'ACHIENG ATIENO OMONDI',
@@ -41,14 +20,14 @@ const holders: Readonly<Record<string, string>> = {
   '254722100015': wanjiru,
 }
 
-/** Numbers of which each query goes wrong in the same way. */
-const faultOf: Readonly<Record<string, NameFault>> = {
-  '254722100011': 'name_masked',
-  '254722100012': 'name_swapped',
-  '254722100013': 'name_ok',
-  '254722100014': 'name_other',
-  '254722100015': 'name_outage',
-}
+/** Numbers whose name lookup always fails in the same way. */
+const faults = new Map<string, EffectOn<'name'>>([
+  ['254722100011', 'name_masked'],
+  ['254722100012', 'name_swapped'],
+  ['254722100013', 'name_ok'],
+  ['254722100014', 'name_other'],
+  ['254722100015', 'name_outage'],
+])
 
 export const Holder = z.strictObject({
   /** A phone, paybill, till or account. */
@@ -58,30 +37,35 @@ export const Holder = z.strictObject({
 })
 const Stored = z.record(z.string(), z.string().nullable())
 
-/** Who each number belongs to. */
-export const createNames = (folder?: string) => {
-  const kept = keepDocument<z.output<typeof Stored>>(folder, 'names.json', {}, (stored) => Stored.parse(stored))
-  return {
-    of: (party: string): string | null => {
-      const set = kept.read()
-      if (Object.hasOwn(set, party)) return set[party] ?? null
-      return Object.hasOwn(holders, party) ? (holders[party] ?? null) : null
-    },
-    set: ({ party, name }: z.output<typeof Holder>): void => kept.write({ ...kept.read(), [party]: name }),
-    faultOf: (party: string): NameFault | undefined => (Object.hasOwn(faultOf, party) ? faultOf[party] : undefined),
-  }
-}
-
-export type Names = ReturnType<typeof createNames>
-
 const masked = (word: string): string => `${word.charAt(0)}${'*'.repeat(Math.max(1, word.length - 1))}`
 
-/** The name as a provider gives it under a fault. */
-export const disturbed = (name: string, fault: NameFault | undefined): string => {
+/** The name as a provider gives it under a fault; null where the number has no holder. */
+const disturbed = (name: string | null, fault: EffectOn<'name'> | undefined): string | null => {
   if (fault === 'name_ok') return 'OK'
   if (fault === 'name_other') return 'JANE DOE'
+  if (name === null) return null
   if (fault === 'name_swapped') return name.split(' ').toReversed().join(' ')
   return fault === 'name_masked' ? name.split(' ').map(masked).join(' ') : name
+}
+
+/** Who each number belongs to. */
+export const createNames = (rules: Rules, folder?: string) => {
+  const kept = keepDocument<z.output<typeof Stored>>(folder, 'names.json', {}, (stored) => Stored.parse(stored))
+  const nameOf = (party: string): string | null => new Map(Object.entries({ ...holders, ...kept.read() })).get(party) ?? null
+  return {
+    of: nameOf,
+    set: ({ party, name }: z.output<typeof Holder>): void => kept.write({ ...kept.read(), [party]: name }),
+    /** The provider's answer to a query. `lost`: the connection is reset. `delayMs`: it comes late. */
+    query: (rail: RailName, party: string): { name: string | null; lost: boolean; delayMs: number } => {
+      const rule = rules.take('name', { rail, party })
+      const fault = rule?.effect ?? faults.get(party)
+      return {
+        name: disturbed(nameOf(party), fault),
+        lost: fault === 'name_outage',
+        delayMs: rule?.effect === 'name_late' ? rule.delay_ms : 0,
+      }
+    },
+  }
 }
 
 /** The first name in full, the others hidden: what M-PESA gives of a person. */

@@ -1,33 +1,15 @@
 import { type FastifyInstance, fastify } from 'fastify'
-import type { Clock } from '../../lib/clock.ts'
-import { type Provider as ProviderName, providers } from '../../lib/rail-names.ts'
-import { type Fault, gatewayError } from './answer.ts'
-import { createBook, type Movement, type Order } from './book.ts'
+import { type Provider, providers } from '../../lib/rail-names.ts'
+import { createFaults, cut, type Fault, gatewayError } from './answer.ts'
+import type { Movement, Order } from './book.ts'
 import { type ControlOptions, registerControl } from './control.ts'
-import { createAddresses, createDeliver, type SandboxLogger } from './deliver.ts'
-import { type ClientOptions, depositForms, playProviders, renderings } from './emulated.ts'
-import type { Emulation } from './emulator.ts'
-import { createFaults } from './faults.ts'
-import { createJournal, type Journal } from './journal.ts'
-import { createNames, type Names } from './names.ts'
+import { type ClientOptions, playProviders } from './emulated.ts'
+import type { Emulation, EmulationDeps } from './emulator.ts'
 import { perform } from './perform.ts'
-import { createRules, type Rules } from './rules.ts'
-import type { Scheduler } from './scheduler.ts'
-import { fileStore, memoryStore } from './store.ts'
-import { createTokens, type Tokens } from './tokens.ts'
 
-export type RailSandboxDeps = {
-  scheduler: Scheduler
-  clock: Clock
-  delayMs: number
-  logger?: SandboxLogger
-  /** The folder for money, receipts and credentials. Without one they end with the process. */
-  folder?: string
-} & ControlOptions
+type SandboxOptions = { [P in Provider]: ClientOptions[P] & { baseUrl: string } }
 
-type SandboxOptions = { [P in ProviderName]: ClientOptions[P] & { baseUrl: string } }
-
-export type RailSandbox = {
+export type RailSandbox = Pick<Emulation, 'rules' | 'names' | 'journal' | 'tokens'> & {
   app: FastifyInstance
   /** Listens on loopback (port 0: any free one) and returns the base URL for the options below. */
   listen: (port?: number) => Promise<string>
@@ -42,45 +24,16 @@ export type RailSandbox = {
   orders: () => readonly Readonly<Order>[]
   /** The next authorized request gets this fault. */
   failNext: (fault: Fault) => void
-  rules: Rules
-  names: Names
-  journal: Journal
-  tokens: Emulation['tokens']
-}
-
-const createEmulation = (deps: RailSandboxDeps, accounts: Emulation['accounts']): Emulation => {
-  const { clock, folder } = deps
-  const journal = createJournal(clock)
-  return {
-    book: createBook(clock, folder === undefined ? memoryStore() : fileStore(folder, 'orders.jsonl')),
-    scheduler: deps.scheduler,
-    deliver: createDeliver(deps.logger, journal),
-    delayMs: deps.delayMs,
-    renderings,
-    deposits: depositForms,
-    heldBack: [],
-    clock,
-    accounts,
-    tokens: Object.fromEntries(providers.map((name) => [name, createTokens(clock)])) as Record<ProviderName, Tokens>,
-    rules: createRules(),
-    addresses: createAddresses(folder),
-    names: createNames(folder),
-    journal,
-  }
 }
 
 /** The providers, simulated: a real HTTP server that makes their checks and moves money in its own ledger. */
-export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
-  const { options, accounts, register } = playProviders(deps.folder)
-  const emulation = createEmulation(deps, accounts)
-  const { book, rules, journal } = emulation
+export const createRailSandbox = (deps: EmulationDeps & ControlOptions): RailSandbox => {
+  const { options, emulation, register } = playProviders(deps)
+  const { book, rules, names, journal, tokens } = emulation
   const faults = createFaults(rules, journal)
   const app = fastify({ logger: false, forceCloseConnections: true })
   app.addHook('onRequest', async (request, reply) => {
-    if (rules.isDown() && !request.url.startsWith('/control')) {
-      reply.hijack()
-      reply.raw.socket?.resetAndDestroy()
-    }
+    if (rules.isDown() && !request.url.startsWith('/control')) cut(reply)
   })
   register(app, emulation, faults.respond)
   registerControl(app, emulation, options, deps)
@@ -106,8 +59,8 @@ export const createRailSandbox = (deps: RailSandboxDeps): RailSandbox => {
     orders: book.orders,
     failNext: faults.failNext,
     rules,
-    names: emulation.names,
+    names,
     journal,
-    tokens: emulation.tokens,
+    tokens,
   }
 }

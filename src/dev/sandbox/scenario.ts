@@ -1,15 +1,7 @@
+import type { EffectOn } from './rules.ts'
+
 /** How the outcome of an order is reported. */
-export type Reporting =
-  | 'once'
-  | 'lost'
-  | 'thrice'
-  | 'late'
-  | 'other_amount'
-  | 'other_id'
-  | 'forged_first'
-  | 'contradicted'
-  | 'after_the_next'
-  | 'never'
+type Reporting = 'once' | EffectOn<'report'>
 
 /** What the sandbox does for a destination. `code` "0" moves the money. `losesAnswer`: the submit's connection is cut. */
 export type Scenario = { code: string; reporting: Reporting; losesAnswer: boolean }
@@ -22,20 +14,20 @@ const scenario = (reporting: Reporting, more: Partial<Scenario> = {}): Scenario 
 })
 
 const magicPhones: Readonly<Record<string, Scenario>> = {
-  '254711000001': scenario('lost'),
-  '254711000002': scenario('thrice'),
+  '254711000001': scenario('lose_callback'),
+  '254711000002': scenario('duplicate'),
   '254711000003': scenario('late'),
   '254711000004': scenario('once', { losesAnswer: true }),
-  '254711000005': scenario('other_amount'),
-  '254711000006': scenario('forged_first'),
-  '254711000007': scenario('contradicted'),
-  '254711000008': scenario('lost', { losesAnswer: true }),
+  '254711000005': scenario('wrong_amount'),
+  '254711000006': scenario('forge'),
+  '254711000007': scenario('contradict'),
+  '254711000008': scenario('lose_callback', { losesAnswer: true }),
 }
 
 /** 4999 is the code for "under way": such an order never ends. */
 const ofCode = (digits: string): Scenario => {
   const code = digits.replace(/^0+(?=\d)/, '')
-  return scenario(code === '4999' ? 'never' : 'once', { code })
+  return scenario(code === '4999' ? 'never_end' : 'once', { code })
 }
 
 const magic = [/^25470000(\d{4})$/, /^999(\d{4})$/, /^9999(\d{4})$/]

@@ -1,32 +1,36 @@
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import { z } from 'zod'
+import { equalBytes, sha256 } from '../../auth/secrets.ts'
 import { keepDocument } from './store.ts'
 
 export const pem = (key: KeyObject, type: 'spki' | 'pkcs8'): string => key.export({ type, format: 'pem' }).toString()
-const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /** Whether two texts are equal, compared in constant time. */
-export const sameText = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other))
+export const sameText = (one: string, other: string): boolean => equalBytes(sha256(one), sha256(other))
 
-/** How a secret of a provider is made. */
-export const newSecret = (): string => randomBytes(18).toString('base64url')
+const newSecret = (): string => randomBytes(18).toString('base64url')
 export const newKey = (): string => pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey, 'pkcs8')
 
 const Stored = z.record(z.string(), z.string())
+const keep = (folder?: string) =>
+  keepDocument<z.output<typeof Stored>>(folder, 'credentials.json', {}, (stored) => Stored.parse(stored))
+
+/** A secret of a provider, by a name that no other provider has: made at its first use, and kept. `make`: how; default: a random text. */
+export type SecretOf = (name: string, make?: () => string) => string
 
 /** Pairs of RSA keys take up to a second of processor time: sandboxes without a folder in one process share theirs. */
-const shared: Record<string, string> = {}
+const shared = keep()
 
 /**
  * The providers' secrets: nothing to configure. With a folder they are kept, so that a client that was configured with them can use them
  * after a restart; a provider that is newer than the file gets its own, and those of the others stay.
  */
-export const readSecrets = <Name extends string>(makers: Readonly<Record<Name, () => string>>, folder?: string) => {
-  const kept = keepDocument(folder, 'credentials.json', folder === undefined ? shared : {}, (stored) => Stored.parse(stored))
-  const known = kept.read()
-  const missing = Object.entries<() => string>(makers).filter(([name]) => !Object.hasOwn(known, name))
-  const secrets = { ...known, ...Object.fromEntries(missing.map(([name, make]) => [name, make()])) }
-  if (folder === undefined) Object.assign(shared, secrets)
-  else if (missing.length > 0) kept.write(secrets)
-  return secrets as Record<Name, string>
+export const keepSecrets = (folder?: string): SecretOf => {
+  const kept = folder === undefined ? shared : keep(folder)
+  return (name, make = newSecret) => {
+    const known = kept.read()
+    const secret = known[name] ?? make()
+    if (known[name] === undefined) kept.write({ ...known, [name]: secret })
+    return secret
+  }
 }

@@ -2,30 +2,22 @@ import { constants, createPrivateKey, createPublicKey, privateDecrypt } from 'no
 import { z } from 'zod'
 import { type EmulatedAnswer, gatewayError } from '../../../dev/sandbox/answer.ts'
 import type { Emulation } from '../../../dev/sandbox/emulator.ts'
-import { newKey, newSecret, pem } from '../../../dev/sandbox/secrets.ts'
+import { newKey, pem, type SecretOf } from '../../../dev/sandbox/secrets.ts'
 import { mobileForm } from '../../fields.ts'
 import type { DarajaOptions } from '../gateway.ts'
 
-export const secrets = {
-  consumerKey: newSecret,
-  consumerSecret: newSecret,
-  passkey: newSecret,
-  initiatorPassword: newSecret,
-  environmentKey: newKey,
-}
-
-export const createCredentials = (given: Readonly<Record<keyof typeof secrets, string>>) => {
-  const privateKey = createPrivateKey(given.environmentKey)
+export const createCredentials = (secretOf: SecretOf) => {
+  const privateKey = createPrivateKey(secretOf('environmentKey', newKey))
   const options = {
-    consumerKey: given.consumerKey,
-    consumerSecret: given.consumerSecret,
+    consumerKey: secretOf('consumerKey'),
+    consumerSecret: secretOf('consumerSecret'),
     shortcode: '174379',
-    passkey: given.passkey,
+    passkey: secretOf('passkey'),
     b2cShortcode: '600998',
     b2bShortcode: '600997',
     initiatorName: 'sandboxapi',
-    initiatorPassword: given.initiatorPassword,
-    certificatePem: pem(createPublicKey(given.environmentKey), 'spki'),
+    initiatorPassword: secretOf('initiatorPassword'),
+    certificatePem: pem(createPublicKey(privateKey), 'spki'),
     tillIdentifierType: '4',
     timeoutMs: 5_000,
     // Processes of 0.2.0, which may serve beside these until 0.4.0, ask for it here.

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { gatewayError } from '../../../dev/sandbox/answer.ts'
-import { localTime, shillings } from '../../../dev/sandbox/format.ts'
-import type { Render } from '../../../dev/sandbox/perform.ts'
+import type { Render } from '../../../dev/sandbox/emulator.ts'
+import { decimalShillings } from '../../fields.ts'
+import { nairobiTimestamp } from '../../nairobi-time.ts'
 import { endpoint, organisation, url } from './credentials.ts'
 
 /** The portal refuses addresses with these words, in either case. */
@@ -35,8 +36,8 @@ const namesOf = (payer: string | null): { FirstName: string; MiddleName: string;
 export const renderConfirmation: Render = (order, settled) => ({
   TransactionType: 'Pay Bill',
   TransID: settled.receipt,
-  TransTime: localTime(order.at).compact,
-  TransAmount: `${shillings(settled.amountMinor)}`,
+  TransTime: nairobiTimestamp(order.at),
+  TransAmount: decimalShillings(settled.amountMinor),
   BusinessShortCode: order.account,
   BillRefNumber: order.reference,
   InvoiceNumber: '',

@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type EmulatedAnswer, gatewayError } from '../../../dev/sandbox/answer.ts'
-import { defineEmulator } from '../../../dev/sandbox/emulator.ts'
-import type { Respond } from '../../../dev/sandbox/faults.ts'
+import { type EmulatedAnswer, gatewayError, type Respond } from '../../../dev/sandbox/answer.ts'
+import type { Emulator } from '../../../dev/sandbox/emulator.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
 import { tokenLifetimeSeconds } from '../../../dev/sandbox/tokens.ts'
 import { field, textField } from '../../fields.ts'
-import { createCredentials, type Daraja, secrets } from './credentials.ts'
+import { createCredentials, type Daraja } from './credentials.ts'
 import { registerUrl, renderConfirmation } from './deposits.ts'
 import { b2b, b2c, renderB2b, renderB2c, renderTimeout, transactionStatus } from './payouts.ts'
 import { renderCallback, stkPush, stkQuery } from './prompts.ts'
@@ -48,7 +47,7 @@ const generateToken = (provider: Daraja, request: FastifyRequest): EmulatedAnswe
   return { status: 200, body: { access_token: provider.tokens.MPESA.issue().value, expires_in: String(tokenLifetimeSeconds) } }
 }
 
-export const registerDaraja = (app: FastifyInstance, provider: Daraja, respond: Respond): void => {
+const registerDaraja = (app: FastifyInstance, provider: Daraja, respond: Respond): void => {
   app.get('/oauth/v1/generate', (request, reply) => {
     const answer = generateToken(provider, request)
     return reply.code(answer.status).send(answer.body)
@@ -69,16 +68,21 @@ export const registerDaraja = (app: FastifyInstance, provider: Daraja, respond: 
 }
 
 /** Plays Daraja. */
-export const emulator = defineEmulator<'MPESA'>()({
-  secrets,
-  credentials: createCredentials,
-  register: registerDaraja,
-  accounts: ({ deposits }) => ({ MPESA_PAYBILL: deposits.shortcode }),
+export const emulator = {
+  create: (secretOf) => {
+    const credentials = createCredentials(secretOf)
+    const { options } = credentials
+    return {
+      options,
+      accounts: { MPESA_PAYBILL: options.deposits.shortcode },
+      register: (app, emulation, respond) => registerDaraja(app, { ...emulation, credentials }, respond),
+    }
+  },
   renderings: {
-    MPESA_STK: { result: renderCallback, timeout: () => ({}) },
+    MPESA_STK: { result: renderCallback },
     MPESA_B2C: { result: renderB2c, timeout: renderTimeout },
     MPESA_B2B: { result: renderB2b, timeout: renderTimeout },
   },
   notices: { MPESA_PAYBILL: renderConfirmation },
   statement,
-})
+} satisfies Emulator<'MPESA'>

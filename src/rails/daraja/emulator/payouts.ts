@@ -2,11 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type EmulatedAnswer, gatewayError } from '../../../dev/sandbox/answer.ts'
 import type { Order } from '../../../dev/sandbox/book.ts'
-import { describe, localTime, shillings, wireNumber } from '../../../dev/sandbox/format.ts'
-import type { Render } from '../../../dev/sandbox/perform.ts'
+import type { Render } from '../../../dev/sandbox/emulator.ts'
+import { describe, dottedTime, wireNumber } from '../../../dev/sandbox/format.ts'
 import { take } from '../../../dev/sandbox/perform.ts'
 import type { Scenario } from '../../../dev/sandbox/scenario.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
+import { decimalShillings } from '../../fields.ts'
+import { nairobiTimestamp } from '../../nairobi-time.ts'
 import { amount, type Daraja, endpoint, initiated, mobile, organisation } from './credentials.ts'
 
 const parameters = (values: Record<string, unknown>) => Object.entries(values).map(([Key, Value]) => ({ Key, Value }))
@@ -30,12 +32,12 @@ export const renderB2c: Render = (order, settled) => {
   const result = envelope(order, wireNumber(order.code), settled.receipt)
   if (order.code !== '0') return { Result: { ...result, ReferenceData } }
   const ResultParameter = parameters({
-    TransactionAmount: wireNumber(shillings(settled.amountMinor)),
+    TransactionAmount: wireNumber(decimalShillings(settled.amountMinor)),
     TransactionReceipt: settled.receipt,
     B2CRecipientIsRegisteredCustomer: 'Y',
     B2CChargesPaidAccountAvailableFunds: -4510,
     ReceiverPartyPublicName: publicName(order),
-    TransactionCompletedDateTime: localTime(order.at).dotted,
+    TransactionCompletedDateTime: dottedTime(order.at),
     B2CUtilityAccountAvailableFunds: 10116,
     B2CWorkingAccountAvailableFunds: 900000,
   })
@@ -45,7 +47,7 @@ export const renderB2c: Render = (order, settled) => {
 /** B2B is inconsistent: text codes and lists in a success, numbers and a bare object in a failure. */
 export const renderB2b: Render = (order, settled) => {
   if (order.code !== '0') {
-    const bare = { Key: 'BOCompletedTime', Value: wireNumber(localTime(order.at).compact) }
+    const bare = { Key: 'BOCompletedTime', Value: wireNumber(nairobiTimestamp(order.at)) }
     const result = envelope(order, wireNumber(order.code), 'OAK0000000')
     return {
       Result: { ...result, ResultParameters: { ResultParameter: bare }, ReferenceData: { ReferenceItem: queueReference } },
@@ -53,9 +55,9 @@ export const renderB2b: Render = (order, settled) => {
   }
   const ResultParameter = parameters({
     DebitAccountBalance: '{Amount={CurrencyCode=KES, MinimumAmount=618683, BasicAmount=6186.83}}',
-    Amount: shillings(settled.amountMinor),
+    Amount: decimalShillings(settled.amountMinor),
     DebitPartyAffectedAccountBalance: 'Working Account|KES|346568.83|6186.83|340382.00|0.00',
-    TransCompletedTime: localTime(order.at).compact,
+    TransCompletedTime: nairobiTimestamp(order.at),
     DebitPartyCharges: '',
     ReceiverPartyPublicName: publicName(order),
     Currency: 'KES',
@@ -106,9 +108,9 @@ export const renderStatus = (order: Order | undefined, query: QueryIds, code: st
     { Key: 'DebitPartyName', Value: '600998 - Sandbox' },
     { Key: 'CreditPartyName', Value: publicName(order) },
     { Key: 'ConversationID', Value: order.conversation },
-    { Key: 'Amount', Value: wireNumber(shillings(order.amountMinor)) },
+    { Key: 'Amount', Value: wireNumber(decimalShillings(order.amountMinor)) },
     ...(order.state === 'moved' ? [{ Key: 'ReceiptNo', Value: order.receipt }] : [{ Key: 'ReceiptNo' }]),
-    { Key: 'FinalisedTime', Value: wireNumber(localTime(order.at).compact) },
+    { Key: 'FinalisedTime', Value: wireNumber(nairobiTimestamp(order.at)) },
     { Key: 'TransactionStatus', Value: statusWord[order.state] },
     { Key: 'TransactionReason' },
   ]
@@ -164,7 +166,7 @@ const accepted = (order: { key: string; conversation: string }, lost = false): E
 })
 
 const newConversation = (provider: Daraja): string =>
-  `AG_${localTime(provider.clock.now()).day}_${randomBytes(10).toString('hex')}`
+  `AG_${nairobiTimestamp(provider.clock.now()).slice(0, 8)}_${randomBytes(10).toString('hex')}`
 
 /** A wrong initiator is detected after the gateway: the request is accepted, and its result is 2001. */
 export const isInitiator = (provider: Daraja, name: string, credential: string): boolean => {
@@ -215,9 +217,9 @@ const refuseByResult = (provider: Daraja, { OriginatorConversationID, ResultURL 
 
 export const b2c = endpoint(B2c, (provider, request) => {
   if (provider.book.find(['MPESA_B2C'], request.OriginatorConversationID)) {
-    const answer = provider.rules.forRepeat({ rail: 'MPESA_B2C', party: request.PartyB })
-    if (answer === undefined) return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
-    if (answer === 'refused_by_result') return refuseByResult(provider, request)
+    const rule = provider.rules.take('repeat', { rail: 'MPESA_B2C', party: request.PartyB })
+    if (rule === undefined) return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
+    if (rule.effect === 'refuse_repeat_late') return refuseByResult(provider, request)
   }
   const known = isInitiator(provider, request.InitiatorName, request.SecurityCredential)
   return takePayout(provider, 'MPESA_B2C', request, { key: request.OriginatorConversationID, known })

@@ -2,11 +2,12 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { z } from 'zod'
 import { gatewayError } from '../../../dev/sandbox/answer.ts'
 import type { Order } from '../../../dev/sandbox/book.ts'
-import { describe, localTime, wireNumber } from '../../../dev/sandbox/format.ts'
-import type { Render } from '../../../dev/sandbox/perform.ts'
+import type { Render } from '../../../dev/sandbox/emulator.ts'
+import { describe, wireNumber } from '../../../dev/sandbox/format.ts'
 import { take } from '../../../dev/sandbox/perform.ts'
 import type { Scenario } from '../../../dev/sandbox/scenario.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
+import { nairobiTimestamp } from '../../nairobi-time.ts'
 import { amount, type Daraja, endpoint, mobile, timestamp, url } from './credentials.ts'
 
 const proof = { BusinessShortCode: z.string().regex(/^\d{5,7}$/), Password: z.string().min(1), Timestamp: timestamp }
@@ -50,7 +51,7 @@ export const renderCallback: Render = (order, settled) => {
     { Name: 'Amount', Value: wireNumber(`${settled.amountMinor / 100n}.00`) },
     { Name: 'MpesaReceiptNumber', Value: settled.receipt },
     { Name: 'Balance' },
-    { Name: 'TransactionDate', Value: wireNumber(localTime(order.at).compact) },
+    { Name: 'TransactionDate', Value: wireNumber(nairobiTimestamp(order.at)) },
     { Name: 'PhoneNumber', Value: wireNumber(order.party) },
   ]
   return { Body: { stkCallback: { ...outcome, CallbackMetadata: { Item: items } } } }
@@ -60,7 +61,7 @@ export const stkPush = endpoint(Push, (provider, request) => {
   if (!isProven(provider, request)) return wrongCredentials()
   const order = take(provider, {
     rail: 'MPESA_STK',
-    key: `ws_CO_${localTime(provider.clock.now()).compact}${randomInt(1e9, 1e10)}`,
+    key: `ws_CO_${nairobiTimestamp(provider.clock.now())}${randomInt(1e9, 1e10)}`,
     conversation: `${randomBytes(2).toString('hex')}-${randomBytes(6).toString('hex')}`,
     amountMinor: request.Amount * 100n,
     // A till has no accounts: its list of payments and its statement name none.

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { gatewayError } from '../../../dev/sandbox/answer.ts'
 import { isIncoming, workingBalance } from '../../../dev/sandbox/book.ts'
-import { dashedTime, shillings } from '../../../dev/sandbox/format.ts'
-import { nameOf, subscriber } from '../../../dev/sandbox/names.ts'
+import { subscriber } from '../../../dev/sandbox/names.ts'
 import { providerOf } from '../../../lib/rail-names.ts'
+import { decimalShillings } from '../../fields.ts'
+import { nairobiDateTime } from '../../nairobi-time.ts'
 import { endpoint, initiated, mobile, organisation, url } from './credentials.ts'
 import { answerLater, isInitiator, type QueryIds, queryEnvelope } from './payouts.ts'
 
@@ -32,7 +33,7 @@ const envelope = (query: QueryIds, code: string, parameters: readonly { Key: str
 
 export const accountBalance = endpoint(Balance, (provider, { Initiator, SecurityCredential, ResultURL, PartyA }) => {
   const code = isInitiator(provider, Initiator, SecurityCredential) ? '0' : '2001'
-  const amount = shillings(workingBalance(provider.book, 'MPESA', PartyA))
+  const amount = decimalShillings(workingBalance(provider.book, 'MPESA', PartyA))
   const AccountBalance = `Working Account|KES|${amount}|${amount}|0.00|0.00&Utility Account|KES|0.00|0.00|0.00|0.00&Charges Paid Account|KES|-26.00|-26.00|0.00|0.00`
   return answerLater(provider, ResultURL, (query) => envelope(query, code, [{ Key: 'AccountBalance', Value: AccountBalance }]))
 })
@@ -63,12 +64,12 @@ export const pullTransactions = endpoint(Pull, (provider, { ShortCode, StartDate
     .map((moved, index) => ({
       transactionId: moved.receipt,
       // With its zone or without: both are Nairobi's time.
-      trxDate: index % 2 === 0 ? `${dashedTime(moved.at).replace(' ', 'T')}+03:00` : dashedTime(moved.at),
+      trxDate: index % 2 === 0 ? `${nairobiDateTime(moved.at).replace(' ', 'T')}+03:00` : nairobiDateTime(moved.at),
       msisdn: moved.party,
       sender: 'MPESA',
       transactiontype: 'c2b-pay-bill-debit',
       billreference: moved.reference,
-      amount: shillings(moved.amountMinor),
+      amount: decimalShillings(moved.amountMinor),
       organizationname: ShortCode,
     }))
   if (listed.length === 0)
@@ -89,7 +90,7 @@ const Subscriber = z.object({
 const Organisation = z.object({ IdentifierType: z.enum(['2', '4']), Identifier: organisation })
 
 export const querySubscriber = endpoint(Subscriber, (provider, { header, body }) => {
-  const { name, ...how } = nameOf(provider, 'MPESA_B2C', body.msisdn)
+  const { name, ...how } = provider.names.query('MPESA_B2C', body.msisdn)
   const answered = { requestID: header.requestID, timestamp: String(Math.floor(provider.clock.now().getTime() / 1000)) }
   if (name === null)
     return {
@@ -101,7 +102,7 @@ export const querySubscriber = endpoint(Subscriber, (provider, { header, body })
 })
 
 export const queryOrganisation = endpoint(Organisation, (provider, { Identifier }) => {
-  const { name, ...how } = nameOf(provider, 'MPESA_B2B', Identifier)
+  const { name, ...how } = provider.names.query('MPESA_B2B', Identifier)
   if (name === null) return { ...how, ...gatewayError(404, '404.001.05', 'Organization not found') }
   return {
     ...how,

@@ -1,7 +1,9 @@
 import { isIncoming, type Movement } from '../../../dev/sandbox/book.ts'
 import type { StatementRows } from '../../../dev/sandbox/emulator.ts'
-import { dashedTime, periodText, shillings } from '../../../dev/sandbox/format.ts'
+import { periodText } from '../../../dev/sandbox/format.ts'
 import type { AnyRail, RailOf } from '../../../lib/rail-names.ts'
+import { decimalShillings } from '../../fields.ts'
+import { nairobiDateTime } from '../../nairobi-time.ts'
 
 const columns = [
   'Receipt No.',
@@ -34,10 +36,10 @@ const detailsOf = ({ rail, party, key, reference }: Movement): string => {
 const line = (moved: Movement): string[] => {
   const { rail, receipt, at, amountMinor, party, reference } = moved
   const isIn = isIncoming(moved)
-  const amount = shillings(amountMinor)
+  const amount = decimalShillings(amountMinor)
   return [
     receipt,
-    dashedTime(at),
+    nairobiDateTime(at),
     detailsOf(moved),
     'Completed',
     isIn ? amount : '',
@@ -58,7 +60,7 @@ const withCharge = (moved: Movement): string[][] => {
   const receipt = isOfPhone ? moved.receipt : `CH${moved.receipt.slice(2)}`
   const details = isOfPhone ? 'Business Payment Charge' : 'Business Pay Bill Charge'
   const linked = isOfPhone ? '' : moved.receipt
-  const charge = [receipt, dashedTime(moved.at), details, 'Completed', '', '-13.00', '', linked, '']
+  const charge = [receipt, nairobiDateTime(moved.at), details, 'Completed', '', '-13.00', '', linked, '']
   return isOfPhone ? [charge, line(moved)] : [line(moved), charge]
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { EmulatedAnswer } from '../../../dev/sandbox/answer.ts'
-import { dashedTime, shillings } from '../../../dev/sandbox/format.ts'
-import { nameOf } from '../../../dev/sandbox/names.ts'
-import type { Render } from '../../../dev/sandbox/perform.ts'
+import type { Render } from '../../../dev/sandbox/emulator.ts'
+import { decimalShillings } from '../../fields.ts'
+import { nairobiDateTime } from '../../nairobi-time.ts'
 import type { Pesalink } from './credentials.ts'
 import { bankAccount, phone, refuse } from './transfers.ts'
 
@@ -22,10 +22,10 @@ export const renderNotification: Render = (order, settled) => ({
   callbackType: 'IPN',
   customer: { name: order.payer ?? '', mobileNumber: order.party, reference: order.reference },
   transaction: {
-    date: dashedTime(order.at),
+    date: nairobiDateTime(order.at),
     reference: order.key,
     paymentMode: 'PESALINK',
-    amount: shillings(settled.amountMinor),
+    amount: decimalShillings(settled.amountMinor),
     currency: 'KES',
     billNumber: order.reference,
     status: 'SUCCESS',
@@ -44,7 +44,7 @@ export const queryAccount = (provider: Pesalink, body: unknown, signature: strin
   const { source } = provider.credentials.options
   if (!provider.credentials.verifySignature(`${source.accountNumber}${party}`, signature))
     return refuse(403, 403_101, 'Invalid signature')
-  const { name, ...how } = nameOf(provider, 'PESALINK', party)
+  const { name, ...how } = provider.names.query('PESALINK', party)
   if (name === null) return { ...how, ...refuse(404, 404_102, 'Account not found') }
   return { ...how, status: 200, body: { status: true, code: 0, message: 'success', data: { receiverName: name } } }
 }

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, verify } from 'node:crypto'
 import type { Emulation } from '../../../dev/sandbox/emulator.ts'
-import { newKey, newSecret, pem } from '../../../dev/sandbox/secrets.ts'
+import { newKey, pem, type SecretOf } from '../../../dev/sandbox/secrets.ts'
 import type { PesalinkOptions } from '../gateway.ts'
 
 /** The codes that magic accounts can answer and that are final in the sandbox's "documentation". */
@@ -25,15 +25,14 @@ const failureCodes = [
   '8006',
 ]
 
-export const secrets = { apiKey: newSecret, merchantSecret: newSecret, merchantKey: newKey }
-
-export const createCredentials = (given: Readonly<Record<keyof typeof secrets, string>>) => {
-  const publicKey = createPublicKey(given.merchantKey)
+export const createCredentials = (secretOf: SecretOf) => {
+  const privateKey = createPrivateKey(secretOf('merchantKey', newKey))
+  const publicKey = createPublicKey(privateKey)
   const options = {
-    apiKey: given.apiKey,
+    apiKey: secretOf('apiKey'),
     merchantCode: '0123456789',
-    consumerSecret: given.merchantSecret,
-    privateKeyPem: pem(createPrivateKey(given.merchantKey), 'pkcs8'),
+    consumerSecret: secretOf('merchantSecret'),
+    privateKeyPem: pem(privateKey, 'pkcs8'),
     source: { countryCode: 'KE', name: 'Sandbox', accountNumber: '1450160649886' },
     bankCodes: 'as_given',
     failureCodes,

@@ -1,33 +1,33 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { EmulatedAnswer } from '../../../dev/sandbox/answer.ts'
+import type { EmulatedAnswer, Respond } from '../../../dev/sandbox/answer.ts'
 import { isIncoming, type Movement } from '../../../dev/sandbox/book.ts'
-import { defineEmulator, type StatementRows } from '../../../dev/sandbox/emulator.ts'
-import type { Respond } from '../../../dev/sandbox/faults.ts'
-import { dashedTime, periodText, shillings } from '../../../dev/sandbox/format.ts'
+import type { Emulator, StatementRows } from '../../../dev/sandbox/emulator.ts'
+import { periodText } from '../../../dev/sandbox/format.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
-import { field, textField } from '../../fields.ts'
+import { decimalShillings, field, textField } from '../../fields.ts'
+import { nairobiDateTime } from '../../nairobi-time.ts'
 import { queryAccount, registerNotices, renderNotification } from './accounts.ts'
-import { createCredentials, type Pesalink, secrets } from './credentials.ts'
+import { createCredentials, type Pesalink } from './credentials.ts'
 import { refuse, renderTransfer, transfer, transferDetails } from './transfers.ts'
 
 const columns = ['Reference', 'Date', 'Narrative', 'Status', 'Credit', 'Debit', 'Transaction ID']
 
 const line = (moved: Movement): string[] => {
   const { key, receipt, at, reference } = moved
-  const amount = shillings(moved.amountMinor)
+  const amount = decimalShillings(moved.amountMinor)
   const isIn = isIncoming(moved)
-  return [key, dashedTime(at), reference, 'Success', isIn ? amount : '', isIn ? '' : amount, receipt]
+  return [key, nairobiDateTime(at), reference, 'Success', isIn ? amount : '', isIn ? '' : amount, receipt]
 }
 
 /** The bank charges for a transfer below it, as a transaction of its own. */
 const withCharge = (moved: Movement): string[][] =>
   isIncoming(moved)
     ? [line(moved)]
-    : [line(moved), ['', dashedTime(moved.at), 'PESALINK CHARGE', 'Success', '', '35.00', `CH${moved.receipt.slice(2)}`]]
+    : [line(moved), ['', nairobiDateTime(moved.at), 'PESALINK CHARGE', 'Success', '', '35.00', `CH${moved.receipt.slice(2)}`]]
 
 /** The rows of the bank's statement: of one account, with what stands above the columns, or of all. */
-export const statement: StatementRows = (movements, account) => [
+const statement: StatementRows = (movements, account) => [
   ...(account === undefined ? [] : [[`Account Number: ${account}`], [`Statement Period: ${periodText(movements)}`], []]),
   columns,
   ...movements.flatMap(withCharge),
@@ -59,7 +59,7 @@ const login = (provider: Pesalink, request: FastifyRequest): EmulatedAnswer => {
   }
 }
 
-export const registerPesalink = (app: FastifyInstance, provider: Pesalink, respond: Respond): void => {
+const registerPesalink = (app: FastifyInstance, provider: Pesalink, respond: Respond): void => {
   const authorized = (request: FastifyRequest, reply: FastifyReply, answer: () => EmulatedAnswer, faulty = true) => {
     const options = { path: request.routeOptions.url ?? '', target: { rail: 'PESALINK' as const, party: partyOf(request.body) } }
     return provider.tokens.PESALINK.accepts(request.headers.authorization)
@@ -91,12 +91,17 @@ export const registerPesalink = (app: FastifyInstance, provider: Pesalink, respo
 }
 
 /** Plays a bank's API for PesaLink. */
-export const emulator = defineEmulator<'PESALINK'>()({
-  secrets,
-  credentials: createCredentials,
-  register: registerPesalink,
-  accounts: ({ source }) => ({ PESALINK: source.accountNumber }),
-  renderings: { PESALINK: { result: renderTransfer, timeout: () => ({}) } },
+export const emulator = {
+  create: (secretOf) => {
+    const credentials = createCredentials(secretOf)
+    const { options } = credentials
+    return {
+      options,
+      accounts: { PESALINK: options.source.accountNumber },
+      register: (app, emulation, respond) => registerPesalink(app, { ...emulation, credentials }, respond),
+    }
+  },
+  renderings: { PESALINK: { result: renderTransfer } },
   notices: { PESALINK: renderNotification },
   statement,
-})
+} satisfies Emulator<'PESALINK'>

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { EmulatedAnswer } from '../../../dev/sandbox/answer.ts'
 import type { Order } from '../../../dev/sandbox/book.ts'
-import { describe, shillings, wireNumber } from '../../../dev/sandbox/format.ts'
-import type { Render } from '../../../dev/sandbox/perform.ts'
+import type { Render } from '../../../dev/sandbox/emulator.ts'
+import { describe, wireNumber } from '../../../dev/sandbox/format.ts'
 import { take } from '../../../dev/sandbox/perform.ts'
-import { mobileForm } from '../../fields.ts'
+import { decimalShillings, mobileForm } from '../../fields.ts'
 import type { Pesalink } from './credentials.ts'
 
 export const bankAccount = z.object({
@@ -50,7 +50,7 @@ const details = (order: Order, settled: { amountMinor: bigint; receipt: string }
     state: states[order.state],
     code: wireNumber(order.state === 'under_way' ? '-1' : order.code),
     message: describe(order.code),
-    amount: wireNumber(shillings(settled.amountMinor)),
+    amount: wireNumber(decimalShillings(settled.amountMinor)),
     charge: 0,
     reference: order.key,
     transactionId: settled.receipt,
@@ -77,7 +77,7 @@ export const transfer = (
   if (source.accountNumber !== provider.credentials.options.source.accountNumber) return refuse(403, 403_102, 'Not your account')
   const party = destination.type === 'bank' ? destination.accountNumber : destination.mobileNumber
   const isRepeat = provider.book.find(['PESALINK'], order.reference) !== undefined
-  if (isRepeat && provider.rules.forRepeat({ rail: 'PESALINK', party }) !== 'pays_again')
+  if (isRepeat && provider.rules.take('repeat', { rail: 'PESALINK', party })?.effect !== 'pay_again')
     return refuse(409, 409_101, 'Duplicate transaction reference')
 
   const opened = take(provider, {
