@@ -124,10 +124,11 @@ const killOnce = async (act: Act, at: number) => {
   killAt(victim, at)
   const first = await ready.act(victim).catch(() => undefined)
   const seen = world.proxy.disarm()
+  expect(seen, 'messages of the victim').toBeGreaterThan(0)
   const died = seen >= at
   if (died) {
     await victim.process.ended
-    if (pointCount > 1) next = world.startPuppet()
+    if (isFull || pointCount > 1) next = world.startPuppet()
     next.catch(() => undefined)
   }
   const again = await ready.again?.()
