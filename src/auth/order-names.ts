@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey } from 'node:crypto'
+import type { Uuid } from '../lib/ids.ts'
 import type { Key } from '../lib/key-ring.ts'
-import type { Uuid } from '../lib/uuid.ts'
 import { equalBytes } from './secrets.ts'
 
 /** What a provider knows an order by: a UUID, and 12 digits. */

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import pg from 'pg'
 import { StartupError } from '../lib/errors.ts'
+import { newId, type Uuid } from '../lib/ids.ts'
 import type { KeyRing } from '../lib/key-ring.ts'
-import { newUuid, type Uuid } from '../lib/uuid.ts'
 import { addressed } from './settings.ts'
 
 /** Work on a connection of its own: before there is a pool, or beside it. Closed whatever happens. */
@@ -57,7 +57,7 @@ export const fitInstallation = (url: string, given: Fitting): Promise<Uuid> =>
     await client.query('begin')
     // Of several processes at the first start one writes, and the others compare themselves with it.
     await client.query(`insert into installation (id, currency, created_at) values ($1, $2, now()) on conflict do nothing`, [
-      newUuid(),
+      newId(),
       given.currency,
     ])
     const { rows } = await client.query<{ id: Uuid; currency: string }>('select id, currency from installation')

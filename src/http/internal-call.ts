@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { Principal } from '../auth/principal.ts'
-import { newUuid } from '../lib/uuid.ts'
+import { newId } from '../lib/ids.ts'
 import type { App } from './app-type.ts'
 
 /** The caller in whose name the service calls one of its own routes. */
@@ -31,7 +31,7 @@ export const requestIdOf = (request: { headers: IncomingHttpHeaders }): string =
   const token = String(request.headers[header])
   const acting = announced.get(token)
   // It begins with its time, as every id here: its entry in the request log is found by that.
-  if (!acting) return newUuid()
+  if (!acting) return newId()
   announced.delete(token)
   callers.set(request, acting)
   return acting.id

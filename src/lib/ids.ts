@@ -1,11 +1,92 @@
-import { newUuid, type Uuid } from './uuid.ts'
-
-export { firstId, firstIdAt, lastId, timeOfId } from './uuid.ts'
-
+import { systemClock } from './clock.ts'
 import { compactNumber } from './text.ts'
-import { decodeUuid, encodeUuid } from './uuid-text.ts'
 
-export type { Uuid } from './uuid.ts'
+/** A UUIDv7 in its text form: what the database's `uuid` columns hold. On the wire it is a TypeID. */
+export type Uuid = string
+
+let lastMs = 0
+let sequence = 0
+
+/**
+ * RFC 9562, section 5.7 with method 1 of 6.2: 48 bits of milliseconds, then a counter of 32 bits that starts at a random place, then 40
+ * random bits. Ids of one process ascend, also within a millisecond and when the clock is set back.
+ */
+export const newId = (): Uuid => {
+  const ms = systemClock.now().getTime()
+  const random = crypto.randomUUID()
+  if (ms > lastMs) {
+    lastMs = ms
+    sequence = Number.parseInt(random.slice(0, 8), 16) >>> 1
+  } else {
+    sequence = (sequence + 1) >>> 0
+    if (sequence === 0) lastMs += 1
+  }
+  const time = lastMs.toString(16).padStart(12, '0')
+  const count = sequence.toString(16).padStart(8, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${count.slice(0, 3)}-8${count.slice(3, 6)}-${count.slice(6)}${random.slice(-10)}`
+}
+
+const latestMs = 2 ** 48 - 1
+
+/** The smallest id of an instant: ids that were made later are greater. */
+export const firstIdAt = (at: Date): Uuid => {
+  const digits = Math.min(latestMs, Math.max(0, at.getTime())).toString(16).padStart(12, '0')
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`
+}
+
+/** Before and after every id. */
+export const firstId: Uuid = '00000000-0000-0000-0000-000000000000'
+export const lastId: Uuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** When an id was made. */
+export const timeOfId = (id: Uuid): Date => new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))
+
+const none = 255
+
+/** How 128 bits are written: the digits, how many bits each has, and a text that shows where they stand. */
+const notation = (digits: string, bits: number, shape: string) => {
+  const codes = Uint8Array.from(digits, (digit) => digit.charCodeAt(0))
+  const values = new Uint8Array(128).fill(none)
+  for (const [value, code] of codes.entries()) values[code] = value
+  // A text that grows by one digit at a time leaves each step to the garbage collector. No Buffer: the verifier in a browser has this file too.
+  const written = Array.from(shape, (character) => character.charCodeAt(0))
+  const places = written.flatMap((_, place) => (shape[place] === '-' ? [] : [place]))
+  return { codes, values, bits, mask: 2 ** bits - 1, written, places }
+}
+type Notation = ReturnType<typeof notation>
+
+const hexadecimal = notation('0123456789abcdef', 4, firstId)
+/** Crockford's, after a TypeID's prefix: two zero bits, then 128 bits. */
+const base32 = notation('0123456789abcdefghjkmnpqrstvwxyz', 5, '0'.repeat(26))
+const paddingBits = 2
+
+/** Undefined where a digit is none. */
+const rewritten = (text: string, from: Notation, to: Notation, padding: number): string | undefined => {
+  let bits = 0
+  let held = padding
+  let length = 0
+  for (let at = 0; at < from.places.length; at += 1) {
+    const value = from.values[text.charCodeAt(from.places[at] ?? 0)] ?? none
+    if (value === none) return undefined
+    bits = (bits << from.bits) | value
+    held += from.bits
+    while (held >= to.bits) {
+      held -= to.bits
+      to.written[to.places[length] ?? 0] = to.codes[(bits >>> held) & to.mask] ?? 0
+      length += 1
+    }
+    bits &= (1 << held) - 1
+  }
+  return String.fromCharCode(...to.written)
+}
+
+export const encodeUuid = (uuid: Uuid): string => rewritten(uuid, hexadecimal, base32, paddingBits) ?? ''
+
+/** The UUID of such digits, or undefined unless they are 26 lower-case digits of at most 128 bits. */
+export const decodeUuid = (text: string): Uuid | undefined =>
+  text.length === base32.places.length && text.charCodeAt(0) <= 0x37
+    ? rewritten(text, base32, hexadecimal, -paddingBits)
+    : undefined
 
 /** The type that an id's prefix names. Secrets have prefixes of their own (auth/secrets.ts) and never share one of these. */
 export const idPrefixes = {
@@ -38,7 +119,6 @@ export const idPrefixes = {
 } as const
 
 export type IdKind = keyof typeof idPrefixes
-export const newId = (): Uuid => newUuid()
 
 export const formatId = (kind: IdKind, id: Uuid): string => `${idPrefixes[kind]}_${encodeUuid(id)}`
 

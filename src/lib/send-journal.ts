@@ -1,4 +1,4 @@
-import type { Uuid } from './uuid.ts'
+import type { Uuid } from './ids.ts'
 
 /**
  * What the journal of this machine shows about an attempt that a sender took the right to send. `not_sent`: that sender never wrote it

@@ -1,4 +1,4 @@
-import { decodeUuid } from '../lib/uuid-text.ts'
+import { decodeUuid } from '../lib/ids.ts'
 import { type PolicyField, type PolicyFields, policyFieldNames, policyFields, wireName } from './fields.ts'
 import { applicablePolicies } from './findings.ts'
 import type { Evaluation, PaymentFacts, PolicyRules } from './types.ts'

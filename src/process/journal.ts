@@ -6,8 +6,8 @@ import { type Left, type MarkFile, markKinds, type Noted, type Place } from '../
 import { openDataFolder } from '../dev/embedded-postgres/data-folder.ts'
 import { isRunning } from '../dev/embedded-postgres/postmaster.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
+import { newId, type Uuid } from '../lib/ids.ts'
 import type { SendJournal } from '../lib/send-journal.ts'
-import { newUuid, type Uuid } from '../lib/uuid.ts'
 
 /*
  * A process has one file at a time. Its first block is the process's mark, written again with each commit; behind it stands a line for each
@@ -103,7 +103,7 @@ export const openJournal = async (
 }
 
 const openFile = (folder: string, first: Buffer) => {
-  const id = newUuid()
+  const id = newId()
   const descriptor = openSync(join(folder, id), 'wx', 0o600)
   let end = 0
   const put = (bytes: Buffer, at: number) => {

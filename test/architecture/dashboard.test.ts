@@ -21,13 +21,10 @@ test('a change of any file that the dashboard is built from builds it again', ()
   expect([...reached].filter((path) => path.startsWith('src/')).length).toBeGreaterThan(3)
 })
 
-/** Only its types and what needs no randomness are used there: the bundler leaves the rest out. */
-const leftOut = new Set(['src/lib/uuid.ts'])
-
 test('what a browser has of the service uses nothing of Node: the pages, and the verifier of receipts', () => {
   for (const path of globSync('verifier/**/*.ts')) files.set(path, parseSource(path, readFileSync(path, 'utf8')))
   const verifier = [...files.keys()].filter((path) => path.startsWith('verifier/'))
-  const shared = [...closureOf([...pages, ...verifier])].filter((path) => path.startsWith('src/') && !leftOut.has(path))
+  const shared = [...closureOf([...pages, ...verifier])].filter((path) => path.startsWith('src/'))
   const nodes = shared.filter((path) => {
     const { code = '', imports = [] } = files.get(path) ?? {}
     return (

@@ -1,4 +1,4 @@
-import { decodeUuid } from '../../src/lib/uuid-text.ts'
+import { decodeUuid } from '../../src/lib/ids.ts'
 import { presentDecision } from '../../src/modules/policies/present.ts'
 import { evaluate } from '../../src/policy/evaluate.ts'
 import { unpackInputs } from '../../src/policy/inputs.ts'

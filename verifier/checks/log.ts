@@ -1,5 +1,5 @@
+import { decodeUuid } from '../../src/lib/ids.ts'
 import { leafHash, provesInclusion } from '../../src/lib/merkle.ts'
-import { decodeUuid } from '../../src/lib/uuid-text.ts'
 import { fromHex } from '../bytes.ts'
 import { bad, type Finding, ok, unchecked } from '../finding.ts'
 import type { Receipt } from '../receipt.ts'

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatId, newId, parseId } from '../../src/lib/ids.ts'
-import { decodeUuid, encodeUuid } from '../../src/lib/uuid-text.ts'
+import { decodeUuid, encodeUuid, formatId, newId, parseId } from '../../src/lib/ids.ts'
 
 describe('ids', () => {
   test('are UUIDs of version 7 that ascend within one process', () => {
