@@ -205,3 +205,12 @@ export const failureCodes = Object.keys(failures) as [FailureCode, ...FailureCod
 export const failureRow = (code: FailureCode): Row => failures[code]
 
 export const isFailureCode = (text: string): text is FailureCode => Object.hasOwn(failures, text)
+
+/** Why nothing moved: our code, the provider's own if it gave one, and a sentence without phone or account numbers. */
+export type Failure = { code: FailureCode; providerCode: string | null; message: string }
+
+export const failure = (code: FailureCode, providerCode: string | null = null, message?: string): Failure => ({
+  code,
+  providerCode,
+  message: message ?? failureRow(code).sentence,
+})

@@ -6,8 +6,8 @@ import { addressed } from '../db/settings.ts'
 import { lastId } from '../lib/ids.ts'
 import { forgetForeignEvents, nextEvents, type Position, readEdge, type StoredEvent } from './read.ts'
 
-/** `wants`: whether a listener needs events now. While none does, no events are read: only the position moves on. */
-export type Listener = { receive: (events: readonly StoredEvent[]) => void; isListening: () => boolean }
+/** While nobody listens, no events are read: only the position moves on. */
+type Listener = { receive: (events: readonly StoredEvent[]) => void; isListening: () => boolean }
 
 /** Every event of every tenant once and in order, as it becomes settled: the source of this process's streams. */
 export type Feed = {
@@ -16,7 +16,7 @@ export type Feed = {
   wake: () => void
   /** The position after the last event that the listeners received. */
   position: () => Position
-  subscribe: (listener: Listener) => () => void
+  subscribe: (listener: Listener) => void
   /** Calls `listener` when any process has committed events. A call may be lost. */
   onWake: (listener: () => void) => void
   /** Reads until everything that is committed now was read: for tests and for an orderly end. */
@@ -33,19 +33,34 @@ const answerTimeoutMs = 5_000
 /** A slower transaction holds newer events back: read again soon. */
 const unsettledPollMs = 25
 
+/** Runs the work once for all who ask in one turn, and by itself: who asks meanwhile gets another run after it. */
+const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) => {
+  let running: Promise<void> | undefined
+  let again = false
+  const run = async () => {
+    while (again) {
+      await Promise.resolve()
+      again = false
+      await work()
+    }
+    // In the same turn as the last check of `again`: who asks from now on starts a new run.
+    running = undefined
+  }
+  return () => {
+    again = true
+    running ??= run()
+    return running
+  }
+}
+
 export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logger }): Feed => {
   const { db, logger } = options
-  const listeners = new Set<Listener>()
-  const wakeListeners: (() => void)[] = []
-  const isNeeded = () => [...listeners].some(({ isListening }) => isListening())
+  let listener: Listener | undefined
+  let onWake = () => {}
+  const isNeeded = () => listener?.isListening() ?? false
   let position: Position = { transaction: '0', id: lastId }
   let connection: pg.Client | undefined
-  let reading: Promise<void> | undefined
-  let again = false
   let waiting = false
-  let woken = false
-  let notifying = false
-  let notifyAgain = false
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let listenTimer: NodeJS.Timeout | undefined
@@ -58,47 +73,36 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
   const publish = (events: readonly StoredEvent[]) => {
     const last = events.at(-1)
     if (!last) return
-    // First the position, then the listeners: a stream that begins while they are called begins after these events.
+    // First the position, then the listener: a stream that begins while it is called begins after these events.
     position = { transaction: last.transaction, id: last.id }
-    for (const listener of listeners) listener.receive(events)
+    listener?.receive(events)
   }
 
   const readNext = async (): Promise<void> => {
     const batchRead = await nextEvents(db, position, batch)
     publish(batchRead.events)
     waiting = batchRead.waiting
-    if (batchRead.events.length === batch) again = true
+    if (batchRead.events.length === batch) void read()
   }
 
   /** A stream that began while the edge was read begins at the position before it, and so do the events that are read for it. */
   const moveOn = async (): Promise<void> => {
     const edge = await readEdge(db)
     waiting = false
-    if (isNeeded()) again = true
+    if (isNeeded()) void read()
     else position = edge
   }
 
-  const readAll = async (): Promise<void> => {
+  const read = oneAtATime(async () => {
+    if (stopped) return
     try {
-      while (again && !stopped) {
-        again = false
-        await (isNeeded() ? readNext() : moveOn())
-      }
+      await (isNeeded() ? readNext() : moveOn())
       schedule(waiting ? unsettledPollMs : slowPollMs)
     } catch (error) {
       if (!stopped) logger.warn(describeError(error), 'events could not be read')
       schedule(slowPollMs)
-    } finally {
-      // In the same turn as the last check of `again`: a caller from now on starts a new reading.
-      reading = undefined
     }
-  }
-
-  const read = (): Promise<void> => {
-    again = true
-    reading ??= readAll()
-    return reading
-  }
+  })
 
   const listenAgain = () => {
     clearTimeout(listenTimer)
@@ -122,7 +126,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
       listenAgain()
     })
     client.on('notification', () => {
-      for (const wakeListener of wakeListeners) wakeListener()
+      onWake()
       if (isNeeded()) void read()
     })
     try {
@@ -143,14 +147,9 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
     }
   }
 
-  const notify = async (client: pg.Client): Promise<void> => {
-    notifying = true
-    do {
-      notifyAgain = false
-      await client.query(`notify ${channel}`).catch(() => undefined)
-    } while (notifyAgain && !stopped)
-    notifying = false
-  }
+  const notify = oneAtATime(async () => {
+    if (!stopped) await connection?.query(`notify ${channel}`).catch(() => undefined)
+  })
 
   return {
     start: async () => {
@@ -161,23 +160,16 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
       schedule(slowPollMs)
     },
     wake: () => {
-      if (woken) return
-      woken = true
-      // Once for all that one commit tells.
-      queueMicrotask(() => {
-        woken = false
-        if (stopped) return
-        if (notifying) notifyAgain = true
-        else if (connection) void notify(connection)
-        else if (isNeeded()) void read()
-      })
+      if (connection) void notify()
+      else if (isNeeded()) void read()
     },
     position: () => position,
-    subscribe: (listener) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
+    subscribe: (subscribed) => {
+      listener = subscribed
     },
-    onWake: (listener) => void wakeListeners.push(listener),
+    onWake: (told) => {
+      onWake = told
+    },
     settle: async () => {
       for (;;) {
         await read()
@@ -189,7 +181,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
       stopped = true
       clearTimeout(timer)
       clearTimeout(listenTimer)
-      await reading
+      await read()
       await connection?.end().catch(() => undefined)
     },
   }

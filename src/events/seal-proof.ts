@@ -1,7 +1,7 @@
 import type { Db } from '../db/client.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { consistencyPath, inclusionPath, leafHash, type ReadNode, treeOf } from '../lib/merkle.ts'
-import { leafOfLine, readNearSealedRows, readNewestSeal, readSealNodes, type SealNode, type SealPlace } from './seal.ts'
+import { consistencyPath, inclusionPath, type ReadNode, treeOf } from '../lib/merkle.ts'
+import { leafOfLine, nodesOf, readNearSealedRows, readNewestSeal, readSealNodes, type SealPlace } from './seal.ts'
 
 /** The sealed log at a moment: how many seals, and the root over them. */
 export type LogHead = { size: number; root: Buffer; sealedAt: Date }
@@ -26,19 +26,12 @@ export type SealedRow = {
   after: SealPlace | null
 }
 
-type Place = Omit<SealNode, 'hash'>
-const nameOf = ({ level, place }: Place): string => `${level}/${place}`
-
 /** Runs a calculation over the stored nodes: once to learn which it needs, then with what was read of them. */
 const overNodes = async <T>(db: Db, calculate: (node: ReadNode) => T): Promise<T> => {
-  const wanted: Place[] = []
-  calculate((level, place) => {
-    wanted.push({ level, place })
-    return leafHash('')
-  })
-  const known = new Map((await readSealNodes(db, wanted)).map((node) => [nameOf(node), node.hash]))
+  const nodes = await readSealNodes(db, nodesOf(calculate))
+  const known = new Map(nodes.map(({ level, place, hash }) => [`${level}/${place}`, hash]))
   return calculate((level, place) => {
-    const hash = known.get(nameOf({ level, place }))
+    const hash = known.get(`${level}/${place}`)
     if (!hash) throw new Error(`node ${level}/${place} of the sealed log is missing`)
     return hash
   })

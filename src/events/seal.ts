@@ -7,7 +7,7 @@ import { auditSealNodes, auditSeals } from '../db/tables/events.ts'
 import { daysAfter } from '../lib/clock.ts'
 import { firstIdAt, timeOfId, type Uuid } from '../lib/ids.ts'
 import { fieldsOf } from '../lib/lists.ts'
-import { leafHash, nodeHash } from '../lib/merkle.ts'
+import { leafHash, nodeHash, type ReadNode, rootOf } from '../lib/merkle.ts'
 
 // The sealed log is a Merkle tree of RFC 6962 in two levels: each seal has the root over its rows, and the tree over all seals has the root
 // of each seal as a leaf. A proof for one row is the way to its seal's root, and from there to the root over all seals: some twenty hashes for
@@ -46,35 +46,15 @@ export const rowsRoot = (lines: readonly string[]): Buffer => {
   return level[0] ?? hash('sha256', '', 'buffer')
 }
 
-/** The largest complete subtrees of a tree over `size` seals, from the left: together they are the whole tree. */
-export const peaksOf = (size: number): Omit<SealNode, 'hash'>[] => {
-  const peaks: Omit<SealNode, 'hash'>[] = []
-  for (let [level, start] = [Math.floor(Math.log2(Math.max(size, 1))), 0]; level >= 0; level -= 1) {
-    const span = 2 ** level
-    if (size - start < span) continue
-    peaks.push({ level, place: start / span })
-    start += span
-  }
-  return peaks
+/** The nodes that a calculation over a tree reads, in the order in which it does. */
+export const nodesOf = (calculate: (node: ReadNode) => unknown): Omit<SealNode, 'hash'>[] => {
+  const read: Omit<SealNode, 'hash'>[] = []
+  calculate((level, place) => {
+    read.push({ level, place })
+    return leafHash('')
+  })
+  return read
 }
-
-export type Grown = { peaks: SealNode[]; completed: SealNode[] }
-
-/** The tree with one more seal: its peaks, and the nodes that this seal completes. */
-export const grow = (peaks: readonly SealNode[], size: number, root: Uint8Array): Grown => {
-  const left = [...peaks]
-  let node: SealNode = { level: 0, place: size, hash: leafHash(root) }
-  const completed = [node]
-  for (let last = left.at(-1); last?.level === node.level; last = left.at(-1)) {
-    left.pop()
-    node = { level: node.level + 1, place: Math.floor(node.place / 2), hash: nodeHash(last.hash, node.hash) }
-    completed.push(node)
-  }
-  return { peaks: [...left, node], completed }
-}
-
-export const rootOfPeaks = (peaks: readonly SealNode[]): Buffer =>
-  Buffer.from(peaks.map(({ hash }) => hash).reduceRight((right, left) => nodeHash(left, right)))
 
 /** Where a seal ends: the position of its last row in the order of commits, as text. */
 export type SealPlace = { transaction: string; id: string }
@@ -149,6 +129,32 @@ const readNodes = statement(
 /** Nodes of the tree over all seals, in the order of the question; a missing one is left out. */
 export const readSealNodes = (db: Db, wanted: readonly Omit<SealNode, 'hash'>[]): Promise<SealNode[]> =>
   db.query(readNodes, fieldsOf(wanted, 'level', 'place'))
+
+/** What one more seal makes of the tree: the root over all, and the nodes that the seal completes. */
+export type Grown = { digest: Buffer; completed: SealNode[] }
+
+/** The tree over so many seals, to which the next ones are added by the roots over their rows. */
+export const readSealTree = async (db: Db, size: number): Promise<(root: Uint8Array) => Grown> => {
+  // The largest complete subtrees, from the left: together they are the whole tree.
+  const peaks = await readSealNodes(
+    db,
+    nodesOf((node) => rootOf(size, node)),
+  )
+  let place = size
+  return (root) => {
+    let node: SealNode = { level: 0, place, hash: leafHash(root) }
+    const completed = [node]
+    place += 1
+    for (let last = peaks.at(-1); last?.level === node.level; last = peaks.at(-1)) {
+      peaks.pop()
+      node = { level: node.level + 1, place: Math.floor(node.place / 2), hash: nodeHash(last.hash, node.hash) }
+      completed.push(node)
+    }
+    peaks.push(node)
+    const digest = peaks.map(({ hash }) => hash).reduceRight((right, left) => nodeHash(left, right))
+    return { digest: Buffer.from(digest), completed }
+  }
+}
 
 /** The newest seal: if its hash is recorded elsewhere, a later check can tell whether the chain up to it is still the same. */
 export const readNewestSeal = async (db: Db): Promise<Seal | undefined> => (await db.query<Seal>(newestSeal))[0]
@@ -228,21 +234,19 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal;
     batch,
     firstIdAt(daysAfter(timeOfId(from.id), -slackDays)),
   ])
-  let size = last?.sequence ?? 0
-  let peaks = await readSealNodes(tx, peaksOf(size))
+  const size = last?.sequence ?? 0
+  const add = await readSealTree(tx, size)
   const seals: Seal[] = []
   const nodes: SealNode[] = []
   const keyId = derivations.currentKeyId
-  for (const chunk of chunksOf(rows, rowsPerSeal)) {
+  for (const [index, chunk] of chunksOf(rows, rowsPerSeal).entries()) {
     const root = rowsRoot(chunk.map((row) => row.line))
-    const grown = grow(peaks, size, root)
-    peaks = grown.peaks
-    size += 1
-    nodes.push(...grown.completed)
-    const digest = rootOfPeaks(peaks)
+    const { digest, completed } = add(root)
+    nodes.push(...completed)
     const hash = derivations.mac(sealPurpose, digest.toString('hex'))
     const { transaction, id } = chunk.at(-1) as SealPlace
-    seals.push({ sequence: size, transaction, id, rows: chunk.length, rowsRoot: root, digest, hash, keyId, sealedAt: tx.at })
+    const sequence = size + index + 1
+    seals.push({ sequence, transaction, id, rows: chunk.length, rowsRoot: root, digest, hash, keyId, sealedAt: tx.at })
   }
   const seal = seals.at(-1)
   if (!seal) return undefined

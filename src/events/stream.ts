@@ -237,7 +237,7 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
     }
   }
 
-  const unsubscribe = feed.subscribe({ receive: (events) => events.forEach(deliver), isListening: () => checkedAt.size > 0 })
+  feed.subscribe({ receive: (events) => events.forEach(deliver), isListening: () => checkedAt.size > 0 })
 
   const forget = (stream: Stream) => {
     const { accountId, workspaces } = stream.reader
@@ -276,7 +276,6 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
     },
     close: () => {
       closed = true
-      unsubscribe()
       for (const stream of [...checkedAt.keys()]) stream.end()
     },
   }

@@ -54,17 +54,16 @@ export const createHostResolver = ({ clock, deadlineMs, servers }: ResolverOptio
       clearTimeout(timer)
     }
   }
-  const noteFailure = (hostname: string): void => {
-    if (failures.size >= maxFailures) failures.clear()
-    failures.set(hostname, secondsAfter(clock.now(), failureSeconds))
-  }
   return async (hostname) => {
     if (hostname === 'localhost' || hostname.endsWith('.localhost')) return loopback
     const until = failures.get(hostname)
     if (until && until > clock.now()) return []
     failures.delete(hostname)
     const resolved = await lookUp(hostname)
-    if (resolved.length === 0) noteFailure(hostname)
+    if (resolved.length === 0) {
+      if (failures.size >= maxFailures) failures.clear()
+      failures.set(hostname, secondsAfter(clock.now(), failureSeconds))
+    }
     return resolved
   }
 }
@@ -89,10 +88,7 @@ type Guards = { timeoutMs: number; resolve: ResolveHost }
 export class FetchError extends Error {}
 
 /** Every address of the name must be allowed: a name with both a public and a private address is suspicious. */
-const checkedAddresses = async (
-  hostname: string,
-  { resolve, allows }: Pick<Guards & GuardedRequest, 'resolve' | 'allows'>,
-): Promise<Address[]> => {
+const checkedAddresses = async (hostname: string, resolve: ResolveHost, allows: GuardedRequest['allows']): Promise<Address[]> => {
   const literal = hostname.replace(/^\[(.*)\]$/, '$1')
   const family = isIP(literal)
   const addresses = family === 0 ? await resolve(hostname) : [{ address: literal, family }]
@@ -105,7 +101,7 @@ const checkedAddresses = async (
  * followed. Size and time are limited.
  */
 export const guardedFetch = async (url: URL, { post, accept, ...guards }: GuardedRequest & Guards): Promise<GuardedAnswer> => {
-  const addresses = await checkedAddresses(url.hostname, guards)
+  const addresses = await checkedAddresses(url.hostname, guards.resolve, guards.allows)
   const [first] = addresses
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {

@@ -33,11 +33,6 @@ const plainPath = /^(?:\/[\w-]+)+(?=\?|$)/
 
 const pathOf = ({ url }: FastifyRequest): string => plainPath.exec(url)?.[0] ?? new URL(url, 'http://path').pathname
 
-const scopeOf = (request: FastifyRequest, key: string): Buffer => {
-  const { accountId, grant, workspace } = request.principal
-  return sha256(JSON.stringify([accountId, grant?.id ?? null, workspace.id, request.method, pathOf(request), key]))
-}
-
 const hashBody = (request: FastifyRequest): Buffer => sha256(request.rawBody ? canonicalJson(JSON.parse(request.rawBody)) : '')
 
 const placeOf = ({ principal: { workspace } }: FastifyRequest): KeyPlace => ({
@@ -45,24 +40,19 @@ const placeOf = ({ principal: { workspace } }: FastifyRequest): KeyPlace => ({
   workspaceId: workspace.id,
 })
 
-const onceOf = (request: FastifyRequest): Once | null => {
-  const key = keyOf(request)
-  return key === undefined ? null : { key, scope: scopeOf(request, key), bodyHash: hashBody(request), place: placeOf(request) }
+type ScopeOf = (request: FastifyRequest, key: string) => Buffer
+
+const scopeOf: ScopeOf = (request, key) => {
+  const { accountId, grant, workspace } = request.principal
+  return sha256(JSON.stringify([accountId, grant?.id ?? null, workspace.id, request.method, pathOf(request), key]))
 }
 
 /** The key of a request that moves money: whatever its credential. */
-const onceOfRecord = (request: FastifyRequest): Once | null => {
-  const key = keyOf(request)
-  if (key === undefined) return null
-  const place = placeOf(request)
-  return { key, scope: recordScope(pathOf(request), place, key), bodyHash: hashBody(request), place }
-}
+const scopeOfRecord: ScopeOf = (request, key) => recordScope(pathOf(request), placeOf(request), key)
 
-/** The session changed to another workspace while its request waited. A request for one workspace is never done in another. */
-class WorkspaceChanged extends Refusal {
-  constructor() {
-    super('unavailable', { message: 'The workspace of this session has just changed.', headers: { 'retry-after': '1' } })
-  }
+const onceOf = (request: FastifyRequest, scope: ScopeOf): Once | null => {
+  const key = keyOf(request)
+  return key === undefined ? null : { key, scope: scope(request, key), bodyHash: hashBody(request), place: placeOf(request) }
 }
 
 /** Work that was begun continues only for the same workspace, and only while the caller may still do it. */
@@ -74,7 +64,12 @@ export const recheckCaller = (request: FastifyRequest, current: Principal): void
 const recheckAuthority = (request: FastifyRequest, current: Principal): void => {
   const before = request.principal
   request.caller = current
-  if (current.workspace.id !== before.workspace.id) throw new WorkspaceChanged()
+  // The session changed to another workspace while its request waited. A request for one workspace is never done in another.
+  if (current.workspace.id !== before.workspace.id)
+    throw new Refusal('unavailable', {
+      message: 'The workspace of this session has just changed.',
+      headers: { 'retry-after': '1' },
+    })
   checkAuthority(request, current)
 }
 
@@ -93,7 +88,7 @@ const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'reaut
 
 /** What the write path needs of a request that creates something that moves money. */
 export const recordRequestOf = (request: FastifyRequest): Omit<WriteRequest<Principal>, 'locks'> => ({
-  once: onceOfRecord(request),
+  once: onceOf(request, scopeOfRecord),
   ...callerOf(request),
 })
 
@@ -130,7 +125,7 @@ export const respondOnce = async (
   const again = callerOf(request)
   const write = {
     locks: { exclusive: caller ? [caller.accountId, caller.workspace.owningAccountId, ...others] : [] },
-    once: onceOf(request),
+    once: onceOf(request, scopeOf),
     reauthenticate: async (tx: Tx) => (caller ? again.reauthenticate(tx) : null),
     admit: (current: Principal | null) => current && again.admit?.(current),
     work: async (tx: Tx) => {

@@ -18,14 +18,13 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ data: z.array(item), next_cursor: z.string().nullable() })
 
 export type CamelName<Name> = Name extends `${infer Head}_${infer Rest}` ? `${Head}${Capitalize<CamelName<Rest>>}` : Name
+export const camelName = (name: string): string => name.replace(/_./g, (letter) => letter.slice(1).toUpperCase())
 type Filters<Query> = { [Name in Exclude<keyof Query, keyof PageQuery> as CamelName<Name>]: Query[Name] }
 
 /** What a request filters by, under the names of the statement's parameters: so a filter is named at its schema and at its condition alone. */
 export const filtersOf = <Query extends object>(query: Query): Filters<Query> =>
   Object.fromEntries(
-    Object.entries(query).flatMap(([name, value]) =>
-      name in PageQuery.shape ? [] : [[name.replace(/_./g, (letter) => letter.slice(1).toUpperCase()), value]],
-    ),
+    Object.entries(query).flatMap(([name, value]) => (name in PageQuery.shape ? [] : [[camelName(name), value]])),
   ) as Filters<Query>
 
 /** The query's parameters: rows older than `before`, newest first, one more than the page holds. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isoTime } from '../lib/clock.ts'
 import { formatId } from '../lib/ids.ts'
-import type { CamelName } from './pagination.ts'
+import { type CamelName, camelName } from './pagination.ts'
 import { idKinds } from './wire.ts'
 
 /** What a field of an answer may be in a record: times and amounts are texts on the wire alone, and so are the prefixes of ids. */
@@ -19,7 +19,7 @@ const fieldOf = ([name, schema]: [string, z.ZodType]) => {
   let inner = schema
   while (inner instanceof z.ZodNullable || inner instanceof z.ZodOptional || inner instanceof z.ZodArray)
     inner = (inner instanceof z.ZodArray ? inner.element : inner.unwrap()) as z.ZodType
-  return { name, from: name.replace(/_./g, (letter) => letter.slice(1).toUpperCase()), kind: idKinds.get(inner)?.kind }
+  return { name, from: camelName(name), kind: idKinds.get(inner)?.kind }
 }
 
 const onWire = (value: unknown, kind: ReturnType<typeof fieldOf>['kind']): unknown => {

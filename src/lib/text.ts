@@ -94,3 +94,9 @@ export const receiptKey = (receipt: string): string => receipt.toUpperCase()
 
 export const isSameReceipt = (one: string | null, other: string | null): boolean =>
   one !== null && other !== null && receiptKey(one) === receiptKey(other)
+
+/** Replaces every character but the last four by `*` (all but the last two when there are fewer than eight). */
+export const mask = (text: string): string => {
+  const visible = text.length < 8 ? 2 : 4
+  return '*'.repeat(Math.max(0, text.length - visible)) + text.slice(-visible)
+}

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
+import type { Failure } from '../errors/failures.ts'
 import type { Bank } from '../lib/banks.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DepositInstructions } from '../lib/deposit-code.ts'
-import type { Failure } from '../lib/failure-codes.ts'
 import type { Minor } from '../lib/money.ts'
 import type {
   AnyRail,

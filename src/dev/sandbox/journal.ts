@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { mask } from '../../lib/mask.ts'
+import { mask } from '../../lib/text.ts'
 
 export type Entry = { at: string; what: 'received' | 'sent' | 'rule' | 'clock'; detail: Record<string, string | number | null> }
 

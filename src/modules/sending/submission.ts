@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/client.ts'
+import { failure } from '../../errors/failures.ts'
 import { secondsAfter } from '../../lib/clock.ts'
-import { failure } from '../../lib/failure-codes.ts'
 import type { JournalFinding } from '../../lib/send-journal.ts'
 import type { Evidence, Submission } from '../../rails/rail.ts'
 import { secondsToNextQuery, secondsToNextTry } from '../attempts/attempt.ts'

@@ -2,13 +2,11 @@ import { type Check, type CheckFacts, sqlCheck } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
 import {
   type Grown,
-  grow,
-  peaksOf,
   readLastSealBefore,
   readSealedRows,
   readSealNodes,
   readSealsAfter,
-  rootOfPeaks,
+  readSealTree,
   rowsRoot,
   type Seal,
 } from '../../events/seal.ts'
@@ -23,7 +21,7 @@ const judge = (facts: CheckFacts, before: Seal | undefined, seal: Seal, lines: r
   if (lines.length > seal.rows) return { fault: `it sealed ${seal.rows} rows, and there are more` }
   if (lines.length < seal.rows) return { fault: `it sealed ${seal.rows} rows, and there are ${lines.length}` }
   if (!rowsRoot(lines).equals(seal.rowsRoot)) return { fault: 'a row that it sealed was changed' }
-  if (!rootOfPeaks(tree.peaks).equals(seal.digest)) return { fault: 'its digest is not the root over the seals up to it' }
+  if (!tree.digest.equals(seal.digest)) return { fault: 'its digest is not the root over the seals up to it' }
   const mac = facts.sealMac(seal.keyId, seal.digest.toString('hex'))
   if (!mac) return { vouched: false }
   return mac.equals(seal.hash) ? { vouched: true } : { fault: 'its hash was not made with our secret' }
@@ -41,12 +39,8 @@ const findBrokenSeals = async (db: Db, facts: CheckFacts): Promise<string[]> => 
   for (let more = true; more; ) {
     const seals = await readSealsAfter(db, before?.sequence ?? 0, batch)
     const rows = await readSealedRows(db, before, seals)
-    let peaks = await readSealNodes(db, peaksOf((seals[0]?.sequence ?? 1) - 1))
-    const trees = seals.map(({ sequence, rowsRoot: root }) => {
-      const tree = grow(peaks, sequence - 1, root)
-      peaks = tree.peaks
-      return tree
-    })
+    const add = await readSealTree(db, (seals[0]?.sequence ?? 1) - 1)
+    const trees = seals.map((seal) => add(seal.rowsRoot))
     const nodes = await readSealNodes(
       db,
       trees.flatMap(({ completed }) => completed),

@@ -1,4 +1,4 @@
-import { failure } from '../../lib/failure-codes.ts'
+import { failure } from '../../errors/failures.ts'
 import type { Exchange } from '../exchange.ts'
 import { asList, asText, field, textField } from '../fields.ts'
 import type { ProviderReference, Submission } from '../rail.ts'

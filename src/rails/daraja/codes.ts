@@ -1,5 +1,4 @@
-import type { FailureCode } from '../../errors/failures.ts'
-import { type Failure, failure } from '../../lib/failure-codes.ts'
+import { type Failure, type FailureCode, failure } from '../../errors/failures.ts'
 
 /**
  * Result codes that prove that no money moved, and our code for each. A code that is not listed proves nothing and is `unknown`.

@@ -1,5 +1,5 @@
+import { failure } from '../../errors/failures.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { failure } from '../../lib/failure-codes.ts'
 import { succeeded, unknown } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
 import { asList, asText, field, mobileForm, readShillings, textField, wholeShillings } from '../fields.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { flag, httpUrl } from '../../config/fields.ts'
-import { mask } from '../../lib/mask.ts'
+import { mask } from '../../lib/text.ts'
 import { defineProvider } from '../definition.ts'
 import { orderIds, ourNumbers, readMobile, readShortcode, withoutBank } from '../destinations.ts'
 

@@ -1,4 +1,4 @@
-import { failure as failureOf } from '../../lib/failure-codes.ts'
+import { failure as failureOf } from '../../errors/failures.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { nameless, succeeded, unknown } from '../evidence.ts'
 import { readShillings } from '../fields.ts'

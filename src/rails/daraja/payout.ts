@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { FailureCode } from '../../errors/failures.ts'
+import { type Failure, type FailureCode, failure } from '../../errors/failures.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { type Failure, failure } from '../../lib/failure-codes.ts'
 import { readNameAnswer, unknown } from '../evidence.ts'
 import { field, mobileForm, textField, wholeShillings } from '../fields.ts'
 import { permissionFor, type Send } from '../gateway.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { flag, httpUrl, list } from '../../config/fields.ts'
 import { type Bank, kenyanBanks, plainCode } from '../../lib/banks.ts'
-import { mask } from '../../lib/mask.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
+import { mask } from '../../lib/text.ts'
 import { defineProvider } from '../definition.ts'
 import { ourNumbers, problem, readBankAccount } from '../destinations.ts'
 

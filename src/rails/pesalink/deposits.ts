@@ -1,4 +1,4 @@
-import { failure } from '../../lib/failure-codes.ts'
+import { failure } from '../../errors/failures.ts'
 import { nameless } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
 import { field, readShillings, textField } from '../fields.ts'

@@ -1,4 +1,4 @@
-import { failure } from '../../lib/failure-codes.ts'
+import { failure } from '../../errors/failures.ts'
 import { movedUnread, succeeded, unknown } from '../evidence.ts'
 import { asText, field, readShillings, textField } from '../fields.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence } from '../rail.ts'

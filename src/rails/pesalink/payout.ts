@@ -1,5 +1,4 @@
-import type { FailureCode } from '../../errors/failures.ts'
-import { type Failure, failure } from '../../lib/failure-codes.ts'
+import { type Failure, type FailureCode, failure } from '../../errors/failures.ts'
 import { readNameAnswer, unknown } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
 import { decimalShillings, field, mobileForm, textField } from '../fields.ts'
