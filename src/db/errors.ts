@@ -56,8 +56,6 @@ export const isInterrupted = (error: unknown): boolean => {
   return state === undefined ? isConnectionLost(error) : ['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03'].includes(state)
 }
 
-export const isOutcomeUnknown = (error: unknown): boolean => isUnavailable(error)
-
 export const isUnavailable = (error: unknown): boolean => {
   const databaseError = pgError(error)
   // FATAL: the server ended the session, or never started it.

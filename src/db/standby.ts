@@ -3,8 +3,7 @@ import type { Logger } from 'pino'
 import type { Database, Db } from './client.ts'
 import { statement } from './statement.ts'
 
-/** Where lists and exports are read from. Never for a decision: what a standby returns may be out of date. */
-export type Reads = { db: () => Promise<Db & Pick<Database, 'search'>>; close: () => Promise<void> }
+export type Reads = ReturnType<typeof createReads>
 
 const position = statement('standby.position', 'select pg_current_wal_lsn()::text as position', 'record')
 const reached = statement('standby.reached', 'select coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as reached')
@@ -14,41 +13,40 @@ const pauseMs = 5
 const complaintEveryMs = 60_000
 
 /**
- * The standby, if it has replayed everything that was committed when the request arrived; else the primary, and also where the standby does not
- * answer. So no reader misses a write that was acknowledged before the read began, by any caller and in any process.
+ * Where lists and exports are read from. Never for a decision: what a standby returns may be out of date. The standby, if it has replayed everything
+ * that was committed when the request came; else the primary, and also where the standby does not answer. So no reader misses a write
+ * that was acknowledged before the read began, by any caller and in any process.
  */
 export const createReads = (
   primary: Database,
   standby: Database | null,
   logger: Logger,
   onRead: (from: 'primary' | 'standby') => void = () => undefined,
-): Reads => {
-  if (!standby) return { db: async () => primary, close: async () => undefined }
+) => {
   let complained = Number.NEGATIVE_INFINITY
-  const isCurrent = async (): Promise<boolean> => {
+  const isCurrent = async ({ query }: Database): Promise<boolean> => {
     const [at] = await primary.query<{ position: string }>(position)
-    for (let count = 1; ; count += 1) {
-      const [row] = await standby.query<{ reached: boolean }>(reached, [at?.position])
-      if (row?.reached || count === tries) return row?.reached ?? false
-      await wait(pauseMs)
+    for (let count = 1; count <= tries; count += 1) {
+      if (count > 1) await wait(pauseMs)
+      const [row] = await query<{ reached: boolean }>(reached, [at?.position])
+      if (row?.reached) return true
     }
+    return false
   }
-  const db = async () => {
-    try {
-      const from = (await isCurrent()) ? 'standby' : 'primary'
-      onRead(from)
-      return from === 'standby' ? standby : primary
-    } catch (error) {
-      const now = performance.now()
-      if (now - complained > complaintEveryMs)
-        logger.warn(
-          { error: error instanceof Error ? error.name : 'unknown' },
-          'the standby does not answer: the primary is read',
-        )
-      complained = now
-      onRead('primary')
-      return primary
-    }
+  const complain = (error: unknown): false => {
+    const now = performance.now()
+    if (now - complained > complaintEveryMs)
+      logger.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'the standby does not answer: the primary is read')
+    complained = now
+    return false
   }
-  return { db, close: standby.close }
+  return {
+    db: async (): Promise<Db & Pick<Database, 'search'>> => {
+      if (!standby) return primary
+      const isRead = await isCurrent(standby).catch(complain)
+      onRead(isRead ? 'standby' : 'primary')
+      return isRead ? standby : primary
+    },
+    close: async (): Promise<void> => standby?.close(),
+  }
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { CommitThenThrow, Refusal } from '../lib/errors.ts'
 import { type Database, type Gathered, inTransaction, type Tx } from './client.ts'
-import { isOutcomeUnknown, isReadOnly, isRetryable, sqlState, translateDatabaseError } from './errors.ts'
+import { isReadOnly, isRetryable, isUnavailable, sqlState, translateDatabaseError } from './errors.ts'
 import type { Mark } from './mark.ts'
 import { corkUntilTick, runBy, sendBy } from './wire.ts'
 
@@ -101,7 +101,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       const committed = client.query('commit').catch((error: unknown) => {
         // A statement without an answer ends the connection, and the commit after it only finds it ended.
         broken = [cause, error].find((one) => one instanceof Error) ?? new Error(String(error))
-        throw isOutcomeUnknown(error) ? translateDatabaseError(error) : error
+        throw isUnavailable(error) ? translateDatabaseError(error) : error
       })
       // A commit whose wait for the synchronous standby was cancelled ends with a warning, and a failover may lose it.
       let isDoubtful = false

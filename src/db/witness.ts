@@ -28,30 +28,9 @@ const missing = statement(
    limit 100`,
 )
 
-export type WitnessState = 'looking' | 'trusted' | 'lost'
+type WitnessState = 'looking' | 'trusted' | 'lost'
 
-/**
- * Notices that a database lost what it had committed: a standby that lagged was promoted, a copy from an earlier moment was started. Rails
- * are called from a server only after the mark of this process was found on it: its log is not behind, and has the newest commits, orders and seal.
- */
-export type Witness = {
-  /** The server from which rails may be called; undefined while nothing may be sent. */
-  trusted: () => string | undefined
-  state: () => WitnessState
-  /** By how much this machine's clock differed from the database's at the last look; the service uses the database's. */
-  clockDiffersByMs: () => number
-  /** A connection was lost, or a statement ran on another server: nothing is sent until `check` has looked. */
-  doubt: () => void
-  check: () => Promise<void>
-  /** Proof from outside: a provider reports about an attempt that is not there. */
-  reportLoss: (what: string) => void
-  /** How a loss is declared: pauses the rails for all processes. Done by each process, and tried again until it succeeds. */
-  declareWith: (declare: () => Promise<void>) => void
-  /** Called once when this process learns of a loss. */
-  onLoss: (listener: () => void) => void
-  start: () => void
-  stop: () => void
-}
+export type Witness = ReturnType<typeof createWitness>
 
 const checkEveryMs = 1_000
 const warnOfClockMs = 1_000
@@ -72,8 +51,13 @@ const findMissing = async (db: Db, mark: Mark): Promise<string[]> => {
 
 type Seen = { now: Date; lost: boolean; server: string | null; system: string; position: string | null }
 
-export const createWitness = (deps: { clock: Clock; db: Database; logger: Logger }, file?: MarkFile): Witness => {
-  const { clock, db, logger } = deps
+type WitnessDeps = { clock: Clock; db: Database; logger: Logger }
+
+/**
+ * Notices that a database lost what it had committed: a standby that lagged was promoted, a copy from an earlier moment was started. Rails
+ * are called from a server only after the mark of this process was found on it: its log is not behind, and has the newest commits, orders and seal.
+ */
+export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFile) => {
   const { mark } = db
   if (file) mark.loadFrom(file)
   const listeners: (() => void)[] = []
@@ -159,17 +143,23 @@ export const createWitness = (deps: { clock: Clock; db: Database; logger: Logger
   db.onLost(doubt)
 
   return {
-    trusted: () => (state === 'trusted' ? trusted : undefined),
-    state: () => state,
+    /** The server from which rails may be called; undefined while nothing may be sent. */
+    trusted: (): string | undefined => (state === 'trusted' ? trusted : undefined),
+    state: (): WitnessState => state,
+    /** By how much this machine's clock differed from the database's at the last look; the service uses the database's. */
     clockDiffersByMs: () => clockDiffersByMs,
+    /** A connection was lost, or a statement ran on another server: nothing is sent until `check` has looked. */
     doubt,
     check,
-    reportLoss: (what) => lose({ what }),
-    declareWith: (given) => {
+    /** Proof from outside: a provider reports about an attempt that is not there. */
+    reportLoss: (what: string): void => lose({ what }),
+    /** How a loss is declared: pauses the rails for all processes. Done by each process, and tried again until it succeeds. */
+    declareWith: (given: () => Promise<void>): void => {
       declare = given
     },
-    onLoss: (listener) => void listeners.push(listener),
-    start: () => {
+    /** Called once when this process learns of a loss. */
+    onLoss: (listener: () => void): void => void listeners.push(listener),
+    start: (): void => {
       const tick = () => {
         // Without the database there is nothing to send, and the next look is a second away.
         check().catch((error: unknown) => logger.debug(describeError(error), 'the server could not be looked at'))
@@ -177,6 +167,6 @@ export const createWitness = (deps: { clock: Clock; db: Database; logger: Logger
       tick()
       timer = setInterval(tick, checkEveryMs).unref()
     },
-    stop: () => clearInterval(timer),
+    stop: (): void => clearInterval(timer),
   }
 }

@@ -32,54 +32,34 @@ export type Claimed = { tasks: readonly Task[]; more: boolean }
  */
 export type Lane = { name: string; rail?: AnyRail; limit: number; claim: (room: Room) => Promise<Claimed> }
 
-export type LaneRunner = {
-  start: () => void
-  /**
-   * Called after a commit: something may have become due; `rails` are all that it may be for. `own`: the rows, where they are known; empty where
-   * another process has made them due.
-   */
-  wake: (rails?: readonly AnyRail[], own?: readonly string[]) => void
-  /** Does what is due now and returns how much that was: for tests and commands. Throws, at the end, what failed. */
-  drain: () => Promise<number>
-  /** Takes no more work and waits for what is under way, for a limited time. */
-  stop: (waitMs: number) => Promise<void>
-  underWay: () => number
-}
+export type LaneRunner = ReturnType<typeof createLaneRunner>
 
-export type LaneOptions = {
+type LaneOptions = {
   lane: Lane
   logger: Logger
   pollMs: number
+  /** What has failed is not taken again for a growing time, this long at most. */
+  longestPauseMs?: number
   /** Called with every failure, and how often this row has failed in succession. */
-  onFailure: (lane: string, key: string, failures: number) => void
+  onFailure: (key: string, failures: number, error: unknown) => void
 }
 
-const backOffMs = (failures: number): number => Math.min(60_000, 500 * 2 ** failures)
-
-/** Failed work is tried again with growing pauses; meanwhile other work continues. */
-const createBackOff = () => {
+export const createLaneRunner = ({ lane, logger, pollMs, longestPauseMs = 60_000, onFailure }: LaneOptions) => {
+  const underWay = new Map<string, { tenant: string; done: Promise<unknown> }>()
   const failed = new Map<string, { failures: number; until: number }>()
-  return {
-    failed: (key: string): number => {
-      const failures = (failed.get(key)?.failures ?? 0) + 1
-      failed.set(key, { failures, until: performance.now() + backOffMs(failures) })
-      return failures
-    },
-    done: (key: string) => void failed.delete(key),
-    waiting: (): string[] => [...failed].filter(([, { until }]) => until > performance.now()).map(([key]) => key),
-  }
-}
-
-export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOptions): LaneRunner => {
-  const underWay = new Map<string, { tenant: string; done: Promise<void> }>()
-  const backOff = createBackOff()
+  const waiting = (): string[] => [...failed].filter(([, { until }]) => until > performance.now()).map(([key]) => key)
   let woken = false
   let stopped = false
   let needsRoom = false
   let own: readonly string[] = []
   let ownUntilMs = 0
   let resume: (() => void) | undefined
+  let looping: Promise<void> | undefined
 
+  /**
+   * After a commit: something may have become due; `rails` are all that it may be for. `made`: the rows, where they are known; empty where
+   * another process has made them due.
+   */
   const wake = (rails?: readonly AnyRail[], made?: readonly string[]) => {
     if (rails && lane.rail && !rails.includes(lane.rail)) return
     if (made === undefined) ownUntilMs = 0
@@ -91,11 +71,7 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
     resume?.()
   }
 
-  const takenBy = (tenant: string): number => {
-    let taken = 0
-    for (const task of underWay.values()) if (task.tenant === tenant) taken += 1
-    return taken
-  }
+  const takenBy = (tenant: string): number => [...underWay.values()].filter((task) => task.tenant === tenant).length
 
   /** A tenant takes at most half of the free room, so that there is always room for one more. */
   const roomOf = (tenant: string): number => {
@@ -105,19 +81,22 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
   const room = (): Room => ({
     free: lane.limit - underWay.size,
     ofTenant: roomOf,
-    except: [...underWay.keys(), ...backOff.waiting()],
+    except: [...underWay.keys(), ...waiting()],
     full: [...new Set([...underWay.values()].map(({ tenant }) => tenant))].filter((tenant) => roomOf(tenant) < 1),
     ...(performance.now() < ownUntilMs && own.length <= mostOwn && { own }),
   })
 
-  const attempt = async (task: Task): Promise<void> => {
+  /** Answers why it failed. */
+  const attempt = async ({ key, run }: Pick<Task, 'key' | 'run'>): Promise<unknown> => {
     try {
-      await task.run()
-      backOff.done(task.key)
+      await run()
+      failed.delete(key)
+      return undefined
     } catch (error) {
-      const failures = backOff.failed(task.key)
-      logger.error({ lane: lane.name, key: task.key, failures, ...describeError(error) }, 'work failed and will be tried again')
-      onFailure(lane.name, task.key, failures)
+      const failures = (failed.get(key)?.failures ?? 0) + 1
+      failed.set(key, { failures, until: performance.now() + Math.min(longestPauseMs, 500 * 2 ** failures) })
+      onFailure(key, failures, error)
+      return error
     }
   }
 
@@ -171,9 +150,13 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
   }
 
   return {
-    start: () => void loop(),
+    start: () => {
+      looping = loop()
+    },
     wake,
-    drain: async () => {
+    attempt,
+    /** Does what is due now and returns how much that was: for tests and commands. Throws, at the end, what failed. */
+    drain: async (): Promise<number> => {
       let count = 0
       const errors = new Map<string, unknown>()
       for (let more = true; more; ) {
@@ -190,13 +173,16 @@ export const createLaneRunner = ({ lane, logger, pollMs, onFailure }: LaneOption
       for (const error of errors.values()) throw error
       return count
     },
-    stop: async (waitMs) => {
+    /** Takes no more work and waits for what is under way, for a limited time. */
+    stop: async (waitMs: number): Promise<void> => {
       stopped = true
       wake()
-      const finished = Promise.all([...underWay.values()].map(({ done }) => done))
-      await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, waitMs).unref())])
+      const finished = async () => {
+        await looping
+        await Promise.all([...underWay.values()].map(({ done }) => done))
+      }
+      await Promise.race([finished(), new Promise((resolve) => setTimeout(resolve, waitMs).unref())])
     },
-    underWay: () => underWay.size,
   }
 }
 
