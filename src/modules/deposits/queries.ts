@@ -1,4 +1,4 @@
-import { and, eq, lte, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { type Db, first } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { selectRow } from '../../db/select-rows.ts'
@@ -16,19 +16,6 @@ export const findDeposit = selectRow('deposits.by_id', deposits, ['id'])
 export const lockDeposit = selectRow('deposits.lock', deposits, ['id'], { lock: 'update' })
 export const lockDepositOfSuspense = selectRow('deposits.lock_by_suspense', deposits, ['suspenseId'], { lock: 'update' })
 
-const unsettled = prepare('deposits.unsettled', { before: 'timestamptz', take: 'rows' }, (orm, at) =>
-  orm
-    .select({ id: deposits.id })
-    .from(deposits)
-    .where(and(sql`${deposits.state} = 'received'`, lte(deposits.receivedAt, at.before)))
-    .orderBy(deposits.receivedAt)
-    .limit(at.take),
-)
-
-/** Stored and not booked: its process ended in between, or booking failed. */
-export const listUnsettled = async (db: Db, before: Date, take: number): Promise<Uuid[]> =>
-  (await db.run(unsettled, { before, take })).map(({ id }) => id)
-
 const withReceipts = prepare('deposits.with_receipts', { provider: 'text', receipts: 'text[]' }, (orm, at) =>
   orm
     .select({ receipt: deposits.receipt })
@@ -36,13 +23,11 @@ const withReceipts = prepare('deposits.with_receipts', { provider: 'text', recei
     .where(and(eq(deposits.provider, at.provider), sql`${deposits.receipt} = any(${at.receipts})`)),
 )
 
-const anyCase = (receipt: string): string[] => [receipt, receipt.toUpperCase(), receipt.toLowerCase()]
-
 /** Those of these receipts that are stored, by their keys. */
-export const knownReceipts = async (db: Db, provider: Provider, receipts: readonly string[]): Promise<Set<string>> =>
-  new Set(
-    (await db.run(withReceipts, { provider, receipts: receipts.flatMap(anyCase) })).map(({ receipt }) => receiptKey(receipt)),
-  )
+export const knownReceipts = async (db: Db, provider: Provider, told: readonly { receipt: string }[]): Promise<string[]> => {
+  const receipts = told.flatMap(({ receipt }) => [receipt, receipt.toUpperCase(), receipt.toLowerCase()])
+  return (await db.run(withReceipts, { provider, receipts })).map(({ receipt }) => receiptKey(receipt))
+}
 
 const topupByCode = selectRow('topups.by_deposit_code', topups, ['depositCode'])
 

@@ -1,6 +1,5 @@
 import type { Vault } from '../../auth/vault.ts'
-import type { Db } from '../../db/client.ts'
-import { prepareInsertOnce } from '../../db/prepare-write.ts'
+import { prepareInsertAll } from '../../db/prepare-write.ts'
 import { deposits } from '../../db/tables/deposits.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { readDepositCode } from '../../lib/deposit-code.ts'
@@ -12,13 +11,17 @@ import type { Parts } from '../parts.ts'
 import { hasOpenDeposits, knownReceipts } from './queries.ts'
 import { settleDeposit } from './settle.ts'
 
-const insertRow = prepareInsertOnce('deposits.insert', deposits)
+const insertRows = prepareInsertAll<typeof deposits, { id: Uuid }>(
+  'deposits.insert',
+  deposits,
+  'on conflict do nothing returning id',
+)
 
 /** The context that a notice's sealed body is bound to. */
 export const depositContext = (id: Uuid): readonly string[] => ['deposit', id]
 
-/** What told of a deposit: the notice's text, or a list of the provider. */
-export type Told = { source: 'notice'; body: string } | { source: 'list' | 'statement' }
+/** What told of deposits: the notice's text, or a list of the provider. */
+type Told = { source: 'notice'; body: string } | { source: 'list' | 'statement' }
 
 const sealed = (vault: Vault, id: Uuid, told: Told) => {
   if (told.source !== 'notice') return {}
@@ -26,61 +29,46 @@ const sealed = (vault: Vault, id: Uuid, told: Told) => {
   return { bodyCiphertext: ciphertext, bodyKeyId: keyId }
 }
 
-/** Stores a deposit once, however often it is told. The id is that of the new row; undefined when it was told before. */
-export const recordDeposit = async (
-  db: Db,
-  deps: Pick<Parts, 'clock' | 'config' | 'vault'>,
+type Recording = Pick<Parts, 'clock' | 'config' | 'db' | 'vault'>
+
+/** Stores deposits once each, however often they are told. The ids are those of the new rows. */
+export const recordDeposits = async (
+  { clock, config, db, vault }: Recording,
   rail: DepositRail,
-  { receipt, at, amountMinor, reference, payer }: DepositNotice,
+  notices: readonly DepositNotice[],
   told: Told,
-): Promise<Uuid | undefined> => {
-  if ((await knownReceipts(db, providerOf(rail), [receipt])).size > 0) return undefined
-  const id = newId()
-  const row: typeof deposits.$inferInsert = {
-    id,
-    rail,
-    provider: providerOf(rail),
-    receipt,
-    amountMinor,
-    currency: deps.config.CURRENCY,
-    reference,
-    payerName: payer.name,
-    state: 'received',
-    source: told.source,
-    paidAt: at,
-    receivedAt: deps.clock.now(),
-    ...sealed(deps.vault, id, told),
-  }
-  return (await insertRow(db, row)) ? id : undefined
+): Promise<Uuid[]> => {
+  if (notices.length === 0) return []
+  const provider = providerOf(rail)
+  const named = new Map(notices.map((notice) => [receiptKey(notice.receipt), notice]))
+  for (const known of await knownReceipts(db, provider, [...named.values()])) named.delete(known)
+  const rows = [...named.values()].map(({ receipt, at, amountMinor, reference, payer }) => {
+    const id = newId()
+    return {
+      ...{ id, rail, provider, receipt, amountMinor, reference, payerName: payer.name, source: told.source, paidAt: at },
+      currency: config.CURRENCY,
+      state: 'received' as const,
+      receivedAt: clock.now(),
+      ...sealed(vault, id, told),
+    }
+  })
+  return (await insertRows(db.query, rows)).map(({ id }) => id)
 }
 
-/** Books the deposits that a provider lists and never told: those with an account number of ours. Returns how many were new. */
+/** Books the deposits that a provider lists and never told: those with an account number of ours. */
 export const takeListedDeposits = async (
-  deps: Pick<Parts, 'clock' | 'config' | 'db' | 'vault'>,
+  deps: Recording,
   provider: Provider,
   movements: readonly Movement[],
   source: 'list' | 'statement',
-): Promise<number> => {
+): Promise<void> => {
   const rail = depositRailOf(provider)
-  if (!rail) return 0
-  const named = movements.flatMap(({ receipt, at, amountMinor, references }) => {
+  if (!rail) return
+  const notices = movements.flatMap(({ receipt, at, amountMinor, references }) => {
     const reference = amountMinor > 0n ? references.map(readDepositCode).find((code) => code !== undefined) : undefined
     return reference === undefined ? [] : [{ receipt, at, amountMinor, reference, payer: { name: null, phone: null } }]
   })
-  if (named.length === 0) return 0
-  const known = await knownReceipts(
-    deps.db,
-    provider,
-    named.map(({ receipt }) => receipt),
-  )
-  let taken = 0
-  for (const notice of named.filter(({ receipt }) => !known.has(receiptKey(receipt)))) {
-    const id = await recordDeposit(deps.db, deps, rail, notice, { source })
-    if (id === undefined) continue
-    taken += 1
-    await settleDeposit(deps.db, id)
-  }
-  return taken
+  for (const id of await recordDeposits(deps, rail, notices, { source })) await settleDeposit(deps.db, id)
 }
 
 const behindSeconds = 3 * 3_600

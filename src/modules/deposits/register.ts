@@ -1,11 +1,11 @@
 import { sha256 } from '../../auth/secrets.ts'
 import type { Derivations } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
-import type { Database, Db } from '../../db/client.ts'
+import type { Db } from '../../db/client.ts'
 import { prepareUpsert } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { depositRegistrations } from '../../db/tables/deposits.ts'
-import { type Clock, secondsAfter } from '../../lib/clock.ts'
+import { secondsAfter } from '../../lib/clock.ts'
 import { type DepositRail, depositRails } from '../../lib/rail-names.ts'
 import { deposits } from '../../rails/definitions.ts'
 import type { DepositUrls, RailCheck } from '../../rails/rail.ts'
@@ -19,23 +19,15 @@ const keep = prepareUpsert('deposit_registrations.keep', depositRegistrations, d
 
 const hashOf = ({ confirmation, validation }: DepositUrls): Buffer => sha256(`${confirmation} ${validation}`)
 
-const remember = async (db: Database, clock: Clock, rail: DepositRail, urls: DepositUrls): Promise<void> => {
-  await keep(db, { rail, addressHash: hashOf(urls), registeredAt: clock.now() })
-}
-
 /** Tells a provider our addresses; the sentence says what came of it. Null when the provider took them. */
 export const registerDeposits = async (deps: Parts, rail: DepositRail): Promise<string | null> => {
   const adapter = deps.rails.deposits[rail]
   if (!adapter) return `deposits by ${rail} are switched off`
   const urls = depositUrls(deps.config.operatorUrl, deps.derivations, rail)
-  if (adapter.register === null) {
-    await remember(deps.db, deps.clock, rail, urls)
-    return `enter this address at the provider: ${urls.confirmation}`
-  }
-  const answer = await adapter.register(urls)
-  if (answer.kind !== 'accepted') return `the provider did not take the addresses: ${answer.message}`
-  await remember(deps.db, deps.clock, rail, urls)
-  return null
+  const answer = adapter.register && (await adapter.register(urls))
+  if (answer && answer.kind !== 'accepted') return `the provider did not take the addresses: ${answer.message}`
+  await keep(deps.db, { rail, addressHash: hashOf(urls), registeredAt: deps.clock.now() })
+  return answer ? null : `enter this address at the provider: ${urls.confirmation}`
 }
 
 const findRegistration = selectRow('deposit_registrations.by_rail', depositRegistrations, ['rail'])

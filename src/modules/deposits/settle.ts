@@ -1,18 +1,18 @@
+import { sql } from 'drizzle-orm'
 import { type Database, inTx, type Tx } from '../../db/client.ts'
 import { updateRow } from '../../db/prepare-write.ts'
 import { deposits } from '../../db/tables/deposits.ts'
-import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { booksOf } from '../../lib/rail-names.ts'
 import { takenReceipts } from '../attempts/queries.ts'
-import { forEachRow, type Sweeping } from '../for-each-row.ts'
+import { sweepOf } from '../for-each-row.ts'
 import { getAccount } from '../identity/accounts/queries.ts'
 import { applyEvidence, openAttempt } from '../sending/evidence.ts'
 import { findSuspenseOf } from '../suspense/queries.ts'
 import { endAssigned, openSuspense, recordSuspense } from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'
 import { lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
-import { type DepositRecord, findByReference, findDeposit, listUnsettled, lockDeposit } from './queries.ts'
+import { type DepositRecord, findByReference, findDeposit, lockDeposit } from './queries.ts'
 
 type End = Partial<Pick<DepositRecord, 'topupId' | 'suspenseId'>> & { state: 'credited' | 'suspense' | 'known' }
 
@@ -63,16 +63,13 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const deposit = await lockDeposit(tx, { id })
   if (deposit?.state !== 'received') return
   if (taken.size > 0) return endDeposit(tx, id, { state: 'known' })
-  const before = await findSuspenseOf(tx, booksOf(deposit.provider), deposit.receipt)
-  if (before?.resolvedAt) return endDeposit(tx, id, { state: 'suspense', suspenseId: before.id })
   const isOpen = topup !== undefined && (await getAccount(tx, topup.accountId)).status !== 'closed'
-  if (!isOpen) {
-    if (before) return endDeposit(tx, id, { state: 'suspense', suspenseId: before.id })
-    return toSuspense(tx, deposit, topup ? 'account_closed' : 'unknown_reference')
-  }
+  const before = await findSuspenseOf(tx, booksOf(deposit.provider), deposit.receipt)
   const { receipt, amountMinor } = deposit
-  const isBooked = before !== undefined && before.transferId !== null && before.amountMinor === amountMinor
-  if (before && !isBooked) return endDeposit(tx, id, { state: 'suspense', suspenseId: before.id })
+  // Only what is booked there as this money, and waits, goes on to the account: all else is for a person.
+  const isBooked = before?.resolvedAt === null && before.transferId !== null && before.amountMinor === amountMinor
+  if (before && !(isOpen && isBooked)) return endDeposit(tx, id, { state: 'suspense', suspenseId: before.id })
+  if (!isOpen) return toSuspense(tx, deposit, topup ? 'account_closed' : 'unknown_reference')
   if (before) endAssigned(tx, await openSuspense(tx, before.id), 'rail:delivery', 'The provider named its account number.')
   await credit(
     tx,
@@ -84,17 +81,9 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
 
 export const settleDeposit = (db: Database, id: Uuid): Promise<void> => inTx(db, (tx) => settle(tx, id))
 
-const waitSeconds = 5
-const batchSize = 50
-
-/** Books what was stored and not booked. One that fails does not stop the others. */
-export const settleDeposits = async (deps: Sweeping): Promise<void> => {
-  const ids = await listUnsettled(deps.db, secondsAfter(deps.clock.now(), -waitSeconds), batchSize)
-  await forEachRow(
-    deps,
-    'deposits.settle',
-    ids.map((id) => ({ id })),
-    ({ id }) => settleDeposit(deps.db, id),
-    { atOnce: 1 },
-  )
-}
+/** Books what was stored and not booked: its process ended in between, or booking failed. */
+export const settleDeposits = sweepOf(
+  'deposits.settle',
+  { id: deposits.id, due: deposits.receivedAt, where: [sql`${deposits.state} = 'received'`] },
+  (deps, { id }) => settleDeposit(deps.db, id),
+)
