@@ -29,7 +29,6 @@ const awaitedOtherwise: readonly (readonly [path: string, call: string, reason: 
     'writeOut(accepted)',
     'turns of the event loop alone: a wait for nothing, which `for await` would hide',
   ],
-  ['modules/topups/outcome.ts', 'after', 'the write itself, begun by the caller'],
 ]
 
 const startsLikeSql = /^\s*(select|insert into|update|delete from|with|lock|truncate|listen|notify|do|create|alter|drop|set)\s/i

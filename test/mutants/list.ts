@@ -333,7 +333,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a top-up of another amount is credited as asked for',
-    file: 'src/modules/topups/rules.ts',
+    file: 'src/modules/topups/outcome.ts',
     find: 'const strange = receiptIsTaken || (evidence.amountMinor !== null && evidence.amountMinor !== topup.amountMinor)',
     replace: 'const strange = receiptIsTaken',
     suite: 'test/rails-flows/topups.test.ts',

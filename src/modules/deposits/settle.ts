@@ -49,6 +49,8 @@ const toSuspense = async (
   endDeposit(tx, id, { state: 'suspense', suspenseId })
 }
 
+const byDelivery = { accountId: null, origin: null, way: 'rail:delivery' } as const
+
 /**
  * Books a stored deposit once: to the account of its top-up, or to suspense. The order of locks: the account, the receipt, the deposit, the
  * item of suspense. A statement may have put the same receipt into suspense before: then the money comes from there.
@@ -70,10 +72,10 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const isBooked = before?.resolvedAt === null && before.transferId !== null && before.amountMinor === amountMinor
   if (before && !(isOpen && isBooked)) return endDeposit(tx, id, { state: 'suspense', suspenseId: before.id })
   if (!isOpen) return toSuspense(tx, deposit, topup ? 'account_closed' : 'unknown_reference')
-  if (before) endAssigned(tx, await openSuspense(tx, before.id), 'rail:delivery', 'The provider named its account number.')
+  if (before) endAssigned(tx, await openSuspense(tx, before.id), byDelivery.way, 'The provider named its account number.')
   await credit(
     tx,
-    { topup, source: { kind: 'delivery' } },
+    { topup, actor: byDelivery },
     { receipt, amountMinor, reference: { type: 'deposit', id }, from: before ? 'suspense' : 'topup_clearing' },
   )
   endDeposit(tx, id, { state: 'credited', topupId: topup.id, suspenseId: before?.id ?? null })

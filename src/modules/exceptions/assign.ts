@@ -86,7 +86,7 @@ export const assignSuspense = async (
     if (!deposit) await leaveSuspense(tx, item, 'assigned')
     await credit(
       tx,
-      { topup, source: { kind: 'operator', actor: operator } },
+      { topup, actor: operator },
       { receipt, amountMinor, reference, from: deposit ? 'suspense' : 'topup_clearing' },
     )
     if (!deposit) await resolveAttempts(tx, [topup.id])

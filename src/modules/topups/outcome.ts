@@ -4,74 +4,50 @@ import { updateRow } from '../../db/prepare-write.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
 import { topups } from '../../db/tables/topups.ts'
 import { requireMove } from '../../db/transitions.ts'
-import type { Failure } from '../../errors/failures.ts'
 import { appendEvents, type NewEvent } from '../../events/append.ts'
-import { audit } from '../../events/audit.ts'
+import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
-import type { EventType } from '../../events/types.ts'
 import { presenter } from '../../http/presenter.ts'
 import { type Reference, transfer } from '../../ledger/ledger.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../lib/money.ts'
+import { isSameReceipt } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { actorOf, type EvidenceSource, type Verdict } from '../attempts/attempt.ts'
 import { takenReceipts } from '../attempts/queries.ts'
 import { sweepOf } from '../for-each-row.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { lockTopupWithAccount, type TopupRecord } from './queries.ts'
-import { moveTopup } from './rules.ts'
 import { Topup } from './schema.ts'
 
 const shown = presenter(Topup)
 
 export const presentTopup = (topup: TopupRecord): Topup => shown(topup, { phone_number_mask: topup.phoneMask })
 
-type Change = Partial<
-  Pick<
-    TopupRecord,
-    'status' | 'receivedMinor' | 'providerReceipt' | 'failureCode' | 'failureMessage' | 'providerCode' | 'completedAt'
-  >
->
+type Step = { topup: TopupRecord; actor: Actor }
+/** `action`: of a change without a new state; else the event and the audit row are named after the new state. */
+type Told = { balance?: readonly NewEvent[]; action?: AuditAction; after?: object }
 
-export const changeTopup = (tx: Tx, topup: TopupRecord, change: Change, at: Date): TopupRecord => {
-  if (change.status && change.status !== topup.status) requireMove('topup', topup.status, change.status)
-  return updateRow(tx, topups, topup, { ...change, ...(change.status && { dispatchDueAt: null }), updatedAt: at })
-}
-
-export const topupEvent = (type: EventType, topup: TopupRecord): NewEvent => ({
-  type,
-  accountId: topup.accountId,
-  workspaceId: topup.workspaceId,
-  data: presentTopup(topup),
-})
-
-type Step = { topup: TopupRecord; source: EvidenceSource }
-
-/** Writes a change with its event and its audit row; `action` for a change without a new state. */
+/** Writes a change with its event and its audit row. */
 const write = async (
   tx: Tx,
-  { topup, source }: Step,
-  change: Change,
-  { balance = [], action }: { balance?: readonly NewEvent[]; action?: AuditAction } = {},
+  { topup, actor }: Step,
+  change: Partial<TopupRecord>,
+  { balance = [], action, after }: Told = {},
 ): Promise<TopupRecord> => {
-  const { at } = tx
-  const after = changeTopup(tx, topup, change, at)
-  const events = after.status === 'pending' ? [] : [topupEvent(`topup.${after.status}`, after)]
+  const { workspaceId, accountId, id: subject } = topup
+  if (change.status && change.status !== topup.status) requireMove('topup', topup.status, change.status)
+  const changed = updateRow(tx, topups, topup, { ...change, ...(change.status && { dispatchDueAt: null }), updatedAt: tx.at })
+  const { status, providerReceipt: provider_receipt, failureCode: failure_code, providerCode: provider_code } = changed
+  const events: NewEvent[] =
+    status === 'pending' ? [] : [{ type: `topup.${status}`, accountId, workspaceId, data: presentTopup(changed) }]
   await appendEvents(tx, [...events, ...balance])
-  // Only a new top-up is pending.
-  const status = after.status === 'pending' ? 'initiate' : after.status
-  audit(tx, actorOf(source), action ?? `topup.${status}`, {
-    workspaceId: after.workspaceId,
-    subject: after.id,
+  audit(tx, actor, action ?? `topup.${status === 'pending' ? 'initiate' : status}`, {
+    ...{ workspaceId, subject },
     before: { status: topup.status },
-    after: {
-      status: after.status,
-      provider_receipt: after.providerReceipt,
-      failure_code: after.failureCode,
-      provider_code: after.providerCode,
-    },
+    after: after ?? { status, provider_receipt, failure_code, provider_code },
   })
-  return after
+  return changed
 }
 
 /** Money that arrived: from the provider, or from suspense, where it waited for a person. `reference`: what is credited once. */
@@ -93,7 +69,7 @@ export const credit = async (
   const { balance } = await transfer(tx, { ownerId: accountId, amountMinor, against: from, reference, at })
   if (step.topup.status === 'succeeded') {
     await appendEvents(tx, await balanceUpdated(tx, accountId, balance))
-    audit(tx, actorOf(step.source), 'topup.deposit', {
+    audit(tx, step.actor, 'topup.deposit', {
       workspaceId: step.topup.workspaceId,
       subject: id,
       after: { provider_receipt: receipt, amount_minor: formatMinor(amountMinor) },
@@ -109,15 +85,6 @@ export const credit = async (
   )
 }
 
-const fail = (tx: Tx, step: Step, { code, message, providerCode }: Failure): Promise<TopupRecord> =>
-  write(tx, step, {
-    status: 'failed',
-    failureCode: code,
-    failureMessage: message,
-    providerCode,
-    completedAt: tx.at,
-  })
-
 /** It stays pending: the money is in suspense, and an administrator credits it or sends it back. */
 const noteOtherAmount = (tx: Tx, step: Step, came: Minor): Promise<TopupRecord> => {
   const { amountMinor, currency } = step.topup
@@ -128,44 +95,82 @@ const noteOtherAmount = (tx: Tx, step: Step, came: Minor): Promise<TopupRecord> 
 
 export type SettledTopup = { verdict: Verdict; topup: TopupRecord }
 
+type Judged = { move: 'credit' | 'fail' | 'complete' } | { move: null; verdict: Exclude<Verdict, 'applied'> }
+
+const none = (verdict: Exclude<Verdict, 'applied'>): Judged => ({ move: null, verdict })
+
+type Success = Extract<Evidence, { kind: 'succeeded' }>
+
+const onSuccess = (topup: TopupRecord, evidence: Success, receiptIsTaken: boolean): Judged => {
+  const strange = receiptIsTaken || (evidence.amountMinor !== null && evidence.amountMinor !== topup.amountMinor)
+  if (topup.status !== 'succeeded') {
+    if (strange) return none('mismatch')
+    // A delivery against the answer to a query: only a receipt outweighs a reported failure.
+    if (topup.status === 'failed' && evidence.receipt === null) return none('contradiction')
+    return { move: 'credit' }
+  }
+  if (strange) return none('contradiction')
+  if (evidence.receipt === null || isSameReceipt(evidence.receipt, topup.providerReceipt)) return none('repeated')
+  return topup.providerReceipt === null ? { move: 'complete' } : none('contradiction')
+}
+
+/**
+ * What evidence does: credit the top-up, end it, complete it by its receipt, or nothing, with a verdict that gives the reason. Allowed: pending →
+ * succeeded or failed; expired and failed → succeeded on proof. A success is never overwritten.
+ */
+const judge = (topup: TopupRecord, evidence: Evidence, receiptIsTaken: boolean): Judged => {
+  switch (evidence.kind) {
+    case 'succeeded':
+      return onSuccess(topup, evidence, receiptIsTaken)
+    case 'failed':
+      if (topup.status === 'pending') return { move: 'fail' }
+      return none(topup.status === 'succeeded' ? 'contradiction' : 'repeated')
+    case 'returned':
+      return none('contradiction')
+    case 'unknown':
+      return none(evidence.moved && topup.status !== 'succeeded' ? 'contradiction' : 'inconclusive')
+    default:
+      return none('inconclusive')
+  }
+}
+
+const apply = (tx: Tx, step: Step, evidence: Evidence, isCredit: boolean): Promise<TopupRecord> => {
+  const { id, amountMinor } = step.topup
+  if (evidence.kind === 'failed') {
+    const { code: failureCode, message: failureMessage, providerCode } = evidence
+    return write(tx, step, { status: 'failed', failureCode, failureMessage, providerCode, completedAt: tx.at })
+  }
+  const receipt = evidence.kind === 'succeeded' ? evidence.receipt : null
+  if (!isCredit) return write(tx, step, { providerReceipt: receipt }, { action: 'topup.receipt' })
+  if (amountMinor === null) throw new Error('a deposit is settled as a prompt')
+  return credit(tx, step, { receipt, amountMinor, reference: { type: 'topup', id } })
+}
+
 /** Ends a top-up on evidence, once: evidence may arrive any number of times and in any order. The caller has locked its owning account. */
 export const settleTopup = async (
   tx: Tx,
   topup: TopupRecord,
   evidence: Evidence,
   source: EvidenceSource,
-): Promise<SettledTopup> => {
-  const step: Step = { topup, source }
-  const receipt = evidence.kind === 'succeeded' ? evidence.receipt : null
-  const claims = receipt === null ? [] : [{ rail: topup.method, receipt, subjectId: topup.id }]
-  const taken = (await takenReceipts(tx, claims)).has(topup.id)
-  const decided = moveTopup(topup, evidence, taken)
-  if (decided.move === 'none') {
-    const came = evidence.kind === 'succeeded' && decided.verdict === 'mismatch' ? evidence.amountMinor : null
-    if (came === null || came === topup.amountMinor || topup.status !== 'pending') return { verdict: decided.verdict, topup }
-    return { verdict: decided.verdict, topup: await noteOtherAmount(tx, step, came) }
-  }
-  const applied = async (after: Promise<TopupRecord>): Promise<SettledTopup> => ({ verdict: 'applied', topup: await after })
-  if (evidence.kind === 'failed') return applied(fail(tx, step, evidence))
-  if (decided.move === 'credit') {
-    if (topup.amountMinor === null) throw new Error('a deposit is settled as a prompt')
-    return applied(credit(tx, step, { receipt, amountMinor: topup.amountMinor, reference: { type: 'topup', id: topup.id } }))
-  }
-  return applied(write(tx, step, { providerReceipt: receipt }, { action: 'topup.receipt' }))
+): Promise<{ verdict: Verdict; topup: TopupRecord }> => {
+  const step = { topup, actor: actorOf(source) }
+  const success = evidence.kind === 'succeeded' ? evidence : null
+  const claims = success?.receipt ? [{ rail: topup.method, receipt: success.receipt, subjectId: topup.id }] : []
+  const judged = judge(topup, evidence, (await takenReceipts(tx, claims)).has(topup.id))
+  if (judged.move !== null) return { verdict: 'applied', topup: await apply(tx, step, evidence, judged.move === 'credit') }
+  const { verdict } = judged
+  const came = verdict === 'mismatch' && topup.status === 'pending' ? (success?.amountMinor ?? null) : null
+  const isOther = came !== null && came !== topup.amountMinor
+  return { verdict, topup: isOther ? await noteOtherAmount(tx, step, came) : topup }
 }
+
+const timer = { accountId: null, origin: null, way: 'timer' } as const
 
 const expire = async (tx: Tx, id: Uuid): Promise<void> => {
   const topup = await lockTopupWithAccount(tx, id)
   if (topup.status !== 'pending') return
-  const { at } = tx
-  const expired = changeTopup(tx, topup, { status: 'expired', completedAt: at }, at)
-  await appendEvents(tx, [topupEvent('topup.expired', expired)])
-  audit(tx, { accountId: null, origin: null, way: 'timer' }, 'topup.expired', {
-    workspaceId: topup.workspaceId,
-    subject: id,
-    before: { status: topup.status },
-    after: { status: expired.status },
-  })
+  const change = { status: 'expired', completedAt: tx.at } as const
+  await write(tx, { topup, actor: timer }, change, { after: { status: 'expired' } })
 }
 
 /**

@@ -12,17 +12,17 @@ import { daysAfter, secondsAfter } from '../../lib/clock.ts'
 import { newDepositCode } from '../../lib/deposit-code.ts'
 import { invalidFields, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
-import { formatMinor, type Minor } from '../../lib/money.ts'
+import { displayAmount, formatMinor, type Minor } from '../../lib/money.ts'
 import { type DepositRail, isDepositRail } from '../../lib/rail-names.ts'
 import { mask } from '../../lib/text.ts'
 import { currentTraceparent } from '../../lib/tracing.ts'
 import type { Once } from '../../queue/idempotency-keys.ts'
 import { keyUserOf, type RecordAnswer } from '../../queue/record-keys.ts'
+import type { RailLimits } from '../../rails/rail.ts'
 import { type AccountRecord, getAccount } from '../identity/accounts/queries.ts'
 import type { Parts } from '../parts.ts'
 import { presentTopup } from './outcome.ts'
 import type { TopupRecord } from './queries.ts'
-import { amountErrors } from './rules.ts'
 import type { InitiateTopup } from './schema.ts'
 
 export type PromptLimits = NonNullable<Config['promptLimits']>
@@ -144,6 +144,12 @@ const countPromptsTo = async (
     ? countPrompts(tx, deps.derivations, { phone, accountId: workspace.owningAccountId, initiatorAccountId: accountId })
     : null
 
+const amountProblem = (amountMinor: Minor, { wholeUnits, minMinor, maxMinor }: RailLimits, currency: string): string | null => {
+  if (wholeUnits && amountMinor % 100n !== 0n) return 'must be whole shillings: a multiple of 100 minor units'
+  if (amountMinor >= minMinor && amountMinor <= maxMinor) return null
+  return `must be from ${displayAmount(minMinor, currency)} to ${displayAmount(maxMinor, currency)}`
+}
+
 /** What only a prompt has: a phone and an amount. */
 const promptFields = (
   deps: Asked,
@@ -156,8 +162,8 @@ const promptFields = (
     throw new Error('a prompt was asked for without a phone or an amount')
   const rail = deps.rails.collection
   if (!rail) throw new Refusal('provider_not_configured', { message: 'Top-ups are not configured here.' })
-  const problems = amountErrors(amountMinor, rail.limits, deps.config.CURRENCY)
-  if (problems.length > 0) throw invalidFields(...problems)
+  const message = amountProblem(amountMinor, rail.limits, deps.config.CURRENCY)
+  if (message !== null) throw invalidFields({ path: 'amount_minor', message })
   const { promptLimits } = deps.config
   if (counts && promptLimits) refuseManyPrompts(counts, promptLimits, at)
   const phone = deps.vault.seal(phoneNumber, phoneContext(topup))
