@@ -19,18 +19,6 @@ import { endAssigned, leaveSuspense, openSuspense } from '../suspense/service.ts
 import { credit } from '../topups/outcome.ts'
 import { findTopupById, lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 
-type Target = { accountId: Uuid; topup: TopupRecord | null }
-
-const targetOf = async (tx: Tx, { account_id, topup_id }: AssignSuspense): Promise<Target> => {
-  if (topup_id !== undefined) {
-    const topup = await findTopupById(tx, { id: topup_id })
-    if (!topup) throw notFound('topup_id')
-    return { accountId: topup.accountId, topup }
-  }
-  if (account_id === undefined) throw invalidFields({ path: 'account_id', message: 'or topup_id is required' })
-  return { accountId: account_id, topup: null }
-}
-
 /** Administrators never give money to themselves, and above what one of them may move within a day they propose an adjustment. */
 const refuseUnfit = async (
   tx: Tx,
@@ -68,10 +56,12 @@ export const assignSuspense = async (
   config: Config,
   operator: Operator,
   id: Uuid,
-  input: AssignSuspense,
+  { account_id, topup_id, note }: AssignSuspense,
 ): Promise<SuspenseView> => {
-  const { accountId, topup: named } = await targetOf(tx, input)
-  const topup = named && (await lockTopupWithAccount(tx, named.id))
+  if (topup_id !== undefined && !(await findTopupById(tx, { id: topup_id }))) throw notFound('topup_id')
+  const topup = topup_id === undefined ? null : await lockTopupWithAccount(tx, topup_id)
+  const accountId = topup?.accountId ?? account_id
+  if (accountId === undefined) throw invalidFields({ path: 'account_id', message: 'or topup_id is required' })
   if (!topup) await lockBalance(tx, accountId)
   const deposit = await lockDepositOfSuspense(tx, { suspenseId: id })
   const item = await openSuspense(tx, id)
@@ -80,7 +70,7 @@ export const assignSuspense = async (
   if (amountMinor === null) throw new Error('an item that can be assigned has no amount')
   const reference = topup && referenceOf(topup, item, deposit)
   if (topup && !reference) throw conflict('This top-up does not wait for such a deposit: name the account instead.')
-  await endAssigned(tx, item, nameOfOperator(operator), input.note)
+  await endAssigned(tx, item, nameOfOperator(operator), note)
   if (topup && reference) {
     // A prompt's money is credited as that of any other prompt, so it goes back to where it came in first.
     if (!deposit) await leaveSuspense(tx, item, 'assigned')
@@ -101,7 +91,7 @@ export const assignSuspense = async (
     after: {
       account_id: formatId('account', accountId),
       topup_id: topup ? formatId('topup', topup.id) : null,
-      note: input.note,
+      note,
     },
   })
   return getSuspense(tx, id)

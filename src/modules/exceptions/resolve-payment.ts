@@ -16,7 +16,7 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { silenceSeconds } from '../attempts/attempt.ts'
-import { type AttemptRecord, attemptsOf } from '../attempts/queries.ts'
+import { attemptsOf } from '../attempts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import type { Operator } from '../operators.ts'
 import { writeChange } from '../payments/change.ts'
@@ -29,7 +29,6 @@ import { agreeToCost } from '../suspense/adjustment-service.ts'
 export type Resolution = { payment: PaymentRecord; waitingId: Uuid | null }
 
 const decided = (payment: PaymentRecord): Resolution => ({ payment, waitingId: null })
-const waiting = (payment: PaymentRecord, { id }: { id: Uuid }): Resolution => ({ payment, waitingId: id })
 
 const all = prepare(
   'payments.all',
@@ -60,19 +59,6 @@ const evidenceOf = ({ outcome, provider_receipt: receipt }: ResolvePayment): Evi
     ? { kind: 'succeeded', receipt: receipt ?? null, amountMinor: null }
     : { kind: 'failed', ...failure('resolved_by_operator') }
 
-const noteResolution = (tx: Tx, operator: Operator, before: PaymentRecord, after: PaymentRecord, input: ResolvePayment): void =>
-  audit(tx, operator, 'admin.payment_resolve', {
-    workspaceId: after.workspaceId,
-    subject: after.id,
-    before: { status: before.status },
-    after: {
-      status: after.status,
-      outcome: input.outcome,
-      evidence: input.evidence,
-      provider_receipt: after.providerReceipt ?? after.lateSuccessReceipt,
-    },
-  })
-
 /** Books the money that left: the provider paid it out, so it is posted to the clearing account, and charged to the payer or to us. */
 const bookLateSuccess = async (
   tx: Tx,
@@ -95,8 +81,13 @@ const bookLateSuccess = async (
   const options = { actor: operator, type: null, action: `payment.late_success_${resolution}` } as const
   if (resolution === 'written_off') {
     const { evidence } = input
-    const agreed = await agreeToCost(tx, config, operator, { kind: 'late_success_written_off', payment, amountMinor, evidence })
-    if (agreed.status === 'pending') return waiting(payment, agreed)
+    const waitingId = await agreeToCost(tx, config, operator, {
+      kind: 'late_success_written_off',
+      payment,
+      amountMinor,
+      evidence,
+    })
+    if (waitingId !== null) return { payment, waitingId }
     const move = { id: newId(), debit: 'adjustments', credit: 'rail_clearing', amountMinor, reference, memo } as const
     await transferWithin(tx, [move], at)
     return decided(await writeChange(tx, payment, change, options))
@@ -112,26 +103,17 @@ const bookLateSuccess = async (
   return decided(await writeChange(tx, payment, change, { ...options, balance: await balanceUpdated(tx, accountId, balance) }))
 }
 
-type Tried = Pick<AttemptRecord, 'state' | 'askedAt' | 'updatedAt'>
-
 /**
- * From when on a person may say that a payment failed: its money is given back, and no answer that comes later takes it again. Null: the
- * rail must be asked first. `attempt` is the one that may have been sent; without one there is nothing to ask about.
+ * A person says that a payment failed only after the rail was asked and had its time to answer: its money is given back, and no answer that
+ * comes later takes it again.
  */
-const mayFailFrom = (attempt: Tried | undefined, unknownSince: Date): Date | null => {
-  if (!attempt) return secondsAfter(unknownSince, silenceSeconds)
+const refuseTooEarly = async (tx: Tx, { id, updatedAt: unknownSince }: PaymentRecord): Promise<void> => {
+  const sent = (await attemptsOf(tx, [id])).find(({ state }) => state !== 'not_sent')
   // The provider has answered with what does not fit. It is not asked again, and may still correct itself.
-  const asked = attempt.state === 'disputed' ? attempt.updatedAt : attempt.askedAt
-  return asked && secondsAfter(asked, silenceSeconds)
-}
-
-/** What gives a customer money back that may have left waits until the rail was asked and had its time to answer. */
-const refuseTooEarly = async (tx: Tx, payment: PaymentRecord): Promise<void> => {
-  const attempts = await attemptsOf(tx, [payment.id])
-  const from = mayFailFrom(
-    attempts.find(({ state }) => state !== 'not_sent'),
-    payment.updatedAt,
-  )
+  const asked = sent?.state === 'disputed' ? sent.updatedAt : sent?.askedAt
+  // Without an attempt there is nothing to ask about.
+  const since = sent ? asked : unknownSince
+  const from = since ? secondsAfter(since, silenceSeconds) : null
   if (from && from <= tx.at) return
   const message = from
     ? `The rail was asked about this payment and may still answer: decide from ${isoTime(from)} on.`
@@ -152,8 +134,8 @@ const endUnknown = async (
   if (input.outcome === 'failed') {
     await refuseTooEarly(tx, payment)
     const { evidence } = input
-    const agreed = await agreeToCost(tx, config, operator, { kind: 'payment_failed', payment, amountMinor, evidence })
-    if (agreed.status === 'pending') return waiting(payment, agreed)
+    const waitingId = await agreeToCost(tx, config, operator, { kind: 'payment_failed', payment, amountMinor, evidence })
+    if (waitingId !== null) return { payment, waitingId }
   }
   const source = { kind: 'operator', actor: operator } as const
   const settled = only(await settlePayments(tx, [{ payment, evidence: evidenceOf(input), source }]))
@@ -179,6 +161,14 @@ export const resolvePayment = async (
     outcome === 'charged' || outcome === 'written_off'
       ? await bookLateSuccess(tx, config, operator, payment, { ...input, outcome })
       : await endUnknown(tx, config, operator, payment, input)
-  if (resolution.payment !== payment) noteResolution(tx, operator, payment, resolution.payment, input)
+  const after = resolution.payment
+  if (after === payment) return resolution
+  const { workspaceId, status, providerReceipt, lateSuccessReceipt } = after
+  audit(tx, operator, 'admin.payment_resolve', {
+    workspaceId,
+    subject: id,
+    before: { status: payment.status },
+    after: { status, outcome, evidence: input.evidence, provider_receipt: providerReceipt ?? lateSuccessReceipt },
+  })
   return resolution
 }

@@ -1,5 +1,4 @@
 import type { OrderNames } from '../../auth/order-names.ts'
-import type { Config } from '../../config.ts'
 import { lockBatch } from '../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
 import { joinTurn } from '../../db/join-turn.ts'
@@ -37,34 +36,28 @@ export type SendLane = Pick<AttemptRecord, 'kind' | 'rail'>
 const mostGenerations = 5
 
 /** Records one attempt for each, in one statement, and repeats it for those whose names belong to another payment, with the next names. */
-export const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: readonly Outgoing[]): Promise<Recorded[]> => {
+const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: readonly Outgoing[]): Promise<Recorded[]> => {
   const { at } = tx
   const recorded: Recorded[] = []
   let open = outgoing
   for (let skipped = 0; open.length > 0; skipped += 1) {
     if (skipped === mostGenerations) throw new Error('no free name was found for an order')
-    const attempts = new Map(open.map((each) => [each.subjectId, newAttempt(deps.orderNames, each, skipped)]))
+    const named = open.map((each) => ({ outgoing: each, attempt: newAttempt(deps.orderNames, each, skipped) }))
     const common = { ...lane, createdAt: at, nextCheckAt: secondsAfter(at, claimWithinSeconds) }
-    const inserted = await insertAttempts(tx, common, [...attempts.values()])
-    const left: Outgoing[] = []
-    for (const each of open) {
-      const attempt = attempts.get(each.subjectId)
-      if (attempt && inserted.has(attempt.id))
-        recorded.push({ outgoing: each, order: orderOf(deps.config, deps.orderNames, attempt, at) })
-      else left.push(each)
+    const inserted = await insertAttempts(
+      tx,
+      common,
+      named.map(({ attempt }) => attempt),
+    )
+    for (const { outgoing: each, attempt } of named) {
+      const { id: attemptId, orderId, reference } = attempt
+      const callbacks = callbackUrls(deps.orderNames, deps.config.operatorUrl, attemptId)
+      if (inserted.has(attemptId)) recorded.push({ outgoing: each, order: { attemptId, orderId, reference, at, callbacks } })
     }
-    open = left
+    open = named.flatMap(({ outgoing: each, attempt }) => (inserted.has(attempt.id) ? [] : [each]))
   }
   return recorded
 }
-
-const orderOf = (config: Config, orderNames: OrderNames, { id, orderId, reference }: NewAttempt, at: Date): Order => ({
-  attemptId: id,
-  orderId,
-  reference,
-  at,
-  callbacks: callbackUrls(orderNames, config.operatorUrl, id),
-})
 
 /** A payment or a top-up that is due, and the account that owns it. `answers`: of the chains about the approvals that it rests on. */
 export type Due = { id: Uuid; tenant: Uuid; answers: ChainAnswers }

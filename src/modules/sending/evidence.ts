@@ -143,21 +143,15 @@ const settle = async (tx: Tx, opened: Opened, proofs: readonly Proof[]): Promise
   return verdicts
 }
 
-const judge = async (tx: Tx, proofs: readonly Proof[]): Promise<Map<Proof, Verdict>> => {
-  const verdicts = new Map<Proof, Verdict>()
-  const settling: Proof[] = []
-  for (const proof of proofs) {
-    const verdict = verdictOfAttempt(proof)
-    if (verdict) verdicts.set(proof, verdict)
-    else settling.push(proof)
-  }
+/** The verdicts, in the same order. */
+const judge = async (tx: Tx, proofs: readonly Proof[]): Promise<Verdict[]> => {
+  const verdicts = new Map(proofs.map((proof) => [proof, verdictOfAttempt(proof)]))
+  const settling = proofs.filter((proof) => verdicts.get(proof) === undefined)
   for (const [opened, own] of Map.groupBy(settling, ({ open }) => open.opened)) {
     const settled = await settle(tx, opened, own)
-    own.forEach((proof, index) => {
-      verdicts.set(proof, settled[index] ?? 'inconclusive')
-    })
+    for (const [index, proof] of own.entries()) verdicts.set(proof, settled[index])
   }
-  return verdicts
+  return proofs.map((proof) => verdicts.get(proof) ?? 'inconclusive')
 }
 
 const raiseAlert = (tx: Tx, attempt: AttemptRecord, verdict: Verdict, evidence: Evidence): void => {
@@ -189,8 +183,7 @@ const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<vo
  */
 export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise<Verdict[]> => {
   const proofs = reported.map(aboutOrder)
-  const judged = await judge(tx, proofs)
-  const verdicts = proofs.map((proof) => judged.get(proof) ?? 'inconclusive')
+  const verdicts = await judge(tx, proofs)
   const resolved: Uuid[] = []
   for (const [index, proof] of proofs.entries()) {
     const verdict = verdicts[index] ?? 'inconclusive'

@@ -1,6 +1,6 @@
 import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import { isContractSigned } from '../../auth/authority-sql.ts'
-import { type Statement, statement } from '../../db/client.ts'
+import { statement } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { callbackDeliveries, payments, railAttempts } from '../../db/tables/payments.ts'
@@ -28,7 +28,7 @@ const readEveryMs = 1_000
  * Takes nothing while the rail is down or paused by an operator, or while it is not known that the database still has what it had committed: due tasks stay due, and this does not count as a try. A rail that may work
  * again gets one trial call.
  */
-export const gatedLane = (deps: Parts, rail: AttemptRecord['rail'], lane: Lane): Lane => {
+const gatedLane = (deps: Parts, rail: AttemptRecord['rail'], lane: Lane): Lane => {
   let paused = false
   let readAtMs = Number.NEGATIVE_INFINITY
   const isPaused = async (): Promise<boolean> => {
@@ -98,11 +98,16 @@ const createFairReader = (read: ReadDue) => {
   }
 }
 
-type SendingLane = { name: string; lane: SendLane; limit: number; send: Sender; read: ReadDue }
-
 /** What is due is claimed through a queue of accounts, many rows in one transaction, and each is then sent by itself. */
-const sendingLane = (deps: Parts, { name, lane, limit, send, read }: SendingLane): Lane => {
-  const readFairly = createFairReader(read)
+const sendingLane = (deps: Parts, lane: SendLane, send: Sender): Lane => {
+  const name = `${lane.kind}s.${lane.rail}`
+  const readFairly = createFairReader((after, { except, free, own = null }, passedOver) => {
+    const now = deps.clock.now()
+    const values = [now, after, except, free, free, passedOver, own, secondsAfter(now, -othersAfterSeconds)]
+    return lane.kind === 'payment'
+      ? deps.db.query<DueRow>(duePayments, [...values, lane.rail])
+      : deps.db.query<DueRow>(dueTopups, values)
+  })
   const queue = createAccountQueue<Due, Recorded | null>({
     name,
     logger: deps.logger,
@@ -119,10 +124,10 @@ const sendingLane = (deps: Parts, { name, lane, limit, send, read }: SendingLane
       if (recorded) await send(lane, recorded)
     },
   })
-  return {
+  return gatedLane(deps, lane.rail, {
     name,
     rail: lane.rail,
-    limit,
+    limit: deps.config.RAIL_CONCURRENCY,
     claim: async (room) => {
       await queue.ready()
       // More rows of an account that waits for its lock would only take room from other accounts.
@@ -131,25 +136,14 @@ const sendingLane = (deps: Parts, { name, lane, limit, send, read }: SendingLane
       if (picked.length > 0) await adapterOf(deps.rails, lane.rail)?.ready()
       return { tasks: picked.map(taskOf), more: more || passedOver.length > 0 }
     },
-  }
+  })
 }
 
-export type SendingLanes = { payments: Lane[]; topups: Lane[] }
-
-export const createSendingLanes = (deps: Parts): SendingLanes => {
+export const createSendingLanes = (deps: Parts): { payments: Lane[]; topups: Lane[] } => {
   const send = createSender(deps)
-  const readFrom =
-    (source: Statement, ...rest: unknown[]): ReadDue =>
-    (after, { except, free, own = null }, passedOver) => {
-      const now = deps.clock.now()
-      const others = secondsAfter(now, -othersAfterSeconds)
-      return deps.db.query<DueRow>(source, [now, after, except, free, free, passedOver, own, others, ...rest])
-    }
-  const laneOf = (name: string, lane: SendLane, read: ReadDue): Lane =>
-    gatedLane(deps, lane.rail, sendingLane(deps, { name, lane, limit: deps.config.RAIL_CONCURRENCY, send, read }))
   return {
-    payments: railNames.map((rail) => laneOf(`payments.${rail}`, { kind: 'payment', rail }, readFrom(duePayments, rail))),
-    topups: [laneOf(`topups.${collectionRail}`, { kind: 'topup', rail: collectionRail }, readFrom(dueTopups))],
+    payments: railNames.map((rail) => sendingLane(deps, { kind: 'payment', rail }, send)),
+    topups: [sendingLane(deps, { kind: 'topup', rail: collectionRail }, send)],
   }
 }
 

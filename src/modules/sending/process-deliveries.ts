@@ -167,8 +167,6 @@ const finish = statement(
 
 type Body = { id: Uuid; kind: string; ciphertext: Buffer; keyId: string }
 
-const idsOf = (rows: readonly { id: Uuid }[]): Uuid[] => rows.map(({ id }) => id)
-
 const readReport = (
   { config, orderNames, rails, vault }: Parts,
   { attempt }: OpenAttempt,
@@ -202,7 +200,8 @@ const openAll = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Pro
     const names = own.map(({ attemptId, subjectId }) => ({ id: attemptId, subjectId }))
     for (const open of await openAttempts(tx, kind, names)) opened.set(open.attempt.id, open)
   }
-  const bodies = new Map((await tx.run(lockBodies, { ids: idsOf(batch) })).map((body) => [body.id, body]))
+  const locked = await tx.run(lockBodies, { ids: batch.map(({ id }) => id) })
+  const bodies = new Map(locked.map((body) => [body.id, body]))
   return batch.flatMap((pending) => {
     const [open, body] = [opened.get(pending.attemptId), bodies.get(pending.id)]
     return open && body ? [{ pending, open, report: readReport(deps, open, body) }] : []
@@ -272,9 +271,6 @@ const putAside = (db: Database, pending: OpenDelivery): Promise<boolean> =>
     return true
   })
 
-/** An unavailable database is not counted as a failure of the delivery. */
-const isUnavailable = (error: unknown): boolean => error instanceof Refusal && error.code === 'unavailable'
-
 /** Counts a failure of a delivery's processing. When there were too many, the delivery is put aside. */
 export const putAsideIfHopeless = async (
   db: Database,
@@ -285,7 +281,9 @@ export const putAsideIfHopeless = async (
   try {
     await processing
   } catch (error) {
-    if (isUnavailable(error) || !(await putAside(db, pending))) throw error
+    // An unavailable database is not counted as a failure of the delivery.
+    const isUnavailable = error instanceof Refusal && error.code === 'unavailable'
+    if (isUnavailable || !(await putAside(db, pending))) throw error
     logger.error({ delivery: pending.id, attempt: pending.attemptId, ...describeError(error) }, 'a delivery was put aside')
   }
 }

@@ -105,17 +105,15 @@ const postpone = statement(
    from unnest($1::uuid[], $2::timestamptz[]) as x(id, next_check_at) where a.id = x.id`,
 )
 
-const nextCheck = (attempt: AttemptRecord, now: Date): Date | null => {
-  const tooOld = attempt.kind === 'topup' && now > secondsAfter(attempt.createdAt, queryTopupsForSeconds)
-  return tooOld ? null : secondsAfter(now, secondsToNextQuery(attempt.checks + 1))
-}
-
 /** Takes what is due for this process alone: the time of the next query is set before this query is sent, so a crash costs one interval. */
 const claim = (db: Database): Promise<AttemptRecord[]> =>
   inTx(db, async (tx) => {
     const now = tx.at
     const attempts = await tx.query<AttemptRecord>(due, [now])
-    const next = attempts.map((attempt) => nextCheck(attempt, now))
+    const next = attempts.map(({ kind, createdAt, checks }) => {
+      const isTooOld = kind === 'topup' && now > secondsAfter(createdAt, queryTopupsForSeconds)
+      return isTooOld ? null : secondsAfter(now, secondsToNextQuery(checks + 1))
+    })
     if (attempts.length > 0) await tx.query(postpone, [attempts.map(({ id }) => id), next, now])
     return attempts
   })

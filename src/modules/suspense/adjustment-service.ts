@@ -154,21 +154,23 @@ const lockOfPayment = prepare('adjustments.lock_of_payment', { paymentId: 'uuid'
 )
 
 /**
- * Whether the outcome may be applied: at once, or when a second administrator decides the same, if the amounts that the first one decided
- * alone within a day exceed the configured one. The caller has locked the account. The same request again changes nothing.
+ * Null when the outcome may be applied: at once, or when a second administrator decides the same, if the amounts that the first one decided
+ * alone within a day exceed the configured one. Else the adjustment that waits. The caller has locked the account. The same request again
+ * changes nothing.
  */
 export const agreeToCost = async (
   tx: Tx,
   config: Config,
   operator: Operator,
   { kind, payment: { id: paymentId, accountId }, amountMinor, evidence }: Cost,
-): Promise<AdjustmentRecord> => {
+): Promise<Uuid | null> => {
   await refuseOwnAccount(tx, operator, accountId)
   const waiting = await first(tx, lockOfPayment, { paymentId, kind })
-  if (waiting?.requestedBy === nameOfOperator(operator)) return waiting
+  if (waiting?.requestedBy === nameOfOperator(operator)) return waiting.id
   const adjustment = waiting ?? request(tx, config, operator, { kind, accountId, paymentId, amountMinor, reason: evidence })
-  if (!waiting && !(await mayDecideAlone(tx, config, operator, amountMinor))) return adjustment
-  return decide(tx, operator, adjustment, { status: 'posted' })
+  if (!waiting && !(await mayDecideAlone(tx, config, operator, amountMinor))) return adjustment.id
+  decide(tx, operator, adjustment, { status: 'posted' })
+  return null
 }
 
 const cancelRows = prepareWrite('adjustments.cancel', { paymentIds: 'uuid[]', at: 'timestamptz' }, (orm, at) =>

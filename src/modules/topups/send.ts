@@ -1,11 +1,13 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
 import type { Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { prepareWrite } from '../../db/prepare-write.ts'
 import { topups } from '../../db/tables/topups.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type Earlier, notSent, type Outgoing, tryOpen } from '../attempts/attempt.ts'
+import { earlierSql } from '../attempts/queries.ts'
 import type { Parts } from '../parts.ts'
-import { readDueTopups, type TopupRecord } from './queries.ts'
+import type { TopupRecord } from './queries.ts'
 import { phoneContext } from './service.ts'
 
 const setDue = prepareWrite('topups.set_due', { id: 'uuid', due: 'timestamptz' }, (orm, at) =>
@@ -19,6 +21,26 @@ const leaveQueue = prepareWrite('topups.leave_queue', { ids: 'uuid[]', now: 'tim
     .update(topups)
     .set({ dispatchDueAt: null })
     .where(and(sql`${topups.id} = any(${at.ids})`, lte(topups.dispatchDueAt, at.now))),
+)
+
+/** Due, and without an attempt that may have been sent. Their accounts are locked. */
+const due = prepare(
+  'topups.due',
+  { ids: 'uuid[]', at: 'timestamptz' },
+  (orm, at) =>
+    orm
+      .select({ topup: topups, earlier: sql<Earlier>`${sql.raw(earlierSql('topups.id'))}` })
+      .from(topups)
+      .where(
+        and(
+          sql`${topups.id} = any(${at.ids})`,
+          eq(topups.status, 'pending'),
+          lte(topups.dispatchDueAt, at.at),
+          sql`not exists (select from rail_attempts a where a.subject_id = ${topups.id} and a.state <> 'not_sent')`,
+        ),
+      )
+      .orderBy(topups.dispatchDueAt, topups.id),
+  'pool',
 )
 
 type SendParts = Pick<Parts, 'logger' | 'rails' | 'vault'>
@@ -50,7 +72,7 @@ export const sendTopupAt = async (tx: Tx, id: Uuid, due: Date): Promise<void> =>
 /** Prompts that are due, taken out of the queue. The caller has locked their accounts. A top-up that is too old gets no prompt: it expires. */
 export const prepareTopups = async (tx: Tx, deps: SendParts, ids: readonly Uuid[]): Promise<Outgoing[]> => {
   const { at } = tx
-  const [due] = await Promise.all([readDueTopups(tx, ids, at), tx.run(leaveQueue, { ids, now: at })])
+  const [found] = await Promise.all([tx.run(due, { ids, at }), tx.run(leaveQueue, { ids, now: at })])
   const isLate = (topup: TopupRecord) => at >= topup.expiresAt
-  return due.filter(({ topup }) => !isLate(topup)).map(({ topup, earlier }) => outgoingOf(deps, topup, earlier))
+  return found.filter(({ topup }) => !isLate(topup)).map(({ topup, earlier }) => outgoingOf(deps, topup, earlier))
 }
