@@ -1,12 +1,91 @@
 import { z } from 'zod'
 import { paymentStatuses } from '../db/transitions.ts'
-import { failureActors, failureRow, isFailureCode } from '../errors/failures.ts'
+import { failureActors, failureRow } from '../errors/failures.ts'
+import type { Refusal } from '../lib/errors.ts'
 import { displayAmount } from '../lib/money.ts'
-import { quoted } from '../lib/text.ts'
+import { isolated, quoted } from '../lib/text.ts'
+import { Payment } from '../modules/payments/schema.ts'
+import { Decision, Outcome, TraceEntry } from '../modules/policies/schema.ts'
 import { amountText, otherAmountIn } from './amount.ts'
-import { afterDenial, limitAddress, ToolDecision, toToolDecision, WireDecision } from './decision.ts'
 import { CardPayee, type Doubt, headline, type Order, otherNameText, payeeText, readPayee, WirePayee } from './payee.ts'
-import { type Caller, guide, type Next, type Refused, type RefusedAnswer, refusalFields, refusedAnswer } from './tool.ts'
+import { type Caller, guide, type Next, type RefusedAnswer, refusalFields, refusedAnswer } from './tool.ts'
+
+const numbers = {
+  limit_minor: z.string().optional(),
+  used_minor: z.string().optional(),
+  requested_minor: z.string().optional(),
+  resets_at: z.string().optional(),
+}
+
+const Warning = z.object({
+  code: z.string(),
+  payment_id: z.string().optional(),
+  name: z.string().optional(),
+  verification: z.string().optional(),
+})
+
+/** What the tools use of the API's Decision. */
+export const WireDecision = Decision.pick({ outcome: true, explanation: true, required_approvals: true, remedy: true }).extend({
+  warnings: z.array(Warning.extend({ name: z.string().nullish() })).default([]),
+  trace: z.array(TraceEntry.pick({ source: true, rule: true, outcome: true }).extend(numbers)).default([]),
+})
+type WireDecision = z.output<typeof WireDecision>
+
+/** A decision as a model needs it: what was decided, by which rules, and what would change it. */
+export const ToolDecision = z.object({
+  outcome: Outcome,
+  required_approvals: z.int(),
+  reasons: z
+    .array(z.object({ rule: z.string(), of: z.string(), ...numbers }))
+    .describe('The rules that decided, by name; empty if all of them allow it.'),
+  change: z
+    .object({
+      max_amount_minor: z.string().nullable(),
+      passes_at: z.string().nullable(),
+      limits: z.array(z.object({ rule: z.string(), of: z.string(), to_minor: z.string().optional() })),
+    })
+    .optional()
+    .describe('The smallest change with which it would not be refused: an amount, a time, or limits that a person raises.'),
+  warnings: z.array(Warning),
+})
+export type ToolDecision = z.output<typeof ToolDecision>
+
+type Source = z.output<typeof TraceEntry>['source']
+
+const nameOf = ({ kind, name }: Source): string => (name ? `${kind} ${quoted(name)}` : kind)
+
+const decisive = ({ outcome, trace }: WireDecision) => trace.filter((entry) => outcome !== 'allow' && entry.outcome === outcome)
+
+export const toToolDecision = (decision: WireDecision): ToolDecision => ({
+  outcome: decision.outcome,
+  required_approvals: decision.required_approvals,
+  reasons: decisive(decision).map(({ source, rule, outcome: _outcome, ...entry }) => ({ rule, of: nameOf(source), ...entry })),
+  ...(decision.remedy && {
+    change: {
+      max_amount_minor: decision.remedy.max_amount_minor,
+      passes_at: decision.remedy.passes_at,
+      limits: decision.remedy.changes.map(({ source, rule, to_minor }) => ({ rule, of: nameOf(source), to_minor })),
+    },
+  }),
+  warnings: decision.warnings.map(({ name, ...warning }) => ({ ...warning, name: name ? isolated(name) : undefined })),
+})
+
+const pages: Readonly<Record<string, string>> = { grant: 'agents', policy: 'policies', mandate: 'mandates' }
+
+/** Where a person raises the limit that refused: the agent's own where there is one, because it is theirs to change. */
+export const limitAddress = ({ publicUrl }: Caller, decision: WireDecision): string | undefined => {
+  const sources = decisive(decision).map(({ source }) => source)
+  const source = sources.find(({ kind }) => kind === 'grant') ?? sources[0]
+  const page = source?.id && pages[source.kind]
+  return page ? `${publicUrl}/${page}/${source.id}` : undefined
+}
+
+/** The agent itself may change the amount or wait; only a person may raise a limit that a person set. */
+export const afterDenial = ({ change, reasons }: ToolDecision): Next => {
+  if (reasons.length > 0 && reasons.every(({ rule }) => rule === 'unconfirmed_duplicate')) return 'stop'
+  if (change?.max_amount_minor) return 'change_request'
+  return change?.passes_at ? 'wait' : 'ask_a_person'
+}
 
 /** Where a person decides: the same in every answer about something that waits for a person. */
 export const ApprovalLink = z.object({
@@ -33,24 +112,8 @@ export const PaymentOutcome = z.object({
 })
 export type PaymentOutcome = z.output<typeof PaymentOutcome>
 
-/** The fields of the API's Payment that the tools use. */
-export const WirePayment = z.object({
-  id: z.string(),
-  status: z.enum(paymentStatuses),
-  amount_minor: z.string(),
-  currency: z.string(),
-  beneficiary_id: z.string(),
-  beneficiary: WirePayee,
-  purpose_code: z.string().nullable(),
-  account_reference: z.string().nullable(),
-  narrative: z.string().nullable(),
-  approval_id: z.string().nullable(),
-  decision: WireDecision,
-  provider_receipt: z.string().nullable(),
-  failure_code: z.string().nullable(),
-  failure_message: z.string().nullable(),
-  created_at: z.string(),
-})
+/** The API's Payment. What was stored with it by an earlier version may have other fields than today's. */
+export const WirePayment = Payment.omit({ initiated_by: true }).extend({ beneficiary: WirePayee, decision: WireDecision })
 export type WirePayment = z.output<typeof WirePayment>
 
 const steps: Readonly<Record<WirePayment['status'], readonly [next: Next, message: string]>> = {
@@ -105,7 +168,7 @@ const approvalOf = async (caller: Caller, payment: WirePayment): Promise<Payment
 }
 
 const failureNote = ({ status, failure_code: code, failure_message: message }: WirePayment): string[] => {
-  const remedy = code !== null && isFailureCode(code) ? failureRow(code) : undefined
+  const remedy = code === null ? undefined : failureRow(code)
   const reason = message ?? code
   return [
     ...(status === 'failed' && reason !== null ? [`Reason: ${reason}`] : []),
@@ -139,9 +202,9 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
     ),
     amount_minor: payment.amount_minor,
     currency: payment.currency,
-    ...(payee && { payee }),
-    ...(approval && { approval }),
-    ...(next === 'wait' && { retry_after_seconds: pollSeconds }),
+    payee,
+    approval,
+    retry_after_seconds: next === 'wait' ? pollSeconds : undefined,
     decision,
     receipt: payment.provider_receipt,
   }
@@ -150,7 +213,7 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
 const nothingPaid = (caller: Caller, order: Order, payee: CardPayee | undefined, answer: RefusedAnswer): PaymentOutcome => ({
   payment_id: null,
   currency: caller.currency,
-  ...(payee && { payee }),
+  payee,
   decision: null,
   receipt: null,
   ...answer,
@@ -168,7 +231,7 @@ export const doubtfulOutcome = (caller: Caller, order: Order, payee: CardPayee |
     status: 'refused',
     next: 'ask_a_person',
     message,
-    ...(address !== undefined && { address }),
+    address,
     refusal,
   })
 }
@@ -180,14 +243,14 @@ const secondsUntil = (caller: Caller, time: string): number =>
 
 /** The same shape for what the rules deny and for what is wrong with the arguments, which may have any form. */
 export const refusedOutcome = async (
-  refused: Refused,
+  refusal: Refusal,
   input: Readonly<Record<string, unknown>>,
   caller: Caller,
 ): Promise<PaymentOutcome> => {
   const order = { amount_minor: amountText(input), beneficiary_id: String(input.beneficiary_id ?? 'nobody') }
   const payee = await readPayee(caller, order.beneficiary_id)
-  const answer = refusedAnswer(caller, refused)
-  const denied = answer.refusal?.code === 'policy_denied' ? Denied.safeParse(refused.envelope.details) : undefined
+  const answer = refusedAnswer(caller, refusal)
+  const denied = refusal.code === 'policy_denied' ? Denied.safeParse(refusal.details) : undefined
   if (!denied?.success) return nothingPaid(caller, order, payee, answer)
   const decision = toToolDecision(denied.data.decision)
   const next = afterDenial(decision)
@@ -196,8 +259,8 @@ export const refusedOutcome = async (
   const raise = address === undefined ? '' : ` A person can change this at ${address}`
   return {
     ...nothingPaid(caller, order, payee, { ...answer, next, message: `${answer.message}${raise}` }),
-    ...(address !== undefined && { address }),
-    ...(next === 'wait' && passesAt && { retry_after_seconds: secondsUntil(caller, passesAt) }),
+    address: address ?? answer.address,
+    retry_after_seconds: next === 'wait' && passesAt ? secondsUntil(caller, passesAt) : answer.retry_after_seconds,
     decision,
   }
 }

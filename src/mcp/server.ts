@@ -11,10 +11,12 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { errorRow } from '../errors/catalogue.ts'
+import { Refusal } from '../lib/errors.ts'
 import { inSpan } from '../lib/tracing.ts'
 import { version } from '../lib/version.ts'
 import { PaymentOutcome as Outcome, type PaymentOutcome } from './outcome.ts'
-import { agentStep, type Caller, refusedAnswer, refusedOf, type Tool } from './tool.ts'
+import { type Caller, refusedAnswer, type Tool } from './tool.ts'
 import { tools } from './tools.ts'
 
 const instructions = `Payments with spending limits that a person has set. Begin with get_credential. Amounts are in currency units
@@ -32,37 +34,35 @@ const mayAsk = (tool: Tool, envelope: unknown): boolean =>
   !tool.hints.readOnly &&
   Declared.safeParse((envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY]).success
 
-const inputRequestOf = (tool: Tool, result: object, { mcpReq }: ServerContext): InputRequiredResult | undefined => {
+const inputRequestOf = (
+  tool: Tool,
+  { structuredContent }: CallToolResult,
+  { mcpReq }: ServerContext,
+): InputRequiredResult | undefined => {
   if (mcpReq.inputResponses !== undefined || !mayAsk(tool, mcpReq.envelope)) return undefined
-  const { approval } = result as PaymentOutcome
+  const { approval } = (structuredContent ?? {}) as Partial<PaymentOutcome>
   if (!approval) return undefined
   const { amount, payee, purpose, why } = approval.summary
   const message = `Approve ${amount} to ${payee}? Purpose: ${purpose}. ${why}.`
   return inputRequired({ inputRequests: { approval: inputRequired.elicitUrl({ url: approval.url, message }) } })
 }
 
-/** What a call came to, for the client: as text, and a result also as an object. Without one it is a refusal. */
-type Said = { text: string; structured?: object }
-
-const say = (structured: object): Said => ({ text: JSON.stringify(structured), structured })
+const answerWith = (structured: object): CallToolResult => ({
+  content: [{ type: 'text', text: JSON.stringify(structured) }],
+  structuredContent: { ...structured },
+})
 
 /** Throws only what is a bug. What only another credential solves stays an error, so that a client can ask for more scopes. */
-const runTool = async (tool: Tool, input: Readonly<Record<string, unknown>>, caller: Caller): Promise<Said> => {
+const runTool = async (tool: Tool, input: Readonly<Record<string, unknown>>, caller: Caller): Promise<CallToolResult> => {
   const attributes = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': tool.name }
   try {
-    return say(await inSpan(`tools/call ${tool.name}`, attributes, () => tool.run(input, caller)))
+    return answerWith(await inSpan(`tools/call ${tool.name}`, attributes, () => tool.run(input, caller)))
   } catch (error) {
-    const refused = refusedOf(error)
-    if (!refused) throw error
-    if (tool.refused && agentStep(refused.envelope.error) !== 'new_credential')
-      return say(await tool.refused(refused, input, caller))
-    return { text: JSON.stringify(refusedAnswer(caller, refused)) }
+    if (!(error instanceof Refusal)) throw error
+    if (tool.refused && errorRow(error.code).agent !== 'new_credential')
+      return answerWith(await tool.refused(error, input, caller))
+    return { isError: true, content: [{ type: 'text', text: JSON.stringify(refusedAnswer(caller, error)) }] }
   }
-}
-
-const toResult = ({ text, structured }: Said): CallToolResult => {
-  const content = [{ type: 'text' as const, text }]
-  return structured ? { content, structuredContent: { ...structured } } : { isError: true, content }
 }
 
 type JsonSchema = Record<string, unknown>
@@ -121,8 +121,8 @@ const register = (server: McpServer, tool: Tool, callerOf: Exchange['callerOf'])
   const { title, description } = tool
   server.registerTool(tool.name, { title, description, inputSchema, outputSchema, annotations }, async (input, context) => {
     const arguments_ = input as Readonly<Record<string, unknown>>
-    const said = await runTool(tool, arguments_, callerOf(tool, arguments_, context.mcpReq.signal))
-    return (said.structured && inputRequestOf(tool, said.structured, context)) ?? toResult(said)
+    const result = await runTool(tool, arguments_, callerOf(tool, arguments_, context.mcpReq.signal))
+    return inputRequestOf(tool, result, context) ?? result
   })
 }
 

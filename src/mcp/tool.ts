@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type AgentStep, errorRow, isErrorCode } from '../errors/catalogue.ts'
+import { type ErrorCode, errorRow, isErrorCode } from '../errors/catalogue.ts'
 import type { InternalAnswer, InternalCall } from '../http/internal-call.ts'
 import { fieldErrors, sentenceOf } from '../http/sentences.ts'
 import { Refusal, refuseFields } from '../lib/errors.ts'
@@ -16,17 +16,7 @@ export type Caller = {
 /** The four hints of the protocol; they help a client decide what to ask its user about. */
 export type Hints = { readOnly: boolean; destructive: boolean; idempotent: boolean; openWorld: boolean }
 
-const Envelope = z.object({
-  error: z.string(),
-  message: z.string(),
-  details: z.record(z.string(), z.unknown()).default({}),
-})
-export type Envelope = z.output<typeof Envelope>
-
-/** A refusal by a route, or by a tool itself. */
-export type Refused = { envelope: Envelope; retryAfterSeconds: number | undefined }
-
-export type Tool = {
+export type Tool<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject = z.ZodObject> = {
   name: string
   title: string
   description: string
@@ -35,22 +25,15 @@ export type Tool = {
   hints: Hints
   /** Such a call may take long: its answer is a stream, which is kept alive meanwhile. */
   waits?: (input: Readonly<Record<string, unknown>>) => boolean
-  input: z.ZodObject
-  output: z.ZodObject
-  run: (input: unknown, caller: Caller) => Promise<object>
-  /** The answer to a refusal in the tool's own shape; without it every tool has the same. `input` is as it came. */
-  refused?: (refused: Refused, input: Readonly<Record<string, unknown>>, caller: Caller) => Promise<object>
-}
-
-type Typed<In extends z.ZodObject, Out extends z.ZodObject> = Omit<Tool, 'input' | 'output' | 'run' | 'refused'> & {
   input: In
   output: Out
-  run: (input: z.output<In>, caller: Caller) => Promise<z.output<Out>>
-  refused?: (refused: Refused, input: Readonly<Record<string, unknown>>, caller: Caller) => Promise<z.output<Out>>
+  run(input: z.output<In>, caller: Caller): Promise<z.output<Out>>
+  /** The answer to a refusal in the tool's own shape; without it every tool has the same. `input` is as it came. */
+  refused?: (refusal: Refusal, input: Readonly<Record<string, unknown>>, caller: Caller) => Promise<z.output<Out>>
 }
 
 /** The arguments are checked here and not by the protocol's own code, so that what is wrong with them is a refusal like any other. */
-export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool: Typed<In, Out>): Tool => ({
+export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool: Tool<In, Out>): Tool => ({
   ...tool,
   run: async (input, caller) => {
     const parsed = tool.input.safeParse(input, { error: sentenceOf })
@@ -61,28 +44,19 @@ export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool
 
 export const reads: Hints = { readOnly: true, destructive: false, idempotent: true, openWorld: false }
 
-class ToolRefusal extends Error {
-  readonly refused: Refused
+const Envelope = z.object({
+  error: z.custom<ErrorCode>((code) => isErrorCode(String(code))),
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()).default({}),
+})
 
-  constructor({ body, retryAfterSeconds }: InternalAnswer) {
-    const envelope = Envelope.parse(body)
-    super(envelope.message)
-    this.refused = { envelope, retryAfterSeconds }
-  }
-}
-
-/** Undefined for a bug. */
-export const refusedOf = (error: unknown): Refused | undefined => {
-  if (error instanceof ToolRefusal) return error.refused
-  if (!(error instanceof Refusal)) return undefined
-  const { code, message, details = {} } = error
-  return { envelope: { error: code, message, details }, retryAfterSeconds: undefined }
-}
-
-/** The body of a successful answer. */
+/** The body of a successful answer. A refusal by a route is thrown like one by a tool itself. */
 export const answered = <Schema extends z.ZodType>(schema: Schema, answer: InternalAnswer): z.output<Schema> => {
-  if (answer.status >= 400) throw new ToolRefusal(answer)
-  return schema.parse(answer.body)
+  const { status, body, retryAfterSeconds } = answer
+  if (status < 400) return schema.parse(body)
+  const { error, message, details } = Envelope.parse(body)
+  const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
+  throw new Refusal(error, { message, details, headers })
 }
 
 export const readRoute = async <Schema extends z.ZodType>(
@@ -125,9 +99,6 @@ export const refusalFields = {
 const RefusedAnswer = z.object({ status: z.literal('refused'), ...guide, ...refusalFields })
 export type RefusedAnswer = z.output<typeof RefusedAnswer>
 
-/** A code of a later version of the service ends the attempt. */
-export const agentStep = (code: string): AgentStep => (isErrorCode(code) ? errorRow(code).agent : 'stop')
-
 const findIds: Readonly<Record<string, string>> = {
   beneficiary_id: 'Find the id with list_beneficiaries, or propose a new payee with propose_beneficiary.',
   mandate_id: 'Find the id with list_mandates, or leave mandate_id out.',
@@ -135,9 +106,9 @@ const findIds: Readonly<Record<string, string>> = {
 const anyId = 'Take ids from answers of these tools: they are never made up, and never a name or a phone number.'
 
 /** A key that was used for something else, a payment that has ended: no change of the request makes it right. */
-const stepOf = ({ error }: Envelope): Next => {
-  if (error === 'conflict') return 'stop'
-  const step = agentStep(error)
+const stepOf = (code: ErrorCode): Next => {
+  if (code === 'conflict') return 'stop'
+  const step = errorRow(code).agent
   return step === 'new_credential' ? 'ask_a_person' : step
 }
 
@@ -148,33 +119,24 @@ const Details = z.object({
   required_permission: z.string().optional(),
 })
 
-/** The page on which a person can solve the error of this code. */
-const addressOf = ({ publicUrl }: Caller, code: string): string | undefined => {
-  const page = isErrorCode(code) ? errorRow(code).page : undefined
-  return page && publicUrl + page.path
-}
-
 /** A refusal as every tool answers it: what to do next, where a person does it, and what was wrong. */
-export const refusedAnswer = (caller: Caller, { envelope, retryAfterSeconds }: Refused): RefusedAnswer => {
-  const { error, message, details } = envelope
-  const { field, fields, existing_payment_id, required_permission } = Details.parse(details)
-  const next = stepOf(envelope)
+export const refusedAnswer = ({ publicUrl }: Caller, refusal: Refusal): RefusedAnswer => {
+  const { code, message } = refusal
+  const { field, fields, existing_payment_id, required_permission } = Details.parse(refusal.details ?? {})
+  const retryAfter = refusal.headers?.['retry-after']
+  const next = stepOf(code)
   const ids = [...(fields?.map(({ path }) => path) ?? []), ...(field === undefined ? [] : [field])]
   const id = ids.find((path) => path.endsWith('_id') || path === 'id')
-  const hint = id === undefined ? (error === 'not_found' ? anyId : undefined) : (findIds[id] ?? anyId)
+  const hint = id === undefined ? (code === 'not_found' ? anyId : undefined) : (findIds[id] ?? anyId)
   const again = next === 'wait' ? 'Send the same call again, with the same idempotency_key.' : undefined
-  const address = next === 'ask_a_person' || error === 'insufficient_funds' ? addressOf(caller, error) : undefined
+  // Where a person can solve it.
+  const page = next === 'ask_a_person' || code === 'insufficient_funds' ? errorRow(code).page : undefined
   return {
     status: 'refused',
     next,
     message: [message, hint, again].filter(Boolean).join(' '),
-    ...(address !== undefined && { address }),
-    ...(retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds }),
-    refusal: {
-      code: error,
-      ...(fields && { fields }),
-      ...(existing_payment_id !== undefined && { existing_payment_id }),
-      ...(required_permission !== undefined && { required_permission }),
-    },
+    address: page && publicUrl + page.path,
+    retry_after_seconds: retryAfter === undefined ? undefined : Number(retryAfter),
+    refusal: { code, fields, existing_payment_id, required_permission },
   }
 }

@@ -1,33 +1,12 @@
 import { z } from 'zod'
 import { paymentBatchStatuses } from '../../db/transitions.ts'
+import type { Refusal } from '../../lib/errors.ts'
 import { displayAmount } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
 import { PaymentBatch } from '../../modules/payments/batch/schema.ts'
 import { amountInput, otherAmountIn, withMinor } from '../amount.ts'
 import { ApprovalLink, approvalLink, isDecidable } from '../outcome.ts'
-import {
-  answered,
-  type Caller,
-  defineTool,
-  guide,
-  type Refused,
-  readRoute,
-  reads,
-  refusalFields,
-  refusedAnswer,
-} from '../tool.ts'
-
-const Wire = PaymentBatch.pick({
-  id: true,
-  name: true,
-  status: true,
-  items_count: true,
-  total_minor: true,
-  currency: true,
-  counts: true,
-  approval_id: true,
-})
-type Wire = z.output<typeof Wire>
+import { answered, type Caller, defineTool, guide, readRoute, reads, refusalFields, refusedAnswer } from '../tool.ts'
 
 const Fault = z.looseObject({ index: z.int(), param: z.string().optional(), message: z.string() })
 
@@ -45,7 +24,7 @@ const BatchOutcome = z.object({
 })
 type BatchOutcome = z.output<typeof BatchOutcome>
 
-const steps: Readonly<Record<Wire['status'], readonly [BatchOutcome['next'], string]>> = {
+const steps: Readonly<Record<PaymentBatch['status'], readonly [BatchOutcome['next'], string]>> = {
   scheduled: ['wait', 'It is decided and sent at its time. Call get_payment_batch after it.'],
   pending_approval: ['ask_a_person', 'A person must approve the whole batch at approval.url. Then call get_payment_batch.'],
   processing: ['wait', 'Its payments are sent one by one. Call get_payment_batch later.'],
@@ -56,8 +35,9 @@ const steps: Readonly<Record<Wire['status'], readonly [BatchOutcome['next'], str
   cancelled: ['stop', 'It was cancelled, and the money is back.'],
 }
 
-const outcomeOf = (caller: Caller, batch: Wire): BatchOutcome => {
+const outcomeOf = (caller: Caller, batch: PaymentBatch): BatchOutcome => {
   const [next, message] = steps[batch.status]
+  const { approval_id: id } = batch
   const named = batch.name === null ? '' : ` (${quoted(batch.name)})`
   return {
     status: batch.status,
@@ -68,7 +48,7 @@ const outcomeOf = (caller: Caller, batch: Wire): BatchOutcome => {
     total_minor: batch.total_minor,
     currency: batch.currency,
     counts: batch.counts,
-    ...(batch.approval_id !== null && isDecidable(batch.status) && { approval: approvalLink(caller, batch.approval_id) }),
+    approval: id !== null && isDecidable(batch.status) ? approvalLink(caller, id) : undefined,
   }
 }
 
@@ -76,13 +56,13 @@ const outcomeOf = (caller: Caller, batch: Wire): BatchOutcome => {
 const sentByPrograms = / If (?:a second payment is|both are) meant, send "duplicates_intended": true\./
 
 const refusedBatch = async (
-  refused: Refused,
+  refusal: Refusal,
   _input: Readonly<Record<string, unknown>>,
   caller: Caller,
 ): Promise<BatchOutcome> => {
-  const { data: faults } = z.array(Fault).safeParse(refused.envelope.details.items)
+  const { data: faults } = z.array(Fault).safeParse(refusal.details?.items)
   const said = faults?.map((fault) => ({ ...fault, message: fault.message.replace(sentByPrograms, '') }))
-  const answer = { batch_id: null, ...refusedAnswer(caller, refused), ...(said && { faults: said }) }
+  const answer = { batch_id: null, ...refusedAnswer(caller, refusal), ...(said && { faults: said }) }
   if (!faults?.some(({ message }) => sentByPrograms.test(message))) return answer
   const address = `${caller.publicUrl}/payments/batches/new`
   const message = `Nothing was created: \`faults\` names what looks like a payment that was made, or like another item. Leave these items out, or show them to the person, who can pay them again at ${address}`
@@ -127,7 +107,7 @@ const create = defineTool({
       return { status: 'refused' as const, batch_id: null, next: 'ask_a_person' as const, message, faults: slips, refusal }
     }
     const answer = await caller.call({ method: 'POST', path: '/v1/payment-batches', body, idempotencyKey })
-    return outcomeOf(caller, answered(Wire, answer))
+    return outcomeOf(caller, answered(PaymentBatch, answer))
   },
   refused: refusedBatch,
 })
@@ -141,7 +121,7 @@ const get = defineTool({
   input: z.strictObject({ batch_id: z.string() }),
   output: BatchOutcome,
   run: async ({ batch_id }, caller) =>
-    outcomeOf(caller, await readRoute(caller, Wire, `/v1/payment-batches/${encodeURIComponent(batch_id)}`)),
+    outcomeOf(caller, await readRoute(caller, PaymentBatch, `/v1/payment-batches/${encodeURIComponent(batch_id)}`)),
 })
 
 export const batchTools = [create, get]

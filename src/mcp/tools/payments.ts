@@ -2,17 +2,21 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { paymentStatuses } from '../../db/transitions.ts'
 import { amountInput, otherAmountIn, withMinor } from '../amount.ts'
-import { afterDenial, limitAddress, ToolDecision, toToolDecision, WireDecision } from '../decision.ts'
 import {
   ApprovalLink,
+  afterDenial,
   approvalLink,
   askedFor,
   doubtfulOutcome,
   isDecidable,
   isUnderWay,
+  limitAddress,
   outcomeOf,
   PaymentOutcome,
   refusedOutcome,
+  ToolDecision,
+  toToolDecision,
+  WireDecision,
   WirePayment,
 } from '../outcome.ts'
 import {
@@ -25,6 +29,7 @@ import {
   payeeText,
   readNamesAtRail,
   readPayee,
+  WirePayee,
 } from '../payee.ts'
 import {
   answered,
@@ -73,8 +78,8 @@ export const simulated = async (
     ...decision,
     next: doubt ? 'ask_a_person' : denied ? afterDenial(decision) : 'done',
     message: [`${askedFor(order, payee, caller.currency)}: ${sentence}`, otherNameText(payee)].filter(Boolean).join(' '),
-    ...(payee && { payee }),
-    ...(address !== undefined && { address }),
+    payee,
+    address,
   }
 }
 
@@ -176,20 +181,20 @@ const get = defineTool({
   },
 })
 
-const Listed = WirePayment.pick({
-  id: true,
-  status: true,
-  amount_minor: true,
-  currency: true,
-  beneficiary_id: true,
-  beneficiary: true,
-  purpose_code: true,
-  account_reference: true,
-  narrative: true,
-  approval_id: true,
-  provider_receipt: true,
-  failure_code: true,
-  created_at: true,
+const Listed = z.object({
+  id: z.string(),
+  status: z.enum(paymentStatuses),
+  amount_minor: z.string(),
+  currency: z.string(),
+  beneficiary_id: z.string(),
+  beneficiary: WirePayee,
+  purpose_code: z.string().nullable(),
+  account_reference: z.string().nullable(),
+  narrative: z.string().nullable(),
+  approval_id: z.string().nullable(),
+  provider_receipt: z.string().nullable(),
+  failure_code: z.string().nullable(),
+  created_at: z.string(),
 })
 
 const list = defineTool({
@@ -226,12 +231,11 @@ const list = defineTool({
       page.data.map(({ beneficiary_id }) => beneficiary_id),
     )
     const payments = page.data.map(({ approval_id: id, ...payment }) => {
-      const verification = names.get(payment.beneficiary_id)
       return {
         summary: headline(payment.amount_minor, payment.currency, payeeText(payment.beneficiary)),
         ...payment,
-        ...(id !== null && isDecidable(payment.status) && { approval: approvalLink(caller, id) }),
-        ...(verification && { payee_verification: verification }),
+        approval: id !== null && isDecidable(payment.status) ? approvalLink(caller, id) : undefined,
+        payee_verification: names.get(payment.beneficiary_id),
       }
     })
     const message = 'Read one with get_payment before you decide that it was paid or not.'

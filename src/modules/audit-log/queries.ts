@@ -39,15 +39,6 @@ const accountActions = [
 ]
 const notOfAccounts = and(...accountActions.map((prefix) => not(sql`starts_with(${auditLog.action}, ${prefix})`)))
 
-const isFrequent = (action: string): boolean => frequentActions.some((frequent) => frequent === action)
-
-type ByAction = { action?: string; beginning?: string; rareAction?: string }
-
-const byAction = (action: string | undefined): ByAction => {
-  if (action === undefined) return {}
-  return action.endsWith('.') ? { beginning: beginningWith(action) } : { action }
-}
-
 const filters = {
   accountId: 'uuid?',
   subjectId: 'uuid?',
@@ -109,25 +100,24 @@ const ofWorkspace = prepare(
   'page',
 )
 
-/**
- * Its actions, if none of them is one that every payment writes: each has its place in an index, so none is read that was not asked for. Those of
- * one actor are in the index of what each did.
- */
-const rareActions = (action: string | undefined, actor: Uuid | undefined, known: readonly string[]): readonly string[] | null => {
-  if (action === undefined || actor !== undefined) return null
-  const asked = action.endsWith('.') ? known.filter((each) => each.startsWith(action)) : [action]
-  return asked.some(isFrequent) ? null : asked
-}
+type ByAction = { action?: string; beginning?: string; rareAction?: string }
 
-/** A page of each rare action alone, as one page; else of all together. */
+/**
+ * A page of each of the actions alone, as one page, if none of them is one that every payment writes: each has its place in an index, so none is
+ * read that was not asked for. Those of one actor are in the index of what each did.
+ */
 const readByAction = async (
-  action: string | undefined,
-  rare: readonly string[] | null,
+  { action, actor }: { action: string | undefined; actor: Uuid | undefined },
+  known: readonly string[],
   take: number,
   read: (by: ByAction) => Promise<AuditRecord[]>,
 ): Promise<AuditRecord[]> => {
-  if (rare === null) return read(byAction(action))
-  const pages = await Promise.all(rare.map((rareAction) => read({ rareAction })))
+  if (action === undefined) return read({})
+  const isBeginning = action.endsWith('.')
+  const asked = isBeginning ? known.filter((each) => each.startsWith(action)) : [action]
+  if (actor !== undefined || frequentActions.some((frequent) => asked.includes(frequent)))
+    return read(isBeginning ? { beginning: beginningWith(action) } : { action })
+  const pages = await Promise.all(asked.map((rareAction) => read({ rareAction })))
   return pages
     .flat()
     .sort((a, b) => (a.id < b.id ? 1 : -1))
@@ -140,18 +130,18 @@ export const listAudit = (
   { account_id: accountId, workspace_id: workspaceId, action, ...filter }: AuditFilter,
   request: PageRequest,
 ): Promise<AuditRecord[]> =>
-  readByAction(action, rareActions(action, accountId, auditActions), request.take, (by) =>
+  readByAction({ action, actor: accountId }, auditActions, request.take, (by) =>
     db.run(all, { accountId, workspaceId, ...filtersOf(filter), ...by, ...request }),
   )
 
 export const listWorkspaceAudit = (
   db: Db,
   workspaceId: Uuid,
-  { actor: accountId, action, ...filter }: Omit<FindWorkspaceAudit, 'limit' | 'cursor'>,
+  { actor, action, ...filter }: Omit<FindWorkspaceAudit, 'limit' | 'cursor'>,
   request: PageRequest,
 ): Promise<AuditRecord[]> =>
-  readByAction(action, rareActions(action, accountId, workspaceAuditActions), request.take, (by) =>
-    db.run(ofWorkspace, { workspaceId, accountId, ...filtersOf(filter), ...by, ...request }),
+  readByAction({ action, actor }, workspaceAuditActions, request.take, (by) =>
+    db.run(ofWorkspace, { workspaceId, accountId: actor, ...filtersOf(filter), ...by, ...request }),
   )
 
 const paymentsOf = prepare(
@@ -181,23 +171,29 @@ const paymentsOf = prepare(
   'page',
 )
 
-type AuditPayment = Awaited<ReturnType<typeof readPayments>>[number]
-
-const readPayments = (db: Db, values: { workspaceId: Uuid; ids: readonly Uuid[]; approvals: readonly Uuid[] }) =>
-  db.run(paymentsOf, values)
-
 /** The payments that entries are about, by the id of what was acted on: of an approval the payment that is decided. */
 export const paymentsOfEntries = async (
   db: Db,
   workspaceId: Uuid,
   entries: readonly AuditRecord[],
-): Promise<ReadonlyMap<Uuid, AuditPayment>> => {
+): Promise<ReadonlyMap<Uuid, WorkspaceAuditEntry['payment']>> => {
   const about = (type: string) =>
     entries.flatMap(({ subjectType, subjectId }) => (subjectType === type && subjectId ? [subjectId] : []))
   const [ids, decided] = [about('payment'), about('approval')]
   if (ids.length + decided.length === 0) return new Map()
-  const rows = await readPayments(db, { workspaceId, ids, approvals: decided })
-  return new Map(rows.flatMap((row) => [[row.id, row] as const, ...(row.approvalId ? [[row.approvalId, row] as const] : [])]))
+  const rows = await db.run(paymentsOf, { workspaceId, ids, approvals: decided })
+  return new Map(
+    rows.flatMap(({ id, approvalId, amountMinor, currency, beneficiaryId, displayName, batchId, batchName }) => {
+      const payment = {
+        id: formatId('payment', id),
+        amount_minor: formatMinor(amountMinor),
+        currency,
+        beneficiary: { id: formatId('beneficiary', beneficiaryId), display_name: displayName },
+        batch: batchId ? { id: formatId('payment_batch', batchId), name: batchName } : null,
+      }
+      return [id, ...(approvalId ? [approvalId] : [])].map((subject) => [subject, payment])
+    }),
+  )
 }
 
 /** A credential without an id on the wire, such as a dashboard token, is named by its bare UUID. */
@@ -205,26 +201,14 @@ const nameOf = (type: string, id: Uuid): string => (isIdKind(type) ? formatId(ty
 
 const shown = presenter(AuditEntry)
 
-export const presentAudit = (row: AuditRecord): AuditEntry =>
-  shown(row, {
-    credential:
-      row.credentialKind === null
-        ? null
-        : { kind: row.credentialKind, id: row.credentialId && nameOf(row.credentialKind, row.credentialId) },
-    subject: row.subjectType && row.subjectId ? { type: row.subjectType, id: nameOf(row.subjectType, row.subjectId) } : null,
+export const presentAudit = (row: AuditRecord): AuditEntry => {
+  const { credentialKind: kind, credentialId, subjectType: type, subjectId } = row
+  return shown(row, {
+    credential: kind === null ? null : { kind, id: credentialId && nameOf(kind, credentialId) },
+    subject: type && subjectId ? { type, id: nameOf(type, subjectId) } : null,
     created_at: isoTime(row.at),
   })
-
-export const presentPayment = (payment: AuditPayment | undefined): WorkspaceAuditEntry['payment'] =>
-  payment
-    ? {
-        id: formatId('payment', payment.id),
-        amount_minor: formatMinor(payment.amountMinor),
-        currency: payment.currency,
-        beneficiary: { id: formatId('beneficiary', payment.beneficiaryId), display_name: payment.displayName },
-        batch: payment.batchId ? { id: formatId('payment_batch', payment.batchId), name: payment.batchName } : null,
-      }
-    : null
+}
 
 /** Where an export goes on: the order of commits, so that nothing that is committed late is left out. */
 type ExportPlace = { transaction: string; id: Uuid }

@@ -2,7 +2,7 @@ import type { App } from '../../http/app-type.ts'
 import { pageOf } from '../../http/pagination.ts'
 import { listsOf } from '../../http/routes.ts'
 import type { Parts } from '../parts.ts'
-import { listAudit, listWorkspaceAudit, paymentsOfEntries, presentAudit, presentPayment } from './queries.ts'
+import { listAudit, listWorkspaceAudit, paymentsOfEntries, presentAudit } from './queries.ts'
 import { AuditEntry, FindAudit, FindWorkspaceAudit, WorkspaceAuditEntry } from './schema.ts'
 
 export const registerWorkspaceAuditLog = (app: App, deps: Parts): void => {
@@ -19,10 +19,7 @@ export const registerWorkspaceAuditLog = (app: App, deps: Parts): void => {
     read: (page, { principal, query }) => listWorkspaceAudit(deps.db, principal.workspace.id, query, page),
     present: async (rows, { principal }) => {
       const payments = await paymentsOfEntries(deps.db, principal.workspace.id, rows)
-      return rows.map((row) => ({
-        ...presentAudit(row),
-        payment: presentPayment(row.subjectId ? payments.get(row.subjectId) : undefined),
-      }))
+      return rows.map((row) => ({ ...presentAudit(row), payment: (row.subjectId && payments.get(row.subjectId)) || null }))
     },
   })
 }

@@ -10,6 +10,12 @@ const AnyId = bounded(100).transform((text, context): Uuid => {
   return z.NEVER
 })
 
+const Action = (example: string) =>
+  bounded(100)
+    .min(1)
+    .optional()
+    .meta({ description: `One action, or with a final \`.\` all that begin with it: \`${example}\`` })
+
 export const AuditEntry = z
   .object({
     id: IdOut('audit'),
@@ -50,10 +56,7 @@ export const WorkspaceAuditEntry = AuditEntry.extend({
 export type WorkspaceAuditEntry = z.output<typeof WorkspaceAuditEntry>
 
 export const FindWorkspaceAudit = PageQuery.extend({
-  action: bounded(100)
-    .min(1)
-    .optional()
-    .meta({ description: 'One action, or with a final `.` all that begin with it: `payment.`' }),
+  action: Action('payment.'),
   actor: IdIn('account').optional().meta({ description: 'What this account did, by any of its credentials.' }),
   subject_id: AnyId.optional().meta({
     description: 'What was done to this: the id of a key’s or an agent’s grant, a policy, a payee.',
@@ -68,10 +71,7 @@ export const FindAudit = PageQuery.extend({
   account_id: IdIn('account').optional(),
   workspace_id: IdIn('workspace').optional(),
   subject_id: AnyId.optional().meta({ description: 'The id of the resource that was changed.' }),
-  action: bounded(100)
-    .min(1)
-    .optional()
-    .meta({ description: 'One action, or with a final `.` all that begin with it: `grant.`' }),
+  action: Action('grant.'),
   created_after: TimeIn.optional(),
   created_before: TimeIn.optional(),
 })

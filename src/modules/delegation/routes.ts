@@ -9,10 +9,10 @@ import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import { createApiKey, revokeApiKey, rotateApiKey, updateApiKey } from './key-service.ts'
 import { viewGrant, viewGrants, viewKey, viewKeys } from './present.ts'
-import { findGrant, findKey, listGrants, listKeys, listWorkspaceGrants, scopeOf } from './queries.ts'
+import { findGrant, findKey, listGrants, listKeys, listWorkspaceGrants, lockVisibleGrant, scopeOf } from './queries.ts'
 import { ApiKey, CreateApiKey, Grant, NewApiKey, RevokeAll, RotateApiKey, UpdateApiKey, UpdateGrant } from './schema.ts'
-import { revokeGrantsOf, revokeOwnGrant } from './service.ts'
-import { freezeWorkspaceGrant, freezeWorkspaceGrants, revokeWorkspaceGrant, updateGrant } from './update.ts'
+import { revokeGrant, revokeGrantsOf, revokeOwnGrant } from './service.ts'
+import { changeGrant, changeVisibleGrant, freezeWorkspaceGrants, lockGrantToManage } from './update.ts'
 
 export const registerGrants = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
@@ -78,8 +78,10 @@ export const registerGrants = (app: App, deps: Parts): void => {
       body: UpdateGrant,
       response: { 200: Grant },
     },
-    work: async (tx, { principal, params, body: { spending_controls: controls, frozen } }) =>
-      ok((await updateGrant(tx, principal, params.id, { controls, frozen })).view),
+    work: async (tx, { principal, params, body: { spending_controls: controls, frozen } }) => {
+      const grant = found(await lockVisibleGrant(tx, scopeOf(principal), params.id))
+      return ok((await changeVisibleGrant(tx, principal, grant, { controls, frozen })).view)
+    },
   })
   routes.delete('/v1/accounts/me/grants/:id', {
     config: { operation: 'grants.revoke', permission: 'grant.manage', whileFrozen: true },
@@ -271,7 +273,8 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
       response: { 200: WorkspaceGrant },
     },
     work: async (tx, { principal, params, body }) => {
-      const { grant, view } = await freezeWorkspaceGrant(tx, principal, params.id, body.frozen)
+      const grant = await lockGrantToManage(tx, principal, params.id)
+      const { view } = await changeGrant(tx, principal, grant, body)
       return ok(withAccount(view, grant.accountId))
     },
   })
@@ -291,8 +294,9 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
       response: { 200: WorkspaceGrant },
     },
     work: async (tx, { principal, params }) => {
-      const grant = await revokeWorkspaceGrant(tx, deps.onGrantsRevoked, principal, params.id)
-      return ok(withAccount(await viewGrant(tx, tx.at, grant), grant.accountId))
+      const { id, accountId } = await lockGrantToManage(tx, principal, params.id)
+      const revoked = await revokeGrant(tx, deps.onGrantsRevoked, principal, id)
+      return ok(withAccount(await viewGrant(tx, tx.at, revoked), accountId))
     },
   })
 }

@@ -8,14 +8,12 @@ import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { controlContradictions } from '../../policy/limits.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
-import type { OnGrantsRevoked } from '../ports.ts'
 import { lockMembership } from '../workspaces/membership.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
 import { presentControls, viewGrant } from './present.ts'
-import { type GrantRecord, lockGrantOfWorkspace, lockUsableGrants, lockVisibleGrant, scopeOf } from './queries.ts'
+import { type GrantRecord, lockGrantOfWorkspace, lockUsableGrants } from './queries.ts'
 import type { Grant } from './schema.ts'
-import { revokeGrant } from './service.ts'
 
 export type ChangedGrant = { grant: GrantRecord; view: Grant }
 
@@ -53,11 +51,10 @@ const summary = (grant: GrantRecord) => ({
   frozen: grant.frozenAt !== null,
 })
 
-/** Limits that are left out stay. The change applies to the next payment: payments hold the chain's lock while they are decided. */
-export const updateGrant = async (tx: Tx, principal: Principal, grantId: Uuid, change: GrantChange): Promise<ChangedGrant> =>
-  changeVisibleGrant(tx, principal, found(await lockVisibleGrant(tx, scopeOf(principal), grantId)), change)
-
-/** The same for a grant that the caller may see, and has locked. */
+/**
+ * Of a grant that the caller may see, and has locked. Limits that are left out stay. The change applies to the next payment: payments hold the
+ * chain's lock while they are decided.
+ */
 export const changeVisibleGrant = async (
   tx: Tx,
   principal: Principal,
@@ -71,7 +68,7 @@ export const changeVisibleGrant = async (
 }
 
 /** The caller has locked the grant and may change it. */
-const changeGrant = async (
+export const changeGrant = async (
   tx: Tx,
   principal: Principal,
   before: GrantRecord,
@@ -103,22 +100,9 @@ const changeGrant = async (
 }
 
 /** Who manages a workspace may stop and end every grant in it, including those of other accounts. */
-const lockGrantToManage = async (tx: Tx, principal: Principal, id: Uuid): Promise<GrantRecord> => {
+export const lockGrantToManage = async (tx: Tx, principal: Principal, id: Uuid): Promise<GrantRecord> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
   return found(await lockGrantOfWorkspace(tx, { id, workspaceId: workspace.id }))
-}
-
-export const freezeWorkspaceGrant = async (tx: Tx, principal: Principal, id: Uuid, frozen: boolean): Promise<ChangedGrant> =>
-  changeGrant(tx, principal, await lockGrantToManage(tx, principal, id), { frozen })
-
-export const revokeWorkspaceGrant = async (
-  tx: Tx,
-  onGrantsRevoked: OnGrantsRevoked,
-  principal: Principal,
-  id: Uuid,
-): Promise<GrantRecord> => {
-  await lockGrantToManage(tx, principal, id)
-  return revokeGrant(tx, onGrantsRevoked, principal, id)
 }
 
 /** The stop for everything that acts for someone in the workspace. Answers how many were frozen by it. */

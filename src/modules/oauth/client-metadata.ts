@@ -115,8 +115,6 @@ const readRedirectUris = (uris: readonly string[]): string[] => {
   return [...new Set(uris)]
 }
 
-const isAuthMethod = (text: string): text is ClientAuthMethod => (clientAuthMethods as readonly string[]).includes(text)
-
 /**
  * Grant types that we do not support are left out; one of the rest must be able to begin a flow. Without any the client redirects (RFC 7591,
  * section 2): one that only devices use names its grant type.
@@ -163,9 +161,9 @@ export const readClientMetadata = (
   const grantTypes = readGrantTypes(wire.grant_types, redirectUris)
   if (wire.response_types && grantTypes.includes('authorization_code') && !wire.response_types.includes('code'))
     throw refusedMetadata('response_types must have code.')
-  const authMethod = wire.token_endpoint_auth_method ?? defaults.authMethod
-  if (!isAuthMethod(authMethod))
-    throw refusedMetadata(`token_endpoint_auth_method must be one of ${clientAuthMethods.join(', ')}.`)
+  const named = wire.token_endpoint_auth_method
+  const authMethod = named === undefined ? defaults.authMethod : clientAuthMethods.find((method) => method === named)
+  if (!authMethod) throw refusedMetadata(`token_endpoint_auth_method must be one of ${clientAuthMethods.join(', ')}.`)
   return {
     name: readName(wire.client_name, redirectUris),
     redirectUris,

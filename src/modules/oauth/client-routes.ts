@@ -8,7 +8,7 @@ import { invalidFields } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
 import { pushRequest, startDevice } from './authorize.ts'
 import { deviceGrantType } from './client-metadata.ts'
-import { authenticateClient, type ClientCredentials, presentRegistration, registerClient } from './clients.ts'
+import { authenticateClient, type ClientCredentials, registerClient } from './clients.ts'
 import { handleOAuthError } from './error-page.ts'
 import { OAuthError } from './errors.ts'
 import { pollDevice, redeemCode } from './redeem.ts'
@@ -229,8 +229,8 @@ export const registerRegistration = (app: App, deps: Parts): void => {
         },
       },
       async (request, reply) => {
-        const { client, secret } = await registerClient(deps.db, deps.clock, originOf(request), request.body)
-        return reply.code(201).header('cache-control', 'no-store').send(presentRegistration(client, secret))
+        const registered = await registerClient(deps, originOf(request), request.body)
+        return reply.code(201).header('cache-control', 'no-store').send(registered)
       },
     )
   })

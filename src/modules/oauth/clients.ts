@@ -1,12 +1,12 @@
 import { hash, verify } from '@node-rs/argon2'
 import type { RequestOrigin } from '../../auth/principal.ts'
 import { newSecret } from '../../auth/secrets.ts'
-import { type Database, type Db, inTx, statement } from '../../db/client.ts'
+import { type Db, inTx, statement } from '../../db/client.ts'
 import { insertRow, prepareUpsert } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { oauthClients } from '../../db/tables/oauth.ts'
 import { audit } from '../../events/audit.ts'
-import { type Clock, secondsAfter } from '../../lib/clock.ts'
+import { secondsAfter } from '../../lib/clock.ts'
 import { formatId, newId, parseId, type Uuid } from '../../lib/ids.ts'
 import { createSlots, NoSlotError } from '../../lib/slots.ts'
 import type { Parts } from '../parts.ts'
@@ -23,8 +23,6 @@ const hashing = <Result>(work: () => Promise<Result>): Promise<Result> =>
   hashSlots(work).catch((error: unknown) => {
     throw error instanceof NoSlotError ? new OAuthError('temporarily_unavailable', undefined, { 'retry-after': '1' }) : error
   })
-
-const checkSecret = (secretHash: string, secret: string): Promise<boolean> => hashing(() => verify(secretHash, secret))
 
 /** What a metadata document says. */
 const keepDocument = prepareUpsert('oauth_clients.keep_document', oauthClients, oauthClients.url, [
@@ -43,41 +41,34 @@ export const clientIdOf = (client: Pick<ClientRecord, 'id' | 'url'>): string => 
 
 /** Registers a client (RFC 7591): every caller may do this, so a registration proves nothing about the client. */
 export const registerClient = async (
-  db: Database,
-  clock: Clock,
+  { clock, db }: Pick<Parts, 'clock' | 'db'>,
   origin: RequestOrigin,
   input: unknown,
-): Promise<{ client: ClientRecord; secret: string | null }> => {
+): Promise<RegisteredClient> => {
   const metadata = readClientMetadata(input, { authMethod: 'client_secret_basic' })
   const secret = metadata.authMethod === 'none' ? null : newSecret('client_secret')
   const secretHash = secret === null ? null : await hashing(() => hash(secret))
-  const at = clock.now()
-  const client = await inTx(db, async (tx) => {
-    const row = { id: newId(), url: null, ...metadata, secretHash, createdAt: at, lastUsedAt: null, freshUntil: null }
-    insertRow(tx, oauthClients, row)
-    const after = { name: row.name, redirect_uris: row.redirectUris, token_endpoint_auth_method: row.authMethod }
-    audit(tx, { accountId: null, origin, way: 'oauth_client' }, 'oauth_client.register', { subject: row.id, after })
-    return row
+  const { name, redirectUris, grantTypes, authMethod, scopes, uri } = metadata
+  const [id, createdAt] = [newId(), clock.now()]
+  await inTx(db, async (tx) => {
+    insertRow(tx, oauthClients, { id, url: null, ...metadata, secretHash, createdAt, lastUsedAt: null, freshUntil: null })
+    const after = { name, redirect_uris: redirectUris, token_endpoint_auth_method: authMethod }
+    audit(tx, { accountId: null, origin, way: 'oauth_client' }, 'oauth_client.register', { subject: id, after })
   })
-  return { client, secret }
+  return {
+    client_id: formatId('oauth_client', id),
+    client_id_issued_at: Math.floor(createdAt.getTime() / 1000),
+    // 0: it does not expire (RFC 7591 section 3.2.1).
+    ...(secret !== null && { client_secret: secret, client_secret_expires_at: 0 }),
+    client_name: name,
+    ...(uri !== null && { client_uri: uri }),
+    redirect_uris: redirectUris,
+    grant_types: grantTypes,
+    response_types: grantTypes.includes('authorization_code') ? ['code'] : [],
+    token_endpoint_auth_method: authMethod,
+    ...(scopes && { scope: formatScope(scopes) }),
+  }
 }
-
-export const presentRegistration = (client: ClientRecord, secret: string | null): RegisteredClient => ({
-  client_id: clientIdOf(client),
-  client_id_issued_at: Math.floor(client.createdAt.getTime() / 1000),
-  // 0: it does not expire (RFC 7591 section 3.2.1).
-  ...(secret !== null && { client_secret: secret, client_secret_expires_at: 0 }),
-  client_name: client.name,
-  ...(client.uri !== null && { client_uri: client.uri }),
-  redirect_uris: client.redirectUris,
-  grant_types: client.grantTypes,
-  response_types: client.grantTypes.includes('authorization_code') ? ['code'] : [],
-  token_endpoint_auth_method: client.authMethod,
-  ...(client.scopes && { scope: formatScope(client.scopes) }),
-})
-
-const unknownClient = () =>
-  new OAuthError('invalid_client', 'There is no such client. Register it, or use the https address of its metadata document.')
 
 const byId = selectRow('oauth_clients.by_id', oauthClients, ['id'], { lane: 'joined' })
 const byUrl = selectRow('oauth_clients.by_url', oauthClients, ['url'], { lane: 'joined' })
@@ -93,7 +84,11 @@ export const findClient = async ({ config, db }: Pick<Parts, 'config' | 'db'>, c
   const id = parseId('oauth_client', clientId)
   const url = id ? undefined : documentUrl(config, clientId)
   const client = id ? await byId(db, { id }) : url && (await byUrl(db, { url: url.href }))
-  if (!client) throw unknownClient()
+  if (!client)
+    throw new OAuthError(
+      'invalid_client',
+      'There is no such client. Register it, or use the https address of its metadata document.',
+    )
   return client
 }
 
@@ -171,7 +166,8 @@ export const authenticateClient = async (
     throw error instanceof OAuthError && error.code === 'invalid_client' ? refused(error.message) : error
   })
   if (client.secretHash === null && secret !== undefined) throw refused('This client is public: it has no secret.')
-  if (client.secretHash !== null && (secret === undefined || !(await checkSecret(client.secretHash, secret))))
+  const { secretHash } = client
+  if (secretHash !== null && (secret === undefined || !(await hashing(() => verify(secretHash, secret)))))
     throw refused('The client secret is missing or wrong.')
   return client
 }

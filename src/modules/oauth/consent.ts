@@ -50,8 +50,6 @@ const statusOf = ({ status, expiresAt }: AuthorizationRecord, now: Date): Author
 /** Long enough to copy a code by hand from a browser to a terminal; because of PKCE it is worthless to others meanwhile. */
 const codeTtlSeconds = 120
 
-type Membership = { id: Uuid; name: string; role: (typeof members.$inferSelect)['role']; permissions: Permission[] }
-
 const membershipsOf = prepare('oauth.memberships', { accountId: 'uuid' }, (orm, at) =>
   orm
     .select({ id: workspaces.id, name: workspaces.name, role: members.role })
@@ -61,7 +59,7 @@ const membershipsOf = prepare('oauth.memberships', { accountId: 'uuid' }, (orm, 
     .orderBy(asc(workspaces.id)),
 )
 
-const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[]): Promise<Membership[]> => {
+const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[]) => {
   const rows = await db.run(membershipsOf, { accountId })
   return rows.map((row) => {
     const held = effectivePermissions(row.role, null)

@@ -9,14 +9,13 @@ import { OAuthError } from './errors.ts'
 
 const formType = 'application/x-www-form-urlencoded'
 
-/** RFC 6749 appendix B: the body was not a form. */
-const noForm = (): OAuthError => new OAuthError('invalid_request', `Send the parameters as a form: Content-Type: ${formType}.`)
-
 /** A refusal of ours or of OAuth's; anything else is a bug: logged, and never shown. */
 const refusalOf = (error: unknown, request: FastifyRequest): OAuthError | Refusal => {
   if (error instanceof OAuthError) return error
   const refusal = toRefusal(error)
-  if (refusal?.code === 'unsupported_media_type' && request.routeOptions.schema?.consumes?.includes(formType)) return noForm()
+  // RFC 6749 appendix B: the body was not a form.
+  if (refusal?.code === 'unsupported_media_type' && request.routeOptions.schema?.consumes?.includes(formType))
+    return new OAuthError('invalid_request', `Send the parameters as a form: Content-Type: ${formType}.`)
   if (!refusal || refusal.status >= 500) request.log.error(describeError(error), refusal ? refusal.message : 'a request failed')
   return refusal ?? new Refusal('internal_error')
 }
@@ -69,12 +68,8 @@ export const handlePageError = (error: unknown, request: FastifyRequest, reply: 
   if (wantsJson(request)) return sendOAuthError(refused, pageStatus, request, reply)
   const title = titles[pageStatus] ?? (pageStatus >= 500 ? 'Something went wrong' : 'This request cannot be answered')
   const back = error instanceof OAuthError ? error.back : undefined
-  const way =
-    back === undefined
-      ? { paragraphs: [message] }
-      : {
-          paragraphs: [message, 'This address is not verified. Continue only if you came from there.'],
-          links: [{ href: back, text: `Back to ${redirectHost(back)}`, foreign: true }],
-        }
-  return sendHtml(reply.headers(headers ?? {}), pageStatus, renderPage({ title, ...way }))
+  const links = back === undefined ? [] : [{ href: back, text: `Back to ${redirectHost(back)}`, foreign: true }]
+  const unverified = back === undefined ? [] : ['This address is not verified. Continue only if you came from there.']
+  const page = renderPage({ title, paragraphs: [message, ...unverified], links })
+  return sendHtml(reply.headers(headers ?? {}), pageStatus, page)
 }
