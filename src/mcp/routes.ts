@@ -79,14 +79,10 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: Abort
 /** What the protocol reads of a request. */
 const protocolHeaders: ReadonlySet<string> = new Set(['accept', 'content-type'])
 
-const headersOf = ({ headers }: FastifyRequest): [string, string][] => {
-  const read: [string, string][] = []
-  for (const name in headers) {
-    const value = headers[name]
-    if (typeof value === 'string' && (protocolHeaders.has(name) || name.startsWith('mcp-'))) read.push([name, value])
-  }
-  return read
-}
+const headersOf = ({ headers }: FastifyRequest): [string, string][] =>
+  Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    typeof value === 'string' && (protocolHeaders.has(name) || name.startsWith('mcp-')) ? [[name, value]] : [],
+  )
 
 /** The Model Context Protocol at /mcp: tools over the routes of this service, for agents. */
 export const registerMcp = (app: App, deps: McpDeps): void => {

@@ -40,7 +40,6 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['exceptions', 'topups/outcome.ts'],
   // A grant's limits and its end: needed where grants are created, and where payments use them.
   ['oauth', 'delegation/control-rules.ts'],
-  ['oauth', 'delegation/create.ts'],
   ['identity', 'delegation/control-rules.ts'],
   // Proofs by a signature: for sign-in, approvals and mandates.
   ['mandates', 'identity/identities/signer.ts'],

@@ -396,14 +396,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a hundred and one keys live below one',
-    file: 'src/modules/delegation/create.ts',
+    file: 'src/modules/delegation/grant-service.ts',
     find: 'if (living >= maxBelowRoot)',
     replace: 'if (living > maxBelowRoot)',
     suite: 'test/delegation/api-keys/create.test.ts',
   },
   {
     bug: 'keys are made nine levels deep',
-    file: 'src/modules/delegation/create.ts',
+    file: 'src/modules/delegation/grant-service.ts',
     find: 'lineage.length + 1 > maxDepth',
     replace: 'lineage.length > maxDepth',
     suite: 'test/delegation/api-keys/create.test.ts',

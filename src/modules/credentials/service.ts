@@ -2,14 +2,13 @@ import { sql } from 'drizzle-orm'
 import { makePgArray } from 'drizzle-orm/pg-core'
 import { permissions } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
-import type { Database, Db } from '../../db/client.ts'
+import type { Database } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { type Clock, isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { type Minor, minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
-import { approvalFrom, headroomOf, type LimitsInUse } from '../../policy/limits.ts'
-import type { Periods } from '../../policy/types.ts'
+import { approvalFrom, headroomOf } from '../../policy/limits.ts'
 import { presentGrant, presentHeadroom } from '../delegation/present.ts'
 import { findGrant, scopeOf } from '../delegation/queries.ts'
 import type { Credential } from './schema.ts'
@@ -52,43 +51,31 @@ const limits = prepare(
   'joined',
 )
 
-/** Everything that limits every payment made through these grants, and how much of each limit is used in the current day and month. */
-const loadLimits = async (
-  db: Db,
-  workspaceId: Uuid,
-  lineage: readonly Uuid[],
-  { day, month }: Periods,
-): Promise<(LimitsInUse & { id: Uuid })[]> =>
-  (await db.run(limits, { workspaceId, grantIds: makePgArray([...lineage]), day, month })).map(
-    ({ dayMinor, monthMinor, ...limit }) => ({
-      ...limit,
-      usage: { dayMinor, monthMinor },
-    }),
-  )
-
-/** A grant is of the workspace that it works in, so its own usage and what its chain leaves are among the limits. */
-const usageIn = (limits: readonly (LimitsInUse & { id: Uuid })[], id: Uuid, lineage: readonly Uuid[]) => ({
-  usage: limits.find((limit) => limit.id === id)?.usage ?? { dayMinor: 0n, monthMinor: 0n },
-  headroom: headroomOf(limits.filter((limit) => lineage.includes(limit.id))),
-})
-
 /** What the caller may do now, so that an agent need not learn its limits from refusals. */
 export const readCredential = async (db: Database, clock: Clock, principal: Principal): Promise<Credential> => {
   const at = clock.now()
   const { workspace, grant } = principal
-  const periods = periodsAt(at, effectiveTimeZone(workspace.zone, at))
-  const [record, limits] = await Promise.all([
+  const { day, month } = periodsAt(at, effectiveTimeZone(workspace.zone, at))
+  const lineage = grant?.lineage ?? []
+  const [record, rows] = await Promise.all([
     grant ? findGrant(db, scopeOf(principal), grant.id) : undefined,
-    loadLimits(db, workspace.id, grant?.lineage ?? [], periods),
+    db.run(limits, { workspaceId: workspace.id, grantIds: makePgArray([...lineage]), day, month }),
   ])
+  // Everything that limits every payment made with the credential, and how much of each limit is used in the current day and month.
+  const inUse = rows.map(({ dayMinor, monthMinor, ...limit }) => ({ ...limit, usage: { dayMinor, monthMinor } }))
+  // A grant is of the workspace that it works in, so its own usage and what its chain leaves are among the limits.
+  const ofGrant = {
+    usage: inUse.find(({ id }) => id === grant?.id)?.usage ?? { dayMinor: 0n, monthMinor: 0n },
+    headroom: headroomOf(inUse.filter(({ id }) => lineage.includes(id))),
+  }
   return {
     account_id: formatId('account', principal.accountId),
     workspace_id: formatId('workspace', workspace.id),
     role: principal.role,
     permissions: permissions.filter((permission) => principal.permissions.has(permission)),
     is_admin: principal.isAdmin,
-    grant: record ? presentGrant(record, usageIn(limits, record.id, grant?.lineage ?? [])) : null,
-    headroom: { ...presentHeadroom(headroomOf(limits)), approval_from_minor: minor(approvalFrom(limits)) },
+    grant: record ? presentGrant(record, ofGrant) : null,
+    headroom: { ...presentHeadroom(headroomOf(inUse)), approval_from_minor: minor(approvalFrom(inUse)) },
     expires_at: isoTimeOrNull(principal.expiresAt),
   }
 }

@@ -12,25 +12,8 @@ export type Controls = Limits & {
   onDuplicate: DuplicateAnswer | null
 }
 
-export const noControls: Controls = {
-  perPaymentLimitMinor: null,
-  dailyLimitMinor: null,
-  monthlyLimitMinor: null,
-  approvalThresholdMinor: null,
-  paymentTypes: null,
-  beneficiaryIds: null,
-  newPayees: null,
-  onDuplicate: null,
-}
-export const controlNames = Object.keys(noControls) as (keyof Controls)[]
-
 /** Undefined: unchanged. */
 export type ControlsChange = { [Name in keyof Controls]?: Controls[Name] | undefined }
-
-export const changeControls = (controls: Controls, change: ControlsChange): Controls => ({
-  ...noControls,
-  ...Object.fromEntries(controlNames.map((name) => [name, change[name] === undefined ? controls[name] : change[name]])),
-})
 
 const allowsMore = (before: readonly string[] | null, after: readonly string[] | null): boolean =>
   before !== null && (after === null || after.some((item) => !before.includes(item)))
@@ -48,6 +31,15 @@ const wider: { readonly [Name in keyof Controls]: IsWider<Controls[Name]> } = {
   newPayees: (before, after) => isMilder(newPayeeAnswers, before, after, 'require_approval'),
   onDuplicate: (before, after) => isMilder(duplicateAnswers, before, after, 'warn'),
 }
+
+export const controlNames = Object.keys(wider) as (keyof Controls)[]
+
+export const noControls = Object.fromEntries(controlNames.map((name) => [name, null])) as { [Name in keyof Controls]: null }
+
+export const changeControls = (controls: Controls, change: ControlsChange): Controls => ({
+  ...noControls,
+  ...Object.fromEntries(controlNames.map((name) => [name, change[name] === undefined ? controls[name] : change[name]])),
+})
 
 export const isWider = <Name extends keyof Controls>(name: Name, before: Controls, after: Controls): boolean =>
   wider[name](before[name], after[name])

@@ -16,12 +16,11 @@ import type { Operator } from '../operators.ts'
 import type { OnGrantsRevoked } from '../ports.ts'
 import { heldMembership } from '../workspaces/membership.ts'
 import { noControls } from './control-rules.ts'
-import { createGrant } from './create.ts'
+import { type ChangedGrant, changeVisibleGrant, createGrant, requireDescendant } from './grant-service.ts'
 import { apiKeyStatus, presentApiKey, viewGrant, viewKey } from './present.ts'
 import { type ApiKeyRecord, findAnyKey, type KeyWithGrant, lastKeyEnd, lockKey, scopeOf } from './queries.ts'
 import type { ApiKey, CreateApiKey, UpdateApiKey } from './schema.ts'
 import { limitGrantEnd, revokeGrant } from './service.ts'
-import { type ChangedGrant, changeVisibleGrant, requireDescendant } from './update.ts'
 
 type IssuedKey = ApiKey & { key: string }
 

@@ -4,7 +4,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { equalBytes, hashApiKey, type KeyStart } from '../../auth/secrets.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
-import { type Places, prepare } from '../../db/prepare.ts'
+import { type Places, type Prepared, prepare, type Values } from '../../db/prepare.ts'
 import { selectPage, selectRow } from '../../db/select-rows.ts'
 import { apiKeys, grants } from '../../db/tables/grants.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -36,11 +36,13 @@ const selectOne = (orm: QueryBuilder, at: Places<typeof one>) =>
     .from(grants)
     .where(and(eq(grants.id, at.id), inScope(at)))
 
-const byId = prepare('grants.by_id', one, selectOne, 'joined')
-const lockVisible = prepare('grants.lock_visible', one, (orm, at) => selectOne(orm, at).for('update'))
+const oneBy =
+  <Row>(query: Prepared<Values<typeof one>, Row>) =>
+  (db: Db, within: GrantScope, id: Uuid): Promise<Row | undefined> =>
+    first(db, query, { id, ...within })
 
-export const findGrant = (db: Db, within: GrantScope, id: Uuid): Promise<GrantRecord | undefined> =>
-  first(db, byId, { id, ...within })
+export const findGrant = oneBy(prepare('grants.by_id', one, selectOne, 'joined'))
+export const lockVisibleGrant = oneBy(prepare('grants.lock_visible', one, (orm, at) => selectOne(orm, at).for('update')))
 
 const list = prepare(
   'grants.list',
@@ -106,9 +108,6 @@ export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> => {
   if (!grant) throw new Error('a grant that must exist is missing')
   return grant
 }
-
-export const lockVisibleGrant = (tx: Tx, within: GrantScope, id: Uuid): Promise<GrantRecord | undefined> =>
-  first(tx, lockVisible, { id, ...within })
 
 const shareByIds = prepare('grants.share_chain', { ids: 'uuid[]' }, (orm, at) =>
   orm.select().from(grants).where(sql`${grants.id} = any(${at.ids})`).orderBy(asc(depth)).for('share'),
@@ -187,15 +186,10 @@ const keysWithGrants = (orm: QueryBuilder) =>
 const selectKey = (orm: QueryBuilder, at: Places<typeof one>) =>
   keysWithGrants(orm).where(and(eq(apiKeys.id, at.id), inScope(at)))
 
-const keyById = prepare('api_keys.by_id', one, selectKey, 'joined')
-const lockKeyById = prepare('api_keys.lock', one, (orm, at) => selectKey(orm, at).for('update'))
-
-export const findKey = (db: Db, scope: GrantScope, id: Uuid): Promise<KeyWithGrant | undefined> =>
-  first(db, keyById, { id, ...scope })
+export const findKey = oneBy(prepare('api_keys.by_id', one, selectKey, 'joined'))
 
 /** The grant's lock guards its keys: of two changes at the same time, the second sees the first. */
-export const lockKey = (tx: Tx, scope: GrantScope, id: Uuid): Promise<KeyWithGrant | undefined> =>
-  first(tx, lockKeyById, { id, ...scope })
+export const lockKey = oneBy(prepare('api_keys.lock', one, (orm, at) => selectKey(orm, at).for('update')))
 
 const listOfKeys = prepare(
   'api_keys.list',

@@ -7,12 +7,12 @@ import { byId, IdOut } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
+import { changeGrant, changeVisibleGrant, freezeWorkspaceGrants, lockGrantToManage } from './grant-service.ts'
 import { createApiKey, revokeApiKey, rotateApiKey, updateApiKey } from './key-service.ts'
 import { viewGrant, viewGrants, viewKey, viewKeys } from './present.ts'
 import { findGrant, findKey, listGrants, listKeys, listWorkspaceGrants, lockVisibleGrant, scopeOf } from './queries.ts'
 import { ApiKey, CreateApiKey, Grant, NewApiKey, RevokeAll, RotateApiKey, UpdateApiKey, UpdateGrant } from './schema.ts'
 import { revokeGrant, revokeGrantsOf, revokeOwnGrant } from './service.ts'
-import { changeGrant, changeVisibleGrant, freezeWorkspaceGrants, lockGrantToManage } from './update.ts'
 
 export const registerGrants = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)

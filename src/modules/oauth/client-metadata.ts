@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Permission } from '../../auth/permissions.ts'
 import type { Config } from '../../config.ts'
 import { clientAuthMethods, clientGrantTypes } from '../../db/tables/oauth.ts'
 import { FetchError, isPublicAddress } from '../../http/guarded-fetch.ts'
@@ -73,20 +72,10 @@ export const redirectHost = (uri: string): string => {
   return url.protocol === 'https:' || url.protocol === 'http:' ? url.host : `${url.protocol}//`
 }
 
-type ClientAuthMethod = (typeof clientAuthMethods)[number]
-type ClientGrantType = (typeof clientGrantTypes)[number]
 export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
+type ClientGrantType = (typeof clientGrantTypes)[number]
 
-/** What we store of a client's metadata (RFC 7591 section 2); the rest is ignored, and so not echoed. */
-type ClientMetadata = {
-  name: string
-  redirectUris: string[]
-  grantTypes: ClientGrantType[]
-  authMethod: ClientAuthMethod
-  scopes: Permission[] | null
-  uri: string | null
-}
-
+/** What we know of a client's metadata (RFC 7591 section 2); the rest is ignored, and so not echoed. */
 const Wire = z.object({
   redirect_uris: z.array(z.string()).max(20).default([]),
   client_name: z.string().optional(),
@@ -120,10 +109,8 @@ const readRedirectUris = (uris: readonly string[]): string[] => {
  * section 2): one that only devices use names its grant type.
  */
 const readGrantTypes = (named: readonly string[] | undefined, redirectUris: readonly string[]): ClientGrantType[] => {
-  const types: ClientGrantType[] =
-    named === undefined || named.length === 0
-      ? ['authorization_code' as const, 'refresh_token' as const]
-      : clientGrantTypes.filter((type) => named.includes(type))
+  const all = named === undefined || named.length === 0 ? ['authorization_code', 'refresh_token'] : named
+  const types = clientGrantTypes.filter((type) => all.includes(type))
   if (!types.includes('authorization_code') && !types.includes(deviceGrantType))
     throw refusedMetadata(`grant_types must have authorization_code or ${deviceGrantType}.`)
   if (types.includes('authorization_code') && redirectUris.length === 0)
@@ -147,8 +134,8 @@ const readUri = (text: string | undefined): string | null => {
  */
 export const readClientMetadata = (
   input: unknown,
-  { fetched, ...defaults }: { authMethod: ClientAuthMethod; fetched?: true },
-): ClientMetadata => {
+  { fetched, ...defaults }: { authMethod: (typeof clientAuthMethods)[number]; fetched?: true },
+) => {
   const parsed = Wire.safeParse(input)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
@@ -169,7 +156,7 @@ export const readClientMetadata = (
     redirectUris,
     grantTypes,
     authMethod,
-    scopes: knownScopes(wire.scope) ?? null,
+    scopes: knownScopes(wire.scope),
     uri: readUri(wire.client_uri),
   }
 }
@@ -222,7 +209,7 @@ const parse = (text: string): Record<string, unknown> => {
 export const readClientDocument = async (
   deps: Pick<Parts, 'clientDocuments' | 'clock' | 'config'>,
   url: URL,
-): Promise<{ metadata: ClientMetadata; freshUntil: Date }> => {
+): Promise<{ metadata: ReturnType<typeof readClientMetadata>; freshUntil: Date }> => {
   const allows = onLoopback(deps.config, url) ? () => true : isPublicAddress
   const answer = await deps.clientDocuments(url, { accept: 'application/json', maxBytes, allows }).catch((error: unknown) => {
     if (!(error instanceof FetchError)) throw error

@@ -239,11 +239,9 @@ const OAuthErrorBody = z
   .meta({ id: 'OAuthError', description: 'The error of RFC 6749 section 5.2; message repeats error_description.' })
 
 /** The responses of OAuth's refusals, by status, for the OpenAPI document. */
-export const oauthRefusals = (...codes: OAuthErrorCode[]) => {
-  const byStatus = new Map<number, OAuthErrorCode[]>()
-  for (const code of codes) byStatus.set(oauthCatalogue[code][0], [...(byStatus.get(oauthCatalogue[code][0]) ?? []), code])
-  return Object.fromEntries(
-    [...byStatus].map(([status, of]) => [
+export const oauthRefusals = (...codes: OAuthErrorCode[]) =>
+  Object.fromEntries(
+    [...Map.groupBy(codes, (code) => oauthCatalogue[code][0])].map(([status, of]) => [
       status,
       {
         description: of.map((code) => `\`${code}\`: ${oauthCatalogue[code][1]}`).join(' '),
@@ -251,4 +249,3 @@ export const oauthRefusals = (...codes: OAuthErrorCode[]) => {
       },
     ]),
   )
-}

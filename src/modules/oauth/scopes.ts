@@ -1,4 +1,4 @@
-import { isPermission, type Permission, permissions, undelegable } from '../../auth/permissions.ts'
+import { type Permission, permissions, undelegable } from '../../auth/permissions.ts'
 import { mcpPath, protectedResources, resourceUrl } from '../../http/protected-resource.ts'
 import { OAuthError } from './errors.ts'
 
@@ -10,24 +10,23 @@ export const offlineAccess = 'offline_access'
 
 const words = (text: string): string[] => text.split(' ').filter((word) => word !== '' && word !== offlineAccess)
 
-const isScope = (word: string): word is Permission => isPermission(word) && oauthScopes.includes(word)
-
-const inOrder = (scopes: ReadonlySet<Permission>): Permission[] => oauthScopes.filter((scope) => scopes.has(scope))
+const scopesAmong = (named: readonly string[]): Permission[] => oauthScopes.filter((scope) => named.includes(scope))
 
 /** The scopes that a request names, in the catalogue's order; undefined when it names none. */
 export const parseScope = (text: string | undefined): Permission[] | undefined => {
   const named = words(text ?? '')
   if (named.length === 0) return undefined
-  const unknown = named.find((word) => !isScope(word))
+  const scopes = scopesAmong(named)
+  const unknown = named.find((word) => !scopes.some((scope) => scope === word))
   if (unknown !== undefined)
     throw new OAuthError('invalid_scope', `There is no scope ${JSON.stringify(unknown.slice(0, 60))}; see scopes_supported.`)
-  return inOrder(new Set(named.filter(isScope)))
+  return scopes
 }
 
-/** For a registration: unknown scopes are left out, because a client registers the same way with many servers. */
-export const knownScopes = (text: string | undefined): Permission[] | undefined => {
-  const known = words(text ?? '').filter(isScope)
-  return known.length === 0 ? undefined : inOrder(new Set(known))
+/** For a registration: unknown scopes are left out, because a client registers the same way with many servers. Null: it names none. */
+export const knownScopes = (text: string | undefined): Permission[] | null => {
+  const known = scopesAmong(words(text ?? ''))
+  return known.length === 0 ? null : known
 }
 
 export const isSubset = <Item>(part: readonly Item[], whole: readonly Item[]): boolean =>

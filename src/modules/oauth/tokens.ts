@@ -190,63 +190,49 @@ export const repeatGeneration = async (
 
 const findAccessToken = selectRow('oauth_access_tokens.by_hash', oauthAccessTokens, ['hash'])
 
-type Token = { scopes: readonly string[]; resources: readonly string[]; createdAt: Date | null; expiresAt: Date }
-
-const describe = (config: Config, { grant, state, client }: OAuthGrantState, token: Token): Introspection => {
-  const [only, ...others] = token.resources
-  return {
-    active: true,
-    scope: formatScope(token.scopes),
-    client_id: clientIdOf(client),
-    exp: seconds(token.expiresAt.getTime()),
-    ...(token.createdAt && { iat: seconds(token.createdAt.getTime()) }),
-    sub: formatId('account', grant.accountId),
-    aud: only !== undefined && others.length === 0 ? only : [...token.resources],
-    iss: config.publicUrl,
-    grant_id: formatId('grant', grant.id),
-    workspace_id: formatId('workspace', grant.workspaceId),
-    ...detailsOf(grant, state),
+/** A token and its grant: an access token, or a refresh token, also one that was rotated long ago. */
+const findIssued = async ({ db, derivations }: Pick<Parts, 'db' | 'derivations'>, text: string | undefined) => {
+  if (text === undefined) throw new OAuthError('invalid_request', 'token is required.')
+  const access = await findAccessToken(db, { hash: sha256(text) })
+  if (access) {
+    const row = await readGrantState(db, access.grantId)
+    return row && { row, ...access, isCurrent: true }
   }
-}
-
-/** The grant of an access token. */
-const ofAccessToken = async (db: Db, text: string) => {
-  const token = await findAccessToken(db, { hash: sha256(text) })
-  const row = token && (await readGrantState(db, token.grantId))
-  return row && { token, row }
-}
-
-/** The grant of a refresh token, also of one that was rotated long ago. */
-const ofRefreshToken = async (db: Db, derivations: Derivations, text: string) => {
   const presented = readRefreshToken(text)
   if (!presented || !isOurs(derivations, presented)) return undefined
   const row = await readGrantByHandle(db, presented.handle)
-  return row && { isCurrent: isHashOf(row.state.currentHash, presented), row }
+  if (!row) return undefined
+  const { expiresAt, resources, currentHash } = row.state
+  const isCurrent = isHashOf(currentHash, presented)
+  return { row, scopes: row.grant.permissions, resources, createdAt: null, expiresAt, isCurrent }
 }
 
 /** RFC 7662, for a client about its own tokens: every caller may register one. The grant's limits are shown as they are now, not as they were. */
 export const introspectToken = async (
-  { clock, config, db, derivations }: Pick<Parts, 'clock' | 'config' | 'db' | 'derivations'>,
+  deps: Pick<Parts, 'clock' | 'config' | 'db' | 'derivations'>,
   caller: ClientRecord,
   text: string | undefined,
 ): Promise<Introspection> => {
-  if (text === undefined) throw new OAuthError('invalid_request', 'token is required.')
-  const isActive = (row: OAuthGrantState, expiresAt: Date) =>
-    row.client.id === caller.id && !hasEnded(row, expiresAt, clock.now())
-  const access = await ofAccessToken(db, text)
-  if (access && isActive(access.row, access.token.expiresAt)) {
-    const scopes = access.token.scopes.filter((scope) => access.row.grant.permissions.includes(scope))
-    return { ...describe(config, access.row, { ...access.token, scopes }), token_type: 'Bearer' }
+  const token = await findIssued(deps, text)
+  if (!token?.isCurrent || token.row.client.id !== caller.id) return { active: false }
+  const { grant, state, client } = token.row
+  if (hasEnded(token.row, token.expiresAt, deps.clock.now())) return { active: false }
+  const [only, ...others] = token.resources
+  return {
+    active: true,
+    scope: formatScope(token.scopes.filter((scope) => grant.permissions.includes(scope))),
+    client_id: clientIdOf(client),
+    exp: seconds(token.expiresAt.getTime()),
+    ...(token.createdAt && { iat: seconds(token.createdAt.getTime()) }),
+    sub: formatId('account', grant.accountId),
+    aud: only !== undefined && others.length === 0 ? only : token.resources,
+    iss: deps.config.publicUrl,
+    grant_id: formatId('grant', grant.id),
+    workspace_id: formatId('workspace', grant.workspaceId),
+    ...detailsOf(grant, state),
+    // Of an access token: a refresh token has no time at which it was issued.
+    ...(token.createdAt && { token_type: 'Bearer' }),
   }
-  const refresh = await ofRefreshToken(db, derivations, text)
-  if (!refresh?.isCurrent || !isActive(refresh.row, refresh.row.state.expiresAt)) return { active: false }
-  const { grant, state } = refresh.row
-  return describe(config, refresh.row, {
-    scopes: grant.permissions,
-    resources: state.resources,
-    createdAt: null,
-    expiresAt: state.expiresAt,
-  })
 }
 
 /** RFC 7009. Any token of a grant ends the grant; a token of another client ends nothing. The answer is the same. */
@@ -256,8 +242,7 @@ export const revokeToken = async (
   origin: RequestOrigin,
   token: string | undefined,
 ): Promise<void> => {
-  if (token === undefined) throw new OAuthError('invalid_request', 'token is required.')
-  const found = (await ofAccessToken(deps.db, token)) ?? (await ofRefreshToken(deps.db, deps.derivations, token))
+  const found = await findIssued(deps, token)
   if (!found || found.row.client.id !== client.id) return
   const { id } = found.row.grant
   await inTx(deps.db, async (tx) => {
