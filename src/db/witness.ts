@@ -64,6 +64,7 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
   let state: WitnessState = 'looking'
   let trusted: string | undefined
   let changedAtMs: number | undefined
+  let doubts = 0
   let clockDiffersByMs = 0
   let declare: (() => Promise<void>) | undefined
   let isDeclared = false
@@ -90,12 +91,14 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
     if (from !== place.server) mark.trust(place)
   }
 
-  const examine = async (place: Place) => {
+  /** `asked`: the doubts that this look answers. One that came since is for the next look. */
+  const examine = async (place: Place, asked: number) => {
     const last = mark.place()
     if (last?.system === place.system && place.position < last.position)
       return lose({ position: place.position.toString(), was: last.position.toString() })
     const lost = await findMissing(db, mark)
     if (lost.length > 0) return lose({ missing: lost.slice(0, 10), atLeast: lost.length })
+    if (asked !== doubts) return
     if (last === undefined || last.server === place.server) return trust(place)
     const now = performance.now()
     changedAtMs ??= now
@@ -103,6 +106,7 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
   }
 
   const checkOnce = async (): Promise<void> => {
+    const asked = doubts
     const [row] = await db.query<Seen>(look)
     if (!row?.server || row.position === null) return
     const differed = clockDiffersByMs
@@ -125,7 +129,7 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
     if (state !== 'trusted' || trusted !== place.server) {
       if (trusted !== place.server) trusted = undefined
       state = 'looking'
-      await examine(place)
+      await examine(place, asked)
     }
     if (trusted !== undefined) mark.seen(place.position)
   }
@@ -138,6 +142,7 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
   }
 
   const doubt = () => {
+    doubts += 1
     if (state === 'trusted') state = 'looking'
   }
   db.onLost(doubt)
