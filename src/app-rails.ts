@@ -93,7 +93,7 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
       payout[rail] = {
         ...gatedPayout(adapter, gates[rail]),
         accountReference: payouts[rail].accountReference,
-        limits: payouts[rail].limits(config),
+        limits: payouts[rail].limits,
         repeats,
         account,
         lookUp,

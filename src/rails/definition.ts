@@ -17,9 +17,7 @@ export type PayoutDefinition<Settings> = {
   /** What a destination is, for the API's document: "a Kenyan mobile number". */
   destination: string
   readDestination: ReadDestination
-  /** What of a destination may be shown. */
-  mask: (destination: string) => string
-  limits: (settings: Settings) => RailLimits
+  limits: RailLimits
   /** Whose names it reports. */
   payee: PayeeKind
   /** The banks that a destination may be at; null where it is at none. */

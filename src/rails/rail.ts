@@ -31,12 +31,20 @@ export type CallbackUrls = { result: string; timeout: string }
  */
 export type SendPermission = { withinMs: number; take: (fingerprint: Buffer) => Promise<boolean> }
 
-/** One payout. `orderId` is a UUID of ours, `reference` 12 digits: both are the same however often the order is sent, and no other order's. */
-export type PayoutInstruction = {
+/** `orderId` is a UUID of ours, `reference` 12 digits: both are the same however often the order is sent, and no other order's. */
+type Instruction = {
   orderId: string
-  rail: RailName
   amountMinor: Minor
   currency: string
+  reference: string
+  at: Date
+  callbacks: CallbackUrls
+  permission?: SendPermission
+}
+
+/** One payout. */
+export type PayoutInstruction = Instruction & {
+  rail: RailName
   destination: string
   bankCode: string | null
   beneficiaryName: string
@@ -44,23 +52,10 @@ export type PayoutInstruction = {
   narrative: string | null
   /** The account that pays, as it is named here: a movement that no record explains leads to it. */
   payer: string
-  reference: string
-  at: Date
-  callbacks: CallbackUrls
-  permission?: SendPermission
 }
 
 /** A top-up: the payer gets a prompt on the phone to pay. */
-export type CollectionInstruction = {
-  orderId: string
-  amountMinor: Minor
-  currency: string
-  phoneNumber: string
-  reference: string
-  at: Date
-  callbacks: CallbackUrls
-  permission?: SendPermission
-}
+export type CollectionInstruction = Instruction & { phoneNumber: string }
 
 /** The provider's ids, stored with the attempt for later queries. */
 export type ProviderReference = { request: string | null; conversation: string | null }

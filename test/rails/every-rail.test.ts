@@ -35,7 +35,7 @@ const payTo = (rail: RailName, fields: Partial<PayoutInstruction> = {}): PayoutI
   const { readDestination, banks, limits } = payouts[rail]
   const read = readDestination(payoutWords[rail].destination.placeholder, banks(settings)?.[0]?.code ?? null)
   if ('problem' in read) throw new Error(`the form's example for ${rail} is refused: ${read.problem.message}`)
-  return rails.payout({ rail, ...read, amountMinor: limits(settings).minMinor, ...fields })
+  return rails.payout({ rail, ...read, amountMinor: limits.minMinor, ...fields })
 }
 
 const ordersOf = ({ destination }: PayoutInstruction) => rails.sandbox.orders().filter(({ party }) => party === destination)

@@ -4,8 +4,8 @@ import { createRailSandbox } from '../../src/dev/sandbox/rail-sandbox.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { createDaraja } from '../../src/rails/daraja/adapter.ts'
 import type { DarajaOptions } from '../../src/rails/daraja/gateway.ts'
+import { createPesalink } from '../../src/rails/pesalink/adapter.ts'
 import type { PesalinkOptions } from '../../src/rails/pesalink/gateway.ts'
-import { createPesalink } from '../../src/rails/pesalink/payout.ts'
 import type {
   Attempt,
   CollectionInstruction,
@@ -103,7 +103,7 @@ export const startRails = async () => {
     darajaAt: (options: DarajaOptions) => createDaraja(options, { clock }),
     daraja: (changed: Partial<DarajaOptions> = {}) => createDaraja({ ...sandbox.options(baseUrl).MPESA, ...changed }, { clock }),
     pesalink: (changed: Partial<PesalinkOptions> = {}) =>
-      createPesalink({ ...sandbox.options(baseUrl).PESALINK, ...changed }, { clock }),
+      createPesalink({ ...sandbox.options(baseUrl).PESALINK, ...changed }, { clock }).payout.PESALINK,
     movementsTo: (party: string) => sandbox.movements().filter((movement) => movement.party === party),
     close: async () => {
       await sandbox.close()

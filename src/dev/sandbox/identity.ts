@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import formbody from '@fastify/formbody'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { z } from 'zod'
 import type { GithubOptions, GoogleOptions } from '../../auth/providers.ts'
 import type { App } from '../../http/app-type.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { field } from '../../rails/fields.ts'
 import {
   type Consent,
-  createCodes,
+  createAuthorization,
   githubIdOf,
   githubLoginOf,
   googleSubjectOf,
-  registerAuthorizePage,
   type SandboxPerson,
 } from './identity-page.ts'
 
@@ -27,31 +27,17 @@ type ProviderAddresses = {
 const tokenSeconds = 3600
 const unlisted = { config: { internal: true, access: 'public' as const }, schema: { hide: true } }
 
-const TokenRequest = z.object({
-  code: z.string(),
-  redirect_uri: z.string(),
-  code_verifier: z.string().min(43),
-  client_id: z.string(),
-  client_secret: z.string(),
-})
-const GoogleTokenRequest = TokenRequest.extend({ grant_type: z.literal('authorization_code') })
-
-/** Created when first needed: an RSA key takes longer than the rest of a start. */
-const createKeys = () => {
-  let keys: ReturnType<typeof generateKeyPair> | undefined
-  return () => {
-    keys ??= generateKeyPair('RS256')
-    return keys
-  }
-}
-
 /** Google as OpenID Connect describes it: discovery, authorize, token with an RS256 ID token, keys. */
 const createSandboxGoogle = ({ browserUrl, selfUrl, path, redirectUri, clock }: ProviderAddresses) => {
   const issuer = browserUrl + path
   const client = { clientId: 'sandbox.google', clientSecret: randomUUID(), redirectUri }
-  const codes = createCodes(clock)
-  const keys = createKeys()
-
+  const authorization = createAuthorization({ title: 'Google', path: `${path}/authorize`, clock, ...client })
+  // Created when first needed: an RSA key takes longer than the rest of a start.
+  let made: ReturnType<typeof generateKeyPair> | undefined
+  const keys = () => {
+    made ??= generateKeyPair('RS256')
+    return made
+  }
   const kid = randomUUID()
 
   const idToken = async ({ person, nonce }: Consent): Promise<string> => {
@@ -68,7 +54,7 @@ const createSandboxGoogle = ({ browserUrl, selfUrl, path, redirectUri, clock }: 
   }
 
   const register = (app: App): void => {
-    registerAuthorizePage(app, { title: 'Google', path: `${path}/authorize`, client, codes })
+    authorization.register(app)
     app.get(`${path}/.well-known/openid-configuration`, unlisted, async (_request, reply) =>
       reply.send({
         issuer,
@@ -86,13 +72,9 @@ const createSandboxGoogle = ({ browserUrl, selfUrl, path, redirectUri, clock }: 
       return reply.send({ keys: [{ ...(await exportJWK(publicKey)), kid, use: 'sig', alg: 'RS256' }] })
     })
     app.post(`${path}/token`, unlisted, async (request, reply) => {
-      const tokenRequest = GoogleTokenRequest.safeParse(request.body)
-      if (!tokenRequest.success) return reply.code(400).send({ error: 'invalid_request' })
-      const { code, redirect_uri, code_verifier, client_id, client_secret } = tokenRequest.data
-      if (client_id !== client.clientId || client_secret !== client.clientSecret)
-        return reply.code(401).send({ error: 'invalid_client' })
-      const consent = codes.redeem(code, redirect_uri, code_verifier)
-      if (!consent) return reply.code(400).send({ error: 'invalid_grant' })
+      const isCode = field(request.body, 'grant_type') === 'authorization_code'
+      const consent = isCode ? authorization.redeem(request.body) : 'invalid_request'
+      if (typeof consent === 'string') return reply.code(consent === 'invalid_client' ? 401 : 400).send({ error: consent })
       const token = { access_token: randomUUID(), token_type: 'Bearer', expires_in: tokenSeconds, scope: 'openid email profile' }
       return reply.send({ ...token, id_token: await idToken(consent) })
     })
@@ -115,38 +97,36 @@ const createSandboxGoogle = ({ browserUrl, selfUrl, path, redirectUri, clock }: 
 /** GitHub as its documents describe it: a refused code is answered with 200 and an error, and e-mails have their own endpoint. */
 const createSandboxGithub = ({ browserUrl, selfUrl, path, redirectUri, clock }: ProviderAddresses) => {
   const client = { clientId: 'sandbox.github', clientSecret: randomUUID(), redirectUri }
-  const codes = createCodes(clock)
+  const authorization = createAuthorization({ title: 'GitHub', path: `${path}/login/oauth/authorize`, clock, ...client })
   const signedIn = new Map<string, SandboxPerson>()
 
-  const personOf = (authorization: string | undefined): SandboxPerson | undefined =>
-    signedIn.get(/^Bearer (\S+)$/.exec(authorization ?? '')?.[1] ?? '')
+  const asPerson = (answer: (person: SandboxPerson) => object) => async (request: FastifyRequest, reply: FastifyReply) => {
+    const person = signedIn.get(/^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '')
+    return person ? reply.send(answer(person)) : reply.code(401).send({ message: 'Bad credentials' })
+  }
 
   const register = (app: App): void => {
-    registerAuthorizePage(app, { title: 'GitHub', path: `${path}/login/oauth/authorize`, client, codes })
+    authorization.register(app)
     app.post(`${path}/login/oauth/access_token`, unlisted, async (request, reply) => {
-      const tokenRequest = TokenRequest.safeParse(request.body)
-      if (!tokenRequest.success) return reply.send({ error: 'bad_verification_code' })
-      const { code, redirect_uri, code_verifier, client_id, client_secret } = tokenRequest.data
-      if (client_id !== client.clientId || client_secret !== client.clientSecret)
-        return reply.send({ error: 'incorrect_client_credentials' })
-      const consent = codes.redeem(code, redirect_uri, code_verifier)
-      if (!consent) return reply.send({ error: 'bad_verification_code' })
+      const consent = authorization.redeem(request.body)
+      if (consent === 'invalid_client') return reply.send({ error: 'incorrect_client_credentials' })
+      if (typeof consent === 'string') return reply.send({ error: 'bad_verification_code' })
       const token = `gho_${randomUUID()}`
       signedIn.set(token, consent.person)
       return reply.send({ access_token: token, token_type: 'bearer', scope: 'read:user,user:email' })
     })
-    app.get(`${path}/api/user`, unlisted, async (request, reply) => {
-      const person = personOf(request.headers.authorization)
-      if (!person) return reply.code(401).send({ message: 'Bad credentials' })
-      return reply.send({ id: githubIdOf(person), login: githubLoginOf(person), name: person.name, email: null })
+    const userOf = (person: SandboxPerson) => ({
+      id: githubIdOf(person),
+      login: githubLoginOf(person),
+      name: person.name,
+      email: null,
     })
-    app.get(`${path}/api/user/emails`, unlisted, async (request, reply) => {
-      const person = personOf(request.headers.authorization)
-      if (!person) return reply.code(401).send({ message: 'Bad credentials' })
-      const { email, verified } = person
-      const other = { email: `${githubIdOf(person)}@users.noreply.example.com`, primary: false, verified: true, visibility: null }
-      return reply.send([other, { email, primary: true, verified, visibility: 'private' }])
-    })
+    app.get(`${path}/api/user`, unlisted, asPerson(userOf))
+    const emailsOf = (person: SandboxPerson) => [
+      { email: `${githubIdOf(person)}@users.noreply.example.com`, primary: false, verified: true, visibility: null },
+      { email: person.email, primary: true, verified: person.verified, visibility: 'private' },
+    ]
+    app.get(`${path}/api/user/emails`, unlisted, asPerson(emailsOf))
   }
 
   const options: GithubOptions = {
@@ -170,13 +150,15 @@ export type IdentitySandbox = { google: GoogleOptions; github: GithubOptions; re
  * Google and GitHub, simulated, so that a person who has just started the service can try both buttons. They run on the service's own
  * public server, because a browser must reach them. The clock is the real one: the ID token's times are checked against the machine's.
  */
-export const createIdentitySandbox = (options: { publicUrl: string; selfUrl: string; clock: Clock }): IdentitySandbox => {
+export const createIdentitySandbox = ({
+  publicUrl,
+  ...options
+}: Pick<ProviderAddresses, 'selfUrl' | 'clock'> & { publicUrl: string }): IdentitySandbox => {
   const seat = (provider: 'google' | 'github') => ({
-    browserUrl: options.publicUrl,
-    selfUrl: options.selfUrl,
+    ...options,
+    browserUrl: publicUrl,
     path: `${sandboxIdentityPath}/${provider}`,
-    redirectUri: `${options.publicUrl}/v1/auth/${provider}/callback`,
-    clock: options.clock,
+    redirectUri: `${publicUrl}/v1/auth/${provider}/callback`,
   })
   const google = createSandboxGoogle(seat('google'))
   const github = createSandboxGithub(seat('github'))

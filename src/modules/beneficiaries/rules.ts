@@ -4,6 +4,7 @@ import { closest } from '../../lib/closest.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import type { RailName } from '../../lib/rail-names.ts'
+import { mask } from '../../lib/text.ts'
 import type { Destination } from '../../rails/definition.ts'
 import { payouts } from '../../rails/definitions.ts'
 
@@ -76,5 +77,5 @@ export const fingerprintText = (
   ])
 
 /** Behind the slash stands the account: a payee is shown as what it is. */
-export const maskOf = (rail: RailName, { destination, accountReference }: Payee): string =>
-  payouts[rail].mask(destination) + (accountReference === null ? '' : `/${accountReference}`)
+export const maskOf = ({ destination, accountReference }: Payee): string =>
+  mask(destination) + (accountReference === null ? '' : `/${accountReference}`)

@@ -101,7 +101,7 @@ export const createBeneficiary = async (
     paymentRail: input.payment_rail,
     destinationCiphertext: sealed.ciphertext,
     destinationKeyId: sealed.keyId,
-    destinationMask: maskOf(input.payment_rail, to),
+    destinationMask: maskOf(to),
     accountReferenceRequired: input.account_reference_required ?? false,
     accountReference: to.accountReference,
     metadata: input.metadata ?? {},

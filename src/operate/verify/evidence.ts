@@ -32,7 +32,7 @@ const isOwnDestination = (facts: CheckFacts, row: Destination): boolean => {
   if (destination === '') return true
   const payee = { destination, bankCode, accountReference }
   const made = facts.fingerprints(fingerprintText(workspaceId, rail, payee))
-  return maskOf(rail, payee) === row.mask && made.some((each) => each.equals(fingerprint))
+  return maskOf(payee) === row.mask && made.some((each) => each.equals(fingerprint))
 }
 
 const destinations: Check = {

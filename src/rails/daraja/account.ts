@@ -1,6 +1,6 @@
 import { readBalance } from '../fields.ts'
 import type { Send } from '../gateway.ts'
-import type { AccountBalance, CallbackUrls, OrganisationAccount } from '../rail.ts'
+import type { AccountBalance, OrganisationAccount } from '../rail.ts'
 import { readResult, readSubmission, referenceOfAnswer } from './answers.ts'
 import type { DarajaOptions } from './gateway.ts'
 
@@ -21,24 +21,21 @@ const readBalances = (body: unknown): AccountBalance[] | undefined => {
 }
 
 export const createAccount = (options: DarajaOptions, send: Send, credential: string): OrganisationAccount => {
-  const envelope = (CommandID: string, { result, timeout }: CallbackUrls) => ({
-    Initiator: options.initiatorName,
-    SecurityCredential: credential,
-    CommandID,
-    ResultURL: result,
-    QueueTimeOutURL: timeout,
-  })
   return {
     numbers: [...new Set([options.shortcode, options.b2cShortcode, options.b2bShortcode])].flatMap((number) => number ?? []),
-    requestBalances: async (number, callbacks) =>
+    requestBalances: async (number, { result, timeout }) =>
       readSubmission(
         await send('/mpesa/accountbalance/v1/query', {
-          ...envelope('AccountBalance', callbacks),
+          Initiator: options.initiatorName,
+          SecurityCredential: credential,
+          CommandID: 'AccountBalance',
+          ResultURL: result,
+          QueueTimeOutURL: timeout,
           PartyA: number,
           IdentifierType: '4',
           Remarks: 'Balance of the account',
         }),
-        referenceOfAnswer,
+        referenceOfAnswer(null),
       ),
     readBalances,
   }

@@ -1,21 +1,12 @@
-import type {
-  Adapter,
-  AdapterDeps,
-  CollectionAdapter,
-  DepositAdapter,
-  OrganisationAccount,
-  PayoutAdapter,
-  SettingsOf,
-} from '../rail.ts'
-import { longestRequestMs } from '../rail.ts'
+import { type Adapter, type AdapterDeps, longestRequestMs, type SettingsOf } from '../rail.ts'
 import { pem } from '../text.ts'
 import { createAccount } from './account.ts'
 import { checkDaraja } from './check.ts'
 import { createCollectionRail } from './collection.ts'
 import type { definition } from './definition.ts'
 import { createPaybillDeposits } from './deposits.ts'
-import { connectDaraja, createCredential, type DarajaOptions } from './gateway.ts'
-import { createLookUp, createPayoutRail } from './payout.ts'
+import { connectDaraja, createCredential, type DarajaOptions, payerOf } from './gateway.ts'
+import { createPayoutRail } from './payout.ts'
 
 type Settings = SettingsOf<typeof definition>
 
@@ -25,9 +16,9 @@ const options = (settings: Settings): DarajaOptions => ({
   consumerSecret: settings.DARAJA_CONSUMER_SECRET ?? '',
   shortcode: settings.DARAJA_SHORTCODE ?? '',
   passkey: settings.DARAJA_PASSKEY ?? '',
-  ...(settings.DARAJA_TILL_NUMBER !== undefined && { tillNumber: settings.DARAJA_TILL_NUMBER }),
-  ...(settings.DARAJA_B2C_SHORTCODE !== undefined && { b2cShortcode: settings.DARAJA_B2C_SHORTCODE }),
-  ...(settings.DARAJA_B2B_SHORTCODE !== undefined && { b2bShortcode: settings.DARAJA_B2B_SHORTCODE }),
+  tillNumber: settings.DARAJA_TILL_NUMBER,
+  b2cShortcode: settings.DARAJA_B2C_SHORTCODE,
+  b2bShortcode: settings.DARAJA_B2B_SHORTCODE,
   initiatorName: settings.DARAJA_INITIATOR_NAME ?? '',
   initiatorPassword: settings.DARAJA_INITIATOR_PASSWORD ?? '',
   certificatePem: pem(settings.DARAJA_CERTIFICATE),
@@ -44,20 +35,13 @@ const options = (settings: Settings): DarajaOptions => ({
 })
 
 /** M-PESA through Daraja: payouts to phones (B2C) and organisations (B2B), collections by STK push, over one shared token, and the organisation's own account. */
-type Daraja = {
-  payout: PayoutAdapter
-  collection: CollectionAdapter
-  deposits: DepositAdapter | null
-  account: OrganisationAccount
-}
-
-export const createDaraja = (input: DarajaOptions, deps: AdapterDeps): Daraja => {
+export const createDaraja = (input: DarajaOptions, deps: AdapterDeps) => {
   const options = { ...input, baseUrl: input.baseUrl.replace(/\/+$/, '') }
   const send = connectDaraja(options, deps)
   const credential = createCredential(options.certificatePem, options.initiatorPassword)
   return {
     account: createAccount(options, send, credential),
-    payout: createPayoutRail(options, send, { credential, lookUp: createLookUp(options, send, deps.clock) }),
+    payout: createPayoutRail(options, send, credential, deps.clock),
     deposits: createPaybillDeposits(options, send),
     collection: createCollectionRail(options, send, deps.clock),
   }
@@ -65,12 +49,12 @@ export const createDaraja = (input: DarajaOptions, deps: AdapterDeps): Daraja =>
 
 export const adapter: Adapter<'MPESA', Settings, DarajaOptions> = {
   options,
-  account: ({ baseUrl, shortcode, b2cShortcode }) => `${baseUrl} ${b2cShortcode ?? shortcode}`,
-  numbers: ({ shortcode, tillNumber, b2cShortcode, b2bShortcode, deposits }) => ({
-    MPESA_B2C: [b2cShortcode ?? shortcode],
-    MPESA_B2B: [b2bShortcode ?? shortcode],
-    MPESA_STK: [shortcode, ...(tillNumber === undefined ? [] : [tillNumber])],
-    MPESA_PAYBILL: [deposits?.shortcode ?? shortcode],
+  account: (options) => `${options.baseUrl} ${payerOf(options, 'MPESA_B2C')}`,
+  numbers: (options) => ({
+    MPESA_B2C: [payerOf(options, 'MPESA_B2C')],
+    MPESA_B2B: [payerOf(options, 'MPESA_B2B')],
+    MPESA_STK: [options.shortcode, options.tillNumber ?? []].flat(),
+    MPESA_PAYBILL: [options.deposits?.shortcode ?? options.shortcode],
   }),
   create: (given, deps) => {
     const { payout, collection, deposits, account } = createDaraja(given, deps)

@@ -12,12 +12,14 @@ const gatewayRejections = new Set(['500.003.02', '500.003.03'])
 
 const lost = (message: string): Submission & { kind: 'lost' } => ({ kind: 'lost', message })
 
-/** The provider's ids of an accepted request. */
-export const referenceOfAnswer = (body: unknown): ProviderReference | undefined => {
-  const request = textField(body, 'OriginatorConversationID') ?? null
-  const conversation = textField(body, 'ConversationID') ?? null
-  return request === null && conversation === null ? undefined : { request, conversation }
-}
+/** The provider's ids of an accepted request. `sentId`: the id that we gave it. */
+export const referenceOfAnswer =
+  (sentId: string | null) =>
+  (body: unknown): ProviderReference | undefined => {
+    const request = textField(body, 'OriginatorConversationID') ?? sentId
+    const conversation = textField(body, 'ConversationID') ?? null
+    return request === null && conversation === null ? undefined : { request, conversation }
+  }
 
 /**
  * What an answer to sending proves. `refused` needs the provider's own 4xx with a 4xx code. Everything else that is not an

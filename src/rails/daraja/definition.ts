@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { flag, httpUrl } from '../../config/fields.ts'
-import { mask } from '../../lib/text.ts'
 import { defineProvider } from '../definition.ts'
 import { orderIds, ourNumbers, readMobile, readShortcode, withoutBank } from '../destinations.ts'
 
@@ -60,8 +59,7 @@ export const definition = defineProvider({
     MPESA_B2B: {
       destination: 'a paybill or till of 5 to 7 digits',
       readDestination: withoutBank('MPESA_B2B', readShortcode),
-      mask,
-      limits: () => ({ minMinor: 1_000n, maxMinor: 25_000_000n, wholeUnits: true }),
+      limits: { minMinor: 1_000n, maxMinor: 25_000_000n, wholeUnits: true },
       payee: 'organisation',
       banks: () => null,
       accountReference: {
@@ -74,8 +72,7 @@ export const definition = defineProvider({
     MPESA_B2C: {
       destination: 'a Kenyan mobile number',
       readDestination: withoutBank('MPESA_B2C', readMobile),
-      mask,
-      limits: () => ({ minMinor: shillings(10n), maxMinor: shillings(250_000n), wholeUnits: true }),
+      limits: { minMinor: shillings(10n), maxMinor: shillings(250_000n), wholeUnits: true },
       payee: 'person',
       banks: () => null,
       accountReference: null,

@@ -1,4 +1,5 @@
 import { constants, createPublicKey, publicEncrypt } from 'node:crypto'
+import type { AnyRail } from '../../lib/rail-names.ts'
 import { exchange } from '../exchange.ts'
 import { textField } from '../fields.ts'
 import { createGateway, readToken, type Send, type Token } from '../gateway.ts'
@@ -13,10 +14,10 @@ export type DarajaOptions = {
   shortcode: string
   passkey: string
   /** Who is paid by a prompt; default: `shortcode`. The passkey, queries and lists stay those of `shortcode`. */
-  tillNumber?: string
+  tillNumber?: string | undefined
   /** The shortcodes that pay out; default: `shortcode`. */
-  b2cShortcode?: string
-  b2bShortcode?: string
+  b2cShortcode?: string | undefined
+  b2bShortcode?: string | undefined
   initiatorName: string
   /** Expires 90 days after it was set at the provider. */
   initiatorPassword: string
@@ -43,6 +44,10 @@ export const createCredential = (certificatePem: string, password: string): stri
   const key = createPublicKey(certificatePem)
   return publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, Buffer.from(password, 'utf8')).toString('base64')
 }
+
+/** The shortcode that pays by a rail. */
+export const payerOf = (options: Pick<DarajaOptions, 'shortcode' | 'b2cShortcode' | 'b2bShortcode'>, rail: AnyRail): string =>
+  (rail === 'MPESA_B2C' ? options.b2cShortcode : options.b2bShortcode) ?? options.shortcode
 
 /** STK's Password: it proves knowledge of the passkey for this second. */
 export const stkPassword = (shortcode: string, passkey: string, timestamp: string): string =>

@@ -7,8 +7,8 @@ import { permissionFor, type Send } from '../gateway.ts'
 import { nairobiTimestamp } from '../nairobi-time.ts'
 import type { Attempt, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
 import { exactReference, remarks, safeCode } from '../text.ts'
-import { readSubmission } from './answers.ts'
-import type { DarajaOptions } from './gateway.ts'
+import { readSubmission, referenceOfAnswer } from './answers.ts'
+import { type DarajaOptions, payerOf } from './gateway.ts'
 import { readPayoutDelivery } from './payout-evidence.ts'
 
 /** The first name in full, the others masked: `{firstName: "WANJIRU", middleName: "N****", lastName: "K****"}`. */
@@ -21,14 +21,14 @@ const subscriberIn = (answer: unknown): string | undefined => {
 const organisationIn = (answer: unknown): string | undefined => textField(answer, 'OrganizationName')
 
 /** M-PESA's two queries for names: of a subscriber, and of an organisation by its paybill or till. Both answer at once. */
-export const createLookUp =
+const createLookUp =
   (options: DarajaOptions, send: Send, clock: Clock): LookUp =>
   async ({ rail, destination, isPaybill }) =>
     rail === 'MPESA_B2C'
       ? readNameAnswer(
           await send('/mpesa/b2c/hakikisha/v1/hakikisha', {
             header: { requestID: randomUUID(), timestamp: nairobiTimestamp(clock.now()) },
-            body: { msisdn: destination, shortcode: options.b2cShortcode ?? options.shortcode },
+            body: { msisdn: destination, shortcode: payerOf(options, 'MPESA_B2C') },
           }),
           subscriberIn,
         )
@@ -38,93 +38,71 @@ export const createLookUp =
         )
 
 /** A request ready to be sent, or the reason why this instruction cannot be sent. */
-export type Prepared = { path: string; body: Record<string, string> } | { refusal: Failure }
+type Prepared = { path: string; body: Record<string, string> } | { refusal: Failure }
 
 const organisation = /^\d{5,7}$/
 
 const refusal = (code: FailureCode, message: string): Prepared => ({ refusal: failure(code, null, message) })
 
-const common = (instruction: PayoutInstruction, amount: string) => ({
-  Amount: amount,
-  PartyB: instruction.destination,
-  Remarks: remarks(instruction, 100),
-  QueueTimeOutURL: instruction.callbacks.timeout,
-  ResultURL: instruction.callbacks.result,
-})
-
 /** The attempt's id is the OriginatorConversationID: the provider itself then refuses to pay the same attempt twice. */
-const toMobile = (options: DarajaOptions, credential: string, instruction: PayoutInstruction, amount: string): Prepared => {
-  if (!mobileForm.test(instruction.destination))
-    return refusal('invalid_destination', 'The destination is not a Kenyan mobile number.')
-  return {
-    path: '/mpesa/b2c/v3/paymentrequest',
-    body: {
-      OriginatorConversationID: instruction.orderId,
-      InitiatorName: options.initiatorName,
-      SecurityCredential: credential,
-      CommandID: 'BusinessPayment',
-      PartyA: options.b2cShortcode ?? options.shortcode,
-      ...common(instruction, amount),
-      Occassion: instruction.reference,
-    },
-  }
-}
+const toMobile = (options: DarajaOptions, { destination, orderId }: PayoutInstruction): Prepared =>
+  mobileForm.test(destination)
+    ? {
+        path: '/mpesa/b2c/v3/paymentrequest',
+        body: { OriginatorConversationID: orderId, InitiatorName: options.initiatorName, CommandID: 'BusinessPayment' },
+      }
+    : refusal('invalid_destination', 'The destination is not a Kenyan mobile number.')
 
 /** A paybill needs the account reference of the payee; a payment without an account reference goes to a till. */
-const toOrganisation = (options: DarajaOptions, credential: string, instruction: PayoutInstruction, amount: string): Prepared => {
-  if (!organisation.test(instruction.destination))
-    return refusal('invalid_destination', 'The destination is not a paybill or till number.')
-  const isPaybill = instruction.accountReference !== null
-  const account = isPaybill ? exactReference(instruction.accountReference ?? '', 13) : instruction.reference
+const toOrganisation = (options: DarajaOptions, instruction: PayoutInstruction): Prepared => {
+  const { destination, accountReference, reference } = instruction
+  if (!organisation.test(destination)) return refusal('invalid_destination', 'The destination is not a paybill or till number.')
+  const isPaybill = accountReference !== null
+  const account = isPaybill ? exactReference(accountReference, 13) : reference
   if (account === undefined) return refusal('invalid_account_reference', 'The account reference cannot be passed on unchanged.')
   return {
     path: '/mpesa/b2b/v1/paymentrequest',
     body: {
       Initiator: options.initiatorName,
-      SecurityCredential: credential,
       CommandID: isPaybill ? 'BusinessPayBill' : 'BusinessBuyGoods',
       SenderIdentifierType: '4',
       RecieverIdentifierType: isPaybill ? '4' : options.tillIdentifierType,
-      PartyA: options.b2bShortcode ?? options.shortcode,
-      ...common(instruction, amount),
       AccountReference: account,
-      Occassion: instruction.reference,
     },
   }
 }
 
-export const preparePayout = (options: DarajaOptions, credential: string, instruction: PayoutInstruction): Prepared => {
+/**
+ * The order, without the credential: that is another one after each start. Its fingerprint is taken over the fields in this sequence, also
+ * by other releases.
+ */
+const prepare = (options: DarajaOptions, instruction: PayoutInstruction): Prepared => {
   const amount = wholeShillings(instruction.amountMinor)
   if (amount === undefined) return refusal('invalid_amount', 'M-PESA moves whole shillings only.')
-  switch (instruction.rail) {
-    case 'MPESA_B2C':
-      return toMobile(options, credential, instruction, amount)
-    case 'MPESA_B2B':
-      return toOrganisation(options, credential, instruction, amount)
-    default:
-      return refusal('wrong_rail', 'This rail does not carry the payment.')
+  if (instruction.rail !== 'MPESA_B2C' && instruction.rail !== 'MPESA_B2B')
+    return refusal('wrong_rail', 'This rail does not carry the payment.')
+  const prepared = instruction.rail === 'MPESA_B2C' ? toMobile(options, instruction) : toOrganisation(options, instruction)
+  if ('refusal' in prepared) return prepared
+  const common = {
+    PartyA: payerOf(options, instruction.rail),
+    Amount: amount,
+    PartyB: instruction.destination,
+    Remarks: remarks(instruction, 100),
+    QueueTimeOutURL: instruction.callbacks.timeout,
+    ResultURL: instruction.callbacks.result,
+    Occassion: instruction.reference,
   }
+  return { ...prepared, body: { ...prepared.body, ...common } }
 }
 
-export const createPayoutRail = (
-  options: DarajaOptions,
-  send: Send,
-  { credential, lookUp }: { credential: string; lookUp: LookUp },
-): PayoutAdapter => {
+export const createPayoutRail = (options: DarajaOptions, send: Send, credential: string, clock: Clock): PayoutAdapter => {
   const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
-    const prepared = preparePayout(options, credential, instruction)
+    const prepared = prepare(options, instruction)
     if ('refusal' in prepared) return { kind: 'refused', ...prepared.refusal }
     const sentId = instruction.rail === 'MPESA_B2C' ? instruction.orderId : null
-    // The credential is another one after each start; everything else is the order.
-    const { SecurityCredential: _, ...order } = prepared.body
-    const permission = permissionFor(instruction.permission, order)
-    const answer = await send(prepared.path, prepared.body, { permission })
-    const referenceOf = (body: unknown) => {
-      const request = textField(body, 'OriginatorConversationID') ?? sentId
-      const conversation = textField(body, 'ConversationID') ?? null
-      return request === null && conversation === null ? undefined : { request, conversation }
-    }
-    return readSubmission(answer, referenceOf, sentId !== null)
+    const body = { ...prepared.body, SecurityCredential: credential }
+    const answer = await send(prepared.path, body, { permission: permissionFor(instruction.permission, prepared.body) })
+    return readSubmission(answer, referenceOfAnswer(sentId), sentId !== null)
   }
 
   /**
@@ -140,7 +118,7 @@ export const createPayoutRail = (
       SecurityCredential: credential,
       CommandID: 'TransactionStatusQuery',
       OriginalConversationID: original,
-      PartyA: (attempt.rail === 'MPESA_B2C' ? options.b2cShortcode : options.b2bShortcode) ?? options.shortcode,
+      PartyA: payerOf(options, attempt.rail),
       IdentifierType: '4',
       ResultURL: attempt.callbacks.result,
       QueueTimeOutURL: attempt.callbacks.timeout,
@@ -152,5 +130,5 @@ export const createPayoutRail = (
     return unknown(safeCode(textField(answer.body, 'errorCode')), 'The provider did not accept the query.')
   }
 
-  return { ready: send.ready, pay, lookUp, query, readDelivery: readPayoutDelivery }
+  return { ready: send.ready, pay, lookUp: createLookUp(options, send, clock), query, readDelivery: readPayoutDelivery }
 }

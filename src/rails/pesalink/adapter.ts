@@ -1,11 +1,10 @@
 import { checkClock } from '../check.ts'
-import type { Adapter, AdapterDeps, RailCheck, SettingsOf } from '../rail.ts'
-import { longestRequestMs } from '../rail.ts'
+import { type Adapter, type AdapterDeps, longestRequestMs, type ProviderRails, type RailCheck, type SettingsOf } from '../rail.ts'
 import { pem } from '../text.ts'
 import type { definition } from './definition.ts'
 import { createBankDeposits } from './deposits.ts'
-import { createSigner, obtainToken, type PesalinkOptions } from './gateway.ts'
-import { createPesalink } from './payout.ts'
+import { connectPesalink, createSigner, obtainToken, type PesalinkOptions } from './gateway.ts'
+import { createPesalinkPayout } from './payout.ts'
 
 /** What can be tested without moving money: a token, the signing key, the clock. */
 export async function* checkPesalink(options: PesalinkOptions, deps: AdapterDeps): AsyncGenerator<RailCheck> {
@@ -52,15 +51,23 @@ const options = (settings: Settings): PesalinkOptions => ({
   lookUpPath: settings.PESALINK_LOOKUP_PATH ?? null,
 })
 
+/** PesaLink through a bank's API: payouts to accounts and phones, and deposits, over one shared token. */
+export const createPesalink = (given: PesalinkOptions, deps: AdapterDeps): ProviderRails<'PESALINK'> => {
+  const options = { ...given, baseUrl: given.baseUrl.replace(/\/+$/, '') }
+  const sign = createSigner(options.privateKeyPem)
+  const send = connectPesalink(options, deps)
+  return {
+    payout: { PESALINK: createPesalinkPayout(options, send, sign) },
+    collection: {},
+    deposits: { PESALINK: createBankDeposits(options, send, sign) },
+    account: null,
+  }
+}
+
 export const adapter: Adapter<'PESALINK', Settings, PesalinkOptions> = {
   options,
   account: ({ baseUrl, merchantCode }) => `${baseUrl} ${merchantCode}`,
   numbers: ({ source }) => ({ PESALINK: [source.accountNumber] }),
-  create: (given, deps) => ({
-    payout: { PESALINK: createPesalink(given, deps) },
-    collection: {},
-    deposits: { PESALINK: createBankDeposits(given, deps) },
-    account: null,
-  }),
+  create: createPesalink,
   check: checkPesalink,
 }

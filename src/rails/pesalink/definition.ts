@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { flag, httpUrl, list } from '../../config/fields.ts'
 import { type Bank, kenyanBanks, plainCode } from '../../lib/banks.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
-import { mask } from '../../lib/text.ts'
 import { defineProvider } from '../definition.ts'
 import { ourNumbers, problem, readBankAccount } from '../destinations.ts'
 
@@ -68,8 +67,7 @@ export const definition = defineProvider({
         const account = readBankAccount(text)
         return typeof account === 'string' ? { destination: account, bankCode } : account
       },
-      mask,
-      limits: () => ({ minMinor: 1_000n, maxMinor: 99_999_900n, wholeUnits: false }),
+      limits: { minMinor: 1_000n, maxMinor: 99_999_900n, wholeUnits: false },
       payee: 'person',
       banks: ({ PESALINK_BANK_CODES }) => banksOf(PESALINK_BANK_CODES),
       accountReference: null,

@@ -2,10 +2,11 @@ import { failure } from '../../errors/failures.ts'
 import { nameless } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
 import { field, readShillings, textField } from '../fields.ts'
+import type { Send } from '../gateway.ts'
 import { nairobiInstant } from '../nairobi-time.ts'
-import type { AdapterDeps, DepositAdapter, DepositNotice, Submission } from '../rail.ts'
+import type { DepositAdapter, DepositNotice, Submission } from '../rail.ts'
 import { personName, receiptOf } from '../text.ts'
-import { connectPesalink, createSigner, type PesalinkOptions } from './gateway.ts'
+import type { PesalinkOptions, Sign } from './gateway.ts'
 
 /** The bank's notice of a payment to the account, in the shape of Jenga's instant payment notifications. Only a credit is a deposit. */
 const readNotice =
@@ -35,11 +36,9 @@ const readRegistration = (answer: Exchange): Submission => {
 }
 
 /** Payments by PesaLink to the organisation's account, which the bank reports to our address. */
-export const createBankDeposits = (options: PesalinkOptions, deps: AdapterDeps): DepositAdapter | null => {
+export const createBankDeposits = (options: PesalinkOptions, send: Send, sign: Sign): DepositAdapter | null => {
   const { depositBankCode, noticePath, source } = options
   if (depositBankCode === null) return null
-  const send = connectPesalink({ ...options, baseUrl: options.baseUrl.replace(/\/+$/, '') }, deps)
-  const sign = createSigner(options.privateKeyPem)
   return {
     instructions: (code) => ({ bank_code: depositBankCode, account_number: source.accountNumber, reference: code }),
     register:

@@ -4,12 +4,12 @@ import type { Exchange } from '../exchange.ts'
 import { decimalShillings, field, mobileForm, textField } from '../fields.ts'
 import { permissionFor, type Send } from '../gateway.ts'
 import { nairobiDate } from '../nairobi-time.ts'
-import type { AdapterDeps, Attempt, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
+import type { Attempt, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
 import { freeText, remarks, safeCode, safeMessage } from '../text.ts'
 import { readAnswer, readDetails, readTransferDelivery } from './evidence.ts'
-import { connectPesalink, createSigner, type PesalinkOptions, type Sign } from './gateway.ts'
+import type { PesalinkOptions, Sign } from './gateway.ts'
 
-export type PreparedTransfer =
+type PreparedTransfer =
   | { service: 'pesalinkacc' | 'pesalinkMobile'; body: Record<string, unknown>; signed: string }
   | { refusal: Failure }
 
@@ -27,7 +27,7 @@ const bankCodeAt = (table: PesalinkOptions['bankCodes'], bankCode: string): stri
 type Place = Pick<PayoutInstruction, 'destination' | 'bankCode'>
 
 /** With a bank code the destination is an account at that bank, without one it is a phone number. */
-export const destinationOf = (options: Pick<PesalinkOptions, 'bankCodes'>, instruction: Place): Destination | undefined => {
+const destinationOf = (options: Pick<PesalinkOptions, 'bankCodes'>, instruction: Place): Destination | undefined => {
   if (instruction.bankCode === null) {
     if (!mobileForm.test(instruction.destination)) return undefined
     return { service: 'pesalinkMobile', fields: { type: 'mobile', mobileNumber: instruction.destination } }
@@ -37,7 +37,7 @@ export const destinationOf = (options: Pick<PesalinkOptions, 'bankCodes'>, instr
   return { service: 'pesalinkacc', fields: { type: 'bank', bankCode, accountNumber: instruction.destination } }
 }
 
-export const prepareTransfer = (options: PesalinkOptions, instruction: PayoutInstruction): PreparedTransfer => {
+const prepareTransfer = (options: PesalinkOptions, instruction: PayoutInstruction): PreparedTransfer => {
   if (instruction.rail !== 'PESALINK') return refusal('wrong_rail', 'This rail does not carry the payment.')
   if (instruction.amountMinor <= 0n) return refusal('invalid_amount', 'The amount must be positive.')
   if (!/^\d{12}$/.test(instruction.reference)) return refusal('invalid_reference', 'The reference must have 12 digits.')
@@ -102,11 +102,7 @@ const readSubmission = (answer: Exchange, reference: string, failureCodes: reado
 }
 
 /** Payouts to bank accounts and phones by PesaLink. The 12-digit reference is unique at the bank, and queries use it. */
-export const createPesalink = (input: PesalinkOptions, deps: AdapterDeps): PayoutAdapter => {
-  const options = { ...input, baseUrl: input.baseUrl.replace(/\/+$/, '') }
-  const sign = createSigner(options.privateKeyPem)
-  const send = connectPesalink(options, deps)
-
+export const createPesalinkPayout = (options: PesalinkOptions, send: Send, sign: Sign): PayoutAdapter => {
   const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
     const prepared = prepareTransfer(options, instruction)
     if ('refusal' in prepared) return { kind: 'refused', ...prepared.refusal }

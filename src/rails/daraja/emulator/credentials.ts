@@ -49,12 +49,10 @@ export type Daraja = Emulation & { credentials: ReturnType<typeof createCredenti
 
 export const mobile = z.string().regex(mobileForm)
 export const organisation = z.string().regex(/^\d{5,7}$/)
-export const timestamp = z.string().regex(/^\d{14}$/)
 
 /** The portal refuses addresses with these words in them, in either case. */
 const forbiddenInAddress = /exe|cmd|sql|query|mpesa/i
 export const url = z.url({ protocol: /^https?$/ }).refine((text) => !forbiddenInAddress.test(text))
-export const remarks = z.string().min(2).max(100)
 
 /** Whole shillings, as text or as a number. */
 export const amount = (least: bigint, most: bigint) =>
@@ -68,7 +66,7 @@ export const amount = (least: bigint, most: bigint) =>
 /** The fields of all requests by an initiator. */
 export const initiated = {
   SecurityCredential: z.string().min(1),
-  Remarks: remarks,
+  Remarks: z.string().min(2).max(100),
   QueueTimeOutURL: url,
   ResultURL: url,
 }

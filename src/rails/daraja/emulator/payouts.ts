@@ -17,19 +17,26 @@ const queueReference = { Key: 'QueueTimeoutURL', Value: 'https://internalapi.saf
 /** The number, and behind it the name of its holder where there is one. */
 const publicName = ({ party, payee }: Order): string => (payee === null ? party : `${party} - ${payee}`)
 
-const envelope = (order: Order, code: number | string, transactionId: string) => ({
+/** The provider's two ids: of an order, or of a query, whose answer carries the query's own. */
+export type Ids = { key: string; conversation: string }
+
+/** The value of TransactionID when there was no transaction. */
+const noTransaction = 'OAK0000000'
+
+/** What every result begins with. */
+export const envelope = (ids: Ids, code: string, transactionId = noTransaction, resultCode = wireNumber(code)) => ({
   ResultType: 0,
-  ResultCode: code,
-  ResultDesc: describe(order.code),
-  OriginatorConversationID: order.key,
-  ConversationID: order.conversation,
+  ResultCode: resultCode,
+  ResultDesc: describe(code),
+  OriginatorConversationID: ids.key,
+  ConversationID: ids.conversation,
   TransactionID: transactionId,
 })
 
 /** Numbers as numbers, one reference item as a bare object, and no parameters in a failure. */
 export const renderB2c: Render = (order, settled) => {
   const ReferenceData = { ReferenceItem: queueReference }
-  const result = envelope(order, wireNumber(order.code), settled.receipt)
+  const result = envelope(order, order.code, settled.receipt)
   if (order.code !== '0') return { Result: { ...result, ReferenceData } }
   const ResultParameter = parameters({
     TransactionAmount: wireNumber(decimalShillings(settled.amountMinor)),
@@ -48,7 +55,7 @@ export const renderB2c: Render = (order, settled) => {
 export const renderB2b: Render = (order, settled) => {
   if (order.code !== '0') {
     const bare = { Key: 'BOCompletedTime', Value: wireNumber(nairobiTimestamp(order.at)) }
-    const result = envelope(order, wireNumber(order.code), 'OAK0000000')
+    const result = envelope(order, order.code)
     return {
       Result: { ...result, ResultParameters: { ResultParameter: bare }, ReferenceData: { ReferenceItem: queueReference } },
     }
@@ -65,43 +72,24 @@ export const renderB2b: Render = (order, settled) => {
   })
   const ReferenceItem = [{ Key: 'BillReferenceNumber', Value: '19008' }, queueReference]
   return {
-    Result: { ...envelope(order, '0', settled.receipt), ResultParameters: { ResultParameter }, ReferenceData: { ReferenceItem } },
+    Result: {
+      ...envelope(order, '0', settled.receipt, '0'),
+      ResultParameters: { ResultParameter },
+      ReferenceData: { ReferenceItem },
+    },
   }
 }
 
 /** The queue's time-out was reached; the order itself continues. */
 export const renderTimeout = (order: Order) => ({
-  Result: {
-    ResultType: 1,
-    ResultCode: 1,
-    ResultDesc: 'The request timed out in the queue.',
-    OriginatorConversationID: order.key,
-    ConversationID: order.conversation,
-    TransactionID: '',
-  },
+  Result: { ...envelope(order, '1', ''), ResultType: 1, ResultDesc: 'The request timed out in the queue.' },
 })
 
 const statusWord = { under_way: 'Initiated', moved: 'Completed', refused: 'Declined' } as const
 
-/** A query's own ids, which its answer carries. */
-export type QueryIds = { key: string; conversation: string }
-
-/** What every answer to an initiator's query begins with; TransactionID is the value for no transaction. */
-export const queryEnvelope = (query: QueryIds, code: string) => ({
-  ResultType: 0,
-  ResultCode: wireNumber(code),
-  ResultDesc: describe(code),
-  OriginatorConversationID: query.key,
-  ConversationID: query.conversation,
-  TransactionID: 'OAK0000000',
-})
-
-/** The result of an order that the provider has already. */
-export const renderDuplicate = (ids: QueryIds) => ({ Result: queryEnvelope(ids, '15') })
-
 /** The answer to a status query about an order, known or unknown. The envelope's ids are the query's, not the payment's. */
-export const renderStatus = (order: Order | undefined, query: QueryIds, code: string) => {
-  const result = { ...queryEnvelope(query, code), ReferenceData: { ReferenceItem: { Key: 'Occasion' } } }
+const renderStatus = (order: Order | undefined, query: Ids, code: string) => {
+  const result = { ...envelope(query, code), ReferenceData: { ReferenceItem: { Key: 'Occasion' } } }
   if (!order || code !== '0') return { Result: result }
   const ResultParameter = [
     { Key: 'DebitPartyName', Value: '600998 - Sandbox' },
@@ -117,29 +105,27 @@ export const renderStatus = (order: Order | undefined, query: QueryIds, code: st
   return { Result: { ...result, ResultParameters: { ResultParameter } } }
 }
 
+const payout = { ...initiated, PartyA: organisation, Occassion: z.string().max(100).default('') }
+
 const B2c = z.object({
-  ...initiated,
+  ...payout,
   OriginatorConversationID: z.string().min(1).max(64),
   InitiatorName: z.string().min(1),
   CommandID: z.enum(['SalaryPayment', 'BusinessPayment', 'PromotionPayment']),
   Amount: amount(10n, 250_000n),
-  PartyA: organisation,
   PartyB: mobile,
-  Occassion: z.string().max(100).optional(),
 })
 
 const B2b = z.object({
-  ...initiated,
+  ...payout,
   Initiator: z.string().min(1),
   CommandID: z.enum(['BusinessPayBill', 'BusinessBuyGoods']),
   SenderIdentifierType: z.literal('4'),
   RecieverIdentifierType: z.enum(['2', '4']),
   Amount: amount(1n, 250_000n),
-  PartyA: organisation,
   PartyB: organisation,
   AccountReference: z.string().min(1).max(13),
   Requester: mobile.optional(),
-  Occassion: z.string().max(100).optional(),
 })
 
 const Status = z
@@ -154,7 +140,7 @@ const Status = z
   })
   .refine((query) => query.TransactionID !== undefined || query.OriginalConversationID !== undefined)
 
-const accepted = (order: { key: string; conversation: string }, lost = false): EmulatedAnswer => ({
+const accepted = (order: Ids, lost = false): EmulatedAnswer => ({
   status: 200,
   lost,
   body: {
@@ -177,65 +163,55 @@ export const isInitiator = (provider: Daraja, name: string, credential: string):
 
 const stranger: Scenario = { code: '2001', reporting: 'once', losesAnswer: false }
 
-type PayoutFields = {
-  PartyA: string
-  Amount: bigint
-  Occassion?: string | undefined
-  PartyB: string
-  ResultURL: string
-  QueueTimeOutURL: string
-}
-
-/** Accepts a payout to a phone or an organisation. `known`: the initiator's name and password are right. */
+/** Accepts a payout to a phone or an organisation. */
 const takePayout = (
   provider: Daraja,
   rail: 'MPESA_B2C' | 'MPESA_B2B',
-  request: PayoutFields,
-  { key, known }: { key: string; known: boolean },
+  request: z.output<typeof B2c> | z.output<typeof B2b>,
+  { key, initiator }: { key: string; initiator: string },
 ): EmulatedAnswer => {
   const order = take(provider, {
     rail,
     key,
     conversation: newConversation(provider),
     amountMinor: request.Amount * 100n,
-    reference: request.Occassion ?? '',
+    reference: request.Occassion,
     party: request.PartyB,
     account: request.PartyA,
     resultUrl: request.ResultURL,
     timeoutUrl: request.QueueTimeOutURL,
-    ...(!known && { scenario: stranger }),
+    ...(!isInitiator(provider, initiator, request.SecurityCredential) && { scenario: stranger }),
   })
   return accepted(order, order.scenario.losesAnswer)
 }
 
-/** Some gateways take a repeat, and its result is 15: "Duplicate Detected". */
-const refuseByResult = (provider: Daraja, { OriginatorConversationID, ResultURL }: z.output<typeof B2c>): EmulatedAnswer => {
-  const ids = { key: OriginatorConversationID, conversation: newConversation(provider) }
-  provider.scheduler.after(provider.delayMs, () => provider.deliver(ResultURL, renderDuplicate(ids)))
-  return accepted(ids)
-}
-
-export const b2c = endpoint(B2c, (provider, request) => {
-  if (provider.book.find(['MPESA_B2C'], request.OriginatorConversationID)) {
-    const rule = provider.rules.take('repeat', { rail: 'MPESA_B2C', party: request.PartyB })
-    if (rule === undefined) return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
-    if (rule.effect === 'refuse_repeat_late') return refuseByResult(provider, request)
-  }
-  const known = isInitiator(provider, request.InitiatorName, request.SecurityCredential)
-  return takePayout(provider, 'MPESA_B2C', request, { key: request.OriginatorConversationID, known })
-})
-
-export const b2b = endpoint(B2b, (provider, request) => {
-  const known = isInitiator(provider, request.Initiator, request.SecurityCredential)
-  return takePayout(provider, 'MPESA_B2B', request, { key: randomUUID(), known })
-})
-
 /** The answer comes as a delivery, like every answer to an initiator. */
-export const answerLater = (provider: Daraja, url: string, body: (query: QueryIds) => unknown): EmulatedAnswer => {
-  const query = { key: randomUUID(), conversation: newConversation(provider) }
+export const answerLater = (
+  provider: Daraja,
+  url: string,
+  body: (query: Ids) => unknown,
+  key: string = randomUUID(),
+): EmulatedAnswer => {
+  const query = { key, conversation: newConversation(provider) }
   provider.scheduler.after(provider.delayMs, () => provider.deliver(url, body(query)))
   return accepted(query)
 }
+
+export const b2c = endpoint(B2c, (provider, request) => {
+  const { OriginatorConversationID: key, InitiatorName: initiator, PartyB, ResultURL } = request
+  if (provider.book.find(['MPESA_B2C'], key)) {
+    const rule = provider.rules.take('repeat', { rail: 'MPESA_B2C', party: PartyB })
+    if (rule === undefined) return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
+    // Some gateways take a repeat, and its result is 15: "Duplicate Detected".
+    if (rule.effect === 'refuse_repeat_late')
+      return answerLater(provider, ResultURL, (ids) => ({ Result: envelope(ids, '15') }), key)
+  }
+  return takePayout(provider, 'MPESA_B2C', request, { key, initiator })
+})
+
+export const b2b = endpoint(B2b, (provider, request) =>
+  takePayout(provider, 'MPESA_B2B', request, { key: randomUUID(), initiator: request.Initiator }),
+)
 
 /** The state is that of the moment of the answer, not of the query. */
 export const transactionStatus = endpoint(Status, (provider, query) => {

@@ -8,27 +8,24 @@ import { take } from '../../../dev/sandbox/perform.ts'
 import type { Scenario } from '../../../dev/sandbox/scenario.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
 import { nairobiTimestamp } from '../../nairobi-time.ts'
-import { amount, type Daraja, endpoint, mobile, timestamp, url } from './credentials.ts'
+import { amount, type Daraja, endpoint, mobile, organisation, url } from './credentials.ts'
 
-const proof = { BusinessShortCode: z.string().regex(/^\d{5,7}$/), Password: z.string().min(1), Timestamp: timestamp }
+const Proof = z.object({ BusinessShortCode: organisation, Password: z.string().min(1), Timestamp: z.string().regex(/^\d{14}$/) })
 
-const Push = z.object({
-  ...proof,
+const Push = Proof.extend({
   TransactionType: z.enum(['CustomerPayBillOnline', 'CustomerBuyGoodsOnline']),
   Amount: amount(1n, 250_000n),
   PartyA: mobile,
-  PartyB: z.string().regex(/^\d{5,7}$/),
+  PartyB: organisation,
   PhoneNumber: mobile,
   CallBackURL: url,
   AccountReference: z.string().min(1).max(12),
   TransactionDesc: z.string().min(1).max(13),
 })
 
-const Query = z.object({ ...proof, CheckoutRequestID: z.string().min(1).max(100) })
+const Query = Proof.extend({ CheckoutRequestID: z.string().min(1).max(100) })
 
-type Proof = { BusinessShortCode: string; Password: string; Timestamp: string }
-
-const isProven = (provider: Daraja, signed: Proof): boolean => {
+const isProven = (provider: Daraja, signed: z.output<typeof Proof>): boolean => {
   const { shortcode, passkey } = provider.credentials.options
   const expected = Buffer.from(`${shortcode}${passkey}${signed.Timestamp}`).toString('base64')
   return signed.BusinessShortCode === shortcode && sameText(signed.Password, expected)

@@ -7,7 +7,7 @@ import { providerOf } from '../../../lib/rail-names.ts'
 import { decimalShillings } from '../../fields.ts'
 import { nairobiDateTime } from '../../nairobi-time.ts'
 import { endpoint, initiated, mobile, organisation, url } from './credentials.ts'
-import { answerLater, isInitiator, type QueryIds, queryEnvelope } from './payouts.ts'
+import { answerLater, envelope, isInitiator } from './payouts.ts'
 
 const Balance = z.object({
   ...initiated,
@@ -17,25 +17,26 @@ const Balance = z.object({
   IdentifierType: z.literal('4'),
 })
 
+const instant = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+  .transform((text) => Date.parse(`${text.replace(' ', 'T')}+03:00`))
+
 const Pull = z.object({
   ShortCode: organisation,
-  StartDate: z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
-  EndDate: z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+  StartDate: instant,
+  EndDate: instant,
   OffSetValue: z.string().regex(/^\d+$/),
-})
-
-const envelope = (query: QueryIds, code: string, parameters: readonly { Key: string; Value: unknown }[]) => ({
-  Result: {
-    ...queryEnvelope(query, code),
-    ...(code === '0' && { ResultParameters: { ResultParameter: parameters } }),
-  },
 })
 
 export const accountBalance = endpoint(Balance, (provider, { Initiator, SecurityCredential, ResultURL, PartyA }) => {
   const code = isInitiator(provider, Initiator, SecurityCredential) ? '0' : '2001'
   const amount = decimalShillings(workingBalance(provider.book, 'MPESA', PartyA))
   const AccountBalance = `Working Account|KES|${amount}|${amount}|0.00|0.00&Utility Account|KES|0.00|0.00|0.00|0.00&Charges Paid Account|KES|-26.00|-26.00|0.00|0.00`
-  return answerLater(provider, ResultURL, (query) => envelope(query, code, [{ Key: 'AccountBalance', Value: AccountBalance }]))
+  return answerLater(provider, ResultURL, (query) => {
+    const ResultParameter = [{ Key: 'AccountBalance', Value: AccountBalance }]
+    return { Result: { ...envelope(query, code), ...(code === '0' && { ResultParameters: { ResultParameter } }) } }
+  })
 })
 
 const PullRegistration = z.object({
@@ -51,15 +52,12 @@ export const registerPull = endpoint(PullRegistration, (_provider, { ShortCode }
   return { status: 200, body: { ...answer, ResponseDescription: 'Success' } }
 })
 
-const nairobiInstant = (text: string): number => Date.parse(`${text.replace(' ', 'T')}+03:00`)
-
 /** Incoming payments, as the provider lists them: by time, with the prompt's account reference. */
 export const pullTransactions = endpoint(Pull, (provider, { ShortCode, StartDate, EndDate, OffSetValue }) => {
-  const [from, to] = [nairobiInstant(StartDate), nairobiInstant(EndDate)]
   const listed = provider.book
     .movements()
     .filter((moved) => isIncoming(moved) && providerOf(moved.rail) === 'MPESA')
-    .filter(({ at }) => at.getTime() >= from && at.getTime() <= to + 999)
+    .filter(({ at }) => at.getTime() >= StartDate && at.getTime() <= EndDate + 999)
     .slice(Number(OffSetValue), Number(OffSetValue) + 100)
     .map((moved, index) => ({
       transactionId: moved.receipt,
