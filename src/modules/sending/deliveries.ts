@@ -34,12 +34,6 @@ export type DeliveryVerdict = Verdict | 'forged' | 'unknown_attempt' | 'foreign_
 /** The context that a delivery's sealed body is bound to. */
 export const deliveryContext = (deliveryId: Uuid): readonly string[] => ['callback_delivery', deliveryId]
 
-const refuse = (arrival: Arrival, knowsSecret: boolean, attempt: AttemptRecord | undefined): DeliveryVerdict | null => {
-  if (!arrival.allowedSource) return 'foreign_source'
-  if (!attempt) return 'unknown_attempt'
-  return knowsSecret ? null : 'forged'
-}
-
 /** A provider sends a notice a few times. This limit stops a sender that knows an attempt's secret from filling the disk. */
 const keptPerAttempt = 100
 
@@ -133,12 +127,12 @@ export const createReceiver = (deps: Parts): ReceiveDelivery => {
       if (stored) return
     }
     const attempt = attemptId === null ? undefined : await findAttempt(deps.db, { id: attemptId })
-    const refusal = refuse(arrival, knowsSecret, attempt)
-    if (refusal !== null) {
-      if (mayNote()) await noteRefused(deps, arrival, { attempt, verdict: refusal })
+    if (!arrival.allowedSource || !attempt || !knowsSecret) {
+      const verdict = !arrival.allowedSource ? 'foreign_source' : attempt ? 'forged' : 'unknown_attempt'
+      if (mayNote()) await noteRefused(deps, arrival, { attempt, verdict })
       return
     }
-    deps.logger.warn({ attempt: attempt?.id, source: arrival.sourceIp }, 'a delivery was not stored: its attempt has too many')
+    deps.logger.warn({ attempt: attempt.id, source: arrival.sourceIp }, 'a delivery was not stored: its attempt has too many')
   }
 }
 

@@ -1,7 +1,6 @@
 import { and, gt, sql } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import type { Derivations } from '../../auth/vault.ts'
-import type { Config } from '../../config.ts'
 import { first, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRow, prepareInsertOnce } from '../../db/prepare-write.ts'
@@ -25,7 +24,7 @@ import { presentTopup } from './outcome.ts'
 import type { TopupRecord } from './queries.ts'
 import type { InitiateTopup } from './schema.ts'
 
-export type PromptLimits = NonNullable<Config['promptLimits']>
+type Asked = Pick<Parts, 'config' | 'derivations' | 'rails' | 'vault'>
 
 const minuteSeconds = 60
 const daySeconds = 86_400
@@ -50,7 +49,7 @@ const countPhone = prepare(
 )
 const countAccount = statement(
   'topups.count_account',
-  `select count(*)::int as minute, min(created_at) as minute_since from (
+  `select count(*)::int as minute, min(created_at) as "minuteSince" from (
      select id, created_at from topups where account_id = $1 and created_at > $3
      union select id, created_at from topups where initiator_account_id = $2 and created_at > $3) as recent`,
 )
@@ -60,39 +59,41 @@ const tooMany = (message: string, at: Date, since: Date | null, windowSeconds: n
   return new Refusal('rate_limited', { message, headers: { 'retry-after': String(Math.max(1, Math.ceil(free / 1000))) } })
 }
 
-type Phone = { minute: number; day: number; minuteSince: Date | null; daySince: Date | null }
-type Account = { minute: number; minute_since: Date | null }
-
-export type PromptCounts = { phone: Phone | undefined; account: Account | undefined }
-
-/** The prompts of the last day. Of several at once, each counts the one before: the phone is locked here, and the caller has locked its accounts. */
-export const countPrompts = async (
+/**
+ * The prompts of the last day; null where prompts have no limits, and for a deposit. Of several at once, each counts the one before: the phone is
+ * locked here, and the caller has locked its accounts.
+ */
+const countPrompts = async (
   tx: Tx,
-  derivations: Derivations,
-  prompt: { phone: string; accountId: Uuid; initiatorAccountId: Uuid },
-): Promise<PromptCounts> => {
+  { config: { promptLimits: limits }, derivations }: Asked,
+  { workspace, accountId }: Principal,
+  number: string | undefined,
+) => {
+  if (!limits || number === undefined) return null
   const { at } = tx
   const minute = secondsAfter(at, -minuteSeconds)
-  const fingerprints = derivations.macs('topup.phone', prompt.phone).map(({ mac }) => mac)
+  const fingerprints = derivations.macs('topup.phone', number).map(({ mac }) => mac)
   const [, phone, [account]] = await Promise.all([
-    tx.query(lockPhone, [phoneFingerprint(derivations, prompt.phone)]),
+    tx.query(lockPhone, [phoneFingerprint(derivations, number)]),
     first(tx, countPhone, { fingerprints, minute, day: secondsAfter(at, -daySeconds) }),
-    tx.query<Account>(countAccount, [prompt.accountId, prompt.initiatorAccountId, minute]),
+    tx.query<{ minute: number; minuteSince: Date | null }>(countAccount, [workspace.owningAccountId, accountId, minute]),
   ])
-  return { phone, account }
+  return { limits, phone, account }
 }
+
+type PromptCounts = Awaited<ReturnType<typeof countPrompts>>
 
 /**
  * Refuses a prompt that would be one too many: to a phone, by any caller, or for an account. The phone may be a stranger's, and rings each
  * time.
  */
-export const refuseManyPrompts = ({ phone, account }: PromptCounts, limits: PromptLimits, at: Date): void => {
+const refuseManyPrompts = ({ limits, phone, account }: NonNullable<PromptCounts>, at: Date): void => {
   if (phone && phone.minute >= limits.perPhoneMinute)
     throw tooMany(`A phone is asked at most ${limits.perPhoneMinute} times a minute.`, at, phone.minuteSince, minuteSeconds)
   if (phone && phone.day >= limits.perPhoneDay)
     throw tooMany(`A phone is asked at most ${limits.perPhoneDay} times a day.`, at, phone.daySince, daySeconds)
   if (account && account.minute >= limits.perAccountMinute)
-    throw tooMany(`An account asks at most ${limits.perAccountMinute} phones a minute.`, at, account.minute_since, minuteSeconds)
+    throw tooMany(`An account asks at most ${limits.perAccountMinute} phones a minute.`, at, account.minuteSince, minuteSeconds)
 }
 
 const insertDeposit = prepareInsertOnce('topups.insert_deposit', topups, topups.depositCode)
@@ -131,19 +132,6 @@ const nothingYet = {
 /** How long a deposit is waited for; a later one is credited all the same. */
 const depositDays = 7
 
-type Asked = Pick<Parts, 'config' | 'derivations' | 'rails' | 'vault'>
-
-/** Null where prompts have no limits, and for a deposit. */
-const countPromptsTo = async (
-  tx: Tx,
-  deps: Asked,
-  { workspace, accountId }: Principal,
-  phone: string | undefined,
-): Promise<PromptCounts | null> =>
-  deps.config.promptLimits && phone !== undefined
-    ? countPrompts(tx, deps.derivations, { phone, accountId: workspace.owningAccountId, initiatorAccountId: accountId })
-    : null
-
 const amountProblem = (amountMinor: Minor, { wholeUnits, minMinor, maxMinor }: RailLimits, currency: string): string | null => {
   if (wholeUnits && amountMinor % 100n !== 0n) return 'must be whole shillings: a multiple of 100 minor units'
   if (amountMinor >= minMinor && amountMinor <= maxMinor) return null
@@ -155,7 +143,7 @@ const promptFields = (
   deps: Asked,
   input: InitiateTopup,
   topup: { id: Uuid; workspaceId: Uuid },
-  { counts, at }: { counts: PromptCounts | null; at: Date },
+  { counts, at }: { counts: PromptCounts; at: Date },
 ) => {
   const { amount_minor: amountMinor, phone_number: phoneNumber } = input
   if (amountMinor === undefined || phoneNumber === undefined)
@@ -164,8 +152,7 @@ const promptFields = (
   if (!rail) throw new Refusal('provider_not_configured', { message: 'Top-ups are not configured here.' })
   const message = amountProblem(amountMinor, rail.limits, deps.config.CURRENCY)
   if (message !== null) throw invalidFields({ path: 'amount_minor', message })
-  const { promptLimits } = deps.config
-  if (counts && promptLimits) refuseManyPrompts(counts, promptLimits, at)
+  if (counts) refuseManyPrompts(counts, at)
   const phone = deps.vault.seal(phoneNumber, phoneContext(topup))
   return {
     amountMinor,
@@ -219,7 +206,7 @@ export const initiateTopup = async (tx: Tx, deps: Asked, { principal, input, onc
   const { method } = input
   const [credited, counts] = await Promise.all([
     getAccount(tx, owningAccountId),
-    countPromptsTo(tx, deps, principal, isDepositRail(method) ? undefined : input.phone_number),
+    countPrompts(tx, deps, principal, isDepositRail(method) ? undefined : input.phone_number),
   ])
   checkMayTopUp(principal, credited)
   const common = {

@@ -13,7 +13,7 @@ import type { Minor } from '../../../lib/money.ts'
 import { booksOf, type Provider, providers, railsOf } from '../../../lib/rail-names.ts'
 import { parseJson } from '../../../rails/fields.ts'
 import { nairobiMidnight } from '../../../rails/nairobi-time.ts'
-import type { CallbackUrls, DeliveryKind, OrganisationAccount } from '../../../rails/rail.ts'
+import type { DeliveryKind, OrganisationAccount } from '../../../rails/rail.ts'
 import { timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
 import { balanceSource, findComparison, listBalanceRequests, readUnderWay } from './queries.ts'
@@ -85,20 +85,17 @@ const hourMs = 3 * 3_600_000
 const answerWithinMs = 600_000
 const mostUnanswered = 3
 
-type BalanceQuery = { id: Uuid; number: string; callbacks: CallbackUrls }
-
-const recordQueries = async (tx: Tx, config: Config, provider: Provider, numbers: readonly string[]): Promise<BalanceQuery[]> => {
+/** The queries of one round, and where the provider answers each. */
+const recordQueries = async (tx: Tx, config: Config, provider: Provider, numbers: readonly string[]) => {
   const { cameInMinor, wentOutMinor } = await readClearing(tx, booksAt(provider))
-  const roundId = newId()
-  const queries = numbers.map((number) => {
+  const round = { roundId: newId(), provider, cameInMinor, wentOutMinor, requestedAt: tx.at }
+  return numbers.map((number) => {
     const id = newId()
     const secret = randomBytes(24).toString('hex')
     const url = `${config.operatorUrl}/callbacks/balances/${id}/${secret}`
-    return { id, number, secretHash: sha256(secret), callbacks: { result: `${url}/result`, timeout: `${url}/timeout` } }
+    insertRow(tx, balanceQueries, { id, account: number, secretHash: sha256(secret), ...round })
+    return { number, callbacks: { result: `${url}/result`, timeout: `${url}/timeout` } }
   })
-  const round = { roundId, provider, cameInMinor, wentOutMinor, requestedAt: tx.at } as const
-  for (const { id, number, secretHash } of queries) insertRow(tx, balanceQueries, { id, account: number, secretHash, ...round })
-  return queries
 }
 
 const requestBalancesOf = async (

@@ -35,7 +35,7 @@ const closeOpen = prepareWrite(
       .update(reconciliationDifferences)
       .set({ resolvedAt: at.at, resolvedBy: at.by, note: at.note })
       .where(and(eq(reconciliationDifferences.id, at.id), isNull(reconciliationDifferences.resolvedAt)))
-      .returning({ id: reconciliationDifferences.id }),
+      .returning(),
 )
 
 const alreadyResolved = (id: Uuid): Refusal =>
@@ -59,8 +59,9 @@ const acceptOffer = async (
 }
 
 /**
- * Closes a difference. `accept`: with the outcome that it offers for its payment. Without, a line that was offered as that payment's is money
- * that nothing here explains, and goes to suspense. The payment's locks are taken first, as everywhere.
+ * Closes a difference. `accept`: with the outcome that it offers for its payment; it stays open while that waits for a second administrator.
+ * Without, a line that was offered as that payment's is money that nothing here explains, and goes to suspense. The payment's locks are taken
+ * first, as everywhere.
  */
 export const resolveDifference = async (
   tx: Tx,
@@ -68,20 +69,17 @@ export const resolveDifference = async (
   operator: Operator,
   id: Uuid,
   { note, accept }: { note: string; accept: boolean },
-): Promise<{ difference: DifferenceRecord; isWaiting: boolean }> => {
+): Promise<DifferenceRecord> => {
   const found = await first(tx, withRun, { id })
   if (!found) throw notFound()
   const { difference, provider, source, account } = found
   if (difference.resolvedAt !== null) throw alreadyResolved(id)
-  if (accept && (await acceptOffer(tx, config, operator, difference, { source, account, note })))
-    return { difference, isWaiting: true }
-  const { at } = tx
-  const resolved = { resolvedAt: at, resolvedBy: nameOfOperator(operator), note }
-  const updated = await tx.run(closeOpen, { id, at, by: resolved.resolvedBy, note })
-  if (updated.length === 0) throw alreadyResolved(id)
+  if (accept && (await acceptOffer(tx, config, operator, difference, { source, account, note }))) return difference
+  const closed = await first(tx, closeOpen, { id, at: tx.at, by: nameOfOperator(operator), note })
+  if (!closed) throw alreadyResolved(id)
   if (!accept && difference.offer === 'succeeded') await recordAllSuspense(tx, [suspenseFor(provider, difference)])
   audit(tx, operator, 'admin.resolve_difference', { subject: id, after: { note, ...(accept && { accepted: difference.offer }) } })
-  return { difference: { ...difference, ...resolved }, isWaiting: false }
+  return closed
 }
 
 /** Closes several with one note and without their offers: all of them, or none. */
@@ -91,5 +89,4 @@ export const resolveDifferences = (
   operator: Operator,
   ids: readonly Uuid[],
   note: string,
-): Promise<DifferenceRecord[]> =>
-  eachById(ids, async (id) => (await resolveDifference(tx, config, operator, id, { note, accept: false })).difference)
+): Promise<DifferenceRecord[]> => eachById(ids, (id) => resolveDifference(tx, config, operator, id, { note, accept: false }))
