@@ -9,25 +9,31 @@ export const amountInput = {
 }
 type AmountInput = { amount?: string | undefined; amount_minor?: string | undefined }
 
-const major = /^(\d{1,15}|\d{1,3}(?:,\d{3})+)(?:\.(\d{1,2}))?$/
+const major = /^(\d{1,15}|\d{1,3}(?:,\d{3})+)(?:\.\d{1,2})?$/
 
-const minorText = (whole: string, cents: string): string => String(BigInt(whole.replaceAll(',', '') + cents.padEnd(2, '0')))
+const toMinor = (text: string): Minor => {
+  const [whole = '0', cents = ''] = text.replaceAll(',', '').split('.')
+  return BigInt(whole + cents.padEnd(2, '0'))
+}
+
+/** An amount as people write it, in minor units. */
+const minorText = (amount: string): string | undefined => (major.test(amount.trim()) ? String(toMinor(amount.trim())) : undefined)
 
 /** In minor units, as the API takes them: it says what is wrong with `amount_minor` itself. */
 export const minorOf = ({ amount, amount_minor }: AmountInput): string => {
   if ((amount === undefined) === (amount_minor === undefined))
     throw invalidFields({ path: 'amount', message: 'give either amount ("250.00") or amount_minor ("25000"), and not both' })
   if (amount_minor !== undefined) return amount_minor
-  const [, whole, cents = ''] = major.exec(amount?.trim() ?? '') ?? []
-  if (whole === undefined)
+  const minor = minorText(amount ?? '')
+  if (minor === undefined)
     throw invalidFields({ path: 'amount', message: 'must be digits with at most two decimals and no currency, such as "250.00"' })
-  return minorText(whole, cents)
+  return minor
 }
 
 /** Of an order that was refused: in minor units where it can be read, else as it came. */
 export const amountText = ({ amount, amount_minor }: Readonly<Record<string, unknown>>): string => {
-  const [, whole, cents = ''] = typeof amount === 'string' && amount_minor === undefined ? (major.exec(amount.trim()) ?? []) : []
-  return whole === undefined ? String(amount_minor ?? amount ?? 'no amount') : minorText(whole, cents)
+  const minor = typeof amount === 'string' && amount_minor === undefined ? minorText(amount) : undefined
+  return minor ?? String(amount_minor ?? amount ?? 'no amount')
 }
 
 /** The order as the API takes it. */
@@ -39,11 +45,6 @@ export const withMinor = <In extends AmountInput>({ amount, amount_minor, ...res
 /** With a currency before or after it, or with two decimals: any other number may be that of an invoice or a house. */
 const named =
   /\b(?:KES|KSHS?|SHS?|shillings?)\.?\s*(\d[\d,]*(?:\.\d{1,2})?)|(\d[\d,]*(?:\.\d{1,2})?)\s*(?:KES|KSHS?|SHS?|shillings?|bob|\/[=-])|(?<![\d.,])(\d[\d,]*\.\d{2})(?![\d.])/giu
-
-const toMinor = (text: string): Minor => {
-  const [whole = '0', cents = ''] = text.replaceAll(',', '').split('.')
-  return BigInt(whole + cents.padEnd(2, '0'))
-}
 
 const readMinor = (text: string): Minor | undefined => (/^\d{1,17}$/.test(text) ? BigInt(text) : undefined)
 

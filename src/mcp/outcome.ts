@@ -144,8 +144,6 @@ export const isDecidable = (status: string): boolean => status === 'pending_appr
 
 const pollSeconds = 5
 
-const SigningMessage = z.object({ expires_at: z.string() })
-
 const approvalOf = async (caller: Caller, payment: WirePayment): Promise<PaymentOutcome['approval']> => {
   const { approval_id: id, decision } = payment
   if (id === null || !isDecidable(payment.status)) return undefined
@@ -155,7 +153,7 @@ const approvalOf = async (caller: Caller, payment: WirePayment): Promise<Payment
     decision.required_approvals === 1 ? '1 approval is needed' : `${decision.required_approvals} approvals are needed`
   return {
     ...approvalLink(caller, id),
-    expires_at: SigningMessage.parse(body).expires_at,
+    expires_at: z.object({ expires_at: z.string() }).parse(body).expires_at,
     summary: {
       amount: displayAmount(BigInt(payment.amount_minor), payment.currency),
       payee: quoted(payment.beneficiary.display_name),
@@ -167,15 +165,6 @@ const approvalOf = async (caller: Caller, payment: WirePayment): Promise<Payment
   }
 }
 
-const failureNote = ({ status, failure_code: code, failure_message: message }: WirePayment): string[] => {
-  const remedy = code === null ? undefined : failureRow(code)
-  const reason = message ?? code
-  return [
-    ...(status === 'failed' && reason !== null ? [`Reason: ${reason}`] : []),
-    ...(remedy ? [`What ${failureActors[remedy.actor]} can do: ${remedy.fix}`] : []),
-  ]
-}
-
 export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<PaymentOutcome> => {
   const [next, message] = steps[payment.status]
   const decision = toToolDecision(payment.decision)
@@ -184,22 +173,23 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
   const other = otherAmountIn(payment.narrative, payment.amount_minor, payment.currency)
   const twin = decision.warnings.find((warning) => warning.code === 'possible_duplicate')?.payment_id
   const rules = decision.outcome === 'require_approval' ? decision.reasons.map(({ rule }) => rule) : []
-  const notes = [
-    ...(next === 'ask_a_person' && rules.length > 0 ? [`Reason: ${[...new Set(rules)].join(', ')}.`] : []),
-    ...failureNote(payment),
-    ...(otherName === undefined ? [] : [otherName]),
-    ...(other === undefined ? [] : [`${other.sentence}: tell the person.`]),
-    ...(twin === undefined
-      ? []
-      : [`It looks like ${twin}, which was made shortly before: tell the person if this was not meant.`]),
+  const { status, failure_code: code, failure_message: failure } = payment
+  const reason = failure ?? code
+  const remedy = code === null ? undefined : failureRow(code)
+  const sentences = [
+    `${headline(payment.amount_minor, payment.currency, payeeText(payment.beneficiary))}: ${message}`,
+    next === 'ask_a_person' && rules.length > 0 && `Reason: ${[...new Set(rules)].join(', ')}.`,
+    status === 'failed' && reason !== null && `Reason: ${reason}`,
+    remedy && `What ${failureActors[remedy.actor]} can do: ${remedy.fix}`,
+    otherName,
+    other && `${other.sentence}: tell the person.`,
+    twin && `It looks like ${twin}, which was made shortly before: tell the person if this was not meant.`,
   ]
   return {
-    status: payment.status,
+    status,
     payment_id: payment.id,
     next,
-    message: [`${headline(payment.amount_minor, payment.currency, payeeText(payment.beneficiary))}: ${message}`, ...notes].join(
-      ' ',
-    ),
+    message: sentences.filter(Boolean).join(' '),
     amount_minor: payment.amount_minor,
     currency: payment.currency,
     payee,
@@ -227,19 +217,8 @@ export const askedFor = (order: Order, payee: CardPayee | undefined, currency: s
 export const doubtfulOutcome = (caller: Caller, order: Order, payee: CardPayee | undefined, doubt: Doubt): PaymentOutcome => {
   const { code, path, message, address } = doubt
   const refusal = { code, fields: [{ path, message }] }
-  return nothingPaid(caller, order, payee, {
-    status: 'refused',
-    next: 'ask_a_person',
-    message,
-    address,
-    refusal,
-  })
+  return nothingPaid(caller, order, payee, { status: 'refused', next: 'ask_a_person', message, address, refusal })
 }
-
-const Denied = z.object({ decision: WireDecision })
-
-const secondsUntil = (caller: Caller, time: string): number =>
-  Math.max(1, Math.ceil((Date.parse(time) - caller.now().getTime()) / 1000))
 
 /** The same shape for what the rules deny and for what is wrong with the arguments, which may have any form. */
 export const refusedOutcome = async (
@@ -250,17 +229,18 @@ export const refusedOutcome = async (
   const order = { amount_minor: amountText(input), beneficiary_id: String(input.beneficiary_id ?? 'nobody') }
   const payee = await readPayee(caller, order.beneficiary_id)
   const answer = refusedAnswer(caller, refusal)
-  const denied = refusal.code === 'policy_denied' ? Denied.safeParse(refusal.details) : undefined
+  const denied = refusal.code === 'policy_denied' ? z.object({ decision: WireDecision }).safeParse(refusal.details) : undefined
   if (!denied?.success) return nothingPaid(caller, order, payee, answer)
   const decision = toToolDecision(denied.data.decision)
   const next = afterDenial(decision)
-  const passesAt = decision.change?.passes_at
+  const passesAt = next === 'wait' ? decision.change?.passes_at : undefined
+  const waitMs = passesAt ? Date.parse(passesAt) - caller.now().getTime() : undefined
   const address = limitAddress(caller, denied.data.decision)
   const raise = address === undefined ? '' : ` A person can change this at ${address}`
   return {
     ...nothingPaid(caller, order, payee, { ...answer, next, message: `${answer.message}${raise}` }),
     address: address ?? answer.address,
-    retry_after_seconds: next === 'wait' && passesAt ? secondsUntil(caller, passesAt) : answer.retry_after_seconds,
+    retry_after_seconds: waitMs === undefined ? answer.retry_after_seconds : Math.max(1, Math.ceil(waitMs / 1000)),
     decision,
   }
 }

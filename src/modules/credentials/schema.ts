@@ -14,11 +14,8 @@ export const Credential = z
       .meta({ description: 'Those of the account and of the role, limited to those of the grant.' }),
     is_admin: z.boolean().meta({ description: 'Whether it administers the service.' }),
     grant: Grant.nullable().meta({ description: 'What was delegated; null for a person in their own session.' }),
-    headroom: z
-      .object({
-        per_payment_minor: MinorOut.nullable(),
-        today_minor: MinorOut.nullable(),
-        month_minor: MinorOut.nullable(),
+    headroom: Grant.shape.headroom
+      .extend({
         approval_from_minor: MinorOut.nullable().meta({ description: 'A payment of this much or more needs an approval.' }),
       })
       .meta({

@@ -14,6 +14,9 @@ import { findGrant, findKey, listGrants, listKeys, listWorkspaceGrants, lockVisi
 import { ApiKey, CreateApiKey, Grant, NewApiKey, RevokeAll, RotateApiKey, UpdateApiKey, UpdateGrant } from './schema.ts'
 import { revokeGrant, revokeGrantsOf, revokeOwnGrant } from './service.ts'
 
+/** Reads behind the uses until now: what is read shows when each credential was last used. */
+const afterUses = <Row>({ lastUsed }: Parts, read: () => Promise<Row>): Promise<Row> => lastUsed.flush().then(read)
+
 export const registerGrants = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
@@ -26,10 +29,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
       response: { 200: pageOf(Grant) },
     },
     of: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
-    read: async (page, { principal }) => {
-      await deps.lastUsed.flush()
-      return listGrants(deps.db, scopeOf(principal), page)
-    },
+    read: (page, { principal }) => afterUses(deps, () => listGrants(deps.db, scopeOf(principal), page)),
     present: (rows, _request, at) => viewGrants(deps.db, at, rows),
   })
   routes.post('/v1/accounts/me/grants/revoke-all', {
@@ -56,8 +56,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
       response: { 200: Grant },
     },
     read: async ({ principal, params }) => {
-      await deps.lastUsed.flush()
-      const grant = found(await findGrant(deps.db, scopeOf(principal), params.id))
+      const grant = found(await afterUses(deps, () => findGrant(deps.db, scopeOf(principal), params.id)))
       return viewGrant(deps.db, deps.clock.now(), grant)
     },
   })
@@ -129,10 +128,7 @@ export const registerApiKeys = (app: App, deps: Parts): void => {
       response: { 200: pageOf(ApiKey) },
     },
     of: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
-    read: async (page, { principal }) => {
-      await deps.lastUsed.flush()
-      return listKeys(deps.db, scopeOf(principal), page)
-    },
+    read: (page, { principal }) => afterUses(deps, () => listKeys(deps.db, scopeOf(principal), page)),
     idOf: ({ key }) => key.id,
     present: (rows, _request, at) => viewKeys(deps.db, at, rows),
   })
@@ -145,8 +141,8 @@ export const registerApiKeys = (app: App, deps: Parts): void => {
       response: { 200: ApiKey },
     },
     read: async ({ principal, params }) => {
-      await deps.lastUsed.flush()
-      return viewKey(deps.db, deps.clock.now(), found(await findKey(deps.db, scopeOf(principal), params.id)))
+      const key = found(await afterUses(deps, () => findKey(deps.db, scopeOf(principal), params.id)))
+      return viewKey(deps.db, deps.clock.now(), key)
     },
   })
   routes.patch('/v1/accounts/me/api-keys/:id', {
@@ -215,22 +211,21 @@ const withAccount = (grant: Grant, accountId: Uuid): z.output<typeof WorkspaceGr
   account_id: formatId('account', accountId),
 })
 
+const byManager = { permission: 'workspace.manage', access: 'undelegated' } as const
+
 /** For owners and administrators of the workspace in person: every grant of it, of every account. */
 export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
   list('/v1/workspaces/current/grants', {
-    config: { operation: 'workspace_grants.list', permission: 'workspace.manage', access: 'undelegated', refuses: ['forbidden'] },
+    config: { ...byManager, operation: 'workspace_grants.list', refuses: ['forbidden'] },
     schema: {
       summary: 'List all grants of the workspace',
       description: 'For owners and administrators of the workspace: what any member has delegated in it.',
       querystring: PageQuery,
       response: { 200: pageOf(WorkspaceGrant) },
     },
-    read: async (page, { principal }) => {
-      await deps.lastUsed.flush()
-      return listWorkspaceGrants(deps.db, principal.workspace.id, page)
-    },
+    read: (page, { principal }) => afterUses(deps, () => listWorkspaceGrants(deps.db, principal.workspace.id, page)),
     present: async (rows, _request, at) => {
       const views = await viewGrants(deps.db, at, rows)
       return rows.flatMap(({ accountId }, index) => {
@@ -240,13 +235,7 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
     },
   })
   routes.post('/v1/workspaces/current/grants/freeze', {
-    config: {
-      operation: 'workspace_grants.freeze_all',
-      permission: 'workspace.manage',
-      access: 'undelegated',
-      whileFrozen: true,
-      refuses: ['forbidden'],
-    },
+    config: { ...byManager, operation: 'workspace_grants.freeze_all', whileFrozen: true, refuses: ['forbidden'] },
     schema: {
       summary: 'Freeze all grants of the workspace',
       description:
@@ -257,10 +246,9 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
   })
   routes.patch('/v1/workspaces/current/grants/:id', {
     config: {
+      ...byManager,
       operation: 'workspace_grants.freeze',
       freshProof: 'by_content',
-      permission: 'workspace.manage',
-      access: 'undelegated',
       whileFrozen: true,
       refuses: ['forbidden', 'conflict'],
     },
@@ -279,13 +267,7 @@ export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
     },
   })
   routes.delete('/v1/workspaces/current/grants/:id', {
-    config: {
-      operation: 'workspace_grants.revoke',
-      permission: 'workspace.manage',
-      access: 'undelegated',
-      whileFrozen: true,
-      refuses: ['forbidden'],
-    },
+    config: { ...byManager, operation: 'workspace_grants.revoke', whileFrozen: true, refuses: ['forbidden'] },
     schema: {
       summary: "Revoke a member's grant",
       description:

@@ -99,7 +99,6 @@ export const UpdateGrant = z
   .strictObject({ spending_controls: SpendingControlsChange, frozen: z.boolean() })
   .partial()
   .meta({ id: 'UpdateGrant' })
-export type UpdateGrant = z.output<typeof UpdateGrant>
 
 /** Here and not with the API keys, because revoking a grant publishes the keys that end with it. */
 export const ApiKey = z

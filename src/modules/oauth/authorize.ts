@@ -8,12 +8,14 @@ import { prepare } from '../../db/prepare.ts'
 import { prepareInsertOnce, prepareWrite } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { oauthAuthorizations, oauthGrants } from '../../db/tables/oauth.ts'
+import { readJson } from '../../http/request-syntax.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { presentControls } from '../delegation/present.ts'
+import { type SpendingControls, SpendingControlsIn } from '../delegation/schema.ts'
 import type { Parts } from '../parts.ts'
 import { deviceGrantType, matchesRedirectUri } from './client-metadata.ts'
 import { type ClientRecord, requireClient } from './clients.ts'
-import { parseDetails } from './controls.ts'
 import { OAuthError } from './errors.ts'
 import type { AuthorizeParameters, CodeParameters, DeviceParameters } from './schema.ts'
 import { oauthScopes, parseScope, requestedResources } from './scopes.ts'
@@ -32,6 +34,35 @@ const readChallenge = (
   if (!challengePattern.test(challenge))
     throw new OAuthError('invalid_request', 'code_challenge must be the base64url SHA-256 of a verifier: 43 characters.')
   return challenge
+}
+
+const refusedDetails = (why: string) => new OAuthError('invalid_authorization_details', `authorization_details ${why}.`)
+
+const maxDetailsLength = 20_000
+
+const parseJson = (text: string): unknown => {
+  if (text.length > maxDetailsLength) throw refusedDetails(`must be at most ${maxDetailsLength} characters`)
+  try {
+    return readJson(text)
+  } catch {
+    throw refusedDetails('must be JSON without repeated names, deep nesting or characters that cannot be stored')
+  }
+}
+
+/** RFC 9396: one object of our one type. An unknown member is refused, because a limit with a typing error would be no limit. */
+const parseDetails = (text: string | undefined): SpendingControls | null => {
+  if (text === undefined) return null
+  const list = parseJson(text)
+  if (!Array.isArray(list) || list.length !== 1) throw refusedDetails('must be a list of one object')
+  const [first]: unknown[] = list
+  if (typeof first !== 'object' || first === null || !('type' in first) || first.type !== 'payment')
+    throw refusedDetails('must be of the type "payment"')
+  const { type: _type, ...members } = first
+  const parsed = SpendingControlsIn.safeParse(members)
+  if (parsed.success) return presentControls(parsed.data)
+  const [issue] = parsed.error.issues
+  const where = issue?.code === 'unrecognized_keys' ? issue.keys.join(', ') : issue?.path.join('.')
+  throw refusedDetails(`cannot be understood: ${where}: ${issue?.code === 'unrecognized_keys' ? 'is not known' : issue?.message}`)
 }
 
 /**

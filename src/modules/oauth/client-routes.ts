@@ -60,13 +60,9 @@ const registrationLimitBytes = 16 * 1024
 
 const open = { access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin } as const
 
-const credentialsOf = ({
-  headers,
-  body,
-}: FastifyRequest<{ Body: Omit<ClientCredentials, 'authorization'> }>): ClientCredentials => ({
-  ...body,
-  authorization: headers.authorization,
-})
+type Form = FastifyRequest<{ Body: Omit<ClientCredentials, 'authorization'> }>
+
+const credentialsOf = ({ headers: { authorization }, body }: Form): ClientCredentials => ({ ...body, authorization })
 
 /** Refusals of a request for access, pushed or from a device. */
 const requestRefusals = oauthRefusals(
@@ -119,13 +115,14 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
       },
       async (request, reply) => {
         const { body } = request
-        const { authorization } = request.headers
         const origin = originOf(request)
         const { grant_type: type } = body
         if (type === undefined) throw new OAuthError('invalid_request', 'grant_type is required.')
         if (type === 'refresh_token')
-          return reply.send(await refreshTokens({ authorization, origin }, body, () => reply.elapsedTime))
-        const client = await authenticateClient(deps, { authorization, ...body })
+          return reply.send(
+            await refreshTokens({ authorization: request.headers.authorization, origin }, body, () => reply.elapsedTime),
+          )
+        const client = await authenticateClient(deps, credentialsOf(request))
         if (type === 'authorization_code') return reply.send(await redeemCode(deps, client, origin, body))
         if (type === deviceGrantType) return reply.send(await pollDevice(deps, client, origin, body))
         throw new OAuthError('unsupported_grant_type')

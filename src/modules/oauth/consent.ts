@@ -14,15 +14,19 @@ import { members, workspaces } from '../../db/tables/workspaces.ts'
 import { audit } from '../../events/audit.ts'
 import { presenter } from '../../http/presenter.ts'
 import { earlier, isoTime, secondsAfter } from '../../lib/clock.ts'
-import { conflict, found, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
+import { conflict, type FieldError, found, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
+import { duplicateAnswers } from '../../lib/policy-answers.ts'
+import { wireName } from '../../policy/fields.ts'
+import { controlContradictions, isMilder } from '../../policy/limits.ts'
+import { type Controls, controlNames, isWider, noControls } from '../delegation/control-rules.ts'
 import { createGrant } from '../delegation/grant-service.ts'
 import { presentControls } from '../delegation/present.ts'
+import { SpendingControlsIn } from '../delegation/schema.ts'
 import type { Parts } from '../parts.ts'
 import { answerUrl, errorUrl, formatUserCode, readUserCode } from './authorize.ts'
 import { isLocalRedirect, redirectHost } from './client-metadata.ts'
 import { type ClientRecord, clientIdOf, getClient } from './clients.ts'
-import { narrowControls, storedControls } from './controls.ts'
 import { OAuthError } from './errors.ts'
 import { Authorization, type Decided, type Decision } from './schema.ts'
 import { isSubset } from './scopes.ts'
@@ -95,6 +99,8 @@ const lockRequest = requestNamed(
   selectRow('oauth_authorizations.lock_by_user_code', oauthAuthorizations, ['userCode', 'flow'], lock),
 )
 
+const storedControls = (stored: unknown): Controls => (stored === null ? noControls : SpendingControlsIn.parse(stored))
+
 const shown = presenter(Authorization)
 
 /** What a person is asked, and the workspaces for which they may agree. */
@@ -128,6 +134,38 @@ const requireOpen = async (tx: Tx, principal: Principal, authorization: Authoriz
     throw new Refusal('forbidden', { message: 'This request was opened in another session: the application has to ask again.' })
 }
 
+/**
+ * What applies where the person decides nothing. Only a person lets an agent's new payees go unconfirmed: a client that asks for it does not get it.
+ * An agent repeats calls: it must say that a second payment is meant, whatever the client asked for.
+ */
+const undecided = (requested: Controls): Controls => ({
+  ...requested,
+  newPayees: requested.newPayees === 'allow' ? null : requested.newPayees,
+  onDuplicate: isMilder(duplicateAnswers, 'confirm', requested.onDuplicate, 'warn') ? 'confirm' : requested.onDuplicate,
+})
+
+const tooWide = (requested: NonNullable<Controls[keyof Controls]>): string =>
+  Array.isArray(requested)
+    ? 'must name nothing that the client did not ask for'
+    : `must not ${typeof requested === 'bigint' ? 'be' : 'allow'} more than the client asked for, ${requested}`
+
+/** The limits that will apply: those requested, narrowed by the person's choices. Wider ones are refused, never reduced. */
+const narrowControls = (requested: Controls, decided: Controls = noControls): Controls => {
+  const under = 'spending_controls.'
+  const fields: FieldError[] = []
+  let narrowed = undecided(requested)
+  for (const name of controlNames) {
+    const [asked, chosen] = [requested[name], decided[name]]
+    if (chosen === null) continue
+    if (asked !== null && isWider(name, requested, decided))
+      fields.push({ path: under + wireName(name), message: tooWide(asked) })
+    else narrowed = { ...narrowed, [name]: chosen }
+  }
+  fields.push(...controlContradictions(narrowed, under))
+  if (fields.length > 0) throw invalidFields(...fields)
+  return narrowed
+}
+
 const choosePermissions = async (
   tx: Tx,
   principal: Principal,
@@ -159,11 +197,7 @@ const approve = async (
   const { at } = tx
   const workspaceId = decision.workspace_id ?? principal.workspace.id
   const permissions = await choosePermissions(tx, principal, authorization, decision, workspaceId)
-  const controls = narrowControls(
-    storedControls(authorization.requestedControls),
-    decision.spending_controls,
-    'spending_controls.',
-  )
+  const controls = narrowControls(storedControls(authorization.requestedControls), decision.spending_controls)
   const endsAt = decision.expires_at ?? null
   if (endsAt && endsAt <= at) throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
   const expiresAt = earlier(authorization.flow === 'code' ? secondsAfter(at, codeTtlSeconds) : authorization.expiresAt, endsAt)

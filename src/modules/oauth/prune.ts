@@ -2,8 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from '../../db/client.ts'
 import { prepareRemoval, prune } from '../../db/prune.ts'
 import { oauthAccessTokens, oauthAuthorizations, oauthClients, oauthGrants } from '../../db/tables/oauth.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { daysAfter } from '../../lib/clock.ts'
+import { type Clock, daysAfter } from '../../lib/clock.ts'
 
 /** Used codes are kept for a day after they expire: until then a second use of one still ends the grant of the first. */
 const retentionDays = 1

@@ -60,6 +60,4 @@ export const ofRequest = (requestId: string) => {
 export const listRequests = (db: Db, accountId: Uuid, page: PageRequest, filter: Values<typeof filters>): Promise<RequestRow[]> =>
   db.run(list, { accountId, ...filter, ...page })
 
-const shown = presenter(LoggedRequest)
-
-export const presentRequest = (row: RequestRow): LoggedRequest => shown(row)
+export const presentRequest = presenter(LoggedRequest)

@@ -23,6 +23,6 @@ export const registerRequestLogRoutes = (app: App, deps: Parts & { requestLog: R
       await deps.requestLog.flush()
       return listRequests(deps.db, accountId, page, filter)
     },
-    present: (rows) => rows.map(presentRequest),
+    present: (rows) => rows.map((row) => presentRequest(row)),
   })
 }
