@@ -2,10 +2,8 @@ import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
 import { connectFeatures } from './app-connections.ts'
 import { createIdentityParts, type IdentityParts, refuseSimulatedIdentities } from './app-identity.ts'
-import { administratorNames } from './auth/administrators.ts'
 import { createContractWallets } from './auth/contract-wallet.ts'
 import { createLastUsed, type LastUsed } from './auth/last-used.ts'
-import { createCredentialLookups } from './auth/lookups.ts'
 import { createOrderNames } from './auth/order-names.ts'
 import { createReceiptKeys } from './auth/receipt-keys.ts'
 import { createResolvers } from './auth/resolve.ts'
@@ -189,17 +187,7 @@ const buildHttp = async (
   await document?.(http)
   const routes = registerRouteGuard(http)
   const resolversFor = (resource: ProtectedResource) =>
-    createResolvers({
-      db: deps.db,
-      lookups: createCredentialLookups({
-        adminAccounts: administratorNames(config.ADMIN_ACCOUNTS),
-        sessionIdleDays: config.SESSION_IDLE_DAYS,
-        audience: resourceUrl(config.publicUrl, resource),
-      }),
-      lastUsed: deps.lastUsed,
-      clock: deps.clock,
-      sessionIdleDays: config.SESSION_IDLE_DAYS,
-    })
+    createResolvers({ ...deps, audience: resourceUrl(config.publicUrl, resource) })
   const limits = await createRateLimits(http, {
     enabled: config.RATE_LIMIT_ENABLED,
     perPrincipal: config.rateLimitPerMinute,

@@ -9,7 +9,10 @@ export const isAdministratorSql = (
 ): string => `a.is_admin or cardinality(${names}::text[]) > 0 and (${emailKeySql('a.email')} = any(${names}::text[]) or exists (
   select from identities i where i.account_id = a.id and i.provider = 'wallet' and ${walletKeySql('i')} = any(${names}::text[])))`
 
-const administrator = statement('auth.administrator', `select from accounts a where a.id = $1 and (${isAdministratorSql('$2')})`)
+const among = statement(
+  'auth.administrators',
+  `select a.id from accounts a where a.id = any($1::uuid[]) and (${isAdministratorSql('$2')})`,
+)
 
 /** ADMIN_ACCOUNTS in the form that is compared, for wallets and e-mails alike. */
 export const administratorNames = (configured: readonly string[]): string[] =>
@@ -18,5 +21,7 @@ export const administratorNames = (configured: readonly string[]): string[] =>
     return wallet ? walletKeys(wallet) : [emailKey(name)]
   })
 
-export const isAdministrator = async (db: Db, accountId: Uuid, names: readonly string[]): Promise<boolean> =>
-  (await db.query(administrator, [accountId, administratorNames(names)])).length > 0
+export const administratorsAmong = async (db: Db, ids: readonly Uuid[], configured: readonly string[]): Promise<Set<Uuid>> => {
+  const rows = await db.query<{ id: Uuid }>(among, [ids, administratorNames(configured)])
+  return new Set(rows.map(({ id }) => id))
+}

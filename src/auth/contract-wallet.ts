@@ -1,14 +1,6 @@
 import { createSlots } from '../lib/slots.ts'
 import type { SignedByContract } from './contract-wallet-chain.ts'
 
-/** Wallets that are contracts: they have no key of their own, so only their chain can say whether a signature is theirs. */
-export type ContractWallets = {
-  chainIds: readonly number[]
-  /** `unanswered` when anything is missing: an RPC for the chain, an answer of the RPC, the right chain. */
-  query: (signed: SignedByContract) => Promise<ChainAnswer>
-  /** False for what the chain does not confirm, and when it does not answer. */
-  isValidSignature: (signed: SignedByContract) => Promise<boolean>
-}
 export type ChainAnswer = 'valid' | 'invalid' | 'unanswered'
 
 /** The limit for all calls to a chain about one signature; without an answer in this time the signature is refused. */
@@ -26,11 +18,14 @@ const inTime = async (answer: Promise<boolean>): Promise<boolean> => {
   }
 }
 
-/** viem is loaded when a chain is queried for the first time: it costs as much memory as the rest of the service. */
+/**
+ * Wallets that are contracts: they have no key of their own, so only their chain can say whether a signature is theirs. viem is loaded when a chain is queried for the
+ * first time: it costs as much memory as the rest of the service.
+ */
 export const createContractWallets = (
   rpcUrls: ReadonlyMap<number, string>,
   onFailure: (failure: { chainId: number; error: string }) => void,
-): ContractWallets => {
+) => {
   const slots = createSlots(slotOptions)
   const ask = async (signed: SignedByContract): Promise<ChainAnswer> => {
     const { chainId } = signed
@@ -47,11 +42,18 @@ export const createContractWallets = (
   }
   // The items of a batch rest on the same approvals and are sent at the same time: they share one answer.
   const underWay = new Map<string, Promise<ChainAnswer>>()
+  /** `unanswered` when anything is missing: an RPC for the chain, an answer of the RPC, the right chain. */
   const query = (signed: SignedByContract): Promise<ChainAnswer> => {
     const key = JSON.stringify([signed.chainId, signed.address, signed.message, signed.signature])
     const answer = underWay.get(key) ?? ask(signed).finally(() => underWay.delete(key))
     underWay.set(key, answer)
     return answer
   }
-  return { chainIds: [...rpcUrls.keys()], query, isValidSignature: async (signed) => (await query(signed)) === 'valid' }
+  return {
+    chainIds: [...rpcUrls.keys()],
+    query,
+    /** False for what the chain does not confirm, and when it does not answer. */
+    isValidSignature: async (signed: SignedByContract): Promise<boolean> => (await query(signed)) === 'valid',
+  }
 }
+export type ContractWallets = ReturnType<typeof createContractWallets>

@@ -8,15 +8,6 @@ type Used = 'sessions' | 'api_keys' | 'grants' | 'members'
 /** How stale "last used" may be: it is written once a minute for all credentials together, not by each request. */
 const staleAfterMs = 60_000
 
-export type LastUsed = {
-  /** Records a use in memory, unless the row has a recent one. Costs no statement. */
-  note: (kind: Used, id: Uuid, now: Date, written: Date | null) => void
-  /** The later of the row's time and the one that is not written yet. */
-  latest: (kind: Used, id: Uuid, written: Date) => Date
-  /** Writes the recorded uses now: before they are shown, and at the end. */
-  flush: () => Promise<void>
-}
-
 /** A locked row is skipped until the next use: a time stamp must not wait for a payment, or deadlock with a revocation. */
 const touch = (kind: Used, at: number): string => `
   used_${kind} as (
@@ -26,7 +17,7 @@ const touch = (kind: Used, at: number): string => `
 const kinds: readonly Used[] = ['sessions', 'api_keys', 'grants', 'members']
 const touchAll = statement('auth.last_used', `with ${kinds.map((kind, at) => touch(kind, 1 + 2 * at)).join(',')} select 1`)
 
-export const createLastUsed = (query: Query, logger: Logger): LastUsed => {
+export const createLastUsed = (query: Query, logger: Logger) => {
   const waiting: Record<Used, Map<Uuid, Date>> = {
     sessions: new Map(),
     api_keys: new Map(),
@@ -45,7 +36,8 @@ export const createLastUsed = (query: Query, logger: Logger): LastUsed => {
     // A lost time stamp costs a minute of "last used"; a request that fails because of it would be worse.
     await query(touchAll, values).catch(() => logger.debug('when credentials were last used could not be written'))
   }
-  const flush = () => {
+  /** Writes the recorded uses now: before they are shown, and at the end. */
+  const flush = (): Promise<void> => {
     writing = writing.then(write)
     return writing
   }
@@ -54,15 +46,18 @@ export const createLastUsed = (query: Query, logger: Logger): LastUsed => {
   }
 
   return {
-    note: (kind, id, now, written) => {
+    /** Records a use in memory, unless the row has a recent one. Costs no statement. */
+    note: (kind: Used, id: Uuid, now: Date, written: Date | null): void => {
       if (written && now.getTime() - written.getTime() <= staleAfterMs) return
       waiting[kind].set(id, now)
       flushAfter(staleAfterMs)
     },
-    latest: (kind, id, written) => {
+    /** The later of the row's time and the one that is not written yet. */
+    latest: (kind: Used, id: Uuid, written: Date): Date => {
       const unwritten = waiting[kind].get(id)
       return unwritten && unwritten > written ? unwritten : written
     },
     flush,
   }
 }
+export type LastUsed = ReturnType<typeof createLastUsed>

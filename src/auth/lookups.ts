@@ -1,4 +1,3 @@
-import type { Db } from '../db/client.ts'
 import { sessionEnds } from '../db/credential-life.ts'
 import { prepareText } from '../db/prepare.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -87,21 +86,10 @@ type DashboardTokenRow = Row & {
   byOauth: boolean
 } & (GrantRow | { [Name in keyof GrantRow]: null })
 
-/** A secret's hash, and the workspace that the request names. */
-export type HashKey = { hash: string; workspaceId: Uuid | null }
-
-export type CredentialLookups = {
-  /** More than one row where the first digits of keys are the same. */
-  apiKeys: (db: Db, lookup: string) => Promise<readonly ApiKeyRow[]>
-  session: (db: Db, key: HashKey) => Promise<SessionRow | undefined>
-  accessToken: (db: Db, hash: string) => Promise<AccessTokenRow | undefined>
-  dashboardToken: (db: Db, key: HashKey) => Promise<DashboardTokenRow | undefined>
-}
-
 const isAdmin = `(${isAdministratorSql('key.admins')}) is true as "isAdmin"`
 const joined = { most: 128, inTx: true }
 
-const byApiKey = prepareText<ApiKeyRow, { lookup: 'text' }>(
+export const byApiKey = prepareText<ApiKeyRow, { lookup: 'text' }>(
   'auth.api_keys',
   { lookup: 'text' },
   `select k.id, k.salt, k.hash, k.revoked_at as "revokedAt", k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt", ${identityColumns},
@@ -114,7 +102,7 @@ const byApiKey = prepareText<ApiKeyRow, { lookup: 'text' }>(
 )
 
 const ofPerson = { hash: 'text', workspace_id: 'uuid', admins: 'text[]' } as const
-const bySession = prepareText<SessionRow, typeof ofPerson>(
+export const bySession = prepareText<SessionRow, typeof ofPerson>(
   'auth.sessions',
   ofPerson,
   `select s.id, s.expires_at as "expiresAt", s.revoked_at as "revokedAt", s.last_used_at as "lastUsedAt", s.created_at as "createdAt",
@@ -127,8 +115,8 @@ const bySession = prepareText<SessionRow, typeof ofPerson>(
 )
 
 const ofToken = { hash: 'text', audience: 'text' } as const
-/** A token has those of the grant's permissions that its scopes name. */
-const byAccessToken = prepareText<AccessTokenRow, typeof ofToken>(
+/** `audience`: this API's name in a token's resources. A token has those of the grant's permissions that its scopes name. */
+export const byAccessToken = prepareText<AccessTokenRow, typeof ofToken>(
   'auth.access_tokens',
   ofToken,
   `select t.id, t.expires_at as "expiresAt", g.last_used_at as "lastUsedAt", key.audience = any(t.resources) as "forThisApi", ${identityColumns},
@@ -141,7 +129,7 @@ const byAccessToken = prepareText<AccessTokenRow, typeof ofToken>(
 )
 
 const ofDashboard = { ...ofPerson, idle_days: 'int' } as const
-const byDashboardToken = prepareText<DashboardTokenRow, typeof ofDashboard>(
+export const byDashboardToken = prepareText<DashboardTokenRow, typeof ofDashboard>(
   'auth.dashboard_tokens',
   ofDashboard,
   `select d.id, d.expires_at as "expiresAt", ${isAdmin}, least(${sessionEnds('s', 'key.idle_days')}, k.expires_at, k.revoked_at) as "parentEndsAt",
@@ -157,16 +145,3 @@ const byDashboardToken = prepareText<DashboardTokenRow, typeof ofDashboard>(
   'record',
   joined,
 )
-
-/** `audience`: this API's name in an access token's resources. */
-type LookupOptions = { adminAccounts: readonly string[]; sessionIdleDays: number; audience: string }
-
-export const createCredentialLookups = ({ adminAccounts, sessionIdleDays, audience }: LookupOptions): CredentialLookups => {
-  const ofKey = ({ hash, workspaceId }: HashKey) => ({ hash, workspace_id: workspaceId, admins: adminAccounts })
-  return {
-    apiKeys: (db, lookup) => db.run(byApiKey, { lookup }),
-    session: async (db, key) => (await db.run(bySession, ofKey(key)))[0],
-    accessToken: async (db, hash) => (await db.run(byAccessToken, { hash, audience }))[0],
-    dashboardToken: async (db, key) => (await db.run(byDashboardToken, { ...ofKey(key), idle_days: sessionIdleDays }))[0],
-  }
-}

@@ -6,21 +6,6 @@ import { equalBytes } from './secrets.ts'
 /** What a provider knows an order by: a UUID, and 12 digits. */
 type OrderName = { orderId: Uuid; reference: string }
 
-/**
- * The names that go to a provider. All of them follow from what caused the order, so a payment that the database lost, and that is asked for
- * again, is sent under the same names. With a random name it would be another order, and be paid twice.
- */
-export type OrderNames = {
-  /** `generation`: counted up when the name before it belongs to another payment. */
-  orderOf: (seed: readonly string[], generation: number) => OrderName
-  /** The name of one send of the order, in its callback addresses. `send` counts from 1. */
-  attemptOf: (order: Pick<OrderName, 'orderId'>, send: number) => Uuid
-  /** In the path of each delivery, because deliveries are unsigned. Hexadecimal: a provider refuses addresses with certain words in them. */
-  secretOf: (attemptId: Uuid) => string
-  /** Constant time. True also for an attempt that the database no longer has: only this service can have made the secret. */
-  isSecretOf: (attemptId: Uuid, secret: string) => boolean
-}
-
 /** A UUID of version 8 (RFC 9562): its other bits are ours to choose. */
 const uuidOf = (mac: Buffer): Uuid => {
   const bytes = Buffer.from(mac.subarray(0, 16))
@@ -34,19 +19,28 @@ const digitsOf = (mac: Buffer): string => String(100_000_000_000n + (mac.readBig
 
 const secretDigits = 48
 
-/** `key` is never rotated: with another key a lost payment would get other names. */
-export const createOrderNames = (key: Key): OrderNames => {
+/**
+ * The names that go to a provider. All of them follow from what caused the order, so a payment that the database lost, and that is asked for
+ * again, is sent under the same names. With a random name it would be another order, and be paid twice. `key` is never rotated: with another
+ * key a lost payment would get other names.
+ */
+export const createOrderNames = (key: Key) => {
   const imported = createSecretKey(key.bytes)
   const mac = (...parts: readonly (string | number)[]): Buffer =>
     createHmac('sha256', imported).update(JSON.stringify(parts)).digest()
+  /** In the path of each delivery, because deliveries are unsigned. Hexadecimal: a provider refuses addresses with certain words in them. */
   const secretOf = (attemptId: Uuid): string => mac('callback', attemptId).toString('hex').slice(0, secretDigits)
   return {
-    orderOf: (seed, generation) => {
+    /** `generation`: counted up when the name before it belongs to another payment. */
+    orderOf: (seed: readonly string[], generation: number): OrderName => {
       const name = mac('order', generation, ...seed)
       return { orderId: uuidOf(name), reference: digitsOf(name) }
     },
-    attemptOf: ({ orderId }, send) => uuidOf(mac('attempt', orderId, send)),
+    /** The name of one send of the order, in its callback addresses. `send` counts from 1. */
+    attemptOf: ({ orderId }: Pick<OrderName, 'orderId'>, send: number): Uuid => uuidOf(mac('attempt', orderId, send)),
     secretOf,
-    isSecretOf: (attemptId, secret) => equalBytes(Buffer.from(secretOf(attemptId)), Buffer.from(secret)),
+    /** Constant time. True also for an attempt that the database no longer has: only this service can have made the secret. */
+    isSecretOf: (attemptId: Uuid, secret: string): boolean => equalBytes(Buffer.from(secretOf(attemptId)), Buffer.from(secret)),
   }
 }
+export type OrderNames = ReturnType<typeof createOrderNames>

@@ -1,4 +1,3 @@
-import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server'
 import { z } from 'zod'
 import type { PasskeyKey, PasskeyProof } from '../lib/passkey-proof.ts'
 import { sha256 } from './secrets.ts'
@@ -14,7 +13,7 @@ const siteOf = ({ publicUrl }: { publicUrl: string }) => ({
 })
 
 /** ES256 and RS256 (COSE): every authenticator has one of them, and every browser's and Node's WebCrypto verifies them. */
-const algorithms = [-7, -257]
+export const algorithms = [-7, -257]
 
 const Base64Url = z
   .string()
@@ -72,30 +71,6 @@ export const Assertion = z
   })
 export type Assertion = z.output<typeof Assertion>
 
-type Owner = { userId: Buffer; userName: string; displayName: string }
-
-export const creationOptions = async (
-  site: { publicUrl: string },
-  { userId, userName, displayName }: Owner,
-  { challenge, known }: { challenge: Buffer; known: readonly string[] },
-): Promise<PublicKeyCredentialCreationOptionsJSON> => {
-  const { expectedRPID: rpID } = siteOf(site)
-  const { generateRegistrationOptions } = await webauthn()
-  return generateRegistrationOptions({
-    rpName: rpID,
-    rpID,
-    userID: new Uint8Array(userId),
-    userName,
-    userDisplayName: displayName,
-    challenge: new Uint8Array(challenge),
-    attestationType: 'none',
-    excludeCredentials: known.map((id) => ({ id })),
-    // Kept on the authenticator: an approval page then needs to know nothing to ask for it.
-    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-    supportedAlgorithmIDs: algorithms,
-  })
-}
-
 /** The public key of a passkey, from COSE (RFC 9053) to JWK (RFC 7517). Undefined for a key of another kind. */
 const jwkOf = async (cose: Uint8Array): Promise<PasskeyKey | undefined> => {
   const { decodeCredentialPublicKey, isoBase64URL, cose: names } = await helpers()
@@ -105,15 +80,6 @@ const jwkOf = async (cose: Uint8Array): Promise<PasskeyKey | undefined> => {
     return { kty: 'EC', crv: 'P-256', x: text(key.get(names.COSEKEYS.x)), y: text(key.get(names.COSEKEYS.y)) }
   if (names.isCOSEPublicKeyRSA(key)) return { kty: 'RSA', n: text(key.get(names.COSEKEYS.n)), e: text(key.get(names.COSEKEYS.e)) }
   return undefined
-}
-
-type MadePasskey = {
-  credentialId: string
-  coseKey: Buffer
-  publicKey: PasskeyKey
-  signCount: number
-  backupEligible: boolean
-  backedUp: boolean
 }
 
 /** The challenge that a response answers, by its `clientDataJSON`; empty where it cannot be read. */
@@ -146,7 +112,7 @@ const withoutStatement = async (attestationObject: string): Promise<string> => {
 export const readNewPasskey = async (
   site: { publicUrl: string },
   { id, rawId, type, response: { clientDataJSON, attestationObject } }: NewCredential,
-): Promise<MadePasskey | { problem: string }> => {
+) => {
   try {
     const { verifyRegistrationResponse } = await webauthn()
     const response = { clientDataJSON, attestationObject: await withoutStatement(attestationObject) }

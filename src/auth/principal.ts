@@ -3,12 +3,6 @@ import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Permission, Role } from './permissions.ts'
 
-/**
- * When the person behind a session last proved who they are. `never`: a session's dashboard token, which a page may hold, proves nothing of them.
- * `not_needed`: a key or an agent, to which a person gave its permissions.
- */
-export type Proof = 'not_needed' | 'never' | { readonly at: Date }
-
 type Capabilities = { topups: boolean; payments: boolean; apiKeys: boolean; oauth: boolean }
 
 /**
@@ -34,15 +28,12 @@ export type Principal = {
   readonly role: Role | null
   readonly memberId: Uuid | null
   readonly memberStatus: 'active' | 'suspended' | null
-  readonly memberSuspended: boolean
   readonly permissions: ReadonlySet<Permission>
   /** The delegation behind the credential; null for the person. `lineage` is root first, the grant itself last. */
   readonly grant: { readonly id: Uuid; readonly lineage: readonly Uuid[]; readonly frozen: boolean } | null
   readonly isAdmin: boolean
   readonly credential: { readonly kind: 'api_key' | 'oauth' | 'dashboard' | 'session'; readonly id: Uuid }
-  /** For what a stolen session alone must not do to its owner's account and workspaces. */
-  readonly proof: Proof
-  /** For what an administrator does, also with a session's dashboard token: when the session was proven. */
+  /** When the person behind the session, or behind its dashboard token, last proved who they are. Null for a grant. */
   readonly provenAt: Date | null
   readonly expiresAt: Date | null
   readonly origin: RequestOrigin
@@ -64,12 +55,21 @@ export const proofMaxAgeSeconds = 600
 const byToken = 'A dashboard token cannot do this: do it in the session that issued it.'
 
 /** @throws 403 `step_up_required` where the person has not proven who they are within the last ten minutes */
-export const requireFreshProof = (proof: Proof, now: Date): void => {
-  if (proof === 'not_needed') return
-  const provenAt = proof === 'never' ? null : proof.at
+export const requireProvenAt = (provenAt: Date | null, now: Date): void => {
   if (provenAt && secondsAfter(provenAt, proofMaxAgeSeconds) > now) return
   throw new Refusal('step_up_required', {
     ...(provenAt === null && { message: byToken }),
     details: { max_age_seconds: proofMaxAgeSeconds, proven_at: provenAt?.toISOString() ?? null },
   })
+}
+
+/** What a proof is asked of. */
+export type Acting = Pick<Principal, 'provenAt'> & { credential: Pick<Principal['credential'], 'kind'>; grant: unknown }
+
+/**
+ * For what a stolen session alone must not do to its owner's account and workspaces. A key or an agent needs no proof: a person gave it its
+ * permissions. A session's dashboard token, which a page may hold, proves nothing of the person.
+ */
+export const requireFreshProof = ({ credential, grant, provenAt }: Acting, now: Date): void => {
+  if (grant === null) requireProvenAt(credential.kind === 'session' ? provenAt : null, now)
 }

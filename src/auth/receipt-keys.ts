@@ -1,22 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import type { Key, KeyRing } from '../lib/key-ring.ts'
 
-/** `publicKey`: the 32 bytes of RFC 8032. */
-type PublicKey = { id: string; publicKey: Buffer }
-
-/** The Ed25519 keys that sign receipts and heads of the sealed log. */
-export type ReceiptKeys = {
-  readonly current: PublicKey
-  readonly all: readonly PublicKey[]
-  /**
-   * A detached JWS (RFC 7515, appendix F: the payload is left out) by the current key. `type` is the header's `typ`, so that a signature over
-   * one kind of document is not one over another.
-   */
-  sign: (payload: string, type: string) => string
-  /** The same of one head of the sealed log. */
-  signHead: (payload: string) => string
-}
-
 /** What stands before the 32 bytes of an Ed25519 seed in PKCS #8 (RFC 8410). */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
@@ -27,18 +11,22 @@ const publicKeyOf = (key: KeyObject): Buffer => Buffer.from(createPublicKey(key)
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url')
 
-export const createReceiptKeys = (ring: KeyRing): ReceiptKeys => {
+/** The Ed25519 keys that sign receipts and heads of the sealed log. `publicKey`: the 32 bytes of RFC 8032. */
+export const createReceiptKeys = (ring: KeyRing) => {
   const signer = privateKeyOf(ring.current)
   const all = [...ring.all.values()].map((key) => ({ id: key.id, publicKey: publicKeyOf(privateKeyOf(key)) }))
-  const signBy = (payload: string, type: string): string => {
-    // By Node alone: through WebCrypto the signature of a receipt takes twice as long.
-    const header = base64url(JSON.stringify({ alg: 'EdDSA', kid: ring.current.id, typ: type }))
-    return `${header}..${sign(null, Buffer.from(`${header}.${base64url(payload)}`), signer).toString('base64url')}`
-  }
   return {
     current: { id: ring.current.id, publicKey: publicKeyOf(signer) },
     all,
-    sign: signBy,
-    signHead: (payload) => signBy(payload, 'audit-log-head'),
+    /**
+     * A detached JWS (RFC 7515, appendix F: the payload is left out) by the current key. `type` is the header's `typ`, so that a signature over
+     * one kind of document is not one over another.
+     */
+    sign: (payload: string, type: string): string => {
+      // By Node alone: through WebCrypto the signature of a receipt takes twice as long.
+      const header = base64url(JSON.stringify({ alg: 'EdDSA', kid: ring.current.id, typ: type }))
+      return `${header}..${sign(null, Buffer.from(`${header}.${base64url(payload)}`), signer).toString('base64url')}`
+    },
   }
 }
+export type ReceiptKeys = ReturnType<typeof createReceiptKeys>

@@ -1,21 +1,27 @@
-import type { Db, Tx } from '../db/client.ts'
+import type { Config } from '../config.ts'
+import { type Db, first, type Tx } from '../db/client.ts'
 import { type Ends, grantLife, keyLife, sessionLife } from '../db/credential-life.ts'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
 import { notFound, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
+import { administratorNames } from './administrators.ts'
 import type { LastUsed } from './last-used.ts'
-import type { ApiKeyRow, CredentialLookups, GrantRow, HashKey, IdentityRow } from './lookups.ts'
+import {
+  type ApiKeyRow,
+  byAccessToken,
+  byApiKey,
+  byDashboardToken,
+  bySession,
+  type GrantRow,
+  type IdentityRow,
+} from './lookups.ts'
 import { effectivePermissions } from './permissions.ts'
-import type { Authenticated, Principal, Proof } from './principal.ts'
+import type { Authenticated, Principal } from './principal.ts'
 import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sha256Hex } from './secrets.ts'
 
-type ResolverDeps = {
-  db: Db
-  lookups: CredentialLookups
-  lastUsed: LastUsed
-  clock: Clock
-  sessionIdleDays: number
-}
+/** `audience`: this API's name in an access token's resources. */
+type ResolverOptions = { db: Db; lastUsed: LastUsed; clock: Clock; config: Config; audience: string }
+type ResolverDeps = ResolverOptions & { admins: readonly string[] }
 
 /**
  * `workspaceId`: the workspace that an un-delegated caller names for this request (header `Workspace-Id`). `tx`: a writer's transaction, in
@@ -27,11 +33,6 @@ export type BearerResolver = { prefix: string; resolve: Resolve }
 
 type Person = { admin: boolean; provenAt: Date | null }
 const nobody: Person = { admin: false, provenAt: null }
-
-const proofOf = (kind: Principal['credential']['kind'], grant: GrantRow | null, provenAt: Date | null): Proof => {
-  if (grant) return 'not_needed'
-  return kind === 'session' && provenAt ? { at: provenAt } : 'never'
-}
 
 /** An administrator signs in again every day: a session that is left open somewhere does not keep that right. */
 const administratorsSessionHours = 12
@@ -64,12 +65,10 @@ const principalOf = (
     role: row.role,
     memberId: row.memberId,
     memberStatus: row.memberStatus,
-    memberSuspended: suspended,
     permissions: effectivePermissions(suspended ? null : row.role, grant ? grant.granted : null),
     grant: grant ? { id: grant.grantId, lineage: grant.lineage, frozen: grant.grantFrozen } : null,
     isAdmin: admin && !grant,
     credential,
-    proof: proofOf(credential.kind, grant, provenAt),
     provenAt: grant ? null : provenAt,
     expiresAt,
   }
@@ -107,7 +106,12 @@ const grantEndsOf = ({ grantRevokedAt, grantExpiresAt }: Pick<GrantRow, 'grantRe
   expiresAt: grantExpiresAt,
 })
 
-const hashKey = (secret: string, workspaceId: Uuid | null): HashKey => ({ hash: sha256Hex(secret), workspaceId })
+/** The key of what a person uses: the secret, and the workspace that the request names. */
+const keyOf = ({ admins }: ResolverDeps, secret: string, workspaceId: Uuid | null) => ({
+  hash: sha256Hex(secret),
+  workspace_id: workspaceId,
+  admins,
+})
 
 const noSalt = Buffer.alloc(16)
 
@@ -120,10 +124,10 @@ const matching = (rows: readonly ApiKeyRow[], secret: string): ApiKeyRow => {
 }
 
 const resolveApiKey =
-  ({ db, lookups, lastUsed, clock }: ResolverDeps): Resolve =>
+  ({ db, lastUsed, clock }: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {
     if (!apiKeyPattern.test(secret)) throw new Refusal('invalid_token', { message: 'The API key is not known.' })
-    const row = matching(await lookups.apiKeys(tx ?? db, apiKeyLookup(secret)), secret)
+    const row = matching(await (tx ?? db).run(byApiKey, { lookup: apiKeyLookup(secret) }), secret)
     const now = tx?.at ?? clock.now()
     const life = keyLife(row, now)
     if (life !== 'active') throw new Refusal(life === 'revoked' ? 'api_key_revoked' : 'api_key_expired')
@@ -141,12 +145,12 @@ const resolveApiKey =
 const resolveSession =
   (deps: ResolverDeps): Resolve =>
   async (token, workspaceId, tx) => {
-    const row = await deps.lookups.session(tx ?? deps.db, hashKey(token, workspaceId))
+    const row = await first(tx ?? deps.db, bySession, keyOf(deps, token, workspaceId))
     if (!row) return refuseUnknown(resolveSession(deps), token, workspaceId, 'The session is not known.')
     const now = tx?.at ?? deps.clock.now()
     const lastUsedAt = deps.lastUsed.latest('sessions', row.id, row.lastUsedAt)
     const expiresAt = earliest(row.expiresAt, endOfAdministrators(row.isAdmin, row.createdAt)) ?? row.expiresAt
-    const life = sessionLife({ ...row, expiresAt, lastUsedAt }, now, deps.sessionIdleDays)
+    const life = sessionLife({ ...row, expiresAt, lastUsedAt }, now, deps.config.SESSION_IDLE_DAYS)
     if (life === 'revoked') throw new Refusal('session_revoked')
     if (life === 'expired') throw new Refusal('token_expired', { message: 'The session has expired.' })
     if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
@@ -159,9 +163,9 @@ const resolveSession =
  * another API counts as unknown here.
  */
 const resolveAccessToken =
-  ({ db, lookups, lastUsed, clock }: ResolverDeps): Resolve =>
+  ({ db, lastUsed, clock, audience }: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {
-    const row = await lookups.accessToken(tx ?? db, sha256Hex(secret))
+    const row = await first(tx ?? db, byAccessToken, { hash: sha256Hex(secret), audience })
     if (!row) throw new Refusal('invalid_token', { message: 'The access token is not known.' })
     const now = tx?.at ?? clock.now()
     const life = grantLife(grantEndsOf(row), now)
@@ -178,7 +182,8 @@ const resolveAccessToken =
 const resolveDashboardToken =
   (deps: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {
-    const row = await deps.lookups.dashboardToken(tx ?? deps.db, hashKey(secret, workspaceId))
+    const key = { ...keyOf(deps, secret, workspaceId), idle_days: deps.config.SESSION_IDLE_DAYS }
+    const row = await first(tx ?? deps.db, byDashboardToken, key)
     if (!row) return refuseUnknown(resolveDashboardToken(deps), secret, workspaceId, 'The token is not known.')
     const now = tx?.at ?? deps.clock.now()
     const grant = row.grantId === null ? null : row
@@ -194,11 +199,14 @@ const resolveDashboardToken =
   }
 
 /** The resolver for each prefix of a bearer, and for the session cookie. A rejected credential never falls through to another. */
-export const createResolvers = (deps: ResolverDeps): { bearers: BearerResolver[]; session: Resolve } => ({
-  bearers: [
-    { prefix: secretPrefixes.api_key, resolve: resolveApiKey(deps) },
-    { prefix: secretPrefixes.access_token, resolve: resolveAccessToken(deps) },
-    { prefix: secretPrefixes.dashboard_token, resolve: resolveDashboardToken(deps) },
-  ],
-  session: resolveSession(deps),
-})
+export const createResolvers = (options: ResolverOptions): { bearers: BearerResolver[]; session: Resolve } => {
+  const deps = { ...options, admins: administratorNames(options.config.ADMIN_ACCOUNTS) }
+  return {
+    bearers: [
+      { prefix: secretPrefixes.api_key, resolve: resolveApiKey(deps) },
+      { prefix: secretPrefixes.access_token, resolve: resolveAccessToken(deps) },
+      { prefix: secretPrefixes.dashboard_token, resolve: resolveDashboardToken(deps) },
+    ],
+    session: resolveSession(deps),
+  }
+}

@@ -3,25 +3,17 @@ import type { KeyRing } from '../lib/key-ring.ts'
 
 export type Sealed = { ciphertext: Buffer; keyId: string }
 
-/**
- * AES-256-GCM with a ring of keys. The context (row id, workspace …) is authenticated: a ciphertext that is moved elsewhere cannot be
- * opened.
- */
-export type Vault = {
-  readonly currentKeyId: string
-  seal: (plaintext: string | Buffer, context: readonly string[]) => Sealed
-  /** Throws on an unknown key, a truncated or altered ciphertext, or another context: never a partial answer. */
-  open: (sealed: Sealed, context: readonly string[]) => string
-  openBytes: (sealed: Sealed, context: readonly string[]) => Buffer
-}
-
 const nonceBytes = 12
 const tagBytes = 16
 const algorithm = 'aes-256-gcm'
 
 const associated = (context: readonly string[]) => Buffer.from(JSON.stringify(context))
 
-export const createVault = (keys: KeyRing): Vault => {
+/**
+ * AES-256-GCM with a ring of keys. The context (row id, workspace …) is authenticated: a ciphertext that is moved elsewhere cannot be
+ * opened.
+ */
+export const createVault = (keys: KeyRing) => {
   // Node imports a key that is given as bytes with every call: that takes ten times as long as the cipher of a short text.
   const imported = new Map([...keys.all.values()].map(({ id, bytes }) => [id, createSecretKey(bytes)]))
   const keyOf = (id: string): KeyObject => {
@@ -29,7 +21,8 @@ export const createVault = (keys: KeyRing): Vault => {
     if (!key) throw new Error('sealed under a key that is not in the ring')
     return key
   }
-  const openBytes: Vault['openBytes'] = ({ ciphertext, keyId }, context) => {
+  /** Throws on an unknown key, a truncated or altered ciphertext, or another context: never a partial answer. */
+  const openBytes = ({ ciphertext, keyId }: Sealed, context: readonly string[]): Buffer => {
     const key = keyOf(keyId)
     if (ciphertext.length < nonceBytes + tagBytes) throw new Error('the sealed value is truncated')
     const decipher = createDecipheriv(algorithm, key, ciphertext.subarray(0, nonceBytes), { authTagLength: tagBytes })
@@ -38,7 +31,7 @@ export const createVault = (keys: KeyRing): Vault => {
   }
   return {
     currentKeyId: keys.current.id,
-    seal: (plaintext, context) => {
+    seal: (plaintext: string | Buffer, context: readonly string[]): Sealed => {
       const nonce = randomBytes(nonceBytes)
       const cipher = createCipheriv(algorithm, keyOf(keys.current.id), nonce, { authTagLength: tagBytes })
       cipher.setAAD(associated(context))
@@ -49,21 +42,13 @@ export const createVault = (keys: KeyRing): Vault => {
       return { ciphertext: Buffer.concat([nonce, body, cipher.getAuthTag()]), keyId: keys.current.id }
     },
     openBytes,
-    open: (sealed, context) => openBytes(sealed, context).toString('utf8'),
+    open: (sealed: Sealed, context: readonly string[]): string => openBytes(sealed, context).toString('utf8'),
   }
 }
+export type Vault = ReturnType<typeof createVault>
 
 /** Keys derived from TOKEN_SECRETS: one for each purpose and ring entry, so that no two uses share a key. */
-export type Derivations = {
-  readonly currentKeyId: string
-  mac: (purpose: string, message: string) => Buffer
-  /** The value under one key of the ring; undefined when the key is no longer in it. */
-  macUnder: (keyId: string, purpose: string, message: string) => Buffer | undefined
-  /** The same value under every key of the ring, the current one first: for values from before a rotation. */
-  macs: (purpose: string, message: string) => { keyId: string; mac: Buffer }[]
-}
-
-export const createDerivations = (keys: KeyRing): Derivations => {
+export const createDerivations = (keys: KeyRing) => {
   const subkeys = new Map<string, KeyObject>()
   const subkey = (keyId: string, bytes: Buffer, purpose: string): KeyObject => {
     const name = `${keyId}:${purpose}`
@@ -79,11 +64,15 @@ export const createDerivations = (keys: KeyRing): Derivations => {
       .digest()
   return {
     currentKeyId: keys.current.id,
-    mac: (purpose, message) => under(keys.current, purpose, message),
-    macUnder: (keyId, purpose, message) => {
+    mac: (purpose: string, message: string): Buffer => under(keys.current, purpose, message),
+    /** The value under one key of the ring; undefined when the key is no longer in it. */
+    macUnder: (keyId: string, purpose: string, message: string): Buffer | undefined => {
       const key = keys.all.get(keyId)
       return key && under(key, purpose, message)
     },
-    macs: (purpose, message) => [...keys.all.values()].map((key) => ({ keyId: key.id, mac: under(key, purpose, message) })),
+    /** The same value under every key of the ring, the current one first: for values from before a rotation. */
+    macs: (purpose: string, message: string) =>
+      [...keys.all.values()].map((key) => ({ keyId: key.id, mac: under(key, purpose, message) })),
   }
 }
+export type Derivations = ReturnType<typeof createDerivations>

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Permission } from '../auth/permissions.ts'
-import { type Principal, requireFreshProof } from '../auth/principal.ts'
+import { type Principal, requireFreshProof, requireProvenAt } from '../auth/principal.ts'
 import type { Clock } from '../lib/clock.ts'
 import { permissionMissing, Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
@@ -20,7 +20,7 @@ const ofWorkspace = (permission: Permission | undefined): boolean =>
 export const checkPermission = (principal: Principal, anyOf: readonly Permission[]): void => {
   const [first] = anyOf
   if (!first || anyOf.some((permission) => principal.permissions.has(permission))) return
-  if (principal.memberSuspended) throw new Refusal('membership_suspended')
+  if (principal.memberStatus === 'suspended') throw new Refusal('membership_suspended')
   throw permissionMissing(first)
 }
 
@@ -39,9 +39,9 @@ export const checkStanding = (request: FastifyRequest, principal: Principal): vo
  */
 const isAdmitted = ({ grant, memberStatus }: Principal): boolean => grant !== null || memberStatus === 'active'
 
-const refuseNotAdmitted = ({ memberSuspended }: Principal): never => {
+const refuseNotAdmitted = ({ memberStatus }: Principal): never => {
   const message = 'The current workspace of this session no longer admits this account: choose another one first.'
-  throw memberSuspended ? new Refusal('membership_suspended', { message }) : new Refusal('forbidden', { message })
+  throw memberStatus === 'suspended' ? new Refusal('membership_suspended', { message }) : new Refusal('forbidden', { message })
 }
 
 /** Checks the principal against the route's declaration, but not whether it is frozen. Routes never look at the kind of the credential. */
@@ -70,9 +70,9 @@ const hasKey = ({ headers, routeOptions }: FastifyRequest): boolean =>
  * What an administrator changes moves other people's money or authority, and what a route declares lasts longer than a session: a stolen session
  * alone may do neither.
  */
-const checkProof = ({ method, routeOptions: { config } }: FastifyRequest, { proof, provenAt }: Principal, now: Date): void => {
-  if (config.access === 'admin' && isUnsafe(method)) requireFreshProof(provenAt ? { at: provenAt } : 'never', now)
-  if (config.freshProof === 'always') requireFreshProof(proof, now)
+const checkProof = ({ method, routeOptions: { config } }: FastifyRequest, caller: Principal, now: Date): void => {
+  if (config.access === 'admin' && isUnsafe(method)) requireProvenAt(caller.provenAt, now)
+  if (config.freshProof === 'always') requireFreshProof(caller, now)
 }
 
 export const registerAuthorization = (app: App, clock: Clock): void => {

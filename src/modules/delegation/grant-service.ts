@@ -233,7 +233,7 @@ export const changeGrant = async (
   const frozenAt = frozen === undefined ? before.frozenAt : frozen ? (before.frozenAt ?? at) : null
   const changes = { ...(controls && mergeControls(before, controls)), label: label ?? before.label, frozenAt }
   const after = { ...before, ...changes }
-  if (widens(before, after) || (before.frozenAt && !frozenAt)) requireFreshProof(principal.proof, at)
+  if (widens(before, after) || (before.frozenAt && !frozenAt)) requireFreshProof(principal, at)
   const [view] = await Promise.all([
     viewGrant(tx, at, after),
     controls?.beneficiaryIds &&

@@ -128,7 +128,7 @@ type EndDeps = Pick<Parts, 'config' | 'onAuthorityLost' | 'onGrantsRevoked'>
 const requirePerson = async (tx: Tx, principal: Principal): Promise<void> => {
   if ((await linkingGrantOf(tx, principal)) !== null)
     throw new Refusal('forbidden', { message: 'Only a person in their own session can end everything that began there.' })
-  requireFreshProof(principal.proof, tx.at)
+  requireFreshProof(principal, tx.at)
 }
 
 const requireWayLeft = async (tx: Tx, { accountId }: Principal, root: Root, begun: Begun): Promise<void> => {

@@ -192,7 +192,7 @@ const approve = async (
   { authorization, client }: { authorization: AuthorizationRecord; client: ClientRecord },
   decision: Decision,
 ): Promise<string> => {
-  requireFreshProof(principal.proof, tx.at)
+  requireFreshProof(principal, tx.at)
   if (!principal.capabilities.oauth) throw new Refusal('capability_disabled', { details: { capability: 'oauth' } })
   const { at } = tx
   const workspaceId = decision.workspace_id ?? principal.workspace.id

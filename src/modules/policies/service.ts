@@ -101,7 +101,7 @@ export const updatePolicy = async (tx: Tx, principal: Principal, id: Uuid, chang
   const terms: PolicyTerms = policyTerms(change, before)
   await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
   if (loosens(before, terms)) {
-    requireFreshProof(principal.proof, at)
+    requireFreshProof(principal, at)
     if (await mustWait(tx, principal, before))
       return requestChange(tx, principal, before, changeOf(change, before, { ...before, ...terms }))
   }

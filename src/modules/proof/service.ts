@@ -47,7 +47,7 @@ export const presentProof = (proof: RowProof): RowProofOut => ({
 export const signHead = (config: Config, receiptKeys: ReceiptKeys, head: LogHead | null): SignedHead | null => {
   if (!head) return null
   const { issuer, ...stated } = headStatement(config.publicUrl, head)
-  return { ...stated, jws: receiptKeys.signHead(canonicalJson({ issuer, ...stated })) }
+  return { ...stated, jws: receiptKeys.sign(canonicalJson({ issuer, ...stated }), 'audit-log-head') }
 }
 
 /** A detached JWS over a document without its `jws`. */

@@ -89,7 +89,7 @@ export const updateMember = async (
   if (change.role === target.role && change.status === target.status) return target
   await check(tx, principal, membership, target, change)
   const { at } = tx
-  if (addsRights(target, change)) requireFreshProof(principal.proof, at)
+  if (addsRights(target, change)) requireFreshProof(principal, at)
   updateRow(tx, members, { id }, { ...change, ...rolesSince(change, at, target), updatedAt: at })
   await endInvitations(tx, principal, target, change.status === 'suspended' ? null : change.role)
   audit(tx, principal, 'member.update', {

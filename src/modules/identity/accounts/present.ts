@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { administratorNames } from '../../../auth/administrators.ts'
+import { administratorsAmong } from '../../../auth/administrators.ts'
 import type { Config } from '../../../config.ts'
 import type { Db } from '../../../db/client.ts'
 import type { Column } from '../../../http/csv.ts'
@@ -10,7 +10,7 @@ import { formatId, type IdKind } from '../../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../../lib/money.ts'
 import { localDateTime } from '../../../policy/calendar.ts'
 import { Account, type AdminAccount, HistoryEntry } from '../schema.ts'
-import { type AccountRecord, type NamedEntry, namedAdministrators } from './queries.ts'
+import type { AccountRecord, NamedEntry } from './queries.ts'
 
 const capability = (enabled: boolean) => (enabled ? ('active' as const) : ('disabled' as const))
 
@@ -81,11 +81,11 @@ export const historyColumns = (timeZone: string, currency: string): readonly Col
 /** The accounts as an administrator sees them, in the order given. Two queries, however many accounts. */
 export const viewAccounts = async (db: Db, config: Config, records: readonly AccountRecord[]): Promise<AdminAccount[]> => {
   const ids = records.map(({ id }) => id)
-  const named = await namedAdministrators(db, ids, administratorNames(config.ADMIN_ACCOUNTS))
+  const administrators = await administratorsAmong(db, ids, config.ADMIN_ACCOUNTS)
   const balances = await getBalances(db, ids)
   return records.map((record) => ({
     ...presentAccount(record, balanceIn(balances, record.id)),
-    is_admin: record.isAdmin || named.has(record.id),
+    is_admin: administrators.has(record.id),
     updated_at: isoTime(record.updatedAt),
   }))
 }

@@ -1,5 +1,4 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { isAdministratorSql } from '../../../auth/administrators.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/list-queries.ts'
@@ -96,16 +95,6 @@ export const listAccounts = (
 export const listMembershipsOf = selectRows('members.of_account', members, ['accountId'])
 
 export const listOwnedWorkspaces = selectRows('workspaces.owned', workspaces, ['owningAccountId'])
-
-/** The administrators among these accounts: marked, or named by ADMIN_ACCOUNTS; `names` comes from `administratorNames`. */
-export const namedAdministrators = async (db: Db, ids: readonly Uuid[], names: readonly string[]): Promise<Set<Uuid>> => {
-  if (ids.length === 0 || names.length === 0) return new Set()
-  const rows = await db.query<{ id: Uuid }>(
-    `select a.id from accounts a where a.id = any($1::uuid[]) and (${isAdministratorSql('$2')})`,
-    [ids, names],
-  )
-  return new Set(rows.map(({ id }) => id))
-}
 
 /** Who was paid, and the list that the payment is of. */
 type Payee = { id: Uuid; displayName: string; batchId: Uuid | null; batchName: string | null }

@@ -8,7 +8,7 @@ import { type Actor, audit } from '../../../events/audit.ts'
 import { CommitThenThrow, conflict, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { lockAccountRow } from '../accounts/queries.ts'
-import { grantOf, linkingGrantOf, proofOf, renewProof, sessionOf, signInAuthorityRefusal } from '../sessions/authority.ts'
+import { actingOf, grantOf, linkingGrantOf, renewProof, sessionOf, signInAuthorityRefusal } from '../sessions/authority.ts'
 import { lockIdentity, recomputeAccountEmail } from './lock.ts'
 import { findIdentity, type IdentityProof, type IdentityRecord, presentIdentity } from './queries.ts'
 
@@ -77,7 +77,7 @@ export const linkIdentity = async (
     return { outcome: 'already_linked', identity: await touchIdentity(tx, existing, proof) }
   }
   // Else a stolen session would link a method of its own, and stay when the session is ended.
-  requireFreshProof(await proofOf(tx, owner), tx.at)
+  requireFreshProof(await actingOf(tx, owner), tx.at)
   const [linkedByGrantId, originSessionId] = await Promise.all([linkingGrantOf(tx, owner), sessionOf(tx, owner)])
   const attached = { accountId: owner.accountId, proof, linkedByGrantId, originSessionId }
   const identity = attachIdentity(tx, owner, attached)

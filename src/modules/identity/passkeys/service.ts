@@ -2,8 +2,8 @@ import { and, eq, lt, or, sql } from 'drizzle-orm'
 import { grantBehind, sessionBehind } from '../../../auth/credential.ts'
 import {
   type Assertion,
+  algorithms,
   challengeOf,
-  creationOptions,
   type ReadAssertion,
   readAssertion,
   type readNewPasskey,
@@ -25,7 +25,7 @@ import { getAccount, lockAccountRow } from '../accounts/queries.ts'
 import { type CreatePasskey, Passkey, type PasskeyOptions, type ProofOptions } from '../schema.ts'
 import { provesSession, renewProof } from '../sessions/authority.ts'
 import { findSession } from '../sessions/queries.ts'
-import { consumeNonce, issueNonce, lockNonce } from '../sign-in/nonces.ts'
+import { issueNonce, redeemNonce } from '../sign-in/nonces.ts'
 
 const shown = presenter(Passkey)
 
@@ -57,24 +57,17 @@ export const startPasskey = async (
     listPasskeys(deps.db, { accountId }),
     issueNonce(deps.db, deps.clock.now(), { purpose: 'passkey', ttlSeconds: challengeTtlSeconds, boundTo: accountId }),
   ])
+  const userId = Buffer.from(accountId.replaceAll('-', ''), 'hex').toString('base64url')
   const userName = account.email ?? account.displayName ?? 'Payments'
-  const owner = {
-    userId: Buffer.from(accountId.replaceAll('-', ''), 'hex'),
-    userName,
-    displayName: account.displayName ?? userName,
-  }
-  const challenge = Buffer.from(nonce, 'hex')
-  const { rp, user, ...options } = await creationOptions(deps.config, owner, {
-    challenge,
-    known: known.map(({ credentialId }) => credentialId),
-  })
+  const host = new URL(deps.config.publicUrl).hostname
   return {
-    rp: { id: rp.id ?? '', name: rp.name },
-    user,
-    challenge: options.challenge,
-    pubKeyCredParams: options.pubKeyCredParams,
+    rp: { id: host, name: host },
+    user: { id: userId, name: userName, displayName: account.displayName ?? userName },
+    challenge: Buffer.from(nonce, 'hex').toString('base64url'),
+    pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
     timeout: challengeTtlSeconds * 1000,
-    excludeCredentials: (options.excludeCredentials ?? []).map(({ id }) => ({ id, type: 'public-key' })),
+    excludeCredentials: known.map(({ credentialId }) => ({ id: credentialId, type: 'public-key' })),
+    // Kept on the authenticator: an approval page then needs to know nothing to ask for it.
     authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
     attestation: 'none',
   }
@@ -89,7 +82,6 @@ export const addPasskey = async (
   principal: Principal,
   { name, credential, read }: CreatePasskey & { read: Awaited<ReturnType<typeof readNewPasskey>> },
 ): Promise<PasskeyRecord> => {
-  const { at } = tx
   const { accountId } = principal
   // Else an agent would give itself the signature that a policy asks of people.
   if (await grantBehind(tx, principal.credential, principal.grant?.id ?? null))
@@ -98,10 +90,8 @@ export const addPasskey = async (
     })
   requireActiveAccount(principal)
   const nonce = challengeOf(credential.response.clientDataJSON).toString('hex')
-  const issued = await lockNonce(tx, { nonce, purpose: 'passkey' })
-  if (issued?.boundTo !== accountId || issued.consumedAt !== null || issued.expiresAt <= at)
+  if (!(await redeemNonce(tx, { nonce, purpose: 'passkey', boundTo: accountId })))
     throw notAccepted('The passkey answers a challenge that is unknown, used or expired. Start again.')
-  await consumeNonce(tx, nonce, at)
   if ('problem' in read) throw new CommitThenThrow(notAccepted(`The passkey was not accepted: ${read.problem}.`))
   await lockAccountRow(tx, accountId)
   const own = await listPasskeys(tx, { accountId })
@@ -110,7 +100,7 @@ export const addPasskey = async (
   if (await findByCredential(tx, { credentialId: read.credentialId }))
     throw new CommitThenThrow(conflict('This passkey is registered already.', 'passkey'))
   const originSessionId = await sessionBehind(tx, principal.credential)
-  const record = { id: newId(), accountId, name, ...read, originSessionId, createdAt: at, lastUsedAt: null }
+  const record = { id: newId(), accountId, name, ...read, originSessionId, createdAt: tx.at, lastUsedAt: null }
   insertRow(tx, passkeys, record)
   const data = presentPasskey(record)
   await appendEvents(tx, [{ type: 'passkey.added', accountId, workspaceId: null, data }])
@@ -226,15 +216,9 @@ const refusalOf = async (
 ): Promise<Refusal | null> => {
   const invalid = (problem: string) =>
     new Refusal('invalid_signature', { message: `The passkey proves nothing: ${problem}.`, details: { field: 'passkey' } })
-  const issued = await lockNonce(tx, { nonce, purpose: 'proof' })
-  if (
-    !issued ||
-    issued.consumedAt !== null ||
-    issued.expiresAt <= tx.at ||
-    issued.boundTo !== (await sessionBehind(tx, principal.credential))
-  )
+  const sessionId = await sessionBehind(tx, principal.credential)
+  if (sessionId === null || !(await redeemNonce(tx, { nonce, purpose: 'proof', boundTo: sessionId })))
     return invalid('its challenge is unknown, used, expired or of another session')
-  await consumeNonce(tx, nonce, tx.at)
   if ('problem' in used) return invalid(used.problem)
   if (!(await recordPasskeyUse(tx, used))) return invalid('it was removed, or a copy of it has signed before')
   if (await renewProof(tx, principal, used.passkey)) return null

@@ -1,6 +1,6 @@
-import { isAdministrator } from '../../../auth/administrators.ts'
+import { administratorsAmong } from '../../../auth/administrators.ts'
 import { grantBehind, sessionBehind } from '../../../auth/credential.ts'
-import type { Principal, Proof } from '../../../auth/principal.ts'
+import type { Acting, Principal } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import type { Tx } from '../../../db/client.ts'
 import { grantLife } from '../../../db/credential-life.ts'
@@ -17,14 +17,16 @@ const forbidden = (message: string): Refusal => new Refusal('forbidden', { messa
 
 const ended = (grant: GrantRecord, now: Date): boolean => grantLife(grant, now) !== 'active'
 
-/** The grant that an actor acts with, or the grant that began what ends now without it. */
-export const grantOf = (actor: Actor): Uuid | null =>
-  'credential' in actor ? (actor.grant?.id ?? null) : (actor.startedBy?.grantId ?? null)
+/** What an actor acts with, or what began what ends now without it; null where it is the sign-in itself. */
+const behind = (actor: Actor) =>
+  'credential' in actor ? { credential: actor.credential, grantId: actor.grant?.id ?? null } : (actor.startedBy ?? null)
+
+export const grantOf = (actor: Actor): Uuid | null => behind(actor)?.grantId ?? null
 
 /** The grant whose revocation also ends what this actor links now. */
-export const linkingGrantOf = (tx: Tx, actor: Actor): Promise<Uuid | null> | null => {
-  if ('credential' in actor) return grantBehind(tx, actor.credential, actor.grant?.id ?? null)
-  return actor.startedBy ? grantBehind(tx, actor.startedBy.credential, actor.startedBy.grantId) : null
+export const linkingGrantOf = async (tx: Tx, actor: Actor): Promise<Uuid | null> => {
+  const begun = behind(actor)
+  return begun && grantBehind(tx, begun.credential, begun.grantId)
 }
 
 /**
@@ -48,7 +50,7 @@ export const signInAuthorityRefusal = async (
   if (!own.permissions.includes('account.manage'))
     return new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
   if (lineage.some(isLimited)) return forbidden('A key with spending controls cannot change how the account is signed in to.')
-  if (await isAdministrator(tx, accountId, config.ADMIN_ACCOUNTS))
+  if ((await administratorsAmong(tx, [accountId], config.ADMIN_ACCOUNTS)).size > 0)
     return forbidden("A key cannot change how an administrator's account is signed in to.")
   return null
 }
@@ -65,8 +67,8 @@ export const requireSignInAuthority = async (
 
 /** The session in which an actor acts, if it acts in one: what is made now keeps it as its origin. */
 export const sessionOf = async (tx: Tx, actor: Actor): Promise<Uuid | null> => {
-  const credential = 'credential' in actor ? actor.credential : actor.startedBy?.credential
-  return credential ? sessionBehind(tx, credential) : null
+  const begun = behind(actor)
+  return begun && sessionBehind(tx, begun.credential)
 }
 
 /** A sign-in method or a passkey of the account. */
@@ -88,11 +90,11 @@ export const renewProof = async (tx: Tx, actor: Owner, method: Method): Promise<
   return true
 }
 
-/** Of whoever links now. A link that ends at a provider's callback has the proof of the session that began it. */
-export const proofOf = async (tx: Tx, actor: Owner): Promise<Proof> => {
-  if ('credential' in actor) return actor.proof
-  if (actor.startedBy?.grantId) return 'not_needed'
-  if (actor.startedBy?.credential.kind !== 'session') return 'never'
-  const session = await findSession(tx, { accountId: actor.accountId, id: actor.startedBy.credential.id })
-  return session ? { at: session.provenAt } : 'never'
+/** Whoever links now. A link that ends at a provider's callback has the proof of the session that began it. */
+export const actingOf = async (tx: Tx, actor: Owner): Promise<Acting> => {
+  if ('credential' in actor) return actor
+  const { startedBy } = actor
+  if (!startedBy) throw new Error('nobody began this link')
+  const session = await findSession(tx, { accountId: actor.accountId, id: startedBy.credential.id })
+  return { ...startedBy, grant: startedBy.grantId, provenAt: session?.provenAt ?? null }
 }

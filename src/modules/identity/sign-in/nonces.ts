@@ -51,6 +51,17 @@ export const consumeNonce = async (tx: Tx, nonce: string, now: Date): Promise<vo
   await tx.query('update nonces set consumed_at = $2 where nonce = $1', [nonce, now])
 }
 
+/** Uses up a nonce of this purpose, bound to this; false where it is unknown, used, expired or bound to something else. */
+export const redeemNonce = async (
+  tx: Tx,
+  { nonce, purpose, boundTo }: { nonce: string; purpose: NoncePurpose; boundTo: string },
+): Promise<boolean> => {
+  const issued = await lockNonce(tx, { nonce, purpose })
+  if (issued?.boundTo !== boundTo || issued.consumedAt !== null || issued.expiresAt <= tx.at) return false
+  await consumeNonce(tx, nonce, tx.at)
+  return true
+}
+
 const timeDigits = 12
 const randomDigits = 20
 const macDigits = 32
