@@ -7,8 +7,8 @@ import { isoTime } from '../../../lib/clock.ts'
 import type { Parts } from '../../parts.ts'
 import { Identity, LinkFlow, LinkIdentity } from '../schema.ts'
 import { markBrowser } from '../sign-in/cookie.ts'
+import { readLinkReturnTo, requireProvider, startLink } from '../sign-in/flows.ts'
 import { linkWallet } from '../sign-in/service.ts'
-import { readLinkReturnTo, requireProvider, startLink } from '../sign-in/start-flow.ts'
 import { examineForLink } from '../sign-in/wallet.ts'
 import { pageIdentities, presentIdentity } from './queries.ts'
 
@@ -52,11 +52,11 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     async (request, reply) => {
       const { body } = request
       if (body.provider !== 'wallet') {
-        requireProvider(deps.identityProviders, body.provider)
+        requireProvider(deps, body.provider)
         const { principal } = request
         const isOwn = principal.credential.kind === 'session' && isRequestOfOwnPage(request, deps.config.publicUrl)
         const browser = isOwn ? markBrowser(request, reply, deps.config) : null
-        const input = { provider: body.provider, returnTo: readLinkReturnTo(deps.config, body.return_to), browser }
+        const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to), browser }
         return respondOnce(deps, request, reply, async (tx) => {
           const { authorizationUrl, expiresAt } = await startLink(tx, deps, principal, input)
           return { status: 202, body: { authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) } }

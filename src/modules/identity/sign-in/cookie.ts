@@ -7,21 +7,20 @@ import { flowTtlSeconds } from './flows.ts'
 
 const isSecure = (config: Config): boolean => config.NODE_ENV === 'production' || config.publicUrl.startsWith('https://')
 
-const attributes = (config: Config) => ({
-  path: '/',
-  httpOnly: true,
-  sameSite: 'lax' as const,
-  secure: isSecure(config),
+const attributes = (config: Config) => ({ path: '/', httpOnly: true, sameSite: 'lax' as const, secure: isSecure(config) })
+
+const ofSession = (config: Config) => ({
+  ...attributes(config),
   ...(config.SESSION_COOKIE_DOMAIN !== undefined && { domain: config.SESSION_COOKIE_DOMAIN }),
 })
 
 /** By Max-Age: a browser whose clock is wrong could treat a point in time as long past. */
 export const setSessionCookie = (reply: FastifyReply, config: Config, session: NewSession): void => {
-  reply.setCookie(sessionCookie, session.token, { ...attributes(config), maxAge: config.SESSION_TTL_DAYS * 86_400 })
+  reply.setCookie(sessionCookie, session.token, { ...ofSession(config), maxAge: config.SESSION_TTL_DAYS * 86_400 })
 }
 
 export const clearSessionCookie = (reply: FastifyReply, config: Config): void => {
-  reply.clearCookie(sessionCookie, attributes(config))
+  reply.clearCookie(sessionCookie, ofSession(config))
 }
 
 /** `__Host-`: a sibling domain cannot set this cookie, and so cannot present its own flow as this browser's. */
@@ -38,12 +37,6 @@ export const readBrowser = (request: FastifyRequest, config: Config): string | n
 /** The browser's secret, or a new one. It is kept while flows of other tabs may still return. */
 export const markBrowser = (request: FastifyRequest, reply: FastifyReply, config: Config): string => {
   const browser = readBrowser(request, config) ?? randomBytes(32).toString('base64url')
-  reply.setCookie(nameOf(config), browser, {
-    path: '/',
-    httpOnly: true,
-    sameSite: 'lax',
-    secure: isSecure(config),
-    maxAge: flowTtlSeconds,
-  })
+  reply.setCookie(nameOf(config), browser, { ...attributes(config), maxAge: flowTtlSeconds })
   return browser
 }

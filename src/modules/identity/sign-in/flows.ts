@@ -1,87 +1,54 @@
 import { randomBytes } from 'node:crypto'
 import { and, eq, gt, isNull, or } from 'drizzle-orm'
 import { z } from 'zod'
-import type { Principal } from '../../../auth/principal.ts'
-import type { FlowSecrets, ProviderName } from '../../../auth/providers.ts'
-import { sha256 } from '../../../auth/secrets.ts'
-import type { Vault } from '../../../auth/vault.ts'
-import type { Config } from '../../../config.ts'
-import { type Db, first, type Tx } from '../../../db/client.ts'
+import { isCredentialActive } from '../../../auth/credential.ts'
+import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
+import {
+  type FlowSecrets,
+  type IdentityProvider,
+  type ProviderName,
+  providerFailed,
+  providerTitles,
+} from '../../../auth/providers.ts'
+import { equalBytes, sha256 } from '../../../auth/secrets.ts'
+import type { Derivations } from '../../../auth/vault.ts'
+import { lockAccount } from '../../../db/account-lock.ts'
+import { type Db, first, inTx, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { insertRow, prepareWrite } from '../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { signInFlows } from '../../../db/tables/sign-in-flows.ts'
-import { type Clock, secondsAfter } from '../../../lib/clock.ts'
-import { invalidFields, type Refusal } from '../../../lib/errors.ts'
-import { newId, type Uuid } from '../../../lib/ids.ts'
+import { audit } from '../../../events/audit.ts'
+import type { Page } from '../../../http/page.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
+import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
+import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import type { Parts } from '../../parts.ts'
+import { readAccount } from '../accounts/service.ts'
+import { linkIdentity } from '../identities/link.ts'
+import type { IdentityProof } from '../identities/queries.ts'
+import { requireSignInAuthority } from '../sessions/authority.ts'
+import type { NewSession } from '../sessions/service.ts'
+import { readReturnTo } from './return-to.ts'
+import type { SignIn } from './service.ts'
 
-const longest = 2000
-
-const refused = (): Refusal =>
-  invalidFields({
-    path: 'return_to',
-    message: 'must be the path of a page of this site (/…, not under /v1/ or /link/) or a URL of an allowed origin',
-  })
-
-/** Undoes percent-encoding until nothing changes, as a proxy or a page may decode again; undefined when it is malformed. */
-const fullyDecoded = (text: string): string | undefined => {
-  try {
-    for (let current = text; ; ) {
-      const decoded = decodeURIComponent(current)
-      if (decoded === current) return decoded
-      current = decoded
-    }
-  } catch {
-    return undefined
-  }
-}
-
-/** Browsers read a backslash as a slash and drop tabs and line breaks: text that looks like a path can be another host. */
-const isPlainPath = (pathname: string): boolean => {
-  const decoded = fullyDecoded(pathname)
-  return decoded !== undefined && /^\/(?!\/)[^\\\u0000-\u001f\u007f]*$/.test(decoded)
-}
-
-/** Paths that have an effect when a browser only opens them, or that first name an account: no sign-in redirects to them. */
-const isInternalPath = (pathname: string): boolean => /^\/(?:v1|link)(?:\/|$)/i.test(fullyDecoded(pathname) ?? '')
-
-/**
- * Where a browser may go after a sign-in: a path of a page on this site, or a URL of an allowed origin. Anything else is refused, never
- * corrected.
- */
-export const readReturnTo = (config: Config, input: string): string => {
-  if (input.length > longest || /[\\\s\u0000-\u001f\u007f]/.test(input)) throw refused()
-  const isPath = input.startsWith('/')
-  const url = URL.parse(input, isPath ? config.publicUrl : undefined)
-  if (url?.username !== '' || url.password !== '' || !isPlainPath(url.pathname)) throw refused()
-  if (url.origin !== config.publicUrl && (isPath || !config.CORS_ORIGINS.includes(url.origin))) throw refused()
-  if (url.origin === config.publicUrl && isInternalPath(url.pathname)) throw refused()
-  return isPath ? url.pathname + url.search + url.hash : url.href
-}
-
-export const withOutcome = (config: Config, returnTo: string, outcome: string): string => {
-  const url = new URL(returnTo, config.publicUrl)
-  url.searchParams.set('outcome', outcome)
-  return returnTo.startsWith('/') ? url.pathname + url.search + url.hash : url.href
-}
+// A flow leads a browser to a provider and back. A sign-in begins in its browser; a link begins with any credential, and goes through a page of
+// ours, at which a browser takes it over. Coming back ends the flow.
 
 export const flowTtlSeconds = 600
 
-export type LinkIntent = { accountId: Uuid; credential: Principal['credential']; grantId: Uuid | null }
-
-export type Flow = {
-  id: Uuid
-  provider: ProviderName
-  returnTo: string
-  expiresAt: Date
-  /** Null: a sign-in. */
-  intent: LinkIntent | null
-  secrets: FlowSecrets
-  /** Hash of the secret of the browser that owns the flow; null while a link page's flow has no browser yet. */
-  browserHash: Buffer | null
-}
+type FlowDeps = Pick<Parts, 'clock' | 'config' | 'db' | 'derivations' | 'identityProviders' | 'vault'>
 
 type Row = typeof signInFlows.$inferSelect
+type Flow = Row & { secrets: FlowSecrets }
+/** The credential that began a link, and the account to which it links. */
+type Beginner = { accountId: Uuid; credential: Principal['credential']; grantId: Uuid | null }
+
+/** Null: a sign-in. */
+const beginnerOf = ({ accountId, credentialKind, credentialId, grantId }: Row): Beginner | null => {
+  if (accountId === null || credentialKind === null || credentialId === null) return null
+  return { accountId, credential: { kind: credentialKind, id: credentialId }, grantId }
+}
 
 const byLink = prepare('sign_in_flows.by_link', { linkHash: 'bytea', now: 'timestamptz' }, (orm, at) =>
   orm
@@ -90,6 +57,7 @@ const byLink = prepare('sign_in_flows.by_link', { linkHash: 'bytea', now: 'times
     .where(and(eq(signInFlows.linkHash, at.linkHash), gt(signInFlows.expiresAt, at.now))),
 )
 
+/** For the first browser that continues from a link's page; no row for every other browser. */
 const bind = prepareWrite('sign_in_flows.bind', { id: 'uuid', browserHash: 'bytea' }, (orm, at) =>
   orm
     .update(signInFlows)
@@ -98,6 +66,7 @@ const bind = prepareWrite('sign_in_flows.bind', { id: 'uuid', browserHash: 'byte
     .returning({ id: signInFlows.id }),
 )
 
+/** Ends a flow: for its provider and its browser, before it expires, and once. */
 const take = prepareWrite(
   'sign_in_flows.take',
   { stateHash: 'bytea', provider: 'text', browserHash: 'bytea', now: 'timestamptz' },
@@ -115,92 +84,249 @@ const take = prepareWrite(
       .returning(),
 )
 
+const removal = prepareRemoval('sign_in_flows.prune', signInFlows.id, signInFlows.expiresAt)
+
+export const pruneFlows = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })
+
 const newToken = () => randomBytes(32).toString('base64url')
 const contextOf = (id: Uuid) => ['sign_in_flow', id]
 
-const intentOf = (row: Row): LinkIntent | null => {
-  const { accountId, credentialKind, credentialId, grantId } = row
-  if (accountId === null || credentialKind === null || credentialId === null) return null
-  return { accountId, credential: { kind: credentialKind, id: credentialId }, grantId }
+/** The state is stored only as a hash; state, nonce and verifier are also stored encrypted. */
+const openFlow = (
+  tx: Tx,
+  { vault }: Pick<FlowDeps, 'vault'>,
+  given: Omit<typeof signInFlows.$inferInsert, 'id' | 'stateHash' | 'sealed' | 'sealedKeyId' | 'createdAt' | 'expiresAt'>,
+) => {
+  const id = newId()
+  const secrets: FlowSecrets = { state: newToken(), nonce: newToken(), verifier: newToken() }
+  const { ciphertext: sealed, keyId: sealedKeyId } = vault.seal(JSON.stringify(secrets), contextOf(id))
+  const expiresAt = secondsAfter(tx.at, flowTtlSeconds)
+  insertRow(tx, signInFlows, { id, stateHash: sha256(secrets.state), sealed, sealedKeyId, createdAt: tx.at, expiresAt, ...given })
+  return { secrets, expiresAt }
 }
 
 const Secrets = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string() })
 
 /** A flow that was sealed with a key that has been removed since counts as expired. */
-const read = (vault: Vault, row: Row): Flow | undefined => {
-  const { id, provider, returnTo, expiresAt, browserHash } = row
+const unseal = ({ vault }: Pick<FlowDeps, 'vault'>, row: Row | undefined): Flow | undefined => {
+  if (!row) return undefined
   try {
-    const opened = vault.open({ ciphertext: row.sealed, keyId: row.sealedKeyId }, contextOf(id))
-    return { id, provider, returnTo, expiresAt, browserHash, intent: intentOf(row), secrets: Secrets.parse(JSON.parse(opened)) }
+    const opened = vault.open({ ciphertext: row.sealed, keyId: row.sealedKeyId }, contextOf(row.id))
+    return { ...row, secrets: Secrets.parse(JSON.parse(opened)) }
   } catch {
     return undefined
   }
 }
 
+const redirectUriOf = ({ config }: Pick<FlowDeps, 'config'>, provider: ProviderName): string =>
+  `${config.publicUrl}/v1/auth/${provider}/callback`
+
+export const requireProvider = (
+  { identityProviders }: Pick<FlowDeps, 'identityProviders'>,
+  name: ProviderName,
+): IdentityProvider => {
+  const provider = identityProviders[name]
+  if (!provider) throw new Refusal('provider_not_configured')
+  return provider
+}
+
+/** The provider's page for a flow. A person who links chooses the account there, because the browser may be signed in to another one. */
+const authorizationUrlOf = (
+  deps: FlowDeps,
+  { provider, secrets, linkHash }: Pick<Flow, 'provider' | 'secrets' | 'linkHash'>,
+): Promise<string> =>
+  requireProvider(deps, provider).authorizationUrl(secrets, {
+    redirectUri: redirectUriOf(deps, provider),
+    chooseAccount: linkHash !== null,
+  })
+
+export type StartedFlow = { authorizationUrl: string; expiresAt: Date }
+type StartInput = { provider: ProviderName; returnTo: string | undefined }
+
+/** Begins a sign-in. `browser`: the secret of the browser that asks; no other browser can finish it. */
+export const startSignIn = async (
+  deps: FlowDeps,
+  origin: RequestOrigin,
+  { provider, browser, ...input }: StartInput & { browser: string },
+): Promise<StartedFlow> => {
+  requireProvider(deps, provider)
+  const returnTo = readReturnTo(deps.config, input.returnTo ?? '/')
+  const { secrets, expiresAt } = await inTx(deps.db, async (tx) => {
+    audit(tx, { accountId: null, origin, way: `sign_in:${provider}` }, 'sign_in.start', { after: { provider } })
+    return openFlow(tx, deps, { provider, returnTo, browserHash: sha256(browser) })
+  })
+  return { authorizationUrl: await authorizationUrlOf(deps, { provider, secrets, linkHash: null }), expiresAt }
+}
+
+export const readLinkReturnTo = ({ config }: Pick<FlowDeps, 'config'>, requested: string | undefined): string =>
+  readReturnTo(config, requested ?? '/account')
+
 /**
- * Begins a flow: for the browser that asked for it, when that browser is known to be the one that will finish it. A link goes through a
- * page of ours, whose secret this creates. The state is stored only as a hash; state, nonce and verifier are also stored encrypted.
+ * Begins a link. A page of ours names the account before the browser continues to the provider, so that a link on another site cannot skip
+ * it. `browser`: set when a page of ours made the request, and the person sees there whose account it is; only that browser continues
+ * without the page.
  */
-export const openFlow = async (
+export const startLink = async (
   tx: Tx,
-  vault: Vault,
-  input: { provider: ProviderName; returnTo: string; intent: LinkIntent | null; browser: string | null },
-): Promise<Flow & { link: string | null }> => {
-  const { at } = tx
-  const { provider, returnTo, intent, browser } = input
-  const id = newId()
-  const secrets: FlowSecrets = { state: newToken(), nonce: newToken(), verifier: newToken() }
-  const link = intent === null ? null : newToken()
-  const browserHash = browser === null ? null : sha256(browser)
-  const { ciphertext, keyId } = vault.seal(JSON.stringify(secrets), contextOf(id))
-  const expiresAt = secondsAfter(at, flowTtlSeconds)
-  insertRow(tx, signInFlows, {
-    id,
+  deps: Pick<FlowDeps, 'config' | 'vault'>,
+  caller: Principal,
+  { provider, returnTo, browser }: { provider: ProviderName; returnTo: string; browser: string | null },
+): Promise<StartedFlow> => {
+  await requireSignInAuthority(tx, deps.config, caller)
+  const link = newToken()
+  const { expiresAt } = openFlow(tx, deps, {
     provider,
-    stateHash: sha256(secrets.state),
-    browserHash,
-    linkHash: link === null ? null : sha256(link),
-    sealed: ciphertext,
-    sealedKeyId: keyId,
     returnTo,
-    ...(intent && {
-      accountId: intent.accountId,
-      credentialKind: intent.credential.kind,
-      credentialId: intent.credential.id,
-      grantId: intent.grantId,
-    }),
-    createdAt: at,
-    expiresAt,
+    browserHash: browser === null ? null : sha256(browser),
+    linkHash: sha256(link),
+    accountId: caller.accountId,
+    credentialKind: caller.credential.kind,
+    credentialId: caller.credential.id,
+    grantId: caller.grant?.id ?? null,
   })
-  return { id, provider, returnTo, expiresAt, intent, secrets, link, browserHash }
+  audit(tx, caller, 'identity.link_start', { after: { provider } })
+  return { authorizationUrl: `${deps.config.publicUrl}/link/${link}`, expiresAt }
 }
 
-/** The flow of a link page, until it expires. */
-export const findByLink = async (db: Db, clock: Clock, vault: Vault, link: string): Promise<Flow | undefined> => {
-  const row = await first(db, byLink, { linkHash: sha256(link), now: clock.now() })
-  return row && read(vault, row)
+/** The session-aware start route, for a signed-in caller: makes the checks that POST routes declare, and begins a link. */
+export const startLinkAs = async (deps: FlowDeps, caller: Principal, input: StartInput): Promise<StartedFlow> => {
+  requireProvider(deps, input.provider)
+  if (!caller.permissions.has('account.manage'))
+    throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
+  if (caller.accountStatus === 'frozen') throw new Refusal('account_frozen')
+  const returnTo = readLinkReturnTo(deps, input.returnTo)
+  return inTx(deps.db, (tx) => startLink(tx, deps, caller, { ...input, returnTo, browser: null }))
 }
 
-/** Binds a link page's flow to the first browser that continues from it; false for every other browser. */
-export const bindFlow = async (db: Db, id: Uuid, browser: string): Promise<boolean> =>
-  (await db.run(bind, { id, browserHash: sha256(browser) })).length > 0
+const linkEnded = (): Refusal =>
+  new Refusal('not_found', { message: 'This link was used, has ended or does not exist. Start again to get a new one.' })
 
-/** Ends a flow: for its provider and its browser, before it expires, and once. */
-export const takeFlow = async (
-  db: Db,
-  clock: Clock,
-  vault: Vault,
-  answer: { provider: ProviderName; state: string; browser: string },
-): Promise<Flow | undefined> => {
-  const row = await first(db, take, {
-    stateHash: sha256(answer.state),
-    provider: answer.provider,
-    browserHash: sha256(answer.browser),
-    now: clock.now(),
-  })
-  return row && read(vault, row)
+/** The flow of a link's page, until it expires or the credential that began it ends. */
+const findLive = async (deps: FlowDeps, link: string): Promise<Flow> => {
+  const now = deps.clock.now()
+  const flow = unseal(deps, await first(deps.db, byLink, { linkHash: sha256(link), now }))
+  const beginner = flow && beginnerOf(flow)
+  if (!beginner || !(await isCredentialActive(deps.db, beginner, now, deps.config.SESSION_IDLE_DAYS))) throw linkEnded()
+  return flow
 }
 
-const removal = prepareRemoval('sign_in_flows.prune', signInFlows.id, signInFlows.expiresAt)
+/** Proof that this browser saw the page: without it, a link to the address behind the page would skip the page. */
+const proofOf = (derivations: Derivations, link: string, browser: string): Buffer =>
+  derivations.mac('link-page', `${link}:${browser}`)
 
-export const pruneFlows = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })
+/**
+ * What a person reads before their sign-in is linked: the account's name, so that they do not link it to a stranger's account. Where the browser
+ * asked for this link itself (`asker`) and is signed in to the same account, the address at which it continues without the page.
+ */
+export const openLinkPage = async (
+  deps: FlowDeps,
+  link: string,
+  { asker, caller, mark }: { asker: string | null; caller: Principal | null; mark: () => string },
+): Promise<string | Page> => {
+  const flow = await findLive(deps, link)
+  const { accountId, browserHash, provider } = flow
+  if (accountId === null) throw linkEnded()
+  const isAsker = asker !== null && browserHash !== null && equalBytes(browserHash, sha256(asker))
+  if (isAsker && caller?.accountId === accountId) return authorizationUrlOf(deps, flow)
+  const account = await readAccount(deps.db, accountId)
+  const id = formatId('account', accountId)
+  const named = [account.display_name, account.email].filter(Boolean).join(', ')
+  const title = `Link ${providerTitles[provider]} to ${account.display_name ?? account.email ?? 'an account'}?`
+  const about = `Your ${providerTitles[provider]} sign-in will be linked to the account ${named ? `${named} (${id})` : id}. From then on it opens that account.`
+  const proof = proofOf(deps.derivations, link, mark()).toString('base64url')
+  if (caller && caller.accountId !== accountId) {
+    const other = 'This browser is signed in to another account. Sign out there first, or open this page in another browser.'
+    return { title, paragraphs: [about, other] }
+  }
+  return {
+    title,
+    paragraphs: [about, 'Continue only if you asked for this yourself.'],
+    links: [{ href: `/link/${link}/continue?page=${proof}`, text: `Continue with ${providerTitles[provider]}`, primary: true }],
+  }
+}
+
+/** Binds the flow to the browser that saw its page, and returns where the browser continues. */
+export const leaveLinkPage = async (deps: FlowDeps, link: string, browser: string | null, proof: string): Promise<string> => {
+  const flow = await findLive(deps, link)
+  if (!browser || !equalBytes(Buffer.from(proof, 'base64url'), proofOf(deps.derivations, link, browser))) throw linkEnded()
+  const bound = await deps.db.run(bind, { id: flow.id, browserHash: sha256(browser) })
+  if (bound.length === 0) throw linkEnded()
+  return authorizationUrlOf(deps, flow)
+}
+
+/** The parameters that the provider sent with the browser, and the browser's secret. */
+type ProviderReturn = {
+  provider: ProviderName
+  browser: string | null
+  state?: string | undefined
+  code?: string | undefined
+  error?: string | undefined
+}
+
+export type FinishedFlow = {
+  returnTo: string
+  outcome: 'signed_in' | 'account_created' | 'linked' | 'already_linked' | 'denied'
+  session: NewSession | null
+}
+
+const redeem = async (deps: FlowDeps, flow: Flow | undefined, { code, error }: ProviderReturn): Promise<IdentityProof> => {
+  if (!flow)
+    throw new Refusal('invalid_request', {
+      message: 'This sign-in was not started in this browser, has ended, or has expired. Start again.',
+    })
+  const { provider: name, secrets } = flow
+  const provider = requireProvider(deps, name)
+  if (error !== undefined || code === undefined) throw providerFailed(name, 'it sent the browser back without a code')
+  const proven = await provider.redeem(secrets, { code, redirectUri: redirectUriOf(deps, name) })
+  return { ...proven, provider: name, issuer: provider.issuer, subjectKey: proven.subject, chainId: null }
+}
+
+/**
+ * Ends a flow with the parameters that the provider sent. Its state is used up, also by a failure. A refusal names where the browser came from,
+ * when it finished its own flow.
+ */
+export const finishFlow = async (
+  deps: FlowDeps,
+  signIn: SignIn,
+  origin: RequestOrigin,
+  answer: ProviderReturn,
+): Promise<FinishedFlow | { returnTo: string; refusal: Refusal }> => {
+  const { provider, browser, state } = answer
+  const key = browser && state ? { stateHash: sha256(state), provider, browserHash: sha256(browser) } : undefined
+  const flow = key && unseal(deps, await first(deps.db, take, { ...key, now: deps.clock.now() }))
+  const returnTo = flow?.returnTo ?? '/'
+  const beginner = flow ? beginnerOf(flow) : null
+  const actor = beginner
+    ? { accountId: beginner.accountId, origin, way: `link:${provider}`, startedBy: beginner }
+    : { accountId: null, origin, way: `sign_in:${provider}` }
+  const note = (tx: Tx, reason: string): void => audit(tx, actor, 'sign_in.refused', { after: { reason } })
+  if (flow && answer.error === 'access_denied') {
+    await inTx(deps.db, async (tx) => note(tx, 'denied at the provider'))
+    return { returnTo, outcome: 'denied', session: null }
+  }
+  try {
+    const proof = await redeem(deps, flow, answer).catch(async (error: unknown) => {
+      await inTx(deps.db, async (tx) => note(tx, error instanceof Refusal ? error.message : 'internal error'))
+      throw error
+    })
+    if (actor.accountId === null) {
+      const { outcome, session } = await signIn({ provider, verdict: proof, nonce: null, origin })
+      return { returnTo, outcome, session }
+    }
+    const { accountId, startedBy } = actor
+    const { outcome } = await inTx(deps.db, async (tx) => {
+      // Under its account's lock, the first statement: after an acknowledged logout or revocation nothing is linked, and a later one ends what
+      // was linked.
+      await lockAccount(tx, accountId)
+      if (await isCredentialActive(tx, startedBy, tx.at, deps.config.SESSION_IDLE_DAYS))
+        return linkIdentity(tx, deps.config, { ...actor, accountId }, proof)
+      const ended = new Refusal('invalid_token', { message: 'The session or key with which this link was started has ended.' })
+      note(tx, ended.message)
+      throw new CommitThenThrow(ended)
+    })
+    return { returnTo, outcome, session: null }
+  } catch (error) {
+    if (error instanceof Refusal) return { returnTo, refusal: error }
+    throw error
+  }
+}

@@ -4,7 +4,7 @@ import { type ProviderName, providerTitles } from '../../../auth/providers.ts'
 import type { App } from '../../../http/app-type.ts'
 import { originOf } from '../../../http/authenticate.ts'
 import { isNavigationFromOwnPage } from '../../../http/csrf.ts'
-import { renderPage, sendHtml, sendRefusalPage, wantsPage } from '../../../http/page.ts'
+import { type Page, renderPage, sendHtml, sendRefusalPage, wantsPage } from '../../../http/page.ts'
 import { bounded } from '../../../http/wire.ts'
 import { isoTime, secondsAfter } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
@@ -12,10 +12,18 @@ import { isLoopbackUrl } from '../../../lib/loopback.ts'
 import type { Parts } from '../../parts.ts'
 import { CallbackQuery, LinkFlow, Redirect, StartQuery } from '../schema.ts'
 import { markBrowser, readBrowser, setSessionCookie } from './cookie.ts'
-import { type FinishedFlow, finishFlow } from './finish-flow.ts'
-import { flowTtlSeconds, withOutcome } from './flows.ts'
+import {
+  type FinishedFlow,
+  finishFlow,
+  flowTtlSeconds,
+  leaveLinkPage,
+  openLinkPage,
+  type StartedFlow,
+  startLinkAs,
+  startSignIn,
+} from './flows.ts'
+import { withOutcome } from './return-to.ts'
 import type { SignIn } from './service.ts'
-import { leaveLinkPage, passLinkPage, type StartedFlow, showLinkPage, startLinkAs, startSignIn } from './start-flow.ts'
 
 /** In development the service answers under every name of the loopback address, but the provider sends the browser back to one of them. */
 const isElsewhere = (deps: Parts, request: FastifyRequest): boolean => {
@@ -127,13 +135,12 @@ export const registerProviders = (app: App, deps: Parts, signIn: SignIn): void =
 const Params = z.object({ flow: bounded(100).min(1) })
 const Html = z.string().meta({ description: 'A page.' })
 
-const answerWithPage = async (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  work: () => Promise<FastifyReply>,
-): Promise<FastifyReply> => {
+/** Redirects to an address, or shows a page. */
+const sendStep = async (request: FastifyRequest, reply: FastifyReply, step: Promise<string | Page>): Promise<FastifyReply> => {
   try {
-    return await work()
+    const next = await step
+    if (typeof next !== 'string') return sendHtml(reply, 200, renderPage(next))
+    return reply.header('cache-control', 'no-store').redirect(next, 302)
   } catch (error) {
     if (error instanceof Refusal && wantsPage(request)) return sendRefusalPage(reply, error, 'That did not work')
     throw error
@@ -149,14 +156,9 @@ export const registerLinkPages = (app: App, deps: Parts): void => {
       schema: { hide: true, params: Params, response: { 200: Html, 302: Redirect } },
     },
     async (request, reply) => {
-      await answerWithPage(request, reply, async () => {
-        const { flow } = request.params
-        const asker = isNavigationFromOwnPage(request) ? readBrowser(request, deps.config) : null
-        const url = await passLinkPage(deps, flow, asker, request.caller)
-        if (url !== null) return reply.header('cache-control', 'no-store').redirect(url, 302)
-        const browser = markBrowser(request, reply, deps.config)
-        return sendHtml(reply, 200, renderPage(await showLinkPage(deps, flow, browser, request.caller)))
-      })
+      const asker = isNavigationFromOwnPage(request) ? readBrowser(request, deps.config) : null
+      const mark = () => markBrowser(request, reply, deps.config)
+      await sendStep(request, reply, openLinkPage(deps, request.params.flow, { asker, caller: request.caller, mark }))
       return reply
     },
   )
@@ -172,11 +174,8 @@ export const registerLinkPages = (app: App, deps: Parts): void => {
       },
     },
     async (request, reply) => {
-      await answerWithPage(request, reply, async () => {
-        const browser = readBrowser(request, deps.config)
-        const url = await leaveLinkPage(deps, request.params.flow, browser, request.query.page)
-        return reply.header('cache-control', 'no-store').redirect(url, 302)
-      })
+      const browser = readBrowser(request, deps.config)
+      await sendStep(request, reply, leaveLinkPage(deps, request.params.flow, browser, request.query.page))
       return reply
     },
   )

@@ -1,0 +1,52 @@
+import type { Config } from '../../../config.ts'
+import { invalidFields, type Refusal } from '../../../lib/errors.ts'
+
+const longest = 2000
+
+const refused = (): Refusal =>
+  invalidFields({
+    path: 'return_to',
+    message: 'must be the path of a page of this site (/…, not under /v1/ or /link/) or a URL of an allowed origin',
+  })
+
+/** Undoes percent-encoding until nothing changes, as a proxy or a page may decode again; undefined when it is malformed. */
+const fullyDecoded = (text: string): string | undefined => {
+  try {
+    for (let current = text; ; ) {
+      const decoded = decodeURIComponent(current)
+      if (decoded === current) return decoded
+      current = decoded
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Browsers read a backslash as a slash and drop tabs and line breaks: text that looks like a path can be another host. */
+const isPlainPath = (pathname: string): boolean => {
+  const decoded = fullyDecoded(pathname)
+  return decoded !== undefined && /^\/(?!\/)[^\\\u0000-\u001f\u007f]*$/.test(decoded)
+}
+
+/** Paths that have an effect when a browser only opens them, or that first name an account: no sign-in redirects to them. */
+const isInternalPath = (pathname: string): boolean => /^\/(?:v1|link)(?:\/|$)/i.test(fullyDecoded(pathname) ?? '')
+
+/**
+ * Where a browser may go after a sign-in: a path of a page on this site, or a URL of an allowed origin. Anything else is refused, never
+ * corrected.
+ */
+export const readReturnTo = (config: Config, input: string): string => {
+  if (input.length > longest || /[\\\s\u0000-\u001f\u007f]/.test(input)) throw refused()
+  const isPath = input.startsWith('/')
+  const url = URL.parse(input, isPath ? config.publicUrl : undefined)
+  if (url?.username !== '' || url.password !== '' || !isPlainPath(url.pathname)) throw refused()
+  if (url.origin !== config.publicUrl && (isPath || !config.CORS_ORIGINS.includes(url.origin))) throw refused()
+  if (url.origin === config.publicUrl && isInternalPath(url.pathname)) throw refused()
+  return isPath ? url.pathname + url.search + url.hash : url.href
+}
+
+export const withOutcome = (config: Config, returnTo: string, outcome: string): string => {
+  const url = new URL(returnTo, config.publicUrl)
+  url.searchParams.set('outcome', outcome)
+  return returnTo.startsWith('/') ? url.pathname + url.search + url.hash : url.href
+}
