@@ -10,7 +10,7 @@ import { conflict } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
 import { endCredentials, publishWorkspaceStatusEvents, refuseToClose } from './accounts/administer.ts'
 import { listMembershipsOf, lockAccountRow } from './accounts/queries.ts'
-import { detachAll } from './identities/unlink.ts'
+import { detachThese } from './identities/link.ts'
 import { removePasskeysOf } from './passkeys/service.ts'
 import { requireSignInAuthority } from './sessions/authority.ts'
 
@@ -34,7 +34,7 @@ export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Princi
   if (principal.isAdmin) throw conflict('Administrators cannot close their own account.', 'self')
   await endCredentials(tx, deps, principal, accountId)
   await removePasskeysOf(tx, deps.onAuthorityLost, principal)
-  await detachAll(tx, deps, principal)
+  await detachThese(tx, deps, principal, 'all')
   await publishWorkspaceStatusEvents(tx, deps.config, accountId, async () => {
     updateRow(tx, accounts, { id: accountId }, { status: 'closed', email: null, displayName: null, updatedAt: at })
   })

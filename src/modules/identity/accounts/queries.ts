@@ -1,11 +1,12 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
-import type { Db, Tx } from '../../../db/client.ts'
+import { type Db, first, type Tx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { selectAmong, selectRow, selectRows } from '../../../db/select-rows.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
+import { emailKeyOf } from '../../../db/tables/columns.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { members, workspaces } from '../../../db/tables/workspaces.ts'
@@ -28,6 +29,16 @@ const existing = (account: AccountRecord | undefined): AccountRecord => {
   if (!account) throw new Error('an account that must exist is missing')
   return account
 }
+
+/** `email`: in the form that is compared. */
+const byVerifiedEmail = prepare('accounts.with_email', { email: 'text' }, (orm, at) =>
+  orm
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(eq(emailKeyOf(accounts.email), at.email)),
+)
+
+export const findAccountWith = (db: Db, email: string) => first(db, byVerifiedEmail, { email })
 
 export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => existing(await byId(db, { id }))
 

@@ -1,16 +1,72 @@
-import { requireFreshProof } from '../../../auth/principal.ts'
+import { eq } from 'drizzle-orm'
+import { type Principal, requireFreshProof } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
-import type { Tx } from '../../../db/client.ts'
-import { insertRow, updateRow } from '../../../db/prepare-write.ts'
-import { identities } from '../../../db/tables/accounts.ts'
+import { statement, type Tx } from '../../../db/client.ts'
+import { insertRow, prepareWrite, updateRow } from '../../../db/prepare-write.ts'
+import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
-import { CommitThenThrow, conflict, Refusal } from '../../../lib/errors.ts'
+import { emailKey } from '../../../lib/email-key.ts'
+import { CommitThenThrow, conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
-import { lockAccountRow } from '../accounts/queries.ts'
-import { actingOf, grantOf, linkingGrantOf, renewProof, sessionOf, signInAuthorityRefusal } from '../sessions/authority.ts'
-import { lockIdentity, recomputeAccountEmail } from './lock.ts'
-import { findIdentity, type IdentityProof, type IdentityRecord, presentIdentity } from './queries.ts'
+import type { Parts } from '../../parts.ts'
+import { findAccountWith, lockAccountRow } from '../accounts/queries.ts'
+import {
+  actingOf,
+  grantOf,
+  linkingGrantOf,
+  renewProof,
+  requireSignInAuthority,
+  sessionOf,
+  signInAuthorityRefusal,
+} from '../sessions/authority.ts'
+import { revokeSessions } from '../sessions/service.ts'
+import { findIdentity, type IdentityProof, type IdentityRecord, listIdentities, presentIdentity } from './queries.ts'
+
+type Named = Pick<IdentityRecord, 'provider' | 'issuer' | 'subjectKey' | 'email' | 'emailVerified'>
+
+/** In the form that is compared. */
+export const verifiedEmail = ({ email, emailVerified }: Pick<Named, 'email' | 'emailVerified'>): string | null =>
+  email && emailVerified ? emailKey(email) : null
+
+const emailsOf = (all: readonly Named[]): string[] => all.flatMap((identity) => verifiedEmail(identity) ?? [])
+
+const lock = statement(
+  'identities.lock_names',
+  'select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as name',
+)
+
+const lockNames = (tx: Tx, names: readonly string[]): Promise<unknown> => tx.query(lock, [[...new Set(names)].sort()])
+
+const emailName = (email: string): string => `email:${email}`
+
+/**
+ * A row that does not exist yet cannot be locked, so names are locked: of identities and of their e-mails, in sorted order, before any row. Of two
+ * first sign-ins with one identity, or two claims on one e-mail, at the same moment, the second one waits.
+ */
+export const lockIdentities = (tx: Tx, all: readonly Named[]): Promise<unknown> => {
+  const names = all.map(({ provider, issuer, subjectKey }) => `identity:${provider}:${issuer}:${subjectKey}`)
+  return lockNames(tx, [...names, ...emailsOf(all).map(emailName)])
+}
+
+/**
+ * Runs after every change of an account's identities. The account keeps its e-mail while one of them verifies it; else it gets the e-mail
+ * of the oldest identity whose verified e-mail no other account has; else it has none.
+ */
+export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid): Promise<void> => {
+  const [{ email: current }, attached] = await Promise.all([lockAccountRow(tx, accountId), listIdentities(tx, { accountId })])
+  const emails = emailsOf(attached)
+  if (current === null ? emails.length === 0 : emails.includes(emailKey(current))) return
+  await lockNames(tx, emails.map(emailName))
+  let next: string | null = null
+  for (const identity of attached) {
+    const email = verifiedEmail(identity)
+    if (next !== null || email === null) continue
+    const owner = await findAccountWith(tx, email)
+    if (owner === undefined || owner.id === accountId) next = identity.email
+  }
+  if (next !== current) updateRow(tx, accounts, { id: accountId }, { email: next, updatedAt: tx.at })
+}
 
 type Attached = Pick<IdentityRecord, 'accountId' | 'linkedByGrantId' | 'originSessionId'> & { proof: IdentityProof }
 
@@ -32,18 +88,11 @@ export const attachIdentity = (
   return identity
 }
 
-/** What its provider says now. Where an e-mail is verified no longer, or another one is, `recomputeAccountEmail` comes next. */
-export const noteProof = (tx: Tx, id: Uuid, { email, emailVerified, displayName }: IdentityProof): void => {
-  updateRow(tx, identities, { id }, { lastUsedAt: tx.at, email, emailVerified })
-  if (displayName !== null) updateRow(tx, identities, { id }, { displayName })
-}
-
-/** An attached identity was proven again. */
-const touchIdentity = async (tx: Tx, identity: IdentityRecord, proof: IdentityProof): Promise<IdentityRecord> => {
-  noteProof(tx, identity.id, proof)
-  await recomputeAccountEmail(tx, identity.accountId, tx.at)
+/** An attached identity was proven again. Where an e-mail is verified no longer, or another one is, `recomputeAccountEmail` comes next. */
+export const noteProof = (tx: Tx, identity: IdentityRecord, proof: IdentityProof): IdentityRecord => {
   const { email, emailVerified } = proof
-  return { ...identity, lastUsedAt: tx.at, email, emailVerified, displayName: proof.displayName ?? identity.displayName }
+  const displayName = proof.displayName ?? identity.displayName
+  return updateRow(tx, identities, identity, { lastUsedAt: tx.at, email, emailVerified, displayName })
 }
 
 export type Link = { outcome: 'linked' | 'already_linked'; identity: IdentityRecord }
@@ -62,30 +111,108 @@ export const linkIdentity = async (
   owner: Actor & { accountId: Uuid },
   proof: IdentityProof,
 ): Promise<Link> => {
-  const unauthorized = await signInAuthorityRefusal(tx, config, owner.accountId, grantOf(owner))
-  await lockIdentity(tx, proof)
-  const account = await lockAccountRow(tx, owner.accountId)
+  const { accountId } = owner
+  const unauthorized = await signInAuthorityRefusal(tx, config, accountId, grantOf(owner))
+  await lockIdentities(tx, [proof])
+  const { status } = await lockAccountRow(tx, accountId)
   const existing = await findIdentity(tx, proof)
-  const refusal = unauthorized ?? linkRefusal(account.status, owner.accountId, existing)
+  const ofAnother = existing !== undefined && existing.accountId !== accountId
+  const refusal =
+    unauthorized ??
+    statusRefusal(status, false) ??
+    (ofAnother ? conflict('This identity belongs to another account.', 'identity') : null)
   if (refusal) {
-    const after = { provider: proof.provider, reason: refusal.message }
-    audit(tx, owner, 'identity.link_refused', { after })
+    audit(tx, owner, 'identity.link_refused', { after: { provider: proof.provider, reason: refusal.message } })
     throw new CommitThenThrow(refusal)
   }
   if (existing) {
     await renewProof(tx, owner, existing)
-    return { outcome: 'already_linked', identity: await touchIdentity(tx, existing, proof) }
+    const identity = noteProof(tx, existing, proof)
+    await recomputeAccountEmail(tx, accountId)
+    return { outcome: 'already_linked', identity }
   }
   // Else a stolen session would link a method of its own, and stay when the session is ended.
   requireFreshProof(await actingOf(tx, owner), tx.at)
   const [linkedByGrantId, originSessionId] = await Promise.all([linkingGrantOf(tx, owner), sessionOf(tx, owner)])
-  const attached = { accountId: owner.accountId, proof, linkedByGrantId, originSessionId }
-  const identity = attachIdentity(tx, owner, attached)
-  await recomputeAccountEmail(tx, owner.accountId, tx.at)
+  const identity = attachIdentity(tx, owner, { accountId, proof, linkedByGrantId, originSessionId })
+  await recomputeAccountEmail(tx, accountId)
   return { outcome: 'linked', identity }
 }
 
-const linkRefusal = (status: string, accountId: Uuid, existing: IdentityRecord | undefined): Refusal | null => {
-  const ofAnother = existing !== undefined && existing.accountId !== accountId
-  return statusRefusal(status, false) ?? (ofAnother ? conflict('This identity belongs to another account.', 'identity') : null)
+type DetachDeps = Pick<Parts, 'config' | 'onAuthorityLost'>
+
+const removeRow = prepareWrite('identities.remove', { id: 'uuid' }, (orm, at) =>
+  orm.delete(identities).where(eq(identities.id, at.id)),
+)
+
+/** Sessions that began with it end too, and what a wallet signed counts no more: a stolen sign-in method leaves nothing behind. */
+const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: IdentityRecord): Promise<void> => {
+  const { id, accountId, provider, subject } = identity
+  await revokeSessions(tx, deps.config, actor, { accountId, identityId: id })
+  tx.defer(tx.run(removeRow, { id }))
+  await recomputeAccountEmail(tx, accountId)
+  await appendEvents(tx, [{ type: 'identity.unlinked', accountId, workspaceId: null, data: presentIdentity(identity) }])
+  audit(tx, actor, 'identity.unlink', { subject: id, before: { provider, subject } })
+  if (provider === 'wallet') await deps.onAuthorityLost(tx, actor, accountId)
+}
+
+/**
+ * An account's identities, read under its lock. Their names, and those of all e-mails that may move to another account, are locked first.
+ */
+const lockAttached = async (tx: Tx, accountId: Uuid): Promise<IdentityRecord[]> => {
+  await lockIdentities(tx, await listIdentities(tx, { accountId }))
+  await lockAccountRow(tx, accountId)
+  return listIdentities(tx, { accountId })
+}
+
+/** Detaches these of the sign-in methods that the account still has, or all of them. */
+export const detachThese = async (
+  tx: Tx,
+  deps: DetachDeps,
+  principal: Principal,
+  ids: readonly Uuid[] | 'all',
+): Promise<void> => {
+  if (ids.length === 0) return
+  const attached = await lockAttached(tx, principal.accountId)
+  for (const identity of attached.filter(({ id }) => ids === 'all' || ids.includes(id)))
+    await detach(tx, deps, principal, identity)
+}
+
+/** Detaches a sign-in method. Of two removals at the same time, the second sees the result of the first, so one method always stays. */
+export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Principal, id: Uuid): Promise<IdentityRecord> => {
+  await requireSignInAuthority(tx, deps.config, principal)
+  const attached = await lockAttached(tx, principal.accountId)
+  const identity = attached.find((candidate) => candidate.id === id)
+  if (!identity) throw notFound()
+  const others = attached.filter((other) => other !== identity)
+  // What a key links ends with the key, so neither the key nor a session that began with what it linked may leave only such methods behind:
+  // its end would lock the person out, or leave the account to whoever had the key.
+  const behind = await linkingGrantOf(tx, principal)
+  const staying = behind === null ? others : others.filter((other) => other.linkedByGrantId === null)
+  if (staying.length === 0) throw new Refusal('last_identity')
+  await detach(tx, deps, principal, identity)
+  return identity
+}
+
+/**
+ * Runs when grants were revoked: the sign-in methods that they linked are detached, and their sessions end. The last sign-in method of an
+ * account stays, without its sessions. The caller has locked the grants.
+ */
+export const detachLinkedBy = async (
+  tx: Tx,
+  deps: DetachDeps,
+  actor: Actor,
+  { accountId, grantIds }: { accountId: Uuid; grantIds: readonly Uuid[] },
+): Promise<void> => {
+  const isLinked = ({ linkedByGrantId }: IdentityRecord) => linkedByGrantId !== null && grantIds.includes(linkedByGrantId)
+  if (!(await listIdentities(tx, { accountId })).some(isLinked)) return
+  let attached = await lockAttached(tx, accountId)
+  for (const identity of attached.filter(isLinked)) {
+    if (attached.length === 1) {
+      await revokeSessions(tx, deps.config, actor, { accountId, identityId: identity.id })
+      return
+    }
+    await detach(tx, deps, actor, identity)
+    attached = attached.filter((other) => other !== identity)
+  }
 }

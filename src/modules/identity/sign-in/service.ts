@@ -2,19 +2,27 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import { lockAccounts, noteLocked } from '../../../db/account-lock.ts'
-import { first, inTx, type Tx } from '../../../db/client.ts'
+import { inTx, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { accounts, identities } from '../../../db/tables/accounts.ts'
+import { identities } from '../../../db/tables/accounts.ts'
 import { emailKeyOf } from '../../../db/tables/columns.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
 import { findHomeWorkspaceId } from '../../workspaces/queries.ts'
-import { lockAccountRow } from '../accounts/queries.ts'
+import { findAccountWith, lockAccountRow } from '../accounts/queries.ts'
 import { createAccount, readAccount } from '../accounts/service.ts'
-import { attachIdentity, type Link, linkIdentity, noteProof, statusRefusal } from '../identities/link.ts'
-import { lockIdentity, recomputeAccountEmail, verifiedEmail } from '../identities/lock.ts'
+import {
+  attachIdentity,
+  type Link,
+  linkIdentity,
+  lockIdentities,
+  noteProof,
+  recomputeAccountEmail,
+  statusRefusal,
+  verifiedEmail,
+} from '../identities/link.ts'
 import { findIdentity, type IdentityProof, type IdentityRecord } from '../identities/queries.ts'
 import type { Account } from '../schema.ts'
 import { createSession, type NewSession } from '../sessions/service.ts'
@@ -45,13 +53,6 @@ const verifiedBy = prepare('identities.with_email', { email: 'text' }, (orm, at)
     .where(and(eq(emailKeyOf(identities.email), at.email), sql`${identities.emailVerified}`)),
 )
 
-const accountWith = prepare('accounts.with_email', { email: 'text' }, (orm, at) =>
-  orm
-    .select({ id: accounts.id })
-    .from(accounts)
-    .where(eq(emailKeyOf(accounts.email), at.email)),
-)
-
 /**
  * The account with this e-mail, else the only account with an attached identity that has it. Only e-mails that a provider has verified are
  * compared: an unverified one never leads its real owner into another account.
@@ -59,7 +60,7 @@ const accountWith = prepare('accounts.with_email', { email: 'text' }, (orm, at) 
 const matchByEmail = async (tx: Tx, proof: IdentityProof): Promise<Omit<Found, 'identity'> | undefined> => {
   const email = verifiedEmail(proof)
   if (email === null) return undefined
-  const [owner, matches] = await Promise.all([first(tx, accountWith, { email }), tx.run(verifiedBy, { email })])
+  const [owner, matches] = await Promise.all([findAccountWith(tx, email), tx.run(verifiedBy, { email })])
   const candidates = new Set(owner ? [owner.id] : matches.map(({ accountId }) => accountId))
   const [accountId, ...others] = candidates
   if (accountId === undefined || others.length > 0) return undefined
@@ -122,8 +123,8 @@ const enter = async (tx: Tx, { accountId, identity, ...from }: Found, { proof, o
   const refusal = statusRefusal(status, identity !== null)
   if (refusal) return refuse(tx, actor, proof.provider, refusal)
   const used = identity ?? attachIdentity(tx, actor, { accountId, proof, ...from })
-  if (identity) noteProof(tx, identity.id, proof)
-  await recomputeAccountEmail(tx, accountId, tx.at)
+  if (identity) noteProof(tx, identity, proof)
+  await recomputeAccountEmail(tx, accountId)
   return { accountId, workspaceId, identityId: used.id }
 }
 
@@ -146,7 +147,7 @@ const signInOnce = async (
   const before = await findAccount(tx, verdict)
   const [, , found, proof] = await Promise.all([
     lockAccounts(tx, { exclusive: before ? [before.accountId] : [] }),
-    lockIdentity(tx, verdict),
+    lockIdentities(tx, [verdict]),
     findAccount(tx, verdict),
     spendNonce(tx, config, arrival),
   ])
