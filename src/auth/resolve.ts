@@ -31,20 +31,16 @@ export type Resolve = (secret: string, workspaceId: Uuid | null, tx?: Tx) => Pro
 
 export type BearerResolver = { prefix: string; resolve: Resolve }
 
-type Person = { admin: boolean; provenAt: Date | null }
-const nobody: Person = { admin: false, provenAt: null }
-
 /** An administrator signs in again every day: a session that is left open somewhere does not keep that right. */
 const administratorsSessionHours = 12
 const endOfAdministrators = (isAdmin: boolean, sessionCreatedAt: Date | null): Date | null =>
   isAdmin && sessionCreatedAt ? secondsAfter(sessionCreatedAt, administratorsSessionHours * 3600) : null
 
 const principalOf = (
-  row: IdentityRow,
+  row: IdentityRow & { isAdmin?: boolean; provenAt?: Date | null },
   credential: Principal['credential'],
   expiresAt: Date | null,
   grant: GrantRow | null,
-  { admin, provenAt }: Person = nobody,
 ): Authenticated => {
   if (row.accountStatus === 'closed') throw new Refusal('invalid_token', { message: 'The account is closed.' })
   const suspended = row.memberStatus === 'suspended'
@@ -67,9 +63,9 @@ const principalOf = (
     memberStatus: row.memberStatus,
     permissions: effectivePermissions(suspended ? null : row.role, grant ? grant.granted : null),
     grant: grant ? { id: grant.grantId, lineage: grant.lineage, frozen: grant.grantFrozen } : null,
-    isAdmin: admin && !grant,
+    isAdmin: row.isAdmin === true && !grant,
     credential,
-    provenAt: grant ? null : provenAt,
+    provenAt: (grant ? null : row.provenAt) ?? null,
     expiresAt,
   }
 }
@@ -155,7 +151,7 @@ const resolveSession =
     if (life === 'expired') throw new Refusal('token_expired', { message: 'The session has expired.' })
     if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
     deps.lastUsed.note('sessions', row.id, now, row.lastUsedAt)
-    return principalOf(row, { kind: 'session', id: row.id }, expiresAt, null, { admin: row.isAdmin, provenAt: row.provenAt })
+    return principalOf(row, { kind: 'session', id: row.id }, expiresAt, null)
   }
 
 /**
@@ -195,7 +191,7 @@ const resolveDashboardToken =
     if (grant) refuseDisabled(row, grant, !row.byOauth)
     if (grant) refuseForeignWorkspace(row.workspaceId, workspaceId)
     else if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
-    return principalOf(row, { kind: 'dashboard', id: row.id }, ends, grant, { admin: row.isAdmin, provenAt: row.provenAt })
+    return principalOf(row, { kind: 'dashboard', id: row.id }, ends, grant)
   }
 
 /** The resolver for each prefix of a bearer, and for the session cookie. A rejected credential never falls through to another. */

@@ -1,5 +1,6 @@
 import type { Config } from '../../config.ts'
 import { type Db, statement } from '../../db/client.ts'
+import { columnsOf } from '../../db/columns.ts'
 import { sessionIsActive } from '../../db/credential-life.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { pushSubscriptions } from '../../db/tables/push.ts'
@@ -9,9 +10,7 @@ import type { Uuid } from '../../lib/ids.ts'
 export type SubscriptionRecord = typeof pushSubscriptions.$inferSelect
 
 // As text, because whether a session is active is said there. A subscription ends with its session, whatever ended that.
-const selectLive = `select p.id, p.account_id as "accountId", p.session_id as "sessionId", p.endpoint_ciphertext as "endpointCiphertext",
-    p.endpoint_key_id as "endpointKeyId", p.endpoint_hash as "endpointHash", p.p256dh, p.user_agent as "userAgent", p.created_at as "createdAt"
-  from push_subscriptions p where (select ${sessionIsActive('s', '$2', '$3')} from sessions s where s.id = p.session_id)`
+const selectLive = `select ${columnsOf(pushSubscriptions, 'p')} from push_subscriptions p where (select ${sessionIsActive('s', '$2', '$3')} from sessions s where s.id = p.session_id)`
 const live = statement(
   'push_subscriptions.live',
   `${selectLive} and p.account_id = any($1::uuid[]) order by p.account_id, p.id desc`,

@@ -54,7 +54,7 @@ export const registerPush = (app: App, deps: Parts & { push: Push | null }): voi
       (await liveSubscriptions(deps.db, deps.clock, deps.config, [principal.accountId]))
         .filter(({ id }) => !before || id < before)
         .slice(0, take),
-    present: (rows) => rows.map(presentSubscription),
+    present: (rows) => rows.map((row) => presentSubscription(row)),
   })
   routes.delete(`${path}/:id`, {
     config: { operation: 'push_subscriptions.delete', access: 'undelegated', whileFrozen: true },

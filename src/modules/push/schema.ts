@@ -1,9 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import { z } from 'zod'
+import { presenter } from '../../http/presenter.ts'
 import { bounded, IdOut, TimeOut } from '../../http/wire.ts'
-import { isoTime } from '../../lib/clock.ts'
-import { formatId } from '../../lib/ids.ts'
-import type { SubscriptionRecord } from './queries.ts'
 
 export const PushKey = z
   .object({
@@ -45,14 +43,4 @@ export type CreatePushSubscription = z.output<typeof CreatePushSubscription>
 export const PushSubscription = z
   .object({ id: IdOut('push_subscription'), created_at: TimeOut, user_agent: z.string().nullable() })
   .meta({ id: 'PushSubscription' })
-export type PushSubscription = z.output<typeof PushSubscription>
-
-export const presentSubscription = ({
-  id,
-  createdAt,
-  userAgent,
-}: Pick<SubscriptionRecord, 'id' | 'createdAt' | 'userAgent'>): PushSubscription => ({
-  id: formatId('push_subscription', id),
-  created_at: isoTime(createdAt),
-  user_agent: userAgent,
-})
+export const presentSubscription = presenter(PushSubscription)

@@ -41,21 +41,11 @@ export const pushHosts = ({ PUSH_HOSTS, NODE_ENV }: Pick<Config, 'NODE_ENV' | 'P
   loopback: NODE_ENV !== 'production',
 })
 
-/** Who has both can send to the browser. */
-type Endpoint = { endpoint: string; auth: string }
-
 export const subscriptionContext = (id: Uuid): readonly string[] => ['push_subscription', id]
 
-export const sealEndpoint = (vault: Vault, id: Uuid, { endpoint, auth }: Endpoint) =>
+/** Who has the address and the secret can send to the browser. */
+export const sealEndpoint = (vault: Vault, id: Uuid, endpoint: string, auth: string) =>
   vault.seal(JSON.stringify([endpoint, auth]), subscriptionContext(id))
-
-const openEndpoint = (
-  vault: Vault,
-  { id, endpointCiphertext: ciphertext, endpointKeyId: keyId }: SubscriptionRecord,
-): Endpoint => {
-  const [endpoint, auth] = JSON.parse(vault.open({ ciphertext, keyId }, subscriptionContext(id))) as [string, string]
-  return { endpoint, auth }
-}
 
 /** Development's key follows from its other keys: a browser that subscribed stays subscribed after the next start. */
 const keyOf = ({ VAPID_KEYS, NODE_ENV }: Config, derivations: Derivations): Buffer | null =>
@@ -78,7 +68,8 @@ export const createPush = (
   return {
     publicKey,
     send: async (to, message, { topic, ttlSeconds }) => {
-      const { endpoint, auth } = openEndpoint(vault, to)
+      const sealed = { ciphertext: to.endpointCiphertext, keyId: to.endpointKeyId }
+      const [endpoint, auth] = JSON.parse(vault.open(sealed, subscriptionContext(to.id))) as [string, string]
       const problem = endpointProblem(endpoint, pushHosts(config))
       const note = (facts: object) =>
         logger.warn({ subscription: to.id, ...facts }, 'a notice was not accepted by the push service')

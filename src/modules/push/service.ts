@@ -55,7 +55,7 @@ export const subscribe = async (
   if (live.filter(({ id }) => id !== own?.id).length >= maxSubscriptions)
     throw conflict(`An account gets notices in at most ${maxSubscriptions} browsers: end one first.`, 'limit_reached')
   const id = own?.id ?? newId()
-  const { ciphertext, keyId } = sealEndpoint(deps.vault, id, { endpoint, auth: keys.auth.toString('base64url') })
+  const { ciphertext, keyId } = sealEndpoint(deps.vault, id, endpoint, keys.auth.toString('base64url'))
   const fresh = {
     sessionId,
     endpointCiphertext: ciphertext,

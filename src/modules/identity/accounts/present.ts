@@ -6,7 +6,7 @@ import type { Column } from '../../../http/csv.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { type Balance, balanceIn, getBalances } from '../../../ledger/ledger.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { formatId, type IdKind } from '../../../lib/ids.ts'
+import { formatId, type IdKind, type Uuid } from '../../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../../lib/money.ts'
 import { localDateTime } from '../../../policy/calendar.ts'
 import { Account, type AdminAccount, HistoryEntry } from '../schema.ts'
@@ -49,33 +49,30 @@ export const presentHistoryEntry = ({ entry, payee }: NamedEntry): EntryView =>
     batch: payee?.batchId ? { id: formatId('payment_batch', payee.batchId), name: payee.batchName } : null,
   })
 
-type Exported = NamedEntry & { shown: EntryView }
+type Exported = { id: Uuid; shown: EntryView }
 
-/** For `historyColumns`. */
-export const presentRow = <Row extends NamedEntry>(row: Row): Row & { shown: EntryView } => ({
-  ...row,
-  shown: presentHistoryEntry(row),
-})
-
-const columnOf = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary' | 'batch'>): Column<Exported> => [
+const as = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary' | 'batch'>): Column<Exported> => [
   name,
   ({ shown }) => shown[name],
 ]
 
 /** A movement as a row of a table: amounts in major units and the local time for people, beside those for programs. */
 export const historyColumns = (timeZone: string, currency: string): readonly Column<Exported>[] => [
-  ...(['id', 'created_at'] as const).map(columnOf),
-  ['created_local', ({ entry }) => localDateTime(entry.createdAt, timeZone)],
+  as('id'),
+  as('created_at'),
+  ['created_local', ({ shown }) => localDateTime(new Date(shown.created_at), timeZone)],
   ['time_zone', () => timeZone],
-  columnOf('type'),
-  ['amount', ({ entry }) => formatMajor(entry.amountMinor)],
-  ['held_change', ({ entry }) => formatMajor(entry.heldChangeMinor)],
-  ['available_after', ({ entry }) => formatMajor(entry.availableAfterMinor)],
+  as('type'),
+  ['amount', ({ shown }) => formatMajor(BigInt(shown.amount_minor))],
+  ['held_change', ({ shown }) => formatMajor(BigInt(shown.held_change_minor))],
+  ['available_after', ({ shown }) => formatMajor(BigInt(shown.available_after_minor))],
   ['currency', () => currency],
-  ...(['amount_minor', 'held_change_minor', 'available_after_minor'] as const).map(columnOf),
-  ['reference_type', ({ entry }) => entry.referenceType],
+  as('amount_minor'),
+  as('held_change_minor'),
+  as('available_after_minor'),
+  ['reference_type', ({ shown }) => shown.reference.type],
   ['reference_id', ({ shown }) => shown.reference.id],
-  ['beneficiary_name', ({ payee }) => payee?.displayName ?? null],
+  ['beneficiary_name', ({ shown }) => shown.beneficiary?.display_name ?? null],
 ]
 
 /** The accounts as an administrator sees them, in the order given. Two queries, however many accounts. */

@@ -10,7 +10,7 @@ import type { Parts } from '../../parts.ts'
 import { closeOwnAccount } from '../closing.ts'
 import { listIdentities, presentIdentity } from '../identities/queries.ts'
 import { AccountWithIdentities, HistoryEntry, HistorySummary, ListHistory, SummarizeHistory, UpdateAccount } from '../schema.ts'
-import { historyColumns, presentHistoryEntry, presentRow } from './present.ts'
+import { historyColumns, presentHistoryEntry } from './present.ts'
 import { readHistory } from './queries.ts'
 import { readAccount, summarizeHistory, updateAccount } from './service.ts'
 
@@ -83,7 +83,8 @@ export const registerAccounts = (app: App, deps: Parts): void => {
           reply,
           'history',
           historyColumns(effectiveTimeZone(principal.workspace.zone, deps.clock.now()), deps.config.CURRENCY),
-          async (page) => (await readHistory(source, principal, page, filter)).map(presentRow),
+          async (page) =>
+            (await readHistory(source, principal, page, filter)).map((row) => ({ id: row.id, shown: presentHistoryEntry(row) })),
         )
       return reply.send(
         await readPage(deps, request, {
