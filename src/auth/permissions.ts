@@ -1,4 +1,4 @@
-import type { roles } from '../db/tables/workspaces.ts'
+import { roles } from '../db/tables/workspaces.ts'
 import { memoised } from '../lib/memoised.ts'
 
 export type Role = (typeof roles)[number]
@@ -42,22 +42,12 @@ export const isPermission = (text: string): text is Permission => Object.hasOwn(
 
 const rowOf = (permission: Permission): Row => table[permission]
 
-/** Permissions of the account itself. They do not depend on the role in the workspace. */
-const ofAccount = permissions.filter((permission) => rowOf(permission).has === 'account')
-
-const ofMembers = (role: (typeof everyone)[number]): readonly Permission[] =>
-  permissions.filter((permission) => rowOf(permission).has !== 'account' && rowOf(permission).has.includes(role))
-
-const ofRole: Readonly<Record<Role, readonly Permission[]>> = {
-  owner: permissions,
-  admin: permissions,
-  approver: ofMembers('approver'),
-  member: ofMembers('member'),
-  viewer: ofMembers('viewer'),
+const has = (role: Role, permission: Permission): boolean => {
+  const row = rowOf(permission)
+  return role === 'owner' || role === 'admin' || (row.has !== 'account' && row.has.includes(role))
 }
 
-const rolesWith = (permission: Permission): readonly Role[] =>
-  (Object.keys(ofRole) as Role[]).filter((role) => ofRole[role].includes(permission))
+const rolesWith = (permission: Permission): readonly Role[] => roles.filter((role) => has(role, permission))
 
 export const decidingRoles = rolesWith('approval.decide')
 
@@ -68,12 +58,12 @@ export const policyRoles = rolesWith('policy.manage')
 /** Never in a key unless a person in their own session names them, and never an OAuth scope. */
 export const undelegable: ReadonlySet<Permission> = new Set(permissions.filter((permission) => !rowOf(permission).delegable))
 
-const ownPermissions = (role: Role | null): ReadonlySet<Permission> => new Set([...ofAccount, ...(role ? ofRole[role] : [])])
+/** Permissions of the account itself do not depend on the role in the workspace. */
+const own = (role: Role | null): ReadonlySet<Permission> =>
+  new Set(permissions.filter((permission) => rowOf(permission).has === 'account' || (role !== null && has(role, permission))))
 
-const withoutRole = ownPermissions(null)
-const byRole = new Map<string, ReadonlySet<Permission>>(
-  (Object.keys(ofRole) as Role[]).map((role) => [role, ownPermissions(role)]),
-)
+const withoutRole = own(null)
+const byRole = new Map<string, ReadonlySet<Permission>>(roles.map((role) => [role, own(role)]))
 /** `role`: empty for none. */
 const heldBy = (role: string): ReadonlySet<Permission> => byRole.get(role) ?? withoutRole
 

@@ -31,6 +31,10 @@ export const IdOut = (kind: IdKind) =>
     .register(idKinds, { kind })
     .meta({ example: `${idPrefixes[kind]}_01h455vb4pex5vsknk084sn02q` })
 
+/** One or several values in a query: `?type=a&type=b`, or with commas. */
+export const SeveralOf = <Item extends z.ZodType>(item: Item) =>
+  z.preprocess((value) => (typeof value === 'string' ? value.split(',') : value), z.array(item).min(1))
+
 export const byId = (kind: IdKind) => z.object({ id: IdIn(kind) })
 
 /** Says what to send instead: the most common mistake with money is a number, the next one a decimal point. */

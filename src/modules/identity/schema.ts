@@ -4,7 +4,7 @@ import { intents, WalletAddress } from '../../auth/wallet.ts'
 import { accountStatuses, identityProviders } from '../../db/tables/accounts.ts'
 import { flowProviders } from '../../db/tables/sign-in-flows.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { bounded, IdIn, IdOut, MinorOut, Name, SignedMinorOut, TimeIn, TimeOut, VisibleText } from '../../http/wire.ts'
+import { bounded, IdIn, IdOut, MinorOut, Name, SeveralOf, SignedMinorOut, TimeIn, TimeOut, VisibleText } from '../../http/wire.ts'
 import { historyTypes } from '../../ledger/reports.ts'
 import { ApiKey, Grant } from '../delegation/schema.ts'
 import { Invitation } from '../workspaces/schema.ts'
@@ -43,13 +43,10 @@ export const HistorySummary = z
       'Money that came in and money that left, by day in the time zone of the current workspace; oldest first. Holds are not counted.',
   })
 
-const Types = z.preprocess(
-  (value) => (typeof value === 'string' ? value.split(',') : value),
-  z.array(z.enum(historyTypes)).min(1),
-)
-
 export const ListHistory = PageQuery.extend({
-  type: Types.optional().meta({ description: 'One or several: `?type=topup&type=adjustment`, or with commas.' }),
+  type: SeveralOf(z.enum(historyTypes))
+    .optional()
+    .meta({ description: 'One or several: `?type=topup&type=adjustment`, or with commas.' }),
   created_after: TimeIn.optional(),
   created_before: TimeIn.optional(),
 })

@@ -42,17 +42,12 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
     },
     (request, reply) => {
       const header = request.headers['last-event-id']
-      return openNotificationStream(
-        deps,
-        { fanOut, places, resets },
-        {
-          principal: request.principal,
-          reauthenticate: request.reauthenticate,
-          types: request.query.type,
-          lastEventId: (typeof header === 'string' && header) || request.query.last_event_id,
-          connect: () => openSse(reply, { pingSeconds: deps.config.STREAM_PING_SECONDS }),
-        },
-      )
+      return openNotificationStream(deps, { fanOut, places, resets }, request.principal, {
+        reauthenticate: request.reauthenticate,
+        types: request.query.type,
+        lastEventId: (typeof header === 'string' && header) || request.query.last_event_id,
+        connect: () => openSse(reply, { pingSeconds: deps.config.STREAM_PING_SECONDS }),
+      })
     },
   )
   list('/v1/notifications', {

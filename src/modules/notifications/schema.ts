@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { eventTypes, typePatterns } from '../../events/types.ts'
 import { PageQuery } from '../../http/pagination.ts'
-import { bounded, IdIn, IdOut, TimeIn, TimeOut } from '../../http/wire.ts'
+import { bounded, IdIn, IdOut, SeveralOf, TimeIn, TimeOut } from '../../http/wire.ts'
 
 export const Notification = z
   .object({
@@ -15,8 +15,7 @@ export const Notification = z
   .meta({ id: 'Event' })
 export type Notification = z.output<typeof Notification>
 
-const Types = z
-  .preprocess((value) => (typeof value === 'string' ? value.split(',') : value), z.array(z.enum(typePatterns)).min(1))
+const Types = SeveralOf(z.enum(typePatterns))
   .optional()
   .meta({ description: 'Only these types: `?type=payment.*&type=topup.succeeded`, or with commas.' })
 

@@ -10,7 +10,7 @@ import { members } from '../../db/tables/workspaces.ts'
 import { eventsAfter, eventsBefore, findEvent, type Position, readPast, type StoredEvent } from '../../events/read.ts'
 import type { FanOut } from '../../events/stream.ts'
 import type { StreamPlaces } from '../../events/stream-places.ts'
-import { filterOf, type TypeFilter, type TypePattern } from '../../events/types.ts'
+import { filterOf, type TypePattern } from '../../events/types.ts'
 import { audienceOf, mayRead, type Reader, readerOf } from '../../events/visibility.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import type { SseConnection } from '../../http/sse.ts'
@@ -56,28 +56,26 @@ const findOwnEvent = async (
   return event.createdAt >= daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS) ? event : undefined
 }
 
-/** The streams of this process, and the open streams of all processes. */
-export type Streams = { fanOut: FanOut; places: StreamPlaces; resets: Set<() => void> }
-
-export type StreamRequest = {
-  principal: Principal
-  reauthenticate: () => Promise<Principal>
-  /** Undefined: all that it may read. */
-  types: readonly TypePattern[] | undefined
-  lastEventId: string | undefined
-  connect: () => SseConnection
-}
-
-/** Every refusal comes before the first byte; after it only the stream itself can end. */
+/**
+ * Every refusal comes before the first byte; after it only the stream itself can end. `fanOut`: the streams of this process; `places`: the open
+ * streams of all processes. `types`: all that it may read where it is undefined.
+ */
 export const openNotificationStream = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db' | 'logger'>,
-  { fanOut, places, resets }: Streams,
-  request: StreamRequest,
+  { fanOut, places, resets }: { fanOut: FanOut; places: StreamPlaces; resets: Set<() => void> },
+  principal: Principal,
+  request: {
+    reauthenticate: () => Promise<Principal>
+    types: readonly TypePattern[] | undefined
+    lastEventId: string | undefined
+    connect: () => SseConnection
+  },
 ): Promise<void> => {
+  // Alone, because the stream keeps it for as long as it is open.
   const { reauthenticate } = request
-  const { accountId, grant } = request.principal
+  const { accountId, grant } = principal
   const rootGrantId = grant?.lineage[0] ?? null
-  const reader = await findReader(deps.db, request.principal)
+  const reader = await findReader(deps.db, principal)
   const lastId = request.lastEventId ? parseId('event', request.lastEventId) : undefined
   const last = lastId === undefined ? undefined : await findOwnEvent(deps, reader, lastId)
   const start = last ? { replayFrom: last } : { isPast: await readPast(deps.db) }
@@ -90,7 +88,8 @@ export const openNotificationStream = async (
   }
   const connection = request.connect()
   const filter = filterOf(request.types)
-  if (request.lastEventId && !last) connection.write(resetFrame(accountId, deps.clock.now(), deps.config.EVENT_RETENTION_DAYS))
+  const writeReset = () => connection.write(resetFrame(accountId, deps.clock.now(), deps.config.EVENT_RETENTION_DAYS))
+  if (request.lastEventId && !last) writeReset()
   const close = fanOut.open(reader, start, {
     db: deps.db,
     sink: connection,
@@ -103,7 +102,7 @@ export const openNotificationStream = async (
   })
   // Events that the database has lost were sent: the reader reads the resources again.
   const reset = () => {
-    connection.write(resetFrame(accountId, deps.clock.now(), deps.config.EVENT_RETENTION_DAYS))
+    writeReset()
     close()
     connection.end()
   }
@@ -115,22 +114,34 @@ export const openNotificationStream = async (
   })
 }
 
-const unknownAfter = () =>
-  new Refusal('invalid_cursor', {
-    message: 'This event is not known, or older than what is kept: read the resources again and start from the newest event.',
-  })
-
-type Bounds = { createdAfter: Date | undefined; createdBefore: Date | undefined }
-type PageQuery = Bounds & { from: Position | null; oldestFirst: boolean; take: number; filter: TypeFilter | null }
-
 const mostAtOnce = 500
 
-/** Reads on until a page is full of events that the reader may see, or there are no more. */
-const collect = async (
+type Asked = {
+  after: Uuid | undefined
+  types: readonly TypePattern[] | undefined
+  createdAfter: Date | undefined
+  createdBefore: Date | undefined
+}
+
+/**
+ * The stream's events for polling: with `after` the later events, oldest first, else the newest first. Reads on until a page is full of events that
+ * the reader may see, or there are no more.
+ */
+export const listNotifications = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
-  reader: Reader,
-  { from, oldestFirst, take, filter, createdAfter, createdBefore }: PageQuery,
+  principal: Principal,
+  { after, types, createdAfter, createdBefore }: Asked,
+  { before, take }: PageRequest,
 ): Promise<StoredEvent[]> => {
+  const reader = await findReader(deps.db, principal)
+  const startId = before ?? after
+  const start = startId === undefined ? null : await findOwnEvent(deps, reader, startId)
+  if (start === undefined)
+    throw new Refusal('invalid_cursor', {
+      message: 'This event is not known, or older than what is kept: read the resources again and start from the newest event.',
+    })
+  const audience = audienceOf(reader, filterOf(types))
+  if (audience.types.length === 0) return []
   const collected: StoredEvent[] = []
   const kept = daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS)
   const since = createdAfter && createdAfter > kept ? createdAfter : kept
@@ -138,36 +149,20 @@ const collect = async (
     createdAt > since && (createdBefore === undefined || createdAt < createdBefore)
   // Of a whole second, so that requests of one turn ask alike; the exact time is looked at here.
   const keptFrom = new Date(kept.getTime() - (kept.getTime() % 1_000))
-  const audience = audienceOf(reader, filter)
-  if (audience.types.length === 0) return []
+  const times = { kept: keptFrom, after: createdAfter, until: createdBefore }
   // Where the reader may see few of very many, each page is larger than the one before.
-  for (let place = from, more = true, size = take; more && collected.length < take; size = Math.min(2 * size, mostAtOnce)) {
+  for (
+    let place: Position | null = start, more = true, size = take;
+    more && collected.length < take;
+    size = Math.min(2 * size, mostAtOnce)
+  ) {
     const page: StoredEvent[] =
-      oldestFirst && place
+      after !== undefined && place
         ? await eventsAfter(deps.db, place, audience, size)
-        : await eventsBefore(
-            deps.db,
-            { before: place, kept: keptFrom, after: createdAfter, until: createdBefore },
-            audience,
-            size,
-          )
+        : await eventsBefore(deps.db, { before: place, ...times }, audience, size)
     collected.push(...page.filter((event) => isBetween(event) && mayRead(reader, event)))
     place = page.at(-1) ?? null
     more = page.length === size
   }
   return collected.slice(0, take)
-}
-
-/** The stream's events for polling: with `after` the later events, oldest first, else the newest first. */
-export const listNotifications = async (
-  deps: Pick<Parts, 'clock' | 'config' | 'db'>,
-  principal: Principal,
-  { after, types, ...bounds }: { after: Uuid | undefined; types: readonly TypePattern[] | undefined } & Bounds,
-  { before, take }: PageRequest,
-): Promise<StoredEvent[]> => {
-  const reader = await findReader(deps.db, principal)
-  const startId = before ?? after
-  const start = startId === undefined ? null : await findOwnEvent(deps, reader, startId)
-  if (start === undefined) throw unknownAfter()
-  return collect(deps, reader, { from: start, oldestFirst: after !== undefined, take, filter: filterOf(types), ...bounds })
 }

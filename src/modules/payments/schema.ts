@@ -11,6 +11,7 @@ import {
   MinorIn,
   MinorOut,
   PositiveMinorIn,
+  SeveralOf,
   Text,
   TimeIn,
   TimeOut,
@@ -122,10 +123,7 @@ export const Payment = z
   .meta({ id: 'Payment' })
 export type Payment = z.output<typeof Payment>
 
-const Statuses = z.preprocess(
-  (value) => (typeof value === 'string' ? value.split(',') : value),
-  z.array(z.enum(paymentStatuses)).min(1),
-)
+const Statuses = SeveralOf(z.enum(paymentStatuses))
 
 const AccountReference = bounded(20)
   .min(1)
