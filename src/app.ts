@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
 import { connectFeatures } from './app-connections.ts'
 import { createIdentityParts, type IdentityParts, refuseSimulatedIdentities } from './app-identity.ts'
+import { administratorNames } from './auth/administrators.ts'
 import { createContractWallets } from './auth/contract-wallet.ts'
 import { createLastUsed, type LastUsed } from './auth/last-used.ts'
 import { createOrderNames } from './auth/order-names.ts'
@@ -187,7 +188,12 @@ const buildHttp = async (
   await document?.(http)
   const routes = registerRouteGuard(http)
   const resolversFor = (resource: ProtectedResource) =>
-    createResolvers({ ...deps, audience: resourceUrl(config.publicUrl, resource) })
+    createResolvers({
+      ...deps,
+      admins: administratorNames(config.ADMIN_ACCOUNTS),
+      sessionIdleDays: config.SESSION_IDLE_DAYS,
+      audience: resourceUrl(config.publicUrl, resource),
+    })
   const limits = await createRateLimits(http, {
     enabled: config.RATE_LIMIT_ENABLED,
     perPrincipal: config.rateLimitPerMinute,

@@ -1,4 +1,4 @@
-import { roles } from '../db/tables/workspaces.ts'
+import type { roles } from '../db/tables/workspaces.ts'
 import { memoised } from '../lib/memoised.ts'
 
 export type Role = (typeof roles)[number]
@@ -42,12 +42,27 @@ export const isPermission = (text: string): text is Permission => Object.hasOwn(
 
 const rowOf = (permission: Permission): Row => table[permission]
 
-const has = (role: Role, permission: Permission): boolean => {
-  const row = rowOf(permission)
-  return role === 'owner' || role === 'admin' || (row.has !== 'account' && row.has.includes(role))
-}
+/** Permissions of the account itself do not depend on the role in the workspace. */
+const heldAs = (role: Role | null): ReadonlySet<Permission> =>
+  new Set(
+    permissions.filter((permission) => {
+      const { has } = rowOf(permission)
+      return has === 'account' || role === 'owner' || role === 'admin' || (role !== null && has.includes(role))
+    }),
+  )
 
-const rolesWith = (permission: Permission): readonly Role[] => roles.filter((role) => has(role, permission))
+const ofRole: Readonly<Record<Role, ReadonlySet<Permission>>> = {
+  owner: heldAs('owner'),
+  admin: heldAs('admin'),
+  approver: heldAs('approver'),
+  member: heldAs('member'),
+  viewer: heldAs('viewer'),
+}
+const withoutRole = heldAs(null)
+const heldBy = (role: Role | null): ReadonlySet<Permission> => (role ? ofRole[role] : withoutRole)
+
+const rolesWith = (permission: Permission): readonly Role[] =>
+  (Object.keys(ofRole) as Role[]).filter((role) => ofRole[role].has(permission))
 
 export const decidingRoles = rolesWith('approval.decide')
 
@@ -58,24 +73,15 @@ export const policyRoles = rolesWith('policy.manage')
 /** Never in a key unless a person in their own session names them, and never an OAuth scope. */
 export const undelegable: ReadonlySet<Permission> = new Set(permissions.filter((permission) => !rowOf(permission).delegable))
 
-/** Permissions of the account itself do not depend on the role in the workspace. */
-const own = (role: Role | null): ReadonlySet<Permission> =>
-  new Set(permissions.filter((permission) => rowOf(permission).has === 'account' || (role !== null && has(role, permission))))
-
-const withoutRole = own(null)
-const byRole = new Map<string, ReadonlySet<Permission>>(roles.map((role) => [role, own(role)]))
-/** `role`: empty for none. */
-const heldBy = (role: string): ReadonlySet<Permission> => byRole.get(role) ?? withoutRole
-
 /** Credentials with the same permissions share one set: of the thousands of open streams each keeps one. */
 const delegated = memoised((text): ReadonlySet<Permission> => {
   const [role = '', ...granted] = text.split(' ')
-  return new Set([...heldBy(role)].filter((permission) => granted.includes(permission)))
+  return new Set([...heldBy((role || null) as Role | null)].filter((permission) => granted.includes(permission)))
 })
 
 /** (account's ∪ role's) ∩ grant's. With a suspended or missing membership only the account's permissions remain. */
 export const effectivePermissions = (role: Role | null, granted: readonly string[] | null): ReadonlySet<Permission> =>
-  granted === null ? heldBy(role ?? '') : delegated([role ?? '', ...granted].join(' '))
+  granted === null ? heldBy(role) : delegated([role ?? '', ...granted].join(' '))
 
 export const defaultKeyPermissions = (creator: ReadonlySet<Permission>): Permission[] =>
   permissions.filter((permission) => creator.has(permission) && !undelegable.has(permission))

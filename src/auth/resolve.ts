@@ -1,10 +1,8 @@
-import type { Config } from '../config.ts'
 import { type Db, first, type Tx } from '../db/client.ts'
 import { type Ends, grantLife, keyLife, sessionLife } from '../db/credential-life.ts'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
 import { notFound, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { administratorNames } from './administrators.ts'
 import type { LastUsed } from './last-used.ts'
 import {
   type ApiKeyRow,
@@ -20,8 +18,15 @@ import type { Authenticated, Principal } from './principal.ts'
 import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sha256Hex } from './secrets.ts'
 
 /** `audience`: this API's name in an access token's resources. */
-type ResolverOptions = { db: Db; lastUsed: LastUsed; clock: Clock; config: Config; audience: string }
-type ResolverDeps = ResolverOptions & { admins: readonly string[] }
+type ResolverDeps = {
+  db: Db
+  lastUsed: LastUsed
+  clock: Clock
+  /** As `administratorNames` gives them. */
+  admins: readonly string[]
+  sessionIdleDays: number
+  audience: string
+}
 
 /**
  * `workspaceId`: the workspace that an un-delegated caller names for this request (header `Workspace-Id`). `tx`: a writer's transaction, in
@@ -146,7 +151,7 @@ const resolveSession =
     const now = tx?.at ?? deps.clock.now()
     const lastUsedAt = deps.lastUsed.latest('sessions', row.id, row.lastUsedAt)
     const expiresAt = earliest(row.expiresAt, endOfAdministrators(row.isAdmin, row.createdAt)) ?? row.expiresAt
-    const life = sessionLife({ ...row, expiresAt, lastUsedAt }, now, deps.config.SESSION_IDLE_DAYS)
+    const life = sessionLife({ ...row, expiresAt, lastUsedAt }, now, deps.sessionIdleDays)
     if (life === 'revoked') throw new Refusal('session_revoked')
     if (life === 'expired') throw new Refusal('token_expired', { message: 'The session has expired.' })
     if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
@@ -178,7 +183,7 @@ const resolveAccessToken =
 const resolveDashboardToken =
   (deps: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {
-    const key = { ...keyOf(deps, secret, workspaceId), idle_days: deps.config.SESSION_IDLE_DAYS }
+    const key = { ...keyOf(deps, secret, workspaceId), idle_days: deps.sessionIdleDays }
     const row = await first(tx ?? deps.db, byDashboardToken, key)
     if (!row) return refuseUnknown(resolveDashboardToken(deps), secret, workspaceId, 'The token is not known.')
     const now = tx?.at ?? deps.clock.now()
@@ -195,14 +200,11 @@ const resolveDashboardToken =
   }
 
 /** The resolver for each prefix of a bearer, and for the session cookie. A rejected credential never falls through to another. */
-export const createResolvers = (options: ResolverOptions): { bearers: BearerResolver[]; session: Resolve } => {
-  const deps = { ...options, admins: administratorNames(options.config.ADMIN_ACCOUNTS) }
-  return {
-    bearers: [
-      { prefix: secretPrefixes.api_key, resolve: resolveApiKey(deps) },
-      { prefix: secretPrefixes.access_token, resolve: resolveAccessToken(deps) },
-      { prefix: secretPrefixes.dashboard_token, resolve: resolveDashboardToken(deps) },
-    ],
-    session: resolveSession(deps),
-  }
-}
+export const createResolvers = (deps: ResolverDeps): { bearers: BearerResolver[]; session: Resolve } => ({
+  bearers: [
+    { prefix: secretPrefixes.api_key, resolve: resolveApiKey(deps) },
+    { prefix: secretPrefixes.access_token, resolve: resolveAccessToken(deps) },
+    { prefix: secretPrefixes.dashboard_token, resolve: resolveDashboardToken(deps) },
+  ],
+  session: resolveSession(deps),
+})
