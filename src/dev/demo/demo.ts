@@ -1,9 +1,8 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { Payments } from '#client'
 import { decideByWallet, signInWithWallet } from '#client/wallet'
-import { followEvents, resourceIdOf } from './follow.ts'
 import { playPayday } from './payday.ts'
-import { expectReady, expectSame, expectThere, money, print, step, url } from './stage.ts'
+import { expectReady, expectSame, expectThere, followEvents, money, print, resourceIdOf, step, url } from './stage.ts'
 
 // Runs the service's main flow against a running server, as a new user's program would: with the typed client, over HTTP.
 // Fails as soon as an answer differs from the expected one. `npm run demo -- payday` plays a payday instead.

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { decideByWallet, signInWithWallet } from '#client/wallet'
 import { sandboxAddressFile } from '../../process/rails.ts'
-import { followEvents } from './follow.ts'
-import { expectReady, expectSame, expectThere, money, print, step, url } from './stage.ts'
+import { expectReady, expectSame, expectThere, followEvents, money, print, step, url } from './stage.ts'
 
 const people = 50
 /** The emulated provider fails payments to this number. */

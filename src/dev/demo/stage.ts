@@ -1,5 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { Payments } from '#client'
+import { Payments, type PaymentsEvent } from '#client'
 import { isLoopbackUrl } from '../../lib/loopback.ts'
 import { readEnvironment } from '../../process/environment.ts'
 
@@ -31,4 +32,45 @@ export const expectReady = async (): Promise<void> => {
   const ready = await new Payments({ baseUrl: url }).call('get', '/readyz', { retries: 0 }).catch(() => undefined)
   if (!ready) throw new Error(`nothing is ready at ${url}: run "npm start" first, in another terminal`)
   console.log(`The payments service at ${url}`)
+}
+
+const patienceMs = 20_000
+
+export const resourceIdOf = (event: PaymentsEvent): string | undefined => {
+  const { data } = event
+  return typeof data === 'object' && data !== null && 'id' in data && typeof data.id === 'string' ? data.id : undefined
+}
+
+/** Follows the notification stream until it is closed. Events that arrive before they are waited for are kept. */
+export const followEvents = async (client: Payments) => {
+  const stop = new AbortController()
+  const received: PaymentsEvent[] = []
+  const opened = Promise.withResolvers<void>()
+  const ended = (async () => {
+    for await (const event of client.events({ signal: stop.signal, onOpen: opened.resolve })) {
+      if (event.id !== null) received.push(event)
+    }
+  })()
+  ended.catch(opened.reject)
+  await opened.promise
+
+  return {
+    /** All events so far, in order of arrival. */
+    received: (): readonly PaymentsEvent[] => received,
+    close: (): Promise<void> => {
+      stop.abort()
+      return ended
+    },
+    /** Waits for the first event of this type (and about this resource, if one is named); throws when it does not come in time. */
+    waitFor: async (type: PaymentsEvent['type'], resourceId?: string): Promise<PaymentsEvent> => {
+      for (const giveUpAt = performance.now() + patienceMs; performance.now() < giveUpAt; await wait(20)) {
+        const event = received.find(
+          (each) => each.type === type && (resourceId === undefined || resourceIdOf(each) === resourceId),
+        )
+        if (event) return event
+      }
+      const types = received.map((event) => event.type).join(', ')
+      throw new Error(`the stream did not have "${type}" within ${patienceMs / 1000} s; it had: ${types || 'nothing'}`)
+    },
+  }
 }

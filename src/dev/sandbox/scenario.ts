@@ -13,16 +13,16 @@ const scenario = (reporting: Reporting, more: Partial<Scenario> = {}): Scenario 
   ...more,
 })
 
-const magicPhones: Readonly<Record<string, Scenario>> = {
-  '254711000001': scenario('lose_callback'),
-  '254711000002': scenario('duplicate'),
-  '254711000003': scenario('late'),
-  '254711000004': scenario('once', { losesAnswer: true }),
-  '254711000005': scenario('wrong_amount'),
-  '254711000006': scenario('forge'),
-  '254711000007': scenario('contradict'),
-  '254711000008': scenario('lose_callback', { losesAnswer: true }),
-}
+const magicPhones = new Map<string, Scenario>([
+  ['254711000001', scenario('lose_callback')],
+  ['254711000002', scenario('duplicate')],
+  ['254711000003', scenario('late')],
+  ['254711000004', scenario('once', { losesAnswer: true })],
+  ['254711000005', scenario('wrong_amount')],
+  ['254711000006', scenario('forge')],
+  ['254711000007', scenario('contradict')],
+  ['254711000008', scenario('lose_callback', { losesAnswer: true })],
+])
 
 /** 4999 is the code for "under way": such an order never ends. */
 const ofCode = (digits: string): Scenario => {
@@ -30,15 +30,10 @@ const ofCode = (digits: string): Scenario => {
   return scenario(code === '4999' ? 'never_end' : 'once', { code })
 }
 
-const magic = [/^25470000(\d{4})$/, /^999(\d{4})$/, /^9999(\d{4})$/]
+/** Phones, paybills, tills and accounts have different lengths, so one form serves them all. */
+const magicCode = /^(?:25470000|9999?)(\d{4})$/
 
-/** Phones, paybills, tills and accounts have different lengths, so one table serves them all. */
 export const scenarioFor = (destination: string): Scenario => {
-  const magicPhone = Object.hasOwn(magicPhones, destination) ? magicPhones[destination] : undefined
-  if (magicPhone) return magicPhone
-  for (const pattern of magic) {
-    const digits = pattern.exec(destination)?.[1]
-    if (digits !== undefined) return ofCode(digits)
-  }
-  return scenario('once')
+  const digits = magicCode.exec(destination)?.[1]
+  return magicPhones.get(destination) ?? (digits === undefined ? scenario('once') : ofCode(digits))
 }

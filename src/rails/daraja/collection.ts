@@ -1,5 +1,6 @@
 import { failure } from '../../errors/failures.ts'
 import type { Clock } from '../../lib/clock.ts'
+import type { Minor } from '../../lib/money.ts'
 import { succeeded, unknown } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
 import { asList, asText, field, mobileForm, readShillings, textField, wholeShillings } from '../fields.ts'
@@ -51,13 +52,16 @@ const readList = async (send: Send, shortcode: string, { start, end }: Period): 
   return undefined
 }
 
-const movementOf = (payment: unknown): Movement | undefined => {
+const paidBy = (payment: unknown): { receipt: string; amountMinor: Minor } | undefined => {
   const receipt = receiptOf(textField(payment, 'transactionId'))
   const amountMinor = readShillings(textField(payment, 'amount'))
+  return receipt === undefined || amountMinor === undefined ? undefined : { receipt, amountMinor }
+}
+
+const movementOf = (payment: unknown): Movement | undefined => {
+  const paid = paidBy(payment)
   const at = providerInstant(textField(payment, 'trxDate') ?? '')
-  const reference = textField(payment, 'billreference')
-  if (receipt === undefined || amountMinor === undefined || at === undefined) return undefined
-  return { receipt, at, amountMinor, references: reference ? [reference] : [] }
+  return paid && at && { ...paid, at, references: [textField(payment, 'billreference') ?? []].flat() }
 }
 
 /** A line that cannot be read makes the list useless: an incomplete list would show differences that do not exist. */
@@ -82,11 +86,8 @@ export const findPaidIn = async (send: Send, shortcode: string, attempt: Attempt
   const [only] = payments
   if (payments.length !== 1)
     return unknown(payments.length === 0 ? 'not_listed' : 'listed_twice', 'The list of payments does not decide it.')
-  const receipt = receiptOf(textField(only, 'transactionId'))
-  const amountMinor = readShillings(textField(only, 'amount'))
-  if (receipt === undefined || amountMinor === undefined)
-    return unknown('unreadable', 'The list of payments could not be understood.')
-  return { kind: 'succeeded', receipt, amountMinor }
+  const paid = paidBy(only)
+  return paid ? { kind: 'succeeded', ...paid } : unknown('unreadable', 'The list of payments could not be understood.')
 }
 
 /** Every code but success: it is evidence only when the code proves that nothing was paid. */
