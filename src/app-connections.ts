@@ -6,31 +6,19 @@ import { detachLinkedBy } from './modules/identity/identities/link.ts'
 import { revokeUnsignedMandates } from './modules/mandates/end.ts'
 import { endUnauthorizedPayments } from './modules/payments/approvals/unauthorized.ts'
 import { ownersRelyingOn, voidLostDecisions } from './modules/payments/approvals/void.ts'
-import type { OnAccountClosed, OnAuthorityLost, OnGrantsRevoked, OnRequesterLost, OwnersRelyingOn } from './modules/ports.ts'
-
-type Connections = {
-  onGrantsRevoked: OnGrantsRevoked
-  onAuthorityLost: OnAuthorityLost
-  onRequesterLost: OnRequesterLost
-  onAccountClosed: OnAccountClosed
-  ownersRelyingOn: OwnersRelyingOn
-}
+import type { OnAccountClosed, OnAuthorityLost, OnGrantsRevoked, OnRequesterLost } from './modules/ports.ts'
 
 /** What ends in one feature because of another that it cannot import: `modules/ports.ts` says when each is called. */
-export const connectFeatures = (parts: { clock: Clock; config: Config; vault: Vault }): Connections => {
+export const connectFeatures = (parts: { clock: Clock; config: Config; vault: Vault }) => {
   const onAuthorityLost: OnAuthorityLost = async (tx, actor, accountId) => {
     await revokeUnsignedMandates(tx, actor, accountId)
     await voidLostDecisions(tx, actor, accountId)
   }
-  const onRequesterLost: OnRequesterLost = (tx, actor, requester) => endUnauthorizedPayments(tx, actor, requester)
-  return {
-    onGrantsRevoked: async (tx, actor, ended) => {
-      await detachLinkedBy(tx, { ...parts, onAuthorityLost }, actor, ended)
-      await onRequesterLost(tx, actor, ended)
-    },
-    onAuthorityLost,
-    onRequesterLost,
-    onAccountClosed: (tx, accountId) => forgetDestinations(tx, parts, accountId),
-    ownersRelyingOn,
+  const onRequesterLost: OnRequesterLost = endUnauthorizedPayments
+  const onGrantsRevoked: OnGrantsRevoked = async (tx, actor, ended) => {
+    await detachLinkedBy(tx, { ...parts, onAuthorityLost }, actor, ended)
+    await onRequesterLost(tx, actor, ended)
   }
+  const onAccountClosed: OnAccountClosed = (tx, accountId) => forgetDestinations(tx, parts, accountId)
+  return { onGrantsRevoked, onAuthorityLost, onRequesterLost, onAccountClosed, ownersRelyingOn }
 }

@@ -55,15 +55,9 @@ const selfUrlOf = ({ HOST, PORT }: Config): string => {
   return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}`
 }
 
-export type IdentityParts = {
-  providers: IdentityProviders
-  /** Adds the simulated providers, if there are any, to the public server. */
-  registerSandbox: (http: App) => Promise<void>
-  /** Whether a provider is simulated. */
-  simulated: boolean
-}
+export type IdentityParts = ReturnType<typeof createIdentityParts>
 
-export const createIdentityParts = (config: Config): IdentityParts => {
+export const createIdentityParts = (config: Config) => {
   const { GOOGLE_CLIENT_ID: googleId, GOOGLE_CLIENT_SECRET: googleSecret } = config
   const { GITHUB_CLIENT_ID: githubId, GITHUB_CLIENT_SECRET: githubSecret } = config
   const real = {
@@ -76,9 +70,15 @@ export const createIdentityParts = (config: Config): IdentityParts => {
     : null
   const google = real.google ?? sandbox?.google
   const github = real.github ?? sandbox?.github
+  const providers: IdentityProviders = {
+    google: google ? createGoogle(google) : null,
+    github: github ? createGithub(github) : null,
+  }
   return {
-    providers: { google: google ? createGoogle(google) : null, github: github ? createGithub(github) : null },
-    registerSandbox: async (http) => sandbox?.register(http),
+    providers,
+    /** Adds the simulated providers, if there are any, to the public server. */
+    registerSandbox: async (http: App): Promise<void> => sandbox?.register(http),
+    /** Whether a provider is simulated. */
     simulated,
   }
 }

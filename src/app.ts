@@ -64,16 +64,7 @@ import type { Rails } from './rails/rail.ts'
 /** Every part, built once: what the features and the listeners need, all together. */
 export type Deps = RoutesDeps & WorkDeps & GaugeDeps & { reads: Reads; lastUsed: LastUsed; cursors: Cursors }
 
-export type Service = {
-  deps: Deps
-  http: App
-  operator: App
-  routes: readonly RouteEntry[]
-  start: () => Promise<void>
-  /** Before `stop`: everything is served on, but readiness is red and every answer closes its connection. */
-  depart: () => void
-  stop: () => Promise<void>
-}
+export type Service = Awaited<ReturnType<typeof createService>>
 
 /** `databaseUrl` is already migrated, and the keys of `config` exist (in development they were generated). */
 export type ServiceOptions = {
@@ -170,6 +161,7 @@ const buildHttp = async (
   const http = await createHttp({
     logger,
     clock,
+    /** Before `stop`: everything is served on, but readiness is red and every answer closes its connection. */
     departure,
     publicUrl: config.publicUrl,
     corsOrigins: config.CORS_ORIGINS,
@@ -235,7 +227,7 @@ const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] => {
 }
 
 /** The wiring: every part, built from what it depends on. Nothing listens and nothing runs before `start`. */
-export const createService = async (options: ServiceOptions): Promise<Service> => {
+export const createService = async (options: ServiceOptions) => {
   const identity = createIdentityParts(options.config)
   const registry = new Registry()
   const instruments = createInstruments(registry)
@@ -264,7 +256,7 @@ export const createService = async (options: ServiceOptions): Promise<Service> =
       await deps.feed.start()
       await startWork(deps, dailyVerification(deps, options.databaseUrl))
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       await http.close()
       await operator.close()
       await deps.jobs.stop()

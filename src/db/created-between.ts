@@ -14,39 +14,24 @@ export const idSlack = `interval '10 minutes'`
  */
 export type Timed = { id: AnyColumn; at: AnyColumn; owner: { column: AnyColumn; id: SQL } | undefined; unordered?: boolean }
 
-type Bound = { order: typeof asc; beyond: SQL; isOutside: SQL }
-
-/** The id of the nearest row that is surely outside of the times; null if the row is not, or does not exist. */
-const nearest = ({ id, at, owner }: Timed, { order, beyond, isOutside }: Bound): SQL =>
-  sql`(select case when ${at} ${isOutside} then ${id} end from ${id.table} where ${and(owner && ownedBy(owner.column, owner.id), sql`${id} ${beyond}`)} order by ${owner ? sql`${order(owner.column)}, ` : sql``}${order(id)} limit 1)`
-
-/** What is on this side of an id. */
-const besideId = ({ id, owner, unordered }: Omit<Timed, 'at'>, side: '<' | '>', bound: SQL): SQL => {
-  const beside = side === '>' ? sql`>` : sql`<`
-  return owner && unordered ? sql`(${owner.column}, ${id}) ${beside} (${owner.id}, ${bound})` : sql`${id} ${beside} ${bound}`
-}
-
 /**
- * Rows from between two times; either may be missing. The times are looked for among the ids, in the index in whose order the list is read:
- * without that, a list of old rows reads everything newer first, and the last page of new rows everything older.
+ * Rows from one side of a time, which is looked for among the ids, in the index in whose order the list is read: without that, a list of old rows reads
+ * everything newer first, and the last page of new rows everything older.
  */
-export const createdBetween = (list: Timed, after: SQL | undefined, before: SQL | undefined): SQL | undefined => {
-  const { at } = list
+const beside = ({ id, at, owner, unordered }: Timed, time: SQL, isAfter: boolean): SQL | undefined => {
   const slack = sql.raw(idSlack)
-  return and(
-    after && gt(at, after),
-    after &&
-      besideId(
-        list,
-        '>',
-        sql`coalesce(${nearest(list, { order: desc, beyond: sql`< first_id_at(${after} - ${slack})`, isOutside: sql`<= ${after}` })}, '${sql.raw(firstId)}')`,
-      ),
-    before && lt(at, before),
-    before &&
-      besideId(
-        list,
-        '<',
-        sql`coalesce(${nearest(list, { order: asc, beyond: sql`>= first_id_at(${before} + ${slack})`, isOutside: sql`>= ${before}` })}, '${sql.raw(lastId)}')`,
-      ),
-  )
+  const order = isAfter ? desc : asc
+  const beyond = isAfter ? sql`< first_id_at(${time} - ${slack})` : sql`>= first_id_at(${time} + ${slack})`
+  const isOutside = isAfter ? sql`<= ${time}` : sql`>= ${time}`
+  // The id of the nearest row that is surely outside; null if the row is not, or does not exist.
+  const nearest = sql`(select case when ${at} ${isOutside} then ${id} end from ${id.table} where ${and(owner && ownedBy(owner.column, owner.id), sql`${id} ${beyond}`)} order by ${owner ? sql`${order(owner.column)}, ` : sql``}${order(id)} limit 1)`
+  const bound = sql`coalesce(${nearest}, '${sql.raw(isAfter ? firstId : lastId)}')`
+  const compared = isAfter ? sql`>` : sql`<`
+  const isBeside =
+    owner && unordered ? sql`(${owner.column}, ${id}) ${compared} (${owner.id}, ${bound})` : sql`${id} ${compared} ${bound}`
+  return and(isAfter ? gt(at, time) : lt(at, time), isBeside)
 }
+
+/** Rows from between two times; either may be missing. */
+export const createdBetween = (list: Timed, after: SQL | undefined, before: SQL | undefined): SQL | undefined =>
+  and(after && beside(list, after, true), before && beside(list, before, false))

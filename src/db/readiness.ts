@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Database } from './client.ts'
 import { migrationsCheck } from './migrate.ts'
 import { statement } from './statement.ts'
@@ -28,17 +29,8 @@ export const createReadiness = (db: Database): (() => Promise<boolean>) => {
     }
     return true
   }
-  const checkInTime = async (): Promise<boolean> => {
-    const late = Promise.withResolvers<boolean>()
-    const timer = setTimeout(() => late.resolve(false), deadlineMs)
-    try {
-      return await Promise.race([check(), late.promise])
-    } finally {
-      clearTimeout(timer)
-    }
-  }
   return () => {
-    checking ??= checkInTime().finally(() => {
+    checking ??= Promise.race([check(), wait(deadlineMs, false, { ref: false })]).finally(() => {
       checking = undefined
     })
     return checking

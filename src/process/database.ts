@@ -111,19 +111,24 @@ const refuseOldServer = (version: number, where: string): void => {
     throw new StartupError(`${where} is PostgreSQL ${major}, and this service needs ${oldestMajor} or newer.`)
 }
 
+const refused = 'refuses our user or password: correct DATABASE_URL.'
+const sentences: Readonly<Record<string, string>> = {
+  '28P01': refused,
+  '28000': refused,
+  '3D000': 'does not exist: create it, or correct DATABASE_URL.',
+  '42501': 'does not let our user create tables: grant it CREATE, or let it own the database.',
+  '25006': 'takes no writes: promote it, or correct DATABASE_URL.',
+}
+
 /** The sentence for a database that cannot be used; any other error is returned as it is. */
 export const explain = (error: unknown, where: string): unknown => {
   if (error instanceof StartupError) return error
   const state = sqlState(error)
-  const because = (sentence: string) => new StartupError(`${capital(where)} ${sentence}`, { cause: error })
-  if (state === '28P01' || state === '28000') return because('refuses our user or password: correct DATABASE_URL.')
-  if (state === '3D000') return because('does not exist: create it, or correct DATABASE_URL.')
-  if (state === '42501') return because('does not let our user create tables: grant it CREATE, or let it own the database.')
-  if (state === '25006') return because('takes no writes: promote it, or correct DATABASE_URL.')
-  if (state !== undefined) return because(`cannot be used (${state}): start it, or correct DATABASE_URL.`)
-  return because(
-    `does not answer (${error instanceof Error ? error.message || error.name : 'no reason given'}): start it, or correct DATABASE_URL.`,
-  )
+  const said = error instanceof Error ? error.message || error.name : 'no reason given'
+  const sentence =
+    sentences[state ?? ''] ??
+    `${state === undefined ? `does not answer (${said})` : `cannot be used (${state})`}: start it, or correct DATABASE_URL.`
+  return new StartupError(`${capital(where)} ${sentence}`, { cause: error })
 }
 
 const capital = (sentence: string) => sentence.charAt(0).toUpperCase() + sentence.slice(1)

@@ -1,17 +1,19 @@
 import { randomInt } from 'node:crypto'
 import { type AddressInfo, createServer, type Server } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import { type Config, loadConfig } from '../config.ts'
 import { StartupError } from '../lib/errors.ts'
 
-type Listener = { host: string; port: number; variables: { host: string; port: string } }
+/** `prefix`: of the names of its two settings. */
+type Listener = { host: string; port: number; prefix: '' | 'OPERATOR_' }
 
 const sentences: Record<string, (listener: Listener) => string> = {
-  EADDRINUSE: ({ host, port, variables }) =>
-    `Port ${port} on ${host} is already in use: stop what listens there, or choose another ${variables.port}.`,
-  EACCES: ({ port, variables }) => `Port ${port} may not be opened by this user: choose a ${variables.port} of 1024 or above.`,
-  EADDRNOTAVAIL: ({ host, variables }) => `${host} is not an address of this machine: correct ${variables.host}.`,
-  ENOTFOUND: ({ host, variables }) => `${host} is not a known host name: correct ${variables.host}.`,
-  EAI_AGAIN: ({ host, variables }) => `${host} is not a known host name: correct ${variables.host}.`,
+  EADDRINUSE: ({ host, port, prefix }) =>
+    `Port ${port} on ${host} is already in use: stop what listens there, or choose another ${prefix}PORT.`,
+  EACCES: ({ port, prefix }) => `Port ${port} may not be opened by this user: choose a ${prefix}PORT of 1024 or above.`,
+  EADDRNOTAVAIL: ({ host, prefix }) => `${host} is not an address of this machine: correct ${prefix}HOST.`,
+  ENOTFOUND: ({ host, prefix }) => `${host} is not a known host name: correct ${prefix}HOST.`,
+  EAI_AGAIN: ({ host, prefix }) => `${host} is not a known host name: correct ${prefix}HOST.`,
 }
 
 const explain = (error: NodeJS.ErrnoException, listener: Listener): StartupError => {
@@ -21,16 +23,12 @@ const explain = (error: NodeJS.ErrnoException, listener: Listener): StartupError
   })
 }
 
-export const publicListener = (config: Config): Listener => ({
-  host: config.HOST,
-  port: config.PORT,
-  variables: { host: 'HOST', port: 'PORT' },
-})
+export const publicListener = ({ HOST: host, PORT: port }: Config): Listener => ({ host, port, prefix: '' })
 
-export const operatorListener = (config: Config): Listener => ({
-  host: config.OPERATOR_HOST,
-  port: config.OPERATOR_PORT,
-  variables: { host: 'OPERATOR_HOST', port: 'OPERATOR_PORT' },
+export const operatorListener = ({ OPERATOR_HOST: host, OPERATOR_PORT: port }: Config): Listener => ({
+  host,
+  port,
+  prefix: 'OPERATOR_',
 })
 
 /** For port 0, one below those that the system assigns: no outgoing connection takes it between this check and the listening. */
@@ -66,9 +64,7 @@ export const loadConfigWithPorts = async (variables: Record<string, string | und
   }
 }
 
-type Listens = { listen: (options: { host: string; port: number }) => Promise<string> }
-
-export const listen = (app: Listens, listener: Listener): Promise<string> =>
+export const listen = (app: Pick<FastifyInstance, 'listen'>, listener: Listener): Promise<string> =>
   app.listen({ host: listener.host, port: listener.port }).catch((error: NodeJS.ErrnoException) => {
     throw explain(error, listener)
   })

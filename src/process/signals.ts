@@ -10,17 +10,8 @@ const sameSignalMs = 500
 
 const exitCode = (name: Name) => 128 + constants.signals[name]
 
-export type Signals = {
-  /**
-   * From now on a signal shuts the service down in order; before, it only ends the process. `delayMs`: for how long `close` serves on first.
-   */
-  closeWith: (close: () => Promise<void>, delayMs: number) => void
-  /** Like a first SIGTERM; does nothing after a signal. */
-  begin: () => void
-}
-
 /** The first signal shuts down in order, the second one ends at once. `say` receives the sentences that are printed meanwhile. */
-export const handleSignals = (say: (sentence: string) => void): Signals => {
+export const handleSignals = (say: (sentence: string) => void) => {
   let close: (() => Promise<void>) | undefined
   let patienceMs = deadlineMs
   let first: { name: Name; at: number } | undefined
@@ -46,11 +37,13 @@ export const handleSignals = (say: (sentence: string) => void): Signals => {
   }
   for (const name of names) process.on(name, stop)
   return {
-    closeWith: (closer, delayMs) => {
+    /** From now on a signal shuts the service down in order; before, it only ends the process. `delayMs`: for how long `closer` serves on first. */
+    closeWith: (closer: () => Promise<void>, delayMs: number): void => {
       close = closer
       patienceMs = deadlineMs + delayMs
     },
-    begin: () => {
+    /** Like a first SIGTERM; does nothing after a signal. */
+    begin: (): void => {
       if (!first) stop('SIGTERM')
     },
   }
