@@ -161,7 +161,6 @@ const buildHttp = async (
   const http = await createHttp({
     logger,
     clock,
-    /** Before `stop`: everything is served on, but readiness is red and every answer closes its connection. */
     departure,
     publicUrl: config.publicUrl,
     corsOrigins: config.CORS_ORIGINS,
@@ -246,6 +245,7 @@ export const createService = async (options: ServiceOptions) => {
     http,
     operator,
     routes,
+    /** Before `stop`: everything is served on, but readiness is red and every answer closes its connection. */
     depart: () => {
       departure.hasBegun = true
     },

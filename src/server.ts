@@ -55,10 +55,10 @@ const trace = async (endpoint: string, serviceName: string): Promise<void> => {
   parts.defer(startTracing({ endpoint, serviceName }).stop)
 }
 
-/** `dashboard`: whether the browser's pages are part of this installation. `leave`: serves on for as long as others need to notice. */
-type Serving = { dashboard: boolean; leave: () => Promise<void> }
+/** Serves on for as long as others need to notice. */
+type Leave = () => Promise<void>
 
-const serve = async ({ config, logger, database, keys, rails: { rails, sandbox } }: Ground): Promise<Serving> => {
+const serve = async ({ config, logger, database, keys, rails: { rails, sandbox } }: Ground): Promise<Leave> => {
   // Not loaded by a first process that only manages workers.
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) await trace(config.OTEL_EXPORTER_OTLP_ENDPOINT, 'payments-service')
   const { createService } = await import('./app.ts')
@@ -82,18 +82,15 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
   await service.start()
   await listen(service.operator, operatorListener(config))
   await listen(service.http, publicListener(config))
-  return {
-    dashboard: service.http.hasRoute({ method: 'GET', url: '/account' }),
-    leave: async () => {
-      service.depart()
-      await wait(config.shutdownDelayMs)
-    },
+  return async () => {
+    service.depart()
+    await wait(config.shutdownDelayMs)
   }
 }
 
 /** The workers serve on by themselves when they are asked to end. */
-const keep = async (count: number, { config, logger, database, rails: { sandbox } }: Ground): Promise<Serving> => {
-  const workers = await startWorkers(
+const keep = async (count: number, { config, logger, database, rails: { sandbox } }: Ground): Promise<Leave> => {
+  const stop = await startWorkers(
     count,
     {
       DATABASE_URL: database.url,
@@ -103,15 +100,15 @@ const keep = async (count: number, { config, logger, database, rails: { sandbox 
     },
     logger,
   )
-  parts.defer(workers.stop)
-  return { dashboard: workers.dashboard, leave: async () => undefined }
+  parts.defer(stop)
+  return async () => undefined
 }
 
 const start = async () => {
   if (isWorker) endWithFirst(signals.begin)
   const count = isWorker ? 1 : requestedProcesses(process.argv.slice(2))
   const ground = await prepare()
-  const { dashboard, leave } = await (count === 1 ? serve(ground) : keep(count, ground))
+  const leave = await (count === 1 ? serve(ground) : keep(count, ground))
   signals.closeWith(async () => {
     await leave()
     await parts.disposeAsync()
@@ -119,7 +116,7 @@ const start = async () => {
   // Not earlier: a delivery that it sends before we listen is lost.
   ground.rails.sandbox?.resume()
   if (isWorker) {
-    reportReady(dashboard)
+    reportReady()
     return
   }
   const { config, database, keys, rails } = ground
@@ -131,7 +128,6 @@ const start = async () => {
       keysFile: keys.file,
       keysMade: keys.made,
       sandboxUrl: rails.sandbox?.url ?? null,
-      dashboard,
       seconds: process.uptime(),
     }),
   )

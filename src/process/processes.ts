@@ -28,10 +28,8 @@ export const requestedProcesses = (args: readonly string[]): number => {
 export const isWorker = cluster.isWorker
 
 const close = 'close'
-
 /** The message that a worker sends once it listens. */
-type Ready = { ready: true; dashboard: boolean }
-const isReady = (message: unknown): message is Ready => typeof message === 'object' && message !== null && 'ready' in message
+const ready = 'ready'
 
 /** In a worker: ends when the first process asks for it, or is gone. */
 export const endWithFirst = (end: () => void): void => {
@@ -42,23 +40,21 @@ export const endWithFirst = (end: () => void): void => {
 }
 
 /** In a worker: it listens now. */
-export const reportReady = (dashboard: boolean): void => void process.send?.({ ready: true, dashboard } satisfies Ready)
+export const reportReady = (): void => void process.send?.(ready)
 
-export type Workers = { dashboard: boolean; stop: () => Promise<void> }
-
-const firstReady = (worker: Worker): Promise<Ready> =>
+const untilReady = (worker: Worker): Promise<void> =>
   new Promise((resolve, reject) => {
     worker.on('message', (message) => {
-      if (isReady(message)) resolve(message)
+      if (message === ready) resolve()
     })
     worker.once('exit', () => reject(new StartupError('One of the processes did not start; what it said is above.')))
   })
 
 /**
  * Several processes behind the same two ports; one that dies is replaced. They share only the database (and Redis): when one dies, its open
- * requests are lost, but nothing that it had committed.
+ * requests are lost, but nothing that it had committed. Answers what ends all of them.
  */
-export const startWorkers = async (count: number, variables: Record<string, string>, logger: Logger): Promise<Workers> => {
+export const startWorkers = async (count: number, variables: Record<string, string>, logger: Logger) => {
   let closing = false
   const running = new Set<Worker>()
   const start = (): Worker => {
@@ -86,8 +82,8 @@ export const startWorkers = async (count: number, variables: Record<string, stri
     )
   }
   try {
-    const answers = await Promise.all(Array.from({ length: count }, () => firstReady(start())))
-    return { dashboard: answers.every(({ dashboard }) => dashboard), stop }
+    await Promise.all(Array.from({ length: count }, () => untilReady(start())))
+    return stop
   } catch (error) {
     await stop()
     throw error

@@ -12,8 +12,6 @@ export type Facts = {
   keysMade: boolean
   /** The address of the providers' emulator; null with real ones. */
   sandboxUrl: string | null
-  /** Whether the dashboard's pages are part of this installation. */
-  dashboard: boolean
   seconds: number
 }
 
@@ -28,26 +26,24 @@ export const summarize = (facts: Facts): string => {
   const url = config.publicUrl
   const embedded = config.DATABASE_URL === undefined
   const signIn = simulatedSignIn(config)
-  const rows: [string, string][] = [
+  const simulated = facts.sandboxUrl !== null
+  const rows: (readonly [name: string, value: string] | false)[] = [
     ['API', facts.processes === 1 ? url : `${url} (${facts.processes} processes)`],
     ['Quickstart', `${url}/docs/guides/quickstart`],
     ['Reference', `${url}/docs`],
     ['MCP', `${url}/mcp, tools for agents`],
-    ...(facts.dashboard ? [['Dashboard', `${url}/`] as [string, string]] : []),
+    ['Dashboard', `${url}/`],
     ['Operator', `http://${config.OPERATOR_HOST}:${config.OPERATOR_PORT} (private: provider callbacks, /metrics)`],
     ['Data', embedded ? `${resolve(config.DATA_DIR)} (PostgreSQL, embedded)` : facts.database],
-    ...(facts.keysFile
-      ? [['Keys', `${facts.keysFile} (${facts.keysMade ? 'just made' : 'kept'}, for development)`] as [string, string]]
-      : []),
-    ...(facts.sandboxUrl
-      ? ([
-          ['Simulated', `${providerLabels.join(' and ')}: no money moves; rules and journal at ${facts.sandboxUrl}/control`],
-          ['', `any phone pays; numbers that fail: ${url}/docs/guides/sandbox`],
-        ] as [string, string][])
-      : []),
-    ...(signIn ? [[facts.sandboxUrl ? '' : 'Simulated', `sign-in with ${signIn}`] as [string, string]] : []),
-    ...(config.NODE_ENV === 'production' ? [] : [['Try', 'npm run demo, in another terminal'] as [string, string]]),
+    facts.keysFile !== null && ['Keys', `${facts.keysFile} (${facts.keysMade ? 'just made' : 'kept'}, for development)`],
+    simulated && [
+      'Simulated',
+      `${providerLabels.join(' and ')}: no money moves; rules and journal at ${facts.sandboxUrl}/control`,
+    ],
+    simulated && ['', `any phone pays; numbers that fail: ${url}/docs/guides/sandbox`],
+    signIn !== undefined && [simulated ? '' : 'Simulated', `sign-in with ${signIn}`],
+    config.NODE_ENV !== 'production' && ['Try', 'npm run demo, in another terminal'],
   ]
-  const lines = rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`)
+  const lines = rows.flatMap((row) => (row ? `  ${row[0].padEnd(11)}${row[1]}` : []))
   return `\nThe payments service is ready after ${facts.seconds.toFixed(1)} s.\n\n${lines.join('\n')}\n`
 }

@@ -29,14 +29,7 @@ import type { Uuid } from '../lib/ids.ts'
  * One rule for failures: when a batch fails, its halves are done one after the other, so that in the end only the entry that caused the
  * failure fails. A batch that met an unavailable database, so that its outcome may be unknown, is not repeated: all of its entries fail.
  */
-export type AccountQueue<Entry, Result> = {
-  /** Resolves with what `work` returned for this entry; rejects with its error. `alone`: in a batch of its own, for what has failed before. */
-  submit: (account: Uuid, entry: Entry, options?: { alone: boolean }) => Promise<Result>
-  /** Resolves when a shared batch may begin: a reader that then looks for entries finds those that arrived while the last one was under way. */
-  ready: () => Promise<void>
-  /** Accounts whose locks were contended so often that they wait in batches of their own. */
-  contended: () => Uuid[]
-}
+export type AccountQueue<Entry, Result> = ReturnType<typeof createAccountQueue<Entry, Result>>
 
 /** The outcome of an entry whose account another transaction has locked. */
 export const contended = Symbol('contended')
@@ -94,7 +87,7 @@ const takeTurns = <Entry, Result>(lines: readonly Line<Entry, Result>[]): Part<E
   return [...counts].map(([line, count]) => ({ line, taken: line.waiters.splice(0, count) }))
 }
 
-export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<Entry, Result>): AccountQueue<Entry, Result> => {
+export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<Entry, Result>) => {
   type OwnLine = Line<Entry, Result>
   const { name, logger, work, mostShared, mostWaiting, mostQueued = Number.POSITIVE_INFINITY } = options
   const lines = new Set<OwnLine>()
@@ -188,15 +181,18 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
   }
 
   return {
-    submit: (account, entry, { alone } = { alone: false }) =>
+    /** Resolves with what `work` returned for this entry; rejects with its error. `alone`: in a batch of its own, for what has failed before. */
+    submit: (account: Uuid, entry: Entry, { alone } = { alone: false }): Promise<Result> =>
       new Promise((resolve, reject) => {
         if (queued >= mostQueued) return reject(unavailable())
         lineFor(account, alone).waiters.push({ entry, resolve, reject })
         queued += 1
         schedule()
       }),
-    ready: () => (places.shared > 0 ? Promise.resolve() : new Promise((resolve) => void readers.push(resolve))),
-    contended: () =>
+    /** Resolves when a shared batch may begin: a reader that then looks for entries finds those that arrived while the last one was under way. */
+    ready: (): Promise<void> => (places.shared > 0 ? Promise.resolve() : new Promise((resolve) => void readers.push(resolve))),
+    /** Accounts whose locks were contended so often that they wait in batches of their own. */
+    contended: (): Uuid[] =>
       [...byAccount.values()].flatMap(({ account, state }) =>
         account && (state === 'contended' || state === 'waiting') ? [account] : [],
       ),
