@@ -172,10 +172,9 @@ function* contradictions(env: Environment, variables: Readonly<Record<string, st
   }
   if (variables.EXPIRED_PERIODS === 'detach')
     yield 'EXPIRED_PERIODS=detach has no effect any more, and periods whose retention is over are dropped: dump them before, and remove it'
-  if (Boolean(env.GOOGLE_CLIENT_ID) !== Boolean(env.GOOGLE_CLIENT_SECRET))
-    yield 'GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together'
-  if (Boolean(env.GITHUB_CLIENT_ID) !== Boolean(env.GITHUB_CLIENT_SECRET))
-    yield 'GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET go together'
+  for (const name of ['GOOGLE', 'GITHUB'] as const)
+    if (Boolean(env[`${name}_CLIENT_ID`]) !== Boolean(env[`${name}_CLIENT_SECRET`]))
+      yield `${name}_CLIENT_ID and ${name}_CLIENT_SECRET go together`
   if (env.PORT !== 0 && env.PORT === env.OPERATOR_PORT)
     yield 'PORT and OPERATOR_PORT must differ: what is private has a listener of its own'
 }

@@ -3,7 +3,8 @@ import type pg from 'pg'
 import { StartupError } from '../lib/errors.ts'
 import { sqlState } from './errors.ts'
 import { type Migration, migrationsFolder, readMigrations } from './migrations.ts'
-import { withStartClient } from './start.ts'
+import { addressed } from './settings.ts'
+import { withClient } from './start.ts'
 
 // A number that no other lock uses: processes that start together apply the migrations one after another.
 const migrationLock = 7_241_990
@@ -38,18 +39,14 @@ export type MigrateOptions = {
 export const migrate = async (url: string, options: MigrateOptions = {}): Promise<string[]> => {
   const expected = upTo(readMigrations(options.folder), options.last)
   if (expected.length === 0) return []
-  return withStartClient(
-    url,
-    async (client) => {
-      await takeTurn(client)
-      const pending = await pendingOf(client, expected, options.folder ?? migrationsFolder)
-      // A role that may not create anything may still find that there is nothing to do.
-      if (pending.length > 0) await createJournal(client)
-      for (const migration of pending) await untilLocked(client, migration, options)
-      return pending.map(({ tag }) => tag)
-    },
-    'migrate',
-  )
+  return withClient({ ...addressed(url), application_name: 'migrate' }, async (client) => {
+    await takeTurn(client)
+    const pending = await pendingOf(client, expected, options.folder ?? migrationsFolder)
+    // A role that may not create anything may still find that there is nothing to do.
+    if (pending.length > 0) await createJournal(client)
+    for (const migration of pending) await untilLocked(client, migration, options)
+    return pending.map(({ tag }) => tag)
+  })
 }
 
 const upTo = (migrations: readonly Migration[], last: string | undefined): readonly Migration[] => {

@@ -1,4 +1,5 @@
-import pg from 'pg'
+import { only } from '../lib/lists.ts'
+import { withClient } from './start.ts'
 
 /**
  * A program between us and Postgres that gives its connections to other clients between our transactions: usually PgBouncer. `otherwise`: the
@@ -15,16 +16,8 @@ export type Server = { version: number; pooler: Pooler | undefined }
  * differs from that of the server's process. PgBouncer from 1.21 on, with `max_prepared_statements` above 0, keeps prepared statements under names
  * of its own; an older one (Debian 12 has 1.18) loses them, so statements go to it without names.
  */
-export const probeServer = async (url: string, settings: Readonly<Record<string, string>>): Promise<Server> => {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'payments-service-start',
-    connectionTimeoutMillis: 5_000,
-  })
-  // A connection that breaks also fails the query that waits on it; without a listener it would end the process.
-  client.on('error', () => undefined)
-  await client.connect()
-  try {
+export const probeServer = (url: string, settings: Readonly<Record<string, string>>): Promise<Server> =>
+  withClient({ connectionString: url }, async (client) => {
     const claimed = 'processID' in client ? client.processID : undefined
     const { rows } = await client.query<{ pid: number; version: string; otherwise: string[] }>(
       `select pg_backend_pid() as pid, current_setting('server_version_num') as version,
@@ -32,10 +25,9 @@ export const probeServer = async (url: string, settings: Readonly<Record<string,
            where s.setting <> x.value order by x.name) as otherwise`,
       [Object.keys(settings), Object.values(settings)],
     )
-    const [row] = rows
-    if (!row) throw new Error('a statement that always answers did not')
-    const version = Number(row.version)
-    if (row.pid === claimed) return { version, pooler: undefined }
+    const { pid, otherwise, ...server } = only(rows)
+    const version = Number(server.version)
+    if (pid === claimed) return { version, pooler: undefined }
     const statements = await client
       .query<{ name: string }>({
         name: marker,
@@ -43,8 +35,5 @@ export const probeServer = async (url: string, settings: Readonly<Record<string,
       })
       .catch(() => ({ rows: [] }))
     const keepsStatements = statements.rows.some(({ name }) => name.startsWith('PGBOUNCER_'))
-    return { version, pooler: { keepsStatements, otherwise: row.otherwise } }
-  } finally {
-    await client.end()
-  }
-}
+    return { version, pooler: { keepsStatements, otherwise } }
+  })

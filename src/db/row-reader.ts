@@ -5,7 +5,7 @@ import { Column, getTableColumns, is, noopDecoder, SQL, Table } from 'drizzle-or
 type Decoder = { mapFromDriverValue: (value: unknown) => unknown }
 type Leaf = { group: string | null; name: string; decoder: Decoder | null }
 
-/** Columns of all other types arrive as their records have them: `types.ts` says how types are read. */
+/** Columns of all other types arrive as their records have them: `connect.ts` says how types are read. */
 const decodedColumns = new Set(['PgCustomColumn', 'PgBigInt53'])
 
 const decoderOf = (field: Column | SQL): Decoder | null => {

@@ -5,13 +5,9 @@ import { newId, type Uuid } from '../lib/ids.ts'
 import type { KeyRing } from '../lib/key-ring.ts'
 import { addressed } from './settings.ts'
 
-/** Work on a connection of its own: before there is a pool, or beside it. Closed whatever happens. */
-export const withStartClient = async <T>(
-  url: string,
-  work: (client: pg.Client) => Promise<T>,
-  application = 'payments-service-start',
-): Promise<T> => {
-  const client = new pg.Client({ ...addressed(url), application_name: application, connectionTimeoutMillis: 5_000 })
+/** Work on a connection of its own, which is closed whatever happens. */
+export const withClient = async <T>(address: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  const client = new pg.Client({ application_name: 'payments-service-start', connectionTimeoutMillis: 5_000, ...address })
   // A connection that breaks also fails the query that waits on it; without a listener it would end the process.
   client.on('error', () => undefined)
   await client.connect()
@@ -21,6 +17,10 @@ export const withStartClient = async <T>(
     await client.end()
   }
 }
+
+/** The same before there is a pool, or beside it, with the settings that the work needs. */
+export const withStartClient = <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> =>
+  withClient(addressed(url), work)
 
 /** The settings that must fit the data, and the keys of each ring. */
 export type Fitting = { currency: string; rings: Readonly<Record<string, KeyRing | undefined>> }
