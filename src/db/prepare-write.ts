@@ -5,15 +5,7 @@ import type { PgColumn, PgDatabase, PgTable } from 'drizzle-orm/pg-core'
 import { only } from '../lib/lists.ts'
 import type { Db, Tx } from './client.ts'
 import { columnsOf } from './columns.ts'
-import {
-  type Complete,
-  declareForms,
-  type Parameters,
-  type Places,
-  type Prepared,
-  requireNewName,
-  type Values,
-} from './prepare.ts'
+import { type Complete, declareForms, type Parameters, type Places, type Prepared, type Values } from './prepare.ts'
 import { declareStatements, type Query, type Statement, statement } from './statement.ts'
 
 type Writer = Pick<PgDatabase<NodePgQueryResultHKT>, 'insert' | 'update' | 'delete'>
@@ -95,7 +87,6 @@ export const prepareInsertAll = <T extends PgTable, Returned extends object = ne
   table: T,
   end = '',
 ): ((query: Query, rows: readonly RowToInsert<T>[]) => Promise<Returned[]>) => {
-  requireNewName(name)
   const columns: Columns = Object.entries(getTableColumns<PgTable>(table))
   const declared = new Map<string, Insert>()
   const insertOf = (given: Columns): Insert => {
@@ -108,7 +99,7 @@ export const prepareInsertAll = <T extends PgTable, Returned extends object = ne
     declared.set(missing, made)
     return made
   }
-  declareStatements(() => void insertOf(columns))
+  declareStatements(name, () => void insertOf(columns))
   return async (run, rows) => {
     if (rows.length === 0) return []
     const { query, send } = insertOf(columns.filter(([key]) => rows.some((row) => (row as Row)[key] !== undefined)))
@@ -171,7 +162,7 @@ export const prepareUpdateAll = <T extends PgTable & { id: unknown }, const Colu
   table: T,
   columns: readonly Column[],
 ): ((query: Query, rows: readonly Changed<T, Column | ('id' & keyof InferInsertModel<T>)>[]) => Promise<unknown>) => {
-  requireNewName(name)
+  declareStatements(name)
   const all = Object.entries(getTableColumns<PgTable>(table))
   return declareUpdate(
     name,

@@ -120,14 +120,6 @@ const forEachKey = (types: Readonly<Record<string, string>>, text: string): stri
   return `select key.n::int as "keyNumber", r.* from ${keys} cross join lateral (${text}) as r`
 }
 
-const declared = new Set<string>()
-
-/** Of two statements with one name, the second one would fail on every connection that knows the first. */
-export const requireNewName = (name: string): void => {
-  if (declared.has(name)) throw new Error(`two queries are called ${name}`)
-  declared.add(name)
-}
-
 /** What `prepare` and `prepareWrite` have in common. `build` gets the places of the values, and answers the statement and the fields of its rows. */
 export const declareForms = <P extends Parameters, Row>(
   name: string,
@@ -136,7 +128,6 @@ export const declareForms = <P extends Parameters, Row>(
   build: (at: Places<P>) => { built: Complete; fields: object },
 ): Prepared<Values<P>, Row> => {
   type V = Values<P>
-  requireNewName(name)
   const joins = queryLane === 'joined' ? 'outside' : null
   const lane: Lane = queryLane === 'joined' ? 'record' : queryLane
   const optional = Object.keys(parameters).filter((parameter) => parameters[parameter]?.endsWith('?'))
@@ -206,7 +197,7 @@ export const declareForms = <P extends Parameters, Row>(
     return form
   }
   // Without any filter, and with each alone: what a test of the plans looks at.
-  declareStatements(() => {
+  declareStatements(name, () => {
     for (const given of [[], ...optional.map((parameter) => [parameter])])
       for (const isJoined of joins ? [false, true] : [false]) formOf(given, isJoined)
   })
@@ -244,7 +235,7 @@ export const prepareText = <Row extends object, const T extends Readonly<Record<
   lane: Lane,
   { most = 16, inTx = false }: { most?: number; inTx?: boolean } = {},
 ): Prepared<Key<T>, Row> => {
-  requireNewName(name)
+  declareStatements(name)
   const form: Form<Key<T>, Row> = {
     statement: statement(name, forEachKey(types, text), lane),
     most,

@@ -36,13 +36,16 @@ export const statement = (fullName: string, text: string, lane: Lane = 'pool'): 
   return named
 }
 
-const declared: (() => void)[] = []
+const declared = new Map<string, () => void>()
 
 /** `build`: names the statements of a query that is built when it is first used. */
-export const declareStatements = (build: () => void): void => void declared.push(build)
+export const declareStatements = (name: string, build: () => void = () => undefined): void => {
+  if (declared.has(name)) throw new Error(`two queries are called ${name}`)
+  declared.set(name, build)
+}
 
 /** Every named statement of the modules that are loaded: for the test that asks Postgres for the plan of each. */
 export const namedStatements = (): readonly Statement[] => {
-  for (const build of declared) build()
+  for (const build of declared.values()) build()
   return [...known.values()]
 }
