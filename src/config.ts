@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   administrators,
+  coversEveryone,
   currency,
   databaseUrl,
   flag,
@@ -9,13 +10,14 @@ import {
   lastingKey,
   list,
   minorAmount,
+  networks,
   origin,
+  proxies,
   pushHosts,
   rails,
   rpcUrls,
   whole,
 } from './config/fields.ts'
-import { coversEveryone, networks } from './config/networks.ts'
 import { parseDatabaseAddress } from './lib/database-address.ts'
 import { StartupError } from './lib/errors.ts'
 import { looksRandom } from './lib/key-ring.ts'
@@ -31,7 +33,7 @@ const environment = z.object({
   OPERATOR_PORT: whole(0, 65_535).default(3001),
   OPERATOR_URL: origin.optional(),
   OPERATOR_ALLOWED_HOSTS: list.default([]),
-  CALLBACK_ALLOWED_IPS: list.optional(),
+  CALLBACK_ALLOWED_IPS: networks.optional(),
   DATABASE_URL: databaseUrl.optional(),
   DATABASE_DIRECT_URL: databaseUrl.optional(),
   DATABASE_READ_URL: databaseUrl.optional(),
@@ -44,7 +46,7 @@ const environment = z.object({
   PAYMENT_WAIT_MINUTES: whole(5, 43_200).default(45),
   SESSION_COOKIE_DOMAIN: z.string().optional(),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
-  TRUST_PROXY: networks.optional(),
+  TRUST_PROXY: proxies.optional(),
   SHUTDOWN_DELAY_MS: whole(0, 600_000).optional(),
   ENCRYPTION_KEYS: keyRing.optional(),
   TOKEN_SECRETS: keyRing.optional(),

@@ -2,7 +2,6 @@ import { BlockList, isIP } from 'node:net'
 import type { App } from '../../http/app-type.ts'
 import { networkOf } from '../../http/rate-limit.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { StartupError } from '../../lib/errors.ts'
 import { receiveDeposit, validateDeposit } from '../../modules/deposits/receive.ts'
 import { receiveBalance } from '../../modules/exceptions/reconciliation/balances.ts'
 import type { Parts } from '../../modules/parts.ts'
@@ -44,12 +43,8 @@ const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'i
 
 const add = (list: BlockList, entry: string): void => {
   const [address = '', prefix] = entry.split('/')
-  try {
-    if (prefix === undefined) list.addAddress(address, familyOf(address))
-    else list.addSubnet(address, Number(prefix), familyOf(address))
-  } catch {
-    throw new StartupError(`CALLBACK_ALLOWED_IPS: "${entry}" is neither an address nor a network (address/bits)`)
-  }
+  if (prefix === undefined) list.addAddress(address, familyOf(address))
+  else list.addSubnet(address, Number(prefix), familyOf(address))
 }
 
 /** Who may deliver: addresses and networks. If it is not set, everybody may; the secret in the path is always checked. */
