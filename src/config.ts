@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import {
   administrators,
-  coversEveryone,
   currency,
   databaseUrl,
   flag,
@@ -10,14 +9,13 @@ import {
   lastingKey,
   list,
   minorAmount,
-  networks,
   origin,
-  proxies,
   pushHosts,
   rails,
   rpcUrls,
   whole,
 } from './config/fields.ts'
+import { coversEveryone, networks, proxies } from './config/networks.ts'
 import { parseDatabaseAddress } from './lib/database-address.ts'
 import { StartupError } from './lib/errors.ts'
 import { looksRandom } from './lib/key-ring.ts'

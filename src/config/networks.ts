@@ -1,0 +1,37 @@
+import { isIP } from 'node:net'
+import { list } from './fields.ts'
+
+/** A proxy's network must be smaller than this; private ranges (10.0.0.0/8, fc00::/7) are not larger. */
+const narrowest = { ipv4: 8, ipv6: 7 }
+
+/** IPv4 written as IPv6 (`::ffff:0.0.0.0/96`): the last 32 bits are the IPv4 address. */
+const mapped = /^(?:0*:)*:?(?:0*:)*ffff:/i
+
+/**
+ * Whether a network of trusted proxies is so large that it includes strangers. Also detects the two halves of the whole, and mapped IPv4.
+ */
+export const coversEveryone = (network: string): boolean => {
+  const [address = '', prefix] = network.split('/')
+  if (prefix === undefined) return false
+  const bits = Number(prefix)
+  if (!address.includes(':')) return bits < narrowest.ipv4
+  return mapped.test(address) ? bits < 96 + narrowest.ipv4 : bits < narrowest.ipv6
+}
+
+const isNetwork = (entry: string): boolean => {
+  const [address = '', prefix, ...rest] = entry.split('/')
+  const family = isIP(address)
+  if (rest.length > 0 || family === 0) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
+}
+
+/** Addresses and networks (`10.0.0.0/8`). */
+const networksOr = (names: readonly string[]) =>
+  list.transform((entries, context): readonly string[] => {
+    for (const entry of entries.filter((one) => !names.includes(one) && !isNetwork(one)))
+      context.addIssue({ code: 'custom', message: `"${entry}" is neither an address nor a network (address/bits)` })
+    return entries
+  })
+export const networks = networksOr([])
+/** Also by the names of ranges of private addresses. */
+export const proxies = networksOr(['loopback', 'linklocal', 'uniquelocal'])
