@@ -159,7 +159,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a commit that is gone is not missed',
     file: 'src/db/transaction.ts',
-    find: "      if (row !== undefined) options.mark.note('audit', [row], reached)\n",
+    find: "      if (trace !== undefined) options.mark.note('audit', [trace], reached)\n",
     replace: '',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
