@@ -112,11 +112,10 @@ const evaluationAgain = (
   mandate: PaymentMandate | null | undefined,
 ): { context: PaymentContext; evaluation: Evaluation } => {
   const { workspaceId, beneficiaryId, initiatorAccountId, amountMinor, paymentType, createdAt, accountReference } = payment
-  const { lineage } = asked
   const zone = state.workspaces.get(workspaceId)?.zone
   if (!zone) throw new Error('a payment has no workspace')
   const periods = { ...periodsAt(at, effectiveTimeZone(zone, at)), day, month: monthOf(day) }
-  const context = contextOf(state, { workspaceId, lineage, beneficiaryId, accountReference, periods })
+  const context = contextOf(state, { workspaceId, lineage: asked.lineage, beneficiaryId, accountReference, periods })
   if (!context) throw new Error('a payment has no beneficiary')
   const own: PaymentContext = {
     ...context,
@@ -125,17 +124,10 @@ const evaluationAgain = (
     policies: context.policies.map((policy) => ({ ...policy, usage: withoutOwn(payment, policy.usage, periods) })),
   }
   if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
+  const guard = { earlier: null, duplicateIsIntended: true, onDuplicate: null, duplicateWindowSeconds: 0, unitMinor: 1n }
   // A mandate's window and the duplicate check use the moment when the payment was created.
-  const request = { workspaceId, initiatorAccountId, lineage, amountMinor, paymentType, at: createdAt }
-  const guard = {
-    earlier: null,
-    typicalAmountMinor: null,
-    duplicateIsIntended: true,
-    onDuplicate: null,
-    duplicateWindowSeconds: 0,
-    unitMinor: 1n,
-  }
-  return { context, evaluation: evaluationOf(own, { ...request, ...guard }, periods, mandate?.rules ?? null) }
+  const requested = { initiatorAccountId, amountMinor, paymentType, at: createdAt, typicalAmountMinor: null, guard }
+  return { context, evaluation: evaluationOf(own, requested, mandate) }
 }
 
 const covers = (decision: Decision, payment: PaymentRecord, { approvers, signers }: Authority): boolean =>

@@ -1,5 +1,4 @@
 import { isNull, sql } from 'drizzle-orm'
-import type { Principal } from '../../auth/principal.ts'
 import type { Config } from '../../config.ts'
 import { inTx, type Tx } from '../../db/client.ts'
 import { paymentBatches } from '../../db/tables/payment-batches.ts'
@@ -20,7 +19,7 @@ import { requestApproval } from './approvals/request.ts'
 import { moveBatch } from './batch/change.ts'
 import { readItemIds } from './batch/queries.ts'
 import { endPayments, wakeForPayments, writeChanges } from './change.ts'
-import type { Accepted } from './create/decide.ts'
+import type { Accepted, Payer } from './create/decide.ts'
 import { type Ask, decideNext, readSpending, type Spending } from './create/spending.ts'
 import { takeDue } from './create/write.ts'
 import { type Authority, holdsApprovals, readAuthority } from './evaluation/authority.ts'
@@ -28,42 +27,17 @@ import { lockPaymentsWithAccounts, type PaymentRecord } from './queries.ts'
 import { requesterStops } from './recheck.ts'
 import type { Deciding } from './request.ts'
 
-/**
- * Who asked for a scheduled payment, as its decision sees a caller: the account, and the grant with those above it. Nobody calls: what a
- * credential has beside these is empty, and whether the requester may still ask for it is `Authority`.
- */
-export const requesterOf = async (
-  tx: Tx,
-  payment: PaymentRecord,
-  { lineage, stop }: Pick<Authority, 'lineage' | 'stop'>,
-): Promise<Principal> => {
+/** Who asked for a scheduled payment, as its decision sees a caller. Whether the requester may still ask for it is `Authority`. */
+const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Authority): Promise<Payer> => {
   const workspace = await findWorkspace(tx, payment.workspaceId)
   if (!workspace) throw new Error('a payment has no workspace')
-  const { id, owningAccountId, timeZone, nextTimeZone, nextTimeZoneFrom: nextFrom, kind, name, createdAt } = workspace
+  const { timeZone, nextTimeZone, nextTimeZoneFrom: nextFrom } = workspace
   return {
     accountId: payment.initiatorAccountId,
-    accountStatus: stop === 'account' ? 'frozen' : 'active',
     capabilities: { topups: true, payments: stop !== 'payments', apiKeys: stop !== 'api_keys', oauth: stop !== 'oauth' },
-    workspace: {
-      id,
-      owningAccountId,
-      frozen: false,
-      closed: false,
-      zone: { timeZone, nextTimeZone, nextFrom },
-      kind,
-      name,
-      createdAt,
-    },
-    role: null,
-    memberId: null,
-    memberStatus: null,
+    workspace: { ...workspace, frozen: false, closed: false, zone: { timeZone, nextTimeZone, nextFrom } },
     permissions: new Set(),
     grant: payment.grantId === null ? null : { id: payment.grantId, lineage, frozen: false },
-    isAdmin: false,
-    credential: { kind: 'session', id: payment.initiatorAccountId },
-    provenAt: null,
-    expiresAt: null,
-    origin: { ip: null, userAgent: null, requestId: null },
   }
 }
 
@@ -85,7 +59,7 @@ const lostAuthority = (authority: Authority): Failure | undefined => {
   return holdsApprovals(authority) ? undefined : changed('An approval that was given no longer counts.')
 }
 
-const askOf = (payment: PaymentRecord, principal: Ask['principal'], standing: Ask['standing']): Ask => ({
+const askOf = (payment: PaymentRecord, principal: Payer, standing: Ask['standing']): Ask => ({
   principal,
   input: {
     beneficiary_id: payment.beneficiaryId,
@@ -152,7 +126,7 @@ export const decideDue = async (
   const [first] = payments
   if (!first) throw new Error('nothing is due')
   // What is due together was asked for by one request.
-  const principal = await requesterOf(tx, first, authorityOf(first.id))
+  const principal = await payerOf(tx, first, authorityOf(first.id))
   for (const payment of payments) asks.push(askOf(payment, principal, standing))
   const read = await readSpending(tx, deps.clock, asks)
   const spending: Spending = { ...read, past: read.past.map((past) => ({ ...past, earlier: null })), memory: noMemory }

@@ -3,44 +3,19 @@ import { decidingRoles } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { countedPaymentsSql } from '../../db/transitions.ts'
-import { daysAfter } from '../../lib/clock.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { daysAfter, isoTime } from '../../lib/clock.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
 import { inPortions } from '../../lib/lists.ts'
-import type { Minor } from '../../lib/money.ts'
+import { formatMinor, type Minor } from '../../lib/money.ts'
 import type { Outcome } from '../../lib/policy-answers.ts'
 import type { VerificationStatus } from '../../lib/verification.ts'
 import { periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { withUnapproved } from '../../policy/scope.ts'
-import type { EarlierPayment, PayeeFacts, Periods, PolicyRules, Unapproved } from '../../policy/types.ts'
+import type { EarlierPayment, PayeeFacts, PaymentFacts, Periods, PolicyRules, Unapproved } from '../../policy/types.ts'
 import { findBeneficiaries } from '../beneficiaries/queries.ts'
-
-/** `refused`: it was asked for and refused, so that `id` is that of the refusal. */
-export type ReplayedPayment = {
-  id: Uuid
-  refused: boolean
-  beneficiaryId: Uuid
-  payee: string
-  amountMinor: Minor
-  createdAt: Date
-  outcome: Outcome
-  rule: string
-}
-export type Replay = {
-  days: number
-  /**
-   * Payments that the policy applies to; each is allowed, held for approval or refused. What was refused at the time counts where this
-   * policy too would have stopped it.
-   */
-  considered: number
-  allowed: number
-  held: number
-  refused: number
-  /** The first ones that would have been refused, then the first that would have been held. */
-  affected: ReplayedPayment[]
-  /** There were more payments than the limit: the newest were left out. */
-  truncated: boolean
-}
+import { familyDay } from '../payments/evaluation/state.ts'
+import type { Replay } from './schema.ts'
 
 const mostPayments = 20_000
 /** Some milliseconds of decisions. */
@@ -48,21 +23,17 @@ const portionSize = 512
 /** Of each kind. */
 const mostAffected = 50
 
-type Row = {
+type Row = Pick<PaymentFacts, 'amountMinor' | 'paymentType' | 'rail' | 'initiatorAccountId' | 'at'> & {
   id: Uuid
-  amount_minor: Minor
-  payment_type: string
-  rail: string
-  initiator_account_id: Uuid
+  /** It was asked for and refused, so that `id` is that of the refusal. */
+  refused: boolean
   lineage: Uuid[]
-  payee_id: Uuid
-  family_id: Uuid
-  account_reference: string | null
-  created_at: Date
+  payeeId: Uuid
+  familyId: Uuid
+  accountReference: string | null
   counts: boolean
   named: boolean
-  refused: boolean
-  beneficiary_id: Uuid
+  beneficiaryId: Uuid
   verification: VerificationStatus
 }
 
@@ -75,10 +46,11 @@ const pastPayments = `
     select r.id, r.amount_minor, b.payment_rail, b.payment_rail, r.initiator_account_id, r.grant_id, b.payee_id, r.account_reference,
       r.created_at, null, true, b.id
     from payment_refusals r join beneficiaries b on b.id = r.beneficiary_id where r.workspace_id = $1 and r.created_at >= $2)
-  select p.id, p.refused, p.beneficiary_id, p.amount_minor, p.payment_type, p.rail, p.initiator_account_id,
-    coalesce((select g.ancestor_ids || g.id from grants g where g.id = p.grant_id), '{}') as lineage, p.payee_id, p.account_reference, p.created_at,
+  select p.id, p.refused, p.beneficiary_id as "beneficiaryId", p.amount_minor as "amountMinor", p.payment_type as "paymentType", p.rail,
+    p.initiator_account_id as "initiatorAccountId", coalesce((select g.ancestor_ids || g.id from grants g where g.id = p.grant_id), '{}') as lineage,
+    p.payee_id as "payeeId", p.account_reference as "accountReference", p.created_at as at,
     (select b.verification from beneficiaries b where b.id = p.beneficiary_id) as verification,
-    (select coalesce(y.paybill_id, y.id) from payees y where y.id = p.payee_id) as family_id,
+    (select coalesce(y.paybill_id, y.id) from payees y where y.id = p.payee_id) as "familyId",
     coalesce(p.status in ${countedPaymentsSql}, false) as counts,
     exists (select from payees paid join beneficiaries named on named.payee_id in (paid.id, paid.paybill_id)
       where paid.id = p.payee_id and named.id = any($3::uuid[])) as named
@@ -86,16 +58,15 @@ const pastPayments = `
 
 type Affected = { row: Row; outcome: Outcome; rule: string }
 
-const withNames = async (tx: Tx, affected: readonly Affected[]): Promise<ReplayedPayment[]> => {
-  const payees = await findBeneficiaries(tx, [...new Set(affected.map(({ row }) => row.beneficiary_id))])
+const presentAffected = async (tx: Tx, affected: readonly Affected[]): Promise<Replay['affected']> => {
+  const payees = await findBeneficiaries(tx, [...new Set(affected.map(({ row }) => row.beneficiaryId))])
   const nameOf = new Map(payees.map(({ id, displayName }) => [id, displayName]))
-  return affected.map(({ row, outcome, rule }) => ({
-    id: row.id,
-    refused: row.refused,
-    beneficiaryId: row.beneficiary_id,
-    payee: nameOf.get(row.beneficiary_id) ?? '',
-    amountMinor: row.amount_minor,
-    createdAt: row.created_at,
+  return affected.map(({ row: { id, refused, beneficiaryId, amountMinor, at }, outcome, rule }) => ({
+    payment_id: refused ? null : formatId('payment', id),
+    refusal_id: refused ? formatId('payment_refusal', id) : null,
+    beneficiary: { id: formatId('beneficiary', beneficiaryId), display_name: nameOf.get(beneficiaryId) ?? '' },
+    amount_minor: formatMinor(amountMinor),
+    created_at: isoTime(at),
     outcome,
     rule,
   }))
@@ -105,17 +76,8 @@ const approvers = `
   select m.account_id, ${canSign('m.account_id')} as can_sign from members m join accounts a on a.id = m.account_id
   where m.workspace_id = $1 and m.status = 'active' and m.role = any($2::text[]) and a.status = 'active'`
 
-/** By day and payee: what was paid without an approval. */
-type UnapprovedByPayee = Map<string, readonly Unapproved[]>
-const noteUnapproved = (unapproved: UnapprovedByPayee, { day }: Periods, row: Row): void => {
-  const key = `${day} ${row.family_id}`
-  const { payment_type: paymentType, rail, amount_minor: amountMinor, lineage: grantLineage } = row
-  const rows = unapproved.get(key) ?? []
-  unapproved.set(key, withUnapproved(rows, { paymentType, rail, grantLineage, approvals: 0, amountMinor }))
-}
-
 /** Who had confirmed a payee in the past is not known: a replay takes every payee for confirmed, with the name that the rail reports today. */
-const factsOf = ({ initiator_account_id: accountId, created_at: at, verification }: Row): PayeeFacts => ({
+const factsOf = ({ initiatorAccountId: accountId, at, verification }: Row): PayeeFacts => ({
   confirmed: true,
   createdBy: { accountId, grantId: null, label: null },
   createdAt: at,
@@ -126,19 +88,12 @@ const factsOf = ({ initiator_account_id: accountId, created_at: at, verification
   typicalAmountMinor: null,
 })
 
-type Counters = Map<string, Minor>
-const read = (counters: Counters, periods: Periods) => ({
-  dayMinor: counters.get(`d${periods.day}`) ?? 0n,
-  monthMinor: counters.get(`m${periods.month}`) ?? 0n,
-})
-const add = (counters: Counters, periods: Periods, amount: Minor): void => {
-  for (const key of [`d${periods.day}`, `m${periods.month}`]) counters.set(key, (counters.get(key) ?? 0n) + amount)
-}
+/** The first day of a month is a day, too. */
+const monthKey = ({ month }: Periods): string => `month ${month}`
 
-/** The newest payment so far that counts, of each payee, amount and reference: what a later payment may repeat. */
-type Latest = Map<string, EarlierPayment>
-const lookOf = ({ payee_id, amount_minor, account_reference }: Row): string =>
-  `${payee_id} ${amount_minor} ${account_reference === null ? '' : JSON.stringify(account_reference)}`
+/** What a later payment may repeat: the same payee, amount and reference. */
+const lookOf = ({ payeeId, amountMinor, accountReference }: Row): string =>
+  `${payeeId} ${amountMinor} ${accountReference === null ? '' : JSON.stringify(accountReference)}`
 
 /**
  * Applies a proposed policy to the payments that were asked for, made or refused, in order, with the engine that decides payments. A payment that the
@@ -161,38 +116,29 @@ export const replayPolicy = async (
   const mayDecide = await tx.query<{ account_id: Uuid; can_sign: boolean }>(approvers, [workspaceId, decidingRoles])
   const eligibleAccountIds = mayDecide.map((row) => row.account_id)
   const signingAccountIds = mayDecide.filter((row) => row.can_sign).map((row) => row.account_id)
-  const counters: Counters = new Map()
-  const latest: Latest = new Map()
-  const unapproved: UnapprovedByPayee = new Map()
-  const refused: Affected[] = []
-  const held: Affected[] = []
-  const replay: Replay = {
-    days: window.days,
-    considered: 0,
-    allowed: 0,
-    held: 0,
-    refused: 0,
-    affected: [],
-    truncated: rows.length > mostPayments,
-  }
+  /** What was paid by day and by month, and without an approval by day and payee. */
+  const counters = new Map<string, Minor>()
+  const unapproved = new Map<string, readonly Unapproved[]>()
+  /** The newest payment so far that counts, by how it looks. */
+  const latest = new Map<string, EarlierPayment>()
+  const affected: Record<'deny' | 'require_approval', Affected[]> = { deny: [], require_approval: [] }
+  const considered = { allow: 0, require_approval: 0, deny: 0 }
   const replayOne = (row: Row): void => {
-    const periods = periodsAt(row.created_at, window.timeZone)
+    const { amountMinor, paymentType, rail, initiatorAccountId, lineage: grantLineage, at } = row
+    const periods = periodsAt(at, window.timeZone)
+    const family = familyDay(row.familyId, periods.day)
     const decision = evaluate({
       payment: {
-        amountMinor: row.amount_minor,
-        paymentType: row.payment_type,
-        rail: row.rail,
+        ...{ amountMinor, paymentType, rail, initiatorAccountId, grantLineage, at, workspaceId },
         beneficiaryId: row.id,
         payeeBeneficiaryIds: row.named ? policy.beneficiaryIds : [],
         paybillBeneficiaryIds: [],
         payeeIsFixed: true,
         payee: factsOf(row),
-        workspaceId,
-        initiatorAccountId: row.initiator_account_id,
-        grantLineage: row.lineage,
-        at: row.created_at,
       },
-      policies: [{ ...policy, usage: read(counters, periods) }],
+      policies: [
+        { ...policy, usage: { dayMinor: counters.get(periods.day) ?? 0n, monthMinor: counters.get(monthKey(periods)) ?? 0n } },
+      ],
       grants: [],
       mandate: null,
       approvers: { eligibleAccountIds, signingAccountIds },
@@ -202,28 +148,37 @@ export const replayPolicy = async (
       // Whether a second one was meant is not known either.
       duplicateIsIntended: false,
       onDuplicate: null,
-      unapproved: unapproved.get(`${periods.day} ${row.family_id}`) ?? [],
+      unapproved: unapproved.get(family) ?? [],
       unitMinor: 1n,
       duplicateWindowSeconds: window.duplicateWindowSeconds,
     })
-    if (row.counts && decision.outcome !== 'deny')
-      latest.set(lookOf(row), { paymentId: row.id, createdAt: row.created_at, isUnknown: false })
+    const { outcome } = decision
+    if (row.counts && outcome !== 'deny') latest.set(lookOf(row), { paymentId: row.id, createdAt: at, isUnknown: false })
     // Where the policy would have asked, somebody approved.
-    if (row.counts && decision.outcome === 'allow') noteUnapproved(unapproved, periods, row)
+    if (row.counts && outcome === 'allow')
+      unapproved.set(
+        family,
+        withUnapproved(unapproved.get(family) ?? [], { paymentType, rail, grantLineage, approvals: 0, amountMinor }),
+      )
     // A payment that the policy does not apply to would show nothing about it.
     if (decision.policyVersions.length === 0) return
     // What something else refused says nothing about a policy that would have let it pass.
-    if (row.refused && decision.outcome === 'allow') return
-    replay.considered += 1
-    if (decision.outcome === 'allow') replay.allowed += 1
-    if (decision.outcome === 'require_approval') replay.held += 1
-    if (decision.outcome === 'deny') replay.refused += 1
-    if (row.counts && decision.outcome !== 'deny') add(counters, periods, row.amount_minor)
-    const affected = decision.outcome === 'deny' ? refused : held
-    if (decision.outcome !== 'allow' && affected.length < mostAffected)
-      affected.push({ row, outcome: decision.outcome, rule: decision.trace.find((entry) => entry.decisive)?.rule ?? '' })
+    if (row.refused && outcome === 'allow') return
+    considered[outcome] += 1
+    if (row.counts && outcome !== 'deny')
+      for (const key of [periods.day, monthKey(periods)]) counters.set(key, (counters.get(key) ?? 0n) + amountMinor)
+    if (outcome !== 'allow' && affected[outcome].length < mostAffected)
+      affected[outcome].push({ row, outcome, rule: decision.trace.find((entry) => entry.decisive)?.rule ?? '' })
   }
   await inPortions(rows.slice(0, mostPayments), portionSize, replayOne)
-  replay.affected = await withNames(tx, [...refused, ...held])
-  return replay
+  const { allow: allowed, require_approval: held, deny: refused } = considered
+  return {
+    days: window.days,
+    payments_considered: allowed + held + refused,
+    allowed,
+    held,
+    refused,
+    affected: await presentAffected(tx, [...affected.deny, ...affected.require_approval]),
+    truncated: rows.length > mostPayments,
+  }
 }

@@ -60,6 +60,8 @@ const Replay = z.object({
   truncated: z.boolean().meta({ description: 'There were more payments than a replay reads: the newest were left out.' }),
 })
 
+export type Replay = z.output<typeof Replay>
+
 /** The Decision where a payment was described; the replay where one was asked for. */
 export const Simulation = z
   .object({

@@ -4,16 +4,18 @@ import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { checkPermission } from '../../http/authorize.ts'
 import { getBalance } from '../../ledger/ledger.ts'
 import { invalidFields, notFound, orRefusal, Refusal } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { payeesOfTotals, totalApplies } from '../../policy/scope-sql.ts'
-import type { Decision, MandateStanding, Periods, PolicyRules, TraceEntry, Usage } from '../../policy/types.ts'
+import type { Decision, Evaluation, MandateStanding, Periods, PolicyRules, TraceEntry, Usage } from '../../policy/types.ts'
 import type { Rails } from '../../rails/rail.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { mandateStanding, readMandate } from '../mandates/for-payments.ts'
 import type { Parts } from '../parts.ts'
+import { considerPayment } from '../payments/create/decide.ts'
 import {
   checkBalance,
   checkDueTime,
@@ -21,26 +23,18 @@ import {
   checkRailRules,
   denialOf,
   maySeeBalance,
-  type PaymentTerms,
-  unitOf,
 } from '../payments/create/preconditions.ts'
-import {
-  duplicateGuard,
-  evaluationOf,
-  loadContext,
-  type PaymentContext,
-  readPast,
-  withoutUsage,
-} from '../payments/evaluation/context.ts'
+import { type PaymentContext, readPast } from '../payments/evaluation/context.ts'
+import { type LockedState, readState, usageKey } from '../payments/evaluation/state.ts'
 import { findPayment } from '../payments/queries.ts'
 import { proposedPolicyId } from '../policies/present.ts'
 import { type PolicyTerms, policyTerms } from '../policies/rules.ts'
 import { boundGrant } from '../policies/service.ts'
-import { type Replay, replayPolicy } from './replay.ts'
-import type { Simulate } from './schema.ts'
+import { replayPolicy } from './replay.ts'
+import type { Replay, Simulate } from './schema.ts'
 
 /** What a payment would be refused with although no rule denies it, and its entries in the trace. */
-export type Stop = { refusal: Refusal; entries: TraceEntry[] }
+type Stop = { refusal: Refusal; entries: TraceEntry[] }
 
 const entry = (kind: 'capability' | 'rail', name: string, rule: string): TraceEntry => ({
   source: { kind, id: null, name },
@@ -65,9 +59,8 @@ const railEntries = (refusal: Refusal, context: PaymentContext): TraceEntry[] =>
 }
 
 /** What would stop a payment before any limit is checked, in the order in which a payment is refused. */
-export const stopsBefore = (
-  terms: PaymentTerms,
-  context: PaymentContext,
+const stopsBefore = (
+  { context, evaluation }: { context: PaymentContext; evaluation: Evaluation },
   { rails, currency, principal }: { rails: Rails; currency: string; principal: Principal },
 ): Stop[] => [
   ...stopOf(
@@ -81,13 +74,13 @@ export const stopsBefore = (
       code === 'capability_disabled' && !context.owner.paymentsEnabled ? [] : [entry('capability', 'payments', code)],
   ),
   ...stopOf(
-    () => checkRailRules(terms, context, rails, currency),
+    () => checkRailRules(evaluation.payment, context, rails, currency),
     (refusal) => railEntries(refusal, context),
   ),
 ]
 
 /** Too little money: what stops a payment last. */
-export const stopAfter = (principal: Principal, funds: { available: Minor; requested: Minor }, currency: string): Stop[] =>
+const stopAfter = (principal: Principal, funds: { available: Minor; requested: Minor }, currency: string): Stop[] =>
   stopOf(
     () => checkBalance(principal, funds, currency),
     () => [
@@ -122,15 +115,17 @@ const proposedRules = async (
   const bindsGrantId = boundGrant(principal)
   const values = [principal.workspace.id, periods.day, periods.month, terms.paymentTypes, terms.beneficiaryIds, bindsGrantId]
   const usage = only(await tx.query<Usage>(usageNow, values))
-  return {
-    ...terms,
-    id: proposedPolicyId,
-    name,
-    version: 0,
-    bindsGrantId,
-    usage,
-  }
+  return { ...terms, id: proposedPolicyId, name, version: 0, bindsGrantId, usage }
 }
+
+/** The state as if a policy existed as well. */
+const withPolicy = (state: LockedState, workspaceId: Uuid, { usage, ...rules }: PolicyRules, { day, month }: Periods) => ({
+  ...state,
+  policies: new Map(state.policies).set(workspaceId, [...(state.policies.get(workspaceId) ?? []), { ...rules, workspaceId }]),
+  usage: new Map(state.usage)
+    .set(usageKey(rules.id, 'day', day), usage.dayMinor)
+    .set(usageKey(rules.id, 'month', month), usage.monthMinor),
+})
 
 type Simulated = { input: Simulate; proposed: PolicyRules | null; standing: MandateStanding; periods: Periods; at: Date }
 
@@ -143,51 +138,39 @@ const decideNow = async (
 ): Promise<Decided> => {
   const { beneficiary_id: beneficiaryId, amount_minor: amountMinor } = input
   if (beneficiaryId === undefined || amountMinor === undefined) return { decision: null, refusal: null }
-  const workspaceId = principal.workspace.id
-  const lineage = principal.grant?.lineage ?? []
-  const named = input.account_reference ?? null
+  const { id: workspaceId, owningAccountId } = principal.workspace
+  const accountReference = input.account_reference ?? null
   // Of two ids that name nothing, the beneficiary is the one to report: the mandate is waited for after it.
   const reading = input.mandate_id ? readMandate(db, workspaceId, input.mandate_id) : null
   reading?.catch(() => undefined)
-  const [loaded, past, { availableMinor: available }, repeats] = await Promise.all([
-    loadContext(db, {
-      workspaceId,
-      lineage,
-      beneficiaryId,
-      accountReference: named,
-      periods,
+  const [read, past, { availableMinor: available }, repeats] = await Promise.all([
+    readState(db, {
+      workspaceIds: [workspaceId],
+      grantIds: principal.grant?.lineage ?? [],
+      beneficiaryIds: [beneficiaryId],
+      accountReferences: [accountReference],
+      periods: [periods],
       at,
       withSigners: proposed?.approvalProof === 'signature',
     }),
-    readPast(db, [{ beneficiaryId, amountMinor, accountReference: named, at }]),
-    getBalance(db, principal.workspace.owningAccountId),
+    readPast(db, [{ beneficiaryId, amountMinor, accountReference, at }]),
+    getBalance(db, owningAccountId),
     input.duplicate_of ? findPayment(db, { workspaceId, id: input.duplicate_of }) : null,
   ])
-  if (!loaded) throw notFound('beneficiary_id')
+  if (read.beneficiaries.get(beneficiaryId)?.workspaceId !== workspaceId) throw notFound('beneficiary_id')
   const mandate = await reading
+  if (mandate) mandate.rules.standing = standing
   if (repeats === undefined) throw notFound('duplicate_of')
-  const { earlier, typicalAmountMinor } = only(past)
-  const isLater = Boolean(input.execute_at)
-  const known: PaymentContext = proposed ? { ...loaded, policies: [...loaded.policies, proposed] } : loaded
-  const context = isLater ? withoutUsage(known) : known
-  const paymentType = input.payment_type ?? context.beneficiary.rail
-  const request = {
-    workspaceId,
-    initiatorAccountId: principal.accountId,
-    lineage,
-    amountMinor,
-    paymentType,
-    at,
-    typicalAmountMinor,
-    ...duplicateGuard(input, earlier),
-    duplicateWindowSeconds: config.DUPLICATE_WINDOW_SECONDS,
-    unitMinor: unitOf(rails, context.beneficiary.rail),
-  }
-  const { CURRENCY: currency } = config
-  const decision = evaluate(evaluationOf(context, request, periods, mandate && { ...mandate.rules, standing }))
-  const terms = { amountMinor, paymentType, accountReference: named }
-  const before = stopsBefore(terms, context, { rails, currency, principal })
-  const stops = isLater ? before : [...before, ...stopAfter(principal, { available, requested: amountMinor }, currency)]
+  const { CURRENCY: currency, DUPLICATE_WINDOW_SECONDS: duplicateWindowSeconds } = config
+  const state = proposed ? withPolicy(read, workspaceId, proposed, periods) : read
+  const asked = { ...input, beneficiary_id: beneficiaryId, amount_minor: amountMinor }
+  const request = { principal, input: asked, mandate, past: only(past) }
+  const considered = considerPayment(state, request, at, { rails, duplicateWindowSeconds })
+  const decision = evaluate(considered.evaluation)
+  const before = stopsBefore(considered, { rails, currency, principal })
+  const after = input.execute_at ? [] : stopAfter(principal, { available, requested: amountMinor }, currency)
+  const stops = [...before, ...after]
+  const { earlier } = request.past
   const denial = decision.outcome === 'deny' ? denialOf(decision, { earlier, ofBatch: undefined, currency }) : null
   const refusal = before[0]?.refusal ?? denial ?? stops[0]?.refusal ?? null
   if (stops.length === 0) return { decision, refusal }
@@ -222,32 +205,25 @@ export const simulate = async (
   input: Simulate,
 ): Promise<Result> => {
   required(input)
+  const { policy, replay_days: days } = input
+  const { config } = deps
   const standing = await mandateStanding(deps.db, deps.contractWallets, principal.workspace.id, input.mandate_id)
-  if (!input.policy) {
+  const decide = (db: Db, simulated: Pick<Simulated, 'proposed' | 'periods' | 'at'>) =>
+    decideNow(db, config, deps.rails, principal, { input, standing, ...simulated })
+  if (!policy) {
     const at = deps.clock.now()
-    const { periods } = dueOf(principal, input, at)
-    return {
-      ...(await decideNow(deps.db, deps.config, deps.rails, principal, { input, proposed: null, standing, periods, at })),
-      replay: null,
-    }
+    return { ...(await decide(deps.db, { proposed: null, periods: dueOf(principal, input, at).periods, at })), replay: null }
   }
   return inTx(deps.db, async (tx) => {
     await tx.query('set transaction read only')
     const { at } = tx
     const { timeZone, periods } = dueOf(principal, input, at)
-    const terms = input.policy && policyTerms(input.policy)
-    if (terms) await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'policy.beneficiary_ids')
-    const proposed = terms ? await proposedRules(tx, principal, terms, input.policy?.name ?? 'Proposed policy', periods) : null
-    const decided = await decideNow(tx, deps.config, deps.rails, principal, { input, proposed, standing, periods, at })
-    const replay =
-      proposed && input.replay_days !== undefined
-        ? await replayPolicy(tx, principal, proposed, {
-            days: input.replay_days,
-            at,
-            timeZone,
-            duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS,
-          })
-        : null
-    return { ...decided, replay }
+    const terms = policyTerms(policy)
+    await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'policy.beneficiary_ids')
+    const proposed = await proposedRules(tx, principal, terms, policy.name ?? 'Proposed policy', periods)
+    const decided = await decide(tx, { proposed, periods, at })
+    if (days === undefined) return { ...decided, replay: null }
+    const window = { days, at, timeZone, duplicateWindowSeconds: config.DUPLICATE_WINDOW_SECONDS }
+    return { ...decided, replay: await replayPolicy(tx, principal, proposed, window) }
   })
 }

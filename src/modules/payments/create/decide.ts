@@ -15,7 +15,7 @@ import type { Rails } from '../../../rails/rail.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import { presentDecision } from '../../policies/present.ts'
 import { presentMaker } from '../../present-maker.ts'
-import { contextOf, duplicateGuard, evaluationOf, type PaymentContext, withoutUsage } from '../evaluation/context.ts'
+import { contextOf, evaluationOf, type PaymentContext, withoutUsage } from '../evaluation/context.ts'
 import { familyDay, type LockedState, usageKey } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
@@ -33,8 +33,10 @@ import {
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
 /** Settings of the deployment, the same for every payment. */
 export type DecisionSettings = { rails: Rails; currency: string; duplicateWindowSeconds: number }
+/** Who asks for a payment, as far as its decision is concerned. */
+export type Payer = Pick<Principal, 'accountId' | 'capabilities' | 'grant' | 'permissions' | 'workspace'>
 export type DecisionRequest = {
-  principal: Principal
+  principal: Payer
   input: CreatePayment
   mandate: PaymentMandate | null
   past: PayeePast
@@ -44,7 +46,6 @@ export type DecisionRequest = {
 }
 export type Accepted = {
   kind: 'accepted'
-  principal: Principal
   payment: PaymentRecord
   decision: Decision
   /** What it was decided from: kept in its audit row, so that it can be decided again. */
@@ -55,7 +56,6 @@ export type Accepted = {
 /** A denial moves no money, but it is in the audit log. */
 export type Denied = {
   kind: 'denied'
-  principal: Principal
   decision: Decision
   refusal: Refusal
   payee: string
@@ -148,45 +148,59 @@ const use = (state: SpendingState, { payment, charges, mandate }: Accepted): voi
 /** Lists are sent again by mistake after a weekend, and single payments by programs after minutes. */
 const leastListWindowSeconds = 72 * 3600
 
+type Considering = Pick<DecisionRequest, 'mandate' | 'past' | 'ofBatch'> & {
+  principal: Pick<Payer, 'accountId' | 'grant' | 'workspace'>
+  input: Pick<
+    CreatePayment,
+    'beneficiary_id' | 'amount_minor' | 'payment_type' | 'account_reference' | 'execute_at' | 'duplicate_of' | 'on_duplicate'
+  >
+}
 type Considered = { context: PaymentContext; evaluation: Evaluation }
 
-/** What a payment is decided from. Throws a refusal that no spending rule decides. */
-const consider = (
-  state: SpendingState,
-  { principal, input, mandate, past, ofBatch }: DecisionRequest,
+/** What a payment is decided from: for what is scheduled, how much of the limits is left is decided when it is due. */
+export const considerPayment = (
+  state: LockedState,
+  { principal, input, mandate, past: { earlier, typicalAmountMinor }, ofBatch }: Considering,
   at: Date,
-  { rails, currency, duplicateWindowSeconds }: DecisionSettings,
+  { rails, duplicateWindowSeconds }: Omit<DecisionSettings, 'currency'>,
 ): Considered => {
-  const { workspace, grant, accountId, capabilities } = principal
-  const lineage = grant?.lineage ?? []
-  const executeAt = input.execute_at ?? null
-  const dueAt = executeAt ?? at
+  const { workspace, grant, accountId: initiatorAccountId } = principal
+  const dueAt = input.execute_at ?? at
   const periods = periodsAt(dueAt, effectiveTimeZone(workspace.zone, dueAt))
   const accountReference = input.account_reference ?? null
-  const query = { workspaceId: workspace.id, lineage, beneficiaryId: input.beneficiary_id, accountReference, periods }
-  const found = contextOf(state, query)
-  const context = executeAt && found ? withoutUsage(found) : found
-  if (!context) throw notFound('beneficiary_id')
-  checkPreconditions(context, capabilities.payments)
-  const paymentType = input.payment_type ?? context.beneficiary.rail
-  const amountMinor = input.amount_minor
-  checkRailRules({ amountMinor, paymentType, accountReference }, context, rails, currency)
-  checkDueTime(executeAt, at)
-  const evaluation = evaluationOf(
-    context,
-    {
-      ...{ workspaceId: workspace.id, initiatorAccountId: accountId, lineage, amountMinor, paymentType, at },
-      ...past,
-      ...duplicateGuard(ofBatch ? { on_duplicate: 'confirm' } : input, past.earlier, ofBatch?.duplicatesIntended),
-      ...(ofBatch?.otherName && { otherName: ofBatch.otherName }),
+  const query = { workspaceId: workspace.id, lineage: grant?.lineage ?? [], beneficiaryId: input.beneficiary_id }
+  const found = contextOf(state, { ...query, accountReference, periods })
+  if (!found) throw notFound('beneficiary_id')
+  const context = input.execute_at ? withoutUsage(found) : found
+  const { rail } = context.beneficiary
+  const requested = {
+    initiatorAccountId,
+    amountMinor: input.amount_minor,
+    paymentType: input.payment_type ?? rail,
+    at,
+    typicalAmountMinor,
+    ...(ofBatch?.otherName && { otherName: ofBatch.otherName }),
+    guard: {
+      earlier,
+      // A repetition is meant only of the payment that it would repeat.
+      duplicateIsIntended: ofBatch?.duplicatesIntended ?? (earlier !== null && input.duplicate_of === earlier.paymentId),
+      onDuplicate: ofBatch ? ('confirm' as const) : (input.on_duplicate ?? null),
       ...(ofBatch?.listTotals && { listTotals: ofBatch.listTotals }),
+      unitMinor: unitOf(rails, rail),
       duplicateWindowSeconds: ofBatch ? Math.max(duplicateWindowSeconds, leastListWindowSeconds) : duplicateWindowSeconds,
-      unitMinor: unitOf(rails, context.beneficiary.rail),
     },
-    periods,
-    mandate?.rules ?? null,
-  )
-  return { context, evaluation }
+  }
+  return { context, evaluation: evaluationOf(context, requested, mandate) }
+}
+
+/** Throws a refusal that no spending rule decides. */
+const consider = (state: LockedState, request: DecisionRequest, at: Date, settings: DecisionSettings): Considered => {
+  const considered = considerPayment(state, request, at, settings)
+  const { context, evaluation } = considered
+  checkPreconditions(context, request.principal.capabilities.payments)
+  checkRailRules(evaluation.payment, context, settings.rails, settings.currency)
+  checkDueTime(request.input.execute_at ?? null, at)
+  return considered
 }
 
 /** The rules with an approval threshold that a payment comes under, by their ids; none for one that is refused without them. */
@@ -223,7 +237,6 @@ export const decidePayment = (
   if (decision.outcome === 'deny')
     return {
       kind: 'denied',
-      principal,
       decision,
       payee: context.beneficiary.displayName,
       amountMinor: input.amount_minor,
@@ -234,7 +247,6 @@ export const decidePayment = (
   const payment = recordOf(request, { evaluation, decision, context, at, currency })
   const accepted: Accepted = {
     kind: 'accepted',
-    principal,
     payment,
     decision,
     inputs: pack('inputs', JSON.stringify(packInputs(evaluation))),

@@ -159,10 +159,10 @@ const decideItems = async (
   }
 }
 
-const writeOut = async (accepted: readonly Accepted[]): Promise<Written[]> => {
+const writeOut = async (accepted: readonly Accepted[], principal: Principal): Promise<Written[]> => {
   const written: Written[] = []
   await inPortions(accepted, portionSize, (one) => {
-    written.push(writtenOut(one))
+    written.push(writtenOut(one, principal))
   })
   return written
 }
@@ -178,7 +178,7 @@ const writeBatch = async (
   const { batch, accepted, lines, nonce } = decided
   const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
   insertRow(tx, paymentBatches, { ...batch, snapshot })
-  const written = await writeOut(accepted)
+  const written = await writeOut(accepted, principal)
   await writePayments(tx, deps, { accepted: written, denied: [], state: spending.state })
   const { accountId, workspaceId } = batch
   audit(tx, principal, 'payment_batch.create', {

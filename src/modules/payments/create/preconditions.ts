@@ -12,16 +12,14 @@ import type { PayoutRail, Rails } from '../../../rails/rail.ts'
 import { presentDecision } from '../../policies/present.ts'
 import type { PaymentContext } from '../evaluation/context.ts'
 
-/** The terms as they are requested. */
-export type PaymentTerms = { amountMinor: Minor; paymentType: string; accountReference: string | null }
+type Terms = Pick<PaymentFacts, 'amountMinor' | 'paymentType'>
 
 /**
  * What is wrong with the reference that a payment names. Behind a paybill it names the account that is paid: where the beneficiary does not
  * leave it open, a payment cannot choose it.
  */
 const referenceProblem = (
-  named: string | null,
-  { beneficiary }: PaymentContext,
+  { beneficiary, namedReference: named }: PaymentContext,
   { accountReference: account }: PayoutRail,
 ): string | undefined => {
   const { accountReference: fixed, accountReferenceRequired, takesAnyReference } = beneficiary
@@ -36,20 +34,20 @@ const referenceProblem = (
   return account.form.test(named) ? undefined : account.problem
 }
 
-const railProblems = (terms: PaymentTerms, context: PaymentContext, rails: Rails, currency: string): FieldError[] => {
+const railProblems = (terms: Terms, context: PaymentContext, rails: Rails, currency: string): FieldError[] => {
   const { beneficiary } = context
   const rail = rails.payout[beneficiary.rail]
   if (!rail) throw new Refusal('provider_not_configured', { message: `Payments by ${beneficiary.rail} are not configured.` })
   const problems: FieldError[] = []
   const { limits } = rail
-  const { amountMinor, accountReference } = terms
+  const { amountMinor } = terms
   if (limits.wholeUnits && amountMinor % 100n !== 0n)
     problems.push({ path: 'amount_minor', message: `must be whole units of ${currency} for ${beneficiary.rail}` })
   if (amountMinor < limits.minMinor || amountMinor > limits.maxMinor) {
     const range = `${displayAmount(limits.minMinor, currency)} to ${displayAmount(limits.maxMinor, currency)}`
     problems.push({ path: 'amount_minor', message: `${beneficiary.rail} moves ${range} at a time` })
   }
-  const reference = referenceProblem(accountReference, context, rail)
+  const reference = referenceProblem(context, rail)
   if (reference !== undefined) problems.push({ path: 'account_reference', message: reference })
   // A list of payment types allows a type or its rail. A type that names a different rail is refused: it would bypass a list of rails.
   const otherRail = railNames.find((rail: RailName) => rail === terms.paymentType && rail !== beneficiary.rail)
@@ -59,7 +57,7 @@ const railProblems = (terms: PaymentTerms, context: PaymentContext, rails: Rails
 }
 
 /** What the rail cannot do at all is refused with 400, before any limit is checked. */
-export const checkRailRules = (terms: PaymentTerms, context: PaymentContext, rails: Rails, currency: string): void => {
+export const checkRailRules = (terms: Terms, context: PaymentContext, rails: Rails, currency: string): void => {
   const problems = railProblems(terms, context, rails, currency)
   if (problems.length > 0) throw invalidFields(...problems)
 }
@@ -89,13 +87,15 @@ export const checkPreconditions = (context: PaymentContext, callerMayPay: boolea
   if (!owner.paymentsEnabled || !callerMayPay) throw new Refusal('capability_disabled', { details: { capability: 'payments' } })
 }
 
+type Payer = Pick<Principal, 'accountId' | 'permissions' | 'workspace'>
+
 /** The balance is shown to callers who may read the account. */
-export const maySeeBalance = ({ accountId, workspace, permissions }: Principal): boolean =>
+export const maySeeBalance = ({ accountId, workspace, permissions }: Payer): boolean =>
   accountId === workspace.owningAccountId && permissions.has('account.read')
 
 /** The last check of all: what no rule denies needs the money. */
 export const checkBalance = (
-  principal: Principal,
+  principal: Payer,
   { available, requested }: { available: Minor; requested: Minor },
   currency: string,
 ): void => {

@@ -1,4 +1,3 @@
-import type { Principal } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import { getBalances } from '../../../ledger/ledger.ts'
@@ -20,6 +19,7 @@ import {
   type DecisionSettings,
   type Denied,
   decidePayment,
+  type Payer,
   type SpendingState,
   thresholdsOver,
 } from './decide.ts'
@@ -27,8 +27,8 @@ import {
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
 
 /** A payment that is asked for: alone, or as an item of a batch. */
-export type Ask = Pick<PaymentRequest, 'principal' | 'input' | 'once' | 'standing' | 'traceparent'> &
-  Pick<DecisionRequest, 'ofBatch'>
+export type Ask = Pick<PaymentRequest, 'input' | 'once' | 'standing' | 'traceparent'> &
+  Pick<DecisionRequest, 'principal' | 'ofBatch'>
 
 const periodsOf = (requests: readonly Ask[], now: Date): Periods[] =>
   unique(requests.map(({ principal }) => effectiveTimeZone(principal.workspace.zone, now))).map((zone) => periodsAt(now, zone))
@@ -134,7 +134,7 @@ export const listTotalsOf = (
   { state }: Spending,
   config: Config,
   rails: Rails,
-  { asks, principal, at }: { asks: readonly Ask[]; principal: Principal; at: Date },
+  { asks, principal, at }: { asks: readonly Ask[]; principal: Payer; at: Date },
 ): Record<string, Minor> => {
   const totals: Record<string, Minor> = {}
   const past = { earlier: null, typicalAmountMinor: null }
@@ -152,7 +152,7 @@ export const decideNext = (
   { state, past, mandates, repeated, memory }: Spending,
   config: Config,
   rails: Rails,
-  { ask, principal, index, at }: { ask: Ask; principal: Principal; index: number; at: Date },
+  { ask, principal, index, at }: { ask: Ask; principal: Payer; index: number; at: Date },
 ): Accepted | Denied | Refusal => {
   const { input, once, traceparent, ofBatch } = ask
   const mandate = input.mandate_id ? mandates.get(input.mandate_id) : null

@@ -10,9 +10,8 @@ import { mandateStanding } from '../../mandates/for-payments.ts'
 import type { Parts } from '../../parts.ts'
 import { factsOfPayment } from '../refusals/record.ts'
 import type { CreatedPayment, Deciding, Deps, PaymentQueue, PaymentRequest } from '../request.ts'
-import type { Denied } from './decide.ts'
 import { decideNext, readSpending, type Spending } from './spending.ts'
-import { type Written, writePayments, writtenOut } from './write.ts'
+import { type DeniedTo, type Written, writePayments, writtenOut } from './write.ts'
 
 const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'payment', permission: 'payment.read' })
 
@@ -31,7 +30,7 @@ const decidePayments = (
   wait: boolean,
 ): Promise<Outcome<CreatedPayment>[]> => {
   const accepted: Written[] = []
-  const denied: Denied[] = []
+  const denied: DeniedTo[] = []
   return writeAll<PaymentRequest, Principal, Spending, RecordAnswer>(tx, requests, wait, {
     keys: paymentKeys,
     again: (answer) => answer,
@@ -40,12 +39,12 @@ const decidePayments = (
       const decided = decideNext(spending, deps.config, deps.rails, { ask, principal, index, at: tx.at })
       if (decided instanceof Refusal) return decided
       if (decided.kind === 'denied') {
-        denied.push(decided)
+        denied.push({ ...decided, principal })
         return decided.refusal
       }
       const { payment } = decided
       if (payment.executeAt) payment.originGrantId = await grantBehind(tx, principal.credential, payment.grantId)
-      const written = writtenOut(decided)
+      const written = writtenOut(decided, principal)
       accepted.push(written)
       return { id: payment.id, text: written.text, by: keyUserOf(principal) }
     },

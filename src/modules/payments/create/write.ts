@@ -1,4 +1,5 @@
 import { grantBehind } from '../../../auth/credential.ts'
+import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
 import { prepareInsertAll, prepareUpdateAll, Sent } from '../../../db/prepare-write.ts'
 import { payments } from '../../../db/tables/payments.ts'
@@ -29,11 +30,12 @@ const rowOf = ({ payment, packed }: Written, at: Date) => ({
  * `text`: the payment as JSON on the wire, which `packed` keeps. Its events and the stored response of its idempotency key refer to this
  * snapshot.
  */
-export type Written = Accepted & { text: string; packed: Buffer }
+export type Written = Accepted & { principal: Principal; text: string; packed: Buffer }
+export type DeniedTo = Denied & { principal: Principal }
 
-export const writtenOut = (accepted: Accepted): Written => {
+export const writtenOut = (accepted: Accepted, principal: Principal): Written => {
   const text = JSON.stringify(presentPayment(accepted.payment))
-  return { ...accepted, text, packed: pack('record', text) }
+  return { ...accepted, principal, text, packed: pack('record', text) }
 }
 
 /** A scheduled payment holds nothing. */
@@ -104,7 +106,7 @@ export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: Spen
 export const writePayments = async (
   tx: Tx,
   deps: Deciding,
-  { accepted, denied, state }: { accepted: readonly Written[]; denied: readonly Denied[]; state: SpendingState },
+  { accepted, denied, state }: { accepted: readonly Written[]; denied: readonly DeniedTo[]; state: SpendingState },
 ): Promise<void> => {
   const { at } = tx
   if (accepted.length > 0) {

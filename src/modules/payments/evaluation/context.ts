@@ -5,30 +5,20 @@ import { secondsAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { fieldsOf } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
-import type { DuplicateAnswer } from '../../../lib/policy-answers.ts'
 import { typicalAmount } from '../../../policy/payees.ts'
 import type {
   EarlierPayment,
   Evaluation,
   GrantRules,
-  MandateRules,
+  PayeeFacts,
   PayeePast,
   PaymentFacts,
   Periods,
-  PolicyRules,
-  Unapproved,
   Usage,
 } from '../../../policy/types.ts'
 import { hasAccountsSql, lastPaidSql, samePayeeIds } from '../../beneficiaries/payee-queries.ts'
-import {
-  type BeneficiaryState,
-  familyDay,
-  type LockedState,
-  readState,
-  type StateQuery,
-  usageKey,
-  type WorkspaceState,
-} from './state.ts'
+import type { PaymentMandate } from '../../mandates/for-payments.ts'
+import { type BeneficiaryState, familyDay, type LockedState, usageKey, type WorkspaceState } from './state.ts'
 
 /** The longest window that a policy may set, in seconds: no check looks at older payments. */
 const longestWindowSeconds = 604_800
@@ -87,31 +77,25 @@ export const readPast = async (db: Db, requests: readonly Lookalike[]): Promise<
   })
 }
 
-export type PaymentContext = {
+/** The part of the state that decides one payment. */
+export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'periods'> & {
   workspace: WorkspaceState
   owner: { status: string; paymentsEnabled: boolean }
   /** With the payee that is paid. */
   beneficiary: BeneficiaryState
   /** The account reference that is used: the beneficiary's own, else the payment's. */
   accountReference: string | null
+  namedReference: string | null
+  lineage: readonly Uuid[]
   /** Root first. */
   grants: (GrantRules & { frozen: boolean; revoked: boolean })[]
-  policies: PolicyRules[]
-  approverAccountIds: readonly Uuid[]
-  /** Read only where a policy asks for signatures. */
-  signingAccountIds: readonly Uuid[]
-  /** What was paid to the payee on this day without an approval. */
-  unapproved: readonly Unapproved[]
 }
 
-export type ContextQuery = {
+export type ContextQuery = Pick<PaymentContext, 'lineage' | 'periods'> & {
   workspaceId: Uuid
-  lineage: readonly Uuid[]
   beneficiaryId: Uuid
   /** As the payment names it. */
   accountReference: string | null
-  periods: Periods
-  withSigners?: boolean
 }
 
 /** A payment that names an account at a paybill pays the payee that this account is, where there is one: its limits and freezes hold. */
@@ -134,7 +118,7 @@ const usageOf = ({ usage }: LockedState, id: Uuid, periods: Periods): Usage => (
   monthMinor: usage.get(usageKey(id, 'month', periods.month)) ?? 0n,
 })
 
-/** The part of the state that decides one payment; undefined when the workspace has no such beneficiary. */
+/** Undefined when the workspace has no such beneficiary. */
 export const contextOf = (state: LockedState, query: ContextQuery): PaymentContext | undefined => {
   const { workspaceId, lineage, beneficiaryId, accountReference, periods } = query
   const workspace = state.workspaces.get(workspaceId)
@@ -148,10 +132,11 @@ export const contextOf = (state: LockedState, query: ContextQuery): PaymentConte
     owner,
     beneficiary,
     accountReference: beneficiary.accountReference ?? accountReference,
+    namedReference: accountReference,
     grants: grants.sort((a, b) => a.depth - b.depth).map((grant) => ({ ...grant, usage: usageOf(state, grant.id, periods) })),
+    lineage,
     policies: (state.policies.get(workspaceId) ?? []).map((policy) => ({ ...policy, usage: usageOf(state, policy.id, periods) })),
-    approverAccountIds: workspace.approverAccountIds,
-    signingAccountIds: workspace.signingAccountIds,
+    periods,
     unapproved: state.unapproved.get(familyDay(beneficiary.familyId, periods.day)) ?? [],
   }
 }
@@ -166,83 +151,38 @@ export const withoutUsage = (context: PaymentContext): PaymentContext => ({
   unapproved: [],
 })
 
-/** A payment as the policy engine sees it, before it is created. */
-export type RequestedPayment = PayeePast &
-  Pick<Evaluation, 'listTotals'> &
-  Pick<PaymentFacts, 'otherName'> & {
-    workspaceId: Uuid
-    initiatorAccountId: Uuid
-    lineage: readonly Uuid[]
-    amountMinor: Minor
-    paymentType: string
-    at: Date
-    duplicateIsIntended: boolean
-    onDuplicate: DuplicateAnswer | null
-    /** How far back the service looks for a payment that looks the same where no policy says otherwise. */
-    duplicateWindowSeconds: number
-    /** Amounts of the rail are multiples of this. */
-    unitMinor: Minor
+/** What is asked for: what a decision depends on besides the state. */
+export type Requested = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' | 'paymentType' | 'at' | 'otherName'> &
+  Pick<PayeeFacts, 'typicalAmountMinor'> & {
+    guard: Pick<
+      Evaluation,
+      'earlier' | 'duplicateIsIntended' | 'onDuplicate' | 'duplicateWindowSeconds' | 'listTotals' | 'unitMinor'
+    >
   }
 
 /** The input of the pure engine: numbers that the transaction has locked. */
 export const evaluationOf = (
-  context: PaymentContext,
-  request: RequestedPayment,
-  periods: Periods,
-  mandate: MandateRules | null,
+  { workspace, owner, beneficiary, lineage, grants, policies, periods, unapproved }: PaymentContext,
+  { guard, typicalAmountMinor, ...payment }: Requested,
+  mandate: PaymentMandate | null,
 ): Evaluation => ({
   payment: {
-    amountMinor: request.amountMinor,
-    paymentType: request.paymentType,
-    rail: context.beneficiary.rail,
-    beneficiaryId: context.beneficiary.id,
-    payeeBeneficiaryIds: context.beneficiary.payeeBeneficiaryIds,
-    paybillBeneficiaryIds: context.beneficiary.paybillBeneficiaryIds,
-    payee: { ...context.beneficiary.payee, typicalAmountMinor: request.typicalAmountMinor },
-    payeeIsFixed: !context.beneficiary.takesAnyReference,
-    ...(request.otherName && { otherName: request.otherName }),
-    workspaceId: request.workspaceId,
-    initiatorAccountId: request.initiatorAccountId,
-    grantLineage: request.lineage,
-    at: request.at,
+    ...payment,
+    rail: beneficiary.rail,
+    beneficiaryId: beneficiary.id,
+    payeeBeneficiaryIds: beneficiary.payeeBeneficiaryIds,
+    paybillBeneficiaryIds: beneficiary.paybillBeneficiaryIds,
+    payee: { ...beneficiary.payee, typicalAmountMinor },
+    payeeIsFixed: !beneficiary.takesAnyReference,
+    workspaceId: workspace.id,
+    grantLineage: lineage,
   },
-  policies: context.policies,
-  grants: context.grants,
-  mandate,
-  approvers: { eligibleAccountIds: context.approverAccountIds, signingAccountIds: context.signingAccountIds },
+  policies,
+  grants,
+  mandate: mandate?.rules ?? null,
+  approvers: { eligibleAccountIds: workspace.approverAccountIds, signingAccountIds: workspace.signingAccountIds },
   periods,
-  capabilities: { payments: context.owner.paymentsEnabled },
-  earlier: request.earlier,
-  duplicateIsIntended: request.duplicateIsIntended,
-  onDuplicate: request.onDuplicate,
-  unapproved: context.unapproved,
-  ...(request.listTotals && { listTotals: request.listTotals }),
-  unitMinor: request.unitMinor,
-  duplicateWindowSeconds: request.duplicateWindowSeconds,
+  capabilities: { payments: owner.paymentsEnabled },
+  unapproved,
+  ...guard,
 })
-
-/** A repetition is meant only of the payment that it would repeat. */
-export const duplicateGuard = (
-  asked: { duplicate_of?: Uuid | null | undefined; on_duplicate?: DuplicateAnswer | undefined },
-  earlier: EarlierPayment | null,
-  /** Said for a whole batch. */
-  intended?: boolean,
-): Pick<RequestedPayment, 'earlier' | 'duplicateIsIntended' | 'onDuplicate'> => ({
-  earlier,
-  duplicateIsIntended: intended ?? (earlier !== null && asked.duplicate_of === earlier.paymentId),
-  onDuplicate: asked.on_duplicate ?? null,
-})
-
-/** The context of one payment alone: for a simulation. */
-export const loadContext = async (db: Db, query: ContextQuery & Pick<StateQuery, 'at'>): Promise<PaymentContext | undefined> => {
-  const state = await readState(db, {
-    workspaceIds: [query.workspaceId],
-    grantIds: query.lineage,
-    beneficiaryIds: [query.beneficiaryId],
-    accountReferences: [query.accountReference],
-    periods: [query.periods],
-    at: query.at,
-    withSigners: query.withSigners ?? false,
-  })
-  return contextOf(state, query)
-}
