@@ -361,9 +361,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'an approval that a chain refuses counts for the quorum',
-    file: 'src/modules/payments/approvals/lock.ts',
-    find: 'const isVoided = isPending && answers !== null && (await voidRefusedDecisions(tx, answers))',
-    replace: 'const isVoided = isPending && answers === null && (await voidRefusedDecisions(tx, new Map()))',
+    file: 'src/modules/payments/approvals/decide.ts',
+    find: '&& (await voidRefusedDecisions(tx, answers))',
+    replace: '&& (await voidRefusedDecisions(tx, new Map()))',
     suite: 'test/payments/contract-wallet-approvals.test.ts',
   },
   {

@@ -9,15 +9,19 @@ import { namesSql } from '../../../db/tables/columns.ts'
 import { members, workspaces } from '../../../db/tables/workspaces.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
-import type { Clock } from '../../../lib/clock.ts'
-import type { Uuid } from '../../../lib/ids.ts'
-import type { Minor } from '../../../lib/money.ts'
-import { typicalAmount } from '../../../policy/payees.ts'
+import { type Clock, isoTimeOrNull } from '../../../lib/clock.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
+import { formatMinor, type Minor, minor } from '../../../lib/money.ts'
+import { typicalAmount, unusualAmount } from '../../../policy/payees.ts'
 import { lastPaidSql, toSamePayee } from '../../beneficiaries/payee-queries.ts'
+import { presentVerification } from '../../beneficiaries/present.ts'
 import type { Parts } from '../../parts.ts'
+import { presentWarning } from '../../policies/present.ts'
+import type { Decision } from '../../policies/schema.ts'
 import { readItemsOf } from '../batch/queries.ts'
 import { thoseThatMayBePaidTwice } from '../lost-writes.ts'
 import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
+import type { Approval } from './schema.ts'
 
 type History = { paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
 const place = { payee_id: 'uuid', rail: 'text', account_reference: 'text', without: 'uuid[]' } as const
@@ -55,23 +59,10 @@ const readHistories = async (db: Db, records: readonly ApprovalRecord[]): Promis
   return new Map((await Promise.all(groups)).flat())
 }
 
-type PayeeHistory = { paymentsCount: number; lastPaidAt: Date | null; typicalAmountMinor: Minor | null }
-
-/**
- * Information that helps to decide and is not part of the approval itself: earlier payments to this payee (null for a batch), what the limits
- * leave, who else may decide.
- */
-export type ApprovalContext = {
-  payee: PayeeHistory | null
-  availableAfterMinor: Minor
-  eligibleApprovers: Uuid[]
-  /** How many of its payments may have been sent in writes that were lost, and are not sent when they are approved. */
-  mayHaveBeenSent: number
-}
+/** Information that helps to decide and is not part of the approval itself. */
+type ApprovalContext = NonNullable<Approval['context']>
 
 type ContextParts = Pick<Parts, 'clock' | 'db' | 'rails'>
-
-const neverPaid: PayeeHistory = { paymentsCount: 0, lastPaidAt: null, typicalAmountMinor: null }
 
 const deciders = prepare(
   'approvals.deciders',
@@ -122,12 +113,6 @@ const eligibleAmong = (record: ApprovalRecord, deciders: readonly Decider[], now
 export const readEligible = async (db: Database, clock: Clock, record: ApprovalRecord): Promise<Uuid[]> =>
   eligibleAmong(record, await db.run(deciders, { workspaceId: record.payment.workspaceId }), clock.now())
 
-const payeeOf = (history: History | undefined): PayeeHistory => {
-  if (!history) return neverPaid
-  const { paymentsCount, lastPaidAt, lastPaid } = history
-  return { paymentsCount, lastPaidAt, typicalAmountMinor: typicalAmount(lastPaid) }
-}
-
 /** By approval; after a loss of writes, and never otherwise: by the same rule as when they are sent. */
 const countLost = async ({ db, rails, clock }: ContextParts, records: readonly ApprovalRecord[]): Promise<Map<Uuid, number>> => {
   const older = records.filter(({ approval, olderThanLoss }) => olderThanLoss && approval.status === 'pending')
@@ -140,6 +125,24 @@ const countLost = async ({ db, rails, clock }: ContextParts, records: readonly A
     approval.batchId === null ? [payment.id] : items.filter(({ batchId }) => batchId === approval.batchId).map(({ id }) => id)
   const paidTwice = await thoseThatMayBePaidTwice(db, rails, older.flatMap(idsOf), clock.now())
   return new Map(older.map((record) => [record.approval.id, idsOf(record).filter((id) => paidTwice.has(id)).length]))
+}
+
+/** What an approver should look at first. A batch's signed text counts what is unusual in it. */
+const cautionsOf = (
+  { approval, payment, firstPayment }: ApprovalRecord,
+  typicalMinor: Minor | null,
+  mayHaveBeenSent: number,
+): ApprovalContext['warnings'] => {
+  const lost = mayHaveBeenSent === 0 ? [] : [{ code: 'may_have_been_sent' as const, payments_count: mayHaveBeenSent }]
+  if (approval.batchId !== null) return lost
+  const decided = (payment.snapshot.decision as Decision).warnings
+  const isSaid = decided.some(({ code }) => code === 'unusual_amount')
+  return [
+    ...lost,
+    ...decided,
+    ...(firstPayment ? [{ code: 'first_payment' as const }] : []),
+    ...(isSaid ? [] : unusualAmount(payment.amountMinor, typicalMinor).map(presentWarning)),
+  ]
 }
 
 /** By approval: of one that is read, or of those in a list that wait. */
@@ -158,11 +161,24 @@ export const readContexts = async (
     countLost(deps, records),
   ])
   const now = deps.clock.now()
-  const contextOf = (record: ApprovalRecord): ApprovalContext => ({
-    payee: record.approval.batchId === null ? payeeOf(histories.get(record.approval.id)) : null,
-    availableAfterMinor: availableMinor,
-    eligibleApprovers: eligibleAmong(record, mayDecide, now),
-    mayHaveBeenSent: lost.get(record.approval.id) ?? 0,
-  })
+  const contextOf = (record: ApprovalRecord): ApprovalContext => {
+    const { id, batchId } = record.approval
+    const history = histories.get(id)
+    const typicalMinor = history ? typicalAmount(history.lastPaid) : null
+    return {
+      payee:
+        batchId === null
+          ? {
+              payments_count: history?.paymentsCount ?? 0,
+              last_paid_at: isoTimeOrNull(history?.lastPaidAt ?? null),
+              typical_amount_minor: minor(typicalMinor),
+              verification: presentVerification(record.beneficiary),
+            }
+          : null,
+      warnings: cautionsOf(record, typicalMinor, lost.get(id) ?? 0),
+      available_after_minor: formatMinor(availableMinor),
+      eligible_approvers: eligibleAmong(record, mayDecide, now).map((account) => formatId('account', account)),
+    }
+  }
   return new Map(records.map((record) => [record.approval.id, contextOf(record)]))
 }

@@ -8,7 +8,7 @@ import { insertRow } from '../../../db/prepare-write.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { CommitThenThrow, conflict, Refusal, wrongPasskey, wrongSignature } from '../../../lib/errors.ts'
+import { CommitThenThrow, conflict, found, Refusal, wrongPasskey, wrongSignature } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { policiesOf, separatingPoliciesOf } from '../../../policy/scope-sql.ts'
 import { findBeneficiaries } from '../../beneficiaries/queries.ts'
@@ -20,10 +20,10 @@ import { endPayments, startPayments } from '../change.ts'
 import { type ChainAnswers, holdsApprovals, readAuthority } from '../evaluation/authority.ts'
 import { countOnApproval } from '../recheck.ts'
 import { endApproval, endWhole, expireApproval, refreshed } from './end.ts'
-import { type LockedApproval, lockHeld } from './lock.ts'
-import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
+import { type ApprovalRecord, counts, currentDecisions, type LockedApproval, lockApproval } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, sharesOrigin, signingOf } from './signer.ts'
+import { voidRefusedDecisions } from './void.ts'
 
 export const proposedPayees = async (tx: Tx, { approval, beneficiary, payments }: LockedApproval): Promise<{ id: Uuid }[]> => {
   if (approval.batchId === null) return beneficiary.confirmedAt ? [] : [beneficiary]
@@ -218,24 +218,22 @@ const decide = async (tx: Tx, record: LockedApproval, decision: Decision): Promi
   return finish(tx, { ...record, decisions: [...record.decisions, { ...row, voidedAt: null }] }, decision)
 }
 
-/**
- * `proof`: what a passkey of the caller signed, or why its assertion is not accepted. `answers`: of the chains about earlier decisions; null: they
- * were not asked, and there is nothing to ask them (`UnaskedChains`).
- */
-export type CredentialDecision = {
-  input: Pick<Decide, 'decision' | 'reason' | 'message_digest'>
-  proof: PasskeySignature | { problem: string } | null
-  answers: ChainAnswers | null
+/** Without the decisions that the chains of their contract wallets refuse now: they were asked before the transaction. */
+const lockHeld = async (tx: Tx, answers: ChainAnswers, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval> => {
+  const record = found(await lockApproval(tx, id, workspaceId))
+  const isVoided = record.approval.status === 'pending' && (await voidRefusedDecisions(tx, answers))
+  return isVoided ? found(await lockApproval(tx, id)) : record
 }
 
+/** `proof`: what a passkey of the caller signed, or why its assertion is not accepted. */
 export const decideByCredential = async (
   tx: Tx,
   principal: Principal,
   id: Uuid,
-  { input, proof, answers }: CredentialDecision,
+  { input, proof, answers }: { input: Decide; proof: PasskeySignature | { problem: string } | null; answers: ChainAnswers },
 ): Promise<ApprovalRecord> => {
   const [record, behind] = await Promise.all([
-    lockHeld(tx, { id, principal, answers }),
+    lockHeld(tx, answers, id, principal.workspace.id),
     grantBehind(tx, principal.credential, principal.grant?.id ?? null),
   ])
   if (await sharesOrigin(tx, record, behind)) throw new Refusal('separation_of_duties')
@@ -254,23 +252,20 @@ export const decideByCredential = async (
   })
 }
 
-/** `proven`: the wallet whose signature was verified, if there is one. */
-export type SignedDecision = {
-  origin: RequestOrigin
-  input: DecideBySignature
-  proven: ProvenSigner | undefined
-  answers: ChainAnswers
-}
-
 /** Decides by the signature alone. A signature of a wallet that may not decide is refused, and the refusal is audited. */
 export const decideBySignature = async (
   tx: Tx,
   unlocked: ApprovalRecord,
-  { origin, input, proven, answers }: SignedDecision,
+  {
+    origin,
+    input,
+    proven,
+    answers,
+  }: { origin: RequestOrigin; input: DecideBySignature; proven: ProvenSigner | undefined; answers: ChainAnswers },
 ): Promise<ApprovalRecord> => {
   // The signer's account as well: who unlinks the wallet, or takes the right to decide away, locks it.
   await lockAccounts(tx, { exclusive: [unlocked.payment.accountId], shared: proven ? [proven.accountId] : [] })
-  const record = await lockHeld(tx, { id: unlocked.approval.id, answers })
+  const record = await lockHeld(tx, answers, unlocked.approval.id)
   const signing = proven && (await signingOf(tx, record, proven))
   if (!signing) return refuseProof(tx, record, { accountId: null, origin, way: 'signature' }, wrongSignature(proven?.signer))
   if (await sharesOrigin(tx, record, signing.linkedBy)) throw new Refusal('separation_of_duties')

@@ -17,9 +17,8 @@ import { moveBatch } from '../batch/change.ts'
 import { type BatchRecord, findBatch, findBatches, readItemIds } from '../batch/queries.ts'
 import { endPayments, releasePayment } from '../change.ts'
 import { lockPaymentIn, lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
-import { type LockedApproval, lockApproval, lockOnlyApproval } from './lock.ts'
 import { approvalEvent } from './present.ts'
-import type { ApprovalRecord } from './queries.ts'
+import { type ApprovalRecord, type LockedApproval, lockApproval, lockOnlyApproval } from './queries.ts'
 
 export type ApprovalEnd = 'approved' | 'rejected' | 'expired' | 'cancelled'
 

@@ -6,16 +6,27 @@ import type { NameSource, VerificationStatus } from '../../../lib/verification.t
 import { isNameWarning, nameWarning } from '../../../policy/explain.ts'
 import type { Warning } from '../../../policy/types.ts'
 
+/** What the text of every approval has. */
+export type CommonFacts = {
+  domain: string
+  approvalId: Uuid
+  currency: string
+  requester: string
+  workspace: string
+  policyVersions: readonly { id: Uuid; version: number }[]
+  nonce: string
+  /** When it is sent; null for as soon as it is approved. */
+  executeAt: Date | null
+  expiresAt: Date
+}
+
 /**
  * What a wallet holder sees and signs. It contains everything that the decision depends on, so nothing can be exchanged afterwards. Anyone
  * with the approval's id may read it without signing in, so it contains nothing else: no balance, no e-mail, no full destination.
  */
-export type ApprovalFacts = {
-  domain: string
-  approvalId: Uuid
+type ApprovalFacts = CommonFacts & {
   paymentId: Uuid
   amountMinor: Minor
-  currency: string
   beneficiaryName: string
   rail: string
   destinationMask: string
@@ -25,13 +36,6 @@ export type ApprovalFacts = {
   warnings: readonly string[]
   accountReference: string | null
   narrative: string | null
-  requester: string
-  workspace: string
-  policyVersions: readonly { id: Uuid; version: number }[]
-  nonce: string
-  /** When it is sent; null for as soon as it is approved. */
-  executeAt: Date | null
-  expiresAt: Date
 } & ReportedName
 
 export const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
@@ -67,6 +71,17 @@ export const nameAtRail = ({ reportedName, verification, isBeingChecked = false,
         : verdictWords[verification]
       : `${oneLine(reportedName)} (${verdictWords[verification]})`
 
+const askedBy = ({ requester, workspace }: CommonFacts): string[] => [
+  `Requested by: ${oneLine(requester)}`,
+  `Workspace: ${oneLine(workspace)}`,
+]
+
+const ending = ({ policyVersions, nonce, expiresAt }: CommonFacts): string[] => [
+  `Policies: ${policyVersions.map(({ id, version }) => `${formatId('policy', id)}@${version}`).join(' ') || 'none'}`,
+  `Nonce: ${nonce}`,
+  `Expires: ${isoTime(expiresAt)}`,
+]
+
 /**
  * The canonical message (EIP-191 text). It is built when the approval is created, stored, and verified byte for byte; while the approval waits, a
  * name at the rail that changed makes a new one.
@@ -82,8 +97,7 @@ export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalF
     ...(facts.accountReference === null ? [] : [`Account reference: ${oneLine(facts.accountReference)}`]),
     ...(facts.narrative ? [`For: ${oneLine(facts.narrative)}`] : []),
     ...(facts.executeAt ? [`Sent at: ${isoTime(facts.executeAt)}`] : []),
-    `Requested by: ${oneLine(facts.requester)}`,
-    `Workspace: ${oneLine(facts.workspace)}`,
+    ...askedBy(facts),
     ...facts.warnings.map((warning) => `Warning: ${oneLine(warning)}`),
     '',
     `Purpose: payment approval`,
@@ -92,9 +106,7 @@ export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalF
     `Payment: ${formatId('payment', facts.paymentId)}`,
     `Amount in minor units: ${formatMinor(facts.amountMinor)} ${facts.currency}`,
     `Destination digest: ${facts.destinationDigest}`,
-    `Policies: ${facts.policyVersions.map(({ id, version }) => `${formatId('policy', id)}@${version}`).join(' ') || 'none'}`,
-    `Nonce: ${facts.nonce}`,
-    `Expires: ${isoTime(facts.expiresAt)}`,
+    ...ending(facts),
   ].join('\n')
 
 const madeLabel = 'Text made again: '
@@ -143,15 +155,7 @@ export type BatchLine = {
 } & ReportedName
 
 /** What is signed for a whole batch: a text that can be read on a phone, and the root that binds every item. */
-export type BatchFacts = Pick<
-  ApprovalFacts,
-  'domain' | 'approvalId' | 'currency' | 'requester' | 'workspace' | 'policyVersions' | 'nonce' | 'executeAt' | 'expiresAt'
-> & {
-  batchId: Uuid
-  name: string | null
-  merkleRoot: string
-  lines: readonly BatchLine[]
-}
+type BatchFacts = CommonFacts & { batchId: Uuid; name: string | null; merkleRoot: string; lines: readonly BatchLine[] }
 
 const largestShown = 5
 
@@ -242,8 +246,7 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
       ),
     ...(facts.executeAt ? [`Sent at: ${isoTime(facts.executeAt)}`] : []),
     ...(facts.name === null ? [] : [`Name: ${oneLine(facts.name)}`]),
-    `Requested by: ${oneLine(facts.requester)}`,
-    `Workspace: ${oneLine(facts.workspace)}`,
+    ...askedBy(facts),
     '',
     'Purpose: payment batch approval',
     `Decision: ${decision}`,
@@ -251,8 +254,6 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
     `Batch: ${formatId('payment_batch', facts.batchId)}`,
     `Total in minor units: ${formatMinor(totalOf(lines))} ${currency}`,
     `Merkle root: ${facts.merkleRoot}`,
-    `Policies: ${facts.policyVersions.map(({ id, version }) => `${formatId('policy', id)}@${version}`).join(' ') || 'none'}`,
-    `Nonce: ${facts.nonce}`,
-    `Expires: ${isoTime(facts.expiresAt)}`,
+    ...ending(facts),
   ].join('\n')
 }

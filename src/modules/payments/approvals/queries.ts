@@ -1,7 +1,8 @@
 import { and, asc, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { asksForTwo } from '../../../auth/authority-sql.ts'
-import { type Db, first } from '../../../db/client.ts'
+import { requireLocked } from '../../../db/account-lock.ts'
+import { type Db, first, type Tx } from '../../../db/client.ts'
 import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { type Places, prepare } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
@@ -179,4 +180,46 @@ export const listApprovals = async (
   const asked = { workspaceId, status, ...page }
   const [rows, decisions] = await Promise.all([db.run(list, asked), db.run(decisionsOfList, asked)])
   return complete(db, rows, decisions)
+}
+
+const lockPlace = { id: 'uuid', workspaceId: 'uuid?' } as const
+
+const lockPayments = prepare('approvals.lock_payments', lockPlace, (orm, at) =>
+  orm
+    .select()
+    .from(payments)
+    .where(
+      sql`${payments.id} = any(array(
+          select asked.id from ${approvals} a
+          cross join lateral (select a.payment_id as id union select p.id from ${payments} p where p.batch_id = a.batch_id) as asked
+          where a.id = ${at.id} ${at.workspaceId ? sql`and a.workspace_id = ${at.workspaceId}` : sql``}))`,
+    )
+    .orderBy(asc(payments.batchIndex), asc(payments.id))
+    .for('update'),
+)
+
+const lockRow = prepare('approvals.lock', lockPlace, (orm, at) =>
+  orm
+    .select({ id: approvals.id })
+    .from(approvals)
+    .where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId)))
+    .for('update'),
+)
+
+/** An approval under its locks, with every payment that it is about: those of a batch in their order. */
+export type LockedApproval = ApprovalRecord & { payments: ApprovalRecord['payment'][] }
+
+/** The approval alone, for a caller that has locked its payment. */
+export const lockOnlyApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
+  // In this order, and without a wait between them: what is read is what the lock's last holder left.
+  const [, record] = await Promise.all([tx.run(lockRow, { id, workspaceId }), findApproval(tx, id, workspaceId)])
+  return record
+}
+
+/** How an approval is locked: the caller holds the lock of the account that pays, then come the payments, then the approval. */
+export const lockApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval | undefined> => {
+  const [locked, record] = await Promise.all([tx.run(lockPayments, { id, workspaceId }), lockOnlyApproval(tx, id, workspaceId)])
+  if (!record) return undefined
+  requireLocked(tx, [record.payment.accountId])
+  return { ...record, payments: locked }
 }

@@ -13,8 +13,8 @@ import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import { type Sweeping, sweepOf } from '../../for-each-row.ts'
 import type { Parts } from '../../parts.ts'
 import { payeeOfLeaf } from '../batch/leaf-rules.ts'
-import { type LockedApproval, lockApproval } from './lock.ts'
 import { isSameText, type NamedLine, type ReportedName, withNameAtRail, withNamesAtRail } from './message.ts'
+import { type LockedApproval, lockApproval } from './queries.ts'
 import { voidAfterNewText } from './void.ts'
 
 // While an approval waits, a name at the rail that changed makes a new text, and decisions on the old one count no more. A batch gets one new

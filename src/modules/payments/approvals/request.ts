@@ -20,7 +20,7 @@ import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { Deciding } from '../request.ts'
-import { approvalMessage, type BatchLine, batchApprovalMessage } from './message.ts'
+import { approvalMessage, type BatchLine, batchApprovalMessage, type CommonFacts } from './message.ts'
 import { approvalEvent } from './present.ts'
 import { type ApprovalRow, findApproval, isFirstPayment } from './queries.ts'
 import { awaitedUntil } from './renew.ts'
@@ -58,47 +58,55 @@ export const asked = ({ requiredApprovals, separationOfDuties, approvalProof, po
   policyVersions: [...policyVersions],
 })
 
-type NewApproval = Asked &
-  Pick<
-    ApprovalRow,
-    | 'id'
-    | 'batchId'
-    | 'initiatingGrantId'
-    | 'beneficiaryName'
-    | 'nameAwaitedUntil'
-    | 'approveMessage'
-    | 'rejectMessage'
-    | 'expiresAt'
-  > & {
-    /** The mandate's signer, who has approved in advance. */
-    mandateSignature: PaymentMandate['signature'] | null
-  }
+type Requested = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiaryName'> & {
+  /** Of a batch the first one, as it is in the table. */
+  payment: PaymentRecord
+  needs: Asked
+  nonce: string
+  isBeingChecked: boolean
+  requestedBy: RequestedBy
+  /** The mandate's signer, who has approved in advance. */
+  mandateSignature: PaymentMandate['signature'] | null
+  textOf: (choice: 'approve' | 'reject', facts: CommonFacts) => string
+}
 
-const insert = async (tx: Tx, payment: PaymentRecord, { mandateSignature, ...approval }: NewApproval): Promise<void> => {
+const request = async (tx: Tx, config: Config, requested: Requested): Promise<void> => {
+  const { payment, needs, nonce, isBeingChecked, requestedBy, mandateSignature, textOf, ...row } = requested
   const { at } = tx
-  const { accountId, workspaceId } = payment
-  const asked = { paymentId: payment.id, status: 'pending', createdAt: at, updatedAt: at, noticeDueAt: at } as const
-  insertRow(tx, approvals, { ...approval, accountId, workspaceId, ...asked })
+  const { approvalId: id, accountId, workspaceId, currency } = payment
+  if (!id) throw new Error('a held payment has an approval')
+  const executeAt = payment.status === 'scheduled' ? payment.executeAt : null
+  // What is scheduled can be approved until it is due.
+  const expiresAt = executeAt ?? secondsAfter(at, config.APPROVAL_TTL_HOURS * 3600)
+  const domain = new URL(config.publicUrl).host
+  const { policyVersions } = needs
+  const facts = { domain, approvalId: id, currency, ...requestedBy, policyVersions, nonce, executeAt, expiresAt }
+  insertRow(tx, approvals, {
+    ...row,
+    ...needs,
+    ...{ id, accountId, workspaceId, paymentId: payment.id, expiresAt },
+    status: 'pending',
+    nameAwaitedUntil: isBeingChecked ? awaitedUntil(at) : null,
+    approveMessage: textOf('approve', facts),
+    rejectMessage: textOf('reject', facts),
+    createdAt: at,
+    updatedAt: at,
+    noticeDueAt: at,
+  })
   if (mandateSignature)
     insertRow(tx, approvalDecisions, {
       id: newId(),
-      approvalId: approval.id,
+      approvalId: id,
       owningAccountId: accountId,
       decision: 'approve',
       via: 'mandate',
       decidedAt: at,
       ...mandateSignature,
     })
-  const record = await findApproval(tx, approval.id)
+  const record = await findApproval(tx, id)
   if (!record) throw new Error('an inserted approval cannot be read')
   await appendEvents(tx, [approvalEvent('approval.requested', record)])
 }
-
-const scheduledFor = ({ status, executeAt }: PaymentRecord): Date | null => (status === 'scheduled' ? executeAt : null)
-
-/** What is scheduled can be approved until it is due. */
-const expiryOf = (payment: PaymentRecord, at: Date, config: Config): Date =>
-  scheduledFor(payment) ?? secondsAfter(at, config.APPROVAL_TTL_HOURS * 3600)
 
 /** The payee with its full destination, of which only the digest is used. */
 const payeeOf = async (tx: Tx, vault: Vault, { workspaceId, beneficiaryId }: PaymentRecord) => {
@@ -117,102 +125,62 @@ export const requestApproval = async (
   { payment, decision, mandate }: ToApprove,
   initiatingGrantId: Uuid | null,
 ): Promise<void> => {
-  const { approvalId } = payment
-  if (!approvalId) throw new Error('a held payment has an approval')
   const [payee, requestedBy, isFirst] = await Promise.all([
     payeeOf(tx, deps.vault, payment),
     readRequestedBy(tx, payment),
     isFirstPayment(tx, payment.id),
   ])
   const nonce = randomBytes(16).toString('hex')
-  const expiresAt = expiryOf(payment, tx.at, deps.config)
   const facts = {
-    domain: new URL(deps.config.publicUrl).host,
-    approvalId,
+    ...payee,
+    ...payment,
     paymentId: payment.id,
-    amountMinor: payment.amountMinor,
-    currency: payment.currency,
     beneficiaryName: payee.displayName,
-    rail: payment.rail,
-    destinationMask: payee.destinationMask,
-    reportedName: payee.reportedName,
-    nameSource: payee.nameSource,
-    verification: payee.verification,
     isBeingChecked: isBeingChecked(deps.rails, payee),
     warnings: [
       ...decision.warnings.map((warning) => warningText(warning, payment.currency)),
       ...(isFirst ? ['Nothing was paid to this destination before.'] : []),
     ],
     destinationDigest: deps.derivations.mac('destination-digest', digestText(nonce, payee.destination, payment)).toString('hex'),
-    accountReference: payment.accountReference,
-    narrative: payment.narrative,
-    ...requestedBy,
-    policyVersions: decision.policyVersions,
-    nonce,
-    executeAt: scheduledFor(payment),
-    expiresAt,
   }
-  await insert(tx, payment, {
-    id: approvalId,
+  await request(tx, deps.config, {
+    payment,
     batchId: null,
-    ...asked(decision),
     initiatingGrantId,
-    beneficiaryName: payee.displayName,
-    nameAwaitedUntil: facts.isBeingChecked ? awaitedUntil(tx.at) : null,
-    approveMessage: approvalMessage('approve', facts),
-    rejectMessage: approvalMessage('reject', facts),
-    expiresAt,
+    needs: asked(decision),
+    nonce,
+    requestedBy,
+    beneficiaryName: facts.beneficiaryName,
+    isBeingChecked: facts.isBeingChecked,
     mandateSignature: decision.approvalsByMandate > 0 && mandate ? mandate.signature : null,
+    textOf: (choice, common) => approvalMessage(choice, { ...facts, ...common }),
   })
 }
 
-export type BatchApprovalRequest = {
-  principal: Principal
-  approvalId: Uuid
-  batch: BatchRow
-  /** The first item, as it is in the table. */
-  payment: PaymentRecord
-  needs: Asked
-  nonce: string
-  lines: readonly BatchLine[]
-}
+type BatchApproval = { principal: Principal; batch: BatchRow; lines: readonly BatchLine[] } & Pick<
+  Requested,
+  'payment' | 'needs' | 'nonce'
+>
 
 /** Creates the one approval of a batch, in the transaction that decided its items. The batch and its payments are written already. */
 export const requestBatchApproval = async (
   tx: Tx,
   config: Config,
-  { principal, approvalId, batch, payment, needs, nonce, lines }: BatchApprovalRequest,
+  { principal, batch, lines, ...requested }: BatchApproval,
 ): Promise<void> => {
+  const { payment } = requested
   const [requestedBy, initiatingGrantId] = await Promise.all([
     readRequestedBy(tx, payment),
     grantBehind(tx, principal.credential, payment.grantId),
   ])
-  const expiresAt = expiryOf(payment, tx.at, config)
-  const { currency, merkleRoot, name } = batch
-  const facts = {
-    domain: new URL(config.publicUrl).host,
-    approvalId,
+  await request(tx, config, {
+    ...requested,
     batchId: batch.id,
-    currency,
-    merkleRoot,
-    name,
-    lines,
-    ...requestedBy,
-    policyVersions: needs.policyVersions,
-    nonce,
-    executeAt: batch.executeAt,
-    expiresAt,
-  }
-  await insert(tx, payment, {
-    id: approvalId,
-    batchId: batch.id,
-    ...needs,
     initiatingGrantId,
+    requestedBy,
     beneficiaryName: lines[0]?.payeeName ?? '',
-    nameAwaitedUntil: lines.some((line) => line.isBeingChecked) ? awaitedUntil(tx.at) : null,
-    approveMessage: batchApprovalMessage('approve', facts),
-    rejectMessage: batchApprovalMessage('reject', facts),
-    expiresAt,
+    isBeingChecked: lines.some((line) => line.isBeingChecked),
     mandateSignature: null,
+    textOf: (choice, common) => batchApprovalMessage(choice, { ...batch, batchId: batch.id, lines, ...common }),
   })
 }

@@ -1,6 +1,6 @@
 import type { App } from '../../../http/app-type.ts'
 import { originOf } from '../../../http/authenticate.ts'
-import { ok, respondOnce } from '../../../http/idempotency.ts'
+import { ok } from '../../../http/idempotency.ts'
 import { pageOf } from '../../../http/pagination.ts'
 import { listsOf, routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
@@ -12,7 +12,6 @@ import { decideAt } from '../recheck.ts'
 import type { Deps } from '../request.ts'
 import { readContexts } from './context.ts'
 import { decideByCredential, decideBySignature } from './decide.ts'
-import { UnaskedChains } from './lock.ts'
 import { presentApproval, presentListed } from './present.ts'
 import { type ApprovalRecord, findApproval, listApprovals } from './queries.ts'
 import { awaitName } from './renew.ts'
@@ -81,46 +80,36 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       }
     },
   })
-  app.post(
-    `${one}/decide`,
-    {
-      // A frozen workspace may still reject; the service refuses an approval then.
-      config: {
-        operation: 'approvals.decide',
-        permission: 'approval.decide',
-        idempotent: true,
-        whileFrozen: true,
-        refuses: ['invalid_signature', ...decisionRefusals],
-      },
-      schema: {
-        summary: 'Approve or reject a payment',
-        description:
-          'Decides with a credential that has `approval.decide`. With separation of duties the initiator of the payment cannot decide. A credential of the lineage that initiated it never can. One rejection rejects the payment; the last approval that was needed sends it. The same decision again gives the same answer. `message_digest` names the text that was shown: where a name at the rail has changed since, there is another text, and the answer is 409, reason `message_changed`.',
-        params: byId('approval'),
-        body: Decide,
-        response: {
-          200: Approval,
-        },
+  routes.post(`${one}/decide`, {
+    // A frozen workspace may still reject; the service refuses an approval then.
+    config: {
+      operation: 'approvals.decide',
+      permission: 'approval.decide',
+      idempotent: true,
+      whileFrozen: true,
+      refuses: ['invalid_signature', ...decisionRefusals],
+    },
+    schema: {
+      summary: 'Approve or reject a payment',
+      description:
+        'Decides with a credential that has `approval.decide`. With separation of duties the initiator of the payment cannot decide. A credential of the lineage that initiated it never can. One rejection rejects the payment; the last approval that was needed sends it. The same decision again gives the same answer. `message_digest` names the text that was shown: where a name at the rail has changed since, there is another text, and the answer is 409, reason `message_changed`.',
+      params: byId('approval'),
+      body: Decide,
+      response: {
+        200: Approval,
       },
     },
-    async (request, reply) => {
-      const { id } = request.params
-      const { passkey: _, ...input } = request.body
-      const proof = await proveCaller(deps, request.principal, id, request.body)
-      // The principal as it is behind the locks: a freeze that was acknowledged meanwhile stops the approval.
-      const decided = (answers: ChainAnswers | null) =>
-        respondOnce(deps, request, reply, async (tx) =>
-          answer(await decideByCredential(tx, request.principal, id, { input, proof, answers })),
-        )
-      try {
-        return await decided(null)
-      } catch (error) {
-        // Few approvals have such decisions, so a reading of its own before each transaction would mostly find none.
-        if (!(error instanceof UnaskedChains)) throw error
-        return decided(await askChains(deps, id, request.principal.workspace.id))
-      }
+    before: async ({ principal, params: { id }, body }) => {
+      const [proof, answers] = await Promise.all([
+        proveCaller(deps, principal, id, body),
+        askChains(deps, id, principal.workspace.id),
+      ])
+      return { proof, answers }
     },
-  )
+    // The principal as it is behind the locks: a freeze that was acknowledged meanwhile stops the approval.
+    work: async (tx, { principal, params, body: input }, known) =>
+      answer(await decideByCredential(tx, principal, params.id, { input, ...known })),
+  })
   app.get(
     `${one}/message`,
     {

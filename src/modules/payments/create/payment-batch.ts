@@ -193,10 +193,9 @@ const writeBatch = async (
   tx.defer(appendEvents(tx, [{ type: 'payment_batch.created', accountId, workspaceId, data: snapshot }]))
   const [first] = accepted
   const needs = needsOf(accepted)
-  if (first && needs && batch.approvalId)
+  if (first && needs)
     await requestBatchApproval(tx, deps.config, {
       principal,
-      approvalId: batch.approvalId,
       batch,
       payment: first.payment,
       needs,
