@@ -1,109 +1,202 @@
+import { sql } from 'drizzle-orm'
+import type { z } from 'zod'
 import type { Principal } from '../../../auth/principal.ts'
-import { daysAfter, isoTime, lastDays } from '../../../lib/clock.ts'
+import { prepare, prepareText } from '../../../db/prepare.ts'
+import { namesSql } from '../../../db/tables/columns.ts'
+import { suspenseItems } from '../../../db/tables/rails.ts'
+import { countedPaymentStatuses } from '../../../db/transitions.ts'
+import { presenter } from '../../../http/presenter.ts'
+import { inWorkspace } from '../../../ledger/hours.ts'
+import { daysAfter, lastDays } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
+import { everyPayee } from '../../../policy/scope-sql.ts'
+import { presentMaker } from '../../present-maker.ts'
+import { spending } from '../queries.ts'
 import type { Deps } from '../request.ts'
 import {
-  type NearLimit,
-  nearLimits,
-  type OtherNames,
-  otherNames,
-  type Refused,
-  type Repeated,
-  refused,
-  repeated,
-  spentByDay,
-  suspended,
-  type Unknown,
-  unknown,
-} from './queries.ts'
-import type { Attention } from './schema.ts'
+  type Attention,
+  DepositsInSuspense,
+  LimitNearlyUsed,
+  NamesDiffer,
+  RefusedPayments,
+  RepeatedPayments,
+  UnknownPayments,
+} from './schema.ts'
 
-type Need = Attention['needs'][number]
+type Asked = { accountId: Uuid; grantId: Uuid | null; label: string | null }
+type Named = { payeeId: Uuid; payeeName: string | null }
+type Repeated = Asked & Named & { count: number; amountMinor: Minor; firstAt: Date; lastAt: Date }
+type Refused = Asked &
+  Pick<Named, 'payeeName'> & {
+    count: number
+    id: Uuid
+    payeeId: Uuid | null
+    amountMinor: Minor
+    message: string
+    createdAt: Date
+  }
+type NearLimit = { policyId: Uuid; name: string; period: 'day' | 'month'; usedMinor: Minor; limitMinor: Minor }
+
+// SQL text: runs among bounded newest rows, and limits compared as two periods of one table, read one statement a kind.
+// Each reads a bounded number of rows by an index, so they go together on the connection of pages, and those of several requests as one.
+
+/** Those that count in the totals of their day although nothing of them was sent. */
+const notSent = countedPaymentStatuses.filter((status) => !spending.includes(status))
+
+/**
+ * By the day whose limits count them, in which they were sent: the totals of each day, less what waits for an approval. Payments may be
+ * millions; of totals there are a few rows a day.
+ */
+const spentByDay = prepareText<{ date: string; count: number; amountMinor: Minor }, { workspace: 'uuid'; since: 'date' }>(
+  'attention.spent_by_day',
+  { workspace: 'uuid', since: 'date' },
+  `select day::text as date, sum(payments)::int as count, sum(minor)::bigint as "amountMinor" from (
+     select day, payments, used_minor as minor from spending_totals
+     where workspace_id = key.workspace and payee_id = '${everyPayee}' and day >= key.since
+     union all
+     select counted_day, -1, -amount_minor from payments
+     where workspace_id = key.workspace and status in ${namesSql(notSent)} and counted_day >= key.since) as d
+   group by day`,
+  'page',
+)
+
+const unknown = prepareText<{ count: number; amountMinor: Minor; paymentId: Uuid }, { workspace: 'uuid' }>(
+  'attention.unknown',
+  { workspace: 'uuid' },
+  `select count(*)::int as count, sum(amount_minor)::bigint as "amountMinor",
+     (select id from payments where workspace_id = key.workspace and status = 'unknown' order by id limit 1) as "paymentId"
+   from payments where workspace_id = key.workspace and status = 'unknown' having count(*) > 0`,
+  'page',
+)
+
+/** How many alike within the window are worth a look: four equal payments are seldom meant. */
+const alikeFrom = 4
+const window = '90 minutes'
+/** Bounds the work in a busy workspace: what repeats does so among the newest. */
+const mostRead = 1_000
+
+/**
+ * Of each that are alike: the time up to which most were made within the window. A window's beginning is searched for in the sorted times: a
+ * frame that moves along them reads each of its rows again for each of its ends.
+ */
+const repeated = prepareText<Repeated, { workspace: 'uuid'; since: 'timestamptz' }>(
+  'attention.repeated',
+  { workspace: 'uuid', since: 'timestamptz' },
+  `with newest as (
+     select p.id, p.payee_id, p.beneficiary_id, p.amount_minor, p.initiator_account_id, p.grant_id, p.status, p.created_at
+     from payments p where p.workspace_id = any(array[key.workspace])
+       and (p.workspace_id, p.id) > (key.workspace, ${inWorkspace.idBehind('key.workspace', 'key.since')})
+     order by p.workspace_id desc, p.id desc limit ${mostRead}),
+   alike as (
+     select payee_id, amount_minor, initiator_account_id, grant_id, array_agg(created_at order by created_at, id) as times,
+       array_agg(beneficiary_id order by created_at, id) as beneficiary_ids
+     from newest where created_at > key.since and status not in ('rejected', 'cancelled', 'expired', 'failed')
+     group by 1, 2, 3, 4 having count(*) >= ${alikeFrom}),
+   longest as (
+     select a.amount_minor, a.initiator_account_id, a.grant_id, l.* from alike a cross join lateral (
+       select r.last_at, r.n - r.earlier as within, a.times[r.earlier + 1] as first_at, a.beneficiary_ids[r.n] as beneficiary_id
+       from (select at as last_at, n, width_bucket(at - interval '${window}' - interval '1 microsecond', a.times) as earlier
+         from unnest(a.times) with ordinality as t(at, n) offset 0) as r
+       order by within desc, last_at desc, r.n desc limit 1) as l
+     where l.within >= ${alikeFrom} order by l.within desc, l.last_at desc limit 5)
+   select l.within::int as count, b.id as "payeeId", b.display_name as "payeeName", l.amount_minor as "amountMinor",
+     l.initiator_account_id as "accountId", l.grant_id as "grantId", g.label, l.first_at as "firstAt", l.last_at as "lastAt"
+   from longest l cross join lateral (select id, display_name from beneficiaries where id = l.beneficiary_id offset 0) as b
+     left join lateral (select label from grants where id = l.grant_id offset 0) as g on true
+   order by l.within desc, l.last_at desc`,
+  'page',
+)
+
+/** `within`: the grant of a delegated reader, which sees what it and the grants below it asked for. */
+const refused = prepareText<Refused, { workspace: 'uuid'; since: 'timestamptz'; within: 'uuid' }>(
+  'attention.refused',
+  { workspace: 'uuid', since: 'timestamptz', within: 'uuid' },
+  `with newest as (
+     select r.id, r.beneficiary_id, r.amount_minor, r.message, r.initiator_account_id, r.grant_id, r.created_at
+     from payment_refusals r where r.workspace_id = key.workspace order by r.id desc limit ${mostRead}),
+   recent as (
+     select n.*, count(*) over asker as times, row_number() over (asker order by n.id desc) as place
+     from newest n left join grants w on w.id = n.grant_id
+     where n.created_at > key.since and (key.within is null or w.id = key.within or w.ancestor_ids @> array[key.within])
+     window asker as (partition by n.initiator_account_id, n.grant_id))
+   select r.times::int as count, r.id, b.id as "payeeId", b.display_name as "payeeName", r.amount_minor as "amountMinor", r.message,
+     r.initiator_account_id as "accountId", r.grant_id as "grantId", g.label, r.created_at as "createdAt"
+   from recent r left join beneficiaries b on b.id = r.beneficiary_id left join grants g on g.id = r.grant_id
+   where r.place = 1 order by r.id desc limit 5`,
+  'page',
+)
+
+const otherNames = prepareText<Named & { count: number; reportedName: string | null }, { workspace: 'uuid' }>(
+  'attention.other_names',
+  { workspace: 'uuid' },
+  `select count(*) over ()::int as count, b.id as "payeeId", b.display_name as "payeeName", b.reported_name as "reportedName"
+   from beneficiaries b where b.workspace_id = key.workspace and b.verification = 'no_match' and b.archived_at is null
+   order by b.id desc limit 1`,
+  'page',
+)
+
+/** Of the whole service: money in suspense belongs to no workspace yet. */
+const suspended = prepare(
+  'attention.suspended',
+  {},
+  (orm) =>
+    orm
+      .select({
+        count: sql<number>`count(*)::int`,
+        amountMinor: sql<Minor>`coalesce(sum(${suspenseItems.amountMinor}), 0)::bigint`,
+        oldestAt: sql<Date>`min(${suspenseItems.createdAt})`,
+      })
+      .from(suspenseItems)
+      .where(sql`${suspenseItems.resolvedAt} is null and ${suspenseItems.direction} = 'in'`)
+      .having(sql`count(*) > 0`),
+  'pool',
+)
+
+const nearLimits = prepareText<NearLimit, { workspace: 'uuid'; day: 'date'; month: 'date' }>(
+  'attention.near_limits',
+  { workspace: 'uuid', day: 'date', month: 'date' },
+  `select p.id as "policyId", p.name, c.period, c.used_minor as "usedMinor", l.limit_minor as "limitMinor"
+   from spending_policies p
+   cross join lateral (values ('day', key.day, p.daily_limit_minor), ('month', key.month, p.monthly_limit_minor)) as l(period, start, limit_minor)
+   join usage_counters c on c.subject_id = p.id and c.period = l.period and c.period_start = l.start
+   where p.workspace_id = key.workspace and p.archived_at is null and l.limit_minor > 0 and c.used_minor * 10 >= l.limit_minor * 8
+   order by c.used_minor::numeric / l.limit_minor desc, p.id limit 5`,
+  'page',
+)
 
 const days = 30
 
-const byOf = ({ accountId, grantId, label }: Repeated | Refused) => ({
-  account_id: formatId('account', accountId),
-  grant_id: grantId && formatId('grant', grantId),
-  label,
-})
-const payeeOf = (id: Uuid, name: string) => ({ id: formatId('beneficiary', id), display_name: name })
+const payeeOf = ({ payeeId, payeeName }: Named) => ({ id: formatId('beneficiary', payeeId), display_name: payeeName ?? '' })
 
-const ofUnknown = ({ count, amountMinor, oldest }: Unknown): Need => ({
-  kind: 'unknown_payments',
-  count,
-  amount_minor: formatMinor(amountMinor),
-  payment_id: formatId('payment', oldest),
-})
-
-const ofRepeated = (row: Repeated): Need => ({
-  kind: 'repeated_payments',
-  count: row.count,
-  beneficiary: payeeOf(row.payeeId, row.payeeName),
-  amount_minor: formatMinor(row.amountMinor),
-  by: byOf(row),
-  first_at: isoTime(row.firstAt),
-  last_at: isoTime(row.lastAt),
-})
-
-const ofRefused = (row: Refused): Need => ({
-  kind: 'refused_payments',
-  count: row.count,
-  by: byOf(row),
-  last: {
-    id: formatId('payment_refusal', row.id),
-    beneficiary: row.payeeId === null ? null : payeeOf(row.payeeId, row.payeeName ?? ''),
-    amount_minor: formatMinor(row.amountMinor),
-    message: row.message,
-    created_at: isoTime(row.at),
-  },
-})
-
-const ofOtherNames = ({ count, payeeId, payeeName, reportedName }: OtherNames): Need => ({
-  kind: 'names_differ',
-  count,
-  beneficiary: payeeOf(payeeId, payeeName),
-  reported_name: reportedName,
-})
-
-const ofSuspended = ({ count, amountMinor, oldestAt }: { count: number; amountMinor: Minor; oldestAt: Date }): Need => ({
-  kind: 'deposits_in_suspense',
-  count,
-  amount_minor: formatMinor(amountMinor),
-  oldest_at: isoTime(oldestAt),
-})
-
-const ofLimit = ({ id, name, period, usedMinor, limitMinor }: NearLimit): Need => ({
-  kind: 'limit_nearly_used',
-  policy_id: formatId('policy', id),
-  name,
-  period,
-  used_minor: formatMinor(usedMinor),
-  limit_minor: formatMinor(limitMinor),
-})
+const shownUnknown = presenter(UnknownPayments)
+const shownRepeated = presenter(RepeatedPayments)
+const shownRefused = presenter(RefusedPayments.shape.last)
+const shownNames = presenter(NamesDiffer)
+const shownLimit = presenter(LimitNearlyUsed)
+const shownDeposits = presenter(DepositsInSuspense)
 
 /** What happened in the last days, and what of it a person should look at: money that may be lost first, limits that only slow down last. */
 export const readAttention = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'refusals'>,
   { workspace, grant, permissions, isAdmin }: Pick<Principal, 'workspace' | 'grant' | 'permissions' | 'isAdmin'>,
-): Promise<Attention> => {
+): Promise<z.output<typeof Attention>> => {
   const { db } = deps
   const at = deps.clock.now()
   const zone = effectiveTimeZone(workspace.zone, at)
   const periods = periodsAt(at, zone)
   const dates = lastDays(periods.day, days)
-  const inWorkspace = { workspace: workspace.id }
-  const recent = { ...inWorkspace, since: daysAfter(at, -1) }
+  const own = { workspace: workspace.id }
+  const recent = { ...own, since: daysAfter(at, -1) }
   await deps.refusals.settled()
   const [byDay, uncertain, alike, refusals, names, limits, suspense] = await Promise.all([
-    db.run(spentByDay, { ...inWorkspace, since: dates[0] ?? '' }),
-    db.run(unknown, inWorkspace),
+    db.run(spentByDay, { ...own, since: dates[0] ?? '' }),
+    db.run(unknown, own),
     db.run(repeated, recent),
     db.run(refused, { ...recent, within: grant?.id ?? null }),
-    permissions.has('beneficiary.read') ? db.run(otherNames, inWorkspace) : [],
-    permissions.has('policy.read') ? db.run(nearLimits, { ...inWorkspace, day: periods.day, month: periods.month }) : [],
+    permissions.has('beneficiary.read') ? db.run(otherNames, own) : [],
+    permissions.has('policy.read') ? db.run(nearLimits, { ...own, day: periods.day, month: periods.month }) : [],
     isAdmin ? db.run(suspended, {}) : [],
   ])
   return {
@@ -113,12 +206,17 @@ export const readAttention = async (
       return { date, count: row?.count ?? 0, amount_minor: formatMinor(row?.amountMinor ?? 0n) }
     }),
     needs: [
-      ...uncertain.map(ofUnknown),
-      ...alike.map(ofRepeated),
-      ...refusals.map(ofRefused),
-      ...names.map(ofOtherNames),
-      ...limits.map(ofLimit),
-      ...suspense.map(ofSuspended),
+      ...uncertain.map((row) => shownUnknown(row, { kind: 'unknown_payments' })),
+      ...alike.map((row) => shownRepeated(row, { kind: 'repeated_payments', beneficiary: payeeOf(row), by: presentMaker(row) })),
+      ...refusals.map((row) => ({
+        kind: 'refused_payments' as const,
+        count: row.count,
+        by: presentMaker(row),
+        last: shownRefused(row, { beneficiary: row.payeeId === null ? null : payeeOf({ ...row, payeeId: row.payeeId }) }),
+      })),
+      ...names.map((row) => shownNames(row, { kind: 'names_differ', beneficiary: payeeOf(row) })),
+      ...limits.map((row) => shownLimit(row, { kind: 'limit_nearly_used' })),
+      ...suspense.map((row) => shownDeposits(row, { kind: 'deposits_in_suspense' })),
     ],
   }
 }
