@@ -106,7 +106,7 @@ const selectDecisions = (orm: QueryBuilder, of: SQL) =>
     .where(of)
     .orderBy(asc(approvalDecisions.decidedAt), asc(approvalDecisions.id))
 
-export const decisionsOf = prepare(
+const decisionsOf = prepare(
   'approvals.decisions',
   { id: 'uuid' },
   (orm, at) => selectDecisions(orm, eq(approvalDecisions.approvalId, at.id)),

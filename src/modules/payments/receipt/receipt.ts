@@ -1,21 +1,86 @@
+import { asc, eq, sql } from 'drizzle-orm'
+import { alias, makePgArray } from 'drizzle-orm/pg-core'
 import type { Db } from '../../../db/client.ts'
-import type { Prepared } from '../../../db/prepare.ts'
+import { type Prepared, prepare } from '../../../db/prepare.ts'
+import { auditLog } from '../../../db/tables/events.ts'
+import { paymentBatches } from '../../../db/tables/payment-batches.ts'
+import { payments } from '../../../db/tables/payments.ts'
 import { type LogHead, proveRows, type RowProof, readLogHead } from '../../../events/seal-proof.ts'
-import { listTransfers, type TransferRecord } from '../../../ledger/reports.ts'
-import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
+import { presenter } from '../../../http/presenter.ts'
+import { listTransfers } from '../../../ledger/reports.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import { formatId, parseId, type Uuid } from '../../../lib/ids.ts'
 import { inclusionPath, leafHash, treeOf } from '../../../lib/merkle.ts'
-import { formatMinor } from '../../../lib/money.ts'
 import { findBeneficiary } from '../../beneficiaries/queries.ts'
-import type { MandateRow } from '../../mandates/queries.ts'
+import { findMandateIn } from '../../mandates/queries.ts'
 import type { Parts } from '../../parts.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { presentProof, signDocument, signHead } from '../../proof/service.ts'
-import { type ApprovalRow, type DecisionRow, decisionsOf } from '../approvals/queries.ts'
+import { type ApprovalRecord, findApproval } from '../approvals/queries.ts'
 import { presentPayment } from '../present.ts'
 import { findPayment } from '../queries.ts'
-import { auditOf, findApprovalRow, findMandateRow, leavesOf, readPolicyVersions } from './queries.ts'
-import type { Receipt } from './schema.ts'
+import { Receipt } from './schema.ts'
+
+const items = alias(payments, 'items')
+
+/** The audit rows, each with the seal that covers it: the first seal at or after the row. As text: a comparison of two columns at once. */
+const auditOf = prepare(
+  'receipts.audit',
+  { paymentId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({
+        id: sql<Uuid>`a.id`,
+        action: sql<string>`a.action`,
+        at: sql<Date>`a.at`,
+        inputs: sql<unknown>`case when a.action = 'payment.create' then a.inputs end`.mapWith(auditLog.inputs),
+        sequence: sql<bigint | null>`s.sequence`,
+        rowsRoot: sql<Buffer | null>`s.rows_root`,
+        through: sql<{
+          transaction: string
+          id: Uuid
+        }>`json_build_object('transaction', s.through_transaction::text, 'id', s.through_id)`,
+        after: sql<{ transaction: string; id: Uuid } | null>`case when p.sequence is not null
+        then json_build_object('transaction', p.through_transaction::text, 'id', p.through_id) end`,
+      })
+      .from(
+        sql`audit_log a left join lateral (
+        select * from audit_seals where (through_transaction, through_id) >= (a.transaction, a.id)
+        order by through_transaction, through_id limit 1) s on true
+      left join audit_seals p on p.sequence = s.sequence - 1`,
+      )
+      .where(
+        sql`a.subject_id = any(array(select ${at.paymentId} union all select approval_id from payments where id = ${at.paymentId}))`,
+      )
+      .orderBy(sql`a.transaction`, sql`a.id`),
+  'joined',
+)
+
+/** The versions of policies, in the order in which they are asked for. As text: rows from lists, each of which is one text. */
+const policyVersions = prepare(
+  'receipts.policies',
+  { ids: 'text', versions: 'text' },
+  (orm, at) =>
+    orm
+      .select({ document: sql<Readonly<Record<string, unknown>>>`v.document` })
+      .from(
+        sql`unnest(${at.ids}::uuid[], ${at.versions}::int[]) with ordinality as w(id, version, place)
+        join spending_policy_versions v on v.policy_id = w.id and v.version = w.version`,
+      )
+      .orderBy(sql`w.place`),
+  'joined',
+)
+
+/** The leaves of the batch that the payment is an item of, in their order, with the batch's root. None for a payment of its own. */
+const leavesOf = prepare('receipts.batch', { paymentId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: paymentBatches.id, root: paymentBatches.merkleRoot, leaf: items.batchLeaf, index: items.batchIndex })
+    .from(payments)
+    .innerJoin(paymentBatches, eq(paymentBatches.id, payments.batchId))
+    .innerJoin(items, eq(items.batchId, payments.batchId))
+    .where(eq(payments.id, at.paymentId))
+    .orderBy(asc(items.batchIndex)),
+)
 
 type Body = Omit<Receipt, 'jws'>
 type ReceiptParts = Pick<Parts, 'clock' | 'config' | 'receiptKeys'>
@@ -24,11 +89,9 @@ type Rows<Q> = Q extends Prepared<infer _, infer Row> ? readonly Row[] : never
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-const inputsIn = (row: Rows<typeof auditOf>[number]): Record<string, unknown> => ({ ...Object(row.inputs) })
-
 const inputsOf = (rows: Rows<typeof auditOf>): Body['decision_inputs'] => {
-  const row = rows.find(({ action }) => action === 'payment.create')
-  return row && isRecord(row.inputs) ? inputsIn(row) : null
+  const inputs = rows.find(({ action }) => action === 'payment.create')?.inputs
+  return isRecord(inputs) ? { ...inputs } : null
 }
 
 const presentAudit = (
@@ -44,26 +107,17 @@ const presentAudit = (
   }),
 })
 
-const presentApproval = (approval: ApprovalRow, decisions: readonly DecisionRow[]): NonNullable<Body['approval']> => ({
-  id: formatId('approval', approval.id),
-  status: approval.status,
-  required_approvals: approval.requiredApprovals,
-  separation_of_duties: approval.separationOfDuties,
-  approval_proof: approval.approvalProof,
-  messages: { approve: approval.approveMessage, reject: approval.rejectMessage },
-  decisions: decisions.map((decision) => ({
-    account_id: formatId('account', decision.accountId),
-    decision: decision.decision,
-    via: decision.via,
-    reason: decision.reason,
-    signer: decision.signer,
-    signature: decision.signature,
-    message: decision.message,
-    passkey: decision.passkeyProof,
-    decided_at: isoTime(decision.decidedAt),
-    voided_at: isoTimeOrNull(decision.voidedAt),
-  })),
-})
+const { approval: ShownApproval, mandate: ShownMandate, ledger_transfers: ShownTransfers } = Receipt.shape
+const shownApproval = presenter(ShownApproval.unwrap())
+const shownDecision = presenter(ShownApproval.unwrap().shape.decisions.element)
+const shownMandate = presenter(ShownMandate.unwrap())
+const shownTransfer = presenter(ShownTransfers.element)
+
+const presentApproval = ({ approval, decisions }: ApprovalRecord): Body['approval'] =>
+  shownApproval(approval, {
+    messages: { approve: approval.approveMessage, reject: approval.rejectMessage },
+    decisions: decisions.map((decision) => shownDecision(decision, { passkey: decision.passkeyProof })),
+  })
 
 /** The item's place in its batch, proven under the root that the batch's approval names. */
 const presentBatch = (rows: Rows<typeof leavesOf>, index: number | null): Body['batch'] => {
@@ -75,39 +129,14 @@ const presentBatch = (rows: Rows<typeof leavesOf>, index: number | null): Body['
   return { id: formatId('payment_batch', row.id), items_count: rows.length, merkle_root: row.root, index, leaf, path }
 }
 
-const presentMandate = ({ id, message, signature, signer, description }: MandateRow): Body['mandate'] => ({
-  id: formatId('mandate', id),
-  description,
-  message,
-  signature,
-  signer,
-})
-
-const presentPolicy = (document: Readonly<Record<string, unknown>>): Body['policies'][number] => ({
-  id: String(document.id),
-  version: Number(document.version),
-  document,
-})
-
 /** The policies that decided, in the versions of that time and in the order of the decision. */
 const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Promise<Body['policies']> => {
   if (decided.length === 0) return []
-  const documents = await readPolicyVersions(
-    db,
-    decided.map(({ id, version }) => ({ id: parseId('policy', id) ?? '', version })),
-  )
-  return documents.map((document) => presentPolicy(document))
+  const ids = makePgArray(decided.map(({ id }) => parseId('policy', id) ?? ''))
+  const versions = makePgArray(decided.map(({ version }) => version))
+  const rows = await db.run(policyVersions, { ids, versions })
+  return rows.map(({ document }) => ({ id: String(document.id), version: Number(document.version), document: { ...document } }))
 }
-
-const presentTransfer = (transfer: TransferRecord): Body['ledger_transfers'][number] => ({
-  id: formatId('ledger', transfer.id),
-  kind: transfer.kind,
-  ends: transfer.pendingId && formatId('ledger', transfer.pendingId),
-  debit: transfer.debit,
-  credit: transfer.credit,
-  amount_minor: formatMinor(transfer.amountMinor),
-  created_at: isoTime(transfer.createdAt),
-})
 
 /**
  * Everything that led to a payment and followed from it, in one document that we sign; `verifier/` checks it.
@@ -128,13 +157,12 @@ export const buildReceipt = async (
   if (!payment) return undefined
   const wire = presentPayment(payment)
   const { approvalId, mandateId, beneficiaryId } = payment
-  const [beneficiary, policies, proofs, approval, decisions, mandate, leaves] = await Promise.all([
+  const [beneficiary, policies, proofs, approval, mandate, leaves] = await Promise.all([
     findBeneficiary(db, workspaceId, beneficiaryId),
     readPolicies(db, wire.decision),
     proveRows(db, audit, head),
-    approvalId && findApprovalRow(db, { id: approvalId }),
-    approvalId === null ? [] : db.run(decisionsOf, { id: approvalId }),
-    mandateId && findMandateRow(db, { id: mandateId }),
+    approvalId && findApproval(db, approvalId),
+    mandateId && findMandateIn(db, workspaceId, mandateId),
     payment.batchId === null ? [] : db.run(leavesOf, { paymentId }),
   ])
   if (!beneficiary) throw new Error('a payment has no beneficiary')
@@ -152,10 +180,12 @@ export const buildReceipt = async (
     },
     policies,
     decision_inputs: inputsOf(audit),
-    approval: approval ? presentApproval(approval, decisions) : null,
+    approval: approval ? presentApproval(approval) : null,
     batch: presentBatch(leaves, payment.batchIndex),
-    mandate: mandate ? presentMandate(mandate) : null,
-    ledger_transfers: transfers.map((transfer) => presentTransfer(transfer)),
+    mandate: mandate ? shownMandate(mandate) : null,
+    ledger_transfers: transfers.map((transfer) =>
+      shownTransfer(transfer, { ends: transfer.pendingId && formatId('ledger', transfer.pendingId) }),
+    ),
     rail: { name: payment.rail, receipt: payment.providerReceipt },
     audit: presentAudit(deps, head, audit, proofs),
   }
