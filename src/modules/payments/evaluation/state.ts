@@ -10,7 +10,7 @@ import { only } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { RailName } from '../../../lib/rail-names.ts'
 import { mayApplyTo } from '../../../policy/scope-sql.ts'
-import type { GrantRules, Limits, Maker, PayeeFacts, Periods, PolicyRules, Unapproved } from '../../../policy/types.ts'
+import type { GrantRules, PayeeFacts, Periods, PolicyRules, Unapproved } from '../../../policy/types.ts'
 import type { AccountRecord } from '../../identity/accounts/queries.ts'
 
 export type WorkspaceState = {
@@ -100,7 +100,8 @@ const approversOf = (further: string): string =>
        and ${countsUnder('m', 'w', 'applicable', '$8::timestamptz')} ${further})`
 
 const workspaceColumns = `w.id, w.owning_account_id as "ownerId", w.frozen_at is not null or w.suspended_at is not null as frozen,
-  w.closed_at is not null as closed, w.time_zone as "timeZone", w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextFrom",
+  w.closed_at is not null as closed,
+  json_build_object('timeZone', w.time_zone, 'nextTimeZone', w.next_time_zone, 'nextFrom', w.next_time_zone_from) as zone,
   ${approversOf('')} as "approverAccountIds",
   case when $7::boolean or exists (select from applicable p where p.workspace_id = w.id and p.approval_proof = 'signature')
     then ${approversOf(`and ${canSign('m.account_id')}`)} else '{}' end as "signingAccountIds"`
@@ -110,6 +111,9 @@ const similarTo = `case when b.similar_to_id is not null
     and not exists (select from payments o where o.beneficiary_id = b.id and o.status in ${paidPaymentsSql}) then
     (select json_build_object('beneficiaryId', s.id, 'name', s.display_name) from beneficiaries s
      where s.id = b.similar_to_id and exists (select from payments q where q.beneficiary_id = s.id and q.status in ${paidPaymentsSql})) end`
+
+const makerOf = (row: string, act: 'created' | 'changed'): string =>
+  `json_build_object('accountId', ${row}.${act}_by, 'grantId', ${row}.${act}_by_grant_id, 'label', ${row}.${act}_by_label)`
 
 const beneficiaryColumns = `b.id, b.workspace_id as "workspaceId", b.payee_id as "payeeId", b.family_id as "familyId", b.display_name as "displayName",
   b.payment_rail as rail, b.destination_mask as "destinationMask", b.account_reference_required as "accountReferenceRequired",
@@ -122,10 +126,9 @@ const beneficiaryColumns = `b.id, b.workspace_id as "workspaceId", b.payee_id as
     array(select x.id from beneficiaries x where x.payee_id = z.id) as "beneficiaryIds"`,
     'payees z where z.paybill_id = b.payee_id and z.reference_key = any($6::text[])',
   )} as accounts,
-  b.confirmed_at is not null as confirmed, b.created_at as "createdAt", b.changed_at as "changedAt",
-  json_build_object('accountId', b.created_by, 'grantId', b.created_by_grant_id, 'label', b.created_by_label) as "createdBy",
-  json_build_object('accountId', b.changed_by, 'grantId', b.changed_by_grant_id, 'label', b.changed_by_label) as "changedBy",
-  b.verification, b.reported_name as "reportedName", ${similarTo} as "similarTo"`
+  json_build_object('confirmed', b.confirmed_at is not null, 'createdBy', ${makerOf('b', 'created')}, 'createdAt', b.created_at,
+    'change', case when b.changed_at is not null then json_build_object('by', ${makerOf('b', 'changed')}, 'at', b.changed_at) end,
+    'verification', b.verification, 'reportedName', b.reported_name, 'similarTo', ${similarTo}) as payee`
 
 /** The columns that the rules of a grant and of a policy both have. */
 const ruleColumns = `id, per_payment_limit_minor::text as "perPaymentLimitMinor", daily_limit_minor::text as "dailyLimitMinor",
@@ -182,62 +185,35 @@ const read = statement(
   'record',
 )
 
-/** A row as JSON has it. */
-type Sent<Row> = {
-  [Name in keyof Row]: Row[Name] extends Minor | Date ? string : Row[Name] extends Minor | Date | null ? string | null : Row[Name]
-}
-type SentWorkspace = Omit<WorkspaceState, 'zone'> & Sent<WorkspaceState['zone']>
-type SentBeneficiary = Omit<BeneficiaryState, 'payee' | 'takesAnyReference'> &
-  Sent<Omit<BeneficiaryState['payee'], 'change'>> & { changedAt: string | null; changedBy: Maker }
-type SentRow = {
-  workspaces: SentWorkspace[]
-  owners: Sent<AccountRecord>[]
-  beneficiaries: SentBeneficiary[]
-  grants: Sent<GrantState>[]
-  policies: Sent<PolicyState>[]
-  usage: { subjectId: Uuid; period: string; periodStart: string; usedMinor: string }[]
-  unapproved: (Sent<Unapproved> & { familyId: Uuid; day: string })[]
+type StateRow = {
+  workspaces: WorkspaceState[]
+  owners: AccountRecord[]
+  beneficiaries: Omit<BeneficiaryState, 'takesAnyReference'>[]
+  grants: GrantState[]
+  policies: PolicyState[]
+  usage: { subjectId: Uuid; period: string; periodStart: string; usedMinor: Minor }[]
+  unapproved: (Unapproved & { familyId: Uuid; day: string })[]
 }
 
-const instant = (text: string | null): Date | null => (text === null ? null : new Date(text))
-const minor = (text: string | null): Minor | null => (text === null ? null : BigInt(text))
-const limitsOf = (rule: Sent<Limits>): Limits => ({
-  perPaymentLimitMinor: minor(rule.perPaymentLimitMinor),
-  dailyLimitMinor: minor(rule.dailyLimitMinor),
-  monthlyLimitMinor: minor(rule.monthlyLimitMinor),
-  approvalThresholdMinor: minor(rule.approvalThresholdMinor),
-})
-
-const workspaceOf = ({ timeZone, nextTimeZone, nextFrom, ...workspace }: SentWorkspace): WorkspaceState => ({
-  ...workspace,
-  zone: { timeZone, nextTimeZone, nextFrom: instant(nextFrom) },
-})
-const ownerOf = (owner: Sent<AccountRecord>): AccountRecord => ({
-  ...owner,
-  createdAt: new Date(owner.createdAt),
-  updatedAt: new Date(owner.updatedAt),
-})
-const beneficiaryOf = (sent: SentBeneficiary): BeneficiaryState => {
-  const { confirmed, createdBy, createdAt, changedBy, changedAt, verification, reportedName, similarTo, ...beneficiary } = sent
-  const change = changedAt === null ? null : { by: changedBy, at: new Date(changedAt) }
-  return {
-    ...beneficiary,
-    takesAnyReference: takesAnyReference({ ...beneficiary, paymentRail: beneficiary.rail }),
-    payee: { confirmed, createdBy, createdAt: new Date(createdAt), change, verification, reportedName, similarTo },
+/** Amounts and times are texts in JSON: each becomes what its name says, in place. */
+const revive = (row: Record<string, unknown>): void => {
+  for (const name in row) {
+    const value = row[name]
+    if (typeof value === 'string') {
+      if (name.endsWith('Minor')) row[name] = BigInt(value)
+      else if (name === 'at' || name.endsWith('At') || name === 'nextFrom') row[name] = new Date(value)
+    } else if (Array.isArray(value)) {
+      if (typeof value[0] === 'object') for (const each of value) revive(each)
+    } else if (typeof value === 'object' && value !== null) revive(value as Record<string, unknown>)
   }
 }
 
 const byId = <Value extends { id: Uuid }>(rows: readonly Value[]): Map<Uuid, Value> =>
   new Map(rows.map((value) => [value.id, value]))
 
-const unapprovedOf = (rows: SentRow['unapproved']): LockedState['unapproved'] => {
+const unapprovedOf = (rows: StateRow['unapproved']): LockedState['unapproved'] => {
   const grouped = Map.groupBy(rows, ({ familyId, day }) => familyDay(familyId, day))
-  return new Map(
-    [...grouped].map(([key, group]) => [
-      key,
-      group.map(({ familyId, day, ...row }) => ({ ...row, amountMinor: BigInt(row.amountMinor) })),
-    ]),
-  )
+  return new Map([...grouped].map(([key, group]) => [key, group.map(({ familyId, day, ...row }) => row)]))
 }
 
 export type StateQuery = {
@@ -257,7 +233,7 @@ export type StateQuery = {
 export const readState = async (db: Db, query: StateQuery): Promise<LockedState> => {
   const periodStarts = new Set(query.periods.flatMap(({ day, month }) => [day, month]))
   const row = only(
-    await db.query<SentRow>(read, [
+    await db.query<StateRow>(read, [
       query.workspaceIds,
       query.grantIds,
       [...new Set(query.beneficiaryIds)],
@@ -268,18 +244,17 @@ export const readState = async (db: Db, query: StateQuery): Promise<LockedState>
       query.at,
     ]),
   )
-  const policies = row.policies.map((policy): PolicyState => ({ ...policy, ...limitsOf(policy) }))
+  revive(row)
   return {
-    owners: byId(row.owners.map(ownerOf)),
-    workspaces: byId(row.workspaces.map(workspaceOf)),
-    beneficiaries: byId(row.beneficiaries.map(beneficiaryOf)),
-    grants: byId(row.grants.map((grant): GrantState => ({ ...grant, ...limitsOf(grant) }))),
-    policies: Map.groupBy(policies, ({ workspaceId }) => workspaceId),
+    owners: byId(row.owners),
+    workspaces: byId(row.workspaces),
+    beneficiaries: byId(
+      row.beneficiaries.map((each) => ({ ...each, takesAnyReference: takesAnyReference({ ...each, paymentRail: each.rail }) })),
+    ),
+    grants: byId(row.grants),
+    policies: Map.groupBy(row.policies, ({ workspaceId }) => workspaceId),
     usage: new Map(
-      row.usage.map(({ subjectId, period, periodStart, usedMinor }) => [
-        usageKey(subjectId, period, periodStart),
-        BigInt(usedMinor),
-      ]),
+      row.usage.map(({ subjectId, period, periodStart, usedMinor }) => [usageKey(subjectId, period, periodStart), usedMinor]),
     ),
     unapproved: unapprovedOf(row.unapproved),
     periodStarts,
