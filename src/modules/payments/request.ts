@@ -1,13 +1,9 @@
 import type { Principal } from '../../auth/principal.ts'
-import type { Refusal } from '../../lib/errors.ts'
-import type { Uuid } from '../../lib/ids.ts'
-import type { Minor } from '../../lib/money.ts'
 import type { MandateStanding } from '../../policy/types.ts'
 import type { AccountQueue } from '../../queue/account-queue.ts'
 import type { RecordAnswer } from '../../queue/record-keys.ts'
 import type { Answered, WriteRequest } from '../../queue/write-path.ts'
 import type { Parts } from '../parts.ts'
-import type { Decision } from '../policies/schema.ts'
 import type { Push } from '../push/send.ts'
 import type { CreatePaymentBatch } from './batch/schema.ts'
 import type { CreatePayment } from './schema.ts'
@@ -40,16 +36,7 @@ export type BatchQueue = AccountQueue<BatchRequest, CreatedPayment>
 /** What deciding payments needs, and asking for the approvals that they need. */
 export type Deciding = Pick<Parts, 'clock' | 'config' | 'derivations' | 'rails' | 'vault'>
 
-/** A refused payment, before it has an id and a time. */
-export type RefusalFacts = {
-  principal: Principal
-  beneficiaryId: Uuid | null
-  amountMinor: Minor
-  accountReference: string | null
-  error: string
-  message: string
-  decision: Omit<Decision, 'trace'> | null
-}
+export type MayBeRefused = Pick<PaymentRequest, 'principal' | 'input'> | Pick<BatchRequest, 'principal' | 'input' | 'dryRun'>
 
 /**
  * Records refused payments after they were refused: their own transactions were undone, and the caller has its answer. Those that come while a
@@ -57,7 +44,7 @@ export type RefusalFacts = {
  */
 export type Refusals = {
   /** Does what may be refused, and records it when it was. */
-  recording: <Answer>(factsOf: (refusal: Refusal) => RefusalFacts[], submit: () => Promise<Answer>) => Promise<Answer>
+  recording: <Answer>(request: MayBeRefused, submit: () => Promise<Answer>) => Promise<Answer>
   /** Resolves when everything that was refused so far by this process is written: before it is listed, and at the end. */
   settled: () => Promise<void>
 }

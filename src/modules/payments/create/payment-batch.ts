@@ -21,7 +21,6 @@ import { asked, requestBatchApproval } from '../approvals/request.ts'
 import { leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
 import { presentBatch } from '../batch/present.ts'
 import type { BatchRow } from '../batch/queries.ts'
-import { factsOfBatch } from '../refusals/record.ts'
 import type { BatchQueue, BatchRequest, CreatedPayment, Deciding, Refusals } from '../request.ts'
 import {
   type Fault,
@@ -278,15 +277,9 @@ export const submitBatch = (
   refusals: Refusals,
   request: Omit<BatchRequest, 'locks' | 'traceparent'>,
 ): Promise<CreatedPayment> =>
-  refusals.recording(
-    (refusal) => factsOfBatch(request, refusal),
-    () => {
-      const { accountId, workspace } = request.principal
-      const locks = { exclusive: [workspace.owningAccountId], shared: [accountId] }
-      return batchQueue.submit(
-        workspace.owningAccountId,
-        { ...request, locks, traceparent: currentTraceparent() },
-        { alone: true },
-      )
-    },
-  )
+  refusals.recording(request, () => {
+    const { accountId, workspace } = request.principal
+    const locks = { exclusive: [workspace.owningAccountId], shared: [accountId] }
+    const queued = { ...request, locks, traceparent: currentTraceparent() }
+    return batchQueue.submit(workspace.owningAccountId, queued, { alone: true })
+  })

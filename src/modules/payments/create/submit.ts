@@ -8,7 +8,6 @@ import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-
 import { writeAll } from '../../../queue/write-path.ts'
 import { mandateStanding } from '../../mandates/for-payments.ts'
 import type { Parts } from '../../parts.ts'
-import { factsOfPayment } from '../refusals/record.ts'
 import type { CreatedPayment, Deciding, Deps, PaymentQueue, PaymentRequest } from '../request.ts'
 import { decideNext, readSpending, type Spending } from './spending.ts'
 import { type DeniedTo, type Written, writePayments, writtenOut } from './write.ts'
@@ -82,14 +81,11 @@ export const submitPayment = async (
   const { principal, input } = request
   const owner = principal.workspace.owningAccountId
   try {
-    const created = await refusals.recording(
-      (refusal) => factsOfPayment(request, refusal),
-      async () => {
-        const standing = await mandateStanding(db, contractWallets, principal.workspace.id, input.mandate_id)
-        const locks = { exclusive: [owner], shared: [principal.accountId] }
-        return paymentQueue.submit(owner, { ...request, standing, locks, traceparent: currentTraceparent() })
-      },
-    )
+    const created = await refusals.recording(request, async () => {
+      const standing = await mandateStanding(db, contractWallets, principal.workspace.id, input.mandate_id)
+      const locks = { exclusive: [owner], shared: [principal.accountId] }
+      return paymentQueue.submit(owner, { ...request, standing, locks, traceparent: currentTraceparent() })
+    })
     outcome = outcomeOf(created)
     return created
   } catch (error) {

@@ -1,3 +1,4 @@
+import type { Principal } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import { lockBatch } from '../../../db/account-lock.ts'
 import { type Db, inTx, type Tx } from '../../../db/client.ts'
@@ -17,8 +18,8 @@ import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import type { Parts } from '../../parts.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { presentMaker } from '../../present-maker.ts'
-import type { BatchRequest, PaymentRequest, RefusalFacts, Refusals } from '../request.ts'
-import { countRefusals, findGrants, mostRecent, type RefusalRecord } from './queries.ts'
+import type { MayBeRefused, Refusals } from '../request.ts'
+import { countRefusals, findGrants, mostRecent, type RefusalRecord, type RefusalRow } from './queries.ts'
 import { RefusedPayment } from './schema.ts'
 
 const shown = presenter(RefusedPayment)
@@ -42,58 +43,44 @@ export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currenc
 const isRecorded = ({ status, details }: Refusal): boolean =>
   status === 402 || status === 403 || (status === 409 && details?.reason === 'possible_duplicate')
 
-/** Whoever may read payments reads this, and not all of them may read the balance: the amount that is available is left out. */
-const messageOf = (error: string, message: string): string =>
-  error === 'insufficient_funds' ? errorRow(error).sentence : message
-
-const withoutTrace = (decision: Decision | undefined): RefusalFacts['decision'] => {
-  if (!decision) return null
-  const { trace: _, ...rest } = decision
-  return rest
+/** A refused payment, before it has an id and a time. */
+type RefusalFacts = Pick<RefusalRow, 'beneficiaryId' | 'amountMinor' | 'accountReference' | 'error' | 'message' | 'decision'> & {
+  principal: Principal
 }
+type Asked = { beneficiary_id?: Uuid | undefined; account_reference?: string | null | undefined; amount_minor: Minor }
+type Fault = { index?: number; error: string; message: string; decision?: Decision | undefined }
 
-type Refused = Pick<RefusalFacts, 'principal' | 'error'> & {
-  item: { beneficiary_id?: Uuid | undefined; account_reference?: string | null | undefined; amount_minor: Minor }
-  message: string
-  decision?: Decision | undefined
-}
+const withoutTrace = ({ trace: _, ...decision }: Decision) => decision
 
-const factsOf = ({ principal, item, error, message, decision }: Refused): RefusalFacts => ({
+const factsOf = (principal: Principal, item: Asked, { error, message, decision }: Fault): RefusalFacts => ({
   principal,
   beneficiaryId: item.beneficiary_id ?? null,
   amountMinor: item.amount_minor,
   accountReference: item.account_reference ?? null,
   error,
-  message: messageOf(error, message),
-  decision: withoutTrace(decision),
+  // Whoever may read payments reads this, and not all of them may read the balance: the amount that is available is left out.
+  message: error === 'insufficient_funds' ? errorRow(error).sentence : message,
+  decision: decision ? withoutTrace(decision) : null,
 })
 
-export const factsOfPayment = (
-  { principal, input: item }: Pick<PaymentRequest, 'principal' | 'input'>,
-  refusal: Refusal,
-): RefusalFacts[] => {
+/** The payment, each item of a batch that was refused, or the batch as a whole where no item is to blame. */
+const factsIn = (request: MayBeRefused, refusal: Refusal): RefusalFacts[] => {
   const { code: error, message, details } = refusal
-  const decision = details?.decision as Decision | undefined
-  return isRecorded(refusal) ? [factsOf({ principal, item, error, message, decision })] : []
-}
-
-type ItemFault = { index: number; error: string; message: string }
-
-/** Each item that was refused, or the batch as a whole where no item is to blame. */
-export const factsOfBatch = (
-  { principal, input: { items }, dryRun }: Pick<BatchRequest, 'principal' | 'input' | 'dryRun'>,
-  refusal: Refusal,
-): RefusalFacts[] => {
-  if (dryRun || !isRecorded(refusal)) return []
-  const faults = (refusal.details?.items ?? []) as readonly ItemFault[]
+  const { principal } = request
+  if (!isRecorded(refusal)) return []
+  if (!('dryRun' in request))
+    return [factsOf(principal, request.input, { error, message, decision: details?.decision as Decision | undefined })]
+  if (request.dryRun) return []
+  const { items } = request.input
+  const faults = (details?.items ?? []) as readonly Fault[]
   if (faults.length === 0) {
     const total = items.reduce((sum, entry) => sum + ('item' in entry ? entry.item.amount_minor : 0n), 0n)
-    return [factsOf({ principal, item: { amount_minor: total }, error: refusal.code, message: refusal.message })]
+    return [factsOf(principal, { amount_minor: total }, { error, message })]
   }
-  return faults.flatMap(({ index, error, message }) => {
+  return faults.flatMap(({ index = -1, error, message }) => {
     const entry = items[index]
     if (!entry || !('item' in entry) || !isErrorCode(error) || ![402, 403, 409].includes(errorRow(error).status)) return []
-    return [factsOf({ principal, item: entry.item, error, message })]
+    return [factsOf(principal, entry.item, { error, message })]
   })
 }
 
@@ -183,11 +170,11 @@ export const createRefusals = (deps: Pick<Parts, 'clock' | 'config' | 'db' | 'lo
     }
   }
   return {
-    recording: async (factsOf, submit) => {
+    recording: async (request, submit) => {
       try {
         return await submit()
       } catch (error) {
-        if (error instanceof Refusal) record(factsOf(error))
+        if (error instanceof Refusal) record(factsIn(request, error))
         throw error
       }
     },
