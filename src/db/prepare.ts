@@ -80,6 +80,8 @@ export type Prepared<V, Row> = {
   /** `joined`: for several sets of values at once. */
   form: (values: V, joined: boolean) => Form<V, Row>
 }
+/** A row that a query reads. */
+export type RowOf<Q> = Q extends Prepared<infer _, infer Row> ? Row : never
 
 /** Each form is a prepared statement on every connection that used it: callers can combine filters, and must not make them without end. */
 const mostForms = 32

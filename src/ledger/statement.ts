@@ -114,8 +114,8 @@ const entries = prepareText<StatementEntry, typeof entriesKey>(
   'pool',
 )
 
-export type StatementTotal = { entries: number; inMinor: Minor; outMinor: Minor }
-export type StatementSums = {
+type StatementTotal = { entries: number; inMinor: Minor; outMinor: Minor }
+type StatementSums = {
   inMinor: Minor
   outMinor: Minor
   byType: (StatementTotal & { type: BookingType })[]

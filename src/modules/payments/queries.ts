@@ -5,7 +5,7 @@ import type { Database, Db, Tx } from '../../db/client.ts'
 import { createdBetween } from '../../db/created-between.ts'
 import { amongIds, containing, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { approversSql, type NamedPerson, personNameSql } from '../../db/person-name.ts'
-import { type Places, prepare, type Values } from '../../db/prepare.ts'
+import { type Places, prepare, type RowOf, type Values } from '../../db/prepare.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { namesSql } from '../../db/tables/columns.ts'
@@ -226,12 +226,7 @@ const listWithPayee = prepare(
 )
 
 /** With the names that its ids stand for, for readers outside this service. */
-export type NamedPayment = PaymentRecord & {
-  payee: string
-  batchName: string | null
-  initiatorName: string | null
-  approvers: NamedPerson[]
-}
+export type NamedPayment = RowOf<typeof listWithPayee>
 
 export const listPaymentsWithPayee = (
   db: Db,

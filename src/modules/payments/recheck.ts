@@ -25,7 +25,7 @@ import type { PaymentRecord } from './queries.ts'
 
 type Zone = Principal['workspace']['zone']
 
-const changed = (message: string): Failure => failure('policy_changed', null, message)
+export const changed = (message: string): Failure => failure('policy_changed', null, message)
 
 /**
  * Why a payment may not be sent now. `stopped`: something that can be lifted again stops it. `unapproved`: approvals that it needs are missing.
@@ -130,7 +130,7 @@ const evaluationAgain = (
   return { context, evaluation: evaluationOf(own, requested, mandate) }
 }
 
-const covers = (decision: Decision, payment: PaymentRecord, { approvers, signers }: Authority): boolean =>
+export const covers = (decision: Decision, payment: PaymentRecord, { approvers, signers }: Authority): boolean =>
   stillCovered(decision, {
     approverAccountIds: approvers,
     signedAccountIds: signers,

@@ -6,7 +6,6 @@ import { payments } from '../../db/tables/payments.ts'
 import { type Failure, failure } from '../../errors/failures.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { stillCovered } from '../../policy/evaluate.ts'
 import type { MandateStanding } from '../../policy/types.ts'
 import type { Rails } from '../../rails/rail.ts'
 import { type Sweeping, sweepOf } from '../for-each-row.ts'
@@ -24,7 +23,7 @@ import { type Ask, decideNext, readSpending, type Spending } from './create/spen
 import { takeDue } from './create/write.ts'
 import { type Authority, holdsApprovals, readAuthority } from './evaluation/authority.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from './queries.ts'
-import { requesterStops } from './recheck.ts'
+import { changed, covers, requesterStops } from './recheck.ts'
 import type { Deciding } from './request.ts'
 
 /** Who asked for a scheduled payment, as its decision sees a caller. Whether the requester may still ask for it is `Authority`. */
@@ -42,12 +41,7 @@ const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Author
 }
 
 /** A payment that is due: sent, asked for once more, or failed. */
-export type Due = { payment: PaymentRecord } & (
-  | { kind: 'sent' | 'asked'; accepted: Accepted }
-  | { kind: 'failed'; failure: Failure }
-)
-
-const changed = (message: string): Failure => failure('policy_changed', null, message)
+type Due = { payment: PaymentRecord } & ({ kind: 'sent' | 'asked'; accepted: Accepted } | { kind: 'failed'; failure: Failure })
 
 const failureOf = ({ code, message }: Refusal): Failure =>
   code === 'insufficient_funds' ? failure('insufficient_funds') : changed(message)
@@ -92,12 +86,7 @@ const decideOne = (
   if (decided instanceof Refusal) return { payment, kind: 'failed', failure: failureOf(decided) }
   if (decided.kind === 'denied')
     return { payment, kind: 'failed', failure: failure('policy_denied', null, decided.refusal.message) }
-  const given = {
-    approverAccountIds: authority.approvers,
-    signedAccountIds: authority.signers,
-    initiatorAccountId: payment.initiatorAccountId,
-  }
-  if (decided.decision.outcome === 'allow' || stillCovered(decided.decision, given))
+  if (decided.decision.outcome === 'allow' || covers(decided.decision, payment, authority))
     return { payment, kind: 'sent', accepted: withDecision(payment, decided, payment.approvalId) }
   // Not asked for when it was scheduled: asked for now. A batch waits as a whole, and its other items do not wait for this one.
   if (payment.approvalId === null && payment.batchId === null)
@@ -115,7 +104,7 @@ const noMemory: Spending['memory'] = { find: () => undefined, note: () => undefi
  * Decides payments that are due as if they were asked for at this moment, one after the other, each with what the earlier ones leave. Whether
  * they look like earlier payments was decided when they were scheduled. `standing`: of the mandate that they name. The caller holds their accounts' locks.
  */
-export const decideDue = async (
+const decideDue = async (
   tx: Tx,
   deps: Deciding,
   payments: readonly PaymentRecord[],

@@ -2,13 +2,13 @@ import type { z } from 'zod'
 import { namesText } from '../../db/person-name.ts'
 import type { Column } from '../../http/csv.ts'
 import { presenter } from '../../http/presenter.ts'
-import type { StatementEntry as Entry, StatementSummary, StatementSums, StatementTotal } from '../../ledger/statement.ts'
-import { dateAfter, isoTime, isoTimeOrNull } from '../../lib/clock.ts'
+import type { StatementEntry as Entry, StatementSummary } from '../../ledger/statement.ts'
+import { dateAfter, isoTime } from '../../lib/clock.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
 import { localDateTime, periodsAt, startOfDate } from '../../policy/calendar.ts'
-import { type ReadStatement, type StatementEntry, WorkspaceStatementEntry } from './schema.ts'
+import { Period, type ReadStatement, type StatementEntry, WorkspaceStatementEntry } from './schema.ts'
 
 export type StatementPeriod = { from: string; to: string; timeZone: string; start: Date; end: Date }
 /** `unfinishedAt`: when it was read, where its last day has not ended. */
@@ -31,37 +31,23 @@ export const periodOf = ({ from, to }: Pick<ReadStatement, 'from' | 'to'>, now: 
   return { from: first, to: last, timeZone, start: startOfDate(first, timeZone), end: startOfDate(dateAfter(last, 1), timeZone) }
 }
 
-const presentTotal = ({ entries, inMinor, outMinor }: StatementTotal) => ({
-  entries,
-  in_minor: formatMinor(inMinor),
-  out_minor: formatMinor(outMinor),
-})
-
-const presentTotals = ({ byPayee, byType }: StatementSums) => ({
-  by_payee: byPayee.map((each) => ({
-    id: formatId('beneficiary', each.id),
-    display_name: each.displayName,
-    ...presentTotal(each),
-  })),
-  by_type: byType.map((each) => ({ type: each.type, ...presentTotal(each) })),
-})
+const shownPeriod = presenter(Period)
+const { by_payee: ByPayee, by_type: ByType } = Period.shape.totals.unwrap().shape
+const shownPayee = presenter(ByPayee.element)
+const shownType = presenter(ByType.element)
 
 /** What the statements of an account and of a workspace have in common. */
-export const presentPeriod = (
-  { from, to, timeZone, unfinishedAt }: ReadPeriod,
-  currency: string,
-  { sums }: StatementSummary,
-) => ({
-  from,
-  to,
-  time_zone: timeZone,
-  currency,
-  unfinished_at: isoTimeOrNull(unfinishedAt),
-  in_minor: sums && formatMinor(sums.inMinor),
-  out_minor: sums && formatMinor(sums.outMinor),
-  totals: sums && presentTotals(sums),
-  totals_pending: sums === null,
-})
+export const presentPeriod = (period: ReadPeriod, currency: string, { sums }: StatementSummary) =>
+  shownPeriod(period, {
+    currency,
+    in_minor: sums && formatMinor(sums.inMinor),
+    out_minor: sums && formatMinor(sums.outMinor),
+    totals: sums && {
+      by_payee: sums.byPayee.map((each) => shownPayee(each)),
+      by_type: sums.byType.map((each) => shownType(each)),
+    },
+    totals_pending: sums === null,
+  })
 
 const shownEntry = presenter(WorkspaceStatementEntry)
 

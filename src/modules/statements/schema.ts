@@ -41,7 +41,7 @@ const entry = {
   topup_id: IdOut('topup').nullable(),
 }
 
-const period = {
+export const Period = z.object({
   from: z.iso.date(),
   to: z.iso.date(),
   time_zone: z.string(),
@@ -64,12 +64,12 @@ const period = {
     description:
       'True while the sums of the period are not counted yet, as after an upgrade: `totals`, `in_minor` and `out_minor` are null then.',
   }),
-}
+})
 
 export const StatementEntry = z.object({ ...entry, balance_after_minor: MinorOut }).meta({ id: 'StatementEntry' })
 export const Statement = z
   .object({
-    ...period,
+    ...Period.shape,
     opening_balance_minor: MinorOut,
     closing_balance_minor: MinorOut,
     entries: z.array(StatementEntry),
@@ -83,5 +83,5 @@ export const Statement = z
 
 export const WorkspaceStatementEntry = z.object(entry).meta({ id: 'WorkspaceStatementEntry' })
 export const WorkspaceStatement = z
-  .object({ ...period, entries: z.array(WorkspaceStatementEntry), next_cursor: z.string().nullable() })
+  .object({ ...Period.shape, entries: z.array(WorkspaceStatementEntry), next_cursor: z.string().nullable() })
   .meta({ id: 'WorkspaceStatement', description: "The workspace's payments and what came back of them, oldest first." })

@@ -25,14 +25,14 @@ import type { Decide, DecideBySignature } from './schema.ts'
 import { messageFor, type PasskeySignature, type ProvenSigner, proofColumns, sharesOrigin, signingOf } from './signer.ts'
 import { voidRefusedDecisions } from './void.ts'
 
-export const proposedPayees = async (tx: Tx, { approval, beneficiary, payments }: LockedApproval): Promise<{ id: Uuid }[]> => {
+const proposedPayees = async (tx: Tx, { approval, beneficiary, payments }: LockedApproval): Promise<{ id: Uuid }[]> => {
   if (approval.batchId === null) return beneficiary.confirmedAt ? [] : [beneficiary]
   const payees = await findBeneficiaries(tx, [...new Set(payments.map(({ beneficiaryId }) => beneficiaryId))])
   return payees.filter(({ confirmedAt }) => confirmedAt === null).sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
 /** By the names that the approver saw. */
-export const confirmPayees = async (
+const confirmPayees = async (
   tx: Tx,
   actor: Actor,
   { approval, payments }: LockedApproval,

@@ -1,9 +1,9 @@
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { lockAccount } from '../../../db/account-lock.ts'
-import { first, inTx, type Tx } from '../../../db/client.ts'
-import { prepare } from '../../../db/prepare.ts'
+import { inTx, type Tx } from '../../../db/client.ts'
 import { updateRow } from '../../../db/prepare-write.ts'
+import { selectRow } from '../../../db/select-rows.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { isWaiting, type ReleasedPaymentStatus } from '../../../db/transitions.ts'
@@ -97,20 +97,11 @@ export const expireApprovals = sweepOf(
     }),
 )
 
-const readBelow = prepare(
-  'payments.asked_below',
-  { grantId: 'uuid', asking: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({ isBelow: sql<boolean>`${at.grantId} = any(${grants.ancestorIds} || ${grants.id})` })
-      .from(grants)
-      .where(eq(grants.id, at.asking)),
-  'joined',
-)
+const findGrant = selectRow('payments.asking_grant', grants, ['id'], { lane: 'joined' })
 
 const isAtOrBelow = async (tx: Tx, { grant }: Principal, asking: Uuid | null): Promise<boolean> => {
   if (!grant || grant.id === asking) return true
-  return asking !== null && ((await first(tx, readBelow, { grantId: grant.id, asking }))?.isBelow ?? false)
+  return asking !== null && ((await findGrant(tx, { id: asking }))?.ancestorIds.includes(grant.id) ?? false)
 }
 
 const requireOwn = async (tx: Tx, principal: Principal, asking: Uuid | null): Promise<void> => {

@@ -147,9 +147,7 @@ export type BatchLine = {
   rail: string
   destinationMask: string
   amountMinor: Minor
-  /** Nothing was paid to this destination before. */
-  isFirst: boolean
-  /** What was paid to it the last time. */
+  /** What was paid to it the last time; null where nothing was. */
   lastAmountMinor: Minor | null
   warnings: readonly Warning[]
 } & ReportedName
@@ -233,7 +231,7 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
     `Payments: ${lines.length}`,
     `Payees: ${new Set(lines.map(({ beneficiaryId }) => beneficiaryId)).size}`,
     `By rail: ${byRail(lines, currency)}`,
-    `Payees never paid before: ${lines.filter(({ isFirst }) => isFirst).length}`,
+    `Payees never paid before: ${lines.filter((line) => line.lastAmountMinor === null).length}`,
     ...namesAtRail(lines, currency),
     `Amounts far from the last payment: ${lines.filter(isUnusual).length}`,
     ...warningsIn(lines),

@@ -4,7 +4,7 @@ import { asksForTwo } from '../../../auth/authority-sql.ts'
 import { requireLocked } from '../../../db/account-lock.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
 import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
-import { type Places, prepare } from '../../../db/prepare.ts'
+import { type Places, prepare, type RowOf } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { grants } from '../../../db/tables/grants.ts'
@@ -19,34 +19,6 @@ import { isOlderThanLoss } from '../lost-writes.ts'
 export type ApprovalRow = typeof approvals.$inferSelect
 /** `voidedAt`: when what it rested on ended. */
 export type DecisionRow = typeof approvalDecisions.$inferSelect & { voidedAt: Date | null }
-
-/** An approval with its payment, or its batch and the batch's first payment, and the decisions made so far. */
-export type ApprovalRecord = {
-  approval: ApprovalRow
-  batch: BatchRow | null
-  payment: typeof payments.$inferSelect
-  beneficiary: Pick<
-    typeof beneficiaries.$inferSelect,
-    | 'id'
-    | 'displayName'
-    | 'paymentRail'
-    | 'destinationMask'
-    | 'nameCheckedAt'
-    | 'nameSource'
-    | 'reportedName'
-    | 'verification'
-    | 'confirmedAt'
-  >
-  grantLabel: string | null
-  /** The grant that asked for it and those above it, root first. */
-  lineage: Uuid[]
-  firstPayment: boolean
-  /** More than one person's own word is asked for: then an approver of yesterday counts, and one of today does not. */
-  asksForTwo: boolean
-  /** Asked for before writes were lost: it may have been sent in them. */
-  olderThanLoss: boolean
-  decisions: DecisionRow[]
-}
 
 const firstPayment = sql<boolean>`not exists (
   select from payments earlier
@@ -76,9 +48,12 @@ const selection = {
     confirmedAt: beneficiaries.confirmedAt,
   },
   grantLabel: grants.label,
+  /** The grant that asked for it and those above it, root first. */
   lineage: sql<Uuid[]>`coalesce(${grants.ancestorIds} || ${grants.id}, '{}')`,
   firstPayment,
+  /** More than one person's own word is asked for: then an approver of yesterday counts, and one of today does not. */
   asksForTwo: sql<boolean>`${sql.raw(asksForTwo('approvals', 'required_approvals'))}`,
+  /** Asked for before writes were lost: it may have been sent in them. */
   olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
 }
 
@@ -96,6 +71,9 @@ const byId = prepare(
   (orm, at) => select(orm).where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId))),
   'joined',
 )
+
+/** An approval with its payment, or its batch and the batch's first payment, and the decisions made so far. */
+export type ApprovalRecord = RowOf<typeof byId> & { batch: BatchRow | null; decisions: DecisionRow[] }
 
 /** In the order in which they were given. */
 const selectDecisions = (orm: QueryBuilder, of: SQL) =>

@@ -13,7 +13,7 @@ import type { Sealing } from '../../beneficiaries/service.ts'
 import type { BatchItem, Destination } from '../batch/schema.ts'
 import type { BatchRequest } from '../request.ts'
 import type { CreatePayment } from '../schema.ts'
-import type { OfBatch } from './preconditions.ts'
+import { maySeeBalance, type OfBatch } from './preconditions.ts'
 
 /** Why an item of a batch cannot be paid. */
 export type Fault = { index: number; refusal: Refusal }
@@ -46,13 +46,11 @@ const fieldsOf = ({ details, message }: Refusal): { path?: string; message: stri
   return [{ ...(path !== undefined && { path }), message }]
 }
 
-const fixOf = (refusal: Refusal): string =>
-  isDuplicate(refusal)
-    ? 'Leave the item out, or send `duplicates_intended: true` if a second payment is meant.'
-    : fixOfCode(refusal)
-
-const fixOfCode = ({ code }: Refusal): string =>
-  code === 'invalid_request' ? 'Correct this field of this row, and send the whole list again.' : errorRow(code).fix
+const fixOf = (refusal: Refusal): string => {
+  if (isDuplicate(refusal)) return 'Leave the item out, or send `duplicates_intended: true` if a second payment is meant.'
+  if (refusal.code === 'invalid_request') return 'Correct this field of this row, and send the whole list again.'
+  return errorRow(refusal.code).fix
+}
 
 /** The payment, or the earlier row of the list, that an item looks like. */
 const earlierOf = ({ details }: Refusal) =>
@@ -84,10 +82,9 @@ type Payer = { principal: Principal; balances: ReadonlyMap<Uuid, Minor>; currenc
 
 /** Whether the list needs more than there is: with both sums for a principal that may read the balance. A scheduled list needs nothing yet. */
 const shortOf = (total: Minor, { input, principal, balances, currency }: Payer & Pick<BatchRequest, 'input'>) => {
-  const { accountId, permissions, workspace } = principal
-  const available = balances.get(workspace.owningAccountId) ?? 0n
+  const available = balances.get(principal.workspace.owningAccountId) ?? 0n
   if (input.execute_at || total <= available) return { funds: {}, sentence: null }
-  const maySee = accountId === workspace.owningAccountId && permissions.has('account.read')
+  const maySee = maySeeBalance(principal)
   return {
     funds: { total_minor: formatMinor(total), ...(maySee && { available_minor: formatMinor(available) }) },
     sentence: maySee

@@ -47,7 +47,6 @@ export const lineOf = (
     destinationMask: payee.destinationMask,
     amountMinor: payment.amountMinor,
     isBeingChecked: isBeingChecked(deps.rails, payee),
-    isFirst: payee.lastAmountMinor === null,
     lastAmountMinor: payee.lastAmountMinor,
     reportedName: payee.reportedName,
     nameSource: payee.nameSource,

@@ -1,7 +1,7 @@
 import { asc, eq, sql } from 'drizzle-orm'
 import { alias, makePgArray } from 'drizzle-orm/pg-core'
 import type { Db } from '../../../db/client.ts'
-import { type Prepared, prepare } from '../../../db/prepare.ts'
+import { prepare, type RowOf } from '../../../db/prepare.ts'
 import { auditLog } from '../../../db/tables/events.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
@@ -85,11 +85,9 @@ const leavesOf = prepare('receipts.batch', { paymentId: 'uuid' }, (orm, at) =>
 type Body = Omit<Receipt, 'jws'>
 type ReceiptParts = Pick<Parts, 'clock' | 'config' | 'receiptKeys'>
 
-type Rows<Q> = Q extends Prepared<infer _, infer Row> ? readonly Row[] : never
-
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-const inputsOf = (rows: Rows<typeof auditOf>): Body['decision_inputs'] => {
+const inputsOf = (rows: readonly RowOf<typeof auditOf>[]): Body['decision_inputs'] => {
   const inputs = rows.find(({ action }) => action === 'payment.create')?.inputs
   return isRecord(inputs) ? { ...inputs } : null
 }
@@ -97,7 +95,7 @@ const inputsOf = (rows: Rows<typeof auditOf>): Body['decision_inputs'] => {
 const presentAudit = (
   deps: ReceiptParts,
   head: LogHead | null,
-  rows: Rows<typeof auditOf>,
+  rows: readonly RowOf<typeof auditOf>[],
   proofs: readonly (RowProof | null)[],
 ): Body['audit'] => ({
   head: signHead(deps.config, deps.receiptKeys, head),
@@ -120,7 +118,7 @@ const presentApproval = ({ approval, decisions }: ApprovalRecord): Body['approva
   })
 
 /** The item's place in its batch, proven under the root that the batch's approval names. */
-const presentBatch = (rows: Rows<typeof leavesOf>, index: number | null): Body['batch'] => {
+const presentBatch = (rows: readonly RowOf<typeof leavesOf>[], index: number | null): Body['batch'] => {
   const [row] = rows
   const leaf = index === null ? undefined : rows[index]?.leaf
   if (!row || index === null || !leaf) return null
