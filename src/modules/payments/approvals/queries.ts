@@ -65,12 +65,11 @@ const select = (orm: QueryBuilder) =>
     .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
     .leftJoin(grants, eq(grants.id, payments.grantId))
 
-const byId = prepare(
-  'approvals.by_id',
-  { id: 'uuid', workspaceId: 'uuid?' },
-  (orm, at) => select(orm).where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId))),
-  'joined',
-)
+const place = { id: 'uuid', workspaceId: 'uuid?' } as const
+const selectOne = (orm: QueryBuilder, at: Places<typeof place>) =>
+  select(orm).where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId)))
+const byId = prepare('approvals.by_id', place, selectOne, 'joined')
+const lockById = prepare('approvals.lock', place, (orm, at) => selectOne(orm, at).for('update', { of: approvals }))
 
 /** An approval with its payment, or its batch and the batch's first payment, and the decisions made so far. */
 export type ApprovalRecord = RowOf<typeof byId> & { batch: BatchRow | null; decisions: DecisionRow[] }
@@ -118,14 +117,17 @@ const complete = async (
   }))
 }
 
-/** Without a workspace for the public message and for signatures, which name none. */
-export const findApproval = async (db: Db, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
-  const [rows, decisions] = await Promise.all([db.run(byId, { id, workspaceId }), db.run(decisionsOf, { id })])
+const readOne = async (db: Db, query: typeof byId, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
+  const [rows, decisions] = await Promise.all([db.run(query, { id, workspaceId }), db.run(decisionsOf, { id })])
   return (await complete(db, rows, decisions))[0]
 }
 
-const place = { workspaceId: 'uuid', status: 'text?', before: 'uuid?', take: 'rows' } as const
-const idsOfPage = (orm: QueryBuilder, at: Places<typeof place>) =>
+/** Without a workspace for the public message and for signatures, which name none. */
+export const findApproval = (db: Db, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> =>
+  readOne(db, byId, id, workspaceId)
+
+const pagePlace = { workspaceId: 'uuid', status: 'text?', before: 'uuid?', take: 'rows' } as const
+const idsOfPage = (orm: QueryBuilder, at: Places<typeof pagePlace>) =>
   newestFirst(
     orm.select({ id: approvals.id }).from(approvals),
     { owner: approvals.workspaceId, id: approvals.id },
@@ -135,7 +137,7 @@ const idsOfPage = (orm: QueryBuilder, at: Places<typeof place>) =>
   )
 const list = prepare(
   'approvals.list',
-  place,
+  pagePlace,
   (orm, at) =>
     select(orm)
       .where(amongIds(approvals.id, idsOfPage(orm, at)))
@@ -144,7 +146,7 @@ const list = prepare(
 )
 const decisionsOfList = prepare(
   'approvals.decisions_of_list',
-  place,
+  pagePlace,
   (orm, at) => selectDecisions(orm, amongIds(approvalDecisions.approvalId, idsOfPage(orm, at))),
   'page',
 )
@@ -160,9 +162,7 @@ export const listApprovals = async (
   return complete(db, rows, decisions)
 }
 
-const lockPlace = { id: 'uuid', workspaceId: 'uuid?' } as const
-
-const lockPayments = prepare('approvals.lock_payments', lockPlace, (orm, at) =>
+const lockPayments = prepare('approvals.lock_payments', place, (orm, at) =>
   orm
     .select()
     .from(payments)
@@ -176,23 +176,12 @@ const lockPayments = prepare('approvals.lock_payments', lockPlace, (orm, at) =>
     .for('update'),
 )
 
-const lockRow = prepare('approvals.lock', lockPlace, (orm, at) =>
-  orm
-    .select({ id: approvals.id })
-    .from(approvals)
-    .where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId)))
-    .for('update'),
-)
-
 /** An approval under its locks, with every payment that it is about: those of a batch in their order. */
 export type LockedApproval = ApprovalRecord & { payments: ApprovalRecord['payment'][] }
 
-/** The approval alone, for a caller that has locked its payment. */
-export const lockOnlyApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
-  // In this order, and without a wait between them: what is read is what the lock's last holder left.
-  const [, record] = await Promise.all([tx.run(lockRow, { id, workspaceId }), findApproval(tx, id, workspaceId)])
-  return record
-}
+/** The approval alone, for a caller that has locked its payment. What is read is what the lock's last holder left. */
+export const lockOnlyApproval = (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> =>
+  readOne(tx, lockById, id, workspaceId)
 
 /** How an approval is locked: the caller holds the lock of the account that pays, then come the payments, then the approval. */
 export const lockApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval | undefined> => {
