@@ -8,14 +8,16 @@ export const only = <T>(items: readonly T[]): T => {
 }
 
 /**
- * Works through a long list, so many items at a time. Between two portions the event loop serves whoever waits: a thousand items in one turn would
+ * Works through a long list, so many items at a time, and returns what became of each. Between two portions the event loop serves whoever waits: a thousand items in one turn would
  * hold up every other request of the process.
  */
-export const inPortions = async <T>(items: readonly T[], size: number, work: (item: T, place: number) => void): Promise<void> => {
+export const inPortions = async <T, R>(items: readonly T[], size: number, work: (item: T, place: number) => R): Promise<R[]> => {
+  const results: R[] = []
   for (const [place, item] of items.entries()) {
     if (place > 0 && place % size === 0) await turn()
-    work(item, place)
+    results.push(work(item, place))
   }
+  return results
 }
 
 /** Fields of rows, each as a list: how a statement that writes several rows gets them. */

@@ -30,6 +30,13 @@ export const payeesOf = prepare('payment_batches.payees', { ids: 'uuid[]' }, (or
 )
 export type PayeeRow = typeof beneficiaries.$inferSelect & { lastAmountMinor: Minor | null }
 
+/** Of a batch, and of its items. */
+export const firstStatus = ({
+  executeAt,
+  approvalId,
+}: Pick<BatchRow, 'executeAt' | 'approvalId'>): PaymentBatchPreview['status'] =>
+  executeAt ? 'scheduled' : approvalId ? 'pending_approval' : 'processing'
+
 /** An item as the Merkle tree binds it, and as the text of the approval names it. */
 export const lineOf = (
   deps: Sealing,
@@ -69,7 +76,7 @@ export const presentPreview = (
   const rowAt = (index: number) => rows?.[index] ?? null
   const created = items.flatMap(({ isNew, input }) => (isNew ? [input.beneficiary_id] : []))
   return {
-    status: batch.executeAt ? 'scheduled' : batch.approvalId ? 'pending_approval' : 'processing',
+    status: firstStatus(batch),
     items_count: batch.itemsCount,
     total_minor: formatMinor(batch.totalMinor),
     currency: batch.currency,

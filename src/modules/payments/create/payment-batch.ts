@@ -9,7 +9,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { inPortions } from '../../../lib/lists.ts'
-import { formatMinor, type Minor } from '../../../lib/money.ts'
+import { formatMinor } from '../../../lib/money.ts'
 import { strictestProof } from '../../../lib/policy-answers.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
 import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
@@ -21,6 +21,7 @@ import { asked, requestBatchApproval } from '../approvals/request.ts'
 import { leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
 import { presentBatch } from '../batch/present.ts'
 import type { BatchRow } from '../batch/queries.ts'
+import type { PaymentRecord } from '../queries.ts'
 import type { BatchQueue, BatchRequest, CreatedPayment, Deciding, Refusals } from '../request.ts'
 import {
   type Fault,
@@ -32,10 +33,11 @@ import {
   namesPayees,
   refusalForItems,
 } from './batch-items.ts'
-import { lineOf, type PayeeRow, payeesOf, presentPreview } from './batch-lines.ts'
-import type { Accepted, Denied } from './decide.ts'
+import { firstStatus, lineOf, type PayeeRow, payeesOf, presentPreview } from './batch-lines.ts'
+import type { Accepted } from './decide.ts'
+import type { OfBatch } from './preconditions.ts'
 import { type Ask, decideNext, listTotalsOf, readSpending, type Spending } from './spending.ts'
-import { type Written, writePayments, writtenOut } from './write.ts'
+import { writePayments, writtenOut } from './write.ts'
 
 const batchKeys = recordKeys('payment_batches', {
   path: '/v1/payment-batches',
@@ -43,14 +45,17 @@ const batchKeys = recordKeys('payment_batches', {
   permission: 'payment.read',
 })
 
-type State = { items: readonly KnownItem[]; asks: readonly Ask[]; spending: Spending; payees: ReadonlyMap<Uuid, PayeeRow> }
+type State = {
+  items: readonly KnownItem[]
+  asks: readonly (Ask & { ofBatch: OfBatch })[]
+  spending: Spending
+  payees: ReadonlyMap<Uuid, PayeeRow>
+}
 type Decided = { batch: BatchRow; accepted: Accepted[]; lines: BatchLine[]; nonce: string }
-type Refused = { faults: Fault[]; denied: Denied[] }
+type Refused = { faults: Fault[]; denied: number }
 
 /** About ten milliseconds of work. */
 const portionSize = 64
-
-const sum = (amounts: readonly Minor[]): Minor => amounts.reduce((total, amount) => total + amount, 0n)
 
 /** One approval for the whole when any item needs one: the highest count, any separation of duties, any demand for signatures, all policies. */
 const needsOf = (accepted: readonly Accepted[]) => {
@@ -65,105 +70,71 @@ const needsOf = (accepted: readonly Accepted[]) => {
   }
 }
 
+/** `payment`: the first one, whose request is that of the batch. */
 const rowOf = (
-  { principal, input, once }: BatchRequest,
-  { accepted, root, held, at }: { accepted: readonly Accepted[]; root: string; held: boolean; at: Date },
-): BatchRow => ({
-  id: newId(),
-  workspaceId: principal.workspace.id,
-  accountId: principal.workspace.owningAccountId,
-  status: input.execute_at ? 'scheduled' : held ? 'pending_approval' : 'processing',
-  name: input.name ?? null,
-  metadata: input.metadata ?? {},
-  itemsCount: accepted.length,
-  totalMinor: sum(accepted.map(({ payment }) => payment.amountMinor)),
-  currency: accepted[0]?.payment.currency ?? '',
-  merkleRoot: root,
-  leafVersion,
-  duplicatesIntended: input.duplicates_intended ?? false,
-  approvalId: held ? newId() : null,
-  executeAt: input.execute_at ?? null,
-  initiatorAccountId: principal.accountId,
-  grantId: principal.grant?.id ?? null,
-  snapshot: null,
-  idempotencyKey: once?.key ?? null,
-  requestHash: once?.bodyHash ?? null,
-  createdAt: at,
-  updatedAt: at,
-  completedAt: null,
-})
-
-/** An item of the batch: it waits with the others even if it needs no approval itself. */
-const asItem = (
-  one: Accepted,
-  batch: BatchRow,
-  { index, row, leaf }: { index: number; row: number | null; leaf: string },
-): Accepted => ({
-  ...one,
-  payment: {
-    ...one.payment,
-    batchId: batch.id,
-    batchIndex: index,
-    batchRow: row,
-    batchLeaf: leaf,
-    approvalId: batch.approvalId,
-    // As the whole batch is: the status of a batch that is only just created is one of a payment.
-    status: batch.status === 'scheduled' ? 'scheduled' : batch.approvalId ? 'pending_approval' : 'processing',
-    dispatchDueAt: batch.approvalId || batch.executeAt ? null : batch.createdAt,
-  },
-})
+  { input, once }: BatchRequest,
+  { payment, ...decided }: Pick<BatchRow, 'itemsCount' | 'totalMinor' | 'merkleRoot' | 'approvalId'> & { payment: PaymentRecord },
+): BatchRow => {
+  const { workspaceId, accountId, currency, executeAt, initiatorAccountId, grantId, createdAt, updatedAt } = payment
+  return {
+    ...decided,
+    ...{ workspaceId, accountId, currency, executeAt, initiatorAccountId, grantId, createdAt, updatedAt },
+    id: newId(),
+    status: firstStatus({ ...decided, executeAt }),
+    name: input.name ?? null,
+    metadata: input.metadata ?? {},
+    leafVersion,
+    duplicatesIntended: input.duplicates_intended ?? false,
+    snapshot: null,
+    idempotencyKey: once?.key ?? null,
+    requestHash: once?.bodyHash ?? null,
+    completedAt: null,
+  }
+}
 
 /** All items, one after the other: each sees what the earlier ones used. What cannot be paid is found for all of them at once. */
 const decideItems = async (
   deps: Deciding,
-  {
-    request,
-    principal,
-    state,
-    at,
-    known,
-  }: { request: BatchRequest; principal: Principal; state: State; at: Date; known: readonly Fault[] },
+  request: BatchRequest,
+  { principal, state, at, known }: { principal: Principal; state: State; at: Date; known: readonly Fault[] },
 ): Promise<Decided | Refused> => {
-  const faults = [...known]
-  const denied: Denied[] = []
-  const items: Accepted[] = []
-  const listTotals = listTotalsOf(state.spending, deps.config, deps.rails, { asks: state.asks, principal, at })
-  await inPortions(state.items, portionSize, ({ index }, place) => {
-    const ask = state.asks[place]
-    if (!ask?.ofBatch) throw new Error('an item has no request')
-    const ofBatch = { ...ask.ofBatch, listTotals }
-    const decided = decideNext(state.spending, deps.config, deps.rails, { ask: { ...ask, ofBatch }, principal, index: place, at })
-    if (decided instanceof Refusal) faults.push(faultOf(index, decided))
-    else if (decided.kind === 'accepted') items.push(decided)
-    else {
-      faults.push(faultOf(index, decided.refusal))
-      denied.push(decided)
-    }
+  const { spending, asks, payees } = state
+  const listTotals = listTotalsOf(spending, deps.config, deps.rails, { asks, principal, at })
+  const decided = await inPortions(asks, portionSize, (ask, index) =>
+    decideNext(spending, deps.config, deps.rails, {
+      ask: { ...ask, ofBatch: { ...ask.ofBatch, listTotals } },
+      ...{ principal, index, at },
+    }),
+  )
+  const faults = decided.flatMap((one, place) => {
+    const refusal = one instanceof Refusal ? one : one.kind === 'denied' ? one.refusal : null
+    return refusal ? [faultOf(asks[place]?.ofBatch.index ?? place, refusal)] : []
   })
-  if (faults.length > 0) return { faults, denied }
+  const items = decided.flatMap((one) => (one instanceof Refusal || one.kind === 'denied' ? [] : [one]))
+  const [first] = items
+  if (!first || known.length + faults.length > 0)
+    return { faults: [...known, ...faults], denied: decided.filter((one) => 'kind' in one && one.kind === 'denied').length }
   const nonce = randomBytes(16).toString('hex')
-  const lines: ReturnType<typeof lineOf>[] = []
-  await inPortions(items, portionSize, (item, index) => {
-    lines.push(lineOf(deps, item, { payees: state.payees, nonce, index }))
+  const lines = await inPortions(items, portionSize, (item, index) => lineOf(deps, item, { payees, nonce, index }))
+  const batch = rowOf(request, {
+    payment: first.payment,
+    itemsCount: items.length,
+    totalMinor: items.reduce((total, { payment }) => total + payment.amountMinor, 0n),
+    merkleRoot: rootOfLeaves(lines.map(({ leaf }) => leaf)),
+    approvalId: needsOf(items) === null ? null : newId(),
   })
-  const root = rootOfLeaves(lines.map(({ leaf }) => leaf))
-  const batch = rowOf(request, { accepted: items, root, held: needsOf(items) !== null, at })
-  return {
-    batch,
-    nonce,
-    lines: lines.map(({ line }) => line),
-    accepted: items.map((one, index) =>
-      asItem(one, batch, { index, row: request.rows?.[index] ?? null, leaf: lines[index]?.leaf ?? '' }),
-    ),
-  }
-}
-
-const writeOut = async (accepted: readonly Accepted[], principal: Principal): Promise<Written[]> => {
-  const written: Written[] = []
-  await inPortions(accepted, portionSize, (one) => {
-    written.push(writtenOut(one, principal))
-  })
-  return written
+  const { id: batchId, approvalId, executeAt } = batch
+  // Each waits with the others, even if it needs no approval itself.
+  const waits = { approvalId, status: firstStatus(batch), dispatchDueAt: approvalId || executeAt ? null : at }
+  const accepted = items.map((one, index) => ({
+    ...one,
+    payment: {
+      ...one.payment,
+      ...waits,
+      ...{ batchId, batchIndex: index, batchRow: request.rows?.[index] ?? null, batchLeaf: lines[index]?.leaf ?? '' },
+    },
+  }))
+  return { batch, nonce, lines: lines.map(({ line }) => line), accepted }
 }
 
 /** The batch, its payments by the same statements as single ones, and its approval. */
@@ -177,7 +148,7 @@ const writeBatch = async (
   const { batch, accepted, lines, nonce } = decided
   const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
   insertRow(tx, paymentBatches, { ...batch, snapshot })
-  const written = await writeOut(accepted, principal)
+  const written = await inPortions(accepted, portionSize, (one) => writtenOut(one, principal))
   await writePayments(tx, deps, { accepted: written, denied: [], state: spending.state })
   const { accountId, workspaceId } = batch
   audit(tx, principal, 'payment_batch.create', {
@@ -193,14 +164,7 @@ const writeBatch = async (
   const [first] = accepted
   const needs = needsOf(accepted)
   if (first && needs)
-    await requestBatchApproval(tx, deps.config, {
-      principal,
-      batch,
-      payment: first.payment,
-      needs,
-      nonce,
-      lines,
-    })
+    await requestBatchApproval(tx, deps.config, { principal, batch, payment: first.payment, needs, nonce, lines })
   return JSON.stringify(snapshot)
 }
 
@@ -209,25 +173,13 @@ const readItems = async (tx: Tx, clock: Clock, request: BatchRequest, items: rea
   const { principal, traceparent } = request
   // A dry run says of everything that would have to be confirmed.
   const duplicatesIntended = request.dryRun || (request.input.duplicates_intended ?? false)
-  const asks = items.map(({ input, index, otherName }): Ask => {
+  const asks = items.map(({ input, index, otherName }): State['asks'][number] => {
     const ofBatch = { duplicatesIntended, index, rows: request.rows, ...(otherName && { otherName }) }
     return { principal, input, once: null, standing: 'holds', traceparent, ofBatch }
   })
   const ids = [...new Set(items.map(({ input }) => input.beneficiary_id))]
   const [spending, payees] = await Promise.all([readSpending(tx, clock, asks), tx.run(payeesOf, { ids })])
   return { items, asks, spending, payees: new Map(payees.map((payee) => [payee.id, payee])) }
-}
-
-const refuse = (
-  tx: Tx,
-  request: BatchRequest,
-  principal: Principal,
-  { faults, denied }: Refused,
-  payer: { balances: Spending['before']; currency: string },
-) => {
-  const after = { items: request.input.items.length, denied: denied.length }
-  if (denied.length > 0) audit(tx, principal, 'payment_batch.denied', { after })
-  return refusalForItems(faults, request, { principal, ...payer })
 }
 
 const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Outcome<Answered<RecordAnswer>>[]> => {
@@ -242,14 +194,18 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
       const undo = naming ? await tx.savepoint() : null
       const named = read ? { items: read.items, faults: [] } : await nameItems(tx, deps, principal, request)
       const state = read ?? (await readItems(tx, deps.clock, request, named.items))
-      const decided = await decideItems(deps, { request, principal, state, at: tx.at, known: [...known, ...named.faults] })
+      const decided = await decideItems(deps, request, { principal, state, at: tx.at, known: [...known, ...named.faults] })
       if ('batch' in decided && !request.dryRun) {
         const text = await writeBatch(tx, deps, state, principal, decided)
         return { id: decided.batch.id, text, by: keyUserOf(principal) }
       }
       await undo?.()
-      if ('faults' in decided)
-        return refuse(tx, request, principal, decided, { balances: state.spending.before, currency: deps.config.CURRENCY })
+      if ('faults' in decided) {
+        const after = { items: request.input.items.length, denied: decided.denied }
+        if (decided.denied > 0) audit(tx, principal, 'payment_batch.denied', { after })
+        const payer = { principal, balances: state.spending.before, currency: deps.config.CURRENCY }
+        return refusalForItems(decided.faults, request, payer)
+      }
       const preview = presentPreview(decided, state.items, request.rows)
       return { id: decided.batch.id, text: JSON.stringify(preview), by: keyUserOf(principal) }
     },
