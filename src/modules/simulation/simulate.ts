@@ -139,7 +139,7 @@ const decideNow = async (
   const { beneficiary_id: beneficiaryId, amount_minor: amountMinor } = input
   if (beneficiaryId === undefined || amountMinor === undefined) return { decision: null, refusal: null }
   const { id: workspaceId, owningAccountId } = principal.workspace
-  const accountReference = input.account_reference ?? null
+  const asked = { ...input, beneficiary_id: beneficiaryId, amount_minor: amountMinor }
   // Of two ids that name nothing, the beneficiary is the one to report: the mandate is waited for after it.
   const reading = input.mandate_id ? readMandate(db, workspaceId, input.mandate_id) : null
   reading?.catch(() => undefined)
@@ -148,12 +148,12 @@ const decideNow = async (
       workspaceIds: [workspaceId],
       grantIds: principal.grant?.lineage ?? [],
       beneficiaryIds: [beneficiaryId],
-      accountReferences: [accountReference],
+      accountReferences: [input.account_reference ?? null],
       periods: [periods],
       at,
       withSigners: proposed?.approvalProof === 'signature',
     }),
-    readPast(db, [{ beneficiaryId, amountMinor, accountReference, at }]),
+    readPast(db, [asked], at),
     getBalance(db, owningAccountId),
     input.duplicate_of ? findPayment(db, { workspaceId, id: input.duplicate_of }) : null,
   ])
@@ -163,7 +163,6 @@ const decideNow = async (
   if (repeats === undefined) throw notFound('duplicate_of')
   const { CURRENCY: currency, DUPLICATE_WINDOW_SECONDS: duplicateWindowSeconds } = config
   const state = proposed ? withPolicy(read, workspaceId, proposed, periods) : read
-  const asked = { ...input, beneficiary_id: beneficiaryId, amount_minor: amountMinor }
   const request = { principal, input: asked, mandate, past: only(past) }
   const considered = considerPayment(state, request, at, { rails, duplicateWindowSeconds })
   const decision = evaluate(considered.evaluation)

@@ -35,9 +35,9 @@ const readWhole = statement(
 )
 
 /** The caller has locked the owning accounts, and these payments are not sent. */
-const endUnsent = async (tx: Tx, actor: Actor, ids: readonly Uuid[]): Promise<void> => {
-  if (ids.length === 0) return
-  const whole = await tx.query<{ id: Uuid }>(readWhole, [ids])
+const endUnsent = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): Promise<void> => {
+  if (rows.length === 0) return
+  const whole = await tx.query<{ id: Uuid }>(readWhole, [rows.map(({ id }) => id)])
   const payments = await lockPaymentsWithAccounts(
     tx,
     whole.map(({ id }) => id),
@@ -67,12 +67,7 @@ export const endUnauthorizedPayments = async (tx: Tx, actor: Actor, { accountId,
   const owners = (await tx.run(readOwners, { workspaceIds })).map(({ id }) => id)
   const locked = owners.filter((owner) => holdsLock(tx, owner))
   await lockFurtherAccounts(tx, ...owners)
-  const rows = await tx.query<{ id: Uuid }>(readUnauthorized, [workspaceIds, accountId, locked])
-  await endUnsent(
-    tx,
-    actor,
-    rows.map(({ id }) => id),
-  )
+  await endUnsent(tx, actor, await tx.query<{ id: Uuid }>(readUnauthorized, [workspaceIds, accountId, locked]))
 }
 
 /** What waits, behind a place in the index on its time, and whether its requester may still ask for it. */
@@ -106,13 +101,8 @@ export const createUnauthorizedSweep = (deps: Sweeping): (() => Promise<void>) =
   const cancel = ({ id }: { id: Uuid }) =>
     inTx(deps.db, async (tx) => {
       await lockPaymentsWithAccounts(tx, [id])
-      const rows = await tx.query<{ id: Uuid }>(isDue, [id])
       const actor = { accountId: null, origin: null, way: 'end_of_authority' }
-      await endUnsent(
-        tx,
-        actor,
-        rows.map((row) => row.id),
-      )
+      await endUnsent(tx, actor, await tx.query<{ id: Uuid }>(isDue, [id]))
     })
   const look = async (kind: keyof typeof waiting) => {
     for (let seen = 0, full = true; full && seen < mostInRun; seen += batch) {

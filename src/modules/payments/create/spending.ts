@@ -102,16 +102,14 @@ export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[
     periods: periodsOf(requests, now),
     at: now,
   }
-  const lookalikes = requests.map(({ input }) => ({
-    beneficiaryId: input.beneficiary_id,
-    amountMinor: input.amount_minor,
-    accountReference: input.account_reference ?? null,
-    at: now,
-  }))
   const [first, balances, past, mandates, repeated] = await Promise.all([
     readState(tx, query),
     getBalances(tx, unique(requests.map(({ principal }) => principal.workspace.owningAccountId))),
-    readPast(tx, lookalikes),
+    readPast(
+      tx,
+      requests.map(({ input }) => input),
+      now,
+    ),
     loadMandates(tx, requests),
     readRepeated(tx, requests),
   ])

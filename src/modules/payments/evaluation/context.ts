@@ -18,13 +18,14 @@ import type {
 } from '../../../policy/types.ts'
 import { hasAccountsSql, lastPaidSql, samePayeeIds } from '../../beneficiaries/payee-queries.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
+import type { CreatePayment } from '../schema.ts'
 import { type BeneficiaryState, familyDay, type LockedState, usageKey, type WorkspaceState } from './state.ts'
 
 /** The longest window that a policy may set, in seconds: no check looks at older payments. */
 const longestWindowSeconds = 604_800
 
 /** Two invoices over the same amount differ in their references. At a paybill the reference is the account that is paid. */
-export type Lookalike = { beneficiaryId: Uuid; amountMinor: Minor; accountReference: string | null; at: Date }
+type Lookalike = Pick<CreatePayment, 'beneficiary_id' | 'amount_minor' | 'account_reference'>
 
 const reference = 'coalesce(b.account_reference, r.reference)'
 const looksTheSame = (payment: string): string =>
@@ -65,10 +66,12 @@ const earlierOf = ({ id, created_at: createdAt, is_unknown: isUnknown }: Row): E
  * For each payment, in the same order: what its payee usually gets, and the newest payment that looks the same and counts. One whose outcome
  * is unknown comes first, however old it is: to repeat it could pay twice.
  */
-export const readPast = async (db: Db, requests: readonly Lookalike[]): Promise<PayeePast[]> => {
+export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<PayeePast[]> => {
+  const since = secondsAfter(at, -longestWindowSeconds)
   const rows = await db.query<Row>(read, [
-    ...fieldsOf(requests, 'beneficiaryId', 'amountMinor', 'accountReference'),
-    requests.map(({ at }) => secondsAfter(at, -longestWindowSeconds)),
+    ...fieldsOf(requests, 'beneficiary_id', 'amount_minor'),
+    requests.map(({ account_reference: reference }) => reference ?? null),
+    requests.map(() => since),
   ])
   const byNumber = new Map(rows.map((row) => [Number(row.n), row]))
   return requests.map((_, index) => {
