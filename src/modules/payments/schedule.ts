@@ -1,5 +1,4 @@
 import { isNull, sql } from 'drizzle-orm'
-import type { Config } from '../../config.ts'
 import { inTx, type Tx } from '../../db/client.ts'
 import { paymentBatches } from '../../db/tables/payment-batches.ts'
 import { payments } from '../../db/tables/payments.ts'
@@ -7,7 +6,6 @@ import { type Failure, failure } from '../../errors/failures.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { MandateStanding } from '../../policy/types.ts'
-import type { Rails } from '../../rails/rail.ts'
 import { type Sweeping, sweepOf } from '../for-each-row.ts'
 import { mandateStanding } from '../mandates/for-payments.ts'
 import type { Parts } from '../parts.ts'
@@ -18,7 +16,7 @@ import { requestApproval } from './approvals/request.ts'
 import { moveBatch } from './batch/change.ts'
 import { readItemIds } from './batch/queries.ts'
 import { endPayments, wakeForPayments, writeChanges } from './change.ts'
-import type { Accepted, Payer } from './create/decide.ts'
+import type { Accepted, Deployment, Payer } from './create/decide.ts'
 import { type Ask, decideNext, readSpending, type Spending } from './create/spending.ts'
 import { takeDue } from './create/write.ts'
 import { type Authority, holdsApprovals, readAuthority } from './evaluation/authority.ts'
@@ -75,14 +73,13 @@ const withDecision = (payment: PaymentRecord, accepted: Accepted, approvalId: Pa
 })
 
 const decideOne = (
-  config: Config,
-  rails: Rails,
+  deployment: Deployment,
   spending: Spending,
   { payment, ask, place, authority, at }: { payment: PaymentRecord; ask: Ask; place: number; authority: Authority; at: Date },
 ): Due => {
   const lost = lostAuthority(authority)
   if (lost) return { payment, kind: 'failed', failure: lost }
-  const decided = decideNext(spending, config, rails, { ask, principal: ask.principal, index: place, at })
+  const decided = decideNext(spending, deployment, { ask, principal: ask.principal, index: place, at })
   if (decided instanceof Refusal) return { payment, kind: 'failed', failure: failureOf(decided) }
   if (decided.kind === 'denied')
     return { payment, kind: 'failed', failure: failure('policy_denied', null, decided.refusal.message) }
@@ -122,7 +119,7 @@ const decideDue = async (
   const due = payments.map((payment, place) => {
     const ask = asks[place]
     if (!ask) throw new Error('a payment has no request')
-    return decideOne(deps.config, deps.rails, spending, { payment, ask, place, authority: authorityOf(payment.id), at: tx.at })
+    return decideOne(deps, spending, { payment, ask, place, authority: authorityOf(payment.id), at: tx.at })
   })
   return { due, spending }
 }

@@ -1,5 +1,4 @@
 import type { Principal } from '../../auth/principal.ts'
-import type { Config } from '../../config.ts'
 import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { checkPermission } from '../../http/authorize.ts'
 import { getBalance } from '../../ledger/ledger.ts'
@@ -15,7 +14,7 @@ import type { Rails } from '../../rails/rail.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { mandateStanding, readMandate } from '../mandates/for-payments.ts'
 import type { Parts } from '../parts.ts'
-import { considerPayment } from '../payments/create/decide.ts'
+import { considerPayment, type Deployment } from '../payments/create/decide.ts'
 import {
   checkBalance,
   checkDueTime,
@@ -131,8 +130,7 @@ type Simulated = { input: Simulate; proposed: PolicyRules | null; standing: Mand
 
 const decideNow = async (
   db: Db,
-  config: Config,
-  rails: Rails,
+  deployment: Deployment,
   principal: Principal,
   { input, proposed, standing, periods, at }: Simulated,
 ): Promise<Decided> => {
@@ -161,10 +159,11 @@ const decideNow = async (
   const mandate = await reading
   if (mandate) mandate.rules.standing = standing
   if (repeats === undefined) throw notFound('duplicate_of')
-  const { CURRENCY: currency, DUPLICATE_WINDOW_SECONDS: duplicateWindowSeconds } = config
+  const { rails, config } = deployment
+  const currency = config.CURRENCY
   const state = proposed ? withPolicy(read, workspaceId, proposed, periods) : read
   const request = { principal, input: asked, mandate, past: only(past) }
-  const considered = considerPayment(state, request, at, { rails, duplicateWindowSeconds })
+  const considered = considerPayment(state, request, at, deployment)
   const decision = evaluate(considered.evaluation)
   const before = stopsBefore(considered, { rails, currency, principal })
   const after = input.execute_at ? [] : stopAfter(principal, { available, requested: amountMinor }, currency)
@@ -205,10 +204,9 @@ export const simulate = async (
 ): Promise<Result> => {
   required(input)
   const { policy, replay_days: days } = input
-  const { config } = deps
   const standing = await mandateStanding(deps.db, deps.contractWallets, principal.workspace.id, input.mandate_id)
   const decide = (db: Db, simulated: Pick<Simulated, 'proposed' | 'periods' | 'at'>) =>
-    decideNow(db, config, deps.rails, principal, { input, standing, ...simulated })
+    decideNow(db, deps, principal, { input, standing, ...simulated })
   if (!policy) {
     const at = deps.clock.now()
     return { ...(await decide(deps.db, { proposed: null, periods: dueOf(principal, input, at).periods, at })), replay: null }
@@ -222,7 +220,7 @@ export const simulate = async (
     const proposed = await proposedRules(tx, principal, terms, policy.name ?? 'Proposed policy', periods)
     const decided = await decide(tx, { proposed, periods, at })
     if (days === undefined) return { ...decided, replay: null }
-    const window = { days, at, timeZone, duplicateWindowSeconds: config.DUPLICATE_WINDOW_SECONDS }
+    const window = { days, at, timeZone, duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS }
     return { ...decided, replay: await replayPolicy(tx, principal, proposed, window) }
   })
 }

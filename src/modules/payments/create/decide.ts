@@ -11,8 +11,8 @@ import { packInputs } from '../../../policy/inputs.ts'
 import { withUnapproved } from '../../../policy/scope.ts'
 import type { Charge, Decision, Evaluation, PayeePast } from '../../../policy/types.ts'
 import type { Once } from '../../../queue/idempotency-keys.ts'
-import type { Rails } from '../../../rails/rail.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
+import type { Parts } from '../../parts.ts'
 import { presentDecision } from '../../policies/present.ts'
 import { presentMaker } from '../../present-maker.ts'
 import { contextOf, evaluationOf, type PaymentContext, withoutUsage } from '../evaluation/context.ts'
@@ -31,8 +31,8 @@ import {
 
 /** The locked state, and what its owners can spend: each decision changes it, as it changes the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
-/** Settings of the deployment, the same for every payment. */
-export type DecisionSettings = { rails: Rails; currency: string; duplicateWindowSeconds: number }
+/** What is the same for every payment. */
+export type Deployment = Pick<Parts, 'config' | 'rails'>
 /** Who asks for a payment, as far as its decision is concerned. */
 export type Payer = Pick<Principal, 'accountId' | 'capabilities' | 'grant' | 'permissions' | 'workspace'>
 export type DecisionRequest = {
@@ -162,8 +162,9 @@ export const considerPayment = (
   state: LockedState,
   { principal, input, mandate, past: { earlier, typicalAmountMinor }, ofBatch }: Considering,
   at: Date,
-  { rails, duplicateWindowSeconds }: Omit<DecisionSettings, 'currency'>,
+  { rails, config }: Deployment,
 ): Considered => {
+  const windowSeconds = config.DUPLICATE_WINDOW_SECONDS
   const { workspace, grant, accountId: initiatorAccountId } = principal
   const dueAt = input.execute_at ?? at
   const periods = periodsAt(dueAt, effectiveTimeZone(workspace.zone, dueAt))
@@ -187,30 +188,25 @@ export const considerPayment = (
       onDuplicate: ofBatch ? ('confirm' as const) : (input.on_duplicate ?? null),
       ...(ofBatch?.listTotals && { listTotals: ofBatch.listTotals }),
       unitMinor: unitOf(rails, rail),
-      duplicateWindowSeconds: ofBatch ? Math.max(duplicateWindowSeconds, leastListWindowSeconds) : duplicateWindowSeconds,
+      duplicateWindowSeconds: ofBatch ? Math.max(windowSeconds, leastListWindowSeconds) : windowSeconds,
     },
   }
   return { context, evaluation: evaluationOf(context, requested, mandate) }
 }
 
 /** Throws a refusal that no spending rule decides. */
-const consider = (state: LockedState, request: DecisionRequest, at: Date, settings: DecisionSettings): Considered => {
-  const considered = considerPayment(state, request, at, settings)
+const consider = (state: LockedState, request: DecisionRequest, at: Date, deployment: Deployment): Considered => {
+  const considered = considerPayment(state, request, at, deployment)
   const { context, evaluation } = considered
   checkPreconditions(context, request.principal.capabilities.payments)
-  checkRailRules(evaluation.payment, context, settings.rails, settings.currency)
+  checkRailRules(evaluation.payment, context, deployment.rails, deployment.config.CURRENCY)
   checkDueTime(request.input.execute_at ?? null, at)
   return considered
 }
 
 /** The rules with an approval threshold that a payment comes under, by their ids; none for one that is refused without them. */
-export const thresholdsOver = (
-  state: SpendingState,
-  request: DecisionRequest,
-  at: Date,
-  settings: DecisionSettings,
-): string[] => {
-  const considered = orRefusal(() => consider(state, request, at, settings))
+export const thresholdsOver = (state: SpendingState, request: DecisionRequest, at: Date, deployment: Deployment): string[] => {
+  const considered = orRefusal(() => consider(state, request, at, deployment))
   if (considered instanceof Refusal) return []
   const { evaluation } = considered
   return [...applicablePolicies(evaluation), ...evaluation.grants].flatMap(({ id, approvalThresholdMinor }) =>
@@ -226,13 +222,13 @@ export const decidePayment = (
   state: SpendingState,
   request: DecisionRequest,
   at: Date,
-  settings: DecisionSettings,
+  deployment: Deployment,
 ): Accepted | Denied => {
   const { principal, input, mandate, past } = request
   const { workspace, grant } = principal
   const executeAt = input.execute_at ?? null
-  const { currency } = settings
-  const { context, evaluation } = consider(state, request, at, settings)
+  const currency = deployment.config.CURRENCY
+  const { context, evaluation } = consider(state, request, at, deployment)
   const decision = evaluate(evaluation)
   if (decision.outcome === 'deny')
     return {

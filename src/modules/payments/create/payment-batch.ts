@@ -99,9 +99,9 @@ const decideItems = async (
   { principal, state, at, known }: { principal: Principal; state: State; at: Date; known: readonly Fault[] },
 ): Promise<Decided | Refused> => {
   const { spending, asks, payees } = state
-  const listTotals = listTotalsOf(spending, deps.config, deps.rails, { asks, principal, at })
+  const listTotals = listTotalsOf(spending, deps, { asks, principal, at })
   const decided = await inPortions(asks, portionSize, (ask, index) =>
-    decideNext(spending, deps.config, deps.rails, {
+    decideNext(spending, deps, {
       ask: { ...ask, ofBatch: { ...ask.ofBatch, listTotals } },
       ...{ principal, index, at },
     }),

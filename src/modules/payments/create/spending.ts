@@ -1,4 +1,3 @@
-import type { Config } from '../../../config.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import { getBalances } from '../../../ledger/ledger.ts'
 import { referenceKey } from '../../../lib/account-reference.ts'
@@ -8,7 +7,6 @@ import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import type { EarlierPayment, PayeePast, Periods } from '../../../policy/types.ts'
-import type { Rails } from '../../../rails/rail.ts'
 import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts'
 import { paidBy, readPast } from '../evaluation/context.ts'
 import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
@@ -16,8 +14,8 @@ import type { PaymentRequest } from '../request.ts'
 import {
   type Accepted,
   type DecisionRequest,
-  type DecisionSettings,
   type Denied,
+  type Deployment,
   decidePayment,
   type Payer,
   type SpendingState,
@@ -121,23 +119,16 @@ export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[
   return { state, past, mandates, repeated, memory: createMemory(state), before }
 }
 
-const settingsOf = (config: Config, rails: Rails): DecisionSettings => ({
-  rails,
-  currency: config.CURRENCY,
-  duplicateWindowSeconds: config.DUPLICATE_WINDOW_SECONDS,
-})
-
 /** What the items of one list add up to under each rule that has an approval threshold. */
 export const listTotalsOf = (
   { state }: Spending,
-  config: Config,
-  rails: Rails,
+  deployment: Deployment,
   { asks, principal, at }: { asks: readonly Ask[]; principal: Payer; at: Date },
 ): Record<string, Minor> => {
   const totals: Record<string, Minor> = {}
   const past = { earlier: null, typicalAmountMinor: null }
   for (const { input, ofBatch } of asks)
-    for (const id of thresholdsOver(state, { principal, input, mandate: null, past, ofBatch }, at, settingsOf(config, rails)))
+    for (const id of thresholdsOver(state, { principal, input, mandate: null, past, ofBatch }, at, deployment))
       totals[id] = (totals[id] ?? 0n) + input.amount_minor
   return totals
 }
@@ -148,8 +139,7 @@ export const listTotalsOf = (
  */
 export const decideNext = (
   { state, past, mandates, repeated, memory }: Spending,
-  config: Config,
-  rails: Rails,
+  deployment: Deployment,
   { ask, principal, index, at }: { ask: Ask; principal: Payer; index: number; at: Date },
 ): Accepted | Denied | Refusal => {
   const { input, once, traceparent, ofBatch } = ask
@@ -159,11 +149,10 @@ export const decideNext = (
   if (mandate) mandate.rules.standing = ask.standing
   const { duplicate_of: repeats } = input
   if (repeats && !repeated.has(placeOf(principal.workspace.id, repeats))) return notFound('duplicate_of')
-  const settings = settingsOf(config, rails)
   const before = past[index] ?? { earlier: null, typicalAmountMinor: null }
   const own = { ...before, earlier: memory.find(ask) ?? before.earlier }
   const request = { principal, input, mandate, past: own, once, traceparent, ofBatch }
-  const decided = orRefusal(() => decidePayment(state, request, at, settings))
+  const decided = orRefusal(() => decidePayment(state, request, at, deployment))
   if (!(decided instanceof Refusal) && decided.kind === 'accepted') memory.note(ask, decided)
   return decided
 }

@@ -35,7 +35,7 @@ const decidePayments = (
     again: (answer) => answer,
     read: (tx) => readSpending(tx, deps.clock, requests),
     decide: async (tx, spending, ask, principal, index) => {
-      const decided = decideNext(spending, deps.config, deps.rails, { ask, principal, index, at: tx.at })
+      const decided = decideNext(spending, deps, { ask, principal, index, at: tx.at })
       if (decided instanceof Refusal) return decided
       if (decided.kind === 'denied') {
         denied.push({ ...decided, principal })
