@@ -163,29 +163,38 @@ export type Requested = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' 
     >
   }
 
-/** The input of the pure engine: numbers that the transaction has locked. */
+/**
+ * The input of the pure engine: numbers that the transaction has locked. In the order of the text that it is compressed with (`pack`), where it is
+ * kept.
+ */
 export const evaluationOf = (
   { workspace, owner, beneficiary, lineage, grants, policies, periods, unapproved }: PaymentContext,
-  { guard, typicalAmountMinor, ...payment }: Requested,
+  { guard, typicalAmountMinor, amountMinor, paymentType, initiatorAccountId, ...asked }: Requested,
   mandate: PaymentMandate | null,
-): Evaluation => ({
-  payment: {
-    ...payment,
-    rail: beneficiary.rail,
-    beneficiaryId: beneficiary.id,
-    payeeBeneficiaryIds: beneficiary.payeeBeneficiaryIds,
-    paybillBeneficiaryIds: beneficiary.paybillBeneficiaryIds,
-    payee: { ...beneficiary.payee, typicalAmountMinor },
-    payeeIsFixed: !beneficiary.takesAnyReference,
-    workspaceId: workspace.id,
-    grantLineage: lineage,
-  },
-  policies,
-  grants,
-  mandate: mandate?.rules ?? null,
-  approvers: { eligibleAccountIds: workspace.approverAccountIds, signingAccountIds: workspace.signingAccountIds },
-  periods,
-  capabilities: { payments: owner.paymentsEnabled },
-  unapproved,
-  ...guard,
-})
+): Evaluation => {
+  const { earlier, duplicateIsIntended, onDuplicate, ...sizes } = guard
+  return {
+    payment: {
+      amountMinor,
+      paymentType,
+      rail: beneficiary.rail,
+      beneficiaryId: beneficiary.id,
+      payeeBeneficiaryIds: beneficiary.payeeBeneficiaryIds,
+      paybillBeneficiaryIds: beneficiary.paybillBeneficiaryIds,
+      payee: { ...beneficiary.payee, typicalAmountMinor },
+      payeeIsFixed: !beneficiary.takesAnyReference,
+      workspaceId: workspace.id,
+      initiatorAccountId,
+      grantLineage: lineage,
+      ...asked,
+    },
+    policies,
+    grants,
+    mandate: mandate?.rules ?? null,
+    approvers: { eligibleAccountIds: workspace.approverAccountIds, signingAccountIds: workspace.signingAccountIds },
+    periods,
+    capabilities: { payments: owner.paymentsEnabled },
+    ...{ earlier, duplicateIsIntended, onDuplicate, unapproved },
+    ...sizes,
+  }
+}
