@@ -51,14 +51,13 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['payments', 'mandates/end.ts'],
   // Approvals are pushed to browsers.
   ['payments', 'push/send.ts'],
-  // A simulation decides with a policy that is not stored, over the same context and preconditions as a payment.
+  // A simulation decides as a payment is decided, over the same state with a policy that is not stored.
   ['simulation', 'mandates/for-payments.ts'],
   ['simulation', 'policies/rules.ts'],
+  ['simulation', 'payments/create/decide.ts'],
   ['simulation', 'payments/create/preconditions.ts'],
-  ['simulation', 'payments/create/preconditions.ts'],
   ['simulation', 'payments/evaluation/context.ts'],
-  ['simulation', 'payments/evaluation/context.ts'],
-  ['simulation', 'payments/evaluation/context.ts'],
+  ['simulation', 'payments/evaluation/state.ts'],
   // A credential works inside a membership; freezing an account publishes its workspaces' status.
   ['delegation', 'workspaces/membership.ts'],
   ['identity', 'workspaces/membership.ts'],
