@@ -5,7 +5,7 @@ import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import { registerCredentials } from './credentials/routes.ts'
 import { registerApiKeys, registerGrants, registerWorkspaceGrants } from './delegation/routes.ts'
 import { revokeGrantsOf } from './delegation/service.ts'
-import { registerAdjustments, registerAdminPayments, registerReconciliation, registerSuspense } from './exceptions/routes.ts'
+import { registerCorrections, registerReconciliation } from './exceptions/routes.ts'
 import { registerAdminAccounts } from './identity/accounts/admin-routes.ts'
 import { registerAccounts, registerClosing } from './identity/accounts/routes.ts'
 import { registerIdentities } from './identity/identities/routes.ts'
@@ -70,10 +70,8 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   // For administrators in person. No other check is needed: the principal says who is an administrator.
   registerAdminAccounts(app, deps)
   registerAdminWorkspaces(app, deps)
-  registerAdminPayments(app, deps)
-  registerAdjustments(app, deps)
+  registerCorrections(app, deps)
   registerAdminLedger(app, deps)
-  registerSuspense(app, deps)
   registerReconciliation(app, deps)
   registerAuditLog(app, deps)
 }

@@ -158,7 +158,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'no answer counts as a failure',
-    file: 'src/modules/sending/submission.ts',
+    file: 'src/modules/sending/send.ts',
     find: "const answerLost: Evidence = {\n  kind: 'unknown',\n  code: 'answer_lost',\n  message: 'The answer to sending was lost; it may have arrived.',\n}",
     replace: "const answerLost: Evidence = { kind: 'failed', ...failure('provider_unreachable') }",
     suite: 'test/rails-flows/payments.test.ts',
@@ -193,7 +193,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'what was written down before it was sent counts as not sent',
-    file: 'src/modules/sending/submission.ts',
+    file: 'src/modules/sending/send.ts',
     find: "if ((attempt.state === 'recorded' || finding === 'not_sent') &&",
     replace: "if ((attempt.state === 'recorded' || finding !== undefined) &&",
     suite: 'test/rails-flows/crash.test.ts',

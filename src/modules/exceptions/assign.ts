@@ -5,7 +5,7 @@ import { audit } from '../../events/audit.ts'
 import { lockBalance, type Reference, transfer } from '../../ledger/ledger.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
-import { displayAmount } from '../../lib/money.ts'
+import { displayAmount, type Minor } from '../../lib/money.ts'
 import { resolveAttempts } from '../attempts/queries.ts'
 import { lockDepositOfSuspense } from '../deposits/queries.ts'
 import { endDeposit } from '../deposits/settle.ts'
@@ -19,21 +19,21 @@ import { endAssigned, leaveSuspense, openSuspense } from '../suspense/service.ts
 import { credit } from '../topups/outcome.ts'
 import { findTopupById, lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 
-/** Administrators never give money to themselves, and above what one of them may move within a day they propose an adjustment. */
+/** The money. Administrators never give it to themselves, and above what one of them may move within a day they propose an adjustment. */
 const refuseUnfit = async (
   tx: Tx,
   config: Config,
   operator: Operator,
   accountId: Uuid,
   { direction, transferId, amountMinor }: SuspenseRecord,
-): Promise<void> => {
+): Promise<Minor> => {
   const account = await findAccount(tx, accountId)
   if (!account) throw notFound('account_id')
   await refuseOwnAccount(tx, operator, accountId)
   if (account.status === 'closed') throw conflict('This account is closed.')
   if (direction !== 'in' || transferId === null || amountMinor === null)
     throw conflict('Only money that came in and is booked on the suspense account can be assigned.')
-  if (await mayDecideAlone(tx, config, operator, amountMinor)) return
+  if (await mayDecideAlone(tx, config, operator, amountMinor)) return amountMinor
   const most = displayAmount(config.ADJUSTMENT_CONFIRM_MINOR, config.CURRENCY)
   throw new Refusal('separation_of_duties', {
     message: `You would move more than ${most} alone within a day, so a second administrator must agree: propose an adjustment, and resolve this item as adjusted.`,
@@ -65,9 +65,7 @@ export const assignSuspense = async (
   if (!topup) await lockBalance(tx, accountId)
   const deposit = await lockDepositOfSuspense(tx, { suspenseId: id })
   const item = await openSuspense(tx, id)
-  await refuseUnfit(tx, config, operator, accountId, item)
-  const { amountMinor, providerReceipt: receipt } = item
-  if (amountMinor === null) throw new Error('an item that can be assigned has no amount')
+  const amountMinor = await refuseUnfit(tx, config, operator, accountId, item)
   const reference = topup && referenceOf(topup, item, deposit)
   if (topup && !reference) throw conflict('This top-up does not wait for such a deposit: name the account instead.')
   await endAssigned(tx, item, nameOfOperator(operator), note)
@@ -77,7 +75,7 @@ export const assignSuspense = async (
     await credit(
       tx,
       { topup, actor: operator },
-      { receipt, amountMinor, reference, from: deposit ? 'suspense' : 'topup_clearing' },
+      { receipt: item.providerReceipt, amountMinor, reference, from: deposit ? 'suspense' : 'topup_clearing' },
     )
     if (!deposit) await resolveAttempts(tx, [topup.id])
     else await endDeposit(tx, deposit.id, { state: 'credited', topupId: topup.id })

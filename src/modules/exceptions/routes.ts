@@ -45,9 +45,63 @@ import { listAllPayments, resolvePayment } from './resolve-payment.ts'
 
 const RejectAdjustment = reasoned('RejectAdjustment')
 
-export const registerAdjustments = (app: App, deps: Parts): void => {
+const presentForAdmin = (payment: PaymentRecord, waitingId: Uuid | null) => ({
+  ...presentPayment(payment),
+  waiting_adjustment_id: waitingId && formatId('ledger', waitingId),
+  account_id: formatId('account', payment.accountId),
+  late_success_resolution: payment.lateSuccessResolution,
+})
+
+/** Payments whose outcome a person decides, and corrections of balances. */
+export const registerCorrections = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
+  list('/v1/admin/payments', {
+    config: { operation: 'admin.list_payments', access: 'admin' },
+    schema: {
+      summary: 'Find payments that need a person',
+      description: 'With `status=unknown`: those whose outcome the rail has not reported.',
+      querystring: FindPayments,
+      response: { 200: pageOf(AdminPayment) },
+    },
+    read: (page, { query }) => listAllPayments(deps.db, query, page),
+    present: async (rows) => {
+      const unknown = rows.flatMap(({ id, status }) => (status === 'unknown' ? [id] : []))
+      const [waiting, attempts] = await Promise.all([
+        waitingOfPayments(
+          deps.db,
+          rows.map(({ id }) => id),
+        ),
+        unknown.length === 0 ? [] : attemptsOf(deps.db, unknown),
+      ])
+      return rows.map((row) => ({
+        ...withoutTrace(presentForAdmin(row, waiting.get(row.id) ?? null)),
+        ...(row.status === 'unknown' && {
+          outcome_check: presentCheck(attempts.filter(({ subjectId }) => subjectId === row.id)),
+        }),
+      }))
+    },
+  })
+  routes.post('/v1/admin/payments/:id/resolve', {
+    config: {
+      operation: 'admin.resolve_payment',
+      access: 'admin',
+      refuses: ['insufficient_funds', 'separation_of_duties', 'conflict'],
+    },
+    schema: {
+      summary: 'Resolve an unknown payment',
+      description:
+        'With evidence from the provider that a person has read: posts the payment, or releases the hold. Without evidence leave it `unknown`.\n\nEnds a payment that is `unknown`, or books a late success, with evidence that a person has read at the provider. `failed` and `written_off` cost the organisation: they count as adjustments, and above the daily sum of one administrator the answer is 202, with the adjustment that waits until a second administrator sends the same outcome. `failed` only after the rail was asked and its time to answer has passed.',
+      params: byId('payment'),
+      body: ResolvePayment,
+      response: { 200: AdminPayment, 202: AdminPayment },
+    },
+    work: async (tx, request) => {
+      const { payment, waitingId } = await resolvePayment(tx, deps.config, request.principal, request.params.id, request.body)
+      const body = presentForAdmin(payment, waitingId)
+      return waitingId === null ? ok(body) : accepted(body)
+    },
+  })
   routes.post('/v1/admin/adjustments', {
     config: {
       operation: 'admin.create_adjustment',
@@ -110,7 +164,10 @@ export const registerAdjustments = (app: App, deps: Parts): void => {
   })
 }
 
-export const registerSuspense = (app: App, deps: Parts): void => {
+const bodyLimitBytes = 1024 * 1024
+
+/** Money that nothing here explains, and what differs from a provider's statement. */
+export const registerReconciliation = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const list = listsOf(app, deps)
   list('/v1/admin/suspense', {
@@ -169,13 +226,6 @@ export const registerSuspense = (app: App, deps: Parts): void => {
     work: async (tx, { principal, params, body }) =>
       ok(presentSuspense(await assignSuspense(tx, deps.config, principal, params.id, body))),
   })
-}
-
-const bodyLimitBytes = 1024 * 1024
-
-export const registerReconciliation = (app: App, deps: Parts): void => {
-  const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
   list('/v1/admin/reconciliations', {
     config: { operation: 'admin.list_reconciliations', access: 'admin' },
     schema: {
@@ -245,64 +295,6 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
     work: async (tx, { principal, params, body }) => {
       const difference = await resolveDifference(tx, deps.config, principal, params.id, body)
       return (difference.resolvedAt === null ? accepted : ok)(presentDifference(difference))
-    },
-  })
-}
-
-const presentForAdmin = (payment: PaymentRecord, waitingId: Uuid | null) => ({
-  ...presentPayment(payment),
-  waiting_adjustment_id: waitingId && formatId('ledger', waitingId),
-  account_id: formatId('account', payment.accountId),
-  late_success_resolution: payment.lateSuccessResolution,
-})
-
-export const registerAdminPayments = (app: App, deps: Parts): void => {
-  const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
-  list('/v1/admin/payments', {
-    config: { operation: 'admin.list_payments', access: 'admin' },
-    schema: {
-      summary: 'Find payments that need a person',
-      description: 'With `status=unknown`: those whose outcome the rail has not reported.',
-      querystring: FindPayments,
-      response: { 200: pageOf(AdminPayment) },
-    },
-    read: (page, { query }) => listAllPayments(deps.db, query, page),
-    present: async (rows) => {
-      const unknown = rows.flatMap(({ id, status }) => (status === 'unknown' ? [id] : []))
-      const [waiting, attempts] = await Promise.all([
-        waitingOfPayments(
-          deps.db,
-          rows.map(({ id }) => id),
-        ),
-        unknown.length === 0 ? [] : attemptsOf(deps.db, unknown),
-      ])
-      return rows.map((row) => ({
-        ...withoutTrace(presentForAdmin(row, waiting.get(row.id) ?? null)),
-        ...(row.status === 'unknown' && {
-          outcome_check: presentCheck(attempts.filter(({ subjectId }) => subjectId === row.id)),
-        }),
-      }))
-    },
-  })
-  routes.post('/v1/admin/payments/:id/resolve', {
-    config: {
-      operation: 'admin.resolve_payment',
-      access: 'admin',
-      refuses: ['insufficient_funds', 'separation_of_duties', 'conflict'],
-    },
-    schema: {
-      summary: 'Resolve an unknown payment',
-      description:
-        'With evidence from the provider that a person has read: posts the payment, or releases the hold. Without evidence leave it `unknown`.\n\nEnds a payment that is `unknown`, or books a late success, with evidence that a person has read at the provider. `failed` and `written_off` cost the organisation: they count as adjustments, and above the daily sum of one administrator the answer is 202, with the adjustment that waits until a second administrator sends the same outcome. `failed` only after the rail was asked and its time to answer has passed.',
-      params: byId('payment'),
-      body: ResolvePayment,
-      response: { 200: AdminPayment, 202: AdminPayment },
-    },
-    work: async (tx, request) => {
-      const { payment, waitingId } = await resolvePayment(tx, deps.config, request.principal, request.params.id, request.body)
-      const body = presentForAdmin(payment, waitingId)
-      return waitingId === null ? ok(body) : accepted(body)
     },
   })
 }

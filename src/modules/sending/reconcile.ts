@@ -19,7 +19,7 @@ import { askChains, type ChainAnswers } from '../payments/evaluation/authority.t
 import { repeatPayment } from '../payments/send.ts'
 import { applyEvidence, openAttempt } from './evidence.ts'
 import { adapterOf, attemptForRail, callbackUrls } from './for-rail.ts'
-import { recordAbandoned } from './submission.ts'
+import { recordAbandoned } from './send.ts'
 
 const permit = statement(
   'attempts.permit_repeat',

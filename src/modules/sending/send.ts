@@ -1,17 +1,117 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { inTx, statement } from '../../db/client.ts'
+import { inTx, statement, type Tx } from '../../db/client.ts'
 import { joinTurn } from '../../db/join-turn.ts'
 import { statesBefore } from '../../db/transitions.ts'
+import { failure } from '../../errors/failures.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
+import type { JournalFinding } from '../../lib/send-journal.ts'
 import { continueTrace } from '../../lib/tracing.ts'
-import type { ProviderReference } from '../../rails/rail.ts'
-import { notSent, secondsToNextQuery } from '../attempts/attempt.ts'
+import type { Evidence, ProviderReference, Submission } from '../../rails/rail.ts'
+import { notSent, secondsToNextQuery, secondsToNextTry } from '../attempts/attempt.ts'
+import { type AttemptRecord, adoptProviders, forgetOrder, moveAttempt } from '../attempts/queries.ts'
 import type { Parts } from '../parts.ts'
+import { sendPaymentAt } from '../payments/send.ts'
+import { sendTopupAt } from '../topups/send.ts'
 import { createPermissions, type Recorded, type SendLane } from './claim.ts'
-import { recordSubmission } from './submission.ts'
+import { applyEvidence, type OpenAttempt, openAttempt } from './evidence.ts'
+
+/** When it is to be sent again. Does nothing when it has ended. */
+const sendAgainAt = (tx: Tx, { kind, subjectId }: AttemptRecord, due: Date): Promise<void> =>
+  kind === 'payment' ? sendPaymentAt(tx, subjectId, due) : sendTopupAt(tx, subjectId, due)
+
+/** What follows when the rail was not reached by the last try either. */
+const neverSent: Evidence = { kind: 'failed', ...failure('provider_unreachable') }
+
+const answerLost: Evidence = {
+  kind: 'unknown',
+  code: 'answer_lost',
+  message: 'The answer to sending was lost; it may have arrived.',
+}
+
+/**
+ * A write whose COMMIT was not answered is repeated, so it must recognise its own effect: an attempt that is already `not_sent`, or that
+ * has a later one, is left as it is.
+ */
+const recordNotSent = async (tx: Tx, open: OpenAttempt, isRailDown: boolean): Promise<void> => {
+  const { attempt, superseded, tries } = open
+  if (superseded || attempt.state === 'not_sent') return
+  const waitSeconds = secondsToNextTry(tries, isRailDown)
+  // An attempt that was marked lost meanwhile may have been sent: it is ended by evidence, and not sent again.
+  if ((attempt.state === 'recorded' || attempt.state === 'sending') && waitSeconds !== undefined) {
+    await moveAttempt(tx, attempt.id, 'not_sent', null)
+    await sendAgainAt(tx, attempt, secondsAfter(tx.at, waitSeconds))
+    return
+  }
+  await applyEvidence(tx, [{ open, evidence: neverSent, source: { kind: 'submission' } }])
+}
+
+/** Records the rail's answer to sending. A delivery that came earlier has priority. */
+const recordSubmission = async (
+  tx: Tx,
+  kind: AttemptRecord['kind'],
+  sent: Pick<AttemptRecord, 'id' | 'subjectId'>,
+  submission: Submission,
+  isRailDown: boolean,
+): Promise<void> => {
+  const open = await openAttempt(tx, kind, sent)
+  const nextQuestionAt = secondsAfter(tx.at, secondsToNextQuery(0))
+  const settle = (evidence: Evidence) => applyEvidence(tx, [{ open, evidence, source: { kind: 'submission' } }])
+  switch (submission.kind) {
+    case 'accepted':
+      await adoptProviders(tx, [{ ...submission.provider, id: sent.id }])
+      await moveAttempt(tx, sent.id, 'submitted', nextQuestionAt)
+      if (submission.evidence) await settle(submission.evidence)
+      return
+    case 'refused':
+      await settle({ ...submission, kind: 'failed' })
+      return
+    case 'lost':
+      await moveAttempt(tx, sent.id, 'lost', nextQuestionAt)
+      if (submission.duplicate) forgetOrder(tx, sent.id)
+      await settle(answerLost)
+      return
+    case 'not_sent':
+      return recordNotSent(tx, open, isRailDown)
+  }
+}
+
+/** Its sender's machine is asked first: for one more interval. */
+const queriesBeforeLost = 1
+
+/** What the sender of this attempt left: whether it is proven that nothing was sent, or may come to be proven. */
+const findingOf = ({ sends }: Parts, attempt: AttemptRecord): JournalFinding => {
+  const { id, senderId, checks } = attempt
+  if (senderId === null) return 'may_be_sent'
+  const finding = sends?.read(senderId, id) ?? 'elsewhere'
+  return finding === 'elsewhere' && checks > queriesBeforeLost ? 'may_be_sent' : finding
+}
+
+/**
+ * An attempt whose process did not report back, after the time to send it. Without the right to send, nothing was sent and nothing will be;
+ * nor with it, where the journal of its sender does not name the attempt: it is sent again. Otherwise it may have been sent: its outcome is
+ * unknown, and the rail is queried.
+ */
+export const recordAbandoned = async (
+  tx: Tx,
+  deps: Parts,
+  abandoned: Pick<AttemptRecord, 'id' | 'kind' | 'subjectId'>,
+): Promise<AttemptRecord['state']> => {
+  const open = await openAttempt(tx, abandoned.kind, abandoned)
+  const { attempt } = open
+  const finding = attempt.state === 'sending' ? findingOf(deps, attempt) : undefined
+  if ((attempt.state === 'recorded' || finding === 'not_sent') && (await moveAttempt(tx, attempt.id, 'not_sent', null))) {
+    await sendAgainAt(tx, attempt, tx.at)
+    return 'not_sent'
+  }
+  if (finding === 'may_be_sent' && (await moveAttempt(tx, attempt.id, 'lost', attempt.nextCheckAt))) {
+    await applyEvidence(tx, [{ open, evidence: answerLost, source: { kind: 'silence' } }])
+    return 'lost'
+  }
+  return attempt.state
+}
 
 const retryWaitsMs = [100, 500, 1_000, 3_000, 5_000]
 

@@ -1,5 +1,4 @@
 import { presenter } from '../../http/presenter.ts'
-import { isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
 import type { AdjustmentRecord, SuspenseView } from './queries.ts'
@@ -17,9 +16,7 @@ const shownSuspense = presenter(SuspenseItem)
 
 export const presentSuspense = (item: SuspenseView): SuspenseItem =>
   shownSuspense(item, {
-    sender_name: item.deposit?.payerName ?? null,
-    payment_reference: item.deposit?.reference ?? null,
-    paid_at: isoTimeOrNull(item.deposit?.paidAt ?? null),
+    sender_name: item.payerName,
     payment_id: item.subjectKind === 'payment' && item.subjectId !== null ? formatId('payment', item.subjectId) : null,
     topup_id: item.subjectKind === 'topup' && item.subjectId !== null ? formatId('topup', item.subjectId) : null,
     booked: item.transferId !== null,

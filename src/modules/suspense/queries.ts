@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { type Db, first } from '../../db/client.ts'
 import { newestFirst } from '../../db/list-queries.ts'
@@ -72,30 +72,16 @@ export const waitingOfPayments = async (db: Db, paymentIds: readonly Uuid[]): Pr
 export type SuspenseRecord = typeof suspenseItems.$inferSelect
 
 /** With the deposit that it is about, if any. */
-export type SuspenseView = SuspenseRecord & {
-  deposit: Pick<typeof deposits.$inferSelect, 'payerName' | 'reference' | 'paidAt'> | null
-}
-
-type Selected = {
-  item: SuspenseRecord
-  depositId: Uuid | null
-  deposit: { [Name in keyof NonNullable<SuspenseView['deposit']>]: NonNullable<SuspenseView['deposit']>[Name] | null } | null
-}
-
 const selectItems = (orm: QueryBuilder) =>
   orm
     .select({
-      item: suspenseItems,
-      depositId: deposits.id,
-      deposit: { payerName: deposits.payerName, reference: deposits.reference, paidAt: deposits.paidAt },
+      ...getTableColumns(suspenseItems),
+      payerName: deposits.payerName,
+      paymentReference: deposits.reference,
+      paidAt: deposits.paidAt,
     })
     .from(suspenseItems)
     .leftJoin(deposits, eq(deposits.suspenseId, suspenseItems.id))
-
-const viewOf = ({ item, depositId, deposit }: Selected): SuspenseView => ({
-  ...item,
-  deposit: depositId === null ? null : (deposit as SuspenseView['deposit']),
-})
 
 const listItems = prepare(
   'suspense.list',
@@ -111,15 +97,14 @@ const listItems = prepare(
   'pool',
 )
 
-export const listSuspense = async (db: Db, status: 'open' | 'resolved' | undefined, page: PageRequest): Promise<SuspenseView[]> =>
-  (await db.run(listItems, { open: status === 'open', resolved: status === 'resolved', ...page })).map(viewOf)
+export const listSuspense = (db: Db, status: 'open' | 'resolved' | undefined, page: PageRequest): Promise<SuspenseView[]> =>
+  db.run(listItems, { open: status === 'open', resolved: status === 'resolved', ...page })
 
 const itemById = prepare('suspense.by_id', { id: 'uuid' }, (orm, at) => selectItems(orm).where(eq(suspenseItems.id, at.id)))
 
-export const findSuspense = async (db: Db, id: Uuid): Promise<SuspenseView | undefined> => {
-  const row = await first(db, itemById, { id })
-  return row && viewOf(row)
-}
+export type SuspenseView = ReturnType<typeof selectItems>['_']['result'][number]
+
+export const findSuspense = (db: Db, id: Uuid): Promise<SuspenseView | undefined> => first(db, itemById, { id })
 
 /** As it is after a decision about it. */
 export const getSuspense = async (db: Db, id: Uuid): Promise<SuspenseView> => {

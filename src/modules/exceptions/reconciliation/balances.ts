@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { asc, eq } from 'drizzle-orm'
+import { and, asc, desc, eq, gte } from 'drizzle-orm'
 import { equalBytes, sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
-import { inTx, type Tx } from '../../../db/client.ts'
+import { type Db, inTx, statement, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { insertRow, updateRow } from '../../../db/prepare-write.ts'
 import { selectRow } from '../../../db/select-rows.ts'
 import { balanceQueries } from '../../../db/tables/rails.ts'
+import { underWayPaymentsSql } from '../../../db/transitions.ts'
 import { advanceClearing, readClearing } from '../../../ledger/clearing.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
+import { only } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { booksOf, type Provider, providers, railsOf } from '../../../lib/rail-names.ts'
 import { parseJson } from '../../../rails/fields.ts'
@@ -16,7 +18,7 @@ import { nairobiMidnight } from '../../../rails/nairobi-time.ts'
 import type { DeliveryKind, OrganisationAccount } from '../../../rails/rail.ts'
 import { timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
-import { balanceSource, findComparison, listBalanceRequests, readUnderWay } from './queries.ts'
+import { balanceSource, findComparison } from './queries.ts'
 import { recordComparison } from './record.ts'
 import { amountText, type Match } from './rules.ts'
 
@@ -73,9 +75,27 @@ export const compareBalance = (
 }
 
 const findQuery = selectRow('balance_queries.by_id', balanceQueries, ['id'])
+const requestTimes = prepare('balance_queries.request_times', { provider: 'text', since: 'timestamptz' }, (orm, at) =>
+  orm
+    .selectDistinct({ at: balanceQueries.requestedAt })
+    .from(balanceQueries)
+    .where(and(eq(balanceQueries.provider, at.provider), gte(balanceQueries.requestedAt, at.since)))
+    .orderBy(desc(balanceQueries.requestedAt)),
+)
 const lockRound = prepare('balance_queries.lock_round', { roundId: 'uuid' }, (orm, at) =>
   orm.select().from(balanceQueries).where(eq(balanceQueries.roundId, at.roundId)).orderBy(asc(balanceQueries.id)).for('update'),
 )
+
+const underWay = statement(
+  'reconciliation.under_way',
+  `select ((select coalesce(sum(amount_minor), 0) from topups where method = any($1::text[]) and status = 'pending' and deposit_code is null)
+     + (select coalesce(sum(amount_minor), 0) from deposits where rail = any($1::text[]) and state = 'received'))::bigint as "mayComeInMinor",
+     (select coalesce(sum(amount_minor), 0)::bigint from payments where rail = any($1::text[]) and status in ${underWayPaymentsSql}) as "mayGoOutMinor"`,
+)
+
+/** What may have moved at a provider and is not booked. */
+const readUnderWay = async (db: Db, rails: readonly string[]) =>
+  only(await db.query<{ mayComeInMinor: Minor; mayGoOutMinor: Minor }>(underWay, [rails]))
 
 const booksAt = (provider: Provider) => ({ name: provider, rails: booksOf(provider) })
 
@@ -107,8 +127,8 @@ const requestBalancesOf = async (
   const due = new Date(nairobiMidnight(new Date(now.getTime() - hourMs)).getTime() + hourMs)
   const last = await findComparison(deps.db, provider, balanceSource)
   if (last && last.createdAt >= due) return
-  const requests = await listBalanceRequests(deps.db, provider, due)
-  if (requests[0] && now.getTime() - requests[0].getTime() < answerWithinMs) return
+  const requests = await deps.db.run(requestTimes, { provider, since: due })
+  if (requests[0] && now.getTime() - requests[0].at.getTime() < answerWithinMs) return
   await advanceClearing(deps.db, booksAt(provider))
   const queries = await inTx(deps.db, (tx) => recordQueries(tx, deps.config, provider, account.numbers))
   const sent = await Promise.all(queries.map(({ number, callbacks }) => account.requestBalances(number, callbacks)))

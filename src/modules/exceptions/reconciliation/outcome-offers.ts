@@ -66,7 +66,7 @@ const isClosed = ({ sent: { at, until } }: Sent, lines: readonly StatementLine[]
   return begins && lines.some((line) => line.at.getTime() >= closed) && (!end || end.getTime() >= closed)
 }
 
-const person = (line: StatementLine | null, reason: string): Offer => ({ outcome: null, line, reason })
+const person = (reason: string): Offer => ({ outcome: null, line: null, reason })
 
 /**
  * For each payment of unknown outcome that the statement does not name, against the lines that nothing in our books explains. A payment that is
@@ -90,19 +90,12 @@ export const offersFor = (
         reason: 'The statement lists one payment of this sum to this payee that nothing else here explains.',
       }
     if (isNamed)
-      return person(
-        null,
-        'The statement names this payment in a line that does not show how it ended, so it is not said to be unpaid.',
-      )
+      return person('The statement names this payment in a line that does not show how it ended, so it is not said to be unpaid.')
     if (!isClosed(ours, lines, book)) return null
     if ([...unexplained, ...book.unfinished].some((each) => isLike(each, ours)))
-      return person(
-        null,
-        'The statement covers the time of this payment, and lists something like it that nothing here explains.',
-      )
+      return person('The statement covers the time of this payment, and lists something like it that nothing here explains.')
     if (!hasNeighbours(ours, listed))
       return person(
-        null,
         'The statement covers the time of this payment and does not list it, but it does not list another payment of this kind both before and after it either: it may not be complete.',
       )
     return {
@@ -111,10 +104,10 @@ export const offersFor = (
       reason: 'The statement is of the account that pays this, lists what was paid before and after it, and nothing like it.',
     }
   }
-  return new Map(
-    sent.flatMap((ours): [Booked, Offer][] => {
-      const offer = offerFor(ours)
-      return offer ? [[ours, offer]] : []
-    }),
-  )
+  const offers = new Map<Booked, Offer>()
+  for (const ours of sent) {
+    const offer = offerFor(ours)
+    if (offer) offers.set(ours, offer)
+  }
+  return offers
 }

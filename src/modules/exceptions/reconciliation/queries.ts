@@ -1,14 +1,12 @@
-import { and, desc, eq, gte, isNotNull, isNull } from 'drizzle-orm'
+import { and, desc, eq, isNotNull, isNull } from 'drizzle-orm'
 import type { OrderNames } from '../../../auth/order-names.ts'
 import { type Db, first, statement } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { balanceQueries, reconciliationDifferences, reconciliations } from '../../../db/tables/rails.ts'
-import { paidPaymentsSql, underWayPaymentsSql } from '../../../db/transitions.ts'
+import { reconciliationDifferences, reconciliations } from '../../../db/tables/rails.ts'
+import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { only } from '../../../lib/lists.ts'
-import type { Minor } from '../../../lib/money.ts'
 import { isOlderThan, seedOf } from '../../payments/lost-writes.ts'
 import type { Booked } from './books.ts'
 
@@ -96,29 +94,6 @@ export const findComparison = (
   provider: ReconciliationRecord['provider'],
   source: string,
 ): Promise<ReconciliationRecord | undefined> => first(db, newest, { provider, source })
-
-const requestTimes = prepare('balance_queries.request_times', { provider: 'text', since: 'timestamptz' }, (orm, at) =>
-  orm
-    .selectDistinct({ at: balanceQueries.requestedAt })
-    .from(balanceQueries)
-    .where(and(eq(balanceQueries.provider, at.provider), gte(balanceQueries.requestedAt, at.since)))
-    .orderBy(desc(balanceQueries.requestedAt)),
-)
-
-/** When balances were queried at a provider, since a moment; the newest first. */
-export const listBalanceRequests = async (db: Db, provider: ReconciliationRecord['provider'], since: Date): Promise<Date[]> =>
-  (await db.run(requestTimes, { provider, since })).map(({ at }) => at)
-
-const underWay = statement(
-  'reconciliation.under_way',
-  `select ((select coalesce(sum(amount_minor), 0) from topups where method = any($1::text[]) and status = 'pending' and deposit_code is null)
-     + (select coalesce(sum(amount_minor), 0) from deposits where rail = any($1::text[]) and state = 'received'))::bigint as "mayComeInMinor",
-     (select coalesce(sum(amount_minor), 0)::bigint from payments where rail = any($1::text[]) and status in ${underWayPaymentsSql}) as "mayGoOutMinor"`,
-)
-
-/** What may have moved at a provider and is not booked. */
-export const readUnderWay = async (db: Db, rails: readonly string[]) =>
-  only(await db.query<{ mayComeInMinor: Minor; mayGoOutMinor: Minor }>(underWay, [rails]))
 
 const list = prepare(
   'reconciliation.list',
