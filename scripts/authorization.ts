@@ -104,9 +104,9 @@ does not start.
 const openTable = (routes: readonly RouteEntry[]): string[] =>
   pad([
     ['Operation', 'Access', 'Why'],
-    ...routes.flatMap(({ operation }) => {
-      const [access, reason] = withoutPermission[operation] ?? []
-      return access === undefined || reason === undefined ? [] : [[`\`${operation}\``, access, reason]]
+    ...routes.flatMap(({ operation, rule }) => {
+      const reason = rule === null || rule === 'admin' ? undefined : withoutPermission[rule][operation]
+      return rule === null || reason === undefined ? [] : [[`\`${operation}\``, rule, reason]]
     }),
   ])
 

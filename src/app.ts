@@ -157,19 +157,8 @@ const buildHttp = async (
   departure: Departure,
   { onRedis, document }: { onRedis: (up: boolean) => void; document: ServiceOptions['document'] },
 ): Promise<{ http: App; routes: readonly RouteEntry[] }> => {
-  const { clock, config, logger } = deps
-  const http = await createHttp({
-    logger,
-    clock,
-    departure,
-    publicUrl: config.publicUrl,
-    corsOrigins: config.CORS_ORIGINS,
-    trustProxy: config.TRUST_PROXY,
-    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
-    production: config.NODE_ENV === 'production',
-    checkAnswers: config.NODE_ENV === 'test',
-    shedLoad: config.SHED_LOAD,
-  })
+  const { config } = deps
+  const http = await createHttp({ ...deps, departure })
   metrics.watch(http)
   registerErrors(http)
   registerRequestRecords(http, deps.requestLog.note)
@@ -185,13 +174,7 @@ const buildHttp = async (
       sessionIdleDays: config.SESSION_IDLE_DAYS,
       audience: resourceUrl(config.publicUrl, resource),
     })
-  const limits = await createRateLimits(http, {
-    enabled: config.RATE_LIMIT_ENABLED,
-    perPrincipal: config.rateLimitPerMinute,
-    perAddress: config.rateLimitPublicPerMinute,
-    redisUrl: config.REDIS_URL,
-    onRedis,
-  })
+  const limits = await createRateLimits(http, config, onRedis)
   // Hooks run in this order for every request: authenticate, then rate limits, then authorize.
   registerCsrfGuard(http, config.publicUrl, config.CORS_ORIGINS)
   registerAuthentication(http, {

@@ -43,7 +43,7 @@ const rowOf = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry) => 
   const { workspaceId, subject, before, after, inputs } = entry
   const { kind, id: credentialId, grantId } = credentialOf(actor)
   const { accountId, origin } = actor
-  const type = subjectTypes[action]
+  const type = subjectTypes.get(action) ?? null
   return {
     id: newId(),
     at: tx.at,

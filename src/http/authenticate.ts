@@ -15,10 +15,6 @@ export const originOf = (request: FastifyRequest): RequestOrigin => ({
   requestId: request.id,
 })
 
-/** The proxies whose forwarded headers are trusted; none by default. */
-export const trustedProxies = (configured: readonly string[] | undefined): string[] | false =>
-  configured === undefined ? false : [...configured]
-
 export const sessionCookie = 'service_session'
 
 type AuthenticateDeps = {

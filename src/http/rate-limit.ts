@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis'
 import ipaddr from 'ipaddr.js'
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import type { Principal } from '../auth/principal.ts'
+import type { Config } from '../config.ts'
 import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { actingFor } from './internal-call.ts'
@@ -23,14 +24,7 @@ export const networkOf = (text: string): string => {
 
 type LimitedName = { name: string; max: number }
 
-type RateLimitOptions = {
-  enabled: boolean
-  perPrincipal: number
-  perAddress: number
-  redisUrl: string | undefined
-  onRedis?: (up: boolean) => void
-}
-
+type OnRedis = (up: boolean) => void
 type Count = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 export type RateLimits = {
@@ -47,7 +41,7 @@ const answerTimeoutMs = 100
 /** A connection without answers is closed; until there is another one no request waits for it. */
 const silenceTimeoutMs = 1_000
 
-const connectRedis = async (app: App, url: string, onRedis: RateLimitOptions['onRedis']): Promise<Redis> => {
+const connectRedis = async (app: App, url: string, onRedis: OnRedis): Promise<Redis> => {
   const { Redis: Client } = await import('ioredis')
   const redis = new Client(url, {
     connectTimeout: silenceTimeoutMs,
@@ -56,15 +50,15 @@ const connectRedis = async (app: App, url: string, onRedis: RateLimitOptions['on
     maxRetriesPerRequest: 1,
     enableOfflineQueue: false,
   })
-  onRedis?.(false)
-  redis.on('ready', () => onRedis?.(true)).on('close', () => onRedis?.(false))
+  onRedis(false)
+  redis.on('ready', () => onRedis(true)).on('close', () => onRedis(false))
   redis.on('error', (error) => app.log.warn({ error: error.message }, 'redis is not reachable'))
   app.addHook('onClose', async () => redis.disconnect())
   return redis
 }
 
 /** With a Redis all processes count together; while it is away each counts for itself, so that the limits still apply. */
-const createCounter = async (app: App, { redisUrl, onRedis }: RateLimitOptions) => {
+const createCounter = async (app: App, redisUrl: string | undefined, onRedis: OnRedis) => {
   // It only counts: each name has a limit of its own.
   const settings = { points: Number.MAX_SAFE_INTEGER, duration: 60, keyPrefix: 'rate' }
   const own = new RateLimiterMemory(settings)
@@ -91,17 +85,18 @@ const namesOf = (caller: Principal, max: number): LimitedName[] => {
 }
 
 /** A limit for each principal, and a stricter one for each address where credentials are issued or can be guessed. */
-export const createRateLimits = async (app: App, options: RateLimitOptions): Promise<RateLimits> => {
+export const createRateLimits = async (app: App, config: Config, onRedis: OnRedis): Promise<RateLimits> => {
   const nothing = async () => undefined
-  if (!options.enabled) return { countRequest: nothing, countRefused: nothing, countMore: nothing }
-  const counter = await createCounter(app, options)
+  if (!config.RATE_LIMIT_ENABLED) return { countRequest: nothing, countRefused: nothing, countMore: nothing }
+  const counter = await createCounter(app, config.REDIS_URL, onRedis)
+  const { rateLimitPerMinute: perPrincipal, rateLimitPublicPerMinute: perAddress } = config
   const ofAddress = (kind: string, { ip }: FastifyRequest, max: number) => ({ name: `${kind}:${networkOf(ip)}`, max })
   const general = (request: FastifyRequest): LimitedName[] =>
-    request.caller ? namesOf(request.caller, options.perPrincipal) : [ofAddress('address', request, options.perPrincipal)]
+    request.caller ? namesOf(request.caller, perPrincipal) : [ofAddress('address', request, perPrincipal)]
   const strict = (request: FastifyRequest): LimitedName[] => [
-    ofAddress('credentials', request, options.perAddress),
+    ofAddress('credentials', request, perAddress),
     // A signed-in caller cannot avoid this limit with many addresses: an account enters the codes of devices.
-    ...(request.caller ? [{ name: `credentials:${request.caller.accountId}`, max: options.perAddress }] : []),
+    ...(request.caller ? [{ name: `credentials:${request.caller.accountId}`, max: perAddress }] : []),
   ]
 
   /** What is refused by one limit uses up nothing of the next. The answer's headers tell of the limit that is nearest. */
@@ -121,7 +116,7 @@ export const createRateLimits = async (app: App, options: RateLimitOptions): Pro
   return {
     countRequest: (request, reply) =>
       apply((request.routeOptions.config.credentialIssuing ? strict : general)(request), reply, 1),
-    countRefused: (request, reply) => apply([ofAddress('refused', request, options.perAddress)], reply, 1),
+    countRefused: (request, reply) => apply([ofAddress('refused', request, perAddress)], reply, 1),
     countMore: (request, reply, cost) => (cost > 0 ? apply(general(request), reply, cost) : Promise.resolve()),
   }
 }

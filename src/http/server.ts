@@ -6,11 +6,11 @@ import type { FastifySerializerCompiler } from 'fastify/types/schema.js'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Logger } from 'pino'
 import { z } from 'zod'
+import type { Config } from '../config.ts'
 import type { Clock } from '../lib/clock.ts'
 import { notFound, Refusal, refuseFields } from '../lib/errors.ts'
 import { watchRequests } from '../lib/tracing.ts'
 import type { App, Departure } from './app-type.ts'
-import { trustedProxies } from './authenticate.ts'
 import { registerDeparture, registerDrain } from './drain.ts'
 import { refuseUnroutable } from './errors.ts'
 import { requestIdOf } from './internal-call.ts'
@@ -27,15 +27,24 @@ const keepAliveMs = 72_000
 /** Nothing was sent in either direction for this time: the peer is gone, or only occupies the connection. */
 const silentMs = 80_000
 
-/**
- * For both listeners: a request's headers and body must arrive within `requestMs` of the opening of the connection, so that no client
- * occupies a connection or memory by sending slowly. Node checks at intervals, by default every thirty seconds.
- */
-export const arrivalTimeouts = (requestMs: number) => ({
-  requestTimeout: requestMs,
+/** Of both listeners. */
+export const listenerOptions = ({ config, logger }: { config: Config; logger: Logger }) => ({
+  loggerInstance: logger as FastifyBaseLogger,
+  logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+  bodyLimit: 64 * 1024,
+  // A request's headers and body must arrive within this time of the opening of the connection, so that no client occupies a connection or
+  // memory by sending slowly. Node checks at intervals, by default every thirty seconds.
+  requestTimeout: config.REQUEST_TIMEOUT_MS,
   connectionTimeout: silentMs,
   keepAliveTimeout: keepAliveMs,
-  http: { headersTimeout: requestMs, connectionsCheckingInterval: Math.min(1_000, Math.ceil(requestMs / 2)) },
+  http: {
+    headersTimeout: config.REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: Math.min(1_000, Math.ceil(config.REQUEST_TIMEOUT_MS / 2)),
+  },
+  // A request on an open connection while we close is answered like any other, with `Connection: close`.
+  return503OnClosing: false,
+  // The proxies whose forwarded headers are trusted; none by default.
+  trustProxy: config.TRUST_PROXY === undefined ? (false as const) : [...config.TRUST_PROXY],
 })
 
 type Declared = z.ZodType | { properties: z.ZodType }
@@ -63,8 +72,6 @@ export const serializers =
   ({ schema }) =>
     check ? checked(schemaOf(schema)) : JSON.stringify
 
-const bodyLimitBytes = 64 * 1024
-
 /** A malformed id in a path gets the answer for an unknown one; when it resembles an id, the answer says what is wrong with it. */
 const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refusal => {
   const [issue] = issues
@@ -74,45 +81,27 @@ const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refu
   return near ? new Refusal('not_found', { message: `There is no such resource: the id ${issue.message}.` }) : notFound()
 }
 
-type HttpOptions = {
-  logger: Logger
-  departure: Departure
-  publicUrl: string
-  corsOrigins: readonly string[]
-  trustProxy: readonly string[] | undefined
-  requestTimeoutMs: number
-  production: boolean
-  clock: Clock
-  /** Checks every answer against its schema, for tests: it costs as much as the answer. */
-  checkAnswers: boolean
-  /** Whether requests that would wait for long are refused at once. */
-  shedLoad: boolean
-}
+type HttpParts = { config: Config; clock: Clock; logger: Logger; departure: Departure }
 
 /** The bare HTTP server: headers, limits and validation, without routes. */
-export const createHttp = async (options: HttpOptions): Promise<App> => {
-  const timeouts = arrivalTimeouts(options.requestTimeoutMs)
+export const createHttp = async (parts: HttpParts): Promise<App> => {
+  const { config, clock, logger, departure } = parts
   const app: App = fastify({
-    loggerInstance: options.logger as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    bodyLimit: bodyLimitBytes,
-    ...timeouts,
-    // A request on an open connection while we close is answered like any other, with `Connection: close`.
-    return503OnClosing: false,
+    ...listenerOptions(parts),
     // Clients copy the MCP server's address with a slash at its end.
     rewriteUrl: ({ url = '/' }) => (/^\/mcp\/(\?|$)/.test(url) ? url.replace('/mcp/', mcpPath) : url),
     routerOptions: { maxParamLength: 300, querystringParser: parseQuery },
     // One id for everything that one request caused.
     genReqId: requestIdOf,
     frameworkErrors: refuseUnroutable,
-    clientErrorHandler: refuseGarbage(options.publicUrl),
-    trustProxy: trustedProxies(options.trustProxy),
+    clientErrorHandler: refuseGarbage(config.publicUrl),
   }).withTypeProvider<ZodTypeProvider>()
-  app.decorate('publicUrl', options.publicUrl)
-  registerDeparture(app, options.departure)
+  app.decorate('publicUrl', config.publicUrl)
+  registerDeparture(app, departure)
   registerDrain(app)
   await watchRequests(app)
-  app.setSerializerCompiler(serializers(options.checkAnswers))
+  // In tests each answer is compared with its schema: it costs as much as the answer.
+  app.setSerializerCompiler(serializers(config.NODE_ENV === 'test'))
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data) => {
     const result = schema.safeParse(data, { error: sentenceOf })
     if (result.success) return { value: result.data }
@@ -120,11 +109,11 @@ export const createHttp = async (options: HttpOptions): Promise<App> => {
       error: httpPart === 'params' ? unknownPath(data, result.error.issues) : refuseFields(fieldErrors(result.error.issues)),
     }
   })
-  registerConstantHeaders(app, options.production, options.clock)
-  if (options.shedLoad) registerShedding(app)
-  registerRequestLog(app, options.logger)
+  registerConstantHeaders(app, config.NODE_ENV === 'production', clock)
+  if (config.SHED_LOAD) registerShedding(app)
+  registerRequestLog(app, logger)
   await app.register(cors, {
-    origin: options.corsOrigins.length > 0 ? [...options.corsOrigins] : false,
+    origin: config.CORS_ORIGINS.length > 0 ? [...config.CORS_ORIGINS] : false,
     credentials: true,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: [

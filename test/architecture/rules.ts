@@ -28,7 +28,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   jobs: ['db', 'lib'],
   queue: ['auth', 'db', 'lib'],
   events: ['auth', 'db', 'lib'],
-  http: ['queue', 'auth', 'events', 'db', 'lib'],
+  http: ['queue', 'auth', 'events', 'db', 'lib', 'config.ts'],
   modules: ['http', 'ledger', 'policy', 'rails', 'events', 'jobs', 'queue', 'auth', 'db', 'lib', 'config.ts'],
   mcp: ['modules', 'http', 'auth', 'db', 'lib', 'config.ts'],
   'operate/listener': ['modules', 'http', 'ledger', 'rails', 'events', 'jobs', 'db', 'lib', 'config.ts'],

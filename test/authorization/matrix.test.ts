@@ -51,7 +51,7 @@ test('every operation without a permission is listed with its reason, and no oth
   const open = service.routes.filter(({ permissions, rule }) => permissions.length === 0 && rule !== 'admin')
   expect(open.map(({ operation, rule }) => `${operation} ${rule}`).sort()).toEqual(
     Object.entries(withoutPermission)
-      .map(([operation, [access]]) => `${operation} ${access}`)
+      .flatMap(([access, operations]) => Object.keys(operations).map((operation) => `${operation} ${access}`))
       .sort(),
   )
 })

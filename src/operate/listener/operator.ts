@@ -1,11 +1,10 @@
-import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
+import { type FastifyRequest, fastify } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { describeError, translateDatabaseError } from '../../db/errors.ts'
 import type { App, Departure } from '../../http/app-type.ts'
-import { trustedProxies } from '../../http/authenticate.ts'
 import { registerDeparture, registerDrain } from '../../http/drain.ts'
-import { arrivalTimeouts } from '../../http/server.ts'
+import { listenerOptions } from '../../http/server.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
@@ -94,15 +93,7 @@ export const createOperator = async (
   departure: Departure,
   sandbox?: SandboxControl,
 ): Promise<App> => {
-  const app: App = fastify({
-    loggerInstance: deps.logger as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    // A provider's notice is a few kilobytes.
-    bodyLimit: 64 * 1024,
-    ...arrivalTimeouts(deps.config.REQUEST_TIMEOUT_MS),
-    return503OnClosing: false,
-    trustProxy: trustedProxies(deps.config.TRUST_PROXY),
-  }).withTypeProvider<ZodTypeProvider>()
+  const app: App = fastify(listenerOptions(deps)).withTypeProvider<ZodTypeProvider>()
   registerDeparture(app, departure)
   registerDrain(app)
   registerOwnHosts(app, deps.config)
