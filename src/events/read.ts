@@ -28,17 +28,6 @@ type Row = {
   createdAt: Date
 }
 
-const fields = [
-  'id',
-  'transaction',
-  'type',
-  '"accountId"',
-  '"workspaceId"',
-  'data',
-  'snapshot',
-  'messages',
-  '"createdAt"',
-] as const
 const columns = `id, transaction::text, type, account_id as "accountId", workspace_id as "workspaceId", data,
   (select snapshot from payments where payments.id = events.payment_id) as snapshot,
   case when type like 'approval.%' then (select array[approve_message, reject_message] from approvals where approvals.payment_id = events.payment_id)
@@ -102,24 +91,24 @@ export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefin
 
 /** One index range for the account and one for each workspace, each cut to a page before they are merged: a long history costs nothing. */
 const ranges = (beyond: string, order: 'asc' | 'desc') => `
-  select ${fields.join(', ')} from (
-    (select ${columns}, events.transaction as tx from events
+  select * from (
+    (select ${columns} from events
      where account_id = key.account_id and workspace_id is null and ${beyond} and ${settled} and type = any(key.types)
      order by events.transaction ${order}, events.id ${order} limit key.take)
     union all
     (select found.* from unnest(key.workspace_ids) as mine(workspace) cross join lateral (
-       select ${columns}, events.transaction as tx from events
+       select ${columns} from events
        where workspace_id = mine.workspace and ${beyond} and ${settled} and type = any(key.types)
        order by events.transaction ${order}, events.id ${order} limit key.take) as found)
-  ) as page order by tx ${order}, id ${order} limit key.take`
+  ) as page order by transaction::xid8 ${order}, id ${order} limit key.take`
 
 /** The same where none of the types is frequent: by the index of the others. */
 const rareRanges = (beyond: string, order: 'asc' | 'desc') => `
-  select ${fields.map((field) => `found.${field}`).join(', ')} from unnest(array_append(key.workspace_ids, key.account_id)) as mine(owner) cross join unnest(key.types) as asked(type) cross join lateral (
-    select ${columns}, events.transaction as tx from events
+  select found.* from unnest(array_append(key.workspace_ids, key.account_id)) as mine(owner) cross join unnest(key.types) as asked(type) cross join lateral (
+    select ${columns} from events
     where coalesce(workspace_id, account_id) = mine.owner and type = asked.type and type not in ${namesSql(frequentEventTypes)} and ${beyond} and ${settled}
     order by events.transaction ${order}, events.id ${order} limit key.take) as found
-  order by tx ${order}, id ${order} limit key.take`
+  order by found.transaction::xid8 ${order}, found.id ${order} limit key.take`
 
 /** Greater than every id of a transaction. */
 const lastTransaction = '18446744073709551615'

@@ -6,18 +6,6 @@ import { prepareWrite } from '../db/prepare-write.ts'
 import { streamPlaces } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 
-/** The open streams of an account, counted over all processes. Times are the database's, so processes with different clocks agree. */
-export type StreamPlaces = {
-  /**
-   * A place for one more stream, or null when the account has as many as it may, or the lineage of `rootGrantId` (null: a person) has half of
-   * them.
-   */
-  take: (accountId: Uuid, rootGrantId: Uuid | null) => Promise<Uuid | null>
-  leave: (place: Uuid) => void
-  /** Gives back every place of this process. */
-  close: () => Promise<void>
-}
-
 const renewMs = 20_000
 /** The places of a process that died become free after this time. */
 const abandonedSeconds = 60
@@ -41,7 +29,8 @@ const leave = prepareWrite('stream_places.leave', { ids: 'uuid[]' }, (orm, at) =
   orm.delete(streamPlaces).where(sql`${streamPlaces.id} = any(${at.ids})`),
 )
 
-export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger: Logger; most: number }): StreamPlaces => {
+/** The open streams of an account, counted over all processes. Times are the database's, so processes with different clocks agree. */
+export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger: Logger; most: number }) => {
   const ownPlaces = new Set<Uuid>()
   /** A client that reconnects at once finds the place that it has just left. */
   const leaving = new Set<Promise<unknown>>()
@@ -51,7 +40,11 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
     if (ownPlaces.size > 0) db.run(renew, { ids: [...ownPlaces] }).catch(note('the places of streams could not be renewed'))
   }
   return {
-    take: async (accountId, rootGrantId) => {
+    /**
+     * A place for one more stream, or null when the account has as many as it may, or the lineage of `rootGrantId` (null: a person) has half of
+     * them.
+     */
+    take: async (accountId: Uuid, rootGrantId: Uuid | null): Promise<Uuid | null> => {
       await Promise.all(leaving)
       const place = newId()
       const taken = await inTx(db, async (tx) => {
@@ -64,7 +57,7 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
       timer ??= setInterval(renewAll, renewMs).unref()
       return place
     },
-    leave: (place) => {
+    leave: (place: Uuid): void => {
       if (!ownPlaces.delete(place)) return
       const left: Promise<unknown> = db
         .run(leave, { ids: [place] })
@@ -72,6 +65,7 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
         .finally(() => leaving.delete(left))
       leaving.add(left)
     },
+    /** Gives back every place of this process. */
     close: async () => {
       clearInterval(timer)
       const places = [...ownPlaces]
@@ -81,3 +75,5 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
     },
   }
 }
+
+export type StreamPlaces = ReturnType<typeof createStreamPlaces>

@@ -164,20 +164,9 @@ export class Stream {
   }
 }
 
-export type StreamStart = { replayFrom: Position } | { isPast: (event: Position) => boolean }
+type StreamStart = { replayFrom: Position } | { isPast: (event: Position) => boolean }
 
 const nothing = () => false
-
-export type FanOut = {
-  /** Begins after `start`: an event to replay from, or the past to leave out. The returned function ends the stream. */
-  open: (
-    reader: Reader,
-    start: StreamStart,
-    stream: Pick<StreamOptions, 'db' | 'sink' | 'send' | 'lookAgain' | 'hasEnded'>,
-  ) => () => void
-  /** Ends every stream and accepts no more. */
-  close: () => void
-}
 
 const tickMs = 250
 /** Every end of a credential is published by an event or known in advance; this interval is for changes made directly in the database. */
@@ -200,8 +189,7 @@ const remove = (index: Index, key: Uuid, stream: Stream) => {
 const difference = (all: Iterable<Uuid>, less: Reader['workspaces']): Uuid[] => [...all].filter((id) => !less.has(id))
 
 /** Passes the feed's events to the streams of this process that may want them, and makes them check their credentials again. */
-export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
-  const { feed, clock } = options
+export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
   const byAccount: Index = new Map()
   const byWorkspace: Index = new Map()
   const checkedAt = new Map<Stream, number>()
@@ -256,7 +244,12 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
   }
 
   return {
-    open: (reader, start, options) => {
+    /** Begins after `start`: an event to replay from, or the past to leave out. The returned function ends the stream. */
+    open: (
+      reader: Reader,
+      start: StreamStart,
+      options: Pick<StreamOptions, 'db' | 'sink' | 'send' | 'lookAgain' | 'hasEnded'>,
+    ) => {
       const place =
         'replayFrom' in start
           ? { from: start.replayFrom, replay: true, isPast: nothing }
@@ -274,9 +267,12 @@ export const createFanOut = (options: { feed: Feed; clock: Clock }): FanOut => {
         forget(stream)
       }
     },
+    /** Ends every stream and accepts no more. */
     close: () => {
       closed = true
       for (const stream of [...checkedAt.keys()]) stream.end()
     },
   }
 }
+
+export type FanOut = ReturnType<typeof createFanOut>

@@ -57,11 +57,6 @@ export const checkAuthority = (request: FastifyRequest, principal: Principal): v
   checkPermission(principal, requiredPermissions(request))
 }
 
-const authorize = (request: FastifyRequest, principal: Principal): void => {
-  checkAuthority(request, principal)
-  checkStanding(request, principal)
-}
-
 /** With a key the standing is checked behind the locks, where the key is known to be new. */
 const hasKey = ({ headers, routeOptions }: FastifyRequest): boolean =>
   routeOptions.config.idempotent === true && headers['idempotency-key'] !== undefined
@@ -79,8 +74,8 @@ export const registerAuthorization = (app: App, clock: Clock): void => {
   app.addHook('onRequest', async (request) => {
     const { caller } = request
     if (!caller) return
-    const check = hasKey(request) ? checkAuthority : authorize
-    check(request, caller)
+    checkAuthority(request, caller)
+    if (!hasKey(request)) checkStanding(request, caller)
     checkProof(request, caller, clock.now())
   })
 }

@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import serveFiles from '@fastify/static'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { sessionCookieOf } from './authenticate.ts'
+import { readBuilt } from './documentation.ts'
 
 const built = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
@@ -54,14 +53,12 @@ const withFacts = (page: string, hasSession: boolean, { rails, identity }: Simul
 }
 
 const sendPage = async (request: FastifyRequest, reply: FastifyReply, simulated: Simulated): Promise<FastifyReply> => {
-  const page = await readFile(join(built, 'index.html'), 'utf8').catch((cause: unknown) => {
-    throw new Refusal('unavailable', { message: 'The dashboard is not built: npm run build.', cause })
-  })
+  const page = await readBuilt(join(built, 'index.html'), 'The dashboard is not built')
   // People make decisions on some of these pages, so none of them may be cached.
   return reply
     .header('cache-control', 'no-store')
     .type('text/html; charset=utf-8')
-    .send(withFacts(page, Boolean(sessionCookieOf(request)), simulated))
+    .send(withFacts(page.toString(), Boolean(sessionCookieOf(request)), simulated))
 }
 
 /**

@@ -71,6 +71,12 @@ export const registerVerifyPage = (app: App): void => {
   )
 }
 
+/** A file that `npm run build` makes. */
+export const readBuilt = (path: string, missing: string): Promise<Buffer> =>
+  readFile(path).catch((cause: unknown) => {
+    throw new Refusal('unavailable', { message: `${missing}: npm run build.`, cause })
+  })
+
 const fileOf = (path: string) => fileURLToPath(new URL(`../../client/${path}`, import.meta.url))
 
 const downloads = [
@@ -84,9 +90,7 @@ const downloads = [
 const registerClientPackage = (app: App): void => {
   for (const { url, file, type } of downloads)
     app.get(url, { config: { internal: true }, schema: { hide: true } }, async (_request, reply) => {
-      const content = await readFile(file).catch((cause: unknown) => {
-        throw new Refusal('unavailable', { message: 'The client is not packed: npm run build.', cause })
-      })
+      const content = await readBuilt(file, 'The client is not packed')
       return reply.header('cache-control', 'no-cache').type(type).send(content)
     })
 }
@@ -97,6 +101,7 @@ export type Served = { file: string; type: string; headers: Record<string, strin
 export type Manifest = Readonly<Record<string, { page?: Served; text?: Served }>>
 
 const built = fileURLToPath(new URL('../../docs/dist/', import.meta.url))
+const missing = 'The documentation is not built'
 /** The address in what was rendered, where the service's own belongs. */
 const written = 'http://localhost:3000'
 
@@ -104,22 +109,18 @@ const written = 'http://localhost:3000'
 const atAddress = (text: string, publicUrl: string): string =>
   text.replaceAll(written, publicUrl).replaceAll(new URL(written).host, new URL(publicUrl).host)
 
-const notBuilt = (cause: unknown) => {
-  throw new Refusal('unavailable', { message: 'The documentation is not built: npm run build.', cause })
-}
-
 /** The API document and its reference, the guides, the error codes, and the index for language models. */
 const registerRendered = (app: App): void => {
   const { publicUrl } = app
   let manifest: Manifest | undefined
   const send = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    manifest ??= JSON.parse(await readFile(`${built}manifest.json`, 'utf8').catch(notBuilt)) as Manifest
+    manifest ??= JSON.parse((await readBuilt(`${built}manifest.json`, missing)).toString()) as Manifest
     const path = request.url.replace(/\/?(\?.*)?$/, '')
     const { page, text } = Object.hasOwn(manifest, path) ? (manifest[path] ?? {}) : {}
     const served = wantsPage(request) ? (page ?? text) : (text ?? page)
     if (!served)
       throw new Refusal('not_found', { message: `There is no such page: ${publicUrl}/docs/guides and /docs/errors list them.` })
-    const content = await readFile(built + served.file).catch(notBuilt)
+    const content = await readBuilt(built + served.file, missing)
     const isOurs = !served.file.endsWith('scalar.js')
     return reply
       .headers(served.headers)

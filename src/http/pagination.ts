@@ -31,33 +31,28 @@ export const filtersOf = <Query extends object>(query: Query): Filters<Query> =>
 export type PageRequest = { before: Uuid | null; take: number }
 type Page<Item> = { data: Item[]; next_cursor: string | null }
 
-/** The keyset of a list: an id, authenticated for the list that it came from, so that it cannot be made up or used elsewhere. */
-export type Cursors = {
-  read: (list: string, cursor: string) => Uuid
-  write: (list: string, last: Uuid) => string
-}
-
 const macBytes = 12
 
-export const createCursors = (derivations: Derivations): Cursors => {
-  return {
-    read: (list, cursor) => {
-      const bytes = Buffer.from(cursor, 'base64url')
-      const hex = bytes.subarray(0, 16).toString('hex')
-      const mac = bytes.subarray(16)
-      const known = derivations
-        .macs('cursor', `${list}:${hex}`)
-        .some((candidate) => candidate.mac.subarray(0, macBytes).equals(mac))
-      if (bytes.length !== 16 + macBytes || !known) throw new Refusal('invalid_cursor')
-      return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-    },
-    write: (list, last) => {
-      const hex = last.replaceAll('-', '')
-      const mac = derivations.mac('cursor', `${list}:${hex}`).subarray(0, macBytes)
-      return Buffer.concat([Buffer.from(hex, 'hex'), mac]).toString('base64url')
-    },
-  }
-}
+/** The keyset of a list: an id, authenticated for the list that it came from, so that it cannot be made up or used elsewhere. */
+export const createCursors = (derivations: Derivations) => ({
+  read: (list: string, cursor: string): Uuid => {
+    const bytes = Buffer.from(cursor, 'base64url')
+    const hex = bytes.subarray(0, 16).toString('hex')
+    const mac = bytes.subarray(16)
+    const known = derivations
+      .macs('cursor', `${list}:${hex}`)
+      .some((candidate) => candidate.mac.subarray(0, macBytes).equals(mac))
+    if (bytes.length !== 16 + macBytes || !known) throw new Refusal('invalid_cursor')
+    return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  },
+  write: (list: string, last: Uuid): string => {
+    const hex = last.replaceAll('-', '')
+    const mac = derivations.mac('cursor', `${list}:${hex}`).subarray(0, macBytes)
+    return Buffer.concat([Buffer.from(hex, 'hex'), mac]).toString('base64url')
+  },
+})
+
+export type Cursors = ReturnType<typeof createCursors>
 
 export type Listing<Row, Item> = {
   /** The workspace or the account that owns the rows. Null in the lists of administrators, who see all. */

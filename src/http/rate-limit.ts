@@ -25,17 +25,6 @@ export const networkOf = (text: string): string => {
 type LimitedName = { name: string; max: number }
 
 type OnRedis = (up: boolean) => void
-type Count = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
-
-export type RateLimits = {
-  /** Counts a request for its principal, or for its address; throws 429 when there were too many. */
-  countRequest: Count
-  /** Counts a refused credential for the address that it came from; throws 429 when there were too many. */
-  countRefused: Count
-  /** For a request that is several: counts the ones that `countRequest` did not know of. Throws 429. */
-  countMore: (request: FastifyRequest, reply: FastifyReply, cost: number) => Promise<void>
-}
-
 /** How long a request waits for Redis before it is counted here. */
 const answerTimeoutMs = 100
 /** A connection without answers is closed; until there is another one no request waits for it. */
@@ -85,10 +74,9 @@ const namesOf = (caller: Principal, max: number): LimitedName[] => {
 }
 
 /** A limit for each principal, and a stricter one for each address where credentials are issued or can be guessed. */
-export const createRateLimits = async (app: App, config: Config, onRedis: OnRedis): Promise<RateLimits> => {
-  const nothing = async () => undefined
-  if (!config.RATE_LIMIT_ENABLED) return { countRequest: nothing, countRefused: nothing, countMore: nothing }
-  const counter = await createCounter(app, config.REDIS_URL, onRedis)
+export const createRateLimits = async (app: App, config: Config, onRedis: OnRedis) => {
+  const { RATE_LIMIT_ENABLED: enabled, REDIS_URL: redisUrl } = config
+  const counter = await createCounter(app, enabled ? redisUrl : undefined, onRedis)
   const { rateLimitPerMinute: perPrincipal, rateLimitPublicPerMinute: perAddress } = config
   const ofAddress = (kind: string, { ip }: FastifyRequest, max: number) => ({ name: `${kind}:${networkOf(ip)}`, max })
   const general = (request: FastifyRequest): LimitedName[] =>
@@ -101,6 +89,7 @@ export const createRateLimits = async (app: App, config: Config, onRedis: OnRedi
 
   /** What is refused by one limit uses up nothing of the next. The answer's headers tell of the limit that is nearest. */
   const apply = async (names: readonly LimitedName[], reply: FastifyReply, cost: number): Promise<void> => {
+    if (!enabled) return
     let nearest: { max: number; remaining: number; seconds: number } | undefined
     for (const { name, max } of names) {
       const { consumedPoints, msBeforeNext } = await counter.consume(name, cost)
@@ -114,12 +103,19 @@ export const createRateLimits = async (app: App, config: Config, onRedis: OnRedi
     if (remaining < 0) throw new Refusal('rate_limited', { headers: { 'retry-after': String(Math.max(1, seconds)) } })
   }
   return {
-    countRequest: (request, reply) =>
+    /** Counts a request for its principal, or for its address; throws 429 when there were too many. */
+    countRequest: (request: FastifyRequest, reply: FastifyReply) =>
       apply((request.routeOptions.config.credentialIssuing ? strict : general)(request), reply, 1),
-    countRefused: (request, reply) => apply([ofAddress('refused', request, perAddress)], reply, 1),
-    countMore: (request, reply, cost) => (cost > 0 ? apply(general(request), reply, cost) : Promise.resolve()),
+    /** Counts a refused credential for the address that it came from; throws 429 when there were too many. */
+    countRefused: (request: FastifyRequest, reply: FastifyReply) => apply([ofAddress('refused', request, perAddress)], reply, 1),
+    /** For a request that is several: counts the ones that `countRequest` did not know of. Throws 429. */
+    countMore: async (request: FastifyRequest, reply: FastifyReply, cost: number) => {
+      if (cost > 0) await apply(general(request), reply, cost)
+    },
   }
 }
+
+export type RateLimits = Awaited<ReturnType<typeof createRateLimits>>
 
 export const registerRateLimits = (app: App, limits: RateLimits): void => {
   app.addHook('onRequest', (request, reply, done) => {

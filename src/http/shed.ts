@@ -10,15 +10,6 @@ import { refusalAnswer } from './envelope.ts'
  */
 type Rank = 'first' | 'last' | 'never'
 
-type Admission = {
-  /** Whether a request may begin. Each one that may must call `leave` at its end. */
-  enter: (rank: Rank) => boolean
-  leave: () => void
-  /** Called ten times a second, with the delay of the event loop: this measures how fast requests end. */
-  tick: (lateMs: number) => void
-  underWay: () => number
-}
-
 /** The most requests under way at which one of this rank is still accepted. */
 const most = { first: 192, last: 384 } as const
 /** How long a request may have to wait for those before it, by estimate. */
@@ -36,24 +27,26 @@ const fewest = 16
  * the number at which this wait is as long as a caller should wait, within fixed bounds: three times as many as saturate a process (128),
  * so that an accepted request waits at most three times as long as at capacity. The rest is refused at once and may be sent again.
  */
-export const createAdmission = (): Admission => {
+export const createAdmission = () => {
   let underWay = 0
   let ended = 0
   let perSecond = 0
   let late = 0
   const limit = (rank: 'first' | 'last'): number => Math.max(always[rank], Math.min(most[rank], perSecond * waitSeconds[rank]))
   return {
-    enter: (rank) => {
+    /** Whether a request may begin. Each one that may must call `leave` at its end. */
+    enter: (rank: Rank): boolean => {
       const isLate = (of: 'first' | 'last') => underWay >= fewest && late > lateMs[of]
       if (rank !== 'never' && (underWay >= limit(rank) || isLate(rank))) return false
       underWay += 1
       return true
     },
-    leave: () => {
+    leave: (): void => {
       underWay -= 1
       ended += 1
     },
-    tick: (lateNow) => {
+    /** Called ten times a second, with the delay of the event loop: this measures how fast requests end. */
+    tick: (lateNow: number): void => {
       perSecond += smoothing * ((ended * 1000) / (100 + lateNow) - perSecond)
       ended = 0
       late = lateNow
