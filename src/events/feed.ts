@@ -9,21 +9,6 @@ import { forgetForeignEvents, nextEvents, type Position, readEdge, type StoredEv
 /** While nobody listens, no events are read: only the position moves on. */
 type Listener = { receive: (events: readonly StoredEvent[]) => void; isListening: () => boolean }
 
-/** Every event of every tenant once and in order, as it becomes settled: the source of this process's streams. */
-export type Feed = {
-  start: () => Promise<void>
-  /** Notifies every process, this one first, that events were committed. Coalesced; never part of a transaction. */
-  wake: () => void
-  /** The position after the last event that the listeners received. */
-  position: () => Position
-  subscribe: (listener: Listener) => void
-  /** Calls `listener` when any process has committed events. A call may be lost. */
-  onWake: (listener: () => void) => void
-  /** Reads until everything that is committed now was read: for tests and for an orderly end. */
-  settle: () => Promise<void>
-  stop: () => Promise<void>
-}
-
 const channel = 'events'
 const batch = 500
 const slowPollMs = 1_000
@@ -53,7 +38,8 @@ const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) => {
   }
 }
 
-export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logger }): Feed => {
+/** Every event of every tenant once and in order, as it becomes settled: the source of this process's streams. */
+export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logger }) => {
   const { db, logger } = options
   let listener: Listener | undefined
   let onWake = () => {}
@@ -152,32 +138,36 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
   })
 
   return {
-    start: async () => {
+    start: async (): Promise<void> => {
       if (await forgetForeignEvents(db))
         logger.warn('the events came from another database cluster and were removed: streams start again')
       position = await readEdge(db)
       await listen()
       schedule(slowPollMs)
     },
-    wake: () => {
+    /** Notifies every process, this one first, that events were committed. Coalesced; never part of a transaction. */
+    wake: (): void => {
       if (connection) void notify()
       else if (isNeeded()) void read()
     },
-    position: () => position,
-    subscribe: (subscribed) => {
+    /** The position after the last event that the listener received. */
+    position: (): Position => position,
+    subscribe: (subscribed: Listener): void => {
       listener = subscribed
     },
-    onWake: (told) => {
+    /** Calls `told` when any process has committed events. A call may be lost. */
+    onWake: (told: () => void): void => {
       onWake = told
     },
-    settle: async () => {
+    /** Reads until everything that is committed now was read: for tests and for an orderly end. */
+    settle: async (): Promise<void> => {
       for (;;) {
         await read()
         if (!waiting) return
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       stopped = true
       clearTimeout(timer)
       clearTimeout(listenTimer)
@@ -186,3 +176,5 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
     },
   }
 }
+
+export type Feed = ReturnType<typeof createFeed>

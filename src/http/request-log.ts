@@ -34,19 +34,6 @@ export const registerRequestLog = (app: App, logger: Logger): void => {
   })
 }
 
-/** What a caller asked for and how it was answered: never with a body. */
-export type AnsweredRequest = {
-  caller: Principal
-  operation: string
-  method: string
-  path: string
-  status: number
-  error: string | null
-  message: string | null
-  requestId: string
-  ms: number
-}
-
 /** A parameter that is no id may be a secret (a device's user code), so only its name is kept. */
 const pathOf = ({ routeOptions, url }: FastifyRequest): string => {
   const sent = url.split('?')[0]?.split('/') ?? []
@@ -59,7 +46,8 @@ const isRecorded = ({ method, routeOptions: { config } }: FastifyRequest, status
 
 const longestMessage = 1_000
 
-const answerOf = (request: FastifyRequest, reply: FastifyReply, caller: Principal): AnsweredRequest => ({
+/** What a caller asked for and how it was answered: never with a body. */
+const answerOf = (request: FastifyRequest, reply: FastifyReply, caller: Principal) => ({
   caller,
   operation: request.routeOptions.config.operation ?? '',
   method: request.method,
@@ -70,6 +58,7 @@ const answerOf = (request: FastifyRequest, reply: FastifyReply, caller: Principa
   requestId: request.id,
   ms: Math.round(reply.elapsedTime),
 })
+export type AnsweredRequest = ReturnType<typeof answerOf>
 
 /** Tells `note` of every request of a known caller that was refused, failed or changed something, after its answer was sent. */
 export const registerRequestRecords = (app: App, note: (answered: AnsweredRequest) => void): void => {

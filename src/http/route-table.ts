@@ -1,6 +1,6 @@
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { z } from 'zod'
-import { type Permission, permissions } from '../auth/permissions.ts'
+import { permissions } from '../auth/permissions.ts'
 import { type ErrorCode, errorCodes, errorRow } from '../errors/catalogue.ts'
 import { conflictReasons } from '../lib/conflict-reasons.ts'
 import { minorPattern } from '../lib/money.ts'
@@ -118,23 +118,6 @@ const commonRefusals = (route: RouteOptions): ErrorCode[] => {
   ]
 }
 
-/** Who may call a route, and when, as the route declares it. `access` says it in words. */
-export type RouteEntry = {
-  method: string
-  path: string
-  operation: string
-  access: string
-  idempotent: boolean
-  permissions: readonly Permission[]
-  rule: Access | null
-  whileFrozen: boolean
-  freshProof: 'always' | 'by_content' | null
-  /** What its service refuses besides what follows from the route's declaration. */
-  refuses: readonly ErrorCode[]
-  /** The schemas of what it reads: parameters of path and query, and the body. */
-  reads: readonly unknown[]
-}
-
 const accessOf = ({ permission, access }: NonNullable<RouteOptions['config']>): string => {
   const permissions = typeof permission === 'object' ? permission.join(' or ') : permission
   return [permissions, access].filter((part) => part !== undefined).join(', ')
@@ -174,6 +157,25 @@ const isInternal = (route: RouteOptions): boolean => {
   return true
 }
 
+/** Who may call a route, and when, as the route declares it. */
+const entryOf = ({ config = {}, method, schema, url }: RouteOptions, operation: string) => ({
+  method: String(method),
+  path: url,
+  operation,
+  /** In words. */
+  access: accessOf(config),
+  idempotent: config.idempotent ?? false,
+  permissions: [config.permission ?? []].flat(),
+  rule: config.access ?? null,
+  whileFrozen: config.whileFrozen ?? false,
+  freshProof: config.access === 'admin' && method !== 'GET' ? 'always' : (config.freshProof ?? null),
+  /** What its service refuses besides what follows from the route's declaration. */
+  refuses: config.refuses ?? [],
+  /** The schemas of what it reads: parameters of path and query, and the body. */
+  reads: [schema?.params, schema?.querystring, schema?.body].filter((part) => part !== undefined),
+})
+export type RouteEntry = ReturnType<typeof entryOf>
+
 /** Refuses to start with a route whose declaration is incomplete. */
 export const registerRouteGuard = (app: App): RouteEntry[] => {
   const table: RouteEntry[] = []
@@ -183,23 +185,10 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
     if (isInternal(route) || route.method === 'HEAD' || route.method === 'OPTIONS') return
     check(route)
     const { config } = route
-    const method = String(route.method)
     if (!config?.operation) return
     if (table.some((entry) => entry.operation === config.operation))
       throw complain(route, `repeats the operation ${config.operation}`)
-    table.push({
-      method,
-      path: route.url,
-      operation: config.operation,
-      access: accessOf(config),
-      idempotent: config.idempotent ?? false,
-      permissions: [config.permission ?? []].flat(),
-      rule: config.access ?? null,
-      whileFrozen: config.whileFrozen ?? false,
-      freshProof: config.access === 'admin' && method !== 'GET' ? 'always' : (config.freshProof ?? null),
-      refuses: config.refuses ?? [],
-      reads: [route.schema?.params, route.schema?.querystring, route.schema?.body].filter((part) => part !== undefined),
-    })
+    table.push(entryOf(route, config.operation))
     const implied = commonRefusals(route)
     // A 403 is named beside the same one of the declaration: docs/authorization.md lists what services refuse beyond it.
     const repeated = (config.refuses ?? []).filter((code) => implied.includes(code) && errorRow(code).status !== 403)

@@ -1,13 +1,11 @@
 /** All slots are taken, and so are the places to wait. */
 export class NoSlotError extends Error {}
 
-export type Slots = <Result>(work: () => Promise<Result>) => Promise<Result>
-
 /** Runs at most `size` tasks at once while `waiting` more wait their turn; any further one fails at once with NoSlotError. */
-export const createSlots = ({ size, waiting }: { size: number; waiting: number }): Slots => {
+export const createSlots = ({ size, waiting }: { size: number; waiting: number }) => {
   let running = 0
   const queue: (() => void)[] = []
-  return async (work) => {
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (running < size) running += 1
     else if (queue.length >= waiting) throw new NoSlotError('too much of this is under way')
     // A task that ends passes its slot on: `running` stays as it is.

@@ -4,8 +4,7 @@ import { isName, maskCharacter, tellingWords, wordsOf } from './words.ts'
 // Compares the name that people gave a payee with the name that a provider reports for the number. Providers write names in capitals, in
 // another order, with initials, cut off, and with letters hidden: "KAMAU WANJIRU N", "WANJIRU K****". Pure: no provider, no database.
 
-export const nameVerdicts = ['match', 'close_match', 'no_match'] as const
-export type NameVerdict = (typeof nameVerdicts)[number]
+export type NameVerdict = 'match' | 'close_match' | 'no_match'
 
 /** How much two words have in common. `same` tells people apart; `fits` does not contradict; `similar` may be a slip of the pen. */
 type Likeness = 'same' | 'fits' | 'similar' | 'none'
