@@ -6,17 +6,6 @@ import { leafOfLine, nodesOf, readNearSealedRows, readNewestSeal, readSealNodes,
 /** The sealed log at a moment: how many seals, and the root over them. */
 export type LogHead = { size: number; root: Buffer; sealedAt: Date }
 
-/** That a row is in the log: `line` is leaf `index` of `rows` under the seal's root, which is leaf `seal` under the head's root. */
-export type RowProof = {
-  line: string
-  index: number
-  rows: number
-  path: Uint8Array[]
-  seal: number
-  rowsRoot: Buffer
-  sealPath: Uint8Array[]
-}
-
 /** An audit row and the seal that covers it. `through`: the seal's last row. `after`: the one of the seal before it; null for the first. */
 export type SealedRow = {
   id: Uuid
@@ -37,27 +26,24 @@ const overNodes = async <T>(db: Db, calculate: (node: ReadNode) => T): Promise<T
   })
 }
 
-type SealLines = { lines: readonly { id: Uuid; line: string }[]; tree: ReadNode }
-
-const readLines = async (db: Db, { through, after }: SealedRow): Promise<SealLines> => {
-  const lines = await readNearSealedRows(db, after ?? undefined, through)
-  return { lines, tree: treeOf(lines.map(({ line }) => leafOfLine(line))) }
-}
-
 /** What all rows of one seal share in their proofs. */
-type SealProof = SealLines & { sealPath: Uint8Array[] }
-
-const proveSeal = async (db: Db, row: SealedRow, seal: number, size: number): Promise<SealProof> => {
-  const [rows, sealPath] = await Promise.all([readLines(db, row), overNodes(db, (node) => inclusionPath(seal, size, node))])
-  return { ...rows, sealPath }
+const proveSeal = async (db: Db, { through, after }: SealedRow, seal: number, size: number) => {
+  const [lines, sealPath] = await Promise.all([
+    readNearSealedRows(db, after ?? undefined, through),
+    overNodes(db, (node) => inclusionPath(seal, size, node)),
+  ])
+  return { lines, tree: treeOf(lines.map(({ line }) => leafOfLine(line))), sealPath }
 }
+type SealProof = Awaited<ReturnType<typeof proveSeal>>
 
-const proveRow = ({ id }: SealedRow, seal: number, rowsRoot: Buffer, { lines, tree, sealPath }: SealProof): RowProof => {
+/** That a row is in the log: `line` is leaf `index` of `rows` under the seal's root, which is leaf `seal` under the head's root. */
+const proveRow = ({ id }: SealedRow, seal: number, rowsRoot: Buffer, { lines, tree, sealPath }: SealProof) => {
   const index = lines.findIndex((each) => each.id === id)
   const line = lines[index]?.line
   if (line === undefined) throw new Error(`an audit row is not among those of seal ${seal + 1}`)
   return { line, index, rows: lines.length, path: inclusionPath(index, lines.length, tree), seal, rowsRoot, sealPath }
 }
+export type RowProof = ReturnType<typeof proveRow>
 
 export const readLogHead = async (db: Db): Promise<LogHead | null> => {
   const seal = await readNewestSeal(db)
