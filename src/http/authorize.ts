@@ -7,11 +7,8 @@ import type { App } from './app-type.ts'
 
 export const isUnsafe = (method: string): boolean => !['GET', 'HEAD', 'OPTIONS'].includes(method)
 
-const requiredPermissions = (request: FastifyRequest): readonly Permission[] => {
-  const { permission } = request.routeOptions.config
-  if (permission === undefined) return []
-  return typeof permission === 'string' ? [permission] : permission
-}
+const requiredPermissions = ({ routeOptions: { config } }: FastifyRequest): readonly Permission[] =>
+  [config.permission ?? []].flat()
 
 /** Permissions of the account itself do not belong to the workspace, so a frozen workspace does not stop them. */
 const ofWorkspace = (permission: Permission | undefined): boolean =>
@@ -33,23 +30,15 @@ export const checkStanding = (request: FastifyRequest, principal: Principal): vo
   if (principal.workspace.frozen || principal.workspace.closed) throw new Refusal('workspace_frozen')
 }
 
-/**
- * A session works in the workspace that was chosen, and in no other one: when that workspace no longer admits the account, it must choose
- * another before it does anything else. A grant is bound to its workspace and has no choice.
- */
-const isAdmitted = ({ grant, memberStatus }: Principal): boolean => grant !== null || memberStatus === 'active'
-
-const refuseNotAdmitted = ({ memberStatus }: Principal): never => {
-  const message = 'The current workspace of this session no longer admits this account: choose another one first.'
-  throw memberStatus === 'suspended' ? new Refusal('membership_suspended', { message }) : new Refusal('forbidden', { message })
-}
-
 /** Checks the principal against the route's declaration, but not whether it is frozen. Routes never look at the kind of the credential. */
 export const checkAuthority = (request: FastifyRequest, principal: Principal): void => {
   const { access, whileNotAdmitted } = request.routeOptions.config
-  if (!isAdmitted(principal) && access !== 'optional') {
-    if (!whileNotAdmitted) refuseNotAdmitted(principal)
-    return
+  // A session works in the workspace that was chosen, and in no other one: when that workspace no longer admits the account, it must choose
+  // another before it does anything else. A grant is bound to its workspace and has no choice.
+  if (principal.grant === null && principal.memberStatus !== 'active' && access !== 'optional') {
+    if (whileNotAdmitted) return
+    const message = 'The current workspace of this session no longer admits this account: choose another one first.'
+    throw new Refusal(principal.memberStatus === 'suspended' ? 'membership_suspended' : 'forbidden', { message })
   }
   if (access === 'admin' && !principal.isAdmin) throw new Refusal('admin_required')
   if (access === 'undelegated' && principal.grant)

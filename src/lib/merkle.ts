@@ -40,37 +40,26 @@ export const rootOf = (size: number, node: ReadNode): Bytes => (size === 0 ? sha
 
 /** RFC 6962 PATH: what leads from leaf `index` to the root over the first `size` leaves, from the leaf upwards. */
 export const inclusionPath = (index: number, size: number, node: ReadNode): Bytes[] => {
-  const path: Bytes[] = []
-  for (let [start, end] = [0, size]; end - start > 1; ) {
+  const pathIn = (start: number, end: number): Bytes[] => {
+    if (end - start <= 1) return []
     const middle = start + splitOf(end - start)
-    if (index < middle) {
-      path.push(subtree(middle, end, node))
-      end = middle
-    } else {
-      path.push(subtree(start, middle, node))
-      start = middle
-    }
+    return index < middle
+      ? [...pathIn(start, middle), subtree(middle, end, node)]
+      : [...pathIn(middle, end), subtree(start, middle, node)]
   }
-  return path.reverse()
+  return pathIn(0, size)
 }
 
 /** RFC 6962 PROOF: what shows that the tree over the first `from` leaves is the beginning of the tree over the first `to`. 0 < from ≤ to. */
 export const consistencyPath = (from: number, to: number, node: ReadNode): Bytes[] => {
-  const proof: Bytes[] = []
-  let [start, end, whole] = [0, to, true]
-  while (from !== end) {
+  const proofIn = (start: number, end: number, whole: boolean): Bytes[] => {
+    if (from === end) return whole ? [] : [subtree(start, end, node)]
     const middle = start + splitOf(end - start)
-    if (from <= middle) {
-      proof.push(subtree(middle, end, node))
-      end = middle
-    } else {
-      proof.push(subtree(start, middle, node))
-      start = middle
-      whole = false
-    }
+    return from <= middle
+      ? [...proofIn(start, middle, whole), subtree(middle, end, node)]
+      : [...proofIn(middle, end, false), subtree(start, middle, node)]
   }
-  if (!whole) proof.push(subtree(start, end, node))
-  return proof.reverse()
+  return proofIn(0, to, true)
 }
 
 /** A tree over leaves that are all at hand. */

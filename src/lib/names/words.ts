@@ -44,9 +44,9 @@ export const tellingWords = (words: readonly string[]): readonly string[] => {
 }
 
 const noNames = new Set(
-  [
-    'ok okay yes no na null none nil undefined nan unknown success successful accepted approved valid verified active registered customer subscriber beneficiary name test error failed',
-  ].flatMap((text) => text.split(' ')),
+  'ok okay yes no na null none nil undefined nan unknown success successful accepted approved valid verified active registered customer subscriber beneficiary name test error failed'.split(
+    ' ',
+  ),
 )
 const noNamePhrases = new Set(['not available', 'not found', 'n a', 'no name', 'not applicable', 'to be confirmed'])
 
