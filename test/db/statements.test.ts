@@ -308,7 +308,8 @@ test('sums of money at a provider continue from a stored point: a comparison rea
   }
 })
 
-const control = /^(begin|commit|rollback|savepoint|release|notify)\b/
+/** And what the listener for events asks every ten seconds, whatever is requested. */
+const control = /^(begin|commit|rollback|savepoint|release|notify|select 1$)/
 
 /** Statements that were sent without a name, and so were planned for this request alone. */
 const unnamedDuring = async (request: () => Promise<unknown>): Promise<string[]> => {
