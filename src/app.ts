@@ -52,9 +52,8 @@ import { createTokenSharing } from './modules/provider-tokens/service.ts'
 import { createPush } from './modules/push/send.ts'
 import { createRequestLog } from './modules/request-log/recorder.ts'
 import { type RoutesDeps, registerModules } from './modules/routes.ts'
-import type { GaugeDeps } from './operate/listener/gauges.ts'
 import { createInstruments, type Instruments } from './operate/listener/instruments.ts'
-import { createMetrics, type Metrics } from './operate/listener/metrics.ts'
+import { createMetrics, type Metrics, type MetricsDeps } from './operate/listener/metrics.ts'
 import { createOperator, type SandboxControl } from './operate/listener/operator.ts'
 import { type DailyOptions, verifyDaily } from './operate/verify/daily.ts'
 import { factsOf } from './operate/verify/verify.ts'
@@ -62,7 +61,7 @@ import { railsDown, railsHeld } from './rails/gate.ts'
 import type { Rails } from './rails/rail.ts'
 
 /** Every part, built once: what the features and the listeners need, all together. */
-export type Deps = RoutesDeps & WorkDeps & GaugeDeps & { reads: Reads; lastUsed: LastUsed; cursors: Cursors }
+export type Deps = RoutesDeps & WorkDeps & MetricsDeps & { reads: Reads; lastUsed: LastUsed; cursors: Cursors }
 
 export type Service = Awaited<ReturnType<typeof createService>>
 

@@ -1,3 +1,4 @@
+import { daysAfter } from '../lib/clock.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Db } from './client.ts'
 
@@ -41,20 +42,41 @@ export type Check = {
   find: (db: Db, facts: Period) => Promise<string[]>
 }
 
-/** For `>= $n::timestamptz`: the start of the period that a check reads. */
-export const beginningOf = ({ since }: CheckFacts): string => since?.toISOString() ?? '-infinity'
+/** What the query of a check may name, as `$since`. */
+const places: Readonly<Record<string, { type: string; of: (facts: Period) => unknown }>> = {
+  /** The start of the period that the check reads. */
+  since: { type: 'timestamptz', of: ({ since }) => since?.toISOString() ?? '-infinity' },
+  now: { type: 'timestamptz', of: ({ now }) => now },
+  /** Older events may be deleted already. */
+  retained: { type: 'timestamptz', of: ({ now, eventRetentionDays }) => daysAfter(now, -eventRetentionDays) },
+  sealed_through: { type: 'xid8', of: ({ sealedThrough }) => sealedThrough },
+  encryption_keys: { type: 'text[]', of: ({ encryptionKeyIds }) => encryptionKeyIds },
+  token_secrets: { type: 'text[]', of: ({ tokenSecretIds }) => tokenSecretIds },
+}
+
+/** The rows of a query that names its places. `first`: its `$1`, `$2`, …. */
+export const rowsOf = <Row extends object>(db: Db, facts: Period, text: string, ...first: unknown[]): Promise<Row[]> => {
+  const values = [...first]
+  const numbered = text.replaceAll(/\$([a-z_]+)/g, (_, name: string) => {
+    const place = places[name]
+    if (!place) throw new Error(`a check names $${name}`)
+    return `$${values.push(place.of(facts))}::${place.type}`
+  })
+  return db.query<Row>(numbered, values)
+}
 
 /** Breaches of one promise that are named. */
 export const most = 50
 
-export const sqlCheck = (invariant: string, promise: string, text: string, values?: (facts: Period) => unknown[]): Check => ({
-  invariant,
-  promise,
-  find: async (db, facts) => {
-    const rows = await db.query<{ subject: string }>(
-      `select subject from (${text}) as breach limit ${most}`,
-      values?.(facts) ?? [],
-    )
-    return rows.map(({ subject }) => subject)
-  },
-})
+/** Checks that are queries, by the numbers of their invariants and by their promises. */
+export const sqlChecks = (queries: Readonly<Record<string, Readonly<Record<string, string>>>>): Check[] =>
+  Object.entries(queries).flatMap(([invariant, promises]) =>
+    Object.entries(promises).map(([promise, text]) => ({
+      invariant,
+      promise,
+      find: async (db, facts) => {
+        const rows = await rowsOf<{ subject: string }>(db, facts, `select subject from (${text}) as breach limit ${most}`)
+        return rows.map(({ subject }) => subject)
+      },
+    })),
+  )

@@ -1,12 +1,9 @@
-import { beginningOf, type Check, type CheckFacts, sqlCheck } from '../db/check.ts'
+import { type Check, sqlChecks } from '../db/check.ts'
 import { paidPaymentsSql, releasedPaymentsSql } from '../db/transitions.ts'
 import { firstId } from '../lib/ids.ts'
 import { booksOf, providers } from '../lib/rail-names.ts'
 import { ever, hourOf, sumsSql } from './hours.ts'
-import { findDrift, trialBalance } from './reports.ts'
-
-/** Only what was created or changed since: the first parameter of a check. */
-const since = (facts: CheckFacts): unknown[] => [beginningOf(facts)]
+import { trialBalance } from './reports.ts'
 
 const ends = 'select e.kind, e.pending_id from ledger_transfers e where e.pending_id is not null'
 
@@ -27,211 +24,174 @@ const balances: Check = {
 
 const namesOfBooks = providers.flatMap((provider) => booksOf(provider).map((rail) => `('${provider}', '${rail}')`)).join(', ')
 
-/** Reads every transfer, so only when everything is checked: on other days its transfers are too old to have changed. */
-const clearingPoints = sqlCheck(
-  'I1',
-  'the sums from which comparisons with providers go on are those of the transfers before them',
-  `with moved as (
-     select p.name, sum(t.amount_minor) filter (where d.kind in ('rail_clearing', 'topup_clearing')) as came_in,
-       sum(t.amount_minor) filter (where c.kind in ('rail_clearing', 'topup_clearing')) as went_out
-     from ledger_transfers t join ledger_accounts d on d.id = t.debit_account_id join ledger_accounts c on c.id = t.credit_account_id
-       left join payments paid on t.reference_type = 'payment' and paid.id = t.reference_id
-       left join topups up on t.reference_type = 'topup' and up.id = t.reference_id
-       left join deposits paid_in on t.reference_type = 'deposit' and paid_in.id = t.reference_id
-       left join suspense_items s on t.reference_type = 'suspense' and s.id = t.reference_id
-       join (values ${namesOfBooks}) as b(name, rail) on b.rail = coalesce(paid.rail, up.method, paid_in.rail, s.rail)
-       join clearing_points p on p.name = b.name and t.id <= p.through
-     where $1 = '-infinity' and t.kind in ('direct', 'post') group by 1)
-   select p.name as subject from clearing_points p left join moved m on m.name = p.name
-   where $1 = '-infinity' and (p.came_in_minor, p.went_out_minor) <> (coalesce(m.came_in, 0), coalesce(m.went_out, 0))`,
-  since,
-)
-
-const drift: Check = {
-  invariant: 'I2',
-  promise: "a customer's stored totals are the sum of the transfers",
-  find: async (db, facts) => (await findDrift(db, beginningOf(facts))).map(({ code }) => code),
-}
-
-/**
- * Counted back from the present totals, over what has younger ids than a booking an hour before. It is compared with the sum of everything
- * before, at the last two turns of the month: so a booking with a time that its place in the ledger is not of is found.
- */
-const statements = sqlCheck(
-  'I2',
-  'the opening balance of a statement is the closing balance of the one before',
-  `with turns as (select n, date_trunc('month', $2::timestamptz) - make_interval(months => n) as at from generate_series(0, 1) n),
-   moved as (
-     select a.id, a.code, a.posted_credits_minor - a.posted_debits_minor as now_minor from ledger_accounts a
-     where a.kind = 'customer' and ($1 = '-infinity' or a.id in (select customer_account_id from ledger_transfers where created_at >= $1::timestamptz)))
-   -- Both turns in one pass over an account's transfers.
-   select m.code || ' at ' || turns.at as subject from moved m
-     cross join lateral (
-       select coalesce(sum(signed.minor), 0) as at_last, coalesce(sum(signed.minor) filter (where t.created_at < before.at), 0) as at_before
-       from ledger_transfers t cross join (select at from turns where n = 1) as before
-         cross join lateral (select case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end as minor) as signed
-       where t.customer_account_id = m.id and t.kind in ('direct', 'post') and t.created_at < (select at from turns where n = 0)) as sums
-     cross join turns
-     cross join lateral (select case turns.n when 0 then sums.at_last else sums.at_before end as minor) as closing
-     cross join lateral (
-       select coalesce((select t.id from ledger_transfers t where t.customer_account_id = m.id and t.created_at < turns.at - interval '1 hour'
-         order by t.id desc limit 1), '00000000-0000-0000-0000-000000000000') as id) as edge
-     cross join lateral (
-       select m.now_minor - coalesce(sum(case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end), 0) as minor
-       from ledger_transfers t where t.customer_account_id = m.id and t.id > edge.id and t.kind in ('direct', 'post') and t.created_at >= turns.at) as opening
-   where closing.minor <> opening.minor`,
-  (facts) => [beginningOf(facts), facts.now],
-)
-
-/** Opening balances are compared with the sum of everything before. Reads every transfer, so only when everything is checked, as above. */
-const countedHours = sqlCheck(
-  'I2',
-  'the sums of counted hours are those of their bookings and payments, and their opening balances those of the bookings before',
-  `with counted as (select * from counted_hours where $1 = '-infinity'),
-   ${sumsSql(`'${ever.toISOString()}'::timestamptz`, '(select through from counted)')},
-   expected as (
-     select * from sums
-     union all
-     select account_id, '${firstId}', '${firstId}', hour, 1, (sum(minor) over (partition by account_id order by hour) - minor)::bigint, 0, 'opening' from net)
-   select account_id || ' ' || type || ' of ' || hour as subject
-   from (select * from expected cross join counted where hour >= ${hourOf('since')}) e
-     full join (select h.* from hour_totals h cross join counted where h.hour >= since and h.hour < through) t
-       using (account_id, workspace_id, beneficiary_id, hour, type)
-   where (e.entries, e.came_in_minor, e.went_out_minor) is distinct from (t.entries, t.came_in_minor, t.went_out_minor)`,
-  since,
-)
-
 /** States that the ledger's own triggers and constraints should prevent, and its agreement with the other tables. */
 export const ledgerChecks: readonly Check[] = [
   balances,
-  statements,
-  countedHours,
-  clearingPoints,
-  sqlCheck(
-    'I1',
-    'the suspense account holds what open suspense items booked, and nothing else',
-    `with held as (
-       select coalesce(sum(case when c.code = 'suspense' then t.amount_minor when d.code = 'suspense' then -t.amount_minor end), 0) as minor
-       from ledger_transfers t join ledger_accounts d on d.id = t.debit_account_id join ledger_accounts c on c.id = t.credit_account_id
-       where t.reference_type in ('suspense', 'deposit') and (c.code = 'suspense' or d.code = 'suspense')),
-     open as (
-       select coalesce(sum(case when direction = 'in' then amount_minor else -amount_minor end), 0) as minor
-       from suspense_items where transfer_id is not null and resolved_at is null)
-     select held.minor || ' held, ' || open.minor || ' in open items' as subject from held, open where held.minor <> open.minor`,
-  ),
-  sqlCheck(
-    'I1',
-    'every transfer names two accounts of one currency, and an end is of the accounts and the amount of its hold',
-    `select t.id::text as subject from ledger_transfers t
-       left join ledger_accounts d on d.id = t.debit_account_id left join ledger_accounts c on c.id = t.credit_account_id
-       left join ledger_transfers h on h.id = t.pending_id
-     where t.created_at >= $1::timestamptz and (d.id is null or c.id is null or d.currency <> c.currency or t.amount_minor <= 0
-       or (t.pending_id is not null and (h.kind, h.debit_account_id, h.credit_account_id, h.amount_minor)
-           is distinct from ('pending', t.debit_account_id, t.credit_account_id, t.amount_minor)))`,
-    since,
-  ),
-  drift,
-  sqlCheck(
-    'I2',
-    'nothing is available that is not there, and system accounts keep no totals',
-    `select code as subject from ledger_accounts
-     where (kind = 'customer' and posted_credits_minor - posted_debits_minor - pending_debits_minor < 0)
-        or (kind <> 'customer' and (posted_credits_minor, posted_debits_minor, pending_debits_minor) <> (0, 0, 0))`,
-  ),
-  sqlCheck(
-    'I2',
-    'every account has a ledger account of its own',
-    `select a.id::text as subject from accounts a where not exists (select from ledger_accounts l where l.owner_id = a.id)
-     union all select l.code from ledger_accounts l where l.kind = 'customer' and not exists (select from accounts a where a.id = l.owner_id)`,
-  ),
-  sqlCheck(
-    'I3',
-    'a receipt of a provider stands for one payment or one top-up',
-    `select rail || ' ' || provider_receipt as subject from payments where provider_receipt is not null group by rail, provider_receipt having count(*) > 1
-     union all select method || ' ' || provider_receipt from topups where provider_receipt is not null group by method, provider_receipt having count(*) > 1`,
-  ),
-  sqlCheck(
-    'I3',
-    'a top-up that succeeded was credited once for each payment under it, whole, to its account, and no other one was',
-    `select p.id::text as subject from topups p
-       left join lateral (
-         select count(*) as credits, coalesce(sum(t.amount_minor) filter (where c.owner_id = p.account_id), 0) as credited
-         from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id
-         where t.kind = 'direct' and ((t.reference_type = 'topup' and t.reference_id = p.id)
-           or (t.reference_type = 'deposit' and t.reference_id in (select d.id from deposits d where d.topup_id = p.id and d.state = 'credited')))) as booked on true
-       cross join lateral (
-         select case when p.deposit_code is null then 1 else count(d.id) end as times,
-           case when p.deposit_code is null then p.received_minor else coalesce(sum(d.amount_minor), 0) end as amount_minor
-         from deposits d where d.topup_id = p.id and d.state = 'credited') as paid
-     where p.updated_at >= $1::timestamptz
-       and ((p.status = 'succeeded') <> (booked.credits = paid.times and booked.credited = paid.amount_minor and booked.credits > 0) or (p.status <> 'succeeded' and booked.credits > 0))
-     union all
-     select t.id::text from ledger_transfers t where t.reference_type = 'topup' and t.created_at >= $1::timestamptz and not exists (select from topups p where p.id = t.reference_id)
-     union all
-     select t.id::text from ledger_transfers t where t.reference_type = 'deposit' and t.created_at >= $1::timestamptz
-       and not exists (select from deposits d where d.id = t.reference_id and d.state = 'credited' and d.amount_minor = t.amount_minor)`,
-    since,
-  ),
-  sqlCheck(
-    'I5',
-    "a payment's hold is its amount from its account: open while it is under way, posted when it was paid, voided when it was not",
-    `with ends as (${ends})
-     select p.id::text as subject from payments p
-       left join ledger_transfers h on h.id = p.hold_transfer_id left join ledger_accounts d on d.id = h.debit_account_id left join ends e on e.pending_id = h.id
-     where p.updated_at >= $1::timestamptz and p.hold_transfer_id is not null and ((h.kind, h.reference_id, h.amount_minor, d.owner_id) is distinct from ('pending', p.id, p.amount_minor, p.account_id)
-        or e.kind is distinct from case
-             when p.status in ${paidPaymentsSql} then 'post' when p.status in ${releasedPaymentsSql} then 'void' end)
-     union all
-     select t.id::text from ledger_transfers t
-     where t.kind = 'pending' and t.created_at >= $1::timestamptz and not exists (select from payments p where p.hold_transfer_id = t.id)`,
-    since,
-  ),
-  sqlCheck(
-    'I5',
-    'a payment that came back was credited once, and no other one was',
-    `select p.id::text as subject from payments p
-       left join lateral (
-         select count(*) as credits, coalesce(sum(t.amount_minor) filter (where c.owner_id = p.account_id), 0) as credited
-         from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id and c.kind = 'customer'
-         where t.reference_type = 'payment' and t.reference_id = p.id and t.kind = 'direct') as booked on true
-     where p.updated_at >= $1::timestamptz
-       and ((p.status = 'returned') <> (booked.credits = 1 and booked.credited = p.amount_minor) or (p.status <> 'returned' and booked.credits > 0))`,
-    since,
-  ),
-  sqlCheck(
-    'I5',
-    'a late success is booked once, whole, against the party that bears it, and only when it is resolved',
-    `select p.id::text as subject from payments p
-       left join lateral (
-         select count(*) as bookings, coalesce(sum(t.amount_minor), 0) as booked, bool_and(d.owner_id is not distinct from p.account_id) as by_payer
-         from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id join ledger_accounts d on d.id = t.debit_account_id
-         where t.reference_type = 'payment' and t.reference_id = p.id and t.kind = 'direct' and c.code = 'rail_clearing') as b on true
-     where p.updated_at >= $1::timestamptz and ((p.late_success_resolution is null) <> (b.bookings = 0)
-        or (p.late_success_resolution is not null and
-            (b.bookings, b.booked, b.by_payer) is distinct from (1, p.late_success_amount_minor, p.late_success_resolution = 'charged')))`,
-    since,
-  ),
-  sqlCheck(
-    'I14',
-    'the balance that was published last is the true one',
-    `select a.code || ': published ' || published.available || ', is ' || (a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor) as subject
-     from ledger_accounts a
-       join lateral (select t.created_at from ledger_transfers t where t.customer_account_id = a.id and t.reference_type in ('payment', 'topup', 'deposit') order by t.id desc limit 1) as moved on true
-       join lateral (select t.reference_type from ledger_transfers t where t.customer_account_id = a.id order by t.id desc limit 1) as last on last.reference_type in ('payment', 'topup', 'deposit')
-       join lateral (select e.data->'balance'->>'available_minor' as available, e.data->'balance'->>'held_minor' as held from events e
-         where e.account_id = a.owner_id and e.workspace_id is null and e.type = 'balance.updated' order by e.transaction desc, e.id desc limit 1) as published on true
-     where a.kind = 'customer' and moved.created_at > $1
-       and (published.available::bigint, published.held::bigint) <> (a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor, a.pending_debits_minor)`,
-    ({ now, eventRetentionDays }) => [new Date(now.getTime() - Math.max(0, eventRetentionDays - 1) * 86_400_000)],
-  ),
-  sqlCheck(
-    'I8',
-    'an adjustment moved what it says, and nothing was adjusted without one',
-    `select a.id::text as subject from adjustments a
-       left join ledger_transfers t on t.id = a.transfer_id left join ledger_accounts c on c.id = t.customer_account_id
-     where a.status = 'posted' and a.kind = 'balance' and (t.reference_id, abs(a.amount_minor), t.credit_account_id = t.customer_account_id, c.owner_id)
-       is distinct from (a.id, t.amount_minor, a.amount_minor > 0, a.account_id)
-     union all
-     select t.id::text from ledger_transfers t where t.reference_type = 'adjustment' and not exists (select from adjustments a where a.transfer_id = t.id)`,
-  ),
+  ...sqlChecks({
+    I1: {
+      /** Reads every transfer, so only when everything is checked: on other days its transfers are too old to have changed. */
+      'the sums from which comparisons with providers go on are those of the transfers before them': `
+        with moved as (
+          select p.name, sum(t.amount_minor) filter (where d.kind in ('rail_clearing', 'topup_clearing')) as came_in,
+            sum(t.amount_minor) filter (where c.kind in ('rail_clearing', 'topup_clearing')) as went_out
+          from ledger_transfers t join ledger_accounts d on d.id = t.debit_account_id join ledger_accounts c on c.id = t.credit_account_id
+            left join payments paid on t.reference_type = 'payment' and paid.id = t.reference_id
+            left join topups up on t.reference_type = 'topup' and up.id = t.reference_id
+            left join deposits paid_in on t.reference_type = 'deposit' and paid_in.id = t.reference_id
+            left join suspense_items s on t.reference_type = 'suspense' and s.id = t.reference_id
+            join (values ${namesOfBooks}) as b(name, rail) on b.rail = coalesce(paid.rail, up.method, paid_in.rail, s.rail)
+            join clearing_points p on p.name = b.name and t.id <= p.through
+          where $since = '-infinity' and t.kind in ('direct', 'post') group by 1)
+        select p.name as subject from clearing_points p left join moved m on m.name = p.name
+        where $since = '-infinity' and (p.came_in_minor, p.went_out_minor) <> (coalesce(m.came_in, 0), coalesce(m.went_out, 0))`,
+      'the suspense account holds what open suspense items booked, and nothing else': `
+        with held as (
+          select coalesce(sum(case when c.code = 'suspense' then t.amount_minor when d.code = 'suspense' then -t.amount_minor end), 0) as minor
+          from ledger_transfers t join ledger_accounts d on d.id = t.debit_account_id join ledger_accounts c on c.id = t.credit_account_id
+          where t.reference_type in ('suspense', 'deposit') and (c.code = 'suspense' or d.code = 'suspense')),
+        open as (
+          select coalesce(sum(case when direction = 'in' then amount_minor else -amount_minor end), 0) as minor
+          from suspense_items where transfer_id is not null and resolved_at is null)
+        select held.minor || ' held, ' || open.minor || ' in open items' as subject from held, open where held.minor <> open.minor`,
+      'every transfer names two accounts of one currency, and an end is of the accounts and the amount of its hold': `
+        select t.id::text as subject from ledger_transfers t
+          left join ledger_accounts d on d.id = t.debit_account_id left join ledger_accounts c on c.id = t.credit_account_id
+          left join ledger_transfers h on h.id = t.pending_id
+        where t.created_at >= $since and (d.id is null or c.id is null or d.currency <> c.currency or t.amount_minor <= 0
+          or (t.pending_id is not null and (h.kind, h.debit_account_id, h.credit_account_id, h.amount_minor)
+              is distinct from ('pending', t.debit_account_id, t.credit_account_id, t.amount_minor)))`,
+    },
+    I2: {
+      "a customer's stored totals are the sum of the transfers": `
+        with ended as (select pending_id from ledger_transfers where pending_id is not null),
+        summed as (
+          select a.id,
+            coalesce(sum(t.amount_minor) filter (where t.kind in ('direct', 'post') and t.debit_account_id = a.id), 0) as debits,
+            coalesce(sum(t.amount_minor) filter (where t.kind in ('direct', 'post') and t.credit_account_id = a.id), 0) as credits,
+            coalesce(sum(t.amount_minor) filter (where t.kind = 'pending' and t.debit_account_id = a.id and not exists (select from ended e where e.pending_id = t.id)), 0) as pending
+          from ledger_accounts a left join ledger_transfers t on t.customer_account_id = a.id
+          where a.kind = 'customer' and ($since = '-infinity' or a.id in (select customer_account_id from ledger_transfers where created_at >= $since))
+          group by a.id
+        )
+        select a.code as subject from ledger_accounts a join summed s on s.id = a.id
+        where a.posted_debits_minor <> s.debits or a.posted_credits_minor <> s.credits or a.pending_debits_minor <> s.pending`,
+      /**
+       * Counted back from the present totals, over what has younger ids than a booking an hour before. It is compared with the sum of everything
+       * before, at the last two turns of the month: so a booking with a time that its place in the ledger is not of is found.
+       */
+      'the opening balance of a statement is the closing balance of the one before': `
+        with turns as (select n, date_trunc('month', $now) - make_interval(months => n) as at from generate_series(0, 1) n),
+        moved as (
+          select a.id, a.code, a.posted_credits_minor - a.posted_debits_minor as now_minor from ledger_accounts a
+          where a.kind = 'customer' and ($since = '-infinity' or a.id in (select customer_account_id from ledger_transfers where created_at >= $since)))
+        -- Both turns in one pass over an account's transfers.
+        select m.code || ' at ' || turns.at as subject from moved m
+          cross join lateral (
+            select coalesce(sum(signed.minor), 0) as at_last, coalesce(sum(signed.minor) filter (where t.created_at < before.at), 0) as at_before
+            from ledger_transfers t cross join (select at from turns where n = 1) as before
+              cross join lateral (select case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end as minor) as signed
+            where t.customer_account_id = m.id and t.kind in ('direct', 'post') and t.created_at < (select at from turns where n = 0)) as sums
+          cross join turns
+          cross join lateral (select case turns.n when 0 then sums.at_last else sums.at_before end as minor) as closing
+          cross join lateral (
+            select coalesce((select t.id from ledger_transfers t where t.customer_account_id = m.id and t.created_at < turns.at - interval '1 hour'
+              order by t.id desc limit 1), '00000000-0000-0000-0000-000000000000') as id) as edge
+          cross join lateral (
+            select m.now_minor - coalesce(sum(case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end), 0) as minor
+            from ledger_transfers t where t.customer_account_id = m.id and t.id > edge.id and t.kind in ('direct', 'post') and t.created_at >= turns.at) as opening
+        where closing.minor <> opening.minor`,
+      /** Opening balances are compared with the sum of everything before. Reads every transfer, so only when everything is checked, as above. */
+      'the sums of counted hours are those of their bookings and payments, and their opening balances those of the bookings before': `
+        with counted as (select * from counted_hours where $since = '-infinity'),
+        ${sumsSql(`'${ever.toISOString()}'::timestamptz`, '(select through from counted)')},
+        expected as (
+          select * from sums
+          union all
+          select account_id, '${firstId}', '${firstId}', hour, 1, (sum(minor) over (partition by account_id order by hour) - minor)::bigint, 0, 'opening' from net)
+        select account_id || ' ' || type || ' of ' || hour as subject
+        from (select * from expected cross join counted where hour >= ${hourOf('since')}) e
+          full join (select h.* from hour_totals h cross join counted where h.hour >= since and h.hour < through) t
+            using (account_id, workspace_id, beneficiary_id, hour, type)
+        where (e.entries, e.came_in_minor, e.went_out_minor) is distinct from (t.entries, t.came_in_minor, t.went_out_minor)`,
+      'nothing is available that is not there, and system accounts keep no totals': `
+        select code as subject from ledger_accounts
+        where (kind = 'customer' and posted_credits_minor - posted_debits_minor - pending_debits_minor < 0)
+           or (kind <> 'customer' and (posted_credits_minor, posted_debits_minor, pending_debits_minor) <> (0, 0, 0))`,
+      'every account has a ledger account of its own': `
+        select a.id::text as subject from accounts a where not exists (select from ledger_accounts l where l.owner_id = a.id)
+        union all select l.code from ledger_accounts l where l.kind = 'customer' and not exists (select from accounts a where a.id = l.owner_id)`,
+    },
+    I3: {
+      'a receipt of a provider stands for one payment or one top-up': `
+        select rail || ' ' || provider_receipt as subject from payments where provider_receipt is not null group by rail, provider_receipt having count(*) > 1
+        union all select method || ' ' || provider_receipt from topups where provider_receipt is not null group by method, provider_receipt having count(*) > 1`,
+      'a top-up that succeeded was credited once for each payment under it, whole, to its account, and no other one was': `
+        select p.id::text as subject from topups p
+          left join lateral (
+            select count(*) as credits, coalesce(sum(t.amount_minor) filter (where c.owner_id = p.account_id), 0) as credited
+            from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id
+            where t.kind = 'direct' and ((t.reference_type = 'topup' and t.reference_id = p.id)
+              or (t.reference_type = 'deposit' and t.reference_id in (select d.id from deposits d where d.topup_id = p.id and d.state = 'credited')))) as booked on true
+          cross join lateral (
+            select case when p.deposit_code is null then 1 else count(d.id) end as times,
+              case when p.deposit_code is null then p.received_minor else coalesce(sum(d.amount_minor), 0) end as amount_minor
+            from deposits d where d.topup_id = p.id and d.state = 'credited') as paid
+        where p.updated_at >= $since
+          and ((p.status = 'succeeded') <> (booked.credits = paid.times and booked.credited = paid.amount_minor and booked.credits > 0) or (p.status <> 'succeeded' and booked.credits > 0))
+        union all
+        select t.id::text from ledger_transfers t where t.reference_type = 'topup' and t.created_at >= $since and not exists (select from topups p where p.id = t.reference_id)
+        union all
+        select t.id::text from ledger_transfers t where t.reference_type = 'deposit' and t.created_at >= $since
+          and not exists (select from deposits d where d.id = t.reference_id and d.state = 'credited' and d.amount_minor = t.amount_minor)`,
+    },
+    I5: {
+      "a payment's hold is its amount from its account: open while it is under way, posted when it was paid, voided when it was not": `
+        with ends as (${ends})
+        select p.id::text as subject from payments p
+          left join ledger_transfers h on h.id = p.hold_transfer_id left join ledger_accounts d on d.id = h.debit_account_id left join ends e on e.pending_id = h.id
+        where p.updated_at >= $since and p.hold_transfer_id is not null and ((h.kind, h.reference_id, h.amount_minor, d.owner_id) is distinct from ('pending', p.id, p.amount_minor, p.account_id)
+           or e.kind is distinct from case
+                when p.status in ${paidPaymentsSql} then 'post' when p.status in ${releasedPaymentsSql} then 'void' end)
+        union all
+        select t.id::text from ledger_transfers t
+        where t.kind = 'pending' and t.created_at >= $since and not exists (select from payments p where p.hold_transfer_id = t.id)`,
+      'a payment that came back was credited once, and no other one was': `
+        select p.id::text as subject from payments p
+          left join lateral (
+            select count(*) as credits, coalesce(sum(t.amount_minor) filter (where c.owner_id = p.account_id), 0) as credited
+            from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id and c.kind = 'customer'
+            where t.reference_type = 'payment' and t.reference_id = p.id and t.kind = 'direct') as booked on true
+        where p.updated_at >= $since
+          and ((p.status = 'returned') <> (booked.credits = 1 and booked.credited = p.amount_minor) or (p.status <> 'returned' and booked.credits > 0))`,
+      'a late success is booked once, whole, against the party that bears it, and only when it is resolved': `
+        select p.id::text as subject from payments p
+          left join lateral (
+            select count(*) as bookings, coalesce(sum(t.amount_minor), 0) as booked, bool_and(d.owner_id is not distinct from p.account_id) as by_payer
+            from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id join ledger_accounts d on d.id = t.debit_account_id
+            where t.reference_type = 'payment' and t.reference_id = p.id and t.kind = 'direct' and c.code = 'rail_clearing') as b on true
+        where p.updated_at >= $since and ((p.late_success_resolution is null) <> (b.bookings = 0)
+           or (p.late_success_resolution is not null and
+               (b.bookings, b.booked, b.by_payer) is distinct from (1, p.late_success_amount_minor, p.late_success_resolution = 'charged')))`,
+    },
+    I14: {
+      'the balance that was published last is the true one': `
+        select a.code || ': published ' || published.available || ', is ' || (a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor) as subject
+        from ledger_accounts a
+          join lateral (select t.created_at from ledger_transfers t where t.customer_account_id = a.id and t.reference_type in ('payment', 'topup', 'deposit') order by t.id desc limit 1) as moved on true
+          join lateral (select t.reference_type from ledger_transfers t where t.customer_account_id = a.id order by t.id desc limit 1) as last on last.reference_type in ('payment', 'topup', 'deposit')
+          join lateral (select e.data->'balance'->>'available_minor' as available, e.data->'balance'->>'held_minor' as held from events e
+            where e.account_id = a.owner_id and e.workspace_id is null and e.type = 'balance.updated' order by e.transaction desc, e.id desc limit 1) as published on true
+        where a.kind = 'customer' and moved.created_at > $retained + interval '1 day'
+          and (published.available::bigint, published.held::bigint) <> (a.posted_credits_minor - a.posted_debits_minor - a.pending_debits_minor, a.pending_debits_minor)`,
+    },
+    I8: {
+      'an adjustment moved what it says, and nothing was adjusted without one': `
+        select a.id::text as subject from adjustments a
+          left join ledger_transfers t on t.id = a.transfer_id left join ledger_accounts c on c.id = t.customer_account_id
+        where a.status = 'posted' and a.kind = 'balance' and (t.reference_id, abs(a.amount_minor), t.credit_account_id = t.customer_account_id, c.owner_id)
+          is distinct from (a.id, t.amount_minor, a.amount_minor > 0, a.account_id)
+        union all
+        select t.id::text from ledger_transfers t where t.reference_type = 'adjustment' and not exists (select from adjustments a where a.transfer_id = t.id)`,
+    },
+  }),
 ]

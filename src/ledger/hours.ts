@@ -190,8 +190,6 @@ export const countHours = async (db: Database, now: Date): Promise<void> => {
 }
 
 /** Since when hours are not counted: the first transfer, while older ones are left, else the end of what is counted; null on an empty ledger. */
-export const uncountedSince = statement(
-  'metrics.uncounted',
-  `select case when c.since <= ${everSql} then c.through else (select created_at from ledger_transfers order by id limit 1) end as oldest
-   from (select 1) as one left join counted_hours c on c.name = 'all'`,
-)
+export const uncountedSince = `
+   select case when c.since <= ${everSql} then c.through else (select created_at from ledger_transfers order by id limit 1) end as oldest
+   from (select 1) as one left join counted_hours c on c.name = 'all'`

@@ -142,25 +142,6 @@ export const trialBalance = (db: Db): Promise<TrialBalanceLine[]> =>
       coalesce(sum(s.amount_minor) filter (where s.side = 'credit' and s.open), 0)::bigint as "pendingCreditsMinor"
     from ledger_accounts a left join sides s on s.account_id = a.id group by 1, 2 order by 2, 1`)
 
-/** Customer accounts whose stored totals are not the sum of their transfers; empty on a sound ledger (invariant I2). */
-export const findDrift = (db: Db, since = '-infinity'): Promise<{ code: string }[]> =>
-  db.query(
-    `
-    with ended as (select pending_id from ledger_transfers where pending_id is not null),
-    summed as (
-      select a.id,
-        coalesce(sum(t.amount_minor) filter (where t.kind in ('direct', 'post') and t.debit_account_id = a.id), 0) as debits,
-        coalesce(sum(t.amount_minor) filter (where t.kind in ('direct', 'post') and t.credit_account_id = a.id), 0) as credits,
-        coalesce(sum(t.amount_minor) filter (where t.kind = 'pending' and t.debit_account_id = a.id and not exists (select from ended e where e.pending_id = t.id)), 0) as pending
-      from ledger_accounts a left join ledger_transfers t on t.customer_account_id = a.id
-      where a.kind = 'customer' and ($1 = '-infinity' or a.id in (select customer_account_id from ledger_transfers where created_at >= $1::timestamptz))
-      group by a.id
-    )
-    select a.code from ledger_accounts a join summed s on s.id = a.id
-    where a.posted_debits_minor <> s.debits or a.posted_credits_minor <> s.credits or a.pending_debits_minor <> s.pending`,
-    [since],
-  )
-
 export type TransferRecord = {
   id: Uuid
   kind: 'direct' | 'pending' | 'post' | 'void'

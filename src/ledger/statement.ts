@@ -76,11 +76,11 @@ const summary = statement(
    select pending, ${balanceSql('$1::uuid', '$2::timestamptz')}::text as opening, ${balanceSql('$1::uuid', '$3::timestamptz')}::text as closing,
      (select t.id from ${bookedSql('$1::uuid', '$2::timestamptz', '$3::timestamptz')} order by t.customer_account_id desc, t.id desc limit 1) as through,
      coalesce((select json_agg(row_to_json(t) order by t.type) from (
-       select type, sum(entries)::int as entries, sum(came_in)::text as came_in, sum(went_out)::text as went_out
-       from period group by type) t), '[]') as by_type,
-     coalesce((select json_agg(row_to_json(t) order by t.went_out::numeric desc, t.id) from (
-       select m.id, b.display_name, m.entries::int, m.came_in::text, m.went_out::text
-       from payees m cross join lateral (select display_name from beneficiaries where id = m.id offset 0) as b) t), '[]') as by_payee
+       select type, sum(entries)::int as entries, sum(came_in)::text as "inMinor", sum(went_out)::text as "outMinor"
+       from period group by type) t), '[]') as "byType",
+     coalesce((select json_agg(row_to_json(t) order by t."outMinor"::numeric desc, t.id) from (
+       select m.id, b.display_name as "displayName", m.entries::int, m.came_in::text as "inMinor", m.went_out::text as "outMinor"
+       from payees m cross join lateral (select display_name from beneficiaries where id = m.id offset 0) as b) t), '[]') as "byPayee"
    from is_pending`,
 )
 
@@ -130,29 +130,27 @@ export type StatementSummary = {
   through: Uuid | null
 }
 
-type TotalRow = { entries: number; came_in: string; went_out: string }
+/** A document keeps few digits of a number: amounts are texts. */
+type InDocument<Total> = Omit<Total, 'inMinor' | 'outMinor'> & { inMinor: string; outMinor: string }
 type SummaryRow = {
   pending: boolean
   opening: string
   closing: string
   through: Uuid | null
-  by_type: (TotalRow & { type: BookingType })[]
-  by_payee: (TotalRow & { id: Uuid; display_name: string })[]
+  byType: InDocument<StatementSums['byType'][number]>[]
+  byPayee: InDocument<StatementSums['byPayee'][number]>[]
 }
 
-const totalOf = ({ entries: count, came_in, went_out }: TotalRow): StatementTotal => ({
-  entries: count,
-  inMinor: BigInt(came_in),
-  outMinor: BigInt(went_out),
-})
+const readTotals = <Total extends { inMinor: string; outMinor: string }>(totals: readonly Total[]) =>
+  totals.map((total) => ({ ...total, inMinor: BigInt(total.inMinor), outMinor: BigInt(total.outMinor) }))
 
 const sumsOf = (row: SummaryRow): StatementSums => {
-  const byType = row.by_type.map((each) => ({ ...totalOf(each), type: each.type }))
+  const byType = readTotals(row.byType)
   return {
     inMinor: byType.reduce((sum, { inMinor }) => sum + inMinor, 0n),
     outMinor: byType.reduce((sum, { outMinor }) => sum + outMinor, 0n),
     byType,
-    byPayee: row.by_payee.map((each) => ({ ...totalOf(each), id: each.id, displayName: each.display_name })),
+    byPayee: readTotals(row.byPayee),
   }
 }
 

@@ -24,20 +24,17 @@ export type Alert = keyof typeof sentences
 
 export type AlertFacts = { subject: string; id: string; attempt?: string; code?: string }
 
-export type Alerts = {
-  raise: (alert: Alert, facts: AlertFacts) => void
-  /** How often each alert was raised since the process started: for the metrics. */
-  counts: () => Readonly<Record<Alert, number>>
-}
+export type Alerts = ReturnType<typeof createAlerts>
 
-export const createAlerts = (logger: Logger): Alerts => {
+export const createAlerts = (logger: Logger) => {
   const counted = Object.fromEntries(Object.keys(sentences).map((name) => [name, 0])) as Record<Alert, number>
   return {
-    raise: (alert, facts) => {
+    raise: (alert: Alert, facts: AlertFacts): void => {
       counted[alert] += 1
       logger.error({ alert, ...facts }, sentences[alert])
     },
-    counts: () => ({ ...counted }),
+    /** How often each alert was raised since the process started: for the metrics. */
+    counts: (): Readonly<Record<Alert, number>> => ({ ...counted }),
   }
 }
 

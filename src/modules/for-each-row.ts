@@ -13,30 +13,23 @@ type Isolated = { logger: Logger; alerts: Alerts }
 /** What a sweep needs of the parts. */
 export type Sweeping = Isolated & { db: Database; clock: Clock }
 
-const isolate = async <Row extends { id: Uuid }>(
-  deps: Isolated,
-  sweep: string,
-  row: Row,
-  work: (row: Row) => Promise<unknown>,
-): Promise<void> => {
-  try {
-    await work(row)
-  } catch (error) {
-    deps.logger.error({ sweep, id: row.id, ...describeError(error) }, 'a sweep failed for one row and continued')
-    deps.alerts.raise('sweep_failing', { subject: sweep, id: row.id })
-  }
-}
-
 /** Processes rows one by one: a failure is reported and does not stop the other rows, of any tenant. */
 export const forEachRow = async <Row extends { id: Uuid }>(
-  deps: Isolated,
+  { logger, alerts }: Isolated,
   sweep: string,
   rows: readonly Row[],
   work: (row: Row) => Promise<unknown>,
   { atOnce = 1 }: { atOnce?: number } = {},
 ): Promise<void> => {
-  for (let from = 0; from < rows.length; from += atOnce)
-    await Promise.all(rows.slice(from, from + atOnce).map((row) => isolate(deps, sweep, row, work)))
+  const isolated = async (row: Row): Promise<void> => {
+    try {
+      await work(row)
+    } catch (error) {
+      logger.error({ sweep, id: row.id, ...describeError(error) }, 'a sweep failed for one row and continued')
+      alerts.raise('sweep_failing', { subject: sweep, id: row.id })
+    }
+  }
+  for (let from = 0; from < rows.length; from += atOnce) await Promise.all(rows.slice(from, from + atOnce).map(isolated))
 }
 
 /** Where a sweep is: behind this row, by when it was due. The time as a text, which has its microseconds. */
@@ -106,4 +99,11 @@ export const sweepOf = <D extends Sweeping, F extends Fields = Record<never, nev
       (row) => work(deps, row),
     )
   }
+}
+
+/** Does one thing to each of several rows, once, in the order of their ids: two requests about the same rows lock them in the same order. */
+export const eachById = async <Done>(ids: readonly Uuid[], act: (id: Uuid) => Promise<Done>): Promise<Done[]> => {
+  const done: Done[] = []
+  for (const id of [...new Set(ids)].sort()) done.push(await act(id))
+  return done
 }

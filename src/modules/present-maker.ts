@@ -10,8 +10,6 @@ export const presentMaker = ({ accountId, grantId, label }: Maker): MakerOut => 
   label,
 })
 
-const makerOf = (accountId: Uuid, grantId: Uuid | null, label: string | null): Maker => ({ accountId, grantId, label })
-
 type Made = {
   createdBy: Uuid
   createdByGrantId: Uuid | null
@@ -22,6 +20,9 @@ type Made = {
 }
 
 export const presentMakers = (row: Made): { created_by: MakerOut; changed_by: MakerOut | null } => ({
-  created_by: presentMaker(makerOf(row.createdBy, row.createdByGrantId, row.createdByLabel)),
-  changed_by: row.changedBy === null ? null : presentMaker(makerOf(row.changedBy, row.changedByGrantId, row.changedByLabel)),
+  created_by: presentMaker({ accountId: row.createdBy, grantId: row.createdByGrantId, label: row.createdByLabel }),
+  changed_by:
+    row.changedBy === null
+      ? null
+      : presentMaker({ accountId: row.changedBy, grantId: row.changedByGrantId, label: row.changedByLabel }),
 })

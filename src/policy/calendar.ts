@@ -1,31 +1,26 @@
+import { memoised } from '../lib/memoised.ts'
 import type { Periods } from './types.ts'
 
 /** A local time, as the milliseconds at which UTC shows the same time: plain arithmetic on local time. */
 type LocalMs = number
 
-const maxCachedZones = 600
-const formats = new Map<string, Intl.DateTimeFormat>()
-
 /** Creating a formatter costs some hundred times as much as using one. Bounded, because a zone's name has many spellings. */
-const formatOf = (timeZone: string): Intl.DateTimeFormat => {
-  const known = formats.get(timeZone)
-  if (known) return known
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    calendar: 'iso8601',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  })
-  if (formats.size >= maxCachedZones) formats.clear()
-  formats.set(timeZone, format)
-  return format
-}
+const formatOf = memoised(
+  (timeZone) =>
+    new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      calendar: 'iso8601',
+      numberingSystem: 'latn',
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    }),
+  600,
+)
 
 /** Zones' offsets are whole seconds, so the milliseconds of an instant are the same in every local time. */
 export const localMs = (at: number, timeZone: string): LocalMs => {

@@ -1,5 +1,5 @@
 import type { DuplicateAnswer } from '../lib/policy-answers.ts'
-import type { Finding } from './finding.ts'
+import { ask, type Finding, gate } from './finding.ts'
 import type { Decision, Evaluation, PolicyRules, TraceSource, Warning } from './types.ts'
 
 const looks = (policy: PolicyRules): boolean => policy.duplicateWindowSeconds !== null || policy.onDuplicate !== null
@@ -13,26 +13,22 @@ const outOfWindow = ({ earlier, payment }: Evaluation, windowSeconds: number): D
   return payment.at < end ? end : undefined
 }
 
-const unknownRule = 'earlier_unknown'
-
 /** What one answer finds about a payment that looks like an earlier one. `resetsAt`: when the earlier one is too old to matter. */
 const answered = (
   answer: DuplicateAnswer,
   source: TraceSource,
   { input, resetsAt, approvals }: { input: Evaluation; resetsAt: Date; approvals: number },
 ): Finding => {
-  const rule = 'possible_duplicate'
-  if (answer === 'require_approval') return { kind: 'ask', source, rule, thresholdMinor: null, approvals, resetsAt }
-  if (answer === 'confirm')
-    return { kind: 'gate', source, rule: 'unconfirmed_duplicate', passes: input.duplicateIsIntended, resetsAt }
-  return { kind: 'gate', source, rule, passes: answer !== 'deny', resetsAt }
+  if (answer === 'require_approval') return { ...ask(source, 'possible_duplicate', approvals), resetsAt }
+  if (answer === 'confirm') return { ...gate(source, 'unconfirmed_duplicate', input.duplicateIsIntended), resetsAt }
+  return { ...gate(source, 'possible_duplicate', answer !== 'deny'), resetsAt }
 }
 
 /** The rule of one policy about a payment that looks like an earlier one. */
 export const duplicateFindings = (policy: PolicyRules, source: TraceSource, input: Evaluation): Finding[] => {
   if (!looks(policy)) return []
   const resetsAt = outOfWindow(input, windowOf(input, policy))
-  if (!resetsAt) return [{ kind: 'gate', source, rule: 'possible_duplicate', passes: true }]
+  if (!resetsAt) return [gate(source, 'possible_duplicate', true)]
   const approvals = Math.max(1, policy.requiredApprovalCount)
   return [answered(policy.onDuplicate ?? 'warn', source, { input, resetsAt, approvals })]
 }
@@ -45,9 +41,7 @@ export const duplicateFindingsOf = (answer: DuplicateAnswer | null, source: Trac
 
 /** While it is not known whether the earlier payment moved money, a key or an agent does not repeat it: a person decides, on the day. */
 export const unknownFindings = ({ earlier, payment }: Evaluation): Finding[] =>
-  earlier?.isUnknown && payment.grantLineage.length > 0
-    ? [{ kind: 'ask', source: { kind: 'rail', id: null, name: null }, rule: unknownRule, thresholdMinor: null, approvals: 1 }]
-    : []
+  earlier?.isUnknown && payment.grantLineage.length > 0 ? [ask({ kind: 'rail', id: null, name: null }, 'earlier_unknown', 1)] : []
 
 /** Nothing else stops the payment than that nobody has said that it is meant. */
 export const onlyUnconfirmedDuplicate = ({ outcome, trace }: Pick<Decision, 'outcome' | 'trace'>): boolean =>

@@ -1,7 +1,7 @@
-import { type ApprovalProof, type Outcome, outcomes, strictestProof } from '../lib/policy-answers.ts'
+import { type Outcome, outcomes, strictestProof } from '../lib/policy-answers.ts'
 import { duplicateFindingsOf, duplicateWarnings, unknownFindings } from './duplicates.ts'
 import { remedyFor } from './explain.ts'
-import { approvalsRequired, dailyCap, type Finding, monthlyCap, perPaymentCap, traceEntry, verdict } from './finding.ts'
+import { approvalsRequired, dailyCap, type Finding, gate, monthlyCap, perPaymentCap, traceEntry, verdict } from './finding.ts'
 import { applicablePolicies, mandateFindings, mandateSource, policyFindings } from './findings.ts'
 import {
   mandateCounts,
@@ -15,35 +15,32 @@ import { allowsPayee, byText, namesType, towardsThreshold, unapprovedUnderGrant 
 import type { Charge, Decision, Evaluation, GrantRules, TraceEntry, TraceSource } from './types.ts'
 
 /** Whether the mandate's signer may approve this payment: this is what a fitting mandate gives. */
-export const signerMayApprove = ({ mandate, payment, approvers }: Evaluation, separationOfDuties: boolean): boolean =>
+const signerMayApprove = ({ mandate, payment, approvers }: Evaluation, separationOfDuties: boolean): boolean =>
   mandate !== null &&
   approvers.eligibleAccountIds.includes(mandate.signerAccountId) &&
   !(separationOfDuties && mandate.signerAccountId === payment.initiatorAccountId)
 
-type Quorum = {
-  required: number
-  byMandate: number
-  separationOfDuties: boolean
-  proof: ApprovalProof
-  signerMayApprove: boolean
-}
-
 /**
  * The last entries of the trace, when approvals are needed: whether the signer may approve, and whether enough people can give the rest.
  */
-export const quorumEntries = ({ mandate, payment, approvers }: Evaluation, quorum: Quorum): TraceEntry[] => {
-  if (quorum.required === 0) return []
-  const able = new Set(quorum.proof === 'signature' ? approvers.signingAccountIds : approvers.eligibleAccountIds)
+const quorumEntries = (
+  { mandate, payment, approvers }: Evaluation,
+  quorum: Pick<Decision, 'requiredApprovals' | 'approvalsByMandate' | 'separationOfDuties' | 'approvalProof'>,
+  mayApprove: boolean,
+): TraceEntry[] => {
+  if (quorum.requiredApprovals === 0) return []
+  const isSigned = quorum.approvalProof === 'signature'
+  const able = new Set(isSigned ? approvers.signingAccountIds : approvers.eligibleAccountIds)
   // A payment by an API key or an agent counts as its account's, and the signer has already counted once.
   if (quorum.separationOfDuties) able.delete(payment.initiatorAccountId)
-  if (mandate && quorum.byMandate > 0) able.delete(mandate.signerAccountId)
-  const needed = quorum.required - quorum.byMandate
+  if (mandate && quorum.approvalsByMandate > 0) able.delete(mandate.signerAccountId)
+  const needed = quorum.requiredApprovals - quorum.approvalsByMandate
   const entries: TraceEntry[] = []
   if (mandate)
     entries.push({
       source: mandateSource(mandate),
       rule: 'mandate_signer',
-      outcome: quorum.signerMayApprove ? 'allow' : 'require_approval',
+      outcome: mayApprove ? 'allow' : 'require_approval',
     })
   entries.push({
     source: { kind: 'policy', id: null, name: null },
@@ -51,7 +48,7 @@ export const quorumEntries = ({ mandate, payment, approvers }: Evaluation, quoru
     outcome: needed > able.size ? 'deny' : 'allow',
     requiredApprovals: needed,
     eligibleApprovers: able.size,
-    ...(quorum.proof === 'signature' && { approvalProof: quorum.proof }),
+    ...(isSigned && { approvalProof: 'signature' }),
   })
   return entries
 }
@@ -64,9 +61,8 @@ const grantFindings = (grant: GrantRules, input: Evaluation): Finding[] => {
   const source: TraceSource = { kind: 'grant', id: grant.id, name: grant.name }
   const { paymentTypes, beneficiaryIds, approvalThresholdMinor: thresholdMinor } = grant
   const findings: Finding[] = []
-  if (paymentTypes) findings.push({ kind: 'gate', source, rule: 'payment_types', passes: namesType(paymentTypes, payment) })
-  if (beneficiaryIds)
-    findings.push({ kind: 'gate', source, rule: 'beneficiary_ids', passes: allowsPayee(beneficiaryIds, payment) })
+  if (paymentTypes) findings.push(gate(source, 'payment_types', namesType(paymentTypes, payment)))
+  if (beneficiaryIds) findings.push(gate(source, 'beneficiary_ids', allowsPayee(beneficiaryIds, payment)))
   for (const cap of [perPaymentCap, dailyCap, monthlyCap]) findings.push(...cap(source, grant, periods))
   if (thresholdMinor !== null) {
     const usedMinor = towardsThreshold(input, grant.id, unapprovedUnderGrant(input, grant.id))
@@ -88,12 +84,7 @@ export const evaluate = (input: Evaluation): Decision => {
   const policies = applicablePolicies(input)
   const mandated = mandate ? mandateFindings(mandate, payment) : []
   const findings: Finding[] = [
-    {
-      kind: 'gate',
-      source: { kind: 'capability', id: null, name: 'payments' },
-      rule: 'payments',
-      passes: input.capabilities.payments,
-    },
+    gate({ kind: 'capability', id: null, name: 'payments' }, 'payments', input.capabilities.payments),
     ...policies.flatMap((policy) => policyFindings(policy, input)),
     ...grants.flatMap((grant) => grantFindings(grant, input)),
     ...mandated,
@@ -104,8 +95,6 @@ export const evaluate = (input: Evaluation): Decision => {
   const required = Math.max(0, ...findings.map((finding) => approvalsRequired(finding, amount)))
   // Every policy that applies to the payment restricts who may approve, even when another policy requires the approval.
   const dutiesSeparated = policies.some((policy) => policy.separationOfDuties)
-  const separationOfDuties = required > 0 && dutiesSeparated
-  const proof = required > 0 ? strictestProof(policies.map(({ approvalProof }) => approvalProof)) : 'any'
   const mayApprove = signerMayApprove(input, dutiesSeparated)
   const fits =
     mandate !== null &&
@@ -113,17 +102,20 @@ export const evaluate = (input: Evaluation): Decision => {
     mandated.every((finding) => verdict(finding, amount, 0) === 'allow')
   const byMandate = required > 0 && fits && mayApprove ? 1 : 0
 
+  const quorum = {
+    requiredApprovals: required,
+    separationOfDuties: required > 0 && dutiesSeparated,
+    approvalProof: required > 0 ? strictestProof(policies.map(({ approvalProof }) => approvalProof)) : ('any' as const),
+    approvalsByMandate: byMandate,
+  }
   const trace = [
     ...findings.map((finding) => traceEntry(finding, amount, byMandate)),
-    ...quorumEntries(input, { required, byMandate, separationOfDuties, proof, signerMayApprove: mayApprove }),
+    ...quorumEntries(input, quorum, mayApprove),
   ]
   const outcome = strictest(trace)
   const decided = {
     outcome,
-    requiredApprovals: required,
-    separationOfDuties,
-    approvalProof: proof,
-    approvalsByMandate: byMandate,
+    ...quorum,
     ...(mandate && byMandate > 0 && { mandateApproverAccountId: mandate.signerAccountId }),
     policyVersions: policies.map(({ id, version }) => ({ id, version })),
     warnings: [

@@ -27,6 +27,17 @@ export type ApprovalRule = RuleOrigin & {
  */
 export type Finding = Gate | Cap | ApprovalRule
 
+export const gate = (source: TraceSource, rule: RuleName, passes: boolean): Gate => ({ kind: 'gate', source, rule, passes })
+
+/** For a payment of any amount. */
+export const ask = (source: TraceSource, rule: RuleName, approvals: number): ApprovalRule => ({
+  kind: 'ask',
+  source,
+  rule,
+  thresholdMinor: null,
+  approvals,
+})
+
 const reached = (rule: Cap | ApprovalRule, amount: Minor): Minor => (rule.usedMinor ?? 0n) + amount
 
 export const approvalsRequired = (finding: Finding, amount: Minor): number =>

@@ -1,6 +1,6 @@
 import type { Minor } from '../lib/money.ts'
 import { type NewPayeeAnswer, type PayeeVerificationAnswer, payeeVerificationAnswers } from '../lib/policy-answers.ts'
-import type { Finding } from './finding.ts'
+import { ask, type Finding, gate } from './finding.ts'
 import type { Evaluation, PayeeFacts, PaymentFacts, PolicyRules, TraceSource, Warning } from './types.ts'
 
 const unverified = 'payee_verification'
@@ -15,10 +15,8 @@ export const verificationFindings = (
   { payment: { payee } }: Evaluation,
 ): Finding[] => {
   if (answer === null || answer === 'off') return []
-  if (answer !== 'require_approval')
-    return [{ kind: 'gate', source, rule: unverified, passes: answer !== 'deny' || isConfirmed(payee) }]
-  if (isConfirmed(payee)) return [{ kind: 'gate', source, rule: unverified, passes: true }]
-  return [{ kind: 'ask', source, rule: unverified, thresholdMinor: null, approvals: Math.max(1, requiredApprovalCount) }]
+  if (answer !== 'require_approval') return [gate(source, unverified, answer !== 'deny' || isConfirmed(payee))]
+  return [isConfirmed(payee) ? gate(source, unverified, true) : ask(source, unverified, Math.max(1, requiredApprovalCount))]
 }
 
 const strictest = (policies: readonly PolicyRules[]): PayeeVerificationAnswer | null =>
@@ -41,8 +39,8 @@ export const newPayeeFindings = (
   approvals: number,
 ): Finding[] => {
   if (answer === null || payee.confirmed) return []
-  if (answer !== 'require_approval') return [{ kind: 'gate', source, rule: unconfirmed, passes: answer === 'allow' }]
-  return [{ kind: 'ask', source, rule: unconfirmed, thresholdMinor: null, approvals: Math.max(1, approvals) }]
+  if (answer !== 'require_approval') return [gate(source, unconfirmed, answer === 'allow')]
+  return [ask(source, unconfirmed, Math.max(1, approvals))]
 }
 
 /**

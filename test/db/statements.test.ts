@@ -35,7 +35,7 @@ const small = new Set([
 
 /** Reads that scan a table on purpose, with what limits how often. */
 const knowingly = new Set([
-  'metrics.streams reads all of stream_places: a row for each open stream, once for each reading of the metrics',
+  'metrics.rows reads all of stream_places: a row for each open stream, once for each reading of the metrics',
   'request_log.trim reads all of request_log: an index of seven days, six times an hour',
   'reconciliation.booked reads all of payments: once for each statement that a provider sends, a few a day',
   'audit.last_seal_before reads all of audit_seals: from the newest back to the instant, which is at most minutes ago',

@@ -43,16 +43,9 @@ export type NamedPayee = { id: Uuid; isNew: boolean; names: readonly string[] }
 
 type Named = { row: CreateBeneficiary; fingerprints: string[] }
 
-type Destination = Pick<CreateBeneficiary, 'account_reference' | 'bank_code' | 'destination' | 'payment_rail'>
-
-const normalise = (rails: Pick<Rails, 'payout'>, row: Destination) => {
-  const { destination, bank_code: bankCode = null, account_reference: accountReference = null, payment_rail: rail } = row
-  return orRefusal(() => normalisePayee(rail, { destination, bankCode, accountReference }, rails.payout[rail]?.banks ?? null))
-}
-
 /** Why nobody can be paid at a destination; null where somebody could be. */
-export const refusalOfDestination = (rails: Pick<Rails, 'payout'>, row: Destination): Refusal | null => {
-  const to = normalise(rails, row)
+export const refusalOfDestination = (rails: Pick<Rails, 'payout'>, row: Parameters<typeof normalisePayee>[1]): Refusal | null => {
+  const to = orRefusal(() => normalisePayee(rails, row))
   return to instanceof Refusal ? to : null
 }
 
@@ -62,7 +55,7 @@ const fingerprintsOf = (
   workspaceId: Uuid,
   row: CreateBeneficiary,
 ): Named | Refusal => {
-  const to = normalise(rails, row)
+  const to = orRefusal(() => normalisePayee(rails, row))
   if (to instanceof Refusal) return to
   const macs = derivations.macs('fingerprint', fingerprintText(workspaceId, row.payment_rail, to))
   return { row, fingerprints: macs.map(({ mac }) => mac.toString('hex')) }

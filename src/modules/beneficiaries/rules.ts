@@ -7,6 +7,8 @@ import type { RailName } from '../../lib/rail-names.ts'
 import { mask } from '../../lib/text.ts'
 import type { Destination } from '../../rails/definition.ts'
 import { payouts } from '../../rails/definitions.ts'
+import type { Rails } from '../../rails/rail.ts'
+import type { CreateBeneficiary } from './schema.ts'
 
 /** Who is paid: a destination, and the account behind it where the rail has accounts and the beneficiary fixes one. */
 export type Payee = Destination & { accountReference: string | null }
@@ -42,17 +44,18 @@ const bankOf = (code: string | null, banks: readonly Bank[] | null): string | nu
   throw invalidFields({ path: 'bank_code', message: `is the code of no bank that can be paid; GET /v1/banks lists them.${hint}` })
 }
 
+type Destined = Pick<CreateBeneficiary, 'account_reference' | 'bank_code' | 'destination' | 'payment_rail'>
+
 /** A payee in the one form in which it is stored and compared. Throws a 400 that names the field, never the destination. */
 export const normalisePayee = (
-  rail: RailName,
-  { destination, bankCode, accountReference }: { destination: string; bankCode: string | null; accountReference: string | null },
-  banks: readonly Bank[] | null,
+  { payout }: Pick<Rails, 'payout'>,
+  { payment_rail: rail, destination, bank_code: bankCode = null, account_reference: accountReference = null }: Destined,
 ): Payee => {
   const read = payouts[rail].readDestination(destination, bankCode)
   if ('problem' in read) throw invalidFields(read.problem)
   const problem = accountProblem(rail, accountReference)
   if (problem !== undefined) throw invalidFields({ path: 'account_reference', message: problem })
-  return { ...read, bankCode: bankOf(read.bankCode, banks), accountReference }
+  return { ...read, bankCode: bankOf(read.bankCode, payout[rail]?.banks ?? null), accountReference }
 }
 
 /** A phone is one payee on every rail that pays phones: a freeze, a limit or a list that names it holds for all of them. */

@@ -37,32 +37,24 @@ const notChecked = {
 
 type Change = {
   type: Extract<EventType & AuditAction, `beneficiary.${string}`>
+  action?: AuditAction
   after: BeneficiaryRecord
   before?: BeneficiaryRecord
 }
 
-const ownerOf = async (tx: Tx, workspaceId: Uuid): Promise<Uuid> => {
-  const [row] = await tx.query<{ id: Uuid }>('select owning_account_id as id from workspaces where id = $1', [workspaceId])
-  if (!row) throw new Error('a beneficiary has no workspace')
-  return row.id
+/** Publishes and audits a change. `owner`: the account whose money the beneficiary gets. */
+const recordChange = async (tx: Tx, actor: Actor, owner: Uuid, { type, action = type, after, before }: Change): Promise<void> => {
+  const { id, workspaceId } = after
+  const data = presentBeneficiary(after)
+  await appendEvents(tx, [{ type, accountId: owner, workspaceId, data }])
+  audit(tx, actor, action, { workspaceId, subject: id, ...(before && { before: presentBeneficiary(before) }), after: data })
 }
 
-const recordConfirmation = async (tx: Tx, actor: Actor, before: BeneficiaryRecord): Promise<BeneficiaryRecord> => {
+const confirm = async (tx: Tx, actor: Actor, owner: Uuid, before: BeneficiaryRecord): Promise<BeneficiaryRecord> => {
   const { at } = tx
-  const { id, workspaceId } = before
   const after = updateRow(tx, beneficiaries, before, { confirmedAt: at, changedAt: null, updatedAt: at })
-  const data = presentBeneficiary(after)
-  const accountId = await ownerOf(tx, workspaceId)
-  await appendEvents(tx, [{ type: 'beneficiary.updated', accountId, workspaceId, data }])
-  audit(tx, actor, 'beneficiary.confirmed', { workspaceId, subject: id, after: data })
+  await recordChange(tx, actor, owner, { type: 'beneficiary.updated', action: 'beneficiary.confirmed', after })
   return after
-}
-
-const recordChange = async (tx: Tx, principal: Principal, { type, after, before }: Change): Promise<void> => {
-  const data = presentBeneficiary(after)
-  const { workspace } = principal
-  await appendEvents(tx, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
-  audit(tx, principal, type, { subject: after.id, ...(before && { before: presentBeneficiary(before) }), after: data })
 }
 
 /** What reads a destination, recognises it and seals it. */
@@ -76,15 +68,7 @@ export const createBeneficiary = async (
 ): Promise<BeneficiaryRecord> => {
   const { at } = tx
   const workspaceId = principal.workspace.id
-  const to = normalisePayee(
-    input.payment_rail,
-    {
-      destination: input.destination,
-      bankCode: input.bank_code ?? null,
-      accountReference: input.account_reference ?? null,
-    },
-    deps.rails.payout[input.payment_rail]?.banks ?? null,
-  )
+  const to = normalisePayee(deps.rails, input)
   const [payee, maker] = await Promise.all([
     ensurePayee(tx, deps.derivations, { workspaceId, rail: input.payment_rail }, to),
     readMaker(tx, principal),
@@ -117,7 +101,7 @@ export const createBeneficiary = async (
   }
   insertRow(tx, beneficiaries, row)
   const record = { ...row, frozenAt: payee.frozenAt, paybillFrozenAt: payee.paybillFrozenAt ?? null }
-  await recordChange(tx, principal, { type: 'beneficiary.created', after: record })
+  await recordChange(tx, principal, principal.workspace.owningAccountId, { type: 'beneficiary.created', after: record })
   wakeAfterCommit(tx, 'names')
   return record
 }
@@ -193,7 +177,7 @@ export const updateBeneficiary = async (
   if (frozenAt !== before.frozenAt) updateRow(tx, payees, { id: before.payeeId }, { frozenAt })
   const after = { ...written, frozenAt }
   if (renamed) wakeAfterCommit(tx, 'names')
-  await recordChange(tx, principal, { type: 'beneficiary.updated', after, before })
+  await recordChange(tx, principal, principal.workspace.owningAccountId, { type: 'beneficiary.updated', after, before })
   return after
 }
 
@@ -202,7 +186,7 @@ export const confirmBeneficiary = async (tx: Tx, principal: Principal, id: Uuid)
   if (principal.grant) throw new Refusal('forbidden', { message: 'A person confirms a beneficiary, not a key or an agent.' })
   const before = await lockBeneficiary(tx, principal, id)
   if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
-  return before.confirmedAt ? before : recordConfirmation(tx, principal, before)
+  return before.confirmedAt ? before : confirm(tx, principal, principal.workspace.owningAccountId, before)
 }
 
 /** Whoever approves a payment has seen the name, and confirms it, unless it was changed after the approval was asked for. */
@@ -212,7 +196,11 @@ export const confirmByApproval = async (
   { workspaceId, id, name }: { workspaceId: Uuid; id: Uuid; name: string },
 ): Promise<void> => {
   const before = await findLocked(tx, workspaceId, id)
-  if (before && !before.confirmedAt && before.displayName === name) await recordConfirmation(tx, actor, before)
+  if (!before || before.confirmedAt || before.displayName !== name) return
+  const [workspace] = await tx.query<{ owner: Uuid }>('select owning_account_id as owner from workspaces where id = $1', [
+    workspaceId,
+  ])
+  await confirm(tx, actor, found(workspace).owner, before)
 }
 
 /** Archiving again changes nothing and publishes nothing. A payee's freeze stays. */
@@ -221,7 +209,7 @@ export const archiveBeneficiary = async (tx: Tx, principal: Principal, id: Uuid)
   const { at } = tx
   if (before.archivedAt) return before
   const after = updateRow(tx, beneficiaries, before, { archivedAt: at, updatedAt: at })
-  await recordChange(tx, principal, { type: 'beneficiary.archived', after, before })
+  await recordChange(tx, principal, principal.workspace.owningAccountId, { type: 'beneficiary.archived', after, before })
   return after
 }
 

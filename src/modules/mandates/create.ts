@@ -1,5 +1,7 @@
 import type { RequestOrigin } from '../../auth/principal.ts'
-import type { Tx } from '../../db/client.ts'
+import { type Address, recoverSigner } from '../../auth/wallet.ts'
+import type { Config } from '../../config.ts'
+import type { Database, Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { insertRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
@@ -13,14 +15,74 @@ import { parseWalletName } from '../../lib/wallet-name.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
 import { findAccount } from '../identity/accounts/queries.ts'
 import { findIdentity, walletKey } from '../identity/identities/queries.ts'
-import { consumeNonce, lockNonce } from '../identity/sign-in/nonces.ts'
+import { proveSigner } from '../identity/identities/signer.ts'
+import { consumeNonce, findNonce, type IssuedNonce, issueNonce, lockNonce } from '../identity/sign-in/nonces.ts'
+import { nonceTtlSeconds } from '../identity/sign-in/siwe.ts'
+import type { Parts } from '../parts.ts'
 import { workspaceStatus } from '../workspaces/present.ts'
 import { findPersonalWorkspaceId, shareWorkspace } from '../workspaces/queries.ts'
-import { nonceBinding, termContradictions } from './message.ts'
-import { presentMandate } from './present.ts'
-import type { MandateProof } from './proof.ts'
-import { findMandateByNonce, type MandateRecord, type MandateRow } from './queries.ts'
-import type { CreateMandate, MandateTerms } from './schema.ts'
+import { mandateMessage, nonceBinding, revocationMessage, termContradictions, termsDigest } from './message.ts'
+import { findMandateByNonce, type MandateRecord, type MandateRow, presentMandate } from './queries.ts'
+import type { CreateMandate, MandateTerms, PrepareMandate } from './schema.ts'
+
+export type PreparedMandate = IssuedNonce & { message: string }
+
+/** Reads nothing: the answer reveals nothing about an account, a workspace, a grant or a beneficiary. */
+export const prepareMandate = async (
+  deps: Pick<Parts, 'clock' | 'config' | 'db'>,
+  { address, terms }: PrepareMandate,
+): Promise<PreparedMandate> => {
+  const at = deps.clock.now()
+  const problems = termContradictions(terms, at)
+  if (problems.length > 0) throw invalidFields(...problems)
+  const digest = termsDigest(terms)
+  const issued = await issueNonce(deps.db, at, {
+    purpose: 'mandate',
+    ttlSeconds: nonceTtlSeconds,
+    boundTo: nonceBinding(address, digest),
+  })
+  return {
+    ...issued,
+    message: mandateMessage(deps.config, { address, terms, digest, nonce: issued.nonce, signBy: issued.expiresAt }),
+  }
+}
+
+type ProofParts = Pick<Parts, 'config' | 'contractWallets' | 'db'>
+
+/** The text that a mandate's signature must cover, and the name of the wallet that signed it, if it is the named one. Null: there is no such text, and the creation gives the reason. */
+export type MandateProof = { digest: string; message: string | null; signer: string | null; recovered: string | undefined }
+
+const messageOf = async (
+  db: Database,
+  config: Config,
+  { address, terms, nonce }: CreateMandate,
+  digest: string,
+): Promise<string | null> => {
+  const existing = await findMandateByNonce(db, nonce)
+  if (existing) return existing.message
+  const issued = await findNonce(db, { nonce, purpose: 'mandate' })
+  if (issued?.boundTo !== nonceBinding(address, digest)) return null
+  return mandateMessage(config, { address, terms, digest, nonce, signBy: issued.expiresAt })
+}
+
+/** Before the transaction, because a contract wallet's chain may have to be queried; the nonce's binding never changes. */
+export const proveMandate = async (deps: ProofParts, input: CreateMandate): Promise<MandateProof> => {
+  const { address, signature } = input
+  const digest = termsDigest(input.terms)
+  const message = await messageOf(deps.db, deps.config, input, digest)
+  const signer =
+    message === null ? undefined : await proveSigner(deps.db, deps.contractWallets, { message, signature, named: address })
+  const recovered = signer ?? (message === null ? undefined : recoverSigner(message, signature))
+  const isNamed = signer !== undefined && parseWalletName(signer)?.address === address.toLowerCase()
+  return { digest, message, signer: isNamed ? signer : null, recovered }
+}
+
+export const proveRevocation = (
+  deps: ProofParts,
+  mandate: MandateRow,
+  { signature, address }: { signature: string; address?: Address | undefined },
+): Promise<string | undefined> =>
+  proveSigner(deps.db, deps.contractWallets, { message: revocationMessage(deps.config, mandate), signature, named: address })
 
 const shareGrant = selectRow('grants.share_of_account', grants, ['id', 'accountId', 'workspaceId'], { lock: 'share' })
 
@@ -48,29 +110,32 @@ export const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid,
 }
 
 export type CreatedMandate = { mandate: MandateRecord; replayed: boolean }
-type AcceptedTerms = { accountId: Uuid; workspaceId: Uuid; message: string; signer: string }
 
 const noNonce = (message: string) => new Refusal('invalid_signature', { message, details: { field: 'nonce' } })
 
 /** The same nonce, terms and wallet give the same mandate: a caller that lost the answer gets it again. */
-const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProof): CreatedMandate => {
+const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProof): MandateRecord => {
   const same = mandate.termsDigest === proof.digest && parseWalletName(mandate.signer)?.address === input.address.toLowerCase()
   if (!same) throw conflict('This nonce was used for other terms.', 'nonce')
   if (proof.signer !== mandate.signer) throw wrongSignature(proof.recovered, 'The signature is not by this wallet.')
-  return { mandate, replayed: true }
+  return mandate
 }
 
-/** The nonce's row is locked first: of two requests at once, the second waits, and then finds the first one's mandate. */
+/**
+ * The row of a new mandate, or the mandate that is there already. The nonce's row is locked first: of two requests at once, the second waits, and
+ * then finds the first one's mandate.
+ */
 const decide = async (
   tx: Tx,
   input: CreateMandate,
-  { digest, message, signer, recovered }: MandateProof,
-): Promise<CreatedMandate | AcceptedTerms> => {
-  const { address, terms, nonce } = input
+  proof: MandateProof,
+): Promise<{ row: MandateRow } | { existing: MandateRecord }> => {
+  const { address, terms, nonce, signature } = input
+  const { digest, message, signer, recovered } = proof
   const issued = await lockNonce(tx, { nonce, purpose: 'mandate' })
   const { at } = tx
   const existing = await findMandateByNonce(tx, nonce)
-  if (existing) return repeat(existing, input, { digest, message, signer, recovered })
+  if (existing) return { existing: repeat(existing, input, proof) }
   const problems = termContradictions(terms, at)
   if (problems.length > 0) throw invalidFields(...problems)
   if (!issued) throw noNonce('The nonce is not one from POST /v1/intent-mandates/prepare.')
@@ -83,32 +148,23 @@ const decide = async (
   if (!account) throw wrongSignature(address, 'This wallet belongs to no account.')
   if (account.status !== 'active') throw new Refusal('account_frozen')
   const workspaceId = await requireScope(tx, terms, account.id, at)
-  return { accountId: account.id, workspaceId, message, signer }
-}
-
-const insert = async (
-  tx: Tx,
-  input: CreateMandate,
-  termsDigest: string,
-  accepted: AcceptedTerms,
-  at: Date,
-): Promise<MandateRecord> => {
-  const { terms, nonce, signature } = input
-  await consumeNonce(tx, nonce, at)
-  const signed = { nonce, termsDigest, signature }
   const row: MandateRow = {
     ...terms,
-    ...accepted,
-    ...signed,
     id: newId(),
+    accountId: account.id,
+    workspaceId,
+    nonce,
+    termsDigest: digest,
+    message,
+    signer,
+    signature,
     status: 'active',
     validFrom: terms.validFrom ?? at,
     createdAt: at,
     updatedAt: at,
     revokedAt: null,
   }
-  insertRow(tx, intentMandates, row)
-  return { ...row, spentMinor: 0n, paymentsMade: 0 }
+  return { row }
 }
 
 /**
@@ -128,9 +184,11 @@ export const createMandate = async (
     })
     throw new CommitThenThrow(error)
   })
-  if ('replayed' in decided) return decided
+  if ('existing' in decided) return { mandate: decided.existing, replayed: true }
   const { at } = tx
-  const mandate = await insert(tx, input, proof.digest, decided, at)
+  await consumeNonce(tx, input.nonce, at)
+  insertRow(tx, intentMandates, decided.row)
+  const mandate = { ...decided.row, spentMinor: 0n, paymentsMade: 0 }
   const { accountId, workspaceId } = mandate
   const data = presentMandate(mandate, at)
   await appendEvents(tx, [{ type: 'mandate.created', accountId, workspaceId, data }])

@@ -12,8 +12,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { sweepOf } from '../for-each-row.ts'
 import { findIdentity, walletKey } from '../identity/identities/queries.ts'
 import type { OnAuthorityLost } from '../ports.ts'
-import { presentMandate } from './present.ts'
-import { findMandateIn, lockMandate, type MandateRecord, mandateStatus } from './queries.ts'
+import { findMandateIn, lockMandate, type MandateRecord, mandateStatus, presentMandate } from './queries.ts'
 
 export type MandateEnd = { to: 'exhausted' | 'expired' | 'revoked'; actor: Actor; why?: Record<string, unknown> }
 

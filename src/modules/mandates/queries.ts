@@ -7,8 +7,10 @@ import { prepare } from '../../db/prepare.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { usageCounters } from '../../db/tables/policies.ts'
 import type { PageRequest } from '../../http/pagination.ts'
+import { presenter } from '../../http/presenter.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
+import { Mandate } from './schema.ts'
 
 export type MandateRow = typeof intentMandates.$inferSelect
 /** With the sum of the payments that count against it: those that ended unpaid do not. */
@@ -99,3 +101,8 @@ export const lockMandate = async (tx: Tx, id: Uuid): Promise<MandateRecord | und
   await tx.query('select 1 from intent_mandates where id = $1 for update', [id])
   return findMandate(tx, id)
 }
+
+const shown = presenter(Mandate)
+
+export const presentMandate = (mandate: MandateRecord, at: Date): Mandate =>
+  shown(mandate, { status: mandateStatus(mandate, at) })

@@ -10,12 +10,10 @@ import { byId } from '../../http/wire.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { found, Refusal } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
-import { createMandate } from './create.ts'
+import { createMandate, prepareMandate, proveMandate, proveRevocation } from './create.ts'
 import { revokeByCredential, revokeBySignature } from './end.ts'
 import { revocationMessage } from './message.ts'
-import { presentMandate } from './present.ts'
-import { prepareMandate, proveMandate, proveRevocation } from './proof.ts'
-import { findMandate, findMandateIn, listMandates } from './queries.ts'
+import { findMandate, findMandateIn, listMandates, presentMandate } from './queries.ts'
 import {
   CreateMandate,
   ListMandates,

@@ -9,7 +9,7 @@ import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { chargesFor, evaluate, stillCovered } from '../../policy/evaluate.ts'
 import { explain } from '../../policy/explain.ts'
 import type { Charge, Decision, Evaluation, Periods, Usage } from '../../policy/types.ts'
-import { loadMandate, type PaymentMandate, readMandateOf } from '../mandates/for-payments.ts'
+import { loadMandate, type PaymentMandate, readMandate } from '../mandates/for-payments.ts'
 import {
   type Authority,
   type ChainAnswers,
@@ -261,7 +261,7 @@ export const decideAt = async (db: Db, { payment, lineage, required, zone }: Rer
       db,
       stateQuery([again], () => lineage, at),
     ),
-    mandateId ? readMandateOf(db, workspaceId, mandateId, amountMinor) : null,
+    mandateId ? readMandate(db, workspaceId, mandateId, amountMinor) : null,
   ])
   const { evaluation } = evaluationAgain({ ...again, at }, state, { lineage, required }, mandate)
   return evaluate(evaluation)

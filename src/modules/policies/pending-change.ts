@@ -4,7 +4,7 @@ import { asksForTwo, countsUnder } from '../../auth/authority-sql.ts'
 import { Assertion, challengeFor } from '../../auth/passkey.ts'
 import { decidingRoles, policyRoles } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
-import { lockAccount, lockAccounts } from '../../db/account-lock.ts'
+import { lockAccounts } from '../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
@@ -30,10 +30,10 @@ import { readMaker } from '../makers.ts'
 import type { Parts } from '../parts.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
 import { pendingMessage } from './present.ts'
-import { findPolicy, lockPolicy, type PolicyRecord } from './queries.ts'
+import { findPolicy, lockOwnPolicy, lockPolicy, type PolicyRecord } from './queries.ts'
 import { policyTerms } from './rules.ts'
 import { StoredChange } from './schema.ts'
-import { type Changer, nothingPending, recordPolicyChange, writeArchived, writePending, writeVersion } from './write.ts'
+import { archived, type Changer, changePolicy, newVersion, nothingPending } from './write.ts'
 
 // A rule that asks for two people is not made weaker by one: the change waits a day, unless another approver confirms it. What the change
 // says lies beside the policy, and is applied to the policy as it is when it holds.
@@ -99,37 +99,30 @@ export const requestChange = (
   pendingChange: object,
 ): Promise<PolicyRecord> => {
   const { at } = tx
-  const after = writePending(tx, before, {
+  const changer = { actor: principal, workspace: principal.workspace }
+  return changePolicy(tx, changer, 'policy.change_requested', before, {
     pendingChange,
     pendingChangeBy: principal.accountId,
     pendingChangeGrantId: principal.grant?.id ?? null,
     pendingChangeAt: at,
     pendingChangeEffectiveAt: daysAfter(at, 1),
   })
-  const changer = { actor: principal, workspace: principal.workspace }
-  return recordPolicyChange(tx, changer, { type: 'policy.change_requested', after, before })
 }
 
-const withdraw = (tx: Tx, changer: Changer, before: PolicyRecord): Promise<PolicyRecord> => {
-  const after = writePending(tx, before, nothingPending)
-  return recordPolicyChange(tx, changer, { type: 'policy.change_withdrawn', after, before })
-}
+const withdraw = (tx: Tx, changer: Changer, before: PolicyRecord): Promise<PolicyRecord> =>
+  changePolicy(tx, changer, 'policy.change_withdrawn', before, nothingPending)
 
 /** Undefined where it can no longer be applied. The caller has locked the policy and looked at the requester. */
 const apply = async (tx: Tx, changer: Changer, before: PolicyRecord): Promise<PolicyRecord | undefined> => {
   const change = StoredChange.parse(before.pendingChange)
-  if ('status' in change) {
-    const after = writeArchived(tx, writePending(tx, before, nothingPending))
-    return recordPolicyChange(tx, changer, { type: 'policy.archived', after, before })
-  }
+  if ('status' in change) return changePolicy(tx, changer, 'policy.archived', before, { ...nothingPending, ...archived(tx) })
   const { pendingChangeBy: accountId, pendingChangeGrantId: grantId } = before
   // Refused where it contradicts what the policy says by now.
   const terms = orRefusal(() => policyTerms(change, before))
   if (terms instanceof Refusal || accountId === null) return undefined
   const maker = await readMaker(tx, { accountId, grant: grantId === null ? null : { id: grantId, lineage: [], frozen: false } })
-  const name = change.name ?? before.name
-  const after = writeVersion(tx, changer, writePending(tx, before, nothingPending), { terms, name, maker })
-  return recordPolicyChange(tx, changer, { type: 'policy.updated', after, before })
+  const changes = newVersion(tx, before, maker, { ...terms, name: change.name ?? before.name })
+  return changePolicy(tx, changer, 'policy.updated', before, { ...nothingPending, ...changes })
 }
 
 const requirePending = (policy: PolicyRecord | undefined): PolicyRecord => {
@@ -187,11 +180,7 @@ export const confirmChange = async (
   confirmation: Confirmation,
 ): Promise<PolicyRecord> => {
   const { accountId, workspace } = principal
-  const [, locked] = await Promise.all([
-    lockAccount(tx, workspace.owningAccountId),
-    lockPolicy(tx, { workspaceId: workspace.id, id }),
-  ])
-  const before = requirePending(locked)
+  const before = requirePending(await lockOwnPolicy(tx, principal, id))
   if (pendingMessage(before) !== confirmation.message)
     throw conflict('Another change waits by now: read the policy again.', 'version', { version: before.version })
   if (before.pendingChangeBy === accountId) throw new Refusal('separation_of_duties')
@@ -211,11 +200,7 @@ export const confirmChange = async (
 
 export const withdrawChange = async (tx: Tx, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
   const { accountId, permissions, workspace } = principal
-  const [, locked] = await Promise.all([
-    lockAccount(tx, workspace.owningAccountId),
-    lockPolicy(tx, { workspaceId: workspace.id, id }),
-  ])
-  const before = requirePending(locked)
+  const before = requirePending(await lockOwnPolicy(tx, principal, id))
   if (before.pendingChangeBy !== accountId && !permissions.has('approval.decide')) throw permissionMissing('approval.decide')
   return withdraw(tx, { actor: principal, workspace }, before)
 }

@@ -1,6 +1,6 @@
 import { isoTime } from '../../lib/clock.ts'
 import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
-import { formatMinor, type Minor, minor } from '../../lib/money.ts'
+import { formatMinor, minor } from '../../lib/money.ts'
 import { explain } from '../../policy/explain.ts'
 import { namesCustomTypesOnly } from '../../policy/scope.ts'
 import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Usage, Warning } from '../../policy/types.ts'
@@ -14,46 +14,29 @@ const customTypes = {
     "Initiators choose the payment type, so they can avoid this rule. To bind them, name rails or beneficiaries, or use the grant's own allow-list.",
 }
 
-const pendingOf = ({ pendingChange, pendingChangeBy, pendingChangeAt, pendingChangeEffectiveAt }: PolicyRecord) =>
-  pendingChangeBy !== null && pendingChangeAt && pendingChangeEffectiveAt
-    ? {
-        change: pendingChange as PolicyChange,
-        requestedBy: formatId('account', pendingChangeBy),
-        requestedAt: isoTime(pendingChangeAt),
-        effectiveAt: isoTime(pendingChangeEffectiveAt),
-      }
-    : null
-
-/** The text that confirms a waiting change: it names this request alone, so a signature confirms no other. Empty where nothing waits. */
-export const pendingMessage = (record: PolicyRecord): string => {
-  const pending = pendingOf(record)
-  if (!pending) return ''
-  const changes = Object.entries(pending.change).map(([field, value]) => `  ${field}: ${JSON.stringify(value)}`)
-  return [
+/** `message`: the text that confirms a waiting change. It names this request alone, so a signature confirms no other. */
+const presentPending = (record: PolicyRecord): Policy['pending_change'] => {
+  const { pendingChangeBy, pendingChangeAt, pendingChangeEffectiveAt } = record
+  if (pendingChangeBy === null || !pendingChangeAt || !pendingChangeEffectiveAt) return null
+  const change = record.pendingChange as PolicyChange
+  const requestedBy = formatId('account', pendingChangeBy)
+  const message = [
     'CONFIRM a change that makes a spending policy less strict. It holds at once.',
     '',
     `Policy: ${formatId('policy', record.id)}`,
     `Workspace: ${formatId('workspace', record.workspaceId)}`,
     'Change:',
-    ...changes,
-    `Requested by: ${pending.requestedBy}`,
-    `Requested at: ${pending.requestedAt}`,
+    ...Object.entries(change).map(([field, value]) => `  ${field}: ${JSON.stringify(value)}`),
+    `Requested by: ${requestedBy}`,
+    `Requested at: ${isoTime(pendingChangeAt)}`,
   ].join('\n')
+  return { change, requested_by: requestedBy, effective_at: isoTime(pendingChangeEffectiveAt), message }
 }
 
-const presentPending = (record: PolicyRecord): Policy['pending_change'] => {
-  const pending = pendingOf(record)
-  return (
-    pending && {
-      change: pending.change,
-      requested_by: pending.requestedBy,
-      effective_at: pending.effectiveAt,
-      message: pendingMessage(record),
-    }
-  )
-}
+/** Empty where nothing waits. */
+export const pendingMessage = (record: PolicyRecord): string => presentPending(record)?.message ?? ''
 
-const view = (record: PolicyRecord, dayMinor?: Minor, monthMinor?: Minor): Policy => ({
+export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy => ({
   id: formatId('policy', record.id),
   name: record.name,
   binds: record.bindsGrantId === null ? 'all' : { grant_id: formatId('grant', record.bindsGrantId) },
@@ -74,14 +57,11 @@ const view = (record: PolicyRecord, dayMinor?: Minor, monthMinor?: Minor): Polic
   status: record.archivedAt ? 'archived' : 'active',
   version: record.version,
   pending_change: presentPending(record),
-  ...(dayMinor !== undefined &&
-    monthMinor !== undefined && { usage: { today_minor: formatMinor(dayMinor), month_minor: formatMinor(monthMinor) } }),
+  ...(usage && { usage: { today_minor: formatMinor(usage.dayMinor), month_minor: formatMinor(usage.monthMinor) } }),
   ...presentMakers(record),
   created_at: isoTime(record.createdAt),
   updated_at: isoTime(record.updatedAt),
 })
-
-export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy => view(record, usage?.dayMinor, usage?.monthMinor)
 
 /** The id of a policy that is only proposed, as in a simulation. */
 export const proposedPolicyId: Uuid = 'ffffffff-ffff-7fff-bfff-ffffffffffff'

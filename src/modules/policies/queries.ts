@@ -1,12 +1,14 @@
 import { eq, isNull, or, sql } from 'drizzle-orm'
 import { makePgArray } from 'drizzle-orm/pg-core'
 import type { Principal } from '../../auth/principal.ts'
-import type { Db } from '../../db/client.ts'
+import { lockAccount } from '../../db/account-lock.ts'
+import type { Db, Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { spendingPolicies, usageCounters } from '../../db/tables/policies.ts'
 import type { PageRequest } from '../../http/pagination.ts'
+import { found } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import type { Usage } from '../../policy/types.ts'
@@ -15,6 +17,15 @@ export type PolicyRecord = typeof spendingPolicies.$inferSelect
 
 export const findPolicy = selectRow('policies.by_id', spendingPolicies, ['workspaceId', 'id'], { lane: 'joined' })
 export const lockPolicy = selectRow('policies.lock', spendingPolicies, ['workspaceId', 'id'], { lock: 'update' })
+
+/** As a person changes it: behind the lock of the account whose payments it decides. */
+export const lockOwnPolicy = async (tx: Tx, { workspace }: Pick<Principal, 'workspace'>, id: Uuid): Promise<PolicyRecord> => {
+  const [, policy] = await Promise.all([
+    lockAccount(tx, workspace.owningAccountId),
+    lockPolicy(tx, { workspaceId: workspace.id, id }),
+  ])
+  return found(policy)
+}
 
 const list = prepare(
   'policies.list',

@@ -3,19 +3,18 @@ import { type Principal, requireActiveAccount, requireFreshProof } from '../../a
 import { lockAccount } from '../../db/account-lock.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { insertRow } from '../../db/prepare-write.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
-import { conflict, found } from '../../lib/errors.ts'
+import { conflict } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { loosens } from '../../policy/limits.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { createdBy, readMaker } from '../makers.ts'
 import { mustWait, requestChange } from './pending-change.ts'
 import { presentPolicy } from './present.ts'
-import { lockPolicy, type PolicyRecord } from './queries.ts'
+import { lockOwnPolicy, type PolicyRecord } from './queries.ts'
 import { type PolicyTerms, policyTerms } from './rules.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
-import { nothingPending, recordPolicyChange, takeEffect, writeArchived, writeVersion } from './write.ts'
+import { archived, changePolicy, insertPolicy, newVersion, nothingPending } from './write.ts'
 
 /** Who may create policies and not manage them binds only their own payments: they can undo nothing, so they cannot stop everyone either. */
 export const boundGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 'permissions'>): Uuid | null =>
@@ -61,10 +60,7 @@ export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePo
     updatedAt: at,
     archivedAt: null,
   }
-  insertRow(tx, spendingPolicies, record)
-  const changer = { actor: principal, workspace }
-  takeEffect(tx, changer, record)
-  return recordPolicyChange(tx, changer, { type: 'policy.created', after: record })
+  return insertPolicy(tx, { actor: principal, workspace }, record)
 }
 
 /** Both as the API writes them. A count that is derived is not the same count, named: it follows the threshold. */
@@ -87,36 +83,26 @@ const changeOf = ({ version: _, ...asked }: UpdatePolicy, before: PolicyRecord, 
 
 /** The policy as it is afterwards; a loosening may wait, and is then its `pendingChange` alone. */
 export const updatePolicy = async (tx: Tx, principal: Principal, id: Uuid, change: UpdatePolicy): Promise<PolicyRecord> => {
-  const { at } = tx
   const { workspace } = principal
-  const [, locked, maker] = await Promise.all([
-    lockAccount(tx, workspace.owningAccountId),
-    lockPolicy(tx, { workspaceId: workspace.id, id }),
-    readMaker(tx, principal),
-  ])
-  const before = found(locked)
+  const [before, maker] = await Promise.all([lockOwnPolicy(tx, principal, id), readMaker(tx, principal)])
   if (before.archivedAt) throw conflict('An archived policy does not change.', 'archived')
   if (before.version !== change.version)
     throw conflict(`The policy is now at version ${before.version}.`, 'version', { version: before.version })
   const terms: PolicyTerms = policyTerms(change, before)
   await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
   if (loosens(before, terms)) {
-    requireFreshProof(principal, at)
+    requireFreshProof(principal, tx.at)
     if (await mustWait(tx, principal, before))
       return requestChange(tx, principal, before, changeOf(change, before, { ...before, ...terms }))
   }
-  const changer = { actor: principal, workspace }
-  const after = writeVersion(tx, changer, before, { terms, name: change.name ?? before.name, maker })
-  return recordPolicyChange(tx, changer, { type: 'policy.updated', after, before })
+  const changes = newVersion(tx, before, maker, { ...terms, name: change.name ?? before.name })
+  return changePolicy(tx, { actor: principal, workspace }, 'policy.updated', before, changes)
 }
 
 export const archivePolicy = async (tx: Tx, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
   requireActiveAccount(principal)
-  const { id: workspaceId, owningAccountId } = principal.workspace
-  const [, locked] = await Promise.all([lockAccount(tx, owningAccountId), lockPolicy(tx, { workspaceId, id })])
-  const before = found(locked)
+  const before = await lockOwnPolicy(tx, principal, id)
   if (before.archivedAt) return before
   if (await mustWait(tx, principal, before)) return requestChange(tx, principal, before, { status: 'archived' })
-  const changer = { actor: principal, workspace: principal.workspace }
-  return recordPolicyChange(tx, changer, { type: 'policy.archived', after: writeArchived(tx, before), before })
+  return changePolicy(tx, { actor: principal, workspace: principal.workspace }, 'policy.archived', before, archived(tx))
 }

@@ -34,18 +34,6 @@ const seed = statement(
    cross join (select owning_account_id from workspaces where id = $3) as w`,
 )
 
-/**
- * Counts the current month against a new or changed policy, as if it had existed since the month began: a limit set at noon counts the
- * morning. Earlier months are deleted: a payment of theirs that ends unpaid gives nothing back to this policy. The caller holds the owning
- * ledger account's lock, which every payment takes first.
- */
-export const seedPolicy = (tx: Tx, policy: PolicyRecord, zone: { timeZone: string; at: Date }): void => {
-  const { month } = periodsAt(zone.at, zone.timeZone)
-  const values = [policy.id, month, policy.workspaceId, policy.paymentTypes, policy.beneficiaryIds, policy.bindsGrantId]
-  tx.defer(tx.run(forget, { id: policy.id }))
-  tx.defer(tx.query(seed, values))
-}
-
 export const nothingPending = {
   pendingChange: null,
   pendingChangeBy: null,
@@ -57,55 +45,62 @@ export const nothingPending = {
 /** Who changes a policy of which workspace: the caller, or the timer for a change that has waited long enough. */
 export type Changer = { actor: Actor; workspace: { id: Uuid; owningAccountId: Uuid; zone: ZoneSchedule } }
 
-type PolicyChange = { type: Extract<EventType & AuditAction, `policy.${string}`>; after: PolicyRecord; before?: PolicyRecord }
+type PolicyEvent = Extract<EventType & AuditAction, `policy.${string}`>
 
-export const recordPolicyChange = async (
+const record = async (
   tx: Tx,
   { actor, workspace }: Changer,
-  { type, ...change }: PolicyChange,
+  type: PolicyEvent,
+  after: PolicyRecord,
+  before?: PolicyRecord,
 ): Promise<PolicyRecord> => {
-  const data = presentPolicy(change.after)
+  const data = presentPolicy(after)
   await appendEvents(tx, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
-  audit(tx, actor, type, {
-    workspaceId: workspace.id,
-    subject: change.after.id,
-    ...(change.before && { before: presentPolicy(change.before) }),
-    after: data,
-  })
-  return change.after
-}
-
-/** Stores the current version, for the decisions that will be made with it, and counts the month's payments against it. */
-export const takeEffect = (tx: Tx, { workspace }: Changer, record: PolicyRecord): void => {
-  const { at } = tx
-  const document = presentPolicy(record)
-  const createdBy = record.changedBy ?? record.createdBy
-  insertRow(tx, spendingPolicyVersions, { policyId: record.id, version: record.version, document, createdBy, createdAt: at })
-  seedPolicy(tx, record, { timeZone: effectiveTimeZone(workspace.zone, at), at })
-}
-
-export const writePending = (
-  tx: Tx,
-  before: PolicyRecord,
-  pending: Pick<PolicyRecord, keyof typeof nothingPending>,
-): PolicyRecord => {
-  return updateRow(tx, spendingPolicies, before, pending)
-}
-
-/** A new version of the policy, which holds from now on. What waits stays as it is. */
-export const writeVersion = (
-  tx: Tx,
-  changer: Changer,
-  before: PolicyRecord,
-  { terms, name, maker }: { terms: PolicyTerms; name: string; maker: Maker },
-): PolicyRecord => {
-  const changes = { ...terms, name, version: before.version + 1, ...changedBy(maker), updatedAt: tx.at }
-  const after = updateRow(tx, spendingPolicies, before, changes)
-  takeEffect(tx, changer, after)
+  const compared = { ...(before && { before: presentPolicy(before) }), after: data }
+  audit(tx, actor, type, { workspaceId: workspace.id, subject: after.id, ...compared })
   return after
 }
 
-/** An archived policy applies to nothing any more; its versions stay, for the decisions made with it. */
-export const writeArchived = (tx: Tx, before: PolicyRecord): PolicyRecord => {
-  return updateRow(tx, spendingPolicies, before, { archivedAt: tx.at, updatedAt: tx.at })
+/**
+ * Stores the current version, for the decisions that will be made with it, and counts the current month against it, as if it had existed since the
+ * month began: a limit set at noon counts the morning. Earlier months are deleted: a payment of theirs that ends unpaid gives nothing back to this
+ * policy. The caller holds the owning ledger account's lock, which every payment takes first.
+ */
+const takeEffect = (tx: Tx, { workspace }: Changer, policy: PolicyRecord): void => {
+  const { at } = tx
+  const { id, version, workspaceId, paymentTypes, beneficiaryIds, bindsGrantId } = policy
+  const createdBy = policy.changedBy ?? policy.createdBy
+  insertRow(tx, spendingPolicyVersions, { policyId: id, version, document: presentPolicy(policy), createdBy, createdAt: at })
+  const { month } = periodsAt(at, effectiveTimeZone(workspace.zone, at))
+  tx.defer(tx.run(forget, { id }))
+  tx.defer(tx.query(seed, [id, month, workspaceId, paymentTypes, beneficiaryIds, bindsGrantId]))
 }
+
+export const insertPolicy = (tx: Tx, changer: Changer, policy: PolicyRecord): Promise<PolicyRecord> => {
+  insertRow(tx, spendingPolicies, policy)
+  takeEffect(tx, changer, policy)
+  return record(tx, changer, 'policy.created', policy)
+}
+
+export const changePolicy = (
+  tx: Tx,
+  changer: Changer,
+  type: PolicyEvent,
+  before: PolicyRecord,
+  changes: Partial<PolicyRecord>,
+): Promise<PolicyRecord> => {
+  const after = updateRow(tx, spendingPolicies, before, changes)
+  if (after.version !== before.version) takeEffect(tx, changer, after)
+  return record(tx, changer, type, after, before)
+}
+
+/** A new version of the policy, which holds from now on. */
+export const newVersion = (tx: Tx, { version }: PolicyRecord, maker: Maker, terms: PolicyTerms & { name: string }) => ({
+  ...terms,
+  version: version + 1,
+  ...changedBy(maker),
+  updatedAt: tx.at,
+})
+
+/** An archived policy applies to nothing any more; its versions stay, for the decisions made with it. */
+export const archived = ({ at }: Tx) => ({ archivedAt: at, updatedAt: at })

@@ -138,10 +138,7 @@ const decideNow = async (
   if (beneficiaryId === undefined || amountMinor === undefined) return { decision: null, refusal: null }
   const { id: workspaceId, owningAccountId } = principal.workspace
   const asked = { ...input, beneficiary_id: beneficiaryId, amount_minor: amountMinor }
-  // Of two ids that name nothing, the beneficiary is the one to report: the mandate is waited for after it.
-  const reading = input.mandate_id ? readMandate(db, workspaceId, input.mandate_id) : null
-  reading?.catch(() => undefined)
-  const [read, past, { availableMinor: available }, repeats] = await Promise.all([
+  const [read, past, { availableMinor: available }, repeats, mandate] = await Promise.all([
     readState(db, {
       workspaceIds: [workspaceId],
       grantIds: principal.grant?.lineage ?? [],
@@ -154,9 +151,10 @@ const decideNow = async (
     readPast(db, [asked], at),
     getBalance(db, owningAccountId),
     input.duplicate_of ? findPayment(db, { workspaceId, id: input.duplicate_of }) : null,
+    input.mandate_id ? readMandate(db, workspaceId, input.mandate_id) : null,
   ])
   if (read.beneficiaries.get(beneficiaryId)?.workspaceId !== workspaceId) throw notFound('beneficiary_id')
-  const mandate = await reading
+  if (mandate === undefined) throw notFound('mandate_id')
   if (mandate) mandate.rules.standing = standing
   if (repeats === undefined) throw notFound('duplicate_of')
   const { rails, config } = deployment

@@ -1,32 +1,44 @@
+import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
+import { presenter } from '../../http/presenter.ts'
 import { routesOf } from '../../http/routes.ts'
+import { MinorOut } from '../../http/wire.ts'
 import { type TrialBalanceLine, trialBalance } from '../../ledger/reports.ts'
-import { formatMinor } from '../../lib/money.ts'
 import type { Parts } from '../parts.ts'
-import { TrialBalance } from './schema.ts'
 
-type Amounts = Omit<TrialBalanceLine, 'code' | 'kind'>
-
-const presentSides = (amounts: Amounts) => ({
-  debits_minor: formatMinor(amounts.debitsMinor),
-  credits_minor: formatMinor(amounts.creditsMinor),
-  pending_debits_minor: formatMinor(amounts.pendingDebitsMinor),
-  pending_credits_minor: formatMinor(amounts.pendingCreditsMinor),
+const Sides = z.object({
+  debits_minor: MinorOut,
+  credits_minor: MinorOut,
+  pending_debits_minor: MinorOut,
+  pending_credits_minor: MinorOut,
 })
 
-const sum = (lines: readonly Amounts[], name: keyof Amounts): bigint => lines.reduce((total, line) => total + line[name], 0n)
+const TrialBalance = z
+  .object({
+    currency: z.string(),
+    lines: z.array(
+      Sides.extend({ account: z.string().meta({ description: 'A system account, or `customers`: all of them together.' }) }),
+    ),
+    totals: Sides,
+    balanced: z.boolean().meta({ description: 'Debits equal credits, for posted and for pending amounts.' }),
+  })
+  .meta({ id: 'TrialBalance' })
 
-export const presentTrialBalance = (lines: readonly TrialBalanceLine[], currency: string): TrialBalance => {
+const shown = presenter(Sides)
+
+export const presentTrialBalance = (lines: readonly TrialBalanceLine[], currency: string): z.output<typeof TrialBalance> => {
+  const sum = (name: 'debitsMinor' | 'creditsMinor' | 'pendingDebitsMinor' | 'pendingCreditsMinor'): bigint =>
+    lines.reduce((total, line) => total + line[name], 0n)
   const totals = {
-    debitsMinor: sum(lines, 'debitsMinor'),
-    creditsMinor: sum(lines, 'creditsMinor'),
-    pendingDebitsMinor: sum(lines, 'pendingDebitsMinor'),
-    pendingCreditsMinor: sum(lines, 'pendingCreditsMinor'),
+    debitsMinor: sum('debitsMinor'),
+    creditsMinor: sum('creditsMinor'),
+    pendingDebitsMinor: sum('pendingDebitsMinor'),
+    pendingCreditsMinor: sum('pendingCreditsMinor'),
   }
   return {
     currency,
-    lines: lines.map((line) => ({ account: line.code, ...presentSides(line) })),
-    totals: presentSides(totals),
+    lines: lines.map((line) => ({ account: line.code, ...shown(line) })),
+    totals: shown(totals),
     balanced: totals.debitsMinor === totals.creditsMinor && totals.pendingDebitsMinor === totals.pendingCreditsMinor,
   }
 }

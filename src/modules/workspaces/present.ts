@@ -32,16 +32,11 @@ export const presentWorkspaceView = (
 export const presentCurrent = ({ workspace, role, memberStatus }: Principal, currency: string): WorkspaceView | null =>
   role && memberStatus
     ? {
-        workspace: {
-          id: formatId('workspace', workspace.id),
-          name: workspace.name,
-          kind: workspace.kind,
+        workspace: shown(workspace, {
           status: workspace.closed ? 'closed' : workspace.frozen ? 'frozen' : 'active',
           time_zone: workspace.zone.nextTimeZone ?? workspace.zone.timeZone,
           currency,
-          owning_account_id: formatId('account', workspace.owningAccountId),
-          created_at: isoTime(workspace.createdAt),
-        },
+        }),
         membership: { role, status: memberStatus },
       }
     : null

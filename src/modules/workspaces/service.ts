@@ -2,9 +2,9 @@ import { and, isNotNull, or, sql } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import type { Config } from '../../config.ts'
 import { lockFurtherAccounts } from '../../db/account-lock.ts'
-import { first, statement, type Tx } from '../../db/client.ts'
+import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { updateRow } from '../../db/prepare-write.ts'
+import { insertRow, updateRow } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { dashboardTokens, sessions } from '../../db/tables/sessions.ts'
 import { members, workspaces } from '../../db/tables/workspaces.ts'
@@ -35,23 +35,19 @@ import type { CreateWorkspace, UpdateWorkspace } from './schema.ts'
 const defaultTimeZone = 'Africa/Nairobi'
 
 export const createPersonalWorkspace = (tx: Tx, accountId: Uuid): Uuid =>
-  insertWorkspace(tx, { ownerId: accountId, name: 'Personal', kind: 'personal', timeZone: defaultTimeZone })
-
-const insert = statement(
-  'workspaces.insert',
-  `with made as (
-     insert into workspaces (id, name, kind, time_zone, owning_account_id, created_at, updated_at) values ($1, $2, $3, $4, $5, $7, $7))
-   insert into members (id, workspace_id, account_id, role, deciding_since, requesting_since, created_at, updated_at) values ($6, $1, $5, 'owner', $7, $7, $7, $7)`,
-)
+  insertWorkspace(tx, accountId, { name: 'Personal', kind: 'personal', timeZone: defaultTimeZone })
 
 /** A workspace with its owner as its first member. Nothing is waited for. */
 const insertWorkspace = (
   tx: Tx,
-  workspace: { ownerId: Uuid; name: string; kind: 'personal' | 'team'; timeZone: string },
+  ownerId: Uuid,
+  workspace: { name: string; kind: 'personal' | 'team'; timeZone: string },
 ): Uuid => {
-  const id = newId()
-  const { ownerId, name, kind, timeZone } = workspace
-  tx.defer(tx.query(insert, [id, name, kind, timeZone, ownerId, newId(), tx.at]))
+  const { at } = tx
+  const [id, times] = [newId(), { createdAt: at, updatedAt: at }]
+  insertRow(tx, workspaces, { id, ...workspace, owningAccountId: ownerId, ...times })
+  const owner = { accountId: ownerId, role: 'owner', decidingSince: at, requestingSince: at } as const
+  insertRow(tx, members, { id: newId(), workspaceId: id, ...owner, ...times })
   return id
 }
 
@@ -180,7 +176,7 @@ export const createWorkspace = async (
 ): Promise<WorkspaceMembership> => {
   const { accountId } = principal
   const timeZone = input.time_zone ?? defaultTimeZone
-  const id = insertWorkspace(tx, { ownerId: accountId, name: input.name, kind: 'team', timeZone })
+  const id = insertWorkspace(tx, accountId, { name: input.name, kind: 'team', timeZone })
   const [workspace, member] = await Promise.all([findWorkspace(tx, id), findMembership(tx, id, accountId)])
   if (!workspace || !member) throw new Error('a new workspace has no owner')
   await publishWorkspaceEvent(tx, config, 'workspace.updated', workspace)

@@ -34,38 +34,25 @@ const auditLog = async (at: Console, { options }: Arguments): Promise<unknown> =
   return (await listAudit(at.deps.db, filter, { before: null, take })).map(presentAudit)
 }
 
-const exportColumns = [
-  'created_at',
-  'action',
-  'account_id',
-  'grant_id',
-  'workspace_id',
-  'ip',
-  'user_agent',
-  'request_id',
-  'id',
-  'cursor',
-] as const
-
-const asCsv = (entry: Exported): string =>
-  csvLine([
-    ...exportColumns.map((name) => entry[name]),
-    entry.credential?.kind ?? null,
-    entry.credential?.id ?? null,
-    entry.subject?.type ?? null,
-    entry.subject?.id ?? null,
-    entry.before === null ? null : JSON.stringify(entry.before),
-    entry.after === null ? null : JSON.stringify(entry.after),
-  ])
-const exportHeader = csvHeader([
-  ...exportColumns,
-  'credential_kind',
-  'credential_id',
-  'subject_type',
-  'subject_id',
-  'before',
-  'after',
-])
+const exportColumns: Readonly<Record<string, (entry: Exported) => string | null>> = {
+  created_at: (entry) => entry.created_at,
+  action: ({ action }) => action,
+  account_id: (entry) => entry.account_id,
+  grant_id: (entry) => entry.grant_id,
+  workspace_id: (entry) => entry.workspace_id,
+  ip: ({ ip }) => ip,
+  user_agent: (entry) => entry.user_agent,
+  request_id: (entry) => entry.request_id,
+  id: ({ id }) => id,
+  cursor: ({ cursor }) => cursor,
+  credential_kind: ({ credential }) => credential?.kind ?? null,
+  credential_id: ({ credential }) => credential?.id ?? null,
+  subject_type: ({ subject }) => subject?.type ?? null,
+  subject_id: ({ subject }) => subject?.id ?? null,
+  before: ({ before }) => (before === null ? null : JSON.stringify(before)),
+  after: ({ after }) => (after === null ? null : JSON.stringify(after)),
+}
+const asCsv = (entry: Exported): string => csvLine(Object.values(exportColumns).map((read) => read(entry)))
 
 const exportAuditLog = async ({ deps }: Console, { options }: Arguments): Promise<undefined> => {
   const { format = 'ndjson', cursor, limit } = options
@@ -73,7 +60,7 @@ const exportAuditLog = async ({ deps }: Console, { options }: Arguments): Promis
   const from = cursor === undefined ? firstPlace : readExportCursor(cursor)
   if (!from) throw new UsageError('--cursor is the cursor of the last row that was exported')
   if (limit !== undefined && !/^[1-9]\d{0,11}$/.test(limit)) throw new UsageError('--limit is a number of rows')
-  if (format === 'csv') await write(exportHeader)
+  if (format === 'csv') await write(csvHeader(Object.keys(exportColumns)))
   for await (const entry of exportAudit(deps.db, from, limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)))
     await write(format === 'csv' ? asCsv(entry) : `${JSON.stringify(entry)}\n`)
 }

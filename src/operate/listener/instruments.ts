@@ -4,21 +4,6 @@ import type { Swept } from '../../jobs/sweeps.ts'
 import { collectionRail, type RailName } from '../../lib/rail-names.ts'
 import type { CollectionRail, PayoutRail, Rails } from '../../rails/rail.ts'
 
-/** Wraps parts of the service: each wrapper calls the part and records how long it took. */
-export type Instruments = {
-  /** Requests for payments that were answered. */
-  payments: (answered: { outcome: string; seconds: number }) => void
-  /** Events that were committed. */
-  events: (committed: { at: Date; events: readonly NewEvent[] }) => void
-  rails: (rails: Rails) => Rails
-  /** How long a caller waited for a database connection. */
-  connections: (seconds: number) => void
-  sweeps: (swept: Swept) => void
-  /** Where a list or an export was read from. */
-  reads: (from: 'primary' | 'standby') => void
-  redis: (up: boolean) => void
-}
-
 const quickSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 const waitSeconds = [0.0001, 0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 5, 15]
 const sweepSeconds = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300]
@@ -36,7 +21,10 @@ const resourceOf = (event: NewEvent): Timed => ('data' in event ? (event.data as
 const ends =
   /^(payment\.(succeeded|failed|returned)|approval\.(approved|rejected|expired|cancelled)|topup\.(succeeded|failed|expired))$/
 
-export const createInstruments = (registry: Registry): Instruments => {
+export type Instruments = ReturnType<typeof createInstruments>
+
+/** Wraps parts of the service: each wrapper calls the part and records how long it took. */
+export const createInstruments = (registry: Registry) => {
   const registers = [registry]
   const histogram = (name: string, help: string, labelNames: string[], buckets: number[]) =>
     new Histogram({ name, help, labelNames, buckets, registers })
@@ -125,18 +113,22 @@ export const createInstruments = (registry: Registry): Instruments => {
   })
 
   return {
-    connections: (seconds) => waits.observe(seconds),
-    payments: ({ outcome, seconds }) => decisions.observe({ outcome }, seconds),
-    sweeps: ({ name, seconds, rows }) => {
+    /** How long a caller waited for a database connection. */
+    connections: (seconds: number): void => waits.observe(seconds),
+    /** Requests for payments that were answered. */
+    payments: ({ outcome, seconds }: { outcome: string; seconds: number }): void => decisions.observe({ outcome }, seconds),
+    sweeps: ({ name, seconds, rows }: Swept): void => {
       sweeps.observe({ sweep: name }, seconds)
       if (rows !== undefined) sweptRows.inc({ sweep: name }, rows)
     },
-    reads: (from) => reads.inc({ from }),
-    redis: (up) => redis.set(up ? 1 : 0),
-    events: ({ at, events }) => {
+    /** Where a list or an export was read from. */
+    reads: (from: 'primary' | 'standby'): void => reads.inc({ from }),
+    redis: (up: boolean): void => redis.set(up ? 1 : 0),
+    /** Events that were committed. */
+    events: ({ at, events }: { at: Date; events: readonly NewEvent[] }): void => {
       for (const event of events) note(event, at)
     },
-    rails: (rails) => ({
+    rails: (rails: Rails): Rails => ({
       ...rails,
       payout: Object.fromEntries(Object.entries(rails.payout).map(([name, rail]) => [name, payout(name, rail)])) as Partial<
         Record<RailName, PayoutRail>

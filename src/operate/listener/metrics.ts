@@ -1,18 +1,180 @@
-import { collectDefaultMetrics, Histogram, type Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Config } from '../../config.ts'
+import { type Database, statement } from '../../db/client.ts'
+import { pauseCauses } from '../../db/tables/rails.ts'
+import type { Witness } from '../../db/witness.ts'
+import type { Feed } from '../../events/feed.ts'
+import { oldestUndelivered } from '../../events/read.ts'
 import type { App } from '../../http/app-type.ts'
-import { type GaugeDeps, registerGauges } from './gauges.ts'
+import { uncountedSince } from '../../ledger/hours.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { version } from '../../lib/version.ts'
+import type { Alerts } from '../../modules/alerts.ts'
+import type { Rails } from '../../rails/rail.ts'
 
-export type Metrics = {
-  /** Times every request of this listener, named by its operation: paths contain ids, and each id would become a time series. */
-  watch: (app: App) => void
-  /** Serves the metrics. For the private listener only. */
-  serve: (app: App) => void
+/** Each gauge with its labels. */
+const gauges = {
+  events_lag_seconds: ['Age of the oldest event that this process has not handed to its streams yet.'],
+  attention_open: [
+    'What waits for a person, by kind, as the tables have it. evidence_disputed: what a provider contradicted within the last day.',
+    'kind',
+  ],
+  attention_oldest_seconds: ['How long the oldest of each kind has waited; 0 when there is none.', 'kind'],
+  rail_paused: ['1 while an operator, or the service itself after lost writes, has paused the rail.', 'rail', 'cause'],
+  key_age_seconds: ['How long ago each key of a ring was first used by this installation.', 'ring', 'key'],
+  audit_unsealed_seconds: ['Age of the oldest row of the audit log that no seal covers yet.'],
+  totals_lag_seconds: [
+    'Age of the oldest hour whose sums are not counted yet; up to 4,500 while the job keeps up, that of the oldest transfer after an upgrade.',
+  ],
+  jobs_waiting: [
+    'Rows that wait to be worked on, by kind: payments and top-ups to be sent, deliveries to be processed.',
+    'queue',
+  ],
+  jobs_lag_seconds: [
+    'How long the oldest of them has been due; for deliveries, how long it has waited since it arrived.',
+    'queue',
+  ],
+  approvals_open: ['Payments that wait for an approval.'],
+  approvals_open_oldest_seconds: ['How long the oldest of them has waited.'],
+  promises_verified_age_seconds: [
+    'How long ago the data were checked against every promise and kept them: whole, or what had changed (recent).',
+    'scope',
+  ],
+  promises_broken: ['How many promises the last check of the data found broken.'],
+  database_connections: ['Connections of this process: in use, idle, and requests that wait for one.', 'state'],
+  operator_alerts: ['Alerts that were raised since this process started, by kind.', 'alert'],
+  database_up: ['1 when the database answered, else 0: what is reported about its rows is then of an earlier time.'],
+  rail_up: ['1 while the rail takes calls, 0 while it is down or wants fewer; then nothing is sent by it.', 'rail'],
+  payment_wait_share: [
+    'How long the oldest payment of a rail has waited to be sent, as a share of PAYMENT_WAIT_MINUTES: at 1 it fails if the rail is down. None while the rail is paused.',
+    'rail',
+  ],
+  streams_open: ['Open event streams of all processes.'],
+  clock_differs_seconds: ["By how much this machine's clock differs from the database's, whose time the service uses."],
+  build_info: ['The release that this process runs: always 1.', 'version', 'node'],
+  rail_calls: ['Calls of this process to the rail that are under way.', 'rail'],
+} satisfies Record<string, readonly [help: string, ...labels: string[]]>
+type GaugeName = keyof typeof gauges
+
+const agoSql = (time: string): string => `coalesce(greatest(extract(epoch from $1 - ${time}), 0), 0)`
+
+/**
+ * What the tables say, by gauge and labels: every process reports the same, also after a restart and what a command found. `$1`: now; `$2`: the
+ * rails; `$3`: those that pay, and `$4` how many seconds a payment may wait for one. A new service has not verified anything, and this must not
+ * raise an alert: NaN until the first check.
+ */
+const measure = statement(
+  'metrics.rows',
+  `with people as (
+     select 'payment_unknown' as kind, count(*) as count, min(updated_at) as oldest from payments where status = 'unknown'
+     union all select 'late_success', count(*), min(late_success_at) from payments where late_success_at is not null and late_success_resolved_at is null
+     union all select 'suspense', count(*), min(created_at) from suspense_items where resolved_at is null
+     union all select 'reconciliation_difference', count(*), min(d.created_at) from reconciliation_differences d where d.resolved_at is null
+     union all select 'evidence_disputed', count(*), min(updated_at) from rail_attempts where state = 'disputed' and updated_at > $1::timestamptz - interval '1 day'),
+   jobs as (
+     select 'payments' as queue, count(*) as count, min(dispatch_due_at) as oldest from payments where dispatch_due_at is not null
+     union all select 'topups', count(*), min(dispatch_due_at) from topups where dispatch_due_at is not null
+     union all select 'deliveries', count(*), min(received_at) from callback_deliveries where processed_at is null),
+   open as (select count(*) as count, min(created_at) as oldest from approvals where status = 'pending'),
+   unsealed as (
+     select at from audit_log
+     where (transaction, id) > (coalesce((select through_transaction from audit_seals order by sequence desc limit 1), '0'::xid8),
+       coalesce((select through_id from audit_seals order by sequence desc limit 1), '00000000-0000-0000-0000-000000000000'::uuid))
+     order by audit_log.transaction, audit_log.id limit 1),
+   -- Of each rail that nobody has paused: since when the payment waits that has waited longest to be sent.
+   waiting as (
+     select r.rail, (select p.updated_at from payments p where p.status = 'processing' and p.dispatch_due_at is not null and p.rail = r.rail
+       order by p.updated_at limit 1) as since
+     from unnest($3::text[]) as r(rail) where not exists (select from rail_pauses x where x.rail = r.rail))
+   select gauge, labels, value::float8 from (
+     select 'attention_open' as gauge, json_build_object('kind', kind) as labels, count::numeric as value from people
+     union all select 'attention_oldest_seconds', json_build_object('kind', kind), ${agoSql('oldest')} from people
+     union all select 'jobs_waiting', json_build_object('queue', queue), count from jobs
+     union all select 'jobs_lag_seconds', json_build_object('queue', queue), ${agoSql('oldest')} from jobs
+     union all select 'approvals_open', '{}', count from open
+     union all select 'approvals_open_oldest_seconds', '{}', ${agoSql('oldest')} from open
+     union all select 'audit_unsealed_seconds', '{}', ${agoSql('(select at from unsealed)')}
+     union all select 'totals_lag_seconds', '{}', ${agoSql(`(${uncountedSince})`)}
+     union all select 'streams_open', '{}', count(*) from stream_places where renewed_at > clock_timestamp() - interval '1 minute'
+     union all select 'key_age_seconds', json_build_object('ring', ring, 'key', key_id), ${agoSql('created_at')} from installation_keys
+     union all select 'payment_wait_share', json_build_object('rail', rail), ${agoSql('since')} / $4::int from waiting
+     union all select 'rail_paused', json_build_object('rail', r.rail, 'cause', c.cause),
+       exists (select from rail_pauses p where p.rail = r.rail and p.cause = c.cause)::int
+       from unnest($2::text[] || array(select rail from rail_pauses)) as r(rail) cross join (values ${pauseCauses.map((cause) => `('${cause}')`).join(', ')}) as c(cause)
+     union all select 'promises_verified_age_seconds', json_build_object('scope', s.scope), case when v.at is null then 'NaN' else ${agoSql('v.at')} end
+       from (values ('whole'), ('recent')) as s(scope) left join verify_points v on v.name = s.scope
+     union all select 'promises_broken', '{}', coalesce((totals ->> 'broken')::numeric, 0) from verify_points where name = 'last') as m`,
+)
+type Measured = { gauge: GaugeName; labels: Record<string, string>; value: number }
+
+export type MetricsDeps = {
+  alerts: Alerts
+  clock: Clock
+  config: Pick<Config, 'PAYMENT_WAIT_MINUTES'>
+  db: Database
+  feed: Feed
+  rails: Rails
+  witness: Pick<Witness, 'clockDiffersByMs'>
 }
+
+/** The gauges that are read at each scrape. When the database is down, the reading still works and shows that. */
+const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<void>) => {
+  const { alerts, clock, config, db, feed, rails, witness } = deps
+  const made = new Map(
+    Object.entries(gauges).map(([name, [help, ...labelNames]]) => [
+      name,
+      new Gauge({ name, help: help ?? '', labelNames, registers: [registry] }),
+    ]),
+  )
+  const set = (name: GaugeName, labels: Record<string, string>, value: number) => made.get(name)?.set(labels, value)
+  set('build_info', { version, node: process.version }, 1)
+
+  const readProcess = () => {
+    const { totalCount, idleCount, waitingCount } = db.pool
+    set('database_connections', { state: 'used' }, totalCount - idleCount)
+    set('database_connections', { state: 'idle' }, idleCount)
+    set('database_connections', { state: 'waiting' }, waitingCount)
+    for (const [rail, gate] of Object.entries(rails.gates)) {
+      const { state, underWay } = gate.read()
+      set('rail_up', { rail }, state === 'up' ? 1 : 0)
+      set('rail_calls', { rail }, underWay)
+    }
+    for (const [alert, count] of Object.entries(alerts.counts())) set('operator_alerts', { alert }, count)
+    set('clock_differs_seconds', {}, witness.clockDiffersByMs() / 1000)
+  }
+  const readRows = async () => {
+    const now = clock.now()
+    const undelivered = await oldestUndelivered(db, feed.position())
+    set('events_lag_seconds', {}, undelivered ? Math.max(0, (now.getTime() - undelivered.getTime()) / 1000) : 0)
+    const rows = await db.query<Measured>(measure, [
+      now,
+      Object.keys(rails.gates),
+      Object.keys(rails.payout),
+      config.PAYMENT_WAIT_MINUTES * 60,
+    ])
+    // A key may be gone, or a rail paused since.
+    for (const name of ['key_age_seconds', 'payment_wait_share']) made.get(name)?.reset()
+    for (const { gauge, labels, value } of rows) set(gauge, labels, value)
+  }
+  return async () => {
+    readProcess()
+    set(
+      'database_up',
+      {},
+      await readRows().then(
+        () => 1,
+        () => 0,
+      ),
+    )
+  }
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
 
 const bucketsSeconds = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** A registry of its own, so that two services in one process do not count each other's requests. */
-export const createMetrics = (deps: GaugeDeps, registry: Registry): Metrics => {
+export const createMetrics = (deps: MetricsDeps, registry: Registry) => {
   collectDefaultMetrics({ register: registry })
   const readGauges = registerGauges(registry, deps)
   const requests = new Histogram({
@@ -23,7 +185,8 @@ export const createMetrics = (deps: GaugeDeps, registry: Registry): Metrics => {
     registers: [registry],
   })
   return {
-    watch: (app) => {
+    /** Times every request of this listener, named by its operation: paths contain ids, and each id would become a time series. */
+    watch: (app: App): void => {
       app.addHook('onResponse', (request, reply, done) => {
         done()
         const { operation, internal, longLived } = request.routeOptions.config
@@ -34,7 +197,8 @@ export const createMetrics = (deps: GaugeDeps, registry: Registry): Metrics => {
         )
       })
     },
-    serve: (app) => {
+    /** Serves the metrics. For the private listener only. */
+    serve: (app: App): void => {
       app.get('/metrics', async (_request, reply) => {
         await readGauges()
         return reply.type(registry.contentType).send(await registry.metrics())

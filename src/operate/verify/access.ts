@@ -1,4 +1,4 @@
-import { sqlCheck } from '../../db/check.ts'
+import { sqlChecks } from '../../db/check.ts'
 import { keyIsActive } from '../../db/credential-life.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
@@ -21,123 +21,92 @@ const endedCredentials = `select subject_id as id, min(transaction) as transacti
   where action in ('session.revoke', 'grant.revoke') group by 1`
 
 /** The order is that of transactions: the lock of the account that is stopped puts them in the order of their effects. */
-export const endedAccessChecks = [
-  sqlCheck(
-    'I15',
-    'a stopped workspace made no payment and approved none',
-    `with stopped as materialized (select distinct workspace_id from events where type = 'workspace.frozen')
-     select published as subject from (
-       select type, published, max(place) filter (where type = 'workspace.frozen') over earlier as stopped,
-         max(place) filter (where type = 'workspace.unfrozen') over earlier as released
-       from (
-         select type, data->>'id' as published, workspace_id, row_number() over (partition by workspace_id order by events.transaction, events.id) as place
-         from events where type in ('payment.created', 'approval.approved', 'workspace.frozen', 'workspace.unfrozen')
-           and workspace_id in (select workspace_id from stopped)) as placed
-       window earlier as (partition by workspace_id order by place)) as published
-     where split_part(type, '.', 1) <> 'workspace' and stopped > coalesce(released, 0)`,
-  ),
-  sqlCheck(
-    'I15',
-    'nothing was let through by a session or a grant after its end',
-    `with ended as (${endedCredentials})
-     select a.subject_id::text as subject from ended e join audit_log a on a.credential_id = e.id
-     where a.action in ${actsAfterEnd} and a.transaction > e.transaction and a.at > e.at + ${lockWait}
-     union all
-     select a.subject_id::text from ended e join audit_log a on a.grant_id = e.id
-     where a.action in ${actsAfterEnd} and a.transaction > e.transaction and a.at > e.at + ${lockWait}`,
-  ),
-  sqlCheck(
-    'I15',
-    'a suspended member has delegated nothing since',
-    `select made.subject_id::text as subject from members m
-       join lateral (select max(transaction) as transaction from audit_log where subject_id = m.id and action = 'member.update') as suspended on true
-       join grants g on g.workspace_id = m.workspace_id and g.account_id = m.account_id
-       join audit_log made on made.subject_id = g.id and made.action = 'grant.create'
-     where m.status = 'suspended' and made.transaction > suspended.transaction`,
-  ),
-  sqlCheck(
-    'I15',
-    'no key and no agent accepted an invitation for its person',
-    `select subject_id::text as subject from audit_log where action = 'invitation.accept' and grant_id is not null`,
-  ),
-  sqlCheck(
-    'I15',
-    'no token was made from a credential that had ended',
-    `select 'access token ' || t.id as subject from oauth_access_tokens t join grants g on g.id = t.grant_id where t.created_at > g.revoked_at + ${lockWait}
-     union all
-     select 'dashboard token ' || t.id from dashboard_tokens t join sessions s on s.id = t.session_id where t.created_at > s.revoked_at + ${lockWait}
-     union all
-     select 'dashboard token ' || t.id from dashboard_tokens t join grants g on g.id = t.grant_id where t.created_at > g.revoked_at + ${lockWait}`,
-  ),
-]
+export const endedAccessChecks = sqlChecks({
+  I15: {
+    'a stopped workspace made no payment and approved none': `
+      with stopped as materialized (select distinct workspace_id from events where type = 'workspace.frozen')
+      select published as subject from (
+        select type, published, max(place) filter (where type = 'workspace.frozen') over earlier as stopped,
+          max(place) filter (where type = 'workspace.unfrozen') over earlier as released
+        from (
+          select type, data->>'id' as published, workspace_id, row_number() over (partition by workspace_id order by events.transaction, events.id) as place
+          from events where type in ('payment.created', 'approval.approved', 'workspace.frozen', 'workspace.unfrozen')
+            and workspace_id in (select workspace_id from stopped)) as placed
+        window earlier as (partition by workspace_id order by place)) as published
+      where split_part(type, '.', 1) <> 'workspace' and stopped > coalesce(released, 0)`,
+    'nothing was let through by a session or a grant after its end': `
+      with ended as (${endedCredentials})
+      select a.subject_id::text as subject from ended e join audit_log a on a.credential_id = e.id
+      where a.action in ${actsAfterEnd} and a.transaction > e.transaction and a.at > e.at + ${lockWait}
+      union all
+      select a.subject_id::text from ended e join audit_log a on a.grant_id = e.id
+      where a.action in ${actsAfterEnd} and a.transaction > e.transaction and a.at > e.at + ${lockWait}`,
+    'a suspended member has delegated nothing since': `
+      select made.subject_id::text as subject from members m
+        join lateral (select max(transaction) as transaction from audit_log where subject_id = m.id and action = 'member.update') as suspended on true
+        join grants g on g.workspace_id = m.workspace_id and g.account_id = m.account_id
+        join audit_log made on made.subject_id = g.id and made.action = 'grant.create'
+      where m.status = 'suspended' and made.transaction > suspended.transaction`,
+    'no key and no agent accepted an invitation for its person': `
+      select subject_id::text as subject from audit_log where action = 'invitation.accept' and grant_id is not null`,
+    'no token was made from a credential that had ended': `
+      select 'access token ' || t.id as subject from oauth_access_tokens t join grants g on g.id = t.grant_id where t.created_at > g.revoked_at + ${lockWait}
+      union all
+      select 'dashboard token ' || t.id from dashboard_tokens t join sessions s on s.id = t.session_id where t.created_at > s.revoked_at + ${lockWait}
+      union all
+      select 'dashboard token ' || t.id from dashboard_tokens t join grants g on g.id = t.grant_id where t.created_at > g.revoked_at + ${lockWait}`,
+  },
+})
 
-export const accessChecks = [
-  sqlCheck(
-    'I15',
-    'no payment was made by a grant after it was revoked',
-    `select p.id::text as subject from payments p join grants g on g.id = p.grant_id where g.revoked_at is not null and p.created_at > g.revoked_at`,
-  ),
-  sqlCheck(
-    'I5',
-    'every account has one personal workspace, and every workspace its owning account as an active owner',
-    `select a.id::text as subject from accounts a
-     where (select count(*) from workspaces w where w.owning_account_id = a.id and w.kind = 'personal') <> 1
-     union all
-     select w.id::text from workspaces w where not exists (
-       select from members m where m.workspace_id = w.id and m.account_id = w.owning_account_id and m.role = 'owner' and m.status = 'active')`,
-  ),
-  sqlCheck(
-    'I5',
-    'nothing below a revoked grant lives, no live grant belongs to an account that left, and no key outlives its grant',
-    `select g.id::text as subject from grants g
-     where g.revoked_at is null and (
-       exists (select from grants above where above.id = any(g.ancestor_ids) and above.revoked_at is not null)
-       or not exists (select from members m where m.workspace_id = g.workspace_id and m.account_id = g.account_id))
-     union all
-     select k.id::text from api_keys k join grants g on g.id = k.grant_id
-     where g.revoked_at is not null and ${keyIsActive('k', 'g.revoked_at')}`,
-  ),
-  sqlCheck(
-    'I5',
-    'nothing that a revoked grant linked, derived or opened lives on, but the last way into an account',
-    `select 'identity ' || i.id as subject from identities i join grants g on g.id = i.linked_by_grant_id
-     where g.revoked_at is not null and exists (select from identities o where o.account_id = i.account_id and o.id <> i.id)
-     union all
-     select 'session ' || s.id from sessions s join identities i on i.id = s.identity_id join grants g on g.id = i.linked_by_grant_id
-     where g.revoked_at is not null and s.revoked_at is null and s.created_at < g.revoked_at
-     union all
-     select 'grant ' || d.id from grants d join grants g on g.id = d.derived_from_grant_id where g.revoked_at is not null and d.revoked_at is null
-     union all
-     select 'session ' || s.id from sessions s where s.identity_id is null and s.revoked_at is null
-     union all
-     select 'grant ' || g.id from grants g where 'account.manage' = any(g.permissions)
-       and num_nonnulls(g.per_payment_limit_minor, g.daily_limit_minor, g.monthly_limit_minor, g.approval_threshold_minor, g.payment_types, g.beneficiary_ids) > 0`,
-  ),
-  sqlCheck(
-    'I5',
-    'a closed account has no session, no grant and no money',
-    `select a.id::text as subject from accounts a
-     where a.status = 'closed' and (exists (select from sessions s where s.account_id = a.id and s.revoked_at is null)
-       or exists (select from grants g where g.account_id = a.id and g.revoked_at is null))`,
-  ),
-  sqlCheck(
-    'I10',
-    'a nonce that a mandate was signed over is used up',
-    `select m.id::text as subject from intent_mandates m join nonces n on n.nonce = m.nonce where n.consumed_at is null`,
-  ),
-  sqlCheck(
-    'I7',
-    'every sealed value can be opened with a key that is configured',
-    `select 'beneficiary ' || id as subject from beneficiaries where destination_key_id <> all ($1::text[])
-     union all select 'topup ' || id from topups where phone_key_id <> all ($1::text[])
-     union all select 'deposit ' || id from deposits where body_key_id <> all ($1::text[])
-     union all select 'delivery ' || id from callback_bodies where body_key_id <> all ($1::text[])`,
-    ({ encryptionKeyIds }) => [encryptionKeyIds],
-  ),
-  sqlCheck(
-    'I7',
-    'every payee can be found by a secret that is configured',
-    `select id::text as subject from payees where fingerprint_key_id <> all ($1::text[])`,
-    ({ tokenSecretIds }) => [tokenSecretIds],
-  ),
-]
+export const accessChecks = sqlChecks({
+  I15: {
+    'no payment was made by a grant after it was revoked': `
+      select p.id::text as subject from payments p join grants g on g.id = p.grant_id where g.revoked_at is not null and p.created_at > g.revoked_at`,
+  },
+  I5: {
+    'every account has one personal workspace, and every workspace its owning account as an active owner': `
+      select a.id::text as subject from accounts a
+      where (select count(*) from workspaces w where w.owning_account_id = a.id and w.kind = 'personal') <> 1
+      union all
+      select w.id::text from workspaces w where not exists (
+        select from members m where m.workspace_id = w.id and m.account_id = w.owning_account_id and m.role = 'owner' and m.status = 'active')`,
+    'nothing below a revoked grant lives, no live grant belongs to an account that left, and no key outlives its grant': `
+      select g.id::text as subject from grants g
+      where g.revoked_at is null and (
+        exists (select from grants above where above.id = any(g.ancestor_ids) and above.revoked_at is not null)
+        or not exists (select from members m where m.workspace_id = g.workspace_id and m.account_id = g.account_id))
+      union all
+      select k.id::text from api_keys k join grants g on g.id = k.grant_id
+      where g.revoked_at is not null and ${keyIsActive('k', 'g.revoked_at')}`,
+    'nothing that a revoked grant linked, derived or opened lives on, but the last way into an account': `
+      select 'identity ' || i.id as subject from identities i join grants g on g.id = i.linked_by_grant_id
+      where g.revoked_at is not null and exists (select from identities o where o.account_id = i.account_id and o.id <> i.id)
+      union all
+      select 'session ' || s.id from sessions s join identities i on i.id = s.identity_id join grants g on g.id = i.linked_by_grant_id
+      where g.revoked_at is not null and s.revoked_at is null and s.created_at < g.revoked_at
+      union all
+      select 'grant ' || d.id from grants d join grants g on g.id = d.derived_from_grant_id where g.revoked_at is not null and d.revoked_at is null
+      union all
+      select 'session ' || s.id from sessions s where s.identity_id is null and s.revoked_at is null
+      union all
+      select 'grant ' || g.id from grants g where 'account.manage' = any(g.permissions)
+        and num_nonnulls(g.per_payment_limit_minor, g.daily_limit_minor, g.monthly_limit_minor, g.approval_threshold_minor, g.payment_types, g.beneficiary_ids) > 0`,
+    'a closed account has no session, no grant and no money': `
+      select a.id::text as subject from accounts a
+      where a.status = 'closed' and (exists (select from sessions s where s.account_id = a.id and s.revoked_at is null)
+        or exists (select from grants g where g.account_id = a.id and g.revoked_at is null))`,
+  },
+  I10: {
+    'a nonce that a mandate was signed over is used up': `
+      select m.id::text as subject from intent_mandates m join nonces n on n.nonce = m.nonce where n.consumed_at is null`,
+  },
+  I7: {
+    'every sealed value can be opened with a key that is configured': `
+      select 'beneficiary ' || id as subject from beneficiaries where destination_key_id <> all ($encryption_keys)
+      union all select 'topup ' || id from topups where phone_key_id <> all ($encryption_keys)
+      union all select 'deposit ' || id from deposits where body_key_id <> all ($encryption_keys)
+      union all select 'delivery ' || id from callback_bodies where body_key_id <> all ($encryption_keys)`,
+    'every payee can be found by a secret that is configured': `
+      select id::text as subject from payees where fingerprint_key_id <> all ($token_secrets)`,
+  },
+})

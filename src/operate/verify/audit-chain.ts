@@ -1,4 +1,4 @@
-import { type Check, type CheckFacts, sqlCheck } from '../../db/check.ts'
+import { type Check, type CheckFacts, sqlChecks } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
 import {
   type Grown,
@@ -77,21 +77,18 @@ export const auditChainChecks: readonly Check[] = [
       return seal.hash.equals(head.hash) ? [] : [`seal ${head.sequence} is not the one that was kept`]
     },
   },
-  sqlCheck(
-    'I8',
-    'the audit log is sealed up to ten minutes ago',
-    `select count(*) || ' rows since ' || min(at) as subject from audit_log
-     where at < $1::timestamptz - interval '10 minutes' and (transaction, id) > (
-       select through_transaction, through_id from audit_seals
-       union all select '0'::xid8, '00000000-0000-0000-0000-000000000000'::uuid order by 1 desc, 2 desc limit 1)
-     having count(*) > 0`,
-    ({ now }) => [now],
-  ),
-  sqlCheck(
-    'I8',
-    "the order of commits is this server's own: a database that was restored elsewhere has caught up with its rows",
-    `select 'rows of transaction ' || newest || ', and this server is at ' || pg_snapshot_xmax(pg_current_snapshot()) as subject
-     from (select greatest((select transaction from audit_log order by transaction desc limit 1), (select transaction from events order by transaction desc limit 1)) as newest) as n
-     where newest >= pg_snapshot_xmax(pg_current_snapshot())`,
-  ),
+  ...sqlChecks({
+    I8: {
+      'the audit log is sealed up to ten minutes ago': `
+        select count(*) || ' rows since ' || min(at) as subject from audit_log
+          where at < $now - interval '10 minutes' and (transaction, id) > (
+            select through_transaction, through_id from audit_seals
+            union all select '0'::xid8, '00000000-0000-0000-0000-000000000000'::uuid order by 1 desc, 2 desc limit 1)
+          having count(*) > 0`,
+      "the order of commits is this server's own: a database that was restored elsewhere has caught up with its rows": `
+        select 'rows of transaction ' || newest || ', and this server is at ' || pg_snapshot_xmax(pg_current_snapshot()) as subject
+          from (select greatest((select transaction from audit_log order by transaction desc limit 1), (select transaction from events order by transaction desc limit 1)) as newest) as n
+          where newest >= pg_snapshot_xmax(pg_current_snapshot())`,
+    },
+  }),
 ]

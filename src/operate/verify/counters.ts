@@ -1,4 +1,4 @@
-import { sqlCheck } from '../../db/check.ts'
+import { sqlChecks } from '../../db/check.ts'
 import { countedPaymentsSql } from '../../db/transitions.ts'
 import { everyPayee, noGrant, totalApplies } from '../../policy/scope-sql.ts'
 
@@ -18,39 +18,32 @@ const counted = `
   cross join lateral (values ('day', t.day), ('month', date_trunc('month', t.day)::date)) as k(period, start)
   where s.archived_at is null and t.payments > 0 group by 1, 2, 3`
 
-export const counterChecks = [
-  sqlCheck(
-    'I9',
-    'a usage counter is the sum and the number of the payments that it counts',
-    `with counted as (${counted})
-     select k.subject || ' ' || k.subject_id || ' ' || k.period || ' ' || k.period_start as subject
-     from usage_counters k left join counted c on c.id = k.subject_id and c.period = k.period and c.start = k.period_start
-     where (k.used_minor, k.payments) <> (coalesce(c.used, 0), coalesce(c.payments, 0))
-       and not exists (select from spending_policies s where s.id = k.subject_id and s.archived_at is not null)
-     union all
-     select c.id || ' ' || c.period || ' ' || c.start from counted c
-     where c.used > 0 and not exists (select from usage_counters k where k.subject_id = c.id and k.period = c.period and k.period_start = c.start)
-       -- A policy counts from the month in which it was last altered.
-       and not exists (select from spending_policies s join workspaces w on w.id = s.workspace_id
-                       where s.id = c.id and c.start < date_trunc('month', s.updated_at at time zone w.time_zone)::date)`,
-  ),
-  sqlCheck(
-    'I9',
-    "an owner's totals of a day are the sum and the number of the payments that count in it",
-    `with counted as (
-       select workspace_id, counted_day as day, coalesce(payee_id, '${everyPayee}') as payee_id,
-         coalesce(grant_id, '${noGrant}') as grant_id, rail, payment_type,
-         sum(amount_minor) as used, count(*) as payments
-       from payments p where ${counting}
-       group by workspace_id, counted_day, 4, rail, payment_type, grouping sets ((payee_id), ()))
-     select coalesce(t.workspace_id, c.workspace_id) || ' ' || coalesce(t.day, c.day) as subject
-     from spending_totals t full join counted c using (workspace_id, day, payee_id, grant_id, rail, payment_type)
-     where (coalesce(t.used_minor, 0), coalesce(t.payments, 0)) <> (coalesce(c.used, 0), coalesce(c.payments, 0))`,
-  ),
-  sqlCheck(
-    'I9',
-    'no mandate has given more than was signed for',
-    `select m.id::text as subject from intent_mandates m join usage_counters k on k.subject_id = m.id and k.period = 'total'
-     where k.used_minor > m.max_total_minor or k.payments > m.max_payments`,
-  ),
-]
+export const counterChecks = sqlChecks({
+  I9: {
+    'a usage counter is the sum and the number of the payments that it counts': `
+      with counted as (${counted})
+      select k.subject || ' ' || k.subject_id || ' ' || k.period || ' ' || k.period_start as subject
+      from usage_counters k left join counted c on c.id = k.subject_id and c.period = k.period and c.start = k.period_start
+      where (k.used_minor, k.payments) <> (coalesce(c.used, 0), coalesce(c.payments, 0))
+        and not exists (select from spending_policies s where s.id = k.subject_id and s.archived_at is not null)
+      union all
+      select c.id || ' ' || c.period || ' ' || c.start from counted c
+      where c.used > 0 and not exists (select from usage_counters k where k.subject_id = c.id and k.period = c.period and k.period_start = c.start)
+        -- A policy counts from the month in which it was last altered.
+        and not exists (select from spending_policies s join workspaces w on w.id = s.workspace_id
+                        where s.id = c.id and c.start < date_trunc('month', s.updated_at at time zone w.time_zone)::date)`,
+    "an owner's totals of a day are the sum and the number of the payments that count in it": `
+      with counted as (
+        select workspace_id, counted_day as day, coalesce(payee_id, '${everyPayee}') as payee_id,
+          coalesce(grant_id, '${noGrant}') as grant_id, rail, payment_type,
+          sum(amount_minor) as used, count(*) as payments
+        from payments p where ${counting}
+        group by workspace_id, counted_day, 4, rail, payment_type, grouping sets ((payee_id), ()))
+      select coalesce(t.workspace_id, c.workspace_id) || ' ' || coalesce(t.day, c.day) as subject
+      from spending_totals t full join counted c using (workspace_id, day, payee_id, grant_id, rail, payment_type)
+      where (coalesce(t.used_minor, 0), coalesce(t.payments, 0)) <> (coalesce(c.used, 0), coalesce(c.payments, 0))`,
+    'no mandate has given more than was signed for': `
+      select m.id::text as subject from intent_mandates m join usage_counters k on k.subject_id = m.id and k.period = 'total'
+      where k.used_minor > m.max_total_minor or k.payments > m.max_payments`,
+  },
+})

@@ -1,4 +1,4 @@
-import { beginningOf, sqlCheck } from '../../db/check.ts'
+import { sqlChecks } from '../../db/check.ts'
 import { toldCheck } from './told.ts'
 import { toldTables } from './told-tables.ts'
 import { typeIdSql } from './type-id.ts'
@@ -8,86 +8,65 @@ const newestOf = (rail: string): string => `(
   order by a.transaction desc, a.id desc limit 1)`
 
 /** Rows that the log tells about in other ways than by their id. */
-const otherwise = [
-  sqlCheck(
-    'I21',
-    'every decision and every void of one is in the audit log, and each of its entries has its row',
-    `select d.id::text as subject from approval_decisions d where d.decided_at >= $1::timestamptz and not exists (
-       select from payments p join intent_mandates m on m.id = p.mandate_id where d.via = 'mandate' and p.approval_id = d.approval_id and m.signature = d.signature)
-       and not exists (select from audit_log a where d.via <> 'mandate' and a.subject_id = d.approval_id and a.action = 'approval.' || d.decision and a.at = d.decided_at
-         and (a.after->>'account', a.after->>'via') = (d.account_id::text, d.via))
-     union all
-     select a.id::text from audit_log a where lower(a.action) in ('approval.approve', 'approval.reject') and a.at >= $1::timestamptz and not exists (
-       select from approval_decisions d where d.approval_id = a.subject_id and d.decided_at = a.at and d.account_id::text = a.after->>'account')
-     union all
-     select a.subject_id::text from audit_log a where lower(a.action) = 'approval.decision_voided' and a.at >= $1::timestamptz
-       and not exists (select from approval_voids v join approval_decisions d on d.id = v.decision_id where d.approval_id = a.subject_id and v.voided_at = a.at)
-     union all
-     select v.decision_id::text from approval_voids v join approval_decisions d on d.id = v.decision_id
-     where v.voided_at >= $1::timestamptz and not exists (
-       select from audit_log a where a.subject_id = d.approval_id and a.at = v.voided_at and a.action in ('approval.decision_voided', 'approval.text_changed'))`,
-    (facts) => [beginningOf(facts)],
-  ),
-  sqlCheck(
-    'I21',
-    'the text of an approval is about its payment and ends when it says',
-    `select a.id::text as subject from approvals a join payments p on p.id = a.payment_id
-     where a.updated_at >= $1::timestamptz and (position('Approval: ' || ${typeIdSql('approval', 'a.id')} in a.approve_message) = 0
-       or position('Expires: ' || to_char(a.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') in a.approve_message) = 0
-       or (a.batch_id is null and (position('Payment: ' || ${typeIdSql('payment', 'p.id')} in a.approve_message) = 0
-         or position('Amount in minor units: ' || p.amount_minor || ' ' || p.currency || E'\\n' in a.approve_message) = 0)))`,
-    (facts) => [beginningOf(facts)],
-  ),
-  sqlCheck(
-    'I21',
-    'every version of a policy is as the audit log has it',
-    `select v.policy_id || ' ' || v.version as subject from spending_policy_versions v where not exists (
-       select from audit_log a where a.subject_id = v.policy_id and a.subject_type = 'policy' and a.after->>'version' = v.version::text
-         and (a.after::jsonb - '{pending_change,status,updated_at,changed_by,warnings,usage}'::text[])
-           = (v.document - '{pending_change,status,updated_at,changed_by,warnings,usage}'::text[]))`,
-  ),
-  sqlCheck(
-    'I21',
-    'a member decides since their role was given or changed, and an agent may act for a day longer than its tokens at most',
-    `select m.id::text as subject from members m where m.deciding_since <> m.created_at and not exists (
-       select from audit_log a where a.subject_id = m.id and a.at = m.deciding_since)
-     union all
-     select g.id::text from grants g join oauth_grants o on o.grant_id = g.id
-     where g.expires_at > o.expires_at + interval '1 day' or o.expires_at > o.ends_at or g.expires_at is null`,
-  ),
-  sqlCheck(
-    'I21',
-    'an identity is found by what it names',
-    `select id::text as subject from identities where subject_key <> case
-       when provider <> 'wallet' then subject when chain_id is null then lower(subject) else 'eip155:' || chain_id || ':' || lower(subject) end`,
-  ),
-  sqlCheck(
-    'I21',
-    'the names that a rail reported are those of the checks that found them',
-    `select b.id::text as subject from beneficiaries b cross join lateral (
-       select name, checked_at from beneficiary_verifications v where v.beneficiary_id = b.id order by v.id desc limit 1) as v
-     where b.name_checked_at = v.checked_at and v.name is not null and b.reported_name is null
-     union all
-     select b.id::text from beneficiaries b where b.reported_name is null and b.verification in ('match', 'close_match', 'no_match')
-     union all
-     select b.id::text from beneficiaries b where b.reported_name is not null
-       and exists (select from beneficiary_verifications v where v.beneficiary_id = b.id)
-       and not exists (select from beneficiary_verifications v where v.beneficiary_id = b.id and v.name = b.reported_name)`,
-  ),
-  sqlCheck(
-    'I21',
-    'rails are paused, duplicate checks passed and keys of receipts retired as the audit log says',
-    `select rail as subject from rail_pauses where cause = 'operator' and ${newestOf('rail')} is distinct from 'admin.pause_rail'
-     union all
-     select r.rail from (select distinct a.after->>'rail' as rail from audit_log a where lower(a.action) = 'admin.pause_rail') as r
-     where ${newestOf('r.rail')} = 'admin.pause_rail' and not exists (select from rail_pauses p where p.rail = r.rail)
-     union all
-     select rail || ' ' || account from duplicate_checks c where not exists (
-       select from audit_log a where lower(a.action) = 'admin.pass_duplicate_check' and (a.after->>'rail', a.after->>'account') = (c.rail, c.account))
-     union all
-     select k.id from signing_keys k where (k.retired_at is not null) <> exists (
-       select from audit_log a where lower(a.action) = 'admin.retire_receipt_key' and a.after->>'key' = k.id)`,
-  ),
-]
+const otherwise = sqlChecks({
+  I21: {
+    'every decision and every void of one is in the audit log, and each of its entries has its row': `
+      select d.id::text as subject from approval_decisions d where d.decided_at >= $since and not exists (
+        select from payments p join intent_mandates m on m.id = p.mandate_id where d.via = 'mandate' and p.approval_id = d.approval_id and m.signature = d.signature)
+        and not exists (select from audit_log a where d.via <> 'mandate' and a.subject_id = d.approval_id and a.action = 'approval.' || d.decision and a.at = d.decided_at
+          and (a.after->>'account', a.after->>'via') = (d.account_id::text, d.via))
+      union all
+      select a.id::text from audit_log a where lower(a.action) in ('approval.approve', 'approval.reject') and a.at >= $since and not exists (
+        select from approval_decisions d where d.approval_id = a.subject_id and d.decided_at = a.at and d.account_id::text = a.after->>'account')
+      union all
+      select a.subject_id::text from audit_log a where lower(a.action) = 'approval.decision_voided' and a.at >= $since
+        and not exists (select from approval_voids v join approval_decisions d on d.id = v.decision_id where d.approval_id = a.subject_id and v.voided_at = a.at)
+      union all
+      select v.decision_id::text from approval_voids v join approval_decisions d on d.id = v.decision_id
+      where v.voided_at >= $since and not exists (
+        select from audit_log a where a.subject_id = d.approval_id and a.at = v.voided_at and a.action in ('approval.decision_voided', 'approval.text_changed'))`,
+    'the text of an approval is about its payment and ends when it says': `
+      select a.id::text as subject from approvals a join payments p on p.id = a.payment_id
+      where a.updated_at >= $since and (position('Approval: ' || ${typeIdSql('approval', 'a.id')} in a.approve_message) = 0
+        or position('Expires: ' || to_char(a.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') in a.approve_message) = 0
+        or (a.batch_id is null and (position('Payment: ' || ${typeIdSql('payment', 'p.id')} in a.approve_message) = 0
+          or position('Amount in minor units: ' || p.amount_minor || ' ' || p.currency || E'\\n' in a.approve_message) = 0)))`,
+    'every version of a policy is as the audit log has it': `
+      select v.policy_id || ' ' || v.version as subject from spending_policy_versions v where not exists (
+        select from audit_log a where a.subject_id = v.policy_id and a.subject_type = 'policy' and a.after->>'version' = v.version::text
+          and (a.after::jsonb - '{pending_change,status,updated_at,changed_by,warnings,usage}'::text[])
+            = (v.document - '{pending_change,status,updated_at,changed_by,warnings,usage}'::text[]))`,
+    'a member decides since their role was given or changed, and an agent may act for a day longer than its tokens at most': `
+      select m.id::text as subject from members m where m.deciding_since <> m.created_at and not exists (
+        select from audit_log a where a.subject_id = m.id and a.at = m.deciding_since)
+      union all
+      select g.id::text from grants g join oauth_grants o on o.grant_id = g.id
+      where g.expires_at > o.expires_at + interval '1 day' or o.expires_at > o.ends_at or g.expires_at is null`,
+    'an identity is found by what it names': `
+      select id::text as subject from identities where subject_key <> case
+        when provider <> 'wallet' then subject when chain_id is null then lower(subject) else 'eip155:' || chain_id || ':' || lower(subject) end`,
+    'the names that a rail reported are those of the checks that found them': `
+      select b.id::text as subject from beneficiaries b cross join lateral (
+        select name, checked_at from beneficiary_verifications v where v.beneficiary_id = b.id order by v.id desc limit 1) as v
+      where b.name_checked_at = v.checked_at and v.name is not null and b.reported_name is null
+      union all
+      select b.id::text from beneficiaries b where b.reported_name is null and b.verification in ('match', 'close_match', 'no_match')
+      union all
+      select b.id::text from beneficiaries b where b.reported_name is not null
+        and exists (select from beneficiary_verifications v where v.beneficiary_id = b.id)
+        and not exists (select from beneficiary_verifications v where v.beneficiary_id = b.id and v.name = b.reported_name)`,
+    'rails are paused, duplicate checks passed and keys of receipts retired as the audit log says': `
+      select rail as subject from rail_pauses where cause = 'operator' and ${newestOf('rail')} is distinct from 'admin.pause_rail'
+      union all
+      select r.rail from (select distinct a.after->>'rail' as rail from audit_log a where lower(a.action) = 'admin.pause_rail') as r
+      where ${newestOf('r.rail')} = 'admin.pause_rail' and not exists (select from rail_pauses p where p.rail = r.rail)
+      union all
+      select rail || ' ' || account from duplicate_checks c where not exists (
+        select from audit_log a where lower(a.action) = 'admin.pass_duplicate_check' and (a.after->>'rail', a.after->>'account') = (c.rail, c.account))
+      union all
+      select k.id from signing_keys k where (k.retired_at is not null) <> exists (
+        select from audit_log a where lower(a.action) = 'admin.retire_receipt_key' and a.after->>'key' = k.id)`,
+  },
+})
 
-export const entryChecks = [...toldTables.map(toldCheck), ...otherwise]
+export const entryChecks = [...Object.entries(toldTables).map(([table, told]) => toldCheck(table, told)), ...otherwise]

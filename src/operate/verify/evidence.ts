@@ -1,5 +1,5 @@
 import { recoverSigner } from '../../auth/wallet.ts'
-import { beginningOf, type Check, type CheckFacts } from '../../db/check.ts'
+import type { Check, CheckFacts } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
 import { parseAnyId, type Uuid } from '../../lib/ids.ts'
 import type { RailName } from '../../lib/rail-names.ts'
@@ -10,6 +10,18 @@ import { rootOfLeaves } from '../../modules/payments/batch/leaf-rules.ts'
 import { seedOf } from '../../modules/payments/lost-writes.ts'
 import { type Fields, findInPages, namesThatDiffer } from './told.ts'
 import { typeIdSql } from './type-id.ts'
+
+/** A check of each row that a query reads behind `$1`. */
+const ofRows = <Row extends { id: Uuid }>(
+  promise: string,
+  text: string,
+  isRight: (row: Row, facts: CheckFacts) => boolean,
+): Check => ({
+  invariant: 'I21',
+  promise,
+  find: (db, facts) =>
+    findInPages<Row>(db, facts, text, (rows) => rows.filter((row) => !isRight(row, facts)).map(({ id }) => id)),
+})
 
 type Destination = {
   id: Uuid
@@ -24,7 +36,7 @@ type Destination = {
   fingerprint: Buffer | null
 }
 
-const isOwnDestination = (facts: CheckFacts, row: Destination): boolean => {
+const isOwnDestination = (row: Destination, facts: CheckFacts): boolean => {
   const { workspaceId, rail, bankCode, accountReference, fingerprint } = row
   const destination = facts.open(row, destinationContext(row.id, workspaceId))
   if (destination === undefined || fingerprint === null) return false
@@ -35,19 +47,13 @@ const isOwnDestination = (facts: CheckFacts, row: Destination): boolean => {
   return maskOf(payee) === row.mask && made.some((each) => each.equals(fingerprint))
 }
 
-const destinations: Check = {
-  invariant: 'I21',
-  promise: 'where a beneficiary is paid is what its payee was made of',
-  find: (db, facts) =>
-    findInPages<Destination>(
-      db,
-      `select t.id, t.workspace_id as "workspaceId", t.payment_rail as rail, t.destination_ciphertext as ciphertext, t.destination_key_id as "keyId",
+const destinations = ofRows<Destination>(
+  'where a beneficiary is paid is what its payee was made of',
+  `select t.id, t.workspace_id as "workspaceId", t.payment_rail as rail, t.destination_ciphertext as ciphertext, t.destination_key_id as "keyId",
          t.destination_mask as mask, t.bank_code as "bankCode", t.account_reference as "accountReference", y.fingerprint
        from beneficiaries t left join payees y on y.id = t.payee_id and y.workspace_id = t.workspace_id where t.id > $1`,
-      [],
-      (rows) => rows.filter((row) => !isOwnDestination(facts, row)).map(({ id }) => id),
-    ),
-}
+  isOwnDestination,
+)
 
 type Attempt = {
   id: Uuid
@@ -63,7 +69,7 @@ type Attempt = {
   isOfSubject: boolean
 }
 
-const isOwnAttempt = (facts: CheckFacts, attempt: Attempt): boolean => {
+const isOwnAttempt = (attempt: Attempt, facts: CheckFacts): boolean => {
   const { kind, subjectId: id } = attempt
   const order = facts.orderOf(kind === 'topup' ? ['topup', id] : seedOf({ ...attempt, id }), attempt.generation)
   return (
@@ -74,47 +80,32 @@ const isOwnAttempt = (facts: CheckFacts, attempt: Attempt): boolean => {
   )
 }
 
-const attempts: Check = {
-  invariant: 'I21',
-  promise: 'an attempt is the order of its payment or top-up, under the names that follow from it',
-  find: (db, facts) =>
-    findInPages<Attempt>(
-      db,
-      `select t.id, t.order_id as "orderId", t.reference, t.generation, t.send, t.subject_id as "subjectId", t.kind, s.account_id as "accountId",
+const attempts = ofRows<Attempt>(
+  'an attempt is the order of its payment or top-up, under the names that follow from it',
+  `select t.id, t.order_id as "orderId", t.reference, t.generation, t.send, t.subject_id as "subjectId", t.kind, s.account_id as "accountId",
          s.workspace_id as "workspaceId", s.key as "idempotencyKey", coalesce((t.account_id, t.amount_minor) = (s.account_id, s.amount_minor)
            and t.rail = coalesce(s.rail, t.rail), false) as "isOfSubject"
        from rail_attempts t left join lateral (
          select account_id, workspace_id, amount_minor, rail, idempotency_key as key from payments p where p.id = t.subject_id and t.kind = 'payment'
          union all select account_id, workspace_id, amount_minor, null, null from topups u where u.id = t.subject_id and t.kind = 'topup') as s on true
-       where t.id > $1 and t.updated_at >= $2::timestamptz`,
-      [beginningOf(facts)],
-      (rows) => rows.filter((row) => !isOwnAttempt(facts, row)).map(({ id }) => id),
-    ),
-}
+       where t.id > $1 and t.updated_at >= $since`,
+  isOwnAttempt,
+)
 
 type Batch = { id: Uuid; root: string; count: number; leaves: string[]; isSum: boolean }
 
-const batches: Check = {
-  invariant: 'I21',
-  promise: 'a batch is its items: their number, their sum, and the root over their leaves',
-  find: (db, facts) =>
-    findInPages<Batch>(
-      db,
-      `select t.id, t.merkle_root as root, t.items_count as count, i.leaves, coalesce(i.sum, 0) = t.total_minor and i.agree as "isSum"
+const batches = ofRows<Batch>(
+  'a batch is its items: their number, their sum, and the root over their leaves',
+  `select t.id, t.merkle_root as root, t.items_count as count, i.leaves, coalesce(i.sum, 0) = t.total_minor and i.agree as "isSum"
        from payment_batches t cross join lateral (
          select sum(p.amount_minor), coalesce(array_agg(p.batch_leaf order by p.batch_index), '{}') as leaves,
            bool_and((p.workspace_id, p.account_id, p.currency) = (t.workspace_id, t.account_id, t.currency)
              and (p.batch_leaf::json->>'amount_minor', (p.batch_leaf::json->>'index')::int) = (p.amount_minor::text, p.batch_index)
              and p.batch_leaf::json->>'account_reference' is not distinct from p.account_reference) as agree
          from payments p where p.batch_id = t.id) as i
-       where t.id > $1 and t.updated_at >= $2::timestamptz`,
-      [beginningOf(facts)],
-      (rows) =>
-        rows
-          .filter(({ root, count, leaves, isSum }) => !isSum || leaves.length !== count || rootOfLeaves(leaves) !== root)
-          .map(({ id }) => id),
-    ),
-}
+       where t.id > $1 and t.updated_at >= $since`,
+  ({ root, count, leaves, isSum }) => isSum && leaves.length === count && rootOfLeaves(leaves) === root,
+)
 
 type Signed = { id: Uuid; message: string; signature: string; signer: string; binds: string[] }
 
@@ -125,20 +116,12 @@ const isSignedBy = ({ message, signature, signer }: Signed): boolean => {
   return wallet.chainId !== null || recoverSigner(message, signature)?.toLowerCase() === wallet.address
 }
 
-const signedTexts = (table: string, promise: string, columns: string, from: string): Check => ({
-  invariant: 'I21',
-  promise,
-  find: (db, facts) =>
-    findInPages<Signed>(
-      db,
-      `select t.id, t.message, t.signature, t.signer, ${columns} as binds from ${table} t ${from}`,
-      [beginningOf(facts)],
-      (rows) =>
-        rows
-          .filter((row) => !isSignedBy(row) || !row.binds.every((line) => row.message.split('\n').includes(line)))
-          .map(({ id }) => id),
-    ),
-})
+const signedTexts = (table: string, promise: string, columns: string, from: string): Check =>
+  ofRows<Signed>(
+    promise,
+    `select t.id, t.message, t.signature, t.signer, ${columns} as binds from ${table} t ${from}`,
+    (row) => isSignedBy(row) && row.binds.every((line) => row.message.split('\n').includes(line)),
+  )
 
 const utc = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
@@ -146,14 +129,14 @@ const mandates = signedTexts(
   'intent_mandates',
   'a mandate is what its wallet signed',
   `array['Terms digest: ' || t.terms_digest, 'Nonce: ' || t.nonce, 'Valid until: ' || ${utc('t.expires_at')}]`,
-  'where t.id > $1 and t.created_at >= $2::timestamptz',
+  'where t.id > $1 and t.created_at >= $since',
 )
 
 const decisions = signedTexts(
   'approval_decisions',
   'a decision that a wallet signed is about its approval, and is what was signed',
   `array['Decision: ' || t.decision, 'Approval: ' || ${typeIdSql('approval', 't.approval_id')}]`,
-  `where t.id > $1 and t.via = 'signature' and t.decided_at >= $2::timestamptz`,
+  `where t.id > $1 and t.via = 'signature' and t.decided_at >= $since`,
 )
 
 type Event = { id: Uuid; transaction: string; type: string; workspaceId: Uuid | null; paymentId: Uuid | null; data: Fields }
@@ -189,10 +172,10 @@ const events: Check = {
   find: (db, facts) =>
     findInPages<Event>(
       db,
+      facts,
       `select t.id, t.transaction::text, t.type, t.workspace_id as "workspaceId", t.payment_id as "paymentId",
          t.data::jsonb || jsonb_build_object('workspace_id', coalesce(t.workspace_id::text, t.data->>'workspace_id')) as data
-       from events t where t.id > $1 and t.created_at >= $2::timestamptz and t.transaction > $3::xid8 and t.data is not null and t.type <> 'balance.updated'`,
-      [beginningOf(facts), facts.sealedThrough],
+       from events t where t.id > $1 and t.created_at >= $since and t.transaction > $sealed_through and t.data is not null and t.type <> 'balance.updated'`,
       (rows) => breachesAmong(db, rows),
     ),
 }

@@ -1,12 +1,10 @@
-import { beginningOf, type CheckFacts, sqlCheck } from '../../db/check.ts'
+import { sqlChecks } from '../../db/check.ts'
+import { namesSql } from '../../db/tables/columns.ts'
 import { edgesOf, type Resource, underWayPaymentsSql, waitingPaymentsSql } from '../../db/transitions.ts'
 import { typeIdSql } from './type-id.ts'
 
-/** Records whose events are still stored, among those that are checked. */
-const retainedSince = ({ now, eventRetentionDays, since }: CheckFacts): Date => {
-  const retained = new Date(now.getTime() - eventRetentionDays * 86_400_000)
-  return since !== null && since > retained ? since : retained
-}
+/** From when on records have all their events, among those that are checked. */
+const stored = 'greatest($since, $retained)'
 
 const published = 'the published statuses of every'
 const follow = 'follow the table of transitions'
@@ -14,47 +12,46 @@ const follow = 'follow the table of transitions'
 /** The events with their data. Materialized where it is used: otherwise whole documents go through joins and sorts. */
 const later = (resource: Resource, name = `data->>'id'`): string => `
   select transaction, id, ${name} as name, data->>'status' as status from events
-  where type like '${resource}.%' and data is not null and created_at >= $2::timestamptz and transaction > $4::xid8`
+  where type like '${resource}.%' and data is not null and created_at >= $since and transaction > $sealed_through`
 
 /**
  * Each record is named once, whatever plan joins it with its events: names cost more than all else. A type's first event may have any status
  * with which a record can begin. A mandate's row may still say that it is active after its end.
  */
-const moves = (
-  [
-    { resource: 'topup', table: 'topups', isLastTrue: true },
-    { resource: 'payment_batch', table: 'payment_batches', isLastTrue: true },
-    { resource: 'approval', table: 'approvals', isLastTrue: true },
-    { resource: 'mandate', table: 'intent_mandates', isLastTrue: false },
-  ] as const
-).map(({ resource, table, isLastTrue }) =>
-  sqlCheck(
-    'I5',
+const moves = Object.fromEntries(
+  (
+    [
+      { resource: 'topup', table: 'topups', isLastTrue: true },
+      { resource: 'payment_batch', table: 'payment_batches', isLastTrue: true },
+      { resource: 'approval', table: 'approvals', isLastTrue: true },
+      { resource: 'mandate', table: 'intent_mandates', isLastTrue: false },
+    ] as const
+  ).map(({ resource, table, isLastTrue }) => [
     `${published} ${resource} ${follow}${isLastTrue ? ', and the last one is its status' : ''}`,
     `with records as materialized (
-       select id, status as current, updated_at, ${typeIdSql(resource, 't.id')} as name from ${table} t where updated_at >= $2::timestamptz),
+       select id, status as current, updated_at, ${typeIdSql(resource, 't.id')} as name from ${table} t where updated_at >= $since),
      later as materialized (${later(resource)}),
      stated as (
        select r.id, r.current, r.updated_at, l.status, lag(l.status) over earlier as before, lead(l.status) over earlier as after
        from later l join records r on r.name = l.name
        window earlier as (partition by r.id order by l.transaction, l.id))
      select id || ': published ' || coalesce(before || ' to ', '') || status || ', is ' || current as subject from stated
-     where (before <> status and before || '>' || status <> all ($1::text[]))
-       or (${isLastTrue} and after is null and status <> current and updated_at > $3::timestamptz)`,
-    (facts) => [edgesOf(resource), beginningOf(facts), retainedSince(facts), facts.sealedThrough],
-  ),
+     where (before <> status and before || '>' || status not in ${namesSql(edgesOf(resource))})
+       or (${isLastTrue} and after is null and status <> current and updated_at > ${stored})`,
+  ]),
 )
 
 /** With which a payment began: an approval is asked for at once, except where one is needed when it is due. */
 const firstStatus = `case when execute_at is not null then 'scheduled' when approval_id is not null then 'pending_approval' else 'processing' end`
 
+/** A scheduled payment that waits for an approval is told of by the event of the approval. */
+const paymentEdges = namesSql([...edgesOf('payment'), 'scheduled>rejected', 'scheduled>expired'])
+
 /** The events of a payment's creation have its first status. It counts for payments whose events are all stored and read. */
-const paymentMoves = sqlCheck(
-  'I5',
-  `${published} payment ${follow}, begin with its creation, and the last one is its status`,
-  `with records as materialized (
-     select id, status as current, updated_at, case when created_at >= $2::timestamptz and created_at >= $3::timestamptz then ${firstStatus} end as first
-     from payments p where updated_at >= $2::timestamptz),
+const paymentMoves = `
+  with records as materialized (
+     select id, status as current, updated_at, case when created_at >= $since and created_at >= ${stored} then ${firstStatus} end as first
+     from payments p where updated_at >= $since),
    later as materialized (${later('payment', 'payment_id')}),
    stated as (
      select r.id, r.current, r.updated_at, r.first, l.transaction, l.status, lag(l.status) over earlier as before, lead(l.status) over earlier as after
@@ -62,93 +59,66 @@ const paymentMoves = sqlCheck(
      window earlier as (partition by r.id order by l.transaction, l.id)),
    created as materialized (
      select payment_id, transaction from events
-     where type = 'payment.created' and created_at >= $2::timestamptz and transaction > $4::xid8)
+     where type = 'payment.created' and created_at >= $since and transaction > $sealed_through)
    select s.id || ': published ' || coalesce(coalesce(before, first) || ' to ', '') || coalesce(status, 'nothing') || ', is ' || current as subject
    from stated s left join created c on c.payment_id = s.id
-   where (coalesce(before, first) <> status and coalesce(before, first) || '>' || status <> all ($1::text[]))
-     or (after is null and coalesce(status, first) <> current and updated_at > $3::timestamptz
+   where (coalesce(before, first) <> status and coalesce(before, first) || '>' || status not in ${paymentEdges})
+     or (after is null and coalesce(status, first) <> current and updated_at > ${stored}
        and not (current = 'pending_approval' and coalesce(status, first) = 'scheduled'))
-     or c.transaction > s.transaction`,
-  (facts) => [
-    // A scheduled payment that waits for an approval is told of by the event of the approval.
-    [...edgesOf('payment'), 'scheduled>rejected', 'scheduled>expired'],
-    beginningOf(facts),
-    retainedSince(facts),
-    facts.sealedThrough,
-  ],
-)
+     or c.transaction > s.transaction`
 
-const hourAgo = (now: Date): Date => new Date(now.getTime() - 3_600_000)
-
-export const stateChecks = [
-  paymentMoves,
-  ...moves,
-  sqlCheck(
-    'I5',
-    'the status of an approval agrees with its payment and with its decisions',
-    `select a.id::text as subject from approvals a join payments p on p.id = a.payment_id
-       cross join lateral (
-         select count(distinct d.account_id) filter (where decision = 'approve') as given, count(*) filter (where decision = 'reject') as refused
-         from approval_decisions d left join approval_voids v on v.decision_id = d.id
-         where d.approval_id = a.id and (v.decision_id is null or v.voided_at >= a.updated_at)) as d
-     where a.updated_at >= $1::timestamptz and (p.approval_id is distinct from a.id or (p.status = 'pending_approval' and a.status <> 'pending') or (a.status = 'pending' and p.status not in ${waitingPaymentsSql})
-        or (a.status in ('rejected', 'expired', 'cancelled') and p.status <> case
-          when p.hold_transfer_id is not null then a.status when a.status = 'expired' then 'failed' else 'cancelled' end)
-        or (a.status = 'approved' and (d.given < a.required_approvals or d.refused > 0)) or (a.status = 'rejected' and d.refused = 0))`,
-    (facts) => [beginningOf(facts)],
-  ),
-  sqlCheck(
-    'I6',
-    'a payment ends, or is unknown, within an hour after it was released or was due, and within an hour after its approval expired',
-    `select id::text as subject from payments where status = 'processing' and updated_at < $1
-     union all select p.id::text from payments p join approvals a on a.id = p.approval_id where p.status = 'pending_approval' and a.expires_at < $1
-     union all select p.id::text from payments p where p.status = 'scheduled' and (p.execute_at < $1 or p.hold_transfer_id is not null)
-     union all select p.id::text from payments p where p.status = 'pending_approval' and p.approval_id is null`,
-    ({ now }) => [hourAgo(now)],
-  ),
-  sqlCheck(
-    'I6',
-    'a payment that is processing is in the queue or has an attempt under way; one that has ended has none',
-    `select p.id::text as subject from payments p
-     where p.status = 'processing' and p.dispatch_due_at is null
-       and not exists (select from rail_attempts a where a.subject_id = p.id and a.state not in ('not_sent', 'resolved'))
-     union all
-     select p.id::text from rail_attempts a join payments p on p.id = a.subject_id
-     where a.state in ('sending', 'submitted', 'lost') and p.status not in ${underWayPaymentsSql}`,
-  ),
-  sqlCheck(
-    'I13',
-    'every row that follows from a payment or a top-up names the account whose money it is',
-    `select a.id::text as subject from rail_attempts a left join payments p on p.id = a.subject_id left join topups t on t.id = a.subject_id
-     where a.updated_at >= $1::timestamptz and a.account_id <> coalesce(p.account_id, t.account_id)
-     union all select d.id::text from callback_deliveries d join rail_attempts a on a.id = d.attempt_id
-     where d.received_at >= $1::timestamptz and d.account_id is distinct from a.account_id
-     union all select a.id::text from approvals a join payments p on p.id = a.payment_id where a.updated_at >= $1::timestamptz and a.account_id <> p.account_id
-     union all select d.id::text from approval_decisions d join approvals a on a.id = d.approval_id
-     where d.decided_at >= $1::timestamptz and d.owning_account_id <> a.account_id
-     union all select v.decision_id::text from approval_voids v join approval_decisions d on d.id = v.decision_id
-     where v.voided_at >= $1::timestamptz and v.owning_account_id <> d.owning_account_id
-     union all select k.subject_id::text from usage_counters k left join grants g on g.id = k.subject_id left join spending_policies s on s.id = k.subject_id
-       left join intent_mandates m on m.id = k.subject_id join workspaces w on w.id in (g.workspace_id, s.workspace_id, m.workspace_id)
-     where k.account_id <> w.owning_account_id
-     union all select t.workspace_id::text from spending_totals t join workspaces w on w.id = t.workspace_id where t.account_id <> w.owning_account_id`,
-    (facts) => [beginningOf(facts)],
-  ),
-  sqlCheck(
-    'I13',
-    'a payment has one live attempt at most, and every one before it is proven not to have been sent',
-    `select subject_id::text as subject from rail_attempts where state <> 'not_sent' group by subject_id having count(*) > 1
-     union all
-     select a.subject_id::text from rail_attempts a join rail_attempts later on later.subject_id = a.subject_id and later.created_at > a.created_at
-     where a.state <> 'not_sent' and later.created_at >= $1::timestamptz`,
-    (facts) => [beginningOf(facts)],
-  ),
-  sqlCheck(
-    'I6',
-    'a top-up ends within a day, and deliveries of providers are processed within an hour',
-    `select id::text as subject from topups where status = 'pending' and created_at < $1::timestamptz - interval '1 day'
-     union all select d.id::text from callback_deliveries d join rail_attempts a on a.id = d.attempt_id
-     where d.processed_at is null and d.received_at < $1`,
-    ({ now }) => [hourAgo(now)],
-  ),
-]
+export const stateChecks = sqlChecks({
+  I5: {
+    [`${published} payment ${follow}, begin with its creation, and the last one is its status`]: paymentMoves,
+    ...moves,
+    'the status of an approval agrees with its payment and with its decisions': `
+      select a.id::text as subject from approvals a join payments p on p.id = a.payment_id
+        cross join lateral (
+          select count(distinct d.account_id) filter (where decision = 'approve') as given, count(*) filter (where decision = 'reject') as refused
+          from approval_decisions d left join approval_voids v on v.decision_id = d.id
+          where d.approval_id = a.id and (v.decision_id is null or v.voided_at >= a.updated_at)) as d
+      where a.updated_at >= $since and (p.approval_id is distinct from a.id or (p.status = 'pending_approval' and a.status <> 'pending') or (a.status = 'pending' and p.status not in ${waitingPaymentsSql})
+         or (a.status in ('rejected', 'expired', 'cancelled') and p.status <> case
+           when p.hold_transfer_id is not null then a.status when a.status = 'expired' then 'failed' else 'cancelled' end)
+         or (a.status = 'approved' and (d.given < a.required_approvals or d.refused > 0)) or (a.status = 'rejected' and d.refused = 0))`,
+  },
+  I6: {
+    'a payment ends, or is unknown, within an hour after it was released or was due, and within an hour after its approval expired': `
+      select id::text as subject from payments where status = 'processing' and updated_at < $now - interval '1 hour'
+      union all select p.id::text from payments p join approvals a on a.id = p.approval_id where p.status = 'pending_approval' and a.expires_at < $now - interval '1 hour'
+      union all select p.id::text from payments p where p.status = 'scheduled' and (p.execute_at < $now - interval '1 hour' or p.hold_transfer_id is not null)
+      union all select p.id::text from payments p where p.status = 'pending_approval' and p.approval_id is null`,
+    'a payment that is processing is in the queue or has an attempt under way; one that has ended has none': `
+      select p.id::text as subject from payments p
+      where p.status = 'processing' and p.dispatch_due_at is null
+        and not exists (select from rail_attempts a where a.subject_id = p.id and a.state not in ('not_sent', 'resolved'))
+      union all
+      select p.id::text from rail_attempts a join payments p on p.id = a.subject_id
+      where a.state in ('sending', 'submitted', 'lost') and p.status not in ${underWayPaymentsSql}`,
+    'a top-up ends within a day, and deliveries of providers are processed within an hour': `
+      select id::text as subject from topups where status = 'pending' and created_at < $now - interval '25 hours'
+      union all select d.id::text from callback_deliveries d join rail_attempts a on a.id = d.attempt_id
+      where d.processed_at is null and d.received_at < $now - interval '1 hour'`,
+  },
+  I13: {
+    'every row that follows from a payment or a top-up names the account whose money it is': `
+      select a.id::text as subject from rail_attempts a left join payments p on p.id = a.subject_id left join topups t on t.id = a.subject_id
+      where a.updated_at >= $since and a.account_id <> coalesce(p.account_id, t.account_id)
+      union all select d.id::text from callback_deliveries d join rail_attempts a on a.id = d.attempt_id
+      where d.received_at >= $since and d.account_id is distinct from a.account_id
+      union all select a.id::text from approvals a join payments p on p.id = a.payment_id where a.updated_at >= $since and a.account_id <> p.account_id
+      union all select d.id::text from approval_decisions d join approvals a on a.id = d.approval_id
+      where d.decided_at >= $since and d.owning_account_id <> a.account_id
+      union all select v.decision_id::text from approval_voids v join approval_decisions d on d.id = v.decision_id
+      where v.voided_at >= $since and v.owning_account_id <> d.owning_account_id
+      union all select k.subject_id::text from usage_counters k left join grants g on g.id = k.subject_id left join spending_policies s on s.id = k.subject_id
+        left join intent_mandates m on m.id = k.subject_id join workspaces w on w.id in (g.workspace_id, s.workspace_id, m.workspace_id)
+      where k.account_id <> w.owning_account_id
+      union all select t.workspace_id::text from spending_totals t join workspaces w on w.id = t.workspace_id where t.account_id <> w.owning_account_id`,
+    'a payment has one live attempt at most, and every one before it is proven not to have been sent': `
+      select subject_id::text as subject from rail_attempts where state <> 'not_sent' group by subject_id having count(*) > 1
+      union all
+      select a.subject_id::text from rail_attempts a join rail_attempts later on later.subject_id = a.subject_id and later.created_at > a.created_at
+      where a.state <> 'not_sent' and later.created_at >= $since`,
+  },
+})

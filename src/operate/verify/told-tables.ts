@@ -58,11 +58,9 @@ const kept = (row: Fields): Fields => {
   }
 }
 
-export const toldTables: readonly Told[] = [
-  {
-    subject: 'account',
-    table: 'accounts',
-    made: [],
+/** By the tables' names. */
+export const toldTables: Readonly<Record<string, Told>> = {
+  accounts: {
     before: () => ({
       status: 'active',
       is_admin: false,
@@ -77,25 +75,19 @@ export const toldTables: readonly Told[] = [
       ...Object.fromEntries(Object.entries(fieldsOf(capabilities)).map(([name, on]) => [`${name}_enabled`, on])),
     }),
   },
-  {
-    subject: 'identity',
-    table: 'identities',
+  identities: {
     made: ['identity.link'],
     owner: 'account_id',
     columns: (after) => ({ ...after, ...when(after.linked_by, { linked_by_grant_id: after.linked_by }) }),
   },
-  { subject: 'passkey', table: 'passkeys', made: ['passkey.add'], owner: 'account_id' },
-  {
-    subject: 'session',
-    table: 'sessions',
+  passkeys: { made: ['passkey.add'], owner: 'account_id' },
+  sessions: {
     made: ['session.create'],
     owner: 'account_id',
     secret: 'token_hash',
     before: ({ created_at }) => ({ ...notRevoked(), proven_at: created_at }),
   },
-  {
-    subject: 'api_key',
-    table: 'api_keys',
+  api_keys: {
     made: ['api_key.create'],
     owner: 'account_id',
     secret: 'hash',
@@ -103,9 +95,7 @@ export const toldTables: readonly Told[] = [
     // A new name is told of the grant.
     columns: ({ name: _, ...after }) => ({ ...after, ...when(after.revoked_at, { revoked: true }) }),
   },
-  {
-    subject: 'grant',
-    table: 'grants',
+  grants: {
     made: ['grant.create'],
     owner: 'account_id',
     more: `coalesce((select to_jsonb(o) - 'expires_at' from oauth_grants o where o.grant_id = t.id), '{}')`,
@@ -119,38 +109,27 @@ export const toldTables: readonly Told[] = [
       ...(after.kind !== 'oauth' && when(expires_at, { expires_at })),
     }),
   },
-  {
-    subject: 'oauth_client',
-    table: 'oauth_clients',
-    made: [],
+  oauth_clients: {
     columns: (after) => ({
       ...after,
       ...when(after.token_endpoint_auth_method, { auth_method: after.token_endpoint_auth_method }),
     }),
   },
-  {
-    subject: 'workspace',
-    table: 'workspaces',
-    made: [],
+  workspaces: {
     before: () => ({ kind: 'personal', frozen: false, suspended: false }),
     columns: ({ owning_account, time_zone, time_zone_from, ...after }) => ({
       ...after,
       ...when(owning_account, { owning_account_id: owning_account, kind: 'team' }),
     }),
   },
-  {
-    subject: 'invitation',
-    table: 'invitations',
+  invitations: {
     made: ['invitation.create'],
     owner: 'invited_by',
     secret: 'token_hash',
     before: () => ({ ...notRevoked(), accepted: false, email: null, wallet_address: null }),
     columns: (after) => ({ ...after, ...when(after.wallet, { wallet_address: after.wallet }) }),
   },
-  {
-    subject: 'member',
-    table: 'members',
-    made: [],
+  members: {
     also: 'array(select i.id from invitations i where i.accepted_by = t.account_id and i.workspace_id = t.workspace_id)',
     more: `jsonb_build_object('owns', exists (select from workspaces w where w.id = t.workspace_id and w.owning_account_id = t.account_id))`,
     before: ({ owns }) => ({ status: 'active', role: owns === true ? 'owner' : 'none' }),
@@ -160,9 +139,7 @@ export const toldTables: readonly Told[] = [
       ...when(account, { account_id: account }),
     }),
   },
-  {
-    subject: 'policy',
-    table: 'spending_policies',
+  spending_policies: {
     made: ['policy.created'],
     columns: ({ binds, status, pending_change, created_by, changed_by, ...after }) => ({
       ...after,
@@ -172,18 +149,14 @@ export const toldTables: readonly Told[] = [
       ...makers({ created_by, changed_by }),
     }),
   },
-  {
-    subject: 'mandate',
-    table: 'intent_mandates',
+  intent_mandates: {
     made: ['mandate.create'],
     owner: 'account_id',
     before: notRevoked,
     // The signature of a revocation is another one.
     columns: ({ revoked_at: _, ...after }) => (after.id === undefined ? { status: after.status } : after),
   },
-  {
-    subject: 'beneficiary',
-    table: 'beneficiaries',
+  beneficiaries: {
     made: ['beneficiary.created'],
     columns: ({ status, confirmation, verification, updated_at, created_by, changed_by, ...after }) => ({
       ...after,
@@ -192,34 +165,24 @@ export const toldTables: readonly Told[] = [
       ...makers({ created_by, changed_by }),
     }),
   },
-  {
-    subject: 'payee',
-    table: 'payees',
-    made: [],
+  payees: {
     // Frozen under each of its names; an account at a paybill also with the paybill.
     also: 'array(select b.id from beneficiaries b where b.payee_id = t.id and t.paybill_id is null)',
     columns: ({ status }) => (status === 'active' || status === 'frozen' ? { frozen: status === 'frozen' } : {}),
   },
-  {
-    subject: 'ledger',
-    table: 'adjustments',
+  adjustments: {
     made: ['admin.adjustment_request'],
     columns: (after) => ({
       ...after,
       ...when(after.amount_minor, { amount_minor: `${after.direction === 'debit' ? '-' : ''}${after.amount_minor}` }),
     }),
   },
-  {
-    subject: 'suspense',
-    table: 'suspense_items',
+  suspense_items: {
     made: ['suspense.record'],
     before: () => ({ resolved: false }),
   },
-  { subject: 'reconciliation', table: 'reconciliation_differences', made: [] },
-  {
-    subject: 'approval',
-    table: 'approvals',
-    made: [],
+  reconciliation_differences: {},
+  approvals: {
     since: 'updated_at',
     more: `jsonb_build_object('snapshot', (select p.snapshot from payments p where p.id = t.payment_id and p.execute_at is null))`,
     before: ({ snapshot, batch_id }) => {
@@ -229,17 +192,13 @@ export const toldTables: readonly Told[] = [
     },
     columns: () => ({}),
   },
-  {
-    subject: 'payment_batch',
-    table: 'payment_batches',
+  payment_batches: {
     made: ['payment_batch.create'],
     since: 'updated_at',
     before: kept,
     columns: (after) => ({ ...after, ...when(after.items, { items_count: after.items }) }),
   },
-  {
-    subject: 'payment',
-    table: 'payments',
+  payments: {
     made: ['payment.create'],
     since: 'updated_at',
     before: kept,
@@ -251,9 +210,7 @@ export const toldTables: readonly Told[] = [
       return { ...after, ...when(provider_receipt, { provider_receipt }), ...when(amount_minor, { amount_minor }) }
     },
   },
-  {
-    subject: 'topup',
-    table: 'topups',
+  topups: {
     made: ['topup.initiate'],
     since: 'updated_at',
     before: kept,
@@ -261,4 +218,4 @@ export const toldTables: readonly Told[] = [
     columns: (after, action) =>
       action === 'topup.deposit' ? {} : { ...after, ...when(after.phone_number_mask, { phone_mask: after.phone_number_mask }) },
   },
-]
+}

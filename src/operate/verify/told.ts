@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { digestOfSecret } from '../../auth/secrets.ts'
-import { beginningOf, type Check, most, type Period } from '../../db/check.ts'
+import { type Check, most, type Period, rowsOf } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import { parseAnyId, type Uuid } from '../../lib/ids.ts'
@@ -13,11 +13,8 @@ export type Entry = { action: AuditAction; at: string; workspaceId: Uuid | null;
 
 /** A table whose rows are what the audit log tells about them. A name of the log is compared where the row has it as well. */
 export type Told = {
-  /** The log's name of a row. */
-  subject: string
-  table: string
   /** The actions that make a row. None: rows that nothing is told about are right. */
-  made: readonly AuditAction[]
+  made?: readonly AuditAction[]
   /** The column with the account that made it. */
   owner?: string
   /** The column with the hash of its secret, of which the log has a digest. */
@@ -42,13 +39,13 @@ const first: Uuid = '00000000-0000-0000-0000-000000000000'
 /** Reads all rows behind `$1`, a page at a time, and stops at the number of breaches that are named. */
 export const findInPages = async <Row extends { id: Uuid }>(
   db: Db,
+  facts: Period,
   text: string,
-  values: readonly unknown[],
   breachesOf: (rows: readonly Row[]) => Promise<string[]> | string[],
 ): Promise<string[]> => {
   const found: string[] = []
   for (let last = first; found.length < most; ) {
-    const rows = await db.query<Row>(`${text} order by t.id limit ${pageSize}`, [last, ...values])
+    const rows = await rowsOf<Row>(db, facts, `${text} order by t.id limit ${pageSize}`, last)
     found.push(...(await breachesOf(rows)))
     const end = rows.at(-1)
     if (end === undefined || rows.length < pageSize) break
@@ -61,14 +58,14 @@ export const findInPages = async <Row extends { id: Uuid }>(
  * A row and what is told about it are read by one statement: between two of them the service could change both. Numbers are texts: an amount
  * may have more digits than JSON keeps.
  */
-const pageSql = ({ table, also, more = `'{}'`, since }: Told): string => `
+const pageSql = (table: string, { also, more = `'{}'`, since }: Told): string => `
   select t.id, (
       select jsonb_object_agg(key, case jsonb_typeof(value) when 'number' then to_jsonb(value #>> '{}') else value end)
       from jsonb_each(to_jsonb(t) || ${more})) as row, (
       select json_agg(json_build_object('action', a.action, 'at', a.at, 'workspaceId', a.workspace_id, 'accountId', a.account_id, 'after', a.after)
         order by a.transaction, a.id)
       from audit_log a where ${also ? `a.subject_id = any(t.id || ${also})` : 'a.subject_id = t.id'}) as log
-  from ${table} t where t.id > $1 and ${since ? `t.${since} >= $2::timestamptz` : '$2::timestamptz is not null'}`
+  from ${table} t where t.id > $1${since ? ` and t.${since} >= $since` : ''}`
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
@@ -93,9 +90,17 @@ export const namesThatDiffer = (told: Fields, row: Fields): string[] =>
       !(name === 'expires_at' && endsEarlier(told[name], row[name])),
   )
 
-const revoked = ({ at }: Entry): Fields => ({ revoked: true, revoked_at: at })
-const state = ({ action }: Entry): Fields => ({ status: action.slice(action.indexOf('.') + 1) })
-const gone = (): Fields => ({ gone: true })
+const ends: readonly AuditAction[] = ['identity.unlink', 'member.leave', 'member.remove', 'passkey.remove']
+const revocations: readonly AuditAction[] = [
+  'api_key.revoke',
+  'grant.revoke',
+  'invitation.revoke',
+  'mandate.revoked',
+  'session.revoke',
+]
+/** Of approvals and batches: the last part is a status, unless a person does it. */
+const isStatus = (action: AuditAction): boolean =>
+  /^(approval|payment_batch)\.(approved|cancelled|completed|expired|failed|processing|rejected)$/.test(action)
 
 /** What an action tells besides what its entry names. */
 const implied: Readonly<Partial<Record<AuditAction, (entry: Entry) => Fields>>> = {
@@ -104,32 +109,19 @@ const implied: Readonly<Partial<Record<AuditAction, (entry: Entry) => Fields>>> 
   'admin.resolve_suspense': () => ({ resolved: true }),
   'admin.workspace_reinstate': () => ({ suspended: false }),
   'admin.workspace_suspend': () => ({ suspended: true }),
-  'api_key.revoke': revoked,
-  'approval.approved': state,
-  'approval.cancelled': state,
-  'approval.expired': state,
-  'approval.rejected': state,
-  'grant.revoke': revoked,
-  'identity.unlink': gone,
   'invitation.accept': ({ at, accountId }) => ({ accepted: true, accepted_at: at, accepted_by: accountId }),
-  'invitation.revoke': revoked,
-  'mandate.revoked': revoked,
-  'member.leave': gone,
-  'member.remove': gone,
-  'passkey.remove': gone,
-  'payment_batch.cancelled': state,
-  'payment_batch.completed': state,
-  'payment_batch.expired': state,
-  'payment_batch.failed': state,
-  'payment_batch.processing': state,
-  'payment_batch.rejected': state,
   'session.prove': ({ at }) => ({ proven_at: at }),
-  'session.revoke': revoked,
   'workspace.freeze': () => ({ frozen: true }),
   'workspace.switch': ({ workspaceId }) => ({ workspace_id: workspaceId }),
   'workspace.unfreeze': () => ({ frozen: false }),
 }
-const ends = Object.keys(implied).filter((action) => implied[action as AuditAction] === gone)
+
+const impliedBy = (entry: Entry): Fields | undefined => {
+  const { action, at } = entry
+  if (ends.includes(action)) return { gone: true }
+  if (revocations.includes(action)) return { revoked: true, revoked_at: at }
+  return isStatus(action) ? { status: action.split('.')[1] } : implied[action]?.(entry)
+}
 
 const making = ({ owner }: Told, { at, workspaceId, accountId }: Entry): Fields => ({
   created_at: at,
@@ -139,10 +131,10 @@ const making = ({ owner }: Told, { at, workspaceId, accountId }: Entry): Fields 
 
 /** What the log says of a row at last: each name as the newest entry has it that names it. */
 const lastTold = (told: Told, { row, log }: Page): Fields => {
-  const made = log?.find(({ action }) => told.made.includes(action))
+  const made = log?.find(({ action }) => told.made?.includes(action))
   const last: Record<string, unknown> = { ...told.before?.(row), ...(made && making(told, made)), gone: false }
   for (const entry of log ?? []) {
-    Object.assign(last, implied[entry.action]?.(entry), told.columns?.(entry.after ?? {}, entry.action) ?? entry.after)
+    Object.assign(last, impliedBy(entry), told.columns?.(entry.after ?? {}, entry.action) ?? entry.after)
   }
   return last
 }
@@ -159,28 +151,27 @@ const described = ({ secret }: Told, row: Fields): Fields => ({
 })
 
 const breachesOf = (told: Told, page: Page): string[] => {
-  if (page.log === null && told.made.length > 0) return [`${page.id}: not in the audit log`]
+  if (page.log === null && told.made) return [`${page.id}: not in the audit log`]
   const names = namesThatDiffer(lastTold(told, page), described(told, page.row))
   return names.length === 0 ? [] : [`${page.id}: ${names.join(', ')}`]
 }
 
 /** Rows that were made and are missing. */
-const missingSql = ({ table }: Told): string => `
+const missingSql = (table: string): string => `
   select a.subject_id::text as subject from audit_log a
-  where lower(a.action) = any($1) and a.at >= $2::timestamptz and not exists (select from ${table} t where t.id = a.subject_id)
-    and not exists (select from audit_log e where e.subject_id = a.subject_id and e.action = any($3)) limit ${most}`
+  where lower(a.action) = any($1) and a.at >= $since and not exists (select from ${table} t where t.id = a.subject_id)
+    and not exists (select from audit_log e where e.subject_id = a.subject_id and e.action = any($2)) limit ${most}`
 
 /** Tables whose rows leave by themselves. */
 const leaving = ['sessions', 'payments', 'topups', 'oauth_clients']
 
-export const toldCheck = (told: Told): Check => ({
+export const toldCheck = (table: string, told: Told): Check => ({
   invariant: 'I21',
-  promise: `every row of ${told.table} is what the audit log tells about it`,
-  find: async (db: Db, facts: Period) => {
-    const since = beginningOf(facts)
-    const found = await findInPages<Page>(db, pageSql(told), [since], (rows) => rows.flatMap((row) => breachesOf(told, row)))
-    if (told.made.length === 0 || leaving.includes(told.table)) return found
-    const missing = await db.query<{ subject: string }>(missingSql(told), [told.made, since, ends])
+  promise: `every row of ${table} is what the audit log tells about it`,
+  find: async (db, facts) => {
+    const found = await findInPages<Page>(db, facts, pageSql(table, told), (rows) => rows.flatMap((row) => breachesOf(told, row)))
+    if (!told.made || leaving.includes(table)) return found
+    const missing = await rowsOf<{ subject: string }>(db, facts, missingSql(table), told.made, ends)
     return [...found, ...missing.map(({ subject }) => `${subject}: missing`)]
   },
 })

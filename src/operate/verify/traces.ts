@@ -1,4 +1,4 @@
-import { beginningOf, type CheckFacts, sqlCheck } from '../../db/check.ts'
+import { sqlChecks } from '../../db/check.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
 import { typeIdSql } from './type-id.ts'
 
@@ -14,47 +14,36 @@ const published = [
 ] as const
 
 /** A margin of one day: older events may already be deleted. */
-const retainedSince = ({ now, eventRetentionDays, since }: CheckFacts): Date =>
-  new Date(Math.max(now.getTime() - Math.max(0, eventRetentionDays - 1) * 86_400_000, since?.getTime() ?? 0))
+const stored = `greatest($since, $retained + interval '1 day')`
 
-const inEvents = published.map(({ table, kind, type }) =>
-  sqlCheck(
-    'I8',
-    `every row of ${table} was published by ${type}`,
-    // The events are read once, and each row is named once: searched row by row, each row would read all events of its type (measured: a
-    // second a row, with 600,000 events), and be named for each of them.
-    `with published as materialized (
-       select data->>'id' as id from events where type = '${type}' and created_at >= $1::timestamptz - interval '1 day' and transaction > $2::xid8),
-     named as materialized (select t.id, ${typeIdSql(kind, 't.id')} as name from ${table} t where t.created_at > $1::timestamptz)
-     select id::text as subject from named where not exists (select from published where published.id = named.name)`,
-    (facts) => [retainedSince(facts), facts.sealedThrough],
-  ),
-)
-
-const paymentsPublished = sqlCheck(
-  'I8',
-  'every row of payments was published by payment.created',
+// The events are read once, and each row is named once: searched row by row, each row would read all events of its type (measured: a
+// second a row, with 600,000 events), and be named for each of them.
+const inEvents = published.map(({ table, kind, type }) => [
+  `every row of ${table} was published by ${type}`,
   `with published as materialized (
-     select payment_id from events where type = 'payment.created' and created_at >= $1::timestamptz - interval '1 day' and transaction > $2::xid8)
-   select p.id::text as subject from payments p
-   where p.created_at > $1::timestamptz and not exists (select from published where published.payment_id = p.id)`,
-  (facts) => [retainedSince(facts), facts.sealedThrough],
-)
+     select data->>'id' as id from events where type = '${type}' and created_at >= ${stored} - interval '1 day' and transaction > $sealed_through),
+   named as materialized (select t.id, ${typeIdSql(kind, 't.id')} as name from ${table} t where t.created_at > ${stored})
+   select id::text as subject from named where not exists (select from published where published.id = named.name)`,
+])
 
-/** Rows with references that are not foreign keys, because a foreign key would lock the other row with every payment. */
-const referring = sqlCheck(
-  'I8',
-  'everything that a payment names exists, and so does every payment that an event refers to',
-  `select p.id::text as subject from payments p
-   where p.created_at >= $1::timestamptz and (
-     not exists (select from workspaces w join accounts a on a.id = w.owning_account_id where w.id = p.workspace_id and a.id = p.account_id)
-     or not exists (select from beneficiaries b where b.id = p.beneficiary_id and b.workspace_id = p.workspace_id
-       and b.payee_id in (p.payee_id, (select y.paybill_id from payees y where y.id = p.payee_id and y.reference_key = ${referenceKeySql('p.account_reference')})))
-     or not exists (select from accounts a where a.id = p.initiator_account_id)
-     or (p.grant_id is not null and not exists (select from grants g where g.id = p.grant_id)))
-   union all
-   select e.id::text from events e where e.payment_id is not null and e.transaction > $2::xid8 and not exists (select from payments p where p.id = e.payment_id)`,
-  (facts) => [beginningOf(facts), facts.sealedThrough],
-)
-
-export const traceChecks = [...inEvents, paymentsPublished, referring]
+export const traceChecks = sqlChecks({
+  I8: {
+    ...Object.fromEntries(inEvents),
+    'every row of payments was published by payment.created': `
+      with published as materialized (
+        select payment_id from events where type = 'payment.created' and created_at >= ${stored} - interval '1 day' and transaction > $sealed_through)
+      select p.id::text as subject from payments p
+      where p.created_at > ${stored} and not exists (select from published where published.payment_id = p.id)`,
+    // Rows with references that are not foreign keys, because a foreign key would lock the other row with every payment.
+    'everything that a payment names exists, and so does every payment that an event refers to': `
+      select p.id::text as subject from payments p
+      where p.created_at >= $since and (
+        not exists (select from workspaces w join accounts a on a.id = w.owning_account_id where w.id = p.workspace_id and a.id = p.account_id)
+        or not exists (select from beneficiaries b where b.id = p.beneficiary_id and b.workspace_id = p.workspace_id
+          and b.payee_id in (p.payee_id, (select y.paybill_id from payees y where y.id = p.payee_id and y.reference_key = ${referenceKeySql('p.account_reference')})))
+        or not exists (select from accounts a where a.id = p.initiator_account_id)
+        or (p.grant_id is not null and not exists (select from grants g where g.id = p.grant_id)))
+      union all
+      select e.id::text from events e where e.payment_id is not null and e.transaction > $sealed_through and not exists (select from payments p where p.id = e.payment_id)`,
+  },
+})

@@ -7,7 +7,7 @@ import { reconciliationDifferences, reconciliations } from '../../../db/tables/r
 import { audit } from '../../../events/audit.ts'
 import { conflict, notFound, type Refusal } from '../../../lib/errors.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
-import { eachById } from '../../each-by-id.ts'
+import { eachById } from '../../for-each-row.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
 import { recordAllSuspense } from '../../suspense/service.ts'
 import { resolvePayment } from '../resolve-payment.ts'
