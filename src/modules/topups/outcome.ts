@@ -93,8 +93,6 @@ const noteOtherAmount = (tx: Tx, step: Step, came: Minor): Promise<TopupRecord> 
   return write(tx, step, { failureCode: 'other_amount', failureMessage: message }, { action: 'topup.other_amount' })
 }
 
-export type SettledTopup = { verdict: Verdict; topup: TopupRecord }
-
 type Judged = { move: 'credit' | 'fail' | 'complete' } | { move: null; verdict: Exclude<Verdict, 'applied'> }
 
 const none = (verdict: Exclude<Verdict, 'applied'>): Judged => ({ move: null, verdict })
