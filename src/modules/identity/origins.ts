@@ -6,29 +6,20 @@ import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { revokeApiKey } from '../delegation/key-service.ts'
 import { apiKeyStatus, viewGrants, viewKeys } from '../delegation/present.ts'
-import { findGrant, findKey, type GrantRecord, type KeyWithGrant, scopeOf } from '../delegation/queries.ts'
+import { findGrant, findKey, scopeOf } from '../delegation/queries.ts'
 import { revokeOwnGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
 import { endPendingInvitation } from '../workspaces/invitation-service.ts'
 import { invitationStatus, presentInvitation } from '../workspaces/present.ts'
-import { type InvitationRecord, listInvitationsWith } from '../workspaces/queries.ts'
+import { listInvitationsWith } from '../workspaces/queries.ts'
 import { detachThese } from './identities/link.ts'
-import { type IdentityRecord, listIdentities, presentIdentity } from './identities/queries.ts'
-import { listPasskeys, type PasskeyRecord, presentPasskey, removePasskey } from './passkeys/service.ts'
+import { listIdentities, presentIdentity } from './identities/queries.ts'
+import { listPasskeys, presentPasskey, removePasskey } from './passkeys/service.ts'
 import type { BeganHere } from './schema.ts'
 import { linkingGrantOf } from './sessions/authority.ts'
 import { findSession } from './sessions/queries.ts'
 
 type Root = { kind: 'session' | 'identity'; id: Uuid }
-
-/** What was added there, or through what was added there, and lives still. An accepted invitation is a member by now. */
-type Begun = {
-  identities: IdentityRecord[]
-  passkeys: PasskeyRecord[]
-  apiKeys: KeyWithGrant[]
-  grants: GrantRecord[]
-  invitations: InvitationRecord[]
-}
 
 /**
  * Of a sign-in method that is gone only the audit log says in which session it was linked: one that a thief has used up between two others breaks
@@ -65,8 +56,11 @@ type Traced = { kind: 'session' | 'identity' | 'grant' | 'api_key' | 'passkey' |
 
 const present = <Row>(rows: readonly (Row | undefined)[]): Row[] => rows.flatMap((row) => row ?? [])
 
-/** The account is locked: nothing is added meanwhile. */
-const findBegun = async (tx: Tx, principal: Principal, root: Root): Promise<Begun> => {
+/**
+ * What was added there, or through what was added there, and lives still. An accepted invitation is a member by now. The account is locked: nothing
+ * is added meanwhile.
+ */
+const findBegun = async (tx: Tx, principal: Principal, root: Root) => {
   const { accountId } = principal
   const own = await sessionBehind(tx, principal.credential)
   const session = own === null ? undefined : await findSession(tx, { accountId, id: own })
@@ -95,6 +89,8 @@ const findBegun = async (tx: Tx, principal: Principal, root: Root): Promise<Begu
   }
 }
 
+type Begun = Awaited<ReturnType<typeof findBegun>>
+
 /** An attacker chooses how much began there. */
 const most = 100
 
@@ -112,8 +108,8 @@ const presentBegun = async (tx: Tx, begun: Begun, ended: boolean): Promise<Began
   const grants = newest(begun.grants, idOf).map((grant) => ({ ...grant, ...revoked }))
   const [keyViews, grantViews] = await Promise.all([viewKeys(tx, at, keys), viewGrants(tx, at, grants)])
   return {
-    identities: newest(begun.identities, idOf).map(presentIdentity),
-    passkeys: newest(begun.passkeys, idOf).map(presentPasskey),
+    identities: newest(begun.identities, idOf).map((row) => presentIdentity(row)),
+    passkeys: newest(begun.passkeys, idOf).map((row) => presentPasskey(row)),
     api_keys: keyViews,
     grants: grantViews,
     invitations: newest(begun.invitations, idOf).map((invitation) =>

@@ -15,7 +15,7 @@ import { type AccountRecord, findAccount, listAccounts } from './queries.ts'
 const viewWithIdentities = async (db: Db, deps: Parts, record: AccountRecord | undefined) => {
   const [account] = record ? await viewAccounts(db, deps.config, [record]) : []
   if (!account || !record) throw notFound()
-  return { ...account, identities: (await listIdentities(db, { accountId: record.id })).map(presentIdentity) }
+  return { ...account, identities: (await listIdentities(db, { accountId: record.id })).map((row) => presentIdentity(row)) }
 }
 
 export const registerAdminAccounts = (app: App, deps: Parts): void => {

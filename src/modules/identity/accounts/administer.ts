@@ -25,12 +25,10 @@ const columns = {
   oauth: 'oauthEnabled',
 } as const satisfies Record<keyof Capabilities, keyof AccountRecord>
 
+const names = Object.keys(columns) as (keyof Capabilities)[]
+
 const capabilityChange = (changes: Capabilities): Partial<AccountRecord> =>
-  Object.fromEntries(
-    Object.entries(changes).flatMap(([name, value]) =>
-      value === undefined ? [] : [[columns[name as keyof Capabilities], value === 'active']],
-    ),
-  )
+  Object.fromEntries(names.flatMap((name) => (changes[name] ? [[columns[name], changes[name] === 'active']] : [])))
 
 const auditView = ({ status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled }: AccountRecord) => ({
   status,

@@ -16,7 +16,7 @@ import { readAccount, summarizeHistory, updateAccount } from './service.ts'
 
 const withIdentities = async (db: Db, accountId: Uuid) => {
   const [account, identities] = await Promise.all([readAccount(db, accountId), listIdentities(db, { accountId })])
-  return { ...account, identities: identities.map(presentIdentity) }
+  return { ...account, identities: identities.map((row) => presentIdentity(row)) }
 }
 
 export const registerAccounts = (app: App, deps: Parts): void => {

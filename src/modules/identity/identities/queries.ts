@@ -32,6 +32,4 @@ export const walletProof = (address: Address, chainId: number | null): IdentityP
   chainId,
 })
 
-const shown = presenter(Identity)
-
-export const presentIdentity = (identity: IdentityRecord): Identity => shown(identity)
+export const presentIdentity = presenter(Identity)

@@ -24,7 +24,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
     },
     of: ({ principal }) => principal.accountId,
     read: (page, { principal }) => pageIdentities(deps.db, principal.accountId, page),
-    present: (rows) => rows.map(presentIdentity),
+    present: (rows) => rows.map((row) => presentIdentity(row)),
   })
   app.post(
     '/v1/accounts/me/identities',

@@ -33,7 +33,7 @@ export const registerPasskeys = (app: App, deps: Parts): void => {
     },
     of: ({ principal }) => principal.accountId,
     read: (page, { principal }) => pagePasskeys(deps.db, principal.accountId, page),
-    present: (rows) => rows.map(presentPasskey),
+    present: (rows) => rows.map((row) => presentPasskey(row)),
   })
   app.post(
     `${path}/options`,

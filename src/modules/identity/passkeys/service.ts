@@ -27,9 +27,7 @@ import { provesSession, renewProof } from '../sessions/authority.ts'
 import { findSession } from '../sessions/queries.ts'
 import { issueNonce, redeemNonce } from '../sign-in/nonces.ts'
 
-const shown = presenter(Passkey)
-
-export const presentPasskey = (passkey: PasskeyRecord): Passkey => shown(passkey)
+export const presentPasskey = presenter(Passkey)
 
 export type PasskeyRecord = typeof passkeys.$inferSelect
 

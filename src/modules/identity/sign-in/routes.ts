@@ -12,7 +12,6 @@ import { createDashboardToken, logOut } from '../sessions/service.ts'
 import { clearSessionCookie, setSessionCookie } from './cookie.ts'
 import { registerLinkPages, registerProviders } from './provider-routes.ts'
 import { createSignIn, linkWallet } from './service.ts'
-import { expectedOf, statementOf } from './siwe.ts'
 import { createWalletNonce, examineForLink, examineWallet } from './wallet.ts'
 
 export const registerSignIn = (app: App, deps: Parts): void => {
@@ -32,18 +31,7 @@ export const registerSignIn = (app: App, deps: Parts): void => {
         response: { 200: Nonce },
       },
     },
-    async (request, reply) => {
-      const challenge = createWalletNonce(deps, request.body)
-      const { nonce, issuedAt, expiresAt, message } = challenge
-      return reply.header('cache-control', 'no-store').send({
-        nonce,
-        ...expectedOf(deps.config),
-        statement: statementOf(request.body.intent),
-        issued_at: isoTime(issuedAt),
-        expires_at: isoTime(expiresAt),
-        ...(message !== undefined && { message }),
-      })
-    },
+    async (request, reply) => reply.header('cache-control', 'no-store').send(createWalletNonce(deps, request.body)),
   )
   app.post(
     '/v1/auth/wallet/verify',

@@ -97,53 +97,18 @@ type Arrival = {
 type SignedIn = { outcome: 'signed_in' | 'account_created'; account: Account; session: NewSession }
 export type SignIn = (arrival: Arrival) => Promise<SignedIn>
 
-type Proven = { proof: IdentityProof; origin: RequestOrigin }
-type Owner = { accountId: Uuid; workspaceId: Uuid; identityId: Uuid }
-
-const actorOf = (accountId: Uuid | null, provider: string, origin: RequestOrigin) => ({
-  accountId,
-  origin,
-  way: `sign_in:${provider}`,
-})
-
-/** Everything of a first sign-in is written with the commit. */
-const signUp = (tx: Tx, config: Config, { proof, origin }: Proven): Owner => {
-  const email = proof.emailVerified ? proof.email : null
-  const { accountId, workspaceId } = createAccount(tx, config, { email, displayName: proof.displayName })
-  // No other transaction knows it yet.
-  noteLocked(tx, [accountId])
-  const { id } = attachIdentity(tx, actorOf(accountId, proof.provider, origin), { accountId, proof, ...byPerson })
-  return { accountId, workspaceId, identityId: id }
-}
-
-/** The identity that is used is attached now, if the account was found by its e-mail. The account's row guards the set of its identities. */
-const enter = async (tx: Tx, { accountId, identity, ...from }: Found, { proof, origin }: Proven): Promise<Owner> => {
-  const [{ status }, workspaceId] = await Promise.all([lockAccountRow(tx, accountId), findHomeWorkspaceId(tx, accountId)])
-  const actor = actorOf(accountId, proof.provider, origin)
-  const refusal = statusRefusal(status, identity !== null)
-  if (refusal) return refuse(tx, actor, proof.provider, refusal)
-  const used = identity ?? attachIdentity(tx, actor, { accountId, proof, ...from })
-  if (identity) noteProof(tx, identity, proof)
-  await recomputeAccountEmail(tx, accountId)
-  return { accountId, workspaceId, identityId: used.id }
-}
-
 /** Another transaction gave the identity to another account between the look-up and the lock. */
 class Moved extends Error {}
 
 /**
  * The account of the linked identity, else the one with that verified e-mail, else a new one: in this order. The account's lock guards its status
  * and the order of its events, and is taken before the transaction's first write; the name's keeps the identity from being made, linked, detached or
- * moved.
+ * moved. Everything of a first sign-in is written with the commit.
  */
-const signInOnce = async (
-  tx: Tx,
-  config: Config,
-  arrival: Arrival,
-): Promise<Omit<SignedIn, 'account'> & { account: Promise<Account> }> => {
+const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   const { provider, origin, verdict } = arrival
-  const nobody = actorOf(null, provider, origin)
-  if (verdict instanceof Refusal) return refuse(tx, nobody, provider, (await spendNonce(tx, config, arrival)) as Refusal)
+  const actorOf = (accountId: Uuid | null) => ({ accountId, origin, way: `sign_in:${provider}` })
+  if (verdict instanceof Refusal) return refuse(tx, actorOf(null), provider, (await spendNonce(tx, config, arrival)) as Refusal)
   const before = await findAccount(tx, verdict)
   const [, , found, proof] = await Promise.all([
     lockAccounts(tx, { exclusive: before ? [before.accountId] : [] }),
@@ -151,14 +116,31 @@ const signInOnce = async (
     findAccount(tx, verdict),
     spendNonce(tx, config, arrival),
   ])
-  if (proof instanceof Refusal) return refuse(tx, nobody, provider, proof)
+  if (proof instanceof Refusal) return refuse(tx, actorOf(null), provider, proof)
   if (found && found.accountId !== before?.accountId) throw new Moved()
-  const owner = found ? await enter(tx, found, { proof, origin }) : signUp(tx, config, { proof, origin })
-  const session = createSession(tx, config, { ...actorOf(owner.accountId, provider, origin), ...owner })
+  // The account's row guards the set of its identities.
+  const [row, home] = found
+    ? await Promise.all([lockAccountRow(tx, found.accountId), findHomeWorkspaceId(tx, found.accountId)])
+    : []
+  const refusal = row && statusRefusal(row.status, found?.identity !== null)
+  if (refusal) return refuse(tx, actorOf(row.id), provider, refusal)
+  const { accountId, workspaceId } =
+    row && home
+      ? { accountId: row.id, workspaceId: home }
+      : createAccount(tx, config, { email: proof.emailVerified ? proof.email : null, displayName: proof.displayName })
+  const actor = actorOf(accountId)
+  // No other transaction knows a new account yet.
+  if (!found) noteLocked(tx, [accountId])
+  // Attached now, if the account is new or was found by its e-mail.
+  const identity = found?.identity
+    ? noteProof(tx, found.identity, proof)
+    : attachIdentity(tx, actor, { proof, ...byPerson, ...found, accountId })
+  if (found) await recomputeAccountEmail(tx, accountId)
+  const session = createSession(tx, config, { ...actor, accountId, workspaceId, identityId: identity.id })
   // Read with the commit, as it stands behind the sign-in.
-  const account = readAccount(tx, owner.accountId)
+  const account = readAccount(tx, accountId)
   tx.defer(account)
-  return { outcome: found ? 'signed_in' : 'account_created', account, session }
+  return { outcome: found ? ('signed_in' as const) : ('account_created' as const), account, session }
 }
 
 const mostTries = 3

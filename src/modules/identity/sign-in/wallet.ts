@@ -1,36 +1,39 @@
-import { type Address, type Intent, parseAddress, recoverSigner } from '../../../auth/wallet.ts'
+import type { z } from 'zod'
+import { type Address, parseAddress, recoverSigner } from '../../../auth/wallet.ts'
 import type { Config } from '../../../config.ts'
 import type { Db } from '../../../db/client.ts'
+import { isoTime } from '../../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
 import type { Parts } from '../../parts.ts'
 import { type IdentityProof, walletProof } from '../identities/queries.ts'
-import { burnNonce, type IssuedNonce, newSignInNonce, readSignInNonce, type SignInNonce } from './nonces.ts'
+import type { CreateNonce, Nonce, SignedMessage } from '../schema.ts'
+import { burnNonce, newSignInNonce, readSignInNonce, type SignInNonce } from './nonces.ts'
 import { checkSignInMessage, expectedOf, prepareSignInMessage, readSignInMessage, statementOf } from './siwe.ts'
-
-type WalletChallenge = IssuedNonce & { message?: string }
-/** `intent`: what the signature is to do; without one a session decides. */
-export type SignedMessage = { message: string; signature: string; intent?: Intent | undefined }
 
 /** Stores nothing. */
 export const createWalletNonce = (
   deps: Pick<Parts, 'clock' | 'config' | 'derivations'>,
-  request: { address?: Address | undefined; chain_id?: number | undefined; intent?: Intent | undefined },
-): WalletChallenge => {
-  const { chain_ids } = expectedOf(deps.config)
+  request: z.output<typeof CreateNonce>,
+): z.output<typeof Nonce> => {
+  const expected = expectedOf(deps.config)
+  const { chain_ids } = expected
   if (request.chain_id !== undefined && !chain_ids.includes(request.chain_id)) {
     throw invalidFields({ path: 'chain_id', message: `must be one of ${chain_ids.join(', ')}` })
   }
-  const issued = newSignInNonce(deps.derivations, deps.clock.now())
-  if (request.address === undefined) return issued
-  const message = prepareSignInMessage(deps.config, {
-    statement: statementOf(request.intent),
-    address: request.address,
-    chainId: request.chain_id ?? chain_ids[0] ?? 1,
-    nonce: issued.nonce,
-    issuedAt: issued.issuedAt.toISOString(),
-    expirationTime: issued.expiresAt.toISOString(),
-  })
-  return { ...issued, message }
+  const { nonce, issuedAt, expiresAt } = newSignInNonce(deps.derivations, deps.clock.now())
+  const statement = statementOf(request.intent)
+  const message =
+    request.address &&
+    prepareSignInMessage(deps.config, {
+      statement,
+      address: request.address,
+      chainId: request.chain_id ?? chain_ids[0] ?? 1,
+      nonce,
+      issuedAt: issuedAt.toISOString(),
+      expirationTime: expiresAt.toISOString(),
+    })
+  const times = { issued_at: isoTime(issuedAt), expires_at: isoTime(expiresAt) }
+  return { nonce, ...expected, statement, ...times, ...(message && { message }) }
 }
 
 const badNonce = (config: Config): Refusal =>
@@ -61,7 +64,7 @@ const wrongSigner = (recovered: Address | undefined, claimed: string): Refusal =
  */
 export const examineWallet = async (
   deps: Pick<Parts, 'clock' | 'config' | 'contractWallets' | 'db' | 'derivations'>,
-  input: SignedMessage,
+  input: z.output<typeof SignedMessage>,
 ): Promise<WalletAttempt> => {
   const siwe = readSignInMessage(deps.config, input.message)
   const now = deps.clock.now()
@@ -89,5 +92,5 @@ export const examineWallet = async (
 /** For a link: what the message proves, its nonce used up. */
 export const examineForLink = async (
   deps: Pick<Parts, 'clock' | 'config' | 'contractWallets' | 'db' | 'derivations'>,
-  input: SignedMessage,
+  input: z.output<typeof SignedMessage>,
 ): Promise<WalletAttempt['verdict']> => spendNonce(deps.db, deps.config, await examineWallet(deps, input))
