@@ -87,9 +87,10 @@ type DashboardTokenRow = Row & {
 } & (GrantRow | { [Name in keyof GrantRow]: null })
 
 const isAdmin = `(${isAdministratorSql('key.admins')}) is true as "isAdmin"`
-const joined = { most: 128, inTx: true }
+const lookup = <R extends object, const T extends Parameters<typeof prepareText>[1]>(name: string, types: T, text: string) =>
+  prepareText<R, T>(name, types, text, 'record', { most: 128, inTx: true })
 
-export const byApiKey = prepareText<ApiKeyRow, { lookup: 'text' }>(
+export const byApiKey = lookup<ApiKeyRow, { lookup: 'text' }>(
   'auth.api_keys',
   { lookup: 'text' },
   `select k.id, k.salt, k.hash, k.revoked_at as "revokedAt", k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt", ${identityColumns},
@@ -97,12 +98,10 @@ export const byApiKey = prepareText<ApiKeyRow, { lookup: 'text' }>(
    from api_keys k join grants g on g.id = k.grant_id join accounts a on a.id = k.account_id
      join workspaces w on w.id = k.workspace_id ${identityJoins}
    where k.lookup = key.lookup offset 0`,
-  'record',
-  joined,
 )
 
 const ofPerson = { hash: 'text', workspace_id: 'uuid', admins: 'text[]' } as const
-export const bySession = prepareText<SessionRow, typeof ofPerson>(
+export const bySession = lookup<SessionRow, typeof ofPerson>(
   'auth.sessions',
   ofPerson,
   `select s.id, s.expires_at as "expiresAt", s.revoked_at as "revokedAt", s.last_used_at as "lastUsedAt", s.created_at as "createdAt",
@@ -110,13 +109,11 @@ export const bySession = prepareText<SessionRow, typeof ofPerson>(
    from sessions s join accounts a on a.id = s.account_id
      join workspaces w on w.id = coalesce(key.workspace_id, s.workspace_id) ${identityJoins}
    where s.token_hash = decode(key.hash, 'hex') offset 0`,
-  'record',
-  joined,
 )
 
 const ofToken = { hash: 'text', audience: 'text' } as const
 /** `audience`: this API's name in a token's resources. A token has those of the grant's permissions that its scopes name. */
-export const byAccessToken = prepareText<AccessTokenRow, typeof ofToken>(
+export const byAccessToken = lookup<AccessTokenRow, typeof ofToken>(
   'auth.access_tokens',
   ofToken,
   `select t.id, t.expires_at as "expiresAt", g.last_used_at as "lastUsedAt", key.audience = any(t.resources) as "forThisApi", ${identityColumns},
@@ -124,12 +121,10 @@ export const byAccessToken = prepareText<AccessTokenRow, typeof ofToken>(
    from oauth_access_tokens t join grants g on g.id = t.grant_id join accounts a on a.id = g.account_id
      join workspaces w on w.id = g.workspace_id ${identityJoins}
    where t.hash = decode(key.hash, 'hex') offset 0`,
-  'record',
-  joined,
 )
 
 const ofDashboard = { ...ofPerson, idle_days: 'int' } as const
-export const byDashboardToken = prepareText<DashboardTokenRow, typeof ofDashboard>(
+export const byDashboardToken = lookup<DashboardTokenRow, typeof ofDashboard>(
   'auth.dashboard_tokens',
   ofDashboard,
   `select d.id, d.expires_at as "expiresAt", ${isAdmin}, least(${sessionEnds('s', 'key.idle_days')}, k.expires_at, k.revoked_at) as "parentEndsAt",
@@ -142,6 +137,4 @@ export const byDashboardToken = prepareText<DashboardTokenRow, typeof ofDashboar
      join workspaces w on w.id = case when d.grant_id is null then coalesce(key.workspace_id, d.workspace_id) else d.workspace_id end
      ${identityJoins}
    where d.token_hash = decode(key.hash, 'hex') offset 0`,
-  'record',
-  joined,
 )

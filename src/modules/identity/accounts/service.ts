@@ -62,11 +62,8 @@ export const balanceEvents = (accounts: readonly AccountRecord[], balances: Read
   })
 }
 
-const balancesUpdated = async (tx: Tx, balances: ReadonlyMap<Uuid, Balance>): Promise<NewEvent[]> =>
-  balances.size === 0 ? [] : balanceEvents(await getAccounts(tx, [...balances.keys()]), balances)
-
-export const balanceUpdated = (tx: Tx, accountId: Uuid, balance: Balance): Promise<NewEvent[]> =>
-  balancesUpdated(tx, new Map([[accountId, balance]]))
+export const balanceUpdated = async (tx: Tx, accountId: Uuid, balance: Balance): Promise<NewEvent[]> =>
+  balanceEvents(await getAccounts(tx, [accountId]), new Map([[accountId, balance]]))
 
 /** Every one of the last days, also those on which nothing moved. */
 export const summarizeHistory = async (

@@ -207,33 +207,28 @@ export const examineProof = async (deps: Pick<Parts, 'config' | 'db'>, { account
   return { nonce: challenge.toString('hex'), used }
 }
 
-const refusalOf = async (
-  tx: Tx,
-  principal: Principal,
-  { nonce, used }: { nonce: string; used: UsedPasskey | { problem: string } },
-): Promise<Refusal | null> => {
-  const invalid = (problem: string) =>
-    new Refusal('invalid_signature', { message: `The passkey proves nothing: ${problem}.`, details: { field: 'passkey' } })
-  const sessionId = await sessionBehind(tx, principal.credential)
-  if (sessionId === null || !(await redeemNonce(tx, { nonce, purpose: 'proof', boundTo: sessionId })))
-    return invalid('its challenge is unknown, used, expired or of another session')
-  if ('problem' in used) return invalid(used.problem)
-  if (!(await recordPasskeyUse(tx, used))) return invalid('it was removed, or a copy of it has signed before')
-  if (await renewProof(tx, principal, used.passkey)) return null
-  return new Refusal('step_up_required', {
-    message: 'This passkey was added after this session began, so it does not prove whose session it is. Use an older method.',
-    details: { max_age_seconds: proofMaxAgeSeconds, proven_at: principal.provenAt?.toISOString() ?? null },
-  })
-}
-
 /** Proves the caller's session by a passkey. An attempt that proves nothing uses up its challenge, and leaves an audit row. */
 export const proveByPasskey = async (
   tx: Tx,
   principal: Principal,
-  examined: Awaited<ReturnType<typeof examineProof>>,
+  { nonce, used }: Awaited<ReturnType<typeof examineProof>>,
 ): Promise<void> => {
-  const refusal = await refusalOf(tx, principal, examined)
-  if (!refusal) return
-  audit(tx, principal, 'session.prove_refused', { workspaceId: null, after: { reason: refusal.message } })
-  throw new CommitThenThrow(refusal)
+  const refuse = (refusal: Refusal): never => {
+    audit(tx, principal, 'session.prove_refused', { workspaceId: null, after: { reason: refusal.message } })
+    throw new CommitThenThrow(refusal)
+  }
+  const refuseProof = (problem: string): never =>
+    refuse(
+      new Refusal('invalid_signature', { message: `The passkey proves nothing: ${problem}.`, details: { field: 'passkey' } }),
+    )
+  const sessionId = await sessionBehind(tx, principal.credential)
+  if (sessionId === null || !(await redeemNonce(tx, { nonce, purpose: 'proof', boundTo: sessionId })))
+    return refuseProof('its challenge is unknown, used, expired or of another session')
+  if ('problem' in used) return refuseProof(used.problem)
+  if (!(await recordPasskeyUse(tx, used))) return refuseProof('it was removed, or a copy of it has signed before')
+  if (await renewProof(tx, principal, used.passkey)) return
+  const message =
+    'This passkey was added after this session began, so it does not prove whose session it is. Use an older method.'
+  const details = { max_age_seconds: proofMaxAgeSeconds, proven_at: principal.provenAt?.toISOString() ?? null }
+  refuse(new Refusal('step_up_required', { message, details }))
 }

@@ -263,7 +263,7 @@ type ProviderReturn = {
   error?: string | undefined
 }
 
-export type FinishedFlow = {
+type FinishedFlow = {
   returnTo: string
   outcome: 'signed_in' | 'account_created' | 'linked' | 'already_linked' | 'denied'
   session: NewSession | null

@@ -12,16 +12,7 @@ import { isLoopbackUrl } from '../../../lib/loopback.ts'
 import type { Parts } from '../../parts.ts'
 import { CallbackQuery, LinkFlow, Redirect, StartQuery } from '../schema.ts'
 import { markBrowser, readBrowser, setSessionCookie } from './cookie.ts'
-import {
-  type FinishedFlow,
-  finishFlow,
-  flowTtlSeconds,
-  leaveLinkPage,
-  openLinkPage,
-  type StartedFlow,
-  startLinkAs,
-  startSignIn,
-} from './flows.ts'
+import { finishFlow, flowTtlSeconds, leaveLinkPage, openLinkPage, type StartedFlow, startLinkAs, startSignIn } from './flows.ts'
 import { withOutcome } from './return-to.ts'
 import type { SignIn } from './service.ts'
 
@@ -44,10 +35,7 @@ const isCrossSiteFetch = ({ headers }: FastifyRequest): boolean =>
   headers['sec-fetch-mode'] !== undefined &&
   headers['sec-fetch-mode'] !== 'navigate'
 
-const answerWith = (reply: FastifyReply, finished: FinishedFlow, deps: Parts): FastifyReply => {
-  if (finished.session) setSessionCookie(reply, deps.config, finished.session)
-  return reply.header('cache-control', 'no-store').redirect(withOutcome(deps.config, finished.returnTo, finished.outcome), 303)
-}
+const failed = 'That did not work'
 
 const registerProvider = (app: App, deps: Parts, signIn: SignIn, provider: ProviderName): void => {
   const label = providerTitles[provider]
@@ -117,19 +105,17 @@ const registerProvider = (app: App, deps: Parts, signIn: SignIn, provider: Provi
     async (request, reply) => {
       const browser = readBrowser(request, deps.config)
       const finished = await finishFlow(deps, signIn, originOf(request), { ...request.query, provider, browser })
-      if ('outcome' in finished) return answerWith(reply, finished, deps)
-      if (!wantsPage(request)) throw finished.refusal
-      return sendRefusalPage(reply, finished.refusal, titleOf(finished.refusal), [{ href: finished.returnTo, text: 'Go back' }])
+      const { returnTo } = finished
+      if ('outcome' in finished) {
+        if (finished.session) setSessionCookie(reply, deps.config, finished.session)
+        return reply.header('cache-control', 'no-store').redirect(withOutcome(deps.config, returnTo, finished.outcome), 303)
+      }
+      const { refusal } = finished
+      if (!wantsPage(request)) throw refusal
+      const title = refusal.code === 'conflict' ? 'This sign-in belongs to another account' : failed
+      return sendRefusalPage(reply, refusal, title, [{ href: returnTo, text: 'Go back' }])
     },
   )
-}
-
-const titleOf = (refusal: Refusal): string =>
-  refusal.code === 'conflict' ? 'This sign-in belongs to another account' : 'That did not work'
-
-export const registerProviders = (app: App, deps: Parts, signIn: SignIn): void => {
-  registerProvider(app, deps, signIn, 'google')
-  registerProvider(app, deps, signIn, 'github')
 }
 
 const Params = z.object({ flow: bounded(100).min(1) })
@@ -142,13 +128,15 @@ const sendStep = async (request: FastifyRequest, reply: FastifyReply, step: Prom
     if (typeof next !== 'string') return sendHtml(reply, 200, renderPage(next))
     return reply.header('cache-control', 'no-store').redirect(next, 302)
   } catch (error) {
-    if (error instanceof Refusal && wantsPage(request)) return sendRefusalPage(reply, error, 'That did not work')
+    if (error instanceof Refusal && wantsPage(request)) return sendRefusalPage(reply, error, failed)
     throw error
   }
 }
 
-/** Our pages for a link that was begun outside the browser that finishes it. */
-export const registerLinkPages = (app: App, deps: Parts): void => {
+/** The ways to the providers and back, and our pages for a link that was begun outside the browser that finishes it. */
+export const registerProviders = (app: App, deps: Parts, signIn: SignIn): void => {
+  registerProvider(app, deps, signIn, 'google')
+  registerProvider(app, deps, signIn, 'github')
   app.get(
     '/link/:flow',
     {

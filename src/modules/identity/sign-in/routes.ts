@@ -10,7 +10,7 @@ import { readAccount } from '../accounts/service.ts'
 import { CreateNonce, DashboardToken, Nonce, SignedIn, SignedMessage } from '../schema.ts'
 import { createDashboardToken, logOut } from '../sessions/service.ts'
 import { clearSessionCookie, setSessionCookie } from './cookie.ts'
-import { registerLinkPages, registerProviders } from './provider-routes.ts'
+import { registerProviders } from './provider-routes.ts'
 import { createSignIn, linkWallet } from './service.ts'
 import { createWalletNonce, examineForLink, examineWallet } from './wallet.ts'
 
@@ -18,7 +18,6 @@ export const registerSignIn = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const signIn = createSignIn(deps)
   registerProviders(app, deps, signIn)
-  registerLinkPages(app, deps)
   app.post(
     '/v1/auth/wallet/nonce',
     {
