@@ -19,7 +19,8 @@ import type { BeganHere } from './schema.ts'
 import { linkingGrantOf } from './sessions/authority.ts'
 import { findSession } from './sessions/queries.ts'
 
-type Root = { kind: 'session' | 'identity'; id: Uuid }
+/** `end`: with `everything` what began there ends too. */
+type Root = { kind: 'session' | 'identity'; id: Uuid; end: 'everything' | undefined }
 
 /**
  * Of a sign-in method that is gone only the audit log says in which session it was linked: one that a thief has used up between two others breaks
@@ -154,13 +155,14 @@ export const endWithOrigins = async <Ended>(
   tx: Tx,
   deps: EndDeps,
   principal: Principal,
-  { root, everything }: { root: Root; everything: boolean },
-  end: (tx: Tx) => Promise<Ended>,
+  root: Root,
+  end: () => Promise<Ended>,
 ): Promise<{ ended: Ended; beganHere: BeganHere | null }> => {
+  const everything = root.end === 'everything'
   if (everything) await requirePerson(tx, principal)
   const begun = principal.grant ? null : await findBegun(tx, principal, root)
   if (everything && begun) await requireWayLeft(tx, principal, root, begun)
-  const ended = await end(tx)
+  const ended = await end()
   if (everything && begun) await endBegun(tx, deps, principal, begun)
   return { ended, beganHere: begun && (await presentBegun(tx, begun, everything)) }
 }

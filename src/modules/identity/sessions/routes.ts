@@ -48,11 +48,9 @@ export const registerEnds = (app: App, deps: Parts): void => {
       querystring: EndQuery,
       response: { 200: UnlinkedIdentity },
     },
-    work: async (tx, { principal, params: { id }, query }) => {
-      const how = { root: { kind: 'identity', id }, everything: query.end === 'everything' } as const
-      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, how, (within) =>
-        unlinkIdentity(within, deps, principal, id),
-      )
+    work: async (tx, { principal, params: { id }, query: { end } }) => {
+      const root = { kind: 'identity', id, end } as const
+      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, root, () => unlinkIdentity(tx, deps, principal, id))
       return ok({ ...presentIdentity(ended), began_here: beganHere })
     },
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
@@ -73,10 +71,10 @@ export const registerEnds = (app: App, deps: Parts): void => {
       querystring: EndQuery,
       response: { 200: EndedSession },
     },
-    work: async (tx, { principal, params: { id }, query }) => {
-      const how = { root: { kind: 'session', id }, everything: query.end === 'everything' } as const
-      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, how, (within) =>
-        endSession(within, deps.config, principal, id),
+    work: async (tx, { principal, params: { id }, query: { end } }) => {
+      const root = { kind: 'session', id, end } as const
+      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, root, () =>
+        endSession(tx, deps.config, principal, id),
       )
       return ok({ ...presentSession(ended, deps.config, tx.at, principal.credential.id), began_here: beganHere })
     },

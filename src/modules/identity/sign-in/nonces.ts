@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { equalBytes } from '../../../auth/secrets.ts'
 import type { Derivations } from '../../../auth/vault.ts'
 import type { Db, Tx } from '../../../db/client.ts'
-import { prepareInsertAll, prepareInsertOnce } from '../../../db/prepare-write.ts'
+import { prepareInsertOnce } from '../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { selectRow } from '../../../db/select-rows.ts'
 import { type noncePurposes, nonces } from '../../../db/tables/sessions.ts'
@@ -17,7 +17,7 @@ export type IssuedNonce = { nonce: string; issuedAt: Date; expiresAt: Date }
 /** What a nonce that has a row from the start is for. */
 type NoncePurpose = Exclude<(typeof noncePurposes)[number], 'wallet_sign_in'>
 
-const insertNonce = prepareInsertAll('nonces.insert', nonces)
+const insert = prepareInsertOnce('nonces.insert', nonces, nonces.nonce)
 
 /** Stored when it is given out, because what it is bound to decides how a later request with it is refused. */
 export const issueNonce = async (
@@ -27,15 +27,13 @@ export const issueNonce = async (
 ): Promise<IssuedNonce> => {
   const nonce = randomBytes(16).toString('hex')
   const expiresAt = secondsAfter(now, ttlSeconds)
-  await insertNonce(db.query, [{ nonce, purpose, boundTo, createdAt: now, expiresAt }])
+  await insert(db, { nonce, purpose, boundTo, createdAt: now, expiresAt })
   return { nonce, issuedAt: now, expiresAt }
 }
 
-const insertUsed = prepareInsertOnce('nonces.burn', nonces, nonces.nonce)
-
 /** Uses the nonce of a sign-in up; whether nobody has used it before: of twenty requests at once one has it. */
 export const burnNonce = (db: Db, { nonce, expiresAt, presentedAt: at }: SignInNonce): Promise<boolean> =>
-  insertUsed(db, { nonce, purpose: 'wallet_sign_in', createdAt: at, expiresAt, consumedAt: at })
+  insert(db, { nonce, purpose: 'wallet_sign_in', createdAt: at, expiresAt, consumedAt: at })
 
 const removal = prepareRemoval('nonces.prune', nonces.nonce, nonces.expiresAt)
 
