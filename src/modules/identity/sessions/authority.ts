@@ -10,12 +10,10 @@ import { type Actor, audit } from '../../../events/audit.ts'
 import { Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { isLimited } from '../../delegation/control-rules.ts'
-import { type GrantRecord, shareLineage } from '../../delegation/queries.ts'
+import { shareLineage } from '../../delegation/queries.ts'
 import { findSession, type SessionRecord } from './queries.ts'
 
 const forbidden = (message: string): Refusal => new Refusal('forbidden', { message })
-
-const ended = (grant: GrantRecord, now: Date): boolean => grantLife(grant, now) !== 'active'
 
 /** What an actor acts with, or what began what ends now without it; null where it is the sign-in itself. */
 const behind = (actor: Actor) =>
@@ -44,8 +42,7 @@ export const signInAuthorityRefusal = async (
   if (grantId === null) return null
   const lineage = await shareLineage(tx, grantId)
   const own = lineage.at(-1)
-  const now = tx.at
-  if (own?.id !== grantId || lineage.some((grant) => ended(grant, now))) return new Refusal('invalid_token')
+  if (own?.id !== grantId || lineage.some((grant) => grantLife(grant, tx.at) !== 'active')) return new Refusal('invalid_token')
   if (lineage.some((grant) => grant.frozenAt !== null)) return new Refusal('grant_frozen')
   if (!own.permissions.includes('account.manage'))
     return new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
