@@ -156,13 +156,13 @@ export const endWithOrigins = async <Ended>(
   deps: EndDeps,
   principal: Principal,
   root: Root,
-  end: () => Promise<Ended>,
+  end: (tx: Tx) => Promise<Ended>,
 ): Promise<{ ended: Ended; beganHere: BeganHere | null }> => {
   const everything = root.end === 'everything'
   if (everything) await requirePerson(tx, principal)
   const begun = principal.grant ? null : await findBegun(tx, principal, root)
   if (everything && begun) await requireWayLeft(tx, principal, root, begun)
-  const ended = await end()
+  const ended = await end(tx)
   if (everything && begun) await endBegun(tx, deps, principal, begun)
   return { ended, beganHere: begun && (await presentBegun(tx, begun, everything)) }
 }

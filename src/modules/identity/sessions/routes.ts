@@ -50,7 +50,9 @@ export const registerEnds = (app: App, deps: Parts): void => {
     },
     work: async (tx, { principal, params: { id }, query: { end } }) => {
       const root = { kind: 'identity', id, end } as const
-      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, root, () => unlinkIdentity(tx, deps, principal, id))
+      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, root, (within) =>
+        unlinkIdentity(within, deps, principal, id),
+      )
       return ok({ ...presentIdentity(ended), began_here: beganHere })
     },
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
@@ -73,8 +75,8 @@ export const registerEnds = (app: App, deps: Parts): void => {
     },
     work: async (tx, { principal, params: { id }, query: { end } }) => {
       const root = { kind: 'session', id, end } as const
-      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, root, () =>
-        endSession(tx, deps.config, principal, id),
+      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, root, (within) =>
+        endSession(within, deps.config, principal, id),
       )
       return ok({ ...presentSession(ended, deps.config, tx.at, principal.credential.id), began_here: beganHere })
     },
