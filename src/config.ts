@@ -91,7 +91,11 @@ const environment = z.object({
   EVENT_RETENTION_DAYS: whole(1, 3650).default(7),
   /** What providers' authentic deliveries said; kept as long as the books where it is not set. */
   DELIVERY_BODY_RETENTION_DAYS: whole(31, 3650).optional(),
+  /** Periods of events and of delivered bodies whose retention is over are dropped, or only detached: then an operator archives them. */
+  EXPIRED_PERIODS: z.enum(['drop', 'detach']).default('drop'),
   RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000).optional(),
+  /** Accepts the outcomes that a provider's statement offers for payments that are unknown, without a person. */
+  RECONCILIATION_RESOLVES: flag.default(false),
   RATE_LIMIT_ENABLED: flag.default(true),
 })
 
@@ -170,8 +174,6 @@ function* contradictions(env: Environment, variables: Readonly<Record<string, st
       if (namesNeed !== null && env.NAME_LOOKUPS?.some((named) => named === rail) && textOf(env, namesNeed) === undefined)
         yield `${namesNeed} must be set when NAME_LOOKUPS has ${rail}`
   }
-  if (variables.EXPIRED_PERIODS === 'detach')
-    yield 'EXPIRED_PERIODS=detach has no effect any more, and periods whose retention is over are dropped: dump them before, and remove it'
   for (const name of ['GOOGLE', 'GITHUB'] as const)
     if (Boolean(env[`${name}_CLIENT_ID`]) !== Boolean(env[`${name}_CLIENT_SECRET`]))
       yield `${name}_CLIENT_ID and ${name}_CLIENT_SECRET go together`

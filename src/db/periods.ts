@@ -5,7 +5,7 @@ import type { dividedTables } from './tables/divided.ts'
 export type Divided = { table: (typeof dividedTables)[number]; unit: 'week' | 'month' }
 
 const create = statement('periods.create', `select create_periods($1, $2, now() + $3::interval) as created`)
-const drop = statement('periods.drop', `select drop_periods($1, now() - make_interval(days => $2), false) as period`)
+const drop = statement('periods.drop', `select drop_periods($1, now() - make_interval(days => $2), $3) as period`)
 
 /** So that the next period is there before it begins, also when the job that creates it fails for days. */
 const ahead = { week: '10 days', month: '35 days' } as const
@@ -18,6 +18,6 @@ export const createPeriods = async (db: Db, divided: readonly Divided[]): Promis
   for (const { table, unit } of divided) await db.query(create, [table, unit, ahead[unit]])
 }
 
-/** Drops the periods that ended more than `days` ago. Answers their names. */
-export const dropPeriods = async (db: Db, table: Divided['table'], days: number): Promise<string[]> =>
-  (await db.query<{ period: string }>(drop, [table, days])).map(({ period }) => period)
+/** Drops the periods that ended more than `days` ago, or detaches them for an archive. Answers their names. */
+export const dropPeriods = async (db: Db, table: Divided['table'], days: number, detach: boolean): Promise<string[]> =>
+  (await db.query<{ period: string }>(drop, [table, days, detach])).map(({ period }) => period)

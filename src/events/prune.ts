@@ -19,15 +19,15 @@ export const eventPeriod = (retentionDays: number): Divided => ({
   unit: retentionDays <= mostDaysInWeeks ? 'week' : 'month',
 })
 
-type Pruning = { db: Db; now: Date; retentionDays: number; logger: Logger }
+type Pruning = { db: Db; now: Date; retentionDays: number; detach: boolean; logger: Logger }
 
 /**
  * Events leave by whole periods, without a row being deleted; readers get none that is older than the retention. What lies outside of all periods is
  * deleted row by row. A reader whose position is among them gets `stream.reset`.
  */
-export const pruneEvents = async ({ db, now, retentionDays, logger }: Pruning): Promise<void> => {
-  const dropped = await dropPeriods(db, 'events', retentionDays)
-  if (dropped.length > 0) logger.info({ periods: dropped }, 'periods of events were dropped')
+export const pruneEvents = async ({ db, now, retentionDays, detach, logger }: Pruning): Promise<void> => {
+  const dropped = await dropPeriods(db, 'events', retentionDays, detach)
+  if (dropped.length > 0) logger.info({ periods: dropped, detached: detach }, 'periods of events were taken out')
   await prune(db, {
     removal: (db, { before, size, passedOver }) => db.query(oldest, [before, size, passedOver]),
     before: daysAfter(now, -retentionDays),

@@ -80,6 +80,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
           logger: deps.logger,
           now: clock.now(),
           retentionDays: config.EVENT_RETENTION_DAYS,
+          detach: config.EXPIRED_PERIODS === 'detach',
         }),
     },
     { name: 'callback_bodies.prune', everySeconds: 3600, run: () => pruneBodies(deps) },

@@ -127,6 +127,23 @@ describe('a period whose retention is over', () => {
     for (const each of recent) expect(await isThere('events', each)).toBe(true)
   })
 
+  test('is only detached where an operator archives: the rows are in a table of their own', async () => {
+    await past('events', '2026-01-05', '2026-01-12')
+    const id = await oldEvent()
+    const archiving = await startService({
+      database: service.database,
+      clock: service.clock,
+      env: { EXPIRED_PERIODS: 'detach' },
+    })
+    await archiving.deps.jobs.sweep()
+    expect(await isThere('events', id)).toBe(false)
+    expect(await isThere('events_past', id)).toBe(true)
+    expect(archiving.log.join('\n')).toContain('"periods":["events_past"],"detached":true')
+    await archiving.deps.jobs.stop()
+    await archiving.http.close()
+    await query('drop table events_past')
+  })
+
   test('of delivered bodies leaves where a retention is set, not before all of it is processed, and what was booked stays booked', async () => {
     await past('callback_bodies', '2026-01-01', '2026-02-01')
     await fund(service, person, 100_000n)

@@ -568,8 +568,9 @@ describe('a statement that covers the time of payments whose outcome is unknown,
     const { ids, around } = await lostAmongOthers([['400205', '100000']])
     const [id = ''] = ids
     const [before = '', after = ''] = around
+    const settings = { ...service.deps.config, RECONCILIATION_RESOLVES: true }
     const said = async (text: string) => {
-      await reconcileStatement(service.deps, shellOperator('a test'), {
+      await reconcileStatement({ ...service.deps, config: settings }, shellOperator('a test'), {
         source: 's.csv',
         text,
       })
@@ -606,5 +607,14 @@ describe('a statement that covers the time of payments whose outcome is unknown,
     await expect(reconcile(statementWith([], around, '999999'))).rejects.toMatchObject({
       details: { fields: [{ path: 'file', message: expect.stringMatching(/statement of 999999, by which no money .* 600997/) }] },
     })
+  })
+
+  test('ends them without a person only where a setting says so', async () => {
+    const { ids, around } = await lostAmongOthers([['400206', '90000']])
+    const [id = ''] = ids
+    const deps = { ...service.deps, config: { ...service.deps.config, RECONCILIATION_RESOLVES: true } }
+    await reconcileStatement(deps, shellOperator('a test'), { source: 'whole.csv', text: statementWith([], around) })
+    expect((await paymentOf(person, id)).status).toBe('failed')
+    expect(await differenceOf(id)).toBeUndefined()
   })
 })

@@ -165,8 +165,9 @@ export const pruneRefusedDeliveries = (db: Database, clock: Clock): Promise<void
 export const pruneBodies = async ({ config, db, logger }: Parts): Promise<void> => {
   const days = config.DELIVERY_BODY_RETENTION_DAYS
   if (days === undefined) return
-  const dropped = await dropPeriods(db, 'callback_bodies', days)
-  if (dropped.length > 0) logger.info({ periods: dropped }, 'periods of delivered bodies were dropped')
+  const detach = config.EXPIRED_PERIODS === 'detach'
+  const dropped = await dropPeriods(db, 'callback_bodies', days, detach)
+  if (dropped.length > 0) logger.info({ periods: dropped, detached: detach }, 'periods of delivered bodies were taken out')
 }
 
 const payeeOf = prepare('payments.payee', { paymentId: 'uuid' }, (orm, at) =>

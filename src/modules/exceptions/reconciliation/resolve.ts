@@ -1,17 +1,18 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 import type { Config } from '../../../config.ts'
-import { first, type Tx } from '../../../db/client.ts'
+import type { Database } from '../../../db/client.ts'
+import { first, inTx, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { prepareWrite } from '../../../db/prepare-write.ts'
 import { reconciliationDifferences, reconciliations } from '../../../db/tables/rails.ts'
 import { audit } from '../../../events/audit.ts'
-import { conflict, notFound, type Refusal } from '../../../lib/errors.ts'
+import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { eachById } from '../../for-each-row.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
 import { recordAllSuspense } from '../../suspense/service.ts'
 import { resolvePayment } from '../resolve-payment.ts'
-import type { DifferenceRecord } from './queries.ts'
+import type { DifferenceRecord, ReconciliationRecord } from './queries.ts'
 import { suspenseFor } from './record.ts'
 
 const withRun = prepare('reconciliation.difference', { id: 'uuid' }, (orm, at) =>
@@ -25,6 +26,13 @@ const withRun = prepare('reconciliation.difference', { id: 'uuid' }, (orm, at) =
     .from(reconciliationDifferences)
     .innerJoin(reconciliations, eq(reconciliations.id, reconciliationDifferences.reconciliationId))
     .where(eq(reconciliationDifferences.id, at.id)),
+)
+
+const offering = prepare('reconciliation.offering', { reconciliationId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ id: reconciliationDifferences.id })
+    .from(reconciliationDifferences)
+    .where(and(eq(reconciliationDifferences.reconciliationId, at.reconciliationId), isNotNull(reconciliationDifferences.offer))),
 )
 
 const closeOpen = prepareWrite(
@@ -90,3 +98,18 @@ export const resolveDifferences = (
   ids: readonly Uuid[],
   note: string,
 ): Promise<DifferenceRecord[]> => eachById(ids, (id) => resolveDifference(tx, config, operator, id, { note, accept: false }))
+
+/** Where a setting says so, every outcome that a statement offers is accepted. What is refused stays for a person. */
+export const acceptAll = async (
+  db: Database,
+  config: Config,
+  operator: Operator,
+  run: Pick<ReconciliationRecord, 'id'>,
+): Promise<void> => {
+  const offered = await db.run(offering, { reconciliationId: run.id })
+  const input = { note: 'Accepted by the setting RECONCILIATION_RESOLVES.', accept: true }
+  for (const { id } of offered)
+    await inTx(db, (tx) => resolveDifference(tx, config, operator, id, input)).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error
+    })
+}

@@ -22,6 +22,7 @@ import { type Booked, type Period, type Statement, type StatementLine, squeezed 
 import type { Book } from './outcome-offers.ts'
 import { findComparison, providerSource, type ReconciliationRecord, readBooked } from './queries.ts'
 import { type Comparison, isEvidence, recordComparison } from './record.ts'
+import { acceptAll } from './resolve.ts'
 import { type Difference, type Match, match, withoutEffect } from './rules.ts'
 import { readInPortions } from './statement-rules.ts'
 
@@ -155,6 +156,7 @@ const reconcileLines = async (deps: Parts, operator: Operator, statement: Compar
     deps.alerts.raise('reconciliation_difference', { subject: 'reconciliation', id: run.id, code: 'nothing_listed' })
   for (const difference of comparison.result.differences)
     if (isEvidence(difference)) await takeAsEvidence(deps.db, operator, difference)
+  if (deps.config.RECONCILIATION_RESOLVES) await acceptAll(deps.db, deps.config, operator, run)
   return run
 }
 
