@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { systemClock } from './clock.ts'
 import { compactNumber } from './text.ts'
 
@@ -13,7 +14,7 @@ let sequence = 0
  */
 export const newId = (): Uuid => {
   const ms = systemClock.now().getTime()
-  const random = crypto.randomUUID()
+  const random = randomUUID()
   if (ms > lastMs) {
     lastMs = ms
     sequence = Number.parseInt(random.slice(0, 8), 16) >>> 1

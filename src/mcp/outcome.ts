@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { paymentStatuses } from '../db/transitions.ts'
-import { failureActors, failureRow } from '../errors/failures.ts'
+import { failureActors, failureRow, isFailureCode } from '../errors/failures.ts'
 import type { Refusal } from '../lib/errors.ts'
 import { displayAmount } from '../lib/money.ts'
 import { isolated, quoted } from '../lib/text.ts'
@@ -112,8 +112,16 @@ export const PaymentOutcome = z.object({
 })
 export type PaymentOutcome = z.output<typeof PaymentOutcome>
 
-/** The API's Payment. What was stored with it by an earlier version may have other fields than today's. */
-export const WirePayment = Payment.omit({ initiated_by: true }).extend({ beneficiary: WirePayee, decision: WireDecision })
+/** What the tools read of the API's Payment. An answer that another version has stored may lack fields, and have codes of its own. */
+export const WirePayment = Payment.pick({
+  ...{ id: true, status: true, amount_minor: true, currency: true, beneficiary_id: true, account_reference: true },
+  ...{ narrative: true, approval_id: true, provider_receipt: true, failure_message: true, created_at: true },
+}).extend({
+  beneficiary: WirePayee,
+  decision: WireDecision,
+  purpose_code: z.string().nullish(),
+  failure_code: z.string().nullable(),
+})
 export type WirePayment = z.output<typeof WirePayment>
 
 const steps: Readonly<Record<WirePayment['status'], readonly [next: Next, message: string]>> = {
@@ -175,7 +183,7 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
   const rules = decision.outcome === 'require_approval' ? decision.reasons.map(({ rule }) => rule) : []
   const { status, failure_code: code, failure_message: failure } = payment
   const reason = failure ?? code
-  const remedy = code === null ? undefined : failureRow(code)
+  const remedy = code !== null && isFailureCode(code) ? failureRow(code) : undefined
   const sentences = [
     `${headline(payment.amount_minor, payment.currency, payeeText(payment.beneficiary))}: ${message}`,
     next === 'ask_a_person' && rules.length > 0 && `Reason: ${[...new Set(rules)].join(', ')}.`,

@@ -13,7 +13,7 @@ import { keepUnread } from '../sending/deliveries.ts'
 import { recordSuspense } from '../suspense/service.ts'
 import { findTopupById } from '../topups/queries.ts'
 import { findByReference } from './queries.ts'
-import { recordDeposits } from './record.ts'
+import { recordDeposit } from './record.ts'
 import { settleDeposit } from './settle.ts'
 
 const purpose = 'deposit.callback'
@@ -72,7 +72,8 @@ export const receiveDeposit = async (deps: Parts, arrival: DepositArrival): Prom
     await keepAsSuspense(deps.db, deps.vault, told.rail, arrival.body)
     return answer
   }
-  for (const id of await recordDeposits(deps, told.rail, [told.notice], { source: 'notice', body: arrival.body }))
+  const id = await recordDeposit(deps, told.rail, told.notice, { source: 'notice', body: arrival.body })
+  if (id !== undefined)
     await settleDeposit(deps.db, id).catch((error: unknown) =>
       deps.logger.error({ deposit: id, ...describeError(error) }, 'a deposit could not be booked and will be tried again'),
     )

@@ -1,5 +1,5 @@
 import type { Vault } from '../../auth/vault.ts'
-import { prepareInsertAll } from '../../db/prepare-write.ts'
+import { prepareInsertOnce } from '../../db/prepare-write.ts'
 import { deposits } from '../../db/tables/deposits.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { readDepositCode } from '../../lib/deposit-code.ts'
@@ -11,11 +11,7 @@ import type { Parts } from '../parts.ts'
 import { hasOpenDeposits, knownReceipts } from './queries.ts'
 import { settleDeposit } from './settle.ts'
 
-const insertRows = prepareInsertAll<typeof deposits, { id: Uuid }>(
-  'deposits.insert',
-  deposits,
-  'on conflict do nothing returning id',
-)
+const insertRow = prepareInsertOnce('deposits.insert', deposits)
 
 /** The context that a notice's sealed body is bound to. */
 export const depositContext = (id: Uuid): readonly string[] => ['deposit', id]
@@ -31,31 +27,30 @@ const sealed = (vault: Vault, id: Uuid, told: Told) => {
 
 type Recording = Pick<Parts, 'clock' | 'config' | 'db' | 'vault'>
 
-/** Stores deposits once each, however often they are told. The ids are those of the new rows. */
-export const recordDeposits = async (
+/** Stores a deposit once, however often it is told. The id is that of the new row; undefined when it was told before. */
+export const recordDeposit = async (
   { clock, config, db, vault }: Recording,
   rail: DepositRail,
-  notices: readonly DepositNotice[],
+  { receipt, at, amountMinor, reference, payer }: DepositNotice,
   told: Told,
-): Promise<Uuid[]> => {
-  if (notices.length === 0) return []
+): Promise<Uuid | undefined> => {
   const provider = providerOf(rail)
-  const named = new Map(notices.map((notice) => [receiptKey(notice.receipt), notice]))
-  for (const known of await knownReceipts(db, provider, [...named.values()])) named.delete(known)
-  const rows = [...named.values()].map(({ receipt, at, amountMinor, reference, payer }) => {
-    const id = newId()
-    return {
-      ...{ id, rail, provider, receipt, amountMinor, reference, payerName: payer.name, source: told.source, paidAt: at },
-      currency: config.CURRENCY,
-      state: 'received' as const,
-      receivedAt: clock.now(),
-      ...sealed(vault, id, told),
-    }
+  if ((await knownReceipts(db, provider, [{ receipt }])).length > 0) return undefined
+  const id = newId()
+  const isNew = await insertRow(db, {
+    ...{ id, rail, provider, receipt, amountMinor, reference, payerName: payer.name, source: told.source, paidAt: at },
+    currency: config.CURRENCY,
+    state: 'received',
+    receivedAt: clock.now(),
+    ...sealed(vault, id, told),
   })
-  return (await insertRows(db.query, rows)).map(({ id }) => id)
+  return isNew ? id : undefined
 }
 
-/** Books the deposits that a provider lists and never told: those with an account number of ours. */
+/**
+ * Books the deposits that a provider lists and never told: those with an account number of ours. One after the other: what is stored and not
+ * booked yet is a difference to whoever compares at the same time.
+ */
 export const takeListedDeposits = async (
   deps: Recording,
   provider: Provider,
@@ -64,11 +59,16 @@ export const takeListedDeposits = async (
 ): Promise<void> => {
   const rail = depositRailOf(provider)
   if (!rail) return
-  const notices = movements.flatMap(({ receipt, at, amountMinor, references }) => {
+  const named = movements.flatMap(({ receipt, at, amountMinor, references }) => {
     const reference = amountMinor > 0n ? references.map(readDepositCode).find((code) => code !== undefined) : undefined
     return reference === undefined ? [] : [{ receipt, at, amountMinor, reference, payer: { name: null, phone: null } }]
   })
-  for (const id of await recordDeposits(deps, rail, notices, { source })) await settleDeposit(deps.db, id)
+  if (named.length === 0) return
+  const known = new Set(await knownReceipts(deps.db, provider, named))
+  for (const notice of named.filter(({ receipt }) => !known.has(receiptKey(receipt)))) {
+    const id = await recordDeposit(deps, rail, notice, { source })
+    if (id !== undefined) await settleDeposit(deps.db, id)
+  }
 }
 
 const behindSeconds = 3 * 3_600

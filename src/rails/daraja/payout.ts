@@ -73,8 +73,8 @@ const toOrganisation = (options: DarajaOptions, instruction: PayoutInstruction):
 }
 
 /**
- * The order, without the credential: that is another one after each start. Its fingerprint is taken over the fields in this sequence, also
- * by other releases.
+ * The order, without the credential: that is another one after each start. The fingerprint of one that may be repeated, to a phone, is taken
+ * over its fields in this sequence, also by other releases.
  */
 const prepare = (options: DarajaOptions, instruction: PayoutInstruction): Prepared => {
   const amount = wholeShillings(instruction.amountMinor)

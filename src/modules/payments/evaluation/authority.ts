@@ -83,15 +83,15 @@ const contractSigned = prepareText<ContractSigned, { approval: 'uuid'; workspace
   'approvals.contract_signed',
   { approval: 'uuid', workspace: 'uuid' },
   `select d.id, d.signer, d.signature, d.message from approvals a cross join lateral ${currentDecisions('a.id')} as d
-   where a.id = key.approval and (key.workspace is null or a.workspace_id = key.workspace)
+   where a.id = key.approval and (key.workspace is null or (a.workspace_id = key.workspace and a.status = 'pending'))
      and d.decision = 'approve' and ${isContractSigned('d')}`,
   'record',
 )
 
 /**
  * Asks the chains of the contract wallets that approved whether they still stand behind their signatures: their owners may have changed since.
- * Called before a transaction that uses these approvals, because a chain takes time. Other approvals cost no query to a chain, nor does one of
- * another workspace than the given one.
+ * Called before a transaction that uses these approvals, because a chain takes time. Other approvals cost no query to a chain, nor does one
+ * that waits in no given workspace.
  */
 export const askChains = async (
   { db, contractWallets }: { db: Db; contractWallets: ContractWallets },
