@@ -21,7 +21,7 @@ export const coversEveryone = (network: string): boolean => {
 const isNetwork = (entry: string): boolean => {
   const [address = '', prefix, ...rest] = entry.split('/')
   const family = isIP(address)
-  if (rest.length > 0 || family === 0) return false
+  if (rest.length > 0 || family === 0 || address.includes('%')) return false
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
 }
 

@@ -190,6 +190,7 @@ export const updateRow = <T extends PgTable & { id: unknown }, R extends { reado
   const set = columns.map(([key]) => key).join('-')
   const update = declared.get(set) ?? declareUpdate(`update.${getTableName(table)}-${set}`, table, columns)
   declared.set(set, update)
-  tx.defer(update(tx.query, [{ ...changes, id: row.id }]))
-  return { ...row, ...changes }
+  const written = Object.fromEntries(columns.map(([key]) => [key, (changes as Row)[key]]))
+  tx.defer(update(tx.query, [{ ...written, id: row.id }]))
+  return { ...row, ...written }
 }

@@ -6,7 +6,7 @@ type Decoder = { mapFromDriverValue: (value: unknown) => unknown }
 type Leaf = { group: string | null; name: string; decoder: Decoder | null }
 
 /** Columns of all other types arrive as their records have them: `connect.ts` says how types are read. */
-const decodedColumns = new Set(['PgCustomColumn', 'PgBigInt53'])
+const decodedColumns = new Set(['PgCustomColumn', 'PgBigInt53', 'PgTimestampString'])
 
 const decoderOf = (field: Column | SQL): Decoder | null => {
   if (is(field, Column)) return decodedColumns.has(field.columnType) ? field : null
