@@ -43,6 +43,29 @@ test('processes that need a token at once share one fetch, and those that are re
   expect([await stored(), issued]).toEqual(['token 2', 2])
 })
 
+test('a process that needs a token while another one fetches waits for that one', async () => {
+  const looked = Promise.withResolvers<void>()
+  const started = Promise.withResolvers<void>()
+  const first = shareOf()(
+    asked({
+      fetch: async () => {
+        started.resolve()
+        await looked.promise
+        return fetch()
+      },
+    }),
+  )
+  await started.promise
+  const { db } = service.deps
+  const query = (async (statement: Statement, values?: readonly unknown[]) => {
+    const rows = await db.query(statement, values)
+    looked.resolve()
+    return rows
+  }) as typeof db.query
+  const both = await Promise.all([first, shareOf({ ...db, query })(asked())])
+  expect([both, issued]).toEqual([both.map(() => expect.objectContaining({ value: 'token 1' })), 1])
+})
+
 test('a token ends by the time of the service, and is none for other credentials', async () => {
   const share = shareOf()
   await share(asked())
