@@ -60,10 +60,10 @@ const declare = (app: App, method: HTTPMethods, url: string, declared: Declared<
 const typed = <S extends Schema>(request: FastifyRequest) => request as RequestOf<S>
 
 /**
- * The forms of a route: `get` reads one answer, the others write one record. A route that answers otherwise (with a header, a page, a
- * stream) is declared at the server itself.
+ * The forms of a route: `get` reads one answer, `list` answers with a page, the others write one record. A route that answers otherwise (with a
+ * header, a page of HTML, a stream) is declared at the server itself.
  */
-export const routesOf = (app: App, deps: { db: Database }) => {
+export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: Cursors }) => {
   const write =
     (method: HTTPMethods) =>
     <S extends Schema, Known>(url: string, { before, work, concerned, ...declared }: Write<S, Known>): void =>
@@ -76,27 +76,24 @@ export const routesOf = (app: App, deps: { db: Database }) => {
   return {
     get: <S extends Answering>(url: string, { read, ...declared }: Read<S>): void =>
       declare(app, 'GET', url, declared, async (request, reply) => reply.send(await read(typed<S>(request)))),
+    /** What every list refuses is not declared again. */
+    list: <S extends Paged, Row>(url: string, { config, of, read, idOf, present, ...declared }: List<S, Row>): void => {
+      const refuses = ['invalid_cursor', ...(config.refuses ?? [])] as const
+      declare(app, 'GET', url, { ...declared, config: { ...config, refuses } }, async (request, reply) => {
+        const paged = typed<S>(request) as RequestOf<S> & { query: PageQuery }
+        const at = deps.clock.now()
+        const page = await readPage(deps, paged, {
+          of: of ? await of(paged) : config.access === 'admin' ? null : paged.principal.workspace.id,
+          read: (asked) => read(asked, paged, at),
+          idOf: idOf ?? ((row) => (row as Row & { id: Uuid }).id),
+          present: (rows) => present(rows, paged, at),
+        })
+        return reply.send(page)
+      })
+    },
     post: write('POST'),
     put: write('PUT'),
     patch: write('PATCH'),
     delete: write('DELETE'),
   }
 }
-
-/** A route that answers with a page. What every list refuses is not declared again. */
-export const listsOf =
-  (app: App, deps: { clock: Clock; cursors: Cursors }) =>
-  <S extends Paged, Row>(url: string, { config, of, read, idOf, present, ...declared }: List<S, Row>): void => {
-    const refuses = ['invalid_cursor', ...(config.refuses ?? [])] as const
-    declare(app, 'GET', url, { ...declared, config: { ...config, refuses } }, async (request, reply) => {
-      const paged = typed<S>(request) as RequestOf<S> & { query: PageQuery }
-      const at = deps.clock.now()
-      const page = await readPage(deps, paged, {
-        of: of ? await of(paged) : config.access === 'admin' ? null : paged.principal.workspace.id,
-        read: (asked) => read(asked, paged, at),
-        idOf: idOf ?? ((row) => (row as Row & { id: Uuid }).id),
-        present: (rows) => present(rows, paged, at),
-      })
-      return reply.send(page)
-    })
-  }

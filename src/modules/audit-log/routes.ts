@@ -1,13 +1,13 @@
 import type { App } from '../../http/app-type.ts'
 import { pageOf } from '../../http/pagination.ts'
-import { listsOf } from '../../http/routes.ts'
+import { routesOf } from '../../http/routes.ts'
 import type { Parts } from '../parts.ts'
 import { listAudit, listWorkspaceAudit, paymentsOfEntries, presentAudit } from './queries.ts'
 import { AuditEntry, FindAudit, FindWorkspaceAudit, WorkspaceAuditEntry } from './schema.ts'
 
 export const registerWorkspaceAuditLog = (app: App, deps: Parts): void => {
-  const list = listsOf(app, deps)
-  list('/v1/workspaces/current/audit-log', {
+  const routes = routesOf(app, deps)
+  routes.list('/v1/workspaces/current/audit-log', {
     config: { operation: 'workspaces.audit_log', permission: 'workspace.manage' },
     schema: {
       summary: "Read the workspace's audit log",
@@ -25,8 +25,8 @@ export const registerWorkspaceAuditLog = (app: App, deps: Parts): void => {
 }
 
 export const registerAuditLog = (app: App, deps: Parts): void => {
-  const list = listsOf(app, deps)
-  list('/v1/admin/audit-log', {
+  const routes = routesOf(app, deps)
+  routes.list('/v1/admin/audit-log', {
     config: { operation: 'admin.audit_log', access: 'admin' },
     schema: {
       summary: 'Read the audit log',

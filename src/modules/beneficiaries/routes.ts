@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import { accepted, created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
-import { listsOf, routesOf } from '../../http/routes.ts'
+import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { railNames } from '../../lib/rail-names.ts'
@@ -26,7 +26,6 @@ const one = `${path}/:id`
 
 export const registerBeneficiaries = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
   routes.post(path, {
     config: { operation: 'beneficiaries.create', permission: 'beneficiary.manage', idempotent: true },
     schema: {
@@ -55,7 +54,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
       return { data: [...banks] }
     },
   })
-  list(path, {
+  routes.list(path, {
     config: { operation: 'beneficiaries.list', permission: 'beneficiary.read' },
     schema: {
       summary: 'List beneficiaries',
@@ -124,7 +123,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
     work: async (tx, { principal, params }) =>
       accepted(presentBeneficiary(await requestNameCheck(tx, deps.rails, principal, params.id))),
   })
-  list(`${one}/verifications`, {
+  routes.list(`${one}/verifications`, {
     config: { operation: 'beneficiaries.verifications', permission: 'beneficiary.read' },
     schema: {
       summary: 'List name checks',

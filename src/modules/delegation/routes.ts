@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import { created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
-import { listsOf, routesOf } from '../../http/routes.ts'
+import { routesOf } from '../../http/routes.ts'
 import { byId, IdOut } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
@@ -19,8 +19,7 @@ const afterUses = <Row>({ lastUsed }: Parts, read: () => Promise<Row>): Promise<
 
 export const registerGrants = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
-  list('/v1/accounts/me/grants', {
+  routes.list('/v1/accounts/me/grants', {
     config: { operation: 'grants.list', permission: 'grant.manage' },
     schema: {
       summary: 'List grants',
@@ -100,7 +99,6 @@ const once = ['key']
 
 export const registerApiKeys = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
   routes.post('/v1/accounts/me/api-keys', {
     config: {
       operation: 'api_keys.create',
@@ -119,7 +117,7 @@ export const registerApiKeys = (app: App, deps: Parts): void => {
     // Below a key or an agent they are counted.
     work: async (tx, { principal, body }) => created(await createApiKey(tx, principal, body), once),
   })
-  list('/v1/accounts/me/api-keys', {
+  routes.list('/v1/accounts/me/api-keys', {
     config: { operation: 'api_keys.list', permission: 'key.manage' },
     schema: {
       summary: 'List API keys',
@@ -216,8 +214,7 @@ const byManager = { permission: 'workspace.manage', access: 'undelegated' } as c
 /** For owners and administrators of the workspace in person: every grant of it, of every account. */
 export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
-  list('/v1/workspaces/current/grants', {
+  routes.list('/v1/workspaces/current/grants', {
     config: { ...byManager, operation: 'workspace_grants.list', refuses: ['forbidden'] },
     schema: {
       summary: 'List all grants of the workspace',

@@ -1,7 +1,7 @@
 import type { App } from '../../http/app-type.ts'
 import { accepted, created, ok } from '../../http/idempotency.ts'
 import { filtersOf, PageQuery, pageOf } from '../../http/pagination.ts'
-import { listsOf, routesOf } from '../../http/routes.ts'
+import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
@@ -55,8 +55,7 @@ const presentForAdmin = (payment: PaymentRecord, waitingId: Uuid | null) => ({
 /** Payments whose outcome a person decides, and corrections of balances. */
 export const registerCorrections = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
-  list('/v1/admin/payments', {
+  routes.list('/v1/admin/payments', {
     config: { operation: 'admin.list_payments', access: 'admin' },
     schema: {
       summary: 'Find payments that need a person',
@@ -118,7 +117,7 @@ export const registerCorrections = (app: App, deps: Parts): void => {
     },
     work: async (tx, { principal, body }) => created(presentAdjustment(await createAdjustment(tx, deps.config, principal, body))),
   })
-  list('/v1/admin/adjustments', {
+  routes.list('/v1/admin/adjustments', {
     config: { operation: 'admin.list_adjustments', access: 'admin' },
     schema: {
       summary: 'List adjustments',
@@ -169,8 +168,7 @@ const bodyLimitBytes = 1024 * 1024
 /** Money that nothing here explains, and what differs from a provider's statement. */
 export const registerReconciliation = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
-  list('/v1/admin/suspense', {
+  routes.list('/v1/admin/suspense', {
     config: { operation: 'admin.list_suspense', access: 'admin' },
     schema: {
       summary: 'List money in suspense',
@@ -226,7 +224,7 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
     work: async (tx, { principal, params, body }) =>
       ok(presentSuspense(await assignSuspense(tx, deps.config, principal, params.id, body))),
   })
-  list('/v1/admin/reconciliations', {
+  routes.list('/v1/admin/reconciliations', {
     config: { operation: 'admin.list_reconciliations', access: 'admin' },
     schema: {
       summary: 'List reconciliations',
@@ -251,7 +249,7 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
     work: async (tx, { principal }, statement) =>
       created(presentReconciliation(await reportStatement(tx, deps, principal, statement))),
   })
-  list('/v1/admin/reconciliation-differences', {
+  routes.list('/v1/admin/reconciliation-differences', {
     config: { operation: 'admin.list_differences', access: 'admin' },
     schema: {
       summary: 'List differences with statements',

@@ -5,7 +5,7 @@ import { originOf } from '../../http/authenticate.ts'
 import { checkPermission } from '../../http/authorize.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { pageOf } from '../../http/pagination.ts'
-import { listsOf, routesOf } from '../../http/routes.ts'
+import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { found, Refusal } from '../../lib/errors.ts'
@@ -36,7 +36,6 @@ const requireManager = (request: FastifyRequest): Principal => {
 
 export const registerMandates = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
   app.post(
     `${path}/prepare`,
     {
@@ -83,7 +82,7 @@ export const registerMandates = (app: App, deps: Parts): void => {
       })
     },
   )
-  list(path, {
+  routes.list(path, {
     config: { operation: 'mandates.list', permission: 'mandate.read' },
     schema: {
       summary: 'List mandates',

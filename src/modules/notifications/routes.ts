@@ -3,7 +3,7 @@ import { createFanOut } from '../../events/stream.ts'
 import { createStreamPlaces } from '../../events/stream-places.ts'
 import type { App } from '../../http/app-type.ts'
 import { filtersOf, pageOf } from '../../http/pagination.ts'
-import { listsOf } from '../../http/routes.ts'
+import { routesOf } from '../../http/routes.ts'
 import { openSse } from '../../http/sse.ts'
 import type { Parts } from '../parts.ts'
 import { presentNotification } from './present.ts'
@@ -11,7 +11,7 @@ import { EventStream, Notification, NotificationsQuery, StreamQuery } from './sc
 import { listNotifications, openNotificationStream } from './service.ts'
 
 export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): void => {
-  const list = listsOf(app, deps)
+  const routes = routesOf(app, deps)
   const fanOut = createFanOut(deps)
   const places = createStreamPlaces({ db: deps.db, logger: deps.logger, most: deps.config.STREAMS_PER_ACCOUNT })
   const resets = new Set<() => void>()
@@ -50,7 +50,7 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
       })
     },
   )
-  list('/v1/notifications', {
+  routes.list('/v1/notifications', {
     config: { operation: 'notifications.list', access: 'authenticated', refuses: ['forbidden', 'membership_suspended'] },
     schema: {
       summary: 'List events',

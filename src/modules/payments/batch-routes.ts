@@ -4,7 +4,7 @@ import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { ok, recordRequestOf, sendText } from '../../http/idempotency.ts'
 import { pageOf } from '../../http/pagination.ts'
-import { listsOf, routesOf } from '../../http/routes.ts'
+import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { formatId } from '../../lib/ids.ts'
@@ -147,12 +147,11 @@ const registerCreate = (app: App, deps: Deps): void => {
 
 export const registerPaymentBatches = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
   app.register(async (scope: App) => {
     readCsvBodies(scope)
     registerCreate(scope, deps)
   })
-  list(path, {
+  routes.list(path, {
     config: { operation: 'payment_batches.list', permission: 'payment.read' },
     schema: {
       summary: 'List payment batches',

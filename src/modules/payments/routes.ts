@@ -3,7 +3,7 @@ import type { App } from '../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../http/csv.ts'
 import { ok, recordRequestOf, sendText } from '../../http/idempotency.ts'
 import { filtersOf, pageOf, readPage } from '../../http/pagination.ts'
-import { listsOf, routesOf } from '../../http/routes.ts'
+import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { amountIn } from '../../lib/money.ts'
@@ -51,7 +51,6 @@ const presentFollowed = async (db: Db, record: PaymentRecord): Promise<Payment> 
 
 export const registerPayments = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
   app.post(
     path,
     {
@@ -106,7 +105,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
       )
     },
   )
-  list('/v1/beneficiaries/:id/payments', {
+  routes.list('/v1/beneficiaries/:id/payments', {
     config: { operation: 'beneficiaries.payments', permission: 'payment.read' },
     schema: {
       summary: "List a beneficiary's payments",
@@ -173,8 +172,8 @@ export const registerPayments = (app: App, deps: Deps): void => {
 }
 
 export const registerPaymentRefusals = (app: App, deps: Deps): void => {
-  const list = listsOf(app, deps)
-  list('/v1/payment-refusals', {
+  const routes = routesOf(app, deps)
+  routes.list('/v1/payment-refusals', {
     config: { operation: 'payment_refusals.list', permission: 'payment.read' },
     schema: {
       summary: 'List refused payments',

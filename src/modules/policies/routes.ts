@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { App } from '../../http/app-type.ts'
 import { accepted, created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
-import { listsOf, routesOf } from '../../http/routes.ts'
+import { routesOf } from '../../http/routes.ts'
 import { byId, IdIn } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
@@ -25,7 +25,6 @@ const changed = (record: PolicyRecord, holds: boolean) => (holds ? ok : accepted
 
 export const registerPolicies = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
   routes.post(path, {
     // A new policy can only tighten, so an agent may create one: policy.create is enough.
     config: { operation: 'policies.create', permission: ['policy.create', 'policy.manage'], idempotent: true },
@@ -38,7 +37,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
     },
     work: async (tx, { principal, body }) => created(presentPolicy(await createPolicy(tx, principal, body))),
   })
-  list(path, {
+  routes.list(path, {
     config: { operation: 'policies.list', permission: 'policy.read' },
     schema: {
       summary: 'List spending policies',

@@ -1,7 +1,7 @@
 import type { App } from '../../http/app-type.ts'
 import { created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
-import { listsOf, routesOf } from '../../http/routes.ts'
+import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import type { Parts } from '../parts.ts'
 import { liveSubscriptions } from './queries.ts'
@@ -13,7 +13,6 @@ const path = '/v1/accounts/me/push-subscriptions'
 
 export const registerPush = (app: App, deps: Parts & { push: Push | null }): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
   routes.get('/v1/push/key', {
     config: { operation: 'push.key', access: 'public', refuses: ['provider_not_configured'] },
     schema: {
@@ -40,7 +39,7 @@ export const registerPush = (app: App, deps: Parts & { push: Push | null }): voi
     },
     work: async (tx, { principal, body }) => created(presentSubscription(await subscribe(tx, deps, principal, body))),
   })
-  list(path, {
+  routes.list(path, {
     config: { operation: 'push_subscriptions.list', access: 'undelegated' },
     schema: {
       summary: 'List the browsers that get notices',

@@ -1,14 +1,14 @@
 import type { App } from '../../http/app-type.ts'
 import { filtersOf, pageOf } from '../../http/pagination.ts'
-import { listsOf } from '../../http/routes.ts'
+import { routesOf } from '../../http/routes.ts'
 import type { Parts } from '../parts.ts'
 import { listRequests, ofRequest, presentRequest } from './queries.ts'
 import type { RequestLog } from './recorder.ts'
 import { ListRequests, LoggedRequest } from './schema.ts'
 
 export const registerRequestLogRoutes = (app: App, deps: Parts & { requestLog: RequestLog }): void => {
-  const list = listsOf(app, deps)
-  list('/v1/request-log', {
+  const routes = routesOf(app, deps)
+  routes.list('/v1/request-log', {
     config: { operation: 'request_log.list', permission: 'account.read' },
     schema: {
       summary: 'Read the request log',

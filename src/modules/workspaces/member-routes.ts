@@ -1,7 +1,7 @@
 import type { App } from '../../http/app-type.ts'
 import { created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
-import { listsOf, routesOf } from '../../http/routes.ts'
+import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import type { Parts } from '../parts.ts'
 import { acceptInvitation, createInvitation, previewInvitation, revokeInvitation } from './invitation-service.ts'
@@ -22,8 +22,7 @@ import {
 
 export const registerMembers = (app: App, deps: Parts, endDelegations: EndDelegations): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
-  list('/v1/workspaces/current/members', {
+  routes.list('/v1/workspaces/current/members', {
     config: { operation: 'members.list', permission: 'workspace.read' },
     schema: {
       summary: 'List members',
@@ -75,7 +74,6 @@ export const registerMembers = (app: App, deps: Parts, endDelegations: EndDelega
 
 export const registerInvitations = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
   const show = (invitation: Parameters<typeof presentInvitation>[0]) => presentInvitation(invitation, deps.clock.now())
 
   routes.post('/v1/workspaces/current/invitations', {
@@ -99,7 +97,7 @@ export const registerInvitations = (app: App, deps: Parts): void => {
       return created({ ...show(invitation), token }, ['token'])
     },
   })
-  list('/v1/workspaces/current/invitations', {
+  routes.list('/v1/workspaces/current/invitations', {
     config: { operation: 'invitations.list', permission: 'workspace.manage' },
     schema: {
       summary: 'List invitations',

@@ -1,7 +1,7 @@
 import type { App } from '../../http/app-type.ts'
 import { created, ok } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
-import { listsOf, routesOf } from '../../http/routes.ts'
+import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
@@ -29,10 +29,9 @@ import {
 
 export const registerWorkspaces = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
   const view = ({ workspace, member }: WorkspaceMembership) => presentWorkspaceView(workspace, member, deps.config.CURRENCY)
 
-  list('/v1/workspaces', {
+  routes.list('/v1/workspaces', {
     config: { operation: 'workspaces.list', permission: 'workspace.read', whileNotAdmitted: true },
     schema: {
       summary: 'List your workspaces',

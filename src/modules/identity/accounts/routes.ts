@@ -3,7 +3,7 @@ import type { App } from '../../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../../http/csv.ts'
 import { ok } from '../../../http/idempotency.ts'
 import { pageOf, readPage } from '../../../http/pagination.ts'
-import { listsOf, routesOf } from '../../../http/routes.ts'
+import { routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -138,8 +138,7 @@ const viewWithIdentities = async (db: Db, deps: Parts, record: AccountRecord | u
 
 export const registerAdminAccounts = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
-  list('/v1/admin/accounts', {
+  routes.list('/v1/admin/accounts', {
     config: { operation: 'admin.list_accounts', access: 'admin' },
     schema: {
       summary: 'Find accounts',

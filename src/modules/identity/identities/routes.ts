@@ -2,7 +2,7 @@ import type { App } from '../../../http/app-type.ts'
 import { isRequestOfOwnPage } from '../../../http/csrf.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
-import { listsOf } from '../../../http/routes.ts'
+import { routesOf } from '../../../http/routes.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Parts } from '../../parts.ts'
 import { Identity, LinkFlow, LinkIdentity } from '../schema.ts'
@@ -13,8 +13,8 @@ import { examineForLink } from '../sign-in/wallet.ts'
 import { pageIdentities, presentIdentity } from './queries.ts'
 
 export const registerIdentities = (app: App, deps: Parts): void => {
-  const list = listsOf(app, deps)
-  list('/v1/accounts/me/identities', {
+  const routes = routesOf(app, deps)
+  routes.list('/v1/accounts/me/identities', {
     config: { operation: 'identities.list', permission: 'account.read' },
     schema: {
       summary: 'List sign-in methods',

@@ -2,7 +2,7 @@ import { readNewPasskey } from '../../../auth/passkey.ts'
 import type { App } from '../../../http/app-type.ts'
 import { created, ok } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
-import { listsOf, routesOf } from '../../../http/routes.ts'
+import { routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import type { Parts } from '../../parts.ts'
@@ -22,8 +22,7 @@ const path = '/v1/accounts/me/passkeys'
 
 export const registerPasskeys = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
-  list(path, {
+  routes.list(path, {
     config: { operation: 'passkeys.list', access: 'undelegated' },
     schema: {
       summary: 'List passkeys',

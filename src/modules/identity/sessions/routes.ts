@@ -1,7 +1,7 @@
 import type { App } from '../../../http/app-type.ts'
 import { ok } from '../../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../../http/pagination.ts'
-import { listsOf, routesOf } from '../../../http/routes.ts'
+import { routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import type { Parts } from '../../parts.ts'
 import { unlinkIdentity } from '../identities/link.ts'
@@ -12,8 +12,8 @@ import { pageSessions, presentSession } from './queries.ts'
 import { endSession } from './service.ts'
 
 export const registerSessions = (app: App, deps: Parts): void => {
-  const list = listsOf(app, deps)
-  list('/v1/accounts/me/sessions', {
+  const routes = routesOf(app, deps)
+  routes.list('/v1/accounts/me/sessions', {
     config: { operation: 'sessions.list', permission: 'account.manage' },
     schema: {
       summary: 'List sessions',

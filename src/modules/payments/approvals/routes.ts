@@ -2,7 +2,7 @@ import type { App } from '../../../http/app-type.ts'
 import { originOf } from '../../../http/authenticate.ts'
 import { ok } from '../../../http/idempotency.ts'
 import { pageOf } from '../../../http/pagination.ts'
-import { listsOf, routesOf } from '../../../http/routes.ts'
+import { routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { found } from '../../../lib/errors.ts'
@@ -35,8 +35,7 @@ const answer = (record: ApprovalRecord) => ok(presentApproval(record))
 
 export const registerApprovals = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
-  const list = listsOf(app, deps)
-  list(path, {
+  routes.list(path, {
     config: { operation: 'approvals.list', permission: 'approval.read' },
     schema: {
       summary: 'List approvals',
