@@ -1,7 +1,17 @@
+import { type FailureCode, failure } from '../errors/failures.ts'
 import type { Minor } from '../lib/money.ts'
 import type { Exchange } from './exchange.ts'
-import type { Evidence, NameAnswer, ProviderReference } from './rail.ts'
+import type { Evidence, NameAnswer, ProviderReference, Submission } from './rail.ts'
 import { personName, withoutNumber } from './text.ts'
+
+export type Refused = Submission & { kind: 'refused' }
+/** An order that is not sent. */
+export const refused = (code: FailureCode, message: string): Refused => ({ kind: 'refused', ...failure(code, null, message) })
+/** `code`: the provider's, safe to store. */
+export const refusedByProvider = (code: string, message: string): Refused => ({
+  kind: 'refused',
+  ...failure('provider_refused', code, message),
+})
 
 /** A name that a provider reports beside a number; undefined where there is none. */
 export const reportedName = (text: string | undefined): string | undefined => personName(withoutNumber(text ?? '')) ?? undefined

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { secondsAfter } from '../lib/clock.ts'
 import type { Provider } from '../lib/rail-names.ts'
-import { type Exchange, type ExchangeRequest, exchange, type Permission } from './exchange.ts'
+import { type Exchange, exchange, type Permission } from './exchange.ts'
 import { textField } from './fields.ts'
 import type { AdapterDeps, HeldToken, NoToken, SendPermission } from './rail.ts'
 
 export type Token = { value: string; lifetimeSeconds: number }
-type TokenAnswer = { kind: 'token'; value: string } | ({ kind: 'none' } & NoToken)
 
 /** Renewed this long before it expires, so that no request is under way with an expired token. */
 const marginSeconds = 60
@@ -22,14 +21,20 @@ type GatewayOptions = {
   refusesToken: (answer: { status: number; body: unknown }) => boolean
 }
 
-/**
- * One token for all requests, fetched once however many ask at the same time. `reject` discards a token that the provider refused, but only
- * that one: a slower request must not discard its successor.
- */
-const createTokenCache = ({ provider, credentials, obtain }: GatewayOptions, { clock, shareToken }: AdapterDeps) => {
+type SendMore = { headers?: Record<string, string>; permission?: Permission | undefined }
+/** Sends to a path of the provider: what has a body is a POST. `ready` gets the token that it needs. */
+export type Send = ((path: string, body?: object, more?: SendMore) => Promise<Exchange>) & { ready: () => Promise<void> }
+
+const notSent = ({ code, message }: NoToken): Exchange => ({ kind: 'not_sent', code, message })
+
+const late: NoToken = { code: 'not_connected_in_time', message: 'The provider gave no access token in time.' }
+
+/** All requests share one token. */
+export const createGateway = (options: GatewayOptions, { clock, shareToken }: AdapterDeps): Send => {
+  const { provider, credentials, baseUrl, timeoutMs, obtain, refusesToken } = options
   let held: HeldToken | undefined
   let refused: string | undefined
-  let underWay: Promise<TokenAnswer> | undefined
+  let underWay: Promise<HeldToken | NoToken> | undefined
 
   const fetch = async (): Promise<HeldToken | NoToken> => {
     const token = await obtain()
@@ -37,83 +42,57 @@ const createTokenCache = ({ provider, credentials, obtain }: GatewayOptions, { c
     const seconds = Math.max(token.lifetimeSeconds - marginSeconds, token.lifetimeSeconds / 2)
     return { value: token.value, until: secondsAfter(clock.now(), seconds) }
   }
-
-  const renew = async (): Promise<TokenAnswer> => {
-    const token = shareToken ? await shareToken({ provider, credentials, refused, fetch }) : await fetch()
-    if (!('value' in token)) return { kind: 'none', ...token }
-    held = token
-    return { kind: 'token', value: token.value }
+  const renew = async (): Promise<HeldToken | NoToken> => {
+    const token = await (shareToken ? shareToken({ provider, credentials, refused, fetch }) : fetch())
+    if ('value' in token) held = token
+    return token
   }
-
-  return {
-    get: (): Promise<TokenAnswer> => {
-      if (held && held.until > clock.now()) return Promise.resolve({ kind: 'token', value: held.value })
-      underWay ??= renew().finally(() => {
-        underWay = undefined
-      })
-      return underWay
-    },
-    reject: (value: string): void => {
-      if (held?.value !== value) return
-      refused = value
-      held = undefined
-    },
-  }
-}
-
-type TokenCache = ReturnType<typeof createTokenCache>
-
-const notSent = (code: string, message: string): Exchange => ({ kind: 'not_sent', code, message })
-
-const late: TokenAnswer = { kind: 'none', code: 'not_connected_in_time', message: 'The provider gave no access token in time.' }
-
-const tokenWithin = async (tokens: TokenCache, withinMs: number): Promise<TokenAnswer> => {
-  const enough = new AbortController()
-  try {
-    return await Promise.race([tokens.get(), wait(Math.max(0, Math.ceil(withinMs)), late, { signal: enough.signal })])
-  } finally {
-    enough.abort()
-  }
-}
-
-/**
- * A request with a token. A gateway that refuses the token has not processed the request, so it is safe to send it once more with a fresh
- * one; a second refusal proves that nothing was sent. The time of a permission covers the wait for the token and for the connection.
- */
-const authorizedExchange = async (
-  tokens: TokenCache,
-  refusesToken: GatewayOptions['refusesToken'],
-  request: ExchangeRequest,
-): Promise<Exchange> => {
-  const { permission } = request
-  const from = performance.now()
-  const leftMs = () => (permission ? permission.withinMs - (performance.now() - from) : 0)
-  for (let attempt = 1; attempt <= 2; attempt += 1) {
-    const token = await (permission ? tokenWithin(tokens, leftMs()) : tokens.get())
-    if (token.kind === 'none') return notSent(token.code, token.message)
-    const answer = await exchange({
-      ...request,
-      headers: { ...request.headers, authorization: `Bearer ${token.value}` },
-      permission: permission && { ...permission, withinMs: leftMs() },
+  /** Fetched once, however many ask at the same time. */
+  const getToken = async (): Promise<HeldToken | NoToken> => {
+    if (held && held.until > clock.now()) return held
+    underWay ??= renew().finally(() => {
+      underWay = undefined
     })
-    if (answer.kind !== 'answer' || !refusesToken(answer)) return answer
-    tokens.reject(token.value)
+    return underWay
   }
-  return notSent('token_refused', 'The provider refused our access token.')
-}
+  const tokenWithin = async (withinMs: number): Promise<HeldToken | NoToken> => {
+    const enough = new AbortController()
+    try {
+      return await Promise.race([getToken(), wait(Math.max(0, Math.ceil(withinMs)), late, { signal: enough.signal })])
+    } finally {
+      enough.abort()
+    }
+  }
 
-type SendMore = { headers?: Record<string, string>; permission?: Permission | undefined }
-/** Sends to a path of the provider: what has a body is a POST. `ready` gets the token that it needs. */
-export type Send = ((path: string, body?: object, more?: SendMore) => Promise<Exchange>) & { ready: () => Promise<void> }
-
-export const createGateway = (options: GatewayOptions, deps: AdapterDeps): Send => {
-  const tokens = createTokenCache(options, deps)
-  const { baseUrl, timeoutMs, refusesToken } = options
-  const send = (path: string, body?: object, { headers = {}, permission }: SendMore = {}): Promise<Exchange> => {
+  /**
+   * A gateway that refuses the token has not processed the request, so it is safe to send it once more with a fresh one; a second refusal
+   * proves that nothing was sent. The time of a permission covers the wait for the token and for the connection.
+   */
+  const send = async (path: string, body?: object, { headers = {}, permission }: SendMore = {}): Promise<Exchange> => {
     const method = body === undefined ? 'GET' : 'POST'
-    return authorizedExchange(tokens, refusesToken, { method, url: baseUrl + path, headers, body, timeoutMs, permission })
+    const from = performance.now()
+    const leftMs = () => (permission ? permission.withinMs - (performance.now() - from) : 0)
+    for (let attempt = 1; attempt <= 2; attempt += 1) {
+      const token = await (permission ? tokenWithin(leftMs()) : getToken())
+      if (!('value' in token)) return notSent(token)
+      const answer = await exchange({
+        method,
+        url: baseUrl + path,
+        headers: { ...headers, authorization: `Bearer ${token.value}` },
+        body,
+        timeoutMs,
+        permission: permission && { ...permission, withinMs: leftMs() },
+      })
+      if (answer.kind !== 'answer' || !refusesToken(answer)) return answer
+      // Only that one: a slower request must not discard its successor.
+      if (held?.value === token.value) {
+        refused = token.value
+        held = undefined
+      }
+    }
+    return notSent({ code: 'token_refused', message: 'The provider refused our access token.' })
   }
-  return Object.assign(send, { ready: async () => void (await tokens.get()) })
+  return Object.assign(send, { ready: async () => void (await getToken()) })
 }
 
 /** An answer to a request for a token. A lifetime that cannot be read counts as short, not as endless. */

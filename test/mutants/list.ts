@@ -235,9 +235,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'an unlisted code is a failure',
-    file: 'src/rails/daraja/payout-evidence.ts',
+    file: 'src/rails/daraja/payout.ts',
     find: "? unknown(safeCode(code), 'The provider gave a result code that proves nothing.')",
-    replace: "? { kind: 'failed', ...failureOf('provider_declined', safeCode(code)) }",
+    replace: "? { kind: 'failed', ...statusFailure('declined') }",
     suite: 'test/rails/daraja-payouts.test.ts',
   },
   {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readCollectionDelivery, readCollectionQuery } from '../../src/rails/daraja/collection.ts'
-import { readPayoutDelivery } from '../../src/rails/daraja/payout-evidence.ts'
-import { readTransferDelivery } from '../../src/rails/pesalink/evidence.ts'
+import { readPayoutDelivery } from '../../src/rails/daraja/payout.ts'
+import { readTransferDelivery } from '../../src/rails/pesalink/payout.ts'
 import type { Evidence } from '../../src/rails/rail.ts'
 import * as seen from './deliveries.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkCallbackUrl } from '../../src/rails/check.ts'
-import { checkDaraja } from '../../src/rails/daraja/check.ts'
+import { checkDaraja } from '../../src/rails/daraja/adapter.ts'
 import { checkPesalink } from '../../src/rails/pesalink/adapter.ts'
 import type { RailCheck } from '../../src/rails/rail.ts'
 import { startRails, type TestRails } from './harness.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { failureCodes, failureRow, isFailureCode } from '../../src/errors/failures.ts'
-import { collectionFailure, payoutFailure } from '../../src/rails/daraja/codes.ts'
+import { collectionFailure, payoutFailure } from '../../src/rails/daraja/answers.ts'
 
 const documented = {
   collection: ['1', '2', '3', '4', '8', '17', '26', '1001', '1019', '1025', '1032', '1037', '2001', '2028', '8006', '9999'],

@@ -1,42 +1,63 @@
-import { type Adapter, type AdapterDeps, longestRequestMs, type SettingsOf } from '../rail.ts'
-import { pem } from '../text.ts'
-import { createAccount } from './account.ts'
-import { checkDaraja } from './check.ts'
+import { X509Certificate } from 'node:crypto'
+import { daysAfter } from '../../lib/clock.ts'
+import { checkClock } from '../check.ts'
+import { readBalance, textField } from '../fields.ts'
+import type { Send } from '../gateway.ts'
+import { nairobiDateTime } from '../nairobi-time.ts'
+import type { AccountBalance, Adapter, AdapterDeps, OrganisationAccount, RailCheck } from '../rail.ts'
+import { safeCode, safeMessage } from '../text.ts'
+import { readResult, readSubmission, referenceOfAnswer } from './answers.ts'
 import { createCollectionRail } from './collection.ts'
-import type { definition } from './definition.ts'
 import { createPaybillDeposits } from './deposits.ts'
-import { connectDaraja, createCredential, type DarajaOptions, payerOf } from './gateway.ts'
+import {
+  connectDaraja,
+  createCredential,
+  type DarajaOptions,
+  type DarajaSettings,
+  obtainToken,
+  options,
+  payerOf,
+} from './gateway.ts'
 import { createPayoutRail } from './payout.ts'
 
-type Settings = SettingsOf<typeof definition>
+/** `Working Account|KES|1000.00|1000.00|0.00|0.00&Utility Account|…`: name, currency, current and available amount, and more. */
+const balanceOf = (text: string): AccountBalance | undefined => {
+  const [account, currency, current, available] = text.split('|')
+  const availableMinor = readBalance(available ?? current)
+  return account && currency && availableMinor !== undefined ? { account, currency, availableMinor } : undefined
+}
 
-const options = (settings: Settings): DarajaOptions => ({
-  baseUrl: settings.DARAJA_URL ?? '',
-  consumerKey: settings.DARAJA_CONSUMER_KEY ?? '',
-  consumerSecret: settings.DARAJA_CONSUMER_SECRET ?? '',
-  shortcode: settings.DARAJA_SHORTCODE ?? '',
-  passkey: settings.DARAJA_PASSKEY ?? '',
-  tillNumber: settings.DARAJA_TILL_NUMBER,
-  b2cShortcode: settings.DARAJA_B2C_SHORTCODE,
-  b2bShortcode: settings.DARAJA_B2B_SHORTCODE,
-  initiatorName: settings.DARAJA_INITIATOR_NAME ?? '',
-  initiatorPassword: settings.DARAJA_INITIATOR_PASSWORD ?? '',
-  certificatePem: pem(settings.DARAJA_CERTIFICATE),
-  tillIdentifierType: settings.DARAJA_TILL_IDENTIFIER_TYPE,
-  timeoutMs: longestRequestMs,
-  deposits:
-    settings.MPESA_C2B_SHORTCODE === undefined
-      ? null
-      : {
-          shortcode: settings.MPESA_C2B_SHORTCODE,
-          version: settings.MPESA_C2B_VERSION,
-          pullNumber: settings.MPESA_PULL_NUMBER ?? null,
-        },
+/** All of them or none: a partial answer would look like missing money. */
+const readBalances = (body: unknown): AccountBalance[] | undefined => {
+  const result = readResult(body)
+  const text = result?.code === '0' ? result.parameter('AccountBalance') : undefined
+  const balances = text?.split('&').map(balanceOf) ?? []
+  const read = balances.flatMap((balance) => (balance ? [balance] : []))
+  return read.length > 0 && read.length === balances.length ? read : undefined
+}
+
+const createAccount = (options: DarajaOptions, send: Send, credential: string): OrganisationAccount => ({
+  numbers: [...new Set([options.shortcode, options.b2cShortcode, options.b2bShortcode])].flatMap((number) => number ?? []),
+  requestBalances: async (number, { result, timeout }) =>
+    readSubmission(
+      await send('/mpesa/accountbalance/v1/query', {
+        Initiator: options.initiatorName,
+        SecurityCredential: credential,
+        CommandID: 'AccountBalance',
+        ResultURL: result,
+        QueueTimeOutURL: timeout,
+        PartyA: number,
+        IdentifierType: '4',
+        Remarks: 'Balance of the account',
+      }),
+      referenceOfAnswer(null),
+    ),
+  readBalances,
 })
 
 /** M-PESA through Daraja: payouts to phones (B2C) and organisations (B2B), collections by STK push, over one shared token, and the organisation's own account. */
-export const createDaraja = (input: DarajaOptions, deps: AdapterDeps) => {
-  const options = { ...input, baseUrl: input.baseUrl.replace(/\/+$/, '') }
+export const createDaraja = (given: DarajaOptions, deps: AdapterDeps) => {
+  const options = { ...given, baseUrl: given.baseUrl.replace(/\/+$/, '') }
   const send = connectDaraja(options, deps)
   const credential = createCredential(options.certificatePem, options.initiatorPassword)
   return {
@@ -47,7 +68,56 @@ export const createDaraja = (input: DarajaOptions, deps: AdapterDeps) => {
   }
 }
 
-export const adapter: Adapter<'MPESA', Settings, DarajaOptions> = {
+/** Long enough to ask for another one. */
+const warnDays = 30
+
+/** Some certificates are a bare public key, which has no end. */
+const endOf = (pem: string): Date | null =>
+  pem.includes('BEGIN CERTIFICATE') ? new Date(new X509Certificate(pem).validTo) : null
+
+const certificateProblem = ({ certificatePem, initiatorPassword }: DarajaOptions, now: Date): string | null => {
+  try {
+    createCredential(certificatePem, initiatorPassword)
+    const end = endOf(certificatePem)
+    return end === null || end > daysAfter(now, warnDays)
+      ? null
+      : `DARAJA_CERTIFICATE ends on ${end.toISOString().slice(0, 10)}: download the new one from the portal`
+  } catch {
+    return "DARAJA_CERTIFICATE is no certificate: download the environment's own from the portal"
+  }
+}
+
+/** The list needs a registration of its own: the provider's words say whether it has one. */
+const listProblem = async (options: DarajaOptions, deps: AdapterDeps): Promise<string | null> => {
+  const end = deps.clock.now()
+  const answer = await connectDaraja(options, deps)('/pulltransactions/v1/query', {
+    ShortCode: options.shortcode,
+    StartDate: nairobiDateTime(daysAfter(end, -1)),
+    EndDate: nairobiDateTime(end),
+    OffSetValue: '0',
+  })
+  if (answer.kind !== 'answer') return answer.message
+  const code = textField(answer.body, 'ResponseCode') ?? textField(answer.body, 'errorCode')
+  // Nothing is what is listed of a quiet day, and for a number that is not registered.
+  if (code === '1000' || (code === '1001' && options.deposits?.pullNumber)) return null
+  const said = textField(answer.body, 'ResponseMessage') ?? textField(answer.body, 'errorMessage')
+  return `${safeMessage(said, 'The answer could not be understood.')} (${safeCode(code)}). If money was paid in within a day, set MPESA_PULL_NUMBER and run npm run admin -- rails register`
+}
+
+/** What can be tested without moving money: a token, the certificate, the clock. */
+export async function* checkDaraja(options: DarajaOptions, deps: AdapterDeps): AsyncGenerator<RailCheck> {
+  const token = await obtainToken(options)
+  const keys = 'DARAJA_CONSUMER_KEY and DARAJA_CONSUMER_SECRET'
+  yield {
+    requirement: 'M-PESA gives an access token',
+    problem: 'value' in token ? null : `it gave none: correct ${keys}, or DARAJA_URL`,
+  }
+  yield { requirement: 'the certificate seals the initiator password', problem: certificateProblem(options, deps.clock.now()) }
+  if ('value' in token) yield { requirement: 'M-PESA lists what was paid in', problem: await listProblem(options, deps) }
+  yield await checkClock(options.baseUrl, deps.clock, options.timeoutMs)
+}
+
+export const adapter: Adapter<'MPESA', DarajaSettings, DarajaOptions> = {
   options,
   account: (options) => `${options.baseUrl} ${payerOf(options, 'MPESA_B2C')}`,
   numbers: (options) => ({

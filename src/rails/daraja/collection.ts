@@ -1,9 +1,8 @@
-import { failure } from '../../errors/failures.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Minor } from '../../lib/money.ts'
-import { succeeded, unknown } from '../evidence.ts'
+import { refused, succeeded, unknown } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
-import { asList, asText, field, mobileForm, readShillings, textField, wholeShillings } from '../fields.ts'
+import { asList, field, mobileForm, readShillings, textField, wholeShillings } from '../fields.ts'
 import { permissionFor, type Send } from '../gateway.ts'
 import { nairobiDateTime, nairobiTimestamp, providerInstant } from '../nairobi-time.ts'
 import type {
@@ -17,9 +16,8 @@ import type {
   Submission,
 } from '../rail.ts'
 import { freeText, receiptOf, safeCode, safeMessage } from '../text.ts'
-import { metadataItem, readSubmission } from './answers.ts'
-import { collectionFailure, stillUnderWay } from './codes.ts'
-import { type DarajaOptions, stkPassword } from './gateway.ts'
+import { collectionFailure, metadataItem, readSubmission, stillUnderWay } from './answers.ts'
+import type { DarajaOptions } from './gateway.ts'
 
 const nothing = '1001'
 /** A hundred thousand payments: a longer list is treated as an error. */
@@ -91,12 +89,10 @@ export const findPaidIn = async (send: Send, shortcode: string, attempt: Attempt
 }
 
 /** Every code but success: it is evidence only when the code proves that nothing was paid. */
-const readOtherCode = (code: string | undefined): Evidence => {
+const readOtherCode = (code: string): Evidence => {
   if (code === stillUnderWay) return { kind: 'pending' }
-  const failure = code === undefined ? undefined : collectionFailure(code)
-  return code === undefined || failure === undefined
-    ? unknown(safeCode(code), 'The provider gave a result code that proves nothing.')
-    : { kind: 'failed', ...failure }
+  const known = collectionFailure(code)
+  return known ? { kind: 'failed', ...known } : unknown(safeCode(code), 'The provider gave a result code that proves nothing.')
 }
 
 const readPaid = (callback: unknown): Evidence => {
@@ -111,7 +107,7 @@ export const readCollectionDelivery = (kind: DeliveryKind, body: unknown): Deliv
     conversation: textField(callback, 'MerchantRequestID') ?? null,
   }
   if (kind === 'timeout') return { evidence: unknown('queue_timeout', 'The provider has not decided in time.'), provider }
-  const code = asText(field(callback, 'ResultCode'))
+  const code = textField(callback, 'ResultCode')
   if (code === undefined) return { evidence: unknown('unreadable', 'The delivery could not be understood.'), provider }
   return { evidence: code === '0' ? readPaid(callback) : readOtherCode(code), provider }
 }
@@ -147,23 +143,20 @@ const refusalOf = (answer: Exchange): Submission | undefined => {
 }
 
 export const createCollectionRail = (options: DarajaOptions, send: Send, clock: Clock): CollectionAdapter => {
-  /** The current time, not the attempt's: the provider refuses an old one. */
+  /** That we know the passkey, at the current time and not the attempt's: the provider refuses an old one. */
   const proof = () => {
+    const { shortcode, passkey } = options
     const timestamp = nairobiTimestamp(clock.now())
-    return {
-      BusinessShortCode: options.shortcode,
-      Password: stkPassword(options.shortcode, options.passkey, timestamp),
-      Timestamp: timestamp,
-    }
+    const password = Buffer.from(`${shortcode}${passkey}${timestamp}`, 'utf8').toString('base64')
+    return { BusinessShortCode: shortcode, Password: password, Timestamp: timestamp }
   }
 
   /** STK is not idempotent: two sends are two prompts on the phone, so a lost answer is never sent again. */
   const collect = async (instruction: CollectionInstruction): Promise<Submission> => {
     const amount = wholeShillings(instruction.amountMinor)
-    if (amount === undefined) return { kind: 'refused', ...failure('invalid_amount', null, 'M-PESA moves whole shillings only.') }
-    if (!mobileForm.test(instruction.phoneNumber)) {
-      return { kind: 'refused', ...failure('invalid_destination', null, 'The payer is not a Kenyan mobile number.') }
-    }
+    if (amount === undefined) return refused('invalid_amount', 'M-PESA moves whole shillings only.')
+    if (!mobileForm.test(instruction.phoneNumber))
+      return refused('invalid_destination', 'The payer is not a Kenyan mobile number.')
     const order = {
       TransactionType: options.tillNumber === undefined ? 'CustomerPayBillOnline' : 'CustomerBuyGoodsOnline',
       Amount: amount,
@@ -176,8 +169,8 @@ export const createCollectionRail = (options: DarajaOptions, send: Send, clock: 
     }
     const permission = permissionFor(instruction.permission, order)
     const answer = await send('/mpesa/stkpush/v1/processrequest', { ...proof(), ...order }, { permission })
-    const refused = refusalOf(answer)
-    if (refused) return refused
+    const refusal = refusalOf(answer)
+    if (refusal) return refusal
     return readSubmission(answer, (body) => {
       const request = textField(body, 'CheckoutRequestID')
       return request === undefined ? undefined : { request, conversation: textField(body, 'MerchantRequestID') ?? null }

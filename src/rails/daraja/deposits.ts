@@ -1,5 +1,4 @@
-import { failure } from '../../errors/failures.ts'
-import { nameless } from '../evidence.ts'
+import { nameless, refusedByProvider } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
 import { readShillings, textField } from '../fields.ts'
 import type { Send } from '../gateway.ts'
@@ -42,12 +41,7 @@ const readRegistration = (answer: Exchange): Submission => {
   if (code === '1001' && /already/i.test(said ?? '')) return taken
   const sentence = safeMessage(said, 'The answer could not be understood.')
   const hint = lacksProduct(said) ? ' The app has another version of C2B: choose it by MPESA_C2B_VERSION.' : ''
-  return { kind: 'refused', ...failure('provider_refused', safeCode(code), `${sentence}${hint}`) }
-}
-
-const inTurn = async (first: () => Promise<Submission>, second: () => Promise<Submission>): Promise<Submission> => {
-  const answer = await first()
-  return answer.kind === 'accepted' ? second() : answer
+  return refusedByProvider(safeCode(code), `${sentence}${hint}`)
 }
 
 /** C2B: a person pays to our paybill under an account number of ours, and M-PESA posts what was paid. */
@@ -57,30 +51,24 @@ export const createPaybillDeposits = (options: DarajaOptions, send: Send): Depos
   const { shortcode, version, pullNumber } = deposits
   return {
     instructions: (code) => ({ paybill: shortcode, account_number: code }),
-    register: async ({ confirmation, validation }) =>
-      inTurn(
-        async () =>
-          readRegistration(
-            await send(`/mpesa/c2b/v${version}/registerurl`, {
-              ShortCode: shortcode,
-              // What M-PESA does when our validation does not answer: a deposit without a top-up waits for a person.
-              ResponseType: 'Completed',
-              ConfirmationURL: confirmation,
-              ValidationURL: validation,
-            }),
-          ),
-        async () =>
-          pullNumber === null
-            ? taken
-            : readRegistration(
-                await send('/pulltransactions/v1/register', {
-                  ShortCode: shortcode,
-                  RequestType: 'Pull',
-                  NominatedNumber: pullNumber,
-                  CallBackURL: confirmation,
-                }),
-              ),
-      ),
+    register: async ({ confirmation, validation }) => {
+      const notices = await send(`/mpesa/c2b/v${version}/registerurl`, {
+        ShortCode: shortcode,
+        // What M-PESA does when our validation does not answer: a deposit without a top-up waits for a person.
+        ResponseType: 'Completed',
+        ConfirmationURL: confirmation,
+        ValidationURL: validation,
+      })
+      const registered = readRegistration(notices)
+      if (registered.kind !== 'accepted' || pullNumber === null) return registered
+      const list = await send('/pulltransactions/v1/register', {
+        ShortCode: shortcode,
+        RequestType: 'Pull',
+        NominatedNumber: pullNumber,
+        CallBackURL: confirmation,
+      })
+      return readRegistration(list)
+    },
     readNotice: readNotice(shortcode),
   }
 }

@@ -3,38 +3,46 @@ import type { AnyRail } from '../../lib/rail-names.ts'
 import { exchange } from '../exchange.ts'
 import { textField } from '../fields.ts'
 import { createGateway, readToken, type Send, type Token } from '../gateway.ts'
-import type { AdapterDeps, NoToken } from '../rail.ts'
+import { type AdapterDeps, longestRequestMs, type NoToken, type SettingsOf } from '../rail.ts'
+import { pem } from '../text.ts'
+import type { definition } from './definition.ts'
+
+export type DarajaSettings = SettingsOf<typeof definition>
 
 /** One Daraja application with its shortcodes and its initiator. Everything comes from configuration; nothing is guessed. */
-export type DarajaOptions = {
-  baseUrl: string
-  consumerKey: string
-  consumerSecret: string
+export const options = (settings: DarajaSettings) => ({
+  baseUrl: settings.DARAJA_URL ?? '',
+  consumerKey: settings.DARAJA_CONSUMER_KEY ?? '',
+  consumerSecret: settings.DARAJA_CONSUMER_SECRET ?? '',
   /** The shortcode that collects (STK): a paybill, or the store or head office of a till. */
-  shortcode: string
-  passkey: string
+  shortcode: settings.DARAJA_SHORTCODE ?? '',
+  passkey: settings.DARAJA_PASSKEY ?? '',
   /** Who is paid by a prompt; default: `shortcode`. The passkey, queries and lists stay those of `shortcode`. */
-  tillNumber?: string | undefined
+  tillNumber: settings.DARAJA_TILL_NUMBER,
   /** The shortcodes that pay out; default: `shortcode`. */
-  b2cShortcode?: string | undefined
-  b2bShortcode?: string | undefined
-  initiatorName: string
+  b2cShortcode: settings.DARAJA_B2C_SHORTCODE,
+  b2bShortcode: settings.DARAJA_B2B_SHORTCODE,
+  initiatorName: settings.DARAJA_INITIATOR_NAME ?? '',
   /** Expires 90 days after it was set at the provider. */
-  initiatorPassword: string
+  initiatorPassword: settings.DARAJA_INITIATOR_PASSWORD ?? '',
   /** The environment's certificate, or its public key. */
-  certificatePem: string
+  certificatePem: pem(settings.DARAJA_CERTIFICATE),
   /** The documentation says "4" for every receiver; production systems have been seen to send "2" for tills. */
-  tillIdentifierType: '2' | '4'
-  timeoutMs: number
+  tillIdentifierType: settings.DARAJA_TILL_IDENTIFIER_TYPE,
+  timeoutMs: longestRequestMs,
   /** Payments by persons to our paybill; null: switched off. */
-  deposits: {
-    shortcode: string
-    /** C2B's version 1 and 2 are two products: an app has one of them. */
-    version: '1' | '2'
-    /** The phone for which the list of payments is registered; null: it is registered otherwise. */
-    pullNumber: string | null
-  } | null
-}
+  deposits:
+    settings.MPESA_C2B_SHORTCODE === undefined
+      ? null
+      : {
+          shortcode: settings.MPESA_C2B_SHORTCODE,
+          /** C2B's version 1 and 2 are two products: an app has one of them. */
+          version: settings.MPESA_C2B_VERSION,
+          /** The phone for which the list of payments is registered; null: it is registered otherwise. */
+          pullNumber: settings.MPESA_PULL_NUMBER ?? null,
+        },
+})
+export type DarajaOptions = ReturnType<typeof options>
 
 /**
  * The initiator's password, encrypted with the environment's certificate (RSA PKCS#1 v1.5, as the provider requires). Throws for a PEM that
@@ -48,10 +56,6 @@ export const createCredential = (certificatePem: string, password: string): stri
 /** The shortcode that pays by a rail. */
 export const payerOf = (options: Pick<DarajaOptions, 'shortcode' | 'b2cShortcode' | 'b2bShortcode'>, rail: AnyRail): string =>
   (rail === 'MPESA_B2C' ? options.b2cShortcode : options.b2bShortcode) ?? options.shortcode
-
-/** STK's Password: it proves knowledge of the passkey for this second. */
-export const stkPassword = (shortcode: string, passkey: string, timestamp: string): string =>
-  Buffer.from(`${shortcode}${passkey}${timestamp}`, 'utf8').toString('base64')
 
 /** The gateway's answer when it did not accept the token; it has not processed the request then. */
 const tokenRefusals = new Set(['401.002.01', '401.003.01', '404.001.03', '404.001.04'])

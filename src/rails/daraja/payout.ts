@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { type Failure, type FailureCode, failure } from '../../errors/failures.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { readNameAnswer, unknown } from '../evidence.ts'
-import { field, mobileForm, textField, wholeShillings } from '../fields.ts'
+import { parseKenyanMobile } from '../../lib/phone.ts'
+import { nameless, type Refused, readNameAnswer, refused, succeeded, unknown } from '../evidence.ts'
+import { field, mobileForm, readShillings, textField, wholeShillings } from '../fields.ts'
 import { permissionFor, type Send } from '../gateway.ts'
 import { nairobiTimestamp } from '../nairobi-time.ts'
-import type { Attempt, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
-import { exactReference, remarks, safeCode } from '../text.ts'
-import { readSubmission, referenceOfAnswer } from './answers.ts'
+import type { Attempt, Delivery, DeliveryKind, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
+import { exactReference, receiptOf, remarks, safeCode, safeMessage } from '../text.ts'
+import { payoutFailure, type Result, readResult, readSubmission, referenceOfAnswer, statusFailure } from './answers.ts'
 import { type DarajaOptions, payerOf } from './gateway.ts'
-import { readPayoutDelivery } from './payout-evidence.ts'
 
 /** The first name in full, the others masked: `{firstName: "WANJIRU", middleName: "N****", lastName: "K****"}`. */
 const subscriberIn = (answer: unknown): string | undefined => {
@@ -38,11 +37,9 @@ const createLookUp =
         )
 
 /** A request ready to be sent, or the reason why this instruction cannot be sent. */
-type Prepared = { path: string; body: Record<string, string> } | { refusal: Failure }
+type Prepared = { path: string; body: Record<string, string> } | Refused
 
 const organisation = /^\d{5,7}$/
-
-const refusal = (code: FailureCode, message: string): Prepared => ({ refusal: failure(code, null, message) })
 
 /** The attempt's id is the OriginatorConversationID: the provider itself then refuses to pay the same attempt twice. */
 const toMobile = (options: DarajaOptions, { destination, orderId }: PayoutInstruction): Prepared =>
@@ -51,15 +48,15 @@ const toMobile = (options: DarajaOptions, { destination, orderId }: PayoutInstru
         path: '/mpesa/b2c/v3/paymentrequest',
         body: { OriginatorConversationID: orderId, InitiatorName: options.initiatorName, CommandID: 'BusinessPayment' },
       }
-    : refusal('invalid_destination', 'The destination is not a Kenyan mobile number.')
+    : refused('invalid_destination', 'The destination is not a Kenyan mobile number.')
 
 /** A paybill needs the account reference of the payee; a payment without an account reference goes to a till. */
 const toOrganisation = (options: DarajaOptions, instruction: PayoutInstruction): Prepared => {
   const { destination, accountReference, reference } = instruction
-  if (!organisation.test(destination)) return refusal('invalid_destination', 'The destination is not a paybill or till number.')
+  if (!organisation.test(destination)) return refused('invalid_destination', 'The destination is not a paybill or till number.')
   const isPaybill = accountReference !== null
   const account = isPaybill ? exactReference(accountReference, 13) : reference
-  if (account === undefined) return refusal('invalid_account_reference', 'The account reference cannot be passed on unchanged.')
+  if (account === undefined) return refused('invalid_account_reference', 'The account reference cannot be passed on unchanged.')
   return {
     path: '/mpesa/b2b/v1/paymentrequest',
     body: {
@@ -78,11 +75,11 @@ const toOrganisation = (options: DarajaOptions, instruction: PayoutInstruction):
  */
 const prepare = (options: DarajaOptions, instruction: PayoutInstruction): Prepared => {
   const amount = wholeShillings(instruction.amountMinor)
-  if (amount === undefined) return refusal('invalid_amount', 'M-PESA moves whole shillings only.')
+  if (amount === undefined) return refused('invalid_amount', 'M-PESA moves whole shillings only.')
   if (instruction.rail !== 'MPESA_B2C' && instruction.rail !== 'MPESA_B2B')
-    return refusal('wrong_rail', 'This rail does not carry the payment.')
+    return refused('wrong_rail', 'This rail does not carry the payment.')
   const prepared = instruction.rail === 'MPESA_B2C' ? toMobile(options, instruction) : toOrganisation(options, instruction)
-  if ('refusal' in prepared) return prepared
+  if ('kind' in prepared) return prepared
   const common = {
     PartyA: payerOf(options, instruction.rail),
     Amount: amount,
@@ -95,10 +92,123 @@ const prepare = (options: DarajaOptions, instruction: PayoutInstruction): Prepar
   return { ...prepared, body: { ...prepared.body, ...common } }
 }
 
+type QueriedAttempt = Pick<Attempt, 'orderId' | 'rail' | 'provider'>
+
+/** The value of TransactionID when there was no transaction: "OAK0000000". */
+const isPlaceholder = (receipt = ''): boolean => /0{7}$/.test(receipt)
+
+/** "Duplicate Detected": the result of a repeat. What it repeats is still under way, or has its own result. */
+const duplicateResults = new Set(['13', '15'])
+
+/** A real success always has both. */
+const paid = (named: string | undefined, amount: string | undefined, payee: string | undefined): Evidence =>
+  succeeded(receiptOf(isPlaceholder(named) ? undefined : named), readShillings(amount), payee)
+
+/**
+ * Whether the result is the payout's own. The answer to a status query comes to the same URL under other ids, and it may be a
+ * refusal (our credential has expired, say) with a code that would be a failure in a payout's result. A B2B attempt without the
+ * provider's ids (its submit was not answered) can never have been asked about, so nothing else can come to its URL: its receiver is compared.
+ */
+const isNamedByAddressAlone = ({ rail, provider: { request, conversation } }: QueriedAttempt): boolean =>
+  rail === 'MPESA_B2B' && request === null && conversation === null
+
+const isOwnResult = (result: Result, attempt: QueriedAttempt): boolean => {
+  const { request, conversation } = attempt.provider
+  if (isNamedByAddressAlone(attempt)) return true
+  if (attempt.rail === 'MPESA_B2C' && result.provider.request === attempt.orderId) return true
+  return (
+    (request !== null && result.provider.request === request) ||
+    (conversation !== null && result.provider.conversation === conversation)
+  )
+}
+
+/**
+ * A success at the attempt's own address counts for the attempt, whatever other ids it names. A failure must name it: the refusal of a query of ours
+ * comes to the same address.
+ */
+const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => {
+  const code = result.code ?? ''
+  if (code === '0') {
+    const receipt = result.parameter('TransactionReceipt') ?? result.transactionId
+    const amount = result.parameter(attempt.rail === 'MPESA_B2C' ? 'TransactionAmount' : 'Amount')
+    return paid(receipt, amount, result.parameter('ReceiverPartyPublicName'))
+  }
+  if (!isOwnResult(result, attempt)) return unknown('other_request', 'The delivery answers another request than the payout.')
+  const known = payoutFailure(code)
+  return known === undefined
+    ? unknown(safeCode(code), 'The provider gave a result code that proves nothing.')
+    : { kind: 'failed', ...known }
+}
+
+/**
+ * TransactionStatus of a status query's result. 2032 (no such receipt) has none: that a receipt is not found does not prove that nothing
+ * was sent.
+ */
+const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Evidence => {
+  const conversation = result.parameter('ConversationID')
+  const isOther =
+    conversation !== undefined && attempt.provider.conversation !== null && conversation !== attempt.provider.conversation
+  if (result.code !== '0') return unknown(safeCode(result.code), 'The provider could not determine the status.')
+  const word = status.toLowerCase()
+  const ended = statusFailure(word)
+  if (ended && isOther) return unknown('other_request', 'The status is that of another payment.')
+  if (ended) {
+    const message = safeMessage(result.parameter('TransactionReason'), `The provider reports the payment as ${word}.`)
+    return { kind: 'failed', ...ended, message }
+  }
+  switch (word) {
+    case 'completed':
+      return paid(result.parameter('ReceiptNo'), result.parameter('Amount'), result.parameter('CreditPartyName'))
+    case 'initiated':
+    case 'authorized':
+      return { kind: 'pending' }
+    default:
+      return unknown('unknown_status', 'The provider gave a status that proves nothing.')
+  }
+}
+
+/**
+ * The number in "254708374149 - John Doe". A phone's counts only as a whole: providers mask numbers. An organisation's is compared only where
+ * nothing else names the attempt, because a till's may be that of its head office.
+ */
+const receiverOf = (attempt: QueriedAttempt, text = ''): string | undefined => {
+  const number = /^\s*\+?(\d+)(?![\d*])/.exec(text)?.[1]
+  if (attempt.rail === 'MPESA_B2C') return number === undefined ? undefined : parseKenyanMobile(number)
+  return isNamedByAddressAlone(attempt) ? number : undefined
+}
+
+/** What a delivery to a B2C or B2B attempt's URLs says. A delivery to the time-out URL only says that the outcome is not known yet. */
+export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: QueriedAttempt): Delivery => {
+  const result = readResult(body)
+  if (kind === 'timeout') {
+    return { evidence: unknown('queue_timeout', 'The provider has not decided in time.'), provider: result?.provider ?? nameless }
+  }
+  if (!result) return { evidence: unknown('unreadable', 'The delivery could not be understood.'), provider: nameless }
+  const status = result.parameter('TransactionStatus')
+  if (status === undefined) {
+    // Its conversation is the repeat's own, and must not be taken for the order's.
+    const isRepeat = attempt.rail === 'MPESA_B2C' && duplicateResults.has(result.code ?? '')
+    const evidence = readPayoutResult(result, attempt)
+    const receiver = receiverOf(attempt, result.parameter('ReceiverPartyPublicName'))
+    if (evidence.kind === 'succeeded' && receiver === undefined && isNamedByAddressAlone(attempt))
+      return { evidence: unknown('no_receiver', 'The provider does not say who was paid.'), provider: nameless }
+    return { evidence, provider: isRepeat ? nameless : result.provider, ...(receiver !== undefined && { receiver }) }
+  }
+  // The ids of the envelope belong to the query; the payment's ids are among the parameters.
+  const provider = { request: null, conversation: result.parameter('ConversationID') ?? null }
+  const receiver = receiverOf(attempt, result.parameter('CreditPartyName'))
+  return {
+    evidence: readStatus(status, result, attempt),
+    provider,
+    answersQuery: true,
+    ...(receiver !== undefined && { receiver }),
+  }
+}
+
 export const createPayoutRail = (options: DarajaOptions, send: Send, credential: string, clock: Clock): PayoutAdapter => {
   const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
     const prepared = prepare(options, instruction)
-    if ('refusal' in prepared) return { kind: 'refused', ...prepared.refusal }
+    if ('kind' in prepared) return prepared
     const sentId = instruction.rail === 'MPESA_B2C' ? instruction.orderId : null
     const body = { ...prepared.body, SecurityCredential: credential }
     const answer = await send(prepared.path, body, { permission: permissionFor(instruction.permission, prepared.body) })

@@ -1,9 +1,20 @@
 import { checkClock } from '../check.ts'
-import { type Adapter, type AdapterDeps, longestRequestMs, type ProviderRails, type RailCheck, type SettingsOf } from '../rail.ts'
-import { pem } from '../text.ts'
-import type { definition } from './definition.ts'
-import { createBankDeposits } from './deposits.ts'
-import { connectPesalink, createSigner, obtainToken, type PesalinkOptions } from './gateway.ts'
+import { nameless, refusedByProvider } from '../evidence.ts'
+import type { Exchange } from '../exchange.ts'
+import { field, readShillings, textField } from '../fields.ts'
+import type { Send } from '../gateway.ts'
+import { nairobiInstant } from '../nairobi-time.ts'
+import type { Adapter, AdapterDeps, DepositAdapter, DepositNotice, ProviderRails, RailCheck, Submission } from '../rail.ts'
+import { personName, receiptOf } from '../text.ts'
+import {
+  connectPesalink,
+  createSigner,
+  obtainToken,
+  options,
+  type PesalinkOptions,
+  type PesalinkSettings,
+  type Sign,
+} from './gateway.ts'
 import { createPesalinkPayout } from './payout.ts'
 
 /** What can be tested without moving money: a token, the signing key, the clock. */
@@ -29,27 +40,53 @@ export async function* checkPesalink(options: PesalinkOptions, deps: AdapterDeps
   yield await checkClock(options.baseUrl, deps.clock, options.timeoutMs)
 }
 
-type Settings = SettingsOf<typeof definition>
+/** The bank's notice of a payment to the account, in the shape of Jenga's instant payment notifications. Only a credit is a deposit. */
+const readNotice =
+  (accountNumber: string) =>
+  (body: unknown): DepositNotice | null | undefined => {
+    const [transaction, customer, bank] = ['transaction', 'customer', 'bank'].map((name) => field(body, name))
+    const receipt = receiptOf(textField(bank, 'reference'))
+    const amountMinor = readShillings(textField(transaction, 'amount'))
+    const at = nairobiInstant(textField(transaction, 'date') ?? '')
+    const [type, status] = [textField(bank, 'transactionType'), textField(transaction, 'status')?.toUpperCase()]
+    if (type === 'D' || (status !== undefined && status !== 'SUCCESS')) return null
+    const isCredit = type === 'C' && textField(bank, 'account') === accountNumber
+    if (receipt === undefined || !amountMinor || at === undefined || !isCredit || status === undefined) return undefined
+    return {
+      receipt,
+      at,
+      amountMinor,
+      reference: (textField(transaction, 'billNumber') ?? textField(transaction, 'remarks') ?? '').slice(0, 40),
+      payer: { name: personName(textField(customer, 'name') ?? ''), phone: textField(customer, 'mobileNumber') ?? null },
+    }
+  }
 
-const options = (settings: Settings): PesalinkOptions => ({
-  baseUrl: settings.PESALINK_URL ?? '',
-  apiKey: settings.PESALINK_API_KEY ?? '',
-  merchantCode: settings.PESALINK_MERCHANT_CODE ?? '',
-  consumerSecret: settings.PESALINK_CONSUMER_SECRET ?? '',
-  privateKeyPem: pem(settings.PESALINK_PRIVATE_KEY),
-  source: {
-    countryCode: 'KE',
-    name: settings.PESALINK_ACCOUNT_NAME ?? '',
-    accountNumber: settings.PESALINK_ACCOUNT_NUMBER ?? '',
-  },
-  bankCodes: settings.PESALINK_BANK_CODES,
-  failureCodes: settings.PESALINK_FAILURE_CODES,
-  callbackField: settings.PESALINK_CALLBACK_FIELD ?? null,
-  timeoutMs: longestRequestMs,
-  depositBankCode: settings.PESALINK_DEPOSIT_BANK_CODE ?? null,
-  noticePath: settings.PESALINK_NOTICE_PATH ?? null,
-  lookUpPath: settings.PESALINK_LOOKUP_PATH ?? null,
-})
+const readRegistration = (answer: Exchange): Submission => {
+  if (answer.kind !== 'answer') return answer
+  if (answer.status === 200 && field(answer.body, 'status') === true) return { kind: 'accepted', provider: nameless }
+  return refusedByProvider(String(answer.status), 'The bank refused the address for notices.')
+}
+
+/** Payments by PesaLink to the organisation's account, which the bank reports to our address. */
+const createBankDeposits = (options: PesalinkOptions, send: Send, sign: Sign): DepositAdapter | null => {
+  const { depositBankCode, noticePath, source } = options
+  if (depositBankCode === null) return null
+  return {
+    instructions: (code) => ({ bank_code: depositBankCode, account_number: source.accountNumber, reference: code }),
+    register:
+      noticePath === null
+        ? null
+        : async ({ confirmation }) =>
+            readRegistration(
+              await send(
+                noticePath,
+                { accountNumber: source.accountNumber, url: confirmation },
+                { headers: { signature: sign(`${source.accountNumber}${confirmation}`) } },
+              ),
+            ),
+    readNotice: readNotice(source.accountNumber),
+  }
+}
 
 /** PesaLink through a bank's API: payouts to accounts and phones, and deposits, over one shared token. */
 export const createPesalink = (given: PesalinkOptions, deps: AdapterDeps): ProviderRails<'PESALINK'> => {
@@ -64,7 +101,7 @@ export const createPesalink = (given: PesalinkOptions, deps: AdapterDeps): Provi
   }
 }
 
-export const adapter: Adapter<'PESALINK', Settings, PesalinkOptions> = {
+export const adapter: Adapter<'PESALINK', PesalinkSettings, PesalinkOptions> = {
   options,
   account: ({ baseUrl, merchantCode }) => `${baseUrl} ${merchantCode}`,
   numbers: ({ source }) => ({ PESALINK: [source.accountNumber] }),

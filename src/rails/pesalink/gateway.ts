@@ -4,31 +4,40 @@ import { exchange } from '../exchange.ts'
 import { asRecord, textField } from '../fields.ts'
 import { createGateway, readToken, type Send, type Token } from '../gateway.ts'
 import { providerInstant } from '../nairobi-time.ts'
-import type { AdapterDeps, NoToken } from '../rail.ts'
+import { type AdapterDeps, longestRequestMs, type NoToken, type SettingsOf } from '../rail.ts'
+import { pem } from '../text.ts'
+import type { definition } from './definition.ts'
+
+export type PesalinkSettings = SettingsOf<typeof definition>
 
 /** One bank's API for PesaLink, in Jenga's shape. */
-export type PesalinkOptions = {
-  baseUrl: string
-  apiKey: string
-  merchantCode: string
-  consumerSecret: string
+export const options = (settings: PesalinkSettings) => ({
+  baseUrl: settings.PESALINK_URL ?? '',
+  apiKey: settings.PESALINK_API_KEY ?? '',
+  merchantCode: settings.PESALINK_MERCHANT_CODE ?? '',
+  consumerSecret: settings.PESALINK_CONSUMER_SECRET ?? '',
   /** RSA private key (PEM) whose public half the bank holds. */
-  privateKeyPem: string
-  source: { countryCode: string; name: string; accountNumber: string }
+  privateKeyPem: pem(settings.PESALINK_PRIVATE_KEY),
+  source: {
+    countryCode: 'KE',
+    name: settings.PESALINK_ACCOUNT_NAME ?? '',
+    accountNumber: settings.PESALINK_ACCOUNT_NUMBER ?? '',
+  },
   /** Our bank codes in the bank's numbering ("0012" here is "57" there). A code that is not listed is refused, never guessed. */
-  bankCodes: Readonly<Record<string, string>> | 'as_given'
+  bankCodes: settings.PESALINK_BANK_CODES,
   /** The codes of the bank's documentation that prove that no money moved. Any other code of a failure is `unknown`. */
-  failureCodes: readonly string[]
+  failureCodes: settings.PESALINK_FAILURE_CODES as readonly string[],
   /** The field of the request for a delivery URL, where the bank has one; null: the outcome is known only by query. */
-  callbackField: string | null
-  timeoutMs: number
+  callbackField: settings.PESALINK_CALLBACK_FIELD ?? null,
+  timeoutMs: longestRequestMs,
   /** The code of our bank, for people who pay in from another one; null: switched off. */
-  depositBankCode: string | null
+  depositBankCode: settings.PESALINK_DEPOSIT_BANK_CODE ?? null,
   /** Where the bank takes the address for notices of deposits; null: it is entered there by hand. */
-  noticePath: string | null
+  noticePath: settings.PESALINK_NOTICE_PATH ?? null,
   /** Where the bank answers whose account it is; banks differ, and publish no path. Null: it is not asked. */
-  lookUpPath: string | null
-}
+  lookUpPath: settings.PESALINK_LOOKUP_PATH ?? null,
+})
+export type PesalinkOptions = ReturnType<typeof options>
 
 export type Sign = (text: string) => string
 

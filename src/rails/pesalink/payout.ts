@@ -1,19 +1,15 @@
-import { type Failure, type FailureCode, failure } from '../../errors/failures.ts'
-import { readNameAnswer, unknown } from '../evidence.ts'
+import { failure } from '../../errors/failures.ts'
+import { movedUnread, type Refused, readNameAnswer, refused, refusedByProvider, succeeded, unknown } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
-import { decimalShillings, field, mobileForm, textField } from '../fields.ts'
+import { decimalShillings, field, mobileForm, readShillings, textField } from '../fields.ts'
 import { permissionFor, type Send } from '../gateway.ts'
 import { nairobiDate } from '../nairobi-time.ts'
-import type { Attempt, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
-import { freeText, remarks, safeCode, safeMessage } from '../text.ts'
-import { readAnswer, readDetails, readTransferDelivery } from './evidence.ts'
+import type { Attempt, Delivery, DeliveryKind, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
+import { freeText, receiptOf, remarks, safeCode, safeMessage } from '../text.ts'
 import type { PesalinkOptions, Sign } from './gateway.ts'
 
-type PreparedTransfer =
-  | { service: 'pesalinkacc' | 'pesalinkMobile'; body: Record<string, unknown>; signed: string }
-  | { refusal: Failure }
+type PreparedTransfer = { service: 'pesalinkacc' | 'pesalinkMobile'; body: Record<string, unknown>; signed: string } | Refused
 
-const refusal = (code: FailureCode, message: string): PreparedTransfer => ({ refusal: failure(code, null, message) })
 const account = /^[A-Za-z0-9]{5,20}$/
 
 type Destination = { service: 'pesalinkacc' | 'pesalinkMobile'; fields: Record<string, string> }
@@ -38,11 +34,11 @@ const destinationOf = (options: Pick<PesalinkOptions, 'bankCodes'>, instruction:
 }
 
 const prepareTransfer = (options: PesalinkOptions, instruction: PayoutInstruction): PreparedTransfer => {
-  if (instruction.rail !== 'PESALINK') return refusal('wrong_rail', 'This rail does not carry the payment.')
-  if (instruction.amountMinor <= 0n) return refusal('invalid_amount', 'The amount must be positive.')
-  if (!/^\d{12}$/.test(instruction.reference)) return refusal('invalid_reference', 'The reference must have 12 digits.')
+  if (instruction.rail !== 'PESALINK') return refused('wrong_rail', 'This rail does not carry the payment.')
+  if (instruction.amountMinor <= 0n) return refused('invalid_amount', 'The amount must be positive.')
+  if (!/^\d{12}$/.test(instruction.reference)) return refused('invalid_reference', 'The reference must have 12 digits.')
   const destination = destinationOf(options, instruction)
-  if (!destination) return refusal('invalid_destination', 'The destination or its bank is not one that can be paid.')
+  if (!destination) return refused('invalid_destination', 'The destination or its bank is not one that can be paid.')
   const amount = decimalShillings(instruction.amountMinor)
   const name = freeText(instruction.beneficiaryName, 70, 'Beneficiary')
   return {
@@ -77,6 +73,60 @@ const createLookUp =
     return readNameAnswer(answer, (body) => textField(field(body, 'data'), 'receiverName'))
   }
 
+const failed = (code: string | undefined, failureCodes: readonly string[]): Evidence =>
+  code !== undefined && failureCodes.includes(code)
+    ? { kind: 'failed', ...failure('provider_failed', safeCode(code), 'The bank reports that the transfer failed.') }
+    : unknown(safeCode(code), 'The bank reports a failure that proves nothing.')
+
+/** Null where the bank states none, undefined where it cannot be read. */
+const amountOf = (details: unknown) => {
+  const stated = field(details, 'amount')
+  return stated === undefined || stated === null ? null : readShillings(stated)
+}
+
+/**
+ * What a transaction's details prove. "Failed" alone is not enough: Jenga answers Failed with code 400105 for "unknown status, contact
+ * support". So the code must be one that the bank documents as final.
+ */
+const readDetails = (details: unknown, failureCodes: readonly string[]): Evidence => {
+  const state = (textField(details, 'state') ?? textField(details, 'status') ?? '').toLowerCase()
+  const receipt = receiptOf(textField(details, 'transactionId') ?? textField(details, 'transactionReference'))
+  switch (state) {
+    case 'success':
+      return succeeded(receipt, amountOf(details), textField(details, 'receiverName'))
+    case 'failed':
+      return failed(textField(details, 'code'), failureCodes)
+    case 'returned':
+    case 'reversed': {
+      const amountMinor = amountOf(details)
+      if (amountMinor === undefined) return movedUnread('unreadable_amount', 'The bank reports a return of an unreadable amount.')
+      return { kind: 'returned', receipt: receipt ?? null, amountMinor, message: 'The bank has sent the money back.' }
+    }
+    case 'pending':
+    case 'processing':
+      return { kind: 'pending' }
+    default:
+      return unknown('unknown_state', 'The bank gave a state that proves nothing.')
+  }
+}
+
+/** A delivery has the query's shape: `{status, code, message, data: {reference, transactionId, state, code, amount}}`. */
+export const readTransferDelivery =
+  (failureCodes: readonly string[]) =>
+  (kind: DeliveryKind, body: unknown, attempt: Pick<Attempt, 'reference'>): Delivery => {
+    const details = field(body, 'data')
+    const provider = {
+      request: textField(details, 'reference') ?? textField(details, 'transactionReference') ?? null,
+      conversation: textField(details, 'transactionId') ?? null,
+    }
+    if (kind === 'timeout') return { evidence: unknown('queue_timeout', 'The bank has not decided in time.'), provider }
+    const evidence = readDetails(details, failureCodes)
+    // It came to the attempt's own address. Only a failure must name it.
+    return evidence.kind === 'failed' && provider.request !== attempt.reference
+      ? { evidence: unknown('other_request', 'The delivery does not name this payment.'), provider }
+      : { evidence, provider }
+  }
+
 /**
  * `refused` needs the bank's own 4xx with `status: false`. A duplicate reference (409) is `lost`: the transfer was already sent. An answer
  * of 200 with `status: false` proves nothing about the money.
@@ -86,8 +136,7 @@ const readSubmission = (answer: Exchange, reference: string, failureCodes: reado
   const status = field(answer.body, 'status')
   const code = textField(answer.body, 'code')
   if ([400, 403, 404, 422].includes(answer.status) && status === false && code !== undefined) {
-    const message = safeMessage(textField(answer.body, 'message'), 'The bank refused the transfer.')
-    return { kind: 'refused', ...failure('provider_refused', safeCode(code), message) }
+    return refusedByProvider(safeCode(code), safeMessage(textField(answer.body, 'message'), 'The bank refused the transfer.'))
   }
   const data = field(answer.body, 'data')
   if (answer.status < 200 || answer.status >= 300 || status !== true || data === undefined) {
@@ -105,7 +154,7 @@ const readSubmission = (answer: Exchange, reference: string, failureCodes: reado
 export const createPesalinkPayout = (options: PesalinkOptions, send: Send, sign: Sign): PayoutAdapter => {
   const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
     const prepared = prepareTransfer(options, instruction)
-    if ('refusal' in prepared) return { kind: 'refused', ...prepared.refusal }
+    if ('kind' in prepared) return prepared
     const answer = await send(`/transaction-api/v3.0/remittance/${prepared.service}`, prepared.body, {
       headers: { signature: sign(prepared.signed) },
       permission: permissionFor(instruction.permission, prepared.body),
@@ -121,7 +170,11 @@ export const createPesalinkPayout = (options: PesalinkOptions, send: Send, sign:
     if (answer.status !== 200 || field(answer.body, 'status') !== true || data === undefined) {
       return unknown(safeCode(textField(answer.body, 'code')), 'The bank does not know, or did not say.')
     }
-    return readAnswer(data, attempt.reference, options.failureCodes)
+    // Jenga's own answer does not repeat the reference.
+    const named = textField(data, 'reference')
+    if (named !== undefined && named !== attempt.reference)
+      return unknown('other_request', 'The answer is about another payment.')
+    return readDetails(data, options.failureCodes)
   }
 
   return {

@@ -13,6 +13,7 @@ export const createCredentials = (secretOf: SecretOf) => {
     consumerSecret: secretOf('consumerSecret'),
     shortcode: '174379',
     passkey: secretOf('passkey'),
+    tillNumber: undefined,
     b2cShortcode: '600998',
     b2bShortcode: '600997',
     initiatorName: 'sandboxapi',
