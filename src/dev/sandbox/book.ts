@@ -35,20 +35,7 @@ export type Order = {
 }
 
 /** What an order is opened with. */
-export type Asked = Pick<
-  Order,
-  | 'rail'
-  | 'key'
-  | 'conversation'
-  | 'reference'
-  | 'amountMinor'
-  | 'party'
-  | 'account'
-  | 'code'
-  | 'scenario'
-  | 'resultUrl'
-  | 'timeoutUrl'
-> &
+export type Asked = Omit<Order, 'payer' | 'payee' | 'receipt' | 'state' | 'reported' | 'at' | 'movedAt' | 'queryCount'> &
   Partial<Pick<Order, 'payer' | 'payee'>>
 
 /** Money that really moved, whatever was reported; `at`: when. */

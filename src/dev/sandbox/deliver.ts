@@ -3,19 +3,19 @@ import { type DepositRail, depositRails } from '../../lib/rail-names.ts'
 import type { Journal } from './journal.ts'
 import { keepDocument } from './store.ts'
 
-const Stored = z.partialRecord(
-  z.enum(depositRails),
-  z.object({ confirmation: z.string(), validation: z.string().nullable(), unanswered: z.enum(['Completed', 'Cancelled']) }),
-)
-type Addresses = z.output<typeof Stored>
-export type Address = NonNullable<Addresses[DepositRail]>
+const Address = z.object({
+  confirmation: z.string(),
+  validation: z.string().nullable(),
+  unanswered: z.enum(['Completed', 'Cancelled']),
+})
+const Addresses = z.partialRecord(z.enum(depositRails), Address)
 
 /** Where clients want to be told of deposits. */
 export const createAddresses = (folder?: string) => {
-  const kept = keepDocument<Addresses>(folder, 'addresses.json', {}, (stored) => Stored.parse(stored))
+  const kept = keepDocument(folder, 'addresses.json', Addresses, {})
   return {
-    of: (rail: DepositRail): Address | undefined => kept.read()[rail],
-    register: (rail: DepositRail, address: Address): void => kept.write({ ...kept.read(), [rail]: address }),
+    of: (rail: DepositRail) => kept.read()[rail],
+    register: (rail: DepositRail, address: z.output<typeof Address>): void => kept.write({ ...kept.read(), [rail]: address }),
   }
 }
 

@@ -5,21 +5,6 @@ import { keepDocument } from './store.ts'
 
 const wanjiru = 'WANJIRU NJERI KAMAU'
 
-/** Numbers with a holder. Every other number has none, until one is set on the control page. */
-const holders = {
-  '254722100001': wanjiru,
-  '254722100002': 'OTIENO OKOTH ODHIAMBO',
-  '254722100003': 'ACHIENG ATIENO OMONDI',
-  '300100': 'OTIENO HARDWARE LTD',
-  '5300100': 'MAMA NGINA GROCERS',
-  '1300100100': wanjiru,
-  '254722100011': wanjiru,
-  '254722100012': wanjiru,
-  '254722100013': wanjiru,
-  '254722100014': wanjiru,
-  '254722100015': wanjiru,
-}
-
 /** Numbers whose name lookup always fails in the same way. */
 const faults = new Map<string, EffectOn<'name'>>([
   ['254722100011', 'name_masked'],
@@ -28,6 +13,17 @@ const faults = new Map<string, EffectOn<'name'>>([
   ['254722100014', 'name_other'],
   ['254722100015', 'name_outage'],
 ])
+
+/** Numbers with a holder. Every other number has none, until one is set on the control page. */
+const holders = {
+  ...Object.fromEntries([...faults.keys()].map((party) => [party, wanjiru])),
+  '254722100001': wanjiru,
+  '254722100002': 'OTIENO OKOTH ODHIAMBO',
+  '254722100003': 'ACHIENG ATIENO OMONDI',
+  '300100': 'OTIENO HARDWARE LTD',
+  '5300100': 'MAMA NGINA GROCERS',
+  '1300100100': wanjiru,
+}
 
 export const Holder = z.strictObject({
   /** A phone, paybill, till or account. */
@@ -50,7 +46,7 @@ const disturbed = (name: string | null, fault: EffectOn<'name'> | undefined): st
 
 /** Who each number belongs to. */
 export const createNames = (rules: Rules, folder?: string) => {
-  const kept = keepDocument<z.output<typeof Stored>>(folder, 'names.json', {}, (stored) => Stored.parse(stored))
+  const kept = keepDocument(folder, 'names.json', Stored, {})
   const nameOf = (party: string): string | null => new Map(Object.entries({ ...holders, ...kept.read() })).get(party) ?? null
   return {
     of: nameOf,

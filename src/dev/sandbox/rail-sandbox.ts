@@ -1,33 +1,15 @@
-import { type FastifyInstance, fastify } from 'fastify'
+import { fastify } from 'fastify'
 import { type Provider, providers } from '../../lib/rail-names.ts'
-import { createFaults, cut, type Fault, gatewayError } from './answer.ts'
-import type { Movement, Order } from './book.ts'
+import { createFaults, cut, gatewayError } from './answer.ts'
 import { type ControlOptions, registerControl } from './control.ts'
 import { type ClientOptions, playProviders } from './emulated.ts'
-import type { Emulation, EmulationDeps } from './emulator.ts'
+import type { EmulationDeps } from './emulator.ts'
 import { perform } from './perform.ts'
 
 type SandboxOptions = { [P in Provider]: ClientOptions[P] & { baseUrl: string } }
 
-export type RailSandbox = Pick<Emulation, 'rules' | 'names' | 'journal' | 'tokens'> & {
-  app: FastifyInstance
-  /** Listens on loopback (port 0: any free one) and returns the base URL for the options below. */
-  listen: (port?: number) => Promise<string>
-  /** Continues what an earlier process left unfinished. Call it when the service can receive deliveries. */
-  resume: () => void
-  close: () => Promise<void>
-  /** What a client of each provider needs. */
-  options: (baseUrl: string) => SandboxOptions
-  /** All money that really moved, whatever was reported: "paid exactly once" is checked against it. */
-  movements: () => readonly Movement[]
-  /** All accepted orders: for STK, the prompts that a phone has shown. */
-  orders: () => readonly Readonly<Order>[]
-  /** The next authorized request gets this fault. */
-  failNext: (fault: Fault) => void
-}
-
 /** The providers, simulated: a real HTTP server that makes their checks and moves money in its own ledger. */
-export const createRailSandbox = (deps: EmulationDeps & ControlOptions): RailSandbox => {
+export const createRailSandbox = (deps: EmulationDeps & ControlOptions) => {
   const { options, emulation, register } = playProviders(deps)
   const { book, rules, names, journal, tokens } = emulation
   const faults = createFaults(rules, journal)
@@ -46,7 +28,9 @@ export const createRailSandbox = (deps: EmulationDeps & ControlOptions): RailSan
 
   return {
     app,
+    /** Listens on loopback (port 0: any free one) and returns the base URL for the options below. */
     listen: (port = 0) => app.listen({ host: '127.0.0.1', port }),
+    /** Continues what an earlier process left unfinished. Call it when the service can receive deliveries. */
     resume: () => {
       for (const order of book.unfinished()) perform(emulation, order)
     },
@@ -54,9 +38,14 @@ export const createRailSandbox = (deps: EmulationDeps & ControlOptions): RailSan
       deps.scheduler.close()
       await app.close()
     },
-    options: (baseUrl) => Object.fromEntries(providers.map((name) => [name, { ...options[name], baseUrl }])) as SandboxOptions,
+    /** What a client of each provider needs. */
+    options: (baseUrl: string) =>
+      Object.fromEntries(providers.map((name) => [name, { ...options[name], baseUrl }])) as SandboxOptions,
+    /** All money that really moved, whatever was reported: "paid exactly once" is checked against it. */
     movements: book.movements,
+    /** All accepted orders: for STK, the prompts that a phone has shown. */
     orders: book.orders,
+    /** The next authorized request gets this fault. */
     failNext: faults.failNext,
     rules,
     names,
@@ -64,3 +53,5 @@ export const createRailSandbox = (deps: EmulationDeps & ControlOptions): RailSan
     tokens,
   }
 }
+
+export type RailSandbox = ReturnType<typeof createRailSandbox>

@@ -3,8 +3,7 @@ import type { MovableClock } from '../../lib/clock.ts'
 import { keepDocument } from './store.ts'
 
 const Ahead = z.object({ offset_ms: z.number() })
-const keptOffset = (folder: string | undefined) =>
-  keepDocument(folder, 'clock.json', { offset_ms: 0 }, (stored) => Ahead.parse(stored))
+const keptOffset = (folder: string | undefined) => keepDocument(folder, 'clock.json', Ahead, { offset_ms: 0 })
 
 /** How far the time of the sandbox that keeps its money in this folder is ahead. */
 export const storedOffsetMs = (folder: string): number => keptOffset(folder).read().offset_ms

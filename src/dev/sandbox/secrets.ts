@@ -12,8 +12,7 @@ const newSecret = (): string => randomBytes(18).toString('base64url')
 export const newKey = (): string => pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey, 'pkcs8')
 
 const Stored = z.record(z.string(), z.string())
-const keep = (folder?: string) =>
-  keepDocument<z.output<typeof Stored>>(folder, 'credentials.json', {}, (stored) => Stored.parse(stored))
+const keep = (folder?: string) => keepDocument(folder, 'credentials.json', Stored, {})
 
 /** A secret of a provider, by a name that no other provider has: made at its first use, and kept. `make`: how; default: a random text. */
 export type SecretOf = (name: string, make?: () => string) => string

@@ -1,5 +1,6 @@
 import { existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import type { z } from 'zod'
 
 /**
  * Lines that outlive their process. An append is one write of one line, finished when it returns: a kill after it loses nothing. `readNew`
@@ -38,20 +39,17 @@ export const fileStore = (folder: string, name: string): Store => {
 }
 
 /** One small document, read and replaced as a whole. Without a folder it ends with the process. */
-export const keepDocument = <T>(folder: string | undefined, name: string, empty: T, parse: (stored: unknown) => T) => {
-  if (folder === undefined) {
-    let held = empty
-    return {
-      read: (): T => held,
-      write: (value: T): void => {
-        held = value
-      },
-    }
-  }
-  const file = join(folder, name)
+export const keepDocument = <T>(folder: string | undefined, name: string, schema: z.ZodType<T>, empty: T) => {
+  let held = empty
+  const file = folder === undefined ? undefined : join(folder, name)
   return {
-    read: (): T => (existsSync(file) ? parse(JSON.parse(readFileSync(file, 'utf8'))) : empty),
+    read: (): T => {
+      if (file === undefined) return held
+      return existsSync(file) ? schema.parse(JSON.parse(readFileSync(file, 'utf8'))) : empty
+    },
     write: (value: T): void => {
+      held = value
+      if (folder === undefined || file === undefined) return
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       writeFileSync(`${file}.draft`, JSON.stringify(value), { mode: 0o600 })
       renameSync(`${file}.draft`, file)

@@ -76,18 +76,13 @@ const tokenIn = (row: Row, clock: Clock, vault: Vault, { provider, credentials, 
 const databaseWithinMs = 2_000
 
 /** A sender waits for a token: it does not wait for a database that does not answer. */
-const inTime = async <T>(query: Promise<T>): Promise<T> => {
-  const enough = new AbortController()
-  const late = wait(databaseWithinMs, undefined, { signal: enough.signal }).then(() => {
-    throw new Error('the database did not answer in time')
-  })
-  try {
-    return await Promise.race([query, late])
-  } finally {
-    enough.abort()
-    late.catch(() => undefined)
-  }
-}
+const inTime = <T>(query: Promise<T>): Promise<T> =>
+  Promise.race([
+    query,
+    wait(databaseWithinMs, undefined, { ref: false }).then(() => {
+      throw new Error('the database did not answer in time')
+    }),
+  ])
 
 const lookAgainMs = 50
 /** In all: until it fetches for itself alone. */
