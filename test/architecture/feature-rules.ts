@@ -9,8 +9,6 @@ const publicFile = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
 
 /** [feature, file]: the feature may import that file of another feature. A door for one feature is not open to the others. */
 const doors: readonly (readonly [from: string, to: string])[] = [
-  // What a sealed destination is bound to: who pays it opens it.
-  ['payments', 'beneficiaries/destination-context.ts'],
   // What an attempt, its order and its evidence are: below all that is sent, and all that ends by evidence.
   ['exceptions', 'attempts/attempt.ts'],
   ['payments', 'attempts/attempt.ts'],
@@ -22,7 +20,6 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['sending', 'payments/settle.ts'],
   ['sending', 'topups/outcome.ts'],
   ['sending', 'topups/send.ts'],
-  ['sending', 'beneficiaries/destination-context.ts'],
   // What a provider told, word for word, is kept in one place, also if it cannot be read; a notice of a deposit may be evidence for a prompt.
   ['deposits', 'sending/deliveries.ts'],
   ['deposits', 'sending/evidence.ts'],

@@ -1,17 +1,263 @@
+import { and, desc, eq, isNull, or, sql } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
-import { statement, type Tx } from '../../db/client.ts'
-import { updateRow } from '../../db/prepare-write.ts'
-import { beneficiaries } from '../../db/tables/beneficiaries.ts'
+import type { Vault } from '../../auth/vault.ts'
+import { lockAccount } from '../../db/account-lock.ts'
+import { type Database, type Db, inTx, statement, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
+import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
+import { selectRows } from '../../db/select-rows.ts'
+import { beneficiaries, beneficiaryVerifications } from '../../db/tables/beneficiaries.ts'
 import { paidPaymentsSql } from '../../db/transitions.ts'
+import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
+import type { Lane, Task } from '../../jobs/lane.ts'
 import { conflict, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { fieldsOf } from '../../lib/lists.ts'
-import { shortened } from '../../lib/names/words.ts'
-import type { Rails } from '../../rails/rail.ts'
-import type { BeneficiaryRecord } from './queries.ts'
+import { fieldsOf, inPortions } from '../../lib/lists.ts'
+import { memoised } from '../../lib/memoised.ts'
+import { looksAlike, shapeOfName } from '../../lib/names/look-alike.ts'
+import { shortened, shortenName } from '../../lib/names/words.ts'
+import type { RailName } from '../../lib/rail-names.ts'
+import type { NameSource } from '../../lib/verification.ts'
+import { nairobiMidnight } from '../../rails/nairobi-time.ts'
+import type { NameAnswer, Rails } from '../../rails/rail.ts'
+import type { Parts } from '../parts.ts'
+import { presentBeneficiary } from './present.ts'
+import { type BeneficiaryRecord, destinationContext, findBeneficiary, findLocked } from './queries.ts'
 import { lockBeneficiary } from './service.ts'
+import { nextCheckAt, type Verification, verified } from './verification-rules.ts'
+
+// Checks of names: whose number a payee's is, and whose name it looks like. A payee whose check is due is its own queue entry
+// (`name_check_due_at`): after its creation and its renaming, on request, and when a payment's result named somebody else
+// (`result_name`). A payment never waits for one: it is decided by what is stored.
+
+type NameCheckDeps = Pick<Parts, 'clock' | 'db' | 'rails' | 'vault'> & {
+  /** Called in the transaction that writes another name or status: what names the payee says so too. */
+  onNameChanged: (tx: Tx, payee: BeneficiaryRecord) => Promise<void>
+}
+
+type Due = { id: Uuid; workspaceId: Uuid; tenant: Uuid }
+
+/** A process that dies during a check leaves it due again after this time. */
+const leaseSeconds = 300
+
+/** One of each workspace, then the next one of each: nobody's thousands delay another's. Those that another process takes are passed over. */
+const claimDue = statement(
+  'beneficiaries.claim_name_checks',
+  `update beneficiaries b set name_check_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) from workspaces w
+   where w.id = b.workspace_id and b.id in (
+     select c.id from beneficiaries c join (
+       select id, row_number() over (partition by workspace_id order by name_check_due_at) as place from (
+         select id, workspace_id, name_check_due_at from beneficiaries
+         where name_check_due_at <= $1 and id <> all($2::uuid[]) order by name_check_due_at limit 1000) as due
+       order by place limit $3) as turn on turn.id = c.id
+     where c.name_check_due_at <= $1 for update of c skip locked)
+   returning b.id, b.workspace_id as "workspaceId", w.owning_account_id as tenant`,
+)
+
+type LookUp = NonNullable<NonNullable<Rails['payout'][RailName]>['lookUp']>
+
+/** A destination that cannot be decrypted is not asked about: its payments report that. */
+const ask = async (vault: Vault, payee: BeneficiaryRecord, lookUp: LookUp): Promise<NameAnswer> => {
+  const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
+  let destination: string
+  try {
+    destination = vault.open(sealed, destinationContext(payee.id, payee.workspaceId))
+  } catch {
+    return { kind: 'unreachable' }
+  }
+  const isPaybill = payee.accountReference !== null || payee.accountReferenceRequired
+  return lookUp({ rail: payee.paymentRail, destination, bankCode: payee.bankCode, isPaybill })
+}
+
+/** Names that an account gets a day: first of one none of whose payments has succeeded, so that nobody learns who has which number. */
+const mostNamesADay = { new: 20, paying: 500 }
+
+const hasPaidSql = `coalesce((select true from workspaces w cross join lateral (
+    select from payments p where p.workspace_id = any(array[w.id]) and p.status in ${paidPaymentsSql} limit 1) as paid
+  where w.owning_account_id = $1 limit 1), false)`
+
+const readHasPaid = statement('beneficiaries.account_has_paid', `select ${hasPaidSql} as "hasPaid"`)
+const readDay = statement(
+  'beneficiaries.names_of_day',
+  `select ${hasPaidSql} as "hasPaid", count(distinct beneficiary_id)::int as others from beneficiary_verifications
+   where account_id = $1 and checked_at >= $2 and source = 'lookup' and beneficiary_id <> $3`,
+)
+
+/**
+ * Notes a query before it is sent, under the account's lock, so that queries under way count. Returns its id; null, and a check that says so, where
+ * the day's names are used up.
+ */
+const reserve = (db: Database, due: Due): Promise<Uuid | null> =>
+  inTx(db, async (tx) => {
+    await lockAccount(tx, due.tenant)
+    const { at } = tx
+    const [day] = await tx.query<{ hasPaid: boolean; others: number }>(readDay, [due.tenant, nairobiMidnight(at), due.id])
+    const isLeft = day !== undefined && day.others < (day.hasPaid ? mostNamesADay.paying : mostNamesADay.new)
+    const id = newId()
+    insertRow(tx, beneficiaryVerifications, {
+      id,
+      workspaceId: due.workspaceId,
+      accountId: due.tenant,
+      beneficiaryId: due.id,
+      status: isLeft ? 'unverified' : 'unavailable',
+      source: isLeft ? 'lookup' : 'daily_limit',
+      checkedAt: at,
+    })
+    return isLeft ? id : null
+  })
+
+type Found = { id: Uuid; answer: NameAnswer; source: NameSource }
+
+const resultNames = selectRows('beneficiaries.result_names', beneficiaryVerifications, ['beneficiaryId', 'source', 'status'])
+
+const resultsOf = async (tx: Tx, beneficiaryId: Uuid): Promise<Found[]> => {
+  const rows = await resultNames(tx, { beneficiaryId, source: 'payment', status: 'unverified' })
+  return rows.map(({ id, name }) => ({ id, answer: { kind: 'named', name: name ?? '' }, source: 'payment' }))
+}
+
+/** Compares each name in its order. A payee's verdict is about the whole name, also where it is shown shortened. */
+const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: readonly Found[]): Promise<Verification> => {
+  const [account] = await tx.query<{ hasPaid: boolean }>(readHasPaid, [due.tenant])
+  const shown = (name: string): string => (account?.hasPaid ? name : shortenName(name))
+  const { verification, reportedName, nameSource, nameCheckedAt } = before
+  let known: Verification = { verification, reportedName, nameSource, nameCheckedAt }
+  for (const { id, answer, source } of found) {
+    const next = verified({ ...before, ...known }, answer, source, tx.at)
+    const isNamed = answer.kind === 'named'
+    const result = isNamed
+      ? ({ status: next.verification, name: shown(answer.name) } as const)
+      : ({ status: 'unavailable', name: null } as const)
+    updateRow(tx, beneficiaryVerifications, { id }, result)
+    const reportedName = next.reportedName && shown(next.reportedName)
+    // Shortened it may be the name that is known already: then its source is too.
+    known = { ...next, reportedName, nameSource: reportedName === known.reportedName ? known.nameSource : next.nameSource }
+  }
+  return known
+}
+
+const mostNames = 5_000
+
+/** Archived ones too: who archives a payee and creates it anew with another number has its name. */
+const newestNames = prepare(
+  'beneficiaries.newest_names',
+  { workspaceId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({ id: beneficiaries.id, payeeId: beneficiaries.payeeId, name: beneficiaries.displayName })
+      .from(beneficiaries)
+      .where(eq(beneficiaries.workspaceId, at.workspaceId))
+      .orderBy(desc(beneficiaries.id))
+      .limit(mostNames),
+  'pool',
+)
+/** On both, because a payment to one warns where the other was paid before; on the other one only where nothing is noted yet. */
+const noteSimilar = prepareWrite('beneficiaries.note_similar', { id: 'uuid', similar: 'uuid|null' }, (orm, at) =>
+  orm
+    .update(beneficiaries)
+    .set({ similarToId: sql`case when ${beneficiaries.id} = ${at.id} then ${at.similar} else ${at.id} end` })
+    .where(
+      and(
+        sql`${beneficiaries.id} in (${at.id}, ${at.similar})`,
+        or(eq(beneficiaries.id, at.id), isNull(beneficiaries.similarToId)),
+      ),
+    ),
+)
+
+/** Of a name the shape is the same for ever. Making it takes as long as comparing it with twenty others. */
+const shapeOf = memoised(shapeOfName, 20_000)
+
+/** About two milliseconds of shapes that are made for the first time. */
+const portionSize = 256
+
+/**
+ * The other payee whose name looks like this one's. Asked without the account's lock, because comparing thousands of names takes longer than it may be
+ * held: of two that are created or renamed at once, the check of the later one sees both.
+ */
+const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: BeneficiaryRecord): Promise<Uuid | null> => {
+  const shape = shapeOf(displayName)
+  let found: Uuid | null = null
+  // The oldest is most likely the one that people know.
+  await inPortions(await db.run(newestNames, { workspaceId }), portionSize, (other) => {
+    if (other.payeeId !== payeeId && looksAlike(shape, shapeOf(other.name))) found = other.id
+  })
+  return found
+}
+
+/** `similar`: the other payee whose name looks like that of `payee`, as it was read. `lookup`: null where the rail was not asked. */
+type Result = { lookup: Found | null; isOverLimit: boolean; payee: BeneficiaryRecord; similar: Uuid | null }
+
+/** Beyond the day's names a payee is as one without a name, and is asked for on the next day. */
+const overLimit = (before: BeneficiaryRecord, at: Date): BeneficiaryRecord =>
+  before.reportedName === null ? { ...before, verification: 'unavailable', nameSource: 'daily_limit', nameCheckedAt: at } : before
+
+const isNews = (before: BeneficiaryRecord, after: Pick<BeneficiaryRecord, 'verification' | 'reportedName'>): boolean =>
+  before.verification !== after.verification || before.reportedName !== after.reportedName
+
+/** When it is checked next. A check that was asked for while results alone were compared stays due. */
+const dueAfter = (before: BeneficiaryRecord, { lookup, isOverLimit, payee }: Result, at: Date, tries: number): Date | null => {
+  if (isOverLimit) return new Date(nairobiMidnight(at).getTime() + 86_400_000)
+  if (tries > 0) return nextCheckAt(tries, at)
+  const isAskedAgain =
+    before.resultName === payee.resultName && before.nameCheckDueAt?.getTime() !== payee.nameCheckDueAt?.getTime()
+  return lookup === null && isAskedAgain ? before.nameCheckDueAt : null
+}
+
+/**
+ * Writes what was found, and publishes it where it says something new. The row is read under its lock: names that payments reported while the rail
+ * was asked are compared too.
+ */
+const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Promise<void> => {
+  const { at } = tx
+  const { lookup, payee, similar } = result
+  await lockAccount(tx, due.tenant)
+  const before = await findLocked(tx, due.workspaceId, due.id)
+  if (!before) return
+  const isUnchanged = before.displayName === payee.displayName && before.payeeId === payee.payeeId
+  const similarToId = isUnchanged ? similar : await findSimilar(tx, before)
+  if (similarToId !== before.similarToId) await tx.run(noteSimilar, { id: before.id, similar: similarToId })
+  const results = before.resultName === null ? [] : await resultsOf(tx, before.id)
+  const start = result.isOverLimit ? overLimit(before, at) : before
+  const tries = lookup?.answer.kind === 'unreachable' ? before.nameChecks + 1 : 0
+  const changes = {
+    ...(await compareAll(tx, due, start, lookup ? [lookup, ...results] : results)),
+    nameChecks: tries,
+    nameCheckDueAt: dueAfter(before, result, at, tries),
+    resultName: null,
+  }
+  const after = { ...updateRow(tx, beneficiaries, before, changes), similarToId }
+  if (!isNews(before, after)) return
+  await deps.onNameChanged(tx, after)
+  const data = presentBeneficiary(after)
+  await appendEvents(tx, [{ type: 'beneficiary.updated', accountId: due.tenant, workspaceId: due.workspaceId, data }])
+}
+
+const check = async (deps: NameCheckDeps, due: Due): Promise<void> => {
+  const payee = await findBeneficiary(deps.db, due.workspaceId, due.id)
+  if (!payee) return
+  const lookUp = deps.rails.payout[payee.paymentRail]?.lookUp
+  const isAsked = lookUp !== undefined && payee.resultName === null && payee.archivedAt === null
+  const id = isAsked ? await reserve(deps.db, due) : null
+  const [similar, answer] = await Promise.all([findSimilar(deps.db, payee), id && lookUp && ask(deps.vault, payee, lookUp)])
+  const lookup = id && answer ? { id, answer, source: 'lookup' as const } : null
+  await inTx(deps.db, (tx) => record(tx, deps, due, { lookup, isOverLimit: isAsked && id === null, payee, similar }))
+}
+
+/** As many queries for names as are under way at once in this process. */
+const mostAtOnce = 4
+
+export const createNamesLane = (deps: NameCheckDeps): Lane => ({
+  name: 'names',
+  limit: mostAtOnce,
+  claim: async ({ free, except }) => {
+    // To look for what is due costs as much for one as for several.
+    if (free < mostAtOnce / 2) return { tasks: [], more: true }
+    const due = await deps.db.query<Due>(claimDue, [deps.clock.now(), except, free])
+    const tasks = due.map((each): Task => ({ key: each.id, tenant: each.tenant, run: () => check(deps, each) }))
+    return { tasks, more: due.length === free }
+  },
+})
 
 /** Rails are asked about one payee at most this often, whoever asks. */
 const checkEverySeconds = 60

@@ -3,7 +3,7 @@ import { isoTimeOrNull } from '../../lib/clock.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { quoted } from '../../lib/text.ts'
 import { presentMakers } from '../present-maker.ts'
-import type { BeneficiaryRecord, VerificationRecord } from './queries.ts'
+import type { BeneficiaryRecord } from './queries.ts'
 import { Beneficiary, type CreatedBeneficiary, NameCheck } from './schema.ts'
 
 export const beneficiaryStatus = (
@@ -22,9 +22,7 @@ export const presentVerification = (
   checked_at: isoTimeOrNull(record.nameCheckedAt),
 })
 
-const shownCheck = presenter(NameCheck)
-
-export const presentCheck = (check: VerificationRecord): NameCheck => shownCheck(check)
+export const presentCheck = presenter(NameCheck)
 
 const shown = presenter(Beneficiary)
 

@@ -18,6 +18,9 @@ import type { ListBeneficiaries } from './schema.ts'
  */
 export type BeneficiaryRecord = typeof beneficiaries.$inferSelect & { frozenAt: Date | null; paybillFrozenAt: Date | null }
 
+/** What a sealed destination is bound to: moved to another row or workspace it cannot be opened. */
+export const destinationContext = (id: Uuid, workspaceId: Uuid): readonly string[] => ['beneficiary', id, workspaceId]
+
 const paybills = alias(payees, 'paybills')
 const selection = {
   ...getTableColumns(beneficiaries),
@@ -141,8 +144,6 @@ export const listBeneficiaries = (
     pattern: q && containing(q),
     ...request,
   })
-
-export type VerificationRecord = typeof beneficiaryVerifications.$inferSelect
 
 export const listVerifications = selectPage(
   'beneficiaries.verifications',

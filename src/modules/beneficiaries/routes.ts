@@ -138,7 +138,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
       return principal.workspace.id
     },
     read: (page, { params }) => listVerifications(deps.db, params.id, page),
-    present: (rows) => rows.map(presentCheck),
+    present: (rows) => rows.map((row) => presentCheck(row)),
   })
   routes.delete(one, {
     config: { operation: 'beneficiaries.archive', permission: 'beneficiary.manage', whileFrozen: true },

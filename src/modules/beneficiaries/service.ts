@@ -1,9 +1,10 @@
 import { eq } from 'drizzle-orm'
 import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
-import type { Vault } from '../../auth/vault.ts'
+import type { Derivations, Vault } from '../../auth/vault.ts'
 import { statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRow, updateRow } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { workspaces } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
@@ -11,16 +12,15 @@ import { type Actor, audit } from '../../events/audit.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
+import { referenceKey } from '../../lib/account-reference.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { hasAccounts } from '../../lib/rail-names.ts'
+import { hasAccounts, type RailName } from '../../lib/rail-names.ts'
 import { changedBy, createdBy, type Maker, readMaker } from '../makers.ts'
 import type { Parts } from '../parts.ts'
-import { destinationContext } from './destination-context.ts'
-import { ensurePayee } from './ensure-payee.ts'
 import { beneficiaryStatus, presentBeneficiary } from './present.ts'
-import { type BeneficiaryRecord, findLocked } from './queries.ts'
-import { maskOf, normalisePayee } from './rules.ts'
+import { type BeneficiaryRecord, destinationContext, findLocked } from './queries.ts'
+import { fingerprintText, maskOf, normalisePayee, type Payee } from './rules.ts'
 import type { CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
 import { verdictAfterRename } from './verification-rules.ts'
 
@@ -57,6 +57,55 @@ const confirm = async (tx: Tx, actor: Actor, owner: Uuid, before: BeneficiaryRec
   return after
 }
 
+type PayeeRow = { id: Uuid; frozenAt: Date | null }
+
+const findPayee = selectRow('payees.by_fingerprint', payees, ['workspaceId', 'fingerprint'])
+/** Nothing where another transaction made it in the meantime. */
+const findOrInsert = statement(
+  'payees.ensure',
+  `with known as (
+     select id, frozen_at from payees where workspace_id = $2 and fingerprint = any($3::bytea[])
+   ), made as (
+     insert into payees (id, workspace_id, fingerprint, fingerprint_key_id, paybill_id, reference_key, created_at)
+     select $1, $2, $4, $5, $6, $7, $8 where not exists (select from known)
+     on conflict do nothing returning id, frozen_at
+   )
+   select id, frozen_at as "frozenAt" from known union all select id, frozen_at from made`,
+)
+
+type PayeeKey = { derivations: Derivations; workspaceId: Uuid; rail: RailName }
+
+/**
+ * The payee of a destination, created with its first beneficiary; `paybill`: the one of the paybill at which it is an account. It is searched under
+ * every key of the ring, so a key rotation never splits a payee in two.
+ */
+const ensureOne = async (tx: Tx, key: PayeeKey, to: Payee, paybill?: PayeeRow): Promise<PayeeRow> => {
+  const { derivations, workspaceId, rail } = key
+  const macs = derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
+  const [current] = macs
+  if (!current) throw new Error('the ring of token secrets is empty')
+  const [payee] = await tx.query<PayeeRow>(findOrInsert, [
+    newId(),
+    workspaceId,
+    macs.map(({ mac }) => mac),
+    current.mac,
+    current.keyId,
+    paybill?.id ?? null,
+    to.accountReference === null ? null : referenceKey(to.accountReference),
+    tx.at,
+  ])
+  // Another transaction created it between the search and the insert, and has committed.
+  const one = payee ?? (await findPayee(tx, { workspaceId, fingerprint: current.mac }))
+  if (!one) throw new Error('a payee that exists cannot be read')
+  return one
+}
+
+/** For an account at a paybill, the paybill's payee is there as well. A freeze of the paybill holds for the account. */
+const ensurePayee = async (tx: Tx, key: PayeeKey, to: Payee): Promise<PayeeRow & { paybillFrozenAt: Date | null }> => {
+  const paybill = to.accountReference === null ? undefined : await ensureOne(tx, key, { ...to, accountReference: null })
+  return { ...(await ensureOne(tx, key, to, paybill)), paybillFrozenAt: paybill?.frozenAt ?? null }
+}
+
 /** What reads a destination, recognises it and seals it. */
 export type Sealing = Pick<Parts, 'derivations' | 'rails' | 'vault'>
 
@@ -70,7 +119,7 @@ export const createBeneficiary = async (
   const workspaceId = principal.workspace.id
   const to = normalisePayee(deps.rails, input)
   const [payee, maker] = await Promise.all([
-    ensurePayee(tx, deps.derivations, { workspaceId, rail: input.payment_rail }, to),
+    ensurePayee(tx, { derivations: deps.derivations, workspaceId, rail: input.payment_rail }, to),
     readMaker(tx, principal),
   ])
   const id = newId()
@@ -100,7 +149,7 @@ export const createBeneficiary = async (
     archivedAt: null,
   }
   insertRow(tx, beneficiaries, row)
-  const record = { ...row, frozenAt: payee.frozenAt, paybillFrozenAt: payee.paybillFrozenAt ?? null }
+  const record = { ...row, frozenAt: payee.frozenAt, paybillFrozenAt: payee.paybillFrozenAt }
   await recordChange(tx, principal, principal.workspace.owningAccountId, { type: 'beneficiary.created', after: record })
   wakeAfterCommit(tx, 'names')
   return record

@@ -16,8 +16,7 @@ import {
   tryOpen,
 } from '../attempts/attempt.ts'
 import { earlierSql } from '../attempts/queries.ts'
-import { destinationContext } from '../beneficiaries/destination-context.ts'
-import { findBeneficiary } from '../beneficiaries/queries.ts'
+import { destinationContext, findBeneficiary } from '../beneficiaries/queries.ts'
 import type { Parts } from '../parts.ts'
 import { voidRefusedDecisions } from './approvals/void.ts'
 import { releasePayment } from './change.ts'

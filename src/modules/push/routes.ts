@@ -4,10 +4,9 @@ import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import type { Parts } from '../parts.ts'
-import { liveSubscriptions } from './queries.ts'
 import { CreatePushSubscription, PushKey, PushSubscription, presentSubscription } from './schema.ts'
 import type { Push } from './send.ts'
-import { requirePush, subscribe, unsubscribe } from './service.ts'
+import { liveSubscriptions, requirePush, subscribe, unsubscribe } from './service.ts'
 
 const path = '/v1/accounts/me/push-subscriptions'
 

@@ -2,10 +2,12 @@ import { createECDH } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Derivations, Vault } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
+import type { pushSubscriptions } from '../../db/tables/push.ts'
 import { type GuardedFetch, isPublicAddress } from '../../http/guarded-fetch.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { isLoopbackUrl } from '../../lib/loopback.ts'
-import type { SubscriptionRecord } from './queries.ts'
+
+export type SubscriptionRecord = typeof pushSubscriptions.$inferSelect
 
 /** The hosts of push services, `*.` before one for all below it; `loopback`: addresses of this machine too. */
 export type PushHosts = { hosts: readonly string[]; loopback: boolean }

@@ -2,17 +2,21 @@ import { and, eq } from 'drizzle-orm'
 import { sessionBehind } from '../../auth/credential.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { sha256 } from '../../auth/secrets.ts'
+import type { Config } from '../../config.ts'
 import { lockAccount } from '../../db/account-lock.ts'
-import { type Db, first, type Tx } from '../../db/client.ts'
+import { type Db, first, statement, type Tx } from '../../db/client.ts'
+import { columnsOf } from '../../db/columns.ts'
+import { sessionIsActive } from '../../db/credential-life.ts'
 import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { pushSubscriptions } from '../../db/tables/push.ts'
 import { audit } from '../../events/audit.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
-import { findByEndpoint, liveSubscriptions, type SubscriptionRecord } from './queries.ts'
 import type { CreatePushSubscription } from './schema.ts'
-import { endpointProblem, type Push, pushHosts, sealEndpoint } from './send.ts'
+import { endpointProblem, type Push, pushHosts, type SubscriptionRecord, sealEndpoint } from './send.ts'
 
 const maxSubscriptions = 20
 
@@ -20,6 +24,32 @@ export const requirePush = ({ push }: { push: Push | null }): Push => {
   if (!push) throw new Refusal('provider_not_configured', { message: 'Notices by push are not configured here.' })
   return push
 }
+
+// As text, because whether a session is active is said there. A subscription ends with its session, whatever ended that.
+const selectLive = `select ${columnsOf(pushSubscriptions, 'p')} from push_subscriptions p where (select ${sessionIsActive('s', '$2', '$3')} from sessions s where s.id = p.session_id)`
+const live = statement(
+  'push_subscriptions.live',
+  `${selectLive} and p.account_id = any($1::uuid[]) order by p.account_id, p.id desc`,
+)
+const told = statement(
+  'push_subscriptions.told',
+  `${selectLive} and p.id = any(array(select n.subscription_id from push_notices n where n.approval_id = $1))`,
+)
+
+/** Those that have not ended of some accounts: of each the newest first. */
+export const liveSubscriptions = (
+  db: Db,
+  clock: Clock,
+  config: Config,
+  accountIds: readonly Uuid[],
+): Promise<SubscriptionRecord[]> => db.query<SubscriptionRecord>(live, [accountIds, clock.now(), config.SESSION_IDLE_DAYS])
+
+/** Those of them that were told of an approval. */
+export const toldSubscriptions = (db: Db, clock: Clock, config: Config, approvalId: Uuid): Promise<SubscriptionRecord[]> =>
+  db.query<SubscriptionRecord>(told, [approvalId, clock.now(), config.SESSION_IDLE_DAYS])
+
+/** Also one whose session has ended. */
+const findByEndpoint = selectRow('push_subscriptions.by_endpoint', pushSubscriptions, ['endpointHash'])
 
 const removeRow = prepareWrite('push_subscriptions.remove', { id: 'uuid', accountId: 'uuid?' }, (orm, at) =>
   orm

@@ -16,7 +16,7 @@ import { pack, unpack } from '../../lib/packed-text.ts'
 import type { DeliveryKind } from '../../rails/rail.ts'
 import type { Verdict } from '../attempts/attempt.ts'
 import { type AttemptRecord, findAttempt } from '../attempts/queries.ts'
-import { destinationContext } from '../beneficiaries/destination-context.ts'
+import { destinationContext } from '../beneficiaries/queries.ts'
 import type { Parts } from '../parts.ts'
 
 export type Arrival = {
