@@ -144,7 +144,7 @@ const concreteRails: Rule = {
  * Where a provider or one of its rails may be named: its own folder, the list, what is written from both, and the texts that packed rows have
  * in common.
  */
-const mayNameRails = /^rails\/[^/]+\/|^lib\/(rail-names|packed-dictionaries)\.ts$/
+const mayNameRails = /^rails\/[^/]+\/|^lib\/(rail-names|packed-text)\.ts$/
 
 const namedRails: Rule = {
   name: 'no rail, provider or setting of a provider is named in code: what differs by rail is read from its definition',

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dictionaries, dictionaryOf } from '../../src/lib/packed-dictionaries.ts'
-import { type PackedKind, pack, unpack } from '../../src/lib/packed-text.ts'
+import { dictionaries, dictionaryOf, type PackedKind, pack, unpack } from '../../src/lib/packed-text.ts'
 
 const kinds = Object.keys(dictionaryOf) as PackedKind[]
 
