@@ -3,7 +3,7 @@ import { paidPaymentsSql, releasedPaymentsSql } from '../db/transitions.ts'
 import { firstId } from '../lib/ids.ts'
 import { booksOf, providers } from '../lib/rail-names.ts'
 import { ever, hourOf, sumsSql } from './hours.ts'
-import { trialBalance } from './reports.ts'
+import { totalsOf, trialBalance } from './reports.ts'
 
 const ends = 'select e.kind, e.pending_id from ledger_transfers e where e.pending_id is not null'
 
@@ -11,10 +11,8 @@ const balances: Check = {
   invariant: 'I1',
   promise: 'debits equal credits over all accounts, posted and pending',
   find: async (db) => {
-    const lines = await trialBalance(db)
-    const off = (name: 'debitsMinor' | 'pendingDebitsMinor', other: 'creditsMinor' | 'pendingCreditsMinor') =>
-      lines.reduce((sum, line) => sum + line[name] - line[other], 0n)
-    const [posted, pending] = [off('debitsMinor', 'creditsMinor'), off('pendingDebitsMinor', 'pendingCreditsMinor')]
+    const { debitsMinor, creditsMinor, pendingDebitsMinor, pendingCreditsMinor } = totalsOf(await trialBalance(db))
+    const [posted, pending] = [debitsMinor - creditsMinor, pendingDebitsMinor - pendingCreditsMinor]
     return [
       ...(posted === 0n ? [] : [`posted debits exceed credits by ${posted}`]),
       ...(pending === 0n ? [] : [`pending debits exceed credits by ${pending}`]),

@@ -5,12 +5,10 @@ import { secondsAfter } from '../lib/clock.ts'
 import { firstId, lastId } from '../lib/ids.ts'
 import { only } from '../lib/lists.ts'
 import type { Minor } from '../lib/money.ts'
+import { booksOf, type Provider } from '../lib/rail-names.ts'
 
 /** Money booked as moved at a provider, for good, since the beginning. */
 export type Clearing = { cameInMinor: Minor; wentOutMinor: Minor }
-
-/** A provider's sums are kept under its name. `rails`: its rails, and the name that money without a rail has. */
-export type Books = { name: string; rails: readonly string[] }
 
 /**
  * Sums are kept of transfers that are older than this. A transfer that commits later than younger ones was made minutes ago at most: a
@@ -56,13 +54,13 @@ const advance = statement(
 )
 
 /** Moves the point from which `readClearing` goes on, in short transactions: so that a read sums about an hour of transfers. */
-export const advanceClearing = async (db: Database, { name, rails }: Books): Promise<void> => {
+export const advanceClearing = async (db: Database, name: Provider): Promise<void> => {
   for (let more = true; more; )
     more = await inTx(db, async (tx) => {
       await tx.query(begin, [name])
       const point = await lock(tx, { name })
       const before = secondsAfter(tx.at, -settledAfterSeconds)
-      const [moved] = await tx.query<{ more: boolean }>(advance, [name, rails, point?.through, before])
+      const [moved] = await tx.query<{ more: boolean }>(advance, [name, booksOf(name), point?.through, before])
       return moved?.more ?? false
     })
 }
@@ -77,6 +75,5 @@ const read = statement(
    from since`,
 )
 
-export const readClearing = async (db: Db, { name, rails }: Books): Promise<Clearing> => {
-  return only(await db.query<Clearing>(read, [name, rails]))
-}
+export const readClearing = async (db: Db, name: Provider): Promise<Clearing> =>
+  only(await db.query<Clearing>(read, [name, booksOf(name)]))

@@ -15,9 +15,6 @@ export type Balance = { availableMinor: Minor; heldMinor: Minor; currency: strin
 export type Reference = { type: 'payment' | 'topup' | 'deposit' | 'adjustment' | 'suspense'; id: Uuid }
 export type SystemAccount = 'rail_clearing' | 'topup_clearing' | 'adjustments' | 'suspense'
 
-/** How a transfer changed a customer's account. */
-export type Moved = { transferId: Uuid; balance: Balance }
-
 const available = 'posted_credits_minor - posted_debits_minor - pending_debits_minor'
 
 /** What is available, as a check of the table keeps it from falling below zero. */
@@ -87,13 +84,16 @@ export type Hold = { transferId: Uuid; ownerId: Uuid; amountMinor: Minor; paymen
  * Reserves money for payments, under ids that the caller chose: one update for each account, however many holds. The caller holds the
  * owners' locks and has checked that the money is there; a check of the schema fails the transaction otherwise.
  */
-export const holdAll = async (tx: Tx, holds: readonly Hold[], at: Date): Promise<void> => {
+export const holdAll = async (tx: Tx, holds: readonly Hold[]): Promise<void> => {
   if (holds.length === 0) return
   requireLocked(
     tx,
     holds.map(({ ownerId }) => ownerId),
   )
-  await tx.query(holdFunds, [...fieldsOf(holds, 'transferId', 'ownerId', 'amountMinor', 'paymentId', 'availableAfterMinor'), at])
+  await tx.query(holdFunds, [
+    ...fieldsOf(holds, 'transferId', 'ownerId', 'amountMinor', 'paymentId', 'availableAfterMinor'),
+    tx.at,
+  ])
 }
 
 const endStatement = statement(
@@ -127,13 +127,13 @@ export type HoldEnd = { kind: 'post' | 'void'; holdId: Uuid; ownerId: Uuid }
  * Ends holds: one update for each account, however many holds. Returns each owner's balance after all of these. A hold ends once: the
  * database refuses a second end. The caller holds the owners' locks.
  */
-export const endHolds = async (tx: Tx, ends: readonly HoldEnd[], at: Date): Promise<ReadonlyMap<Uuid, Balance>> => {
+export const endHolds = async (tx: Tx, ends: readonly HoldEnd[]): Promise<ReadonlyMap<Uuid, Balance>> => {
   if (ends.length === 0) return new Map()
   requireLocked(
     tx,
     ends.map(({ ownerId }) => ownerId),
   )
-  const rows = await tx.query<Balance>(endStatement, [ends.map(() => newId()), ...fieldsOf(ends, 'holdId', 'kind'), at])
+  const rows = await tx.query<Balance>(endStatement, [ends.map(() => newId()), ...fieldsOf(ends, 'holdId', 'kind'), tx.at])
   if (rows.length !== ends.length) throw new Error('there is no such hold')
   return new Map(rows.map((row, place) => [(ends[place] as HoldEnd).ownerId, row]))
 }
@@ -153,28 +153,26 @@ const directTransfer = statement(
    select available_minor as "availableMinor", held_minor as "heldMinor", currency from moved`,
 )
 
-/** Credits (above 0) or debits (below 0) a customer against a system account, at once. Throws `insufficient_funds`. */
+/**
+ * Credits (above 0) or debits (below 0) a customer against a system account, at once, and answers the balance then. Throws
+ * `insufficient_funds`.
+ */
 export const transfer = async (
   tx: Tx,
-  move: { ownerId: Uuid; amountMinor: Minor; against: SystemAccount; reference: Reference; memo?: string; at: Date },
-): Promise<Moved> => {
-  await lockAccount(tx, move.ownerId)
-  if (move.amountMinor === 0n) throw new RangeError('a transfer moves something')
+  {
+    ownerId,
+    amountMinor,
+    against,
+    reference: { type, id },
+    memo = null,
+  }: { ownerId: Uuid; amountMinor: Minor; against: SystemAccount; reference: Reference; memo?: string | null },
+): Promise<{ transferId: Uuid; balance: Balance }> => {
+  await lockAccount(tx, ownerId)
+  if (amountMinor === 0n) throw new RangeError('a transfer moves something')
   const transferId = newId()
-  const credit = move.amountMinor > 0n ? move.amountMinor : 0n
-  const debit = move.amountMinor < 0n ? -move.amountMinor : 0n
-  const { reference, memo, at } = move
-  const [balance] = await tx.query<Balance>(directTransfer, [
-    move.ownerId,
-    credit,
-    debit,
-    move.against,
-    transferId,
-    reference.type,
-    reference.id,
-    memo ?? null,
-    at,
-  ])
+  const [credit, debit] = amountMinor > 0n ? [amountMinor, 0n] : [0n, -amountMinor]
+  const values = [ownerId, credit, debit, against, transferId, type, id, memo, tx.at]
+  const [balance] = await tx.query<Balance>(directTransfer, values)
   if (!balance) throw new Refusal('insufficient_funds')
   return { transferId, balance }
 }
@@ -198,14 +196,14 @@ export type SystemTransfer = {
 }
 
 /** Between accounts of the service itself: no customer's balance changes, and nothing is locked. */
-export const transferWithin = async (tx: Tx, moves: readonly SystemTransfer[], at: Date): Promise<void> => {
+export const transferWithin = async (tx: Tx, moves: readonly SystemTransfer[]): Promise<void> => {
   if (moves.length === 0) return
   await tx.query(systemTransfer, [
     ...fieldsOf(moves, 'id', 'debit', 'credit', 'amountMinor'),
     moves.map(({ reference }) => reference.type),
     moves.map(({ reference }) => reference.id),
     ...fieldsOf(moves, 'memo'),
-    at,
+    tx.at,
   ])
 }
 

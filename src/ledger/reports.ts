@@ -2,7 +2,7 @@ import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/pg-core'
 import type { Db } from '../db/client.ts'
 import { statement } from '../db/client.ts'
-import { type Places, prepare } from '../db/prepare.ts'
+import { type Places, prepare, type RowOf } from '../db/prepare.ts'
 import { namesSql } from '../db/tables/columns.ts'
 import { historyTypeSql, ledgerAccounts, ledgerTransfers, rareTransferKinds } from '../db/tables/ledger.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
@@ -12,19 +12,7 @@ import { bookedSql, bookingColumns, idAhead, idBehind, isBookingType, localDate,
 export { transferKinds } from '../db/tables/ledger.ts'
 
 export const historyTypes = ['topup', 'payment_hold', 'payment', 'payment_release', 'adjustment'] as const
-export type HistoryType = (typeof historyTypes)[number]
-/** `amountMinor`: how this entry changed the available balance; so a history adds up to the balance, and posting a hold changes nothing. */
-export type HistoryEntry = {
-  id: Uuid
-  type: HistoryType
-  amountMinor: Minor
-  /** How it changed the held amount. */
-  heldChangeMinor: Minor
-  availableAfterMinor: Minor
-  referenceType: string
-  referenceId: Uuid
-  createdAt: Date
-}
+type HistoryType = (typeof historyTypes)[number]
 
 const parameters = {
   ownerId: 'uuid',
@@ -77,7 +65,9 @@ const historyBy = (name: string, entries: (at: At) => SQL, lane: 'page' | 'pool'
         .select({
           id: sql<Uuid>`h.id`,
           type: sql<HistoryType>`h.type`,
+          /** How it changed the available balance: a history adds up to the balance, and posting a hold changes nothing. */
           amountMinor: sql<Minor>`h.amount_minor::bigint`,
+          /** How it changed the held amount. */
           heldChangeMinor: sql<Minor>`h.held_change_minor::bigint`,
           availableAfterMinor: sql<Minor>`h.available_after_minor`,
           referenceType: sql<string>`h.reference_type`,
@@ -96,6 +86,8 @@ const history = {
   // There may be none of a type among very many: not on the connection that all lists share.
   ofTypes: historyBy('ledger.history_of_types', ofAllTypes, 'pool'),
 }
+export type HistoryEntry = RowOf<typeof history.all>
+
 const rareTypes: readonly HistoryType[] = ['topup', 'payment_release', 'adjustment']
 
 const statementFor = (types: readonly HistoryType[] | null) => {
@@ -115,14 +107,12 @@ export const listHistory = (
   return db.run(statementFor(types), { ownerId, ...page, types: types && [...new Set(types)], createdAfter, createdBefore })
 }
 
-export type TrialBalanceLine = {
-  code: string
-  kind: string
-  debitsMinor: Minor
-  creditsMinor: Minor
-  pendingDebitsMinor: Minor
-  pendingCreditsMinor: Minor
-}
+const sides = ['debitsMinor', 'creditsMinor', 'pendingDebitsMinor', 'pendingCreditsMinor'] as const
+type Sides = Record<(typeof sides)[number], Minor>
+export type TrialBalanceLine = Sides & { code: string; kind: string }
+
+export const totalsOf = (lines: readonly TrialBalanceLine[]): Sides =>
+  Object.fromEntries(sides.map((side) => [side, lines.reduce((sum, line) => sum + line[side], 0n)])) as Sides
 
 /** Every account's debits and credits, summed from the transfers: over all lines they are equal. All customers are one line. */
 export const trialBalance = (db: Db): Promise<TrialBalanceLine[]> =>
@@ -141,16 +131,6 @@ export const trialBalance = (db: Db): Promise<TrialBalanceLine[]> =>
       coalesce(sum(s.amount_minor) filter (where s.side = 'debit' and s.open), 0)::bigint as "pendingDebitsMinor",
       coalesce(sum(s.amount_minor) filter (where s.side = 'credit' and s.open), 0)::bigint as "pendingCreditsMinor"
     from ledger_accounts a left join sides s on s.account_id = a.id group by 1, 2 order by 2, 1`)
-
-export type TransferRecord = {
-  id: Uuid
-  kind: 'direct' | 'pending' | 'post' | 'void'
-  pendingId: Uuid | null
-  debit: string
-  credit: string
-  amountMinor: Minor
-  createdAt: Date
-}
 
 const debit = alias(ledgerAccounts, 'd')
 const credit = alias(ledgerAccounts, 'c')
@@ -178,7 +158,7 @@ const transfersOf = prepare(
 )
 
 /** Every transfer of one payment, top-up or adjustment, in order; accounts are named by their kind only. */
-export const listTransfers = (db: Db, referenceId: Uuid): Promise<TransferRecord[]> => db.run(transfersOf, { referenceId })
+export const listTransfers = (db: Db, referenceId: Uuid) => db.run(transfersOf, { referenceId })
 
 export type DayFlow = { date: string; inMinor: Minor; outMinor: Minor }
 

@@ -73,14 +73,15 @@ const summary = statement(
      select beneficiary_id as id, sum(entries) as entries, sum(came_in) as came_in, sum(went_out) as went_out from period
      where beneficiary_id is not null and ($5::text = 'all' or workspace_id::text = $5::text)
      group by 1 order by 4 desc, 1 limit ${mostPayees})
-   select pending, ${balanceSql('$1::uuid', '$2::timestamptz')}::text as opening, ${balanceSql('$1::uuid', '$3::timestamptz')}::text as closing,
+   select ${balanceSql('$1::uuid', '$2::timestamptz')}::bigint as "openingMinor", ${balanceSql('$1::uuid', '$3::timestamptz')}::bigint as "closingMinor",
      (select t.id from ${bookedSql('$1::uuid', '$2::timestamptz', '$3::timestamptz')} order by t.customer_account_id desc, t.id desc limit 1) as through,
-     coalesce((select json_agg(row_to_json(t) order by t.type) from (
-       select type, sum(entries)::int as entries, sum(came_in)::text as "inMinor", sum(went_out)::text as "outMinor"
-       from period group by type) t), '[]') as "byType",
-     coalesce((select json_agg(row_to_json(t) order by t."outMinor"::numeric desc, t.id) from (
-       select m.id, b.display_name as "displayName", m.entries::int, m.came_in::text as "inMinor", m.went_out::text as "outMinor"
-       from payees m cross join lateral (select display_name from beneficiaries where id = m.id offset 0) as b) t), '[]') as "byPayee"
+     case when not pending then (select json_build_object('inMinor', coalesce(sum(came_in), 0)::text, 'outMinor', coalesce(sum(went_out), 0)::text,
+       'byType', coalesce((select json_agg(row_to_json(t) order by t.type) from (
+         select type, sum(entries)::int as entries, sum(came_in)::text as "inMinor", sum(went_out)::text as "outMinor"
+         from period group by type) t), '[]'),
+       'byPayee', coalesce((select json_agg(row_to_json(t) order by t."outMinor"::numeric desc, t.id) from (
+         select m.id, b.display_name as "displayName", m.entries::int, m.came_in::text as "inMinor", m.went_out::text as "outMinor"
+         from payees m cross join lateral (select display_name from beneficiaries where id = m.id offset 0) as b) t), '[]')) from period) end as sums
    from is_pending`,
 )
 
@@ -114,10 +115,9 @@ const entries = prepareText<StatementEntry, typeof entriesKey>(
   'pool',
 )
 
-type StatementTotal = { entries: number; inMinor: Minor; outMinor: Minor }
-type StatementSums = {
-  inMinor: Minor
-  outMinor: Minor
+type StatementTotal = { entries: number; inMinor: string; outMinor: string }
+/** With amounts as texts: a document keeps few digits of a number. */
+type StatementSums = Omit<StatementTotal, 'entries'> & {
   byType: (StatementTotal & { type: BookingType })[]
   byPayee: (StatementTotal & { id: Uuid; displayName: string })[]
 }
@@ -130,40 +130,9 @@ export type StatementSummary = {
   through: Uuid | null
 }
 
-/** A document keeps few digits of a number: amounts are texts. */
-type InDocument<Total> = Omit<Total, 'inMinor' | 'outMinor'> & { inMinor: string; outMinor: string }
-type SummaryRow = {
-  pending: boolean
-  opening: string
-  closing: string
-  through: Uuid | null
-  byType: InDocument<StatementSums['byType'][number]>[]
-  byPayee: InDocument<StatementSums['byPayee'][number]>[]
-}
-
-const readTotals = <Total extends { inMinor: string; outMinor: string }>(totals: readonly Total[]) =>
-  totals.map((total) => ({ ...total, inMinor: BigInt(total.inMinor), outMinor: BigInt(total.outMinor) }))
-
-const sumsOf = (row: SummaryRow): StatementSums => {
-  const byType = readTotals(row.byType)
-  return {
-    inMinor: byType.reduce((sum, { inMinor }) => sum + inMinor, 0n),
-    outMinor: byType.reduce((sum, { outMinor }) => sum + outMinor, 0n),
-    byType,
-    byPayee: readTotals(row.byPayee),
-  }
-}
-
 /** The balances and sums of a statement. For a workspace the balances are those of the account, and mean nothing. */
-export const readStatementSummary = async (db: Db, of: StatementOf): Promise<StatementSummary> => {
-  const row = only(await db.query<SummaryRow>(summary, [of.ownerId, of.start, of.end, of.workspaceId, of.payeesOf]))
-  return {
-    openingMinor: BigInt(row.opening),
-    closingMinor: BigInt(row.closing),
-    sums: row.pending ? null : sumsOf(row),
-    through: row.through,
-  }
-}
+export const readStatementSummary = async (db: Db, of: StatementOf): Promise<StatementSummary> =>
+  only(await db.query<StatementSummary>(summary, [of.ownerId, of.start, of.end, of.workspaceId, of.payeesOf]))
 
 export type StatementEntry = {
   id: Uuid

@@ -15,7 +15,7 @@ export const credit = async (service: TestService, accountId: string, amountMino
   const id = newId()
   await service.deps.db.transaction(async (tx) => {
     const reference = { type: 'adjustment' as const, id }
-    const { transferId } = await transfer(tx, { ownerId, amountMinor, against: 'adjustments', reference, at })
+    const { transferId } = await transfer(tx, { ownerId, amountMinor, against: 'adjustments', reference })
     const made = { accountId: ownerId, amountMinor, transferId, currency: service.deps.config.CURRENCY, createdAt: at }
     insertRow(tx, adjustments, { id, kind: 'balance', status: 'posted', reason: 'a test', requestedBy: 'a test', ...made })
     audit(tx, { accountId: null, origin: null, way: 'test' }, 'admin.adjustment_post', { subject: id })

@@ -99,17 +99,18 @@ const stated = async (of: StatementOf, take: number) => {
   }
   const { sums } = summary
   if (!sums) throw new Error('sums are pending')
-  if (of.workspaceId === null) expect(summary.closingMinor).toBe(summary.openingMinor + sums.inMinor - sums.outMinor)
+  if (of.workspaceId === null)
+    expect(summary.closingMinor).toBe(summary.openingMinor + BigInt(sums.inMinor) - BigInt(sums.outMinor))
   const total = ({ entries: count, inMinor, outMinor }: (typeof sums.byType)[number] | (typeof sums.byPayee)[number]) => ({
     entries: count,
-    inMinor,
-    outMinor,
+    inMinor: BigInt(inMinor),
+    outMinor: BigInt(outMinor),
   })
   return {
     opening: of.workspaceId === null ? summary.openingMinor : null,
     entries: entries.map((each) => [each.id, each.amountMinor, of.workspaceId === null ? each.balanceAfterMinor : null]),
-    inMinor: sums.inMinor,
-    outMinor: sums.outMinor,
+    inMinor: BigInt(sums.inMinor),
+    outMinor: BigInt(sums.outMinor),
     byType: sums.byType.map((each) => [each.type, total(each)]).sort(),
     byPayee: sums.byPayee.map((each) => [each.id, total(each)]).sort(),
   }

@@ -81,7 +81,7 @@ export const assignSuspense = async (
     else await endDeposit(tx, deposit.id, { state: 'credited', topupId: topup.id })
   } else {
     const own = { type: 'suspense', id } as const
-    const moved = await transfer(tx, { ownerId: accountId, amountMinor, against: 'suspense', reference: own, at: tx.at })
+    const moved = await transfer(tx, { ownerId: accountId, amountMinor, against: 'suspense', reference: own })
     await appendEvents(tx, await balanceUpdated(tx, accountId, moved.balance))
   }
   audit(tx, operator, 'admin.assign_suspense', {

@@ -74,32 +74,20 @@ const bookLateSuccess = async (
   if (payment.lateSuccessResolution !== null)
     throw conflict('This late success is booked already.', 'late_success', { resolution: payment.lateSuccessResolution })
   const { id, accountId } = payment
-  const { at } = tx
   const reference = { type: 'payment', id } as const
   const memo = 'late success'
-  const change = { lateSuccessResolution: resolution, lateSuccessResolvedAt: at }
+  const change = { lateSuccessResolution: resolution, lateSuccessResolvedAt: tx.at }
   const options = { actor: operator, type: null, action: `payment.late_success_${resolution}` } as const
   if (resolution === 'written_off') {
-    const { evidence } = input
-    const waitingId = await agreeToCost(tx, config, operator, {
-      kind: 'late_success_written_off',
-      payment,
-      amountMinor,
-      evidence,
-    })
+    const cost = { kind: 'late_success_written_off', payment, amountMinor, evidence: input.evidence } as const
+    const waitingId = await agreeToCost(tx, config, operator, cost)
     if (waitingId !== null) return { payment, waitingId }
     const move = { id: newId(), debit: 'adjustments', credit: 'rail_clearing', amountMinor, reference, memo } as const
-    await transferWithin(tx, [move], at)
+    await transferWithin(tx, [move])
     return decided(await writeChange(tx, payment, change, options))
   }
-  const { balance } = await transfer(tx, {
-    ownerId: accountId,
-    amountMinor: -amountMinor,
-    against: 'rail_clearing',
-    reference,
-    memo,
-    at,
-  })
+  const move = { ownerId: accountId, amountMinor: -amountMinor, against: 'rail_clearing', reference, memo } as const
+  const { balance } = await transfer(tx, move)
   return decided(await writeChange(tx, payment, change, { ...options, balance: await balanceUpdated(tx, accountId, balance) }))
 }
 
@@ -133,8 +121,8 @@ const endUnknown = async (
   if (status !== 'unknown') throw conflict(`A payment that is ${status} cannot be resolved.`, 'status', { status })
   if (input.outcome === 'failed') {
     await refuseTooEarly(tx, payment)
-    const { evidence } = input
-    const waitingId = await agreeToCost(tx, config, operator, { kind: 'payment_failed', payment, amountMinor, evidence })
+    const cost = { kind: 'payment_failed', payment, amountMinor, evidence: input.evidence } as const
+    const waitingId = await agreeToCost(tx, config, operator, cost)
     if (waitingId !== null) return { payment, waitingId }
   }
   const source = { kind: 'operator', actor: operator } as const

@@ -163,7 +163,7 @@ export const endPayments = async (tx: Tx, ends: readonly PaymentEnd[]): Promise<
     .map(({ payment }) => payment.id)
   const owners = [...new Set(holds.map(({ ownerId }) => ownerId))]
   const [balances, accounts] = await Promise.all([
-    endHolds(tx, holds, at),
+    endHolds(tx, holds),
     owners.length === 0 ? [] : getAccounts(tx, owners),
     releaseCharges(tx, released),
   ])

@@ -86,7 +86,6 @@ const returnPayment = async (tx: Tx, { payment, source }: Step): Promise<Payment
     against: 'rail_clearing',
     reference: { type: 'payment', id },
     memo: 'returned',
-    at: tx.at,
   })
   const updated = await balanceUpdated(tx, accountId, balance)
   return writeChange(tx, payment, { status: 'returned', completedAt: tx.at }, { actor: actorOf(source), balance: updated })

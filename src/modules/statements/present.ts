@@ -10,10 +10,6 @@ import { formatMajor, formatMinor } from '../../lib/money.ts'
 import { localDateTime, periodsAt, startOfDate } from '../../policy/calendar.ts'
 import { Period, type ReadStatement, type StatementEntry, WorkspaceStatementEntry } from './schema.ts'
 
-export type StatementPeriod = { from: string; to: string; timeZone: string; start: Date; end: Date }
-/** `unfinishedAt`: when it was read, where its last day has not ended. */
-export type ReadPeriod = StatementPeriod & { unfinishedAt: Date | null }
-
 const mostDays = 366
 
 const lastOfMonth = (date: string): string => {
@@ -22,7 +18,7 @@ const lastOfMonth = (date: string): string => {
 }
 
 /** The days of a statement, both inclusive, and their instants in the workspace's time zone. Throws a 400 that names the field. */
-export const periodOf = ({ from, to }: Pick<ReadStatement, 'from' | 'to'>, now: Date, timeZone: string): StatementPeriod => {
+export const periodOf = ({ from, to }: Pick<ReadStatement, 'from' | 'to'>, now: Date, timeZone: string) => {
   const first = from ?? (to === undefined ? periodsAt(now, timeZone).month : `${to.slice(0, 7)}-01`)
   const last = to ?? lastOfMonth(first)
   if (last < first) throw invalidFields({ path: 'to', message: 'must not be before from' })
@@ -30,6 +26,9 @@ export const periodOf = ({ from, to }: Pick<ReadStatement, 'from' | 'to'>, now: 
     throw invalidFields({ path: 'to', message: `must be at most ${mostDays} days after from` })
   return { from: first, to: last, timeZone, start: startOfDate(first, timeZone), end: startOfDate(dateAfter(last, 1), timeZone) }
 }
+
+/** `unfinishedAt`: when it was read, where its last day has not ended. */
+export type ReadPeriod = ReturnType<typeof periodOf> & { unfinishedAt: Date | null }
 
 const shownPeriod = presenter(Period)
 const { by_payee: ByPayee, by_type: ByType } = Period.shape.totals.unwrap().shape
@@ -40,8 +39,8 @@ const shownType = presenter(ByType.element)
 export const presentPeriod = (period: ReadPeriod, currency: string, { sums }: StatementSummary) =>
   shownPeriod(period, {
     currency,
-    in_minor: sums && formatMinor(sums.inMinor),
-    out_minor: sums && formatMinor(sums.outMinor),
+    in_minor: sums?.inMinor ?? null,
+    out_minor: sums?.outMinor ?? null,
     totals: sums && {
       by_payee: sums.byPayee.map((each) => shownPayee(each)),
       by_type: sums.byType.map((each) => shownType(each)),
@@ -82,7 +81,8 @@ const ofEntry =
   (line: Line): string | null =>
     'entry' in line ? value(line.entry) : null
 
-const bookingColumns = (timeZone: string, currency: string): Column<Line>[] => [
+/** With the balance behind each line where the statement is of an account. */
+export const columnsOf = (timeZone: string, currency: string, hasBalances: boolean): readonly Column<Line>[] => [
   ['date', ({ at }) => localDateTime(at, timeZone).slice(0, 10)],
   ['time', ({ at }) => localDateTime(at, timeZone).slice(11)],
   ['time_zone', () => timeZone],
@@ -92,9 +92,9 @@ const bookingColumns = (timeZone: string, currency: string): Column<Line>[] => [
   ['payment_rail', ofEntry(({ rail }) => rail)],
   ['amount', ofEntry(({ amountMinor }) => formatMajor(amountMinor))],
   ['currency', () => currency],
-]
-
-const detailColumns: readonly Column<Line>[] = [
+  ...(hasBalances
+    ? [['balance', (line) => formatMajor('entry' in line ? line.entry.balanceAfterMinor : line.minor)] satisfies Column<Line>]
+    : []),
   ['reference', ofEntry(({ reference }) => reference)],
   ['narrative', ofEntry(({ narrative }) => narrative)],
   ['purpose_code', ofEntry(({ purposeCode }) => purposeCode)],
@@ -111,15 +111,4 @@ const detailColumns: readonly Column<Line>[] = [
   ['metadata', ofEntry(({ metadata }) => JSON.stringify(metadata))],
   ['at', ({ at }) => isoTime(at)],
   ['amount_minor', ofEntry(({ amountMinor }) => formatMinor(amountMinor))],
-]
-
-export const workspaceColumns = (timeZone: string, currency: string): readonly Column<Line>[] => [
-  ...bookingColumns(timeZone, currency),
-  ...detailColumns,
-]
-
-export const accountColumns = (timeZone: string, currency: string): readonly Column<Line>[] => [
-  ...bookingColumns(timeZone, currency),
-  ['balance', (line) => formatMajor('entry' in line ? line.entry.balanceAfterMinor : line.minor)],
-  ...detailColumns,
 ]

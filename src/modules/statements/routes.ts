@@ -15,16 +15,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import type { Parts } from '../parts.ts'
-import {
-  accountColumns,
-  type Line,
-  periodOf,
-  presentEntry,
-  presentPeriod,
-  presentWorkspaceEntry,
-  type ReadPeriod,
-  workspaceColumns,
-} from './present.ts'
+import { columnsOf, type Line, periodOf, presentEntry, presentPeriod, presentWorkspaceEntry, type ReadPeriod } from './present.ts'
 import { ReadStatement, Statement, WorkspaceStatement } from './schema.ts'
 
 /** Whose payees are named: in person those of all that the account pays for, else the credential's own workspace's, or none. */
@@ -33,40 +24,27 @@ const payeesOf = ({ grant, permissions, workspace }: Principal): StatementOf['pa
   return grant ? workspace.id : 'all'
 }
 
-const openingLine = (period: ReadPeriod, minor: bigint): Line => ({
-  id: 'opening',
-  at: period.start,
-  balance: 'opening_balance',
-  minor,
-})
-
-/** The balance of the last moment of the last day; while that day goes on, that of the moment at which it was read. */
-const closingLine = ({ end, unfinishedAt }: ReadPeriod, minor: bigint): Line => ({
-  id: 'closing',
-  at: unfinishedAt ?? new Date(end.getTime() - 1),
-  balance: unfinishedAt ? 'balance_so_far' : 'closing_balance',
-  minor,
-})
-
 type Opened = { source: Db; of: StatementOf; period: ReadPeriod; summary: StatementSummary }
 
 /** Where nothing was booked there is nothing to read. */
 const entriesOf = async ({ source, of, summary }: Opened, after: string | null, take: number): Promise<StatementEntry[]> =>
   summary.through === null ? [] : listStatementEntries(source, of, { after, take, summary })
 
-/** The lines of an export, oldest first; `before` is the last one that was sent. */
+/** The lines of an export, oldest first, for an account between its balances; `before` is the last one that was sent. */
 const readLines =
-  (opened: Opened, hasBalances: boolean) =>
+  (opened: Opened) =>
   async ({ before, take }: { before: string | null; take: number }): Promise<Line[]> => {
-    const { period, summary } = opened
+    const { start, end, unfinishedAt } = opened.period
+    const { openingMinor, closingMinor } = opened.summary
     const entries = await entriesOf(opened, before, take)
     const lines = entries.map((entry): Line => ({ id: entry.id, at: entry.at, entry }))
-    if (!hasBalances) return lines
-    return [
-      ...(before === null ? [openingLine(period, summary.openingMinor)] : []),
-      ...lines,
-      ...(entries.length < take ? [closingLine(period, summary.closingMinor)] : []),
-    ]
+    if (opened.of.workspaceId !== null) return lines
+    if (before === null) lines.unshift({ id: 'opening', at: start, balance: 'opening_balance', minor: openingMinor })
+    // Of the last moment of the last day; while that day goes on, of the moment at which it was read.
+    const at = unfinishedAt ?? new Date(end.getTime() - 1)
+    const balance = unfinishedAt ? 'balance_so_far' : 'closing_balance'
+    if (entries.length < take) lines.push({ id: 'closing', at, balance, minor: closingMinor })
+    return lines
   }
 
 type StatementRequest = Parameters<typeof readPage>[1] & FastifyRequest & { query: ReadStatement }
@@ -90,11 +68,10 @@ const open = async ({ clock, reads }: Parts, { principal, query }: StatementRequ
 
 export const registerStatements = (app: App, deps: Parts): void => {
   const { CURRENCY: currency } = deps.config
-  const csv = (request: StatementRequest, reply: FastifyReply, opened: Opened, isOfWorkspace: boolean): FastifyReply => {
+  const csv = (request: StatementRequest, reply: FastifyReply, opened: Opened): FastifyReply => {
     const { from, to, timeZone, unfinishedAt } = opened.period
-    const columns = (isOfWorkspace ? workspaceColumns : accountColumns)(timeZone, currency)
-    const name = `statement-${from}-${to}${unfinishedAt ? '-unfinished' : ''}`
-    return sendCsv(request, reply, name, columns, readLines(opened, !isOfWorkspace))
+    const columns = columnsOf(timeZone, currency, opened.of.workspaceId === null)
+    return sendCsv(request, reply, `statement-${from}-${to}${unfinishedAt ? '-unfinished' : ''}`, columns, readLines(opened))
   }
   /** Oldest first: the cursor names the last entry of the page before, as in every list. */
   const page = async <Item, More extends object>(
@@ -127,7 +104,7 @@ export const registerStatements = (app: App, deps: Parts): void => {
     },
     async (request, reply) => {
       const opened = await open(deps, request, false)
-      if (wantsCsv(request)) return csv(request, reply, opened, false)
+      if (wantsCsv(request)) return csv(request, reply, opened)
       const { openingMinor, closingMinor } = opened.summary
       const balances = {
         opening_balance_minor: formatMinor(openingMinor),
@@ -150,7 +127,7 @@ export const registerStatements = (app: App, deps: Parts): void => {
     },
     async (request, reply) => {
       const opened = await open(deps, request, true)
-      if (wantsCsv(request)) return csv(request, reply, opened, true)
+      if (wantsCsv(request)) return csv(request, reply, opened)
       return reply.send(await page(request, opened, request.principal.workspace.id, presentWorkspaceEntry, {}))
     },
   )

@@ -82,7 +82,6 @@ const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): P
     against: 'adjustments',
     reference: { type: 'adjustment', id },
     memo: reason,
-    at: tx.at,
   })
   await appendEvents(tx, await balanceUpdated(tx, accountId, balance))
   return decide(tx, operator, adjustment, { status: 'posted', transferId })

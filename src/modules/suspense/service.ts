@@ -90,7 +90,6 @@ export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): P
     recorded.flatMap(({ row: { transferId, ...item } }) =>
       transferId === null ? [] : [transferOf(item, { transferId, memo: item.reason })],
     ),
-    tx.at,
   )
   for (const { row, finding } of recorded) {
     const { id, rail, direction, reason, amountMinor, attemptId, providerReceipt: provider_receipt, subjectKind } = row
@@ -160,7 +159,7 @@ export const leaveSuspense = async (
 ): Promise<void> => {
   if (item.transferId === null || item.amountMinor === null) return
   const other = outcome === 'adjusted' ? { other: 'adjustments' as const } : {}
-  await transferWithin(tx, [transferOf(item, { transferId: newId(), leaves: true, memo: outcome, ...other })], tx.at)
+  await transferWithin(tx, [transferOf(item, { transferId: newId(), leaves: true, memo: outcome, ...other })])
 }
 
 /** The item under its lock. Throws for one that was resolved before. */

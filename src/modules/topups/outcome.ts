@@ -64,9 +64,8 @@ export const credit = async (
   step: Step,
   { receipt, amountMinor, reference, from = 'topup_clearing' }: Arrived,
 ): Promise<TopupRecord> => {
-  const { at } = tx
   const { id, accountId } = step.topup
-  const { balance } = await transfer(tx, { ownerId: accountId, amountMinor, against: from, reference, at })
+  const { balance } = await transfer(tx, { ownerId: accountId, amountMinor, against: from, reference })
   if (step.topup.status === 'succeeded') {
     await appendEvents(tx, await balanceUpdated(tx, accountId, balance))
     audit(tx, step.actor, 'topup.deposit', {
@@ -80,7 +79,7 @@ export const credit = async (
   return write(
     tx,
     step,
-    { status: 'succeeded', receivedMinor: amountMinor, providerReceipt: receipt, ...noFailure, completedAt: at },
+    { status: 'succeeded', receivedMinor: amountMinor, providerReceipt: receipt, ...noFailure, completedAt: tx.at },
     { balance: await balanceUpdated(tx, accountId, balance) },
   )
 }

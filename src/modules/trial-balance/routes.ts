@@ -3,7 +3,7 @@ import type { App } from '../../http/app-type.ts'
 import { presenter } from '../../http/presenter.ts'
 import { routesOf } from '../../http/routes.ts'
 import { MinorOut } from '../../http/wire.ts'
-import { type TrialBalanceLine, trialBalance } from '../../ledger/reports.ts'
+import { type TrialBalanceLine, totalsOf, trialBalance } from '../../ledger/reports.ts'
 import type { Parts } from '../parts.ts'
 
 const Sides = z.object({
@@ -27,14 +27,7 @@ const TrialBalance = z
 const shown = presenter(Sides)
 
 export const presentTrialBalance = (lines: readonly TrialBalanceLine[], currency: string): z.output<typeof TrialBalance> => {
-  const sum = (name: 'debitsMinor' | 'creditsMinor' | 'pendingDebitsMinor' | 'pendingCreditsMinor'): bigint =>
-    lines.reduce((total, line) => total + line[name], 0n)
-  const totals = {
-    debitsMinor: sum('debitsMinor'),
-    creditsMinor: sum('creditsMinor'),
-    pendingDebitsMinor: sum('pendingDebitsMinor'),
-    pendingCreditsMinor: sum('pendingCreditsMinor'),
-  }
+  const totals = totalsOf(lines)
   return {
     currency,
     lines: lines.map((line) => ({ account: line.code, ...shown(line) })),

@@ -8,11 +8,11 @@ import { insertRow, updateRow } from '../../../db/prepare-write.ts'
 import { selectRow } from '../../../db/select-rows.ts'
 import { balanceQueries } from '../../../db/tables/rails.ts'
 import { underWayPaymentsSql } from '../../../db/transitions.ts'
-import { advanceClearing, readClearing } from '../../../ledger/clearing.ts'
+import { advanceClearing, type Clearing, readClearing } from '../../../ledger/clearing.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
-import { booksOf, type Provider, providers, railsOf } from '../../../lib/rail-names.ts'
+import { type Provider, providers, railsOf } from '../../../lib/rail-names.ts'
 import { parseJson } from '../../../rails/fields.ts'
 import { nairobiMidnight } from '../../../rails/nairobi-time.ts'
 import type { DeliveryKind, OrganisationAccount } from '../../../rails/rail.ts'
@@ -24,14 +24,11 @@ import { amountText, type Match } from './rules.ts'
 
 export type Range = { low: Minor; high: Minor }
 
-/** What is booked as moved at the provider since the beginning. */
-type Books = { cameInMinor: Minor; wentOutMinor: Minor }
-
 /** What a provider's accounts hold, and our books on both sides of it: at the query, and at its result. */
 type Look = {
   statedMinor: Minor
-  requested: Books
-  answered: Books
+  requested: Clearing
+  answered: Clearing
   /** Under way at the result: this money may have moved at the provider, and is not booked. */
   mayComeInMinor: Minor
   mayGoOutMinor: Minor
@@ -97,8 +94,6 @@ const underWay = statement(
 const readUnderWay = async (db: Db, rails: readonly string[]) =>
   only(await db.query<{ mayComeInMinor: Minor; mayGoOutMinor: Minor }>(underWay, [rails]))
 
-const booksAt = (provider: Provider) => ({ name: provider, rails: booksOf(provider) })
-
 /** Sent once a day at this time in Nairobi, when few payments are under way. */
 const hourMs = 3 * 3_600_000
 /** A result comes within seconds, or not at all. */
@@ -107,7 +102,7 @@ const mostUnanswered = 3
 
 /** The queries of one round, and where the provider answers each. */
 const recordQueries = async (tx: Tx, config: Config, provider: Provider, numbers: readonly string[]) => {
-  const { cameInMinor, wentOutMinor } = await readClearing(tx, booksAt(provider))
+  const { cameInMinor, wentOutMinor } = await readClearing(tx, provider)
   const round = { roundId: newId(), provider, cameInMinor, wentOutMinor, requestedAt: tx.at }
   return numbers.map((number) => {
     const id = newId()
@@ -129,7 +124,7 @@ const requestBalancesOf = async (
   if (last && last.createdAt >= due) return
   const requests = await deps.db.run(requestTimes, { provider, since: due })
   if (requests[0] && now.getTime() - requests[0].at.getTime() < answerWithinMs) return
-  await advanceClearing(deps.db, booksAt(provider))
+  await advanceClearing(deps.db, provider)
   const queries = await inTx(deps.db, (tx) => recordQueries(tx, deps.config, provider, account.numbers))
   const sent = await Promise.all(queries.map(({ number, callbacks }) => account.requestBalances(number, callbacks)))
   if (sent.some(({ kind }) => kind !== 'accepted')) throw new Error('the provider did not accept the balance query')
@@ -158,7 +153,7 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
   const known = low === undefined || high === undefined ? null : { low: BigInt(low), high: BigInt(high) }
   // In this order: a payment that ends between the two reads is counted as possible, not left out.
   const underWay = await readUnderWay(tx, railsOf(provider))
-  const answered = await readClearing(tx, booksAt(provider))
+  const answered = await readClearing(tx, provider)
   const lines = round.reduce((sum, { subAccounts }) => sum + (subAccounts ?? 0), 0)
   const statedMinor = round.reduce((sum, { statedMinor: stated }) => sum + (stated ?? 0n), 0n)
   const look = { statedMinor, requested: oldest, answered, ...underWay }

@@ -82,7 +82,7 @@ const holdsOf = (accepted: readonly Accepted[], state: SpendingState) => {
 const takeMoney = (tx: Tx, accepted: readonly Accepted[], state: SpendingState): void => {
   const held = accepted.filter(({ payment }) => isHeld(payment))
   if (held.length === 0) return
-  tx.defer(holdAll(tx, holdsOf(held, state), tx.at))
+  tx.defer(holdAll(tx, holdsOf(held, state)))
   tx.defer(chargeCounters(tx, held))
 }
 
@@ -95,7 +95,7 @@ const take = prepareUpdateAll('payments.take', payments, ['holdTransferId', 'cou
 export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: SpendingState): Promise<NewEvent[]> => {
   const rows = accepted.map(({ payment }) => payment)
   if (rows.length === 0) return []
-  await Promise.all([holdAll(tx, holdsOf(accepted, state), tx.at), chargeCounters(tx, accepted), take(tx.query, rows)])
+  await Promise.all([holdAll(tx, holdsOf(accepted, state)), chargeCounters(tx, accepted), take(tx.query, rows)])
   return balanceEvents([...new Set(rows.map(({ accountId }) => accountId))], state)
 }
 
