@@ -228,9 +228,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a report that names another payee ends a B2B payment',
-    file: 'src/modules/sending/deliveries.ts',
-    find: 'payee !== undefined && vault.open(payee, destinationContext(payee.id, payee.workspaceId)) === receiver',
-    replace: "payee !== undefined && vault.open(payee, destinationContext(payee.id, payee.workspaceId)) !== ''",
+    file: 'src/modules/sending/process-deliveries.ts',
+    find: 'return vault.open(sealed, destinationContext(payee.id, payee.workspaceId)) !== receiver',
+    replace: "return vault.open(sealed, destinationContext(payee.id, payee.workspaceId)) === ''",
     suite: 'test/rails-flows/attempts.test.ts',
   },
   {
@@ -523,8 +523,8 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'an order of another payee that the database has lost counts as this one',
     file: 'src/modules/sending/process-deliveries.ts',
-    find: 'receiver !== undefined && isDoubtful(attempt) &&',
-    replace: 'receiver !== undefined && !isDoubtful(attempt) &&',
+    find: 'if (receiver === undefined || !isDoubtful(attempt)) return false',
+    replace: 'if (receiver === undefined || isDoubtful(attempt)) return false',
     suite: 'test/rails-flows/lost-writes.test.ts',
   },
   {

@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import { type Db, statement, type Tx } from '../../db/client.ts'
 import { columnsOf } from '../../db/columns.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsertAll, prepareWrite, updateRow } from '../../db/prepare-write.ts'
+import { prepareInsertAll, prepareWrite } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { railAttempts } from '../../db/tables/payments.ts'
 import { type StateOf, statesBefore, transitions } from '../../db/transitions.ts'
@@ -77,14 +77,6 @@ const setState = prepareWrite(
 /** Moves an attempt to another state, and returns whether the table allows it: the update itself checks the state. */
 export const moveAttempt = async (tx: Tx, id: Uuid, to: State, nextCheckAt: Date | null): Promise<boolean> =>
   (await tx.run(setState, { id, to, nextCheckAt, at: tx.at, from: statesBefore('attempt', to) })).length === 1
-
-/** What the rail answers has not decided it: a person does. */
-export const stopQueries = (tx: Tx, id: Uuid): void =>
-  void updateRow(tx, railAttempts, { id }, { nextCheckAt: null, updatedAt: tx.at })
-
-/** The provider has another order under these names, or the same one from a time that the database has lost: it is not known which. */
-export const forgetOrder = (tx: Tx, id: Uuid): void =>
-  void updateRow(tx, railAttempts, { id }, { fingerprint: null, updatedAt: tx.at })
 
 const setProviders = statement(
   'attempts.adopt_providers',

@@ -36,15 +36,8 @@ const toSuspense = async (
   { id, rail, receipt, amountMinor }: DepositRecord,
   reason: 'unknown_reference' | 'account_closed',
 ): Promise<void> => {
-  const suspenseId = await recordSuspense(tx, {
-    rail,
-    direction: 'in',
-    reason,
-    subject: { kind: 'deposit', id },
-    receipt,
-    amountMinor,
-    book: true,
-  })
+  const about = { rail, subjectKind: 'deposit', subjectId: id, receipt, amountMinor }
+  const suspenseId = await recordSuspense(tx, { ...about, direction: 'in', reason, book: true })
   if (suspenseId === undefined) throw new Error('a deposit is in suspense twice')
   endDeposit(tx, id, { state: 'suspense', suspenseId })
 }

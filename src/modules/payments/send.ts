@@ -1,7 +1,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
 import type { Tx } from '../../db/client.ts'
-import { prepare } from '../../db/prepare.ts'
-import { prepareWrite } from '../../db/prepare-write.ts'
+import { prepare, type RowOf } from '../../db/prepare.ts'
+import { prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { beneficiaries } from '../../db/tables/beneficiaries.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { secondsAfter } from '../../lib/clock.ts'
@@ -26,14 +26,6 @@ import { lockPaymentWithAccount, type PaymentRecord } from './queries.ts'
 import { type Obstacle, recheckPayments } from './recheck.ts'
 import { settlePayments } from './settle.ts'
 
-type Payee = typeof beneficiaries.$inferSelect
-
-const setDue = prepareWrite('payments.set_due', { id: 'uuid', due: 'timestamptz' }, (orm, at) =>
-  orm
-    .update(payments)
-    .set({ dispatchDueAt: at.due })
-    .where(and(eq(payments.id, at.id), eq(payments.status, 'processing'))),
-)
 const leaveQueue = prepareWrite('payments.leave_queue', { ids: 'uuid[]', now: 'timestamptz' }, (orm, at) =>
   orm
     .update(payments)
@@ -41,9 +33,8 @@ const leaveQueue = prepareWrite('payments.leave_queue', { ids: 'uuid[]', now: 't
     .where(and(sql`${payments.id} = any(${at.ids})`, lte(payments.dispatchDueAt, at.now))),
 )
 
-type DuePayment = { payment: PaymentRecord; beneficiary: Payee; earlier: Earlier; olderThanLoss: boolean; listedAsLost: boolean }
-
-const due = prepare(
+/** Due, and without an attempt that may have been sent. */
+const lockDue = prepare(
   'payments.lock_due',
   { ids: 'uuid[]', at: 'timestamptz' },
   (orm, at) =>
@@ -70,8 +61,7 @@ const due = prepare(
   'pool',
 )
 
-/** Due, and without an attempt that may have been sent. */
-const lockDue = (tx: Tx, ids: readonly Uuid[], at: Date): Promise<DuePayment[]> => tx.run(due, { ids, at })
+type DuePayment = RowOf<typeof lockDue>
 
 type SendParts = Pick<Parts, 'logger' | 'rails' | 'vault'>
 
@@ -135,9 +125,6 @@ const withoutLost = async (tx: Tx, rails: Rails, due: readonly DuePayment[]): Pr
   return due.filter((each) => doubtOf(each) === undefined)
 }
 
-/** When it is to be sent again. Does nothing when it has ended. */
-export const sendPaymentAt = async (tx: Tx, id: Uuid, due: Date): Promise<void> => void (await tx.run(setDue, { id, due }))
-
 /**
  * What is due, to be sent now: taken out of the queue under the locks of the owning accounts, which the caller holds. Everything that allowed a
  * payment is checked once more; when something no longer holds, the payment fails here, and nothing was sent. `answers`: of the chains of
@@ -151,19 +138,19 @@ export const preparePayments = async (
 ): Promise<Outgoing[]> => {
   const { at } = tx
   const [locked] = await Promise.all([
-    lockDue(tx, ids, at),
+    tx.run(lockDue, { ids, at }),
     tx.run(leaveQueue, { ids, now: at }),
     voidRefusedDecisions(tx, answers),
   ])
   const due = await withoutLost(tx, deps.rails, locked)
-  const payments = due.map(({ payment }) => payment)
-  const obstacles = payments.length === 0 ? [] : await recheckPayments(tx, payments, answers)
+  const rechecked = due.map(({ payment }) => payment)
+  const obstacles = rechecked.length === 0 ? [] : await recheckPayments(tx, rechecked, answers)
   const outgoing: Outgoing[] = []
   for (const [index, each] of due.entries()) {
     const { payment } = each
     const obstacle = obstacles[index]
     if (obstacle && waitsForChain(obstacle, payment, at)) {
-      await sendPaymentAt(tx, payment.id, secondsAfter(at, secondsToNextChainQuery))
+      updateRow(tx, payments, payment, { dispatchDueAt: secondsAfter(at, secondsToNextChainQuery) })
       deps.logger.warn({ id: payment.id }, 'a payment waits: the chain of a wallet that approved it did not answer')
     } else if (obstacle) {
       const left = { ...payment, dispatchDueAt: null }

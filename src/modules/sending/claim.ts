@@ -141,15 +141,13 @@ const createClaimer = (deps: Parts, kind: AttemptRecord['kind']) =>
     maxKeys: mostInStatement,
   })
 
-export type PermissionFor = (lane: SendLane, order: Order) => SendPermission
-
 /**
  * The permission to send an attempt: its right, recorded in the database, then a line in the journal of this machine. Whoever finds the
  * right and no line knows that nothing was sent. The time is read last: a process that slept anywhere before sends nothing.
  */
-export const createPermissions = (deps: Parts): PermissionFor => {
+export const createPermissions = (deps: Parts) => {
   const claimers = { payment: createClaimer(deps, 'payment'), topup: createClaimer(deps, 'topup') }
-  return ({ kind }, { attemptId, at }) => {
+  return ({ kind }: SendLane, { attemptId, at }: Order): SendPermission => {
     const lastMs = secondsAfter(at, sendWithinSeconds).getTime()
     let claimed: Promise<boolean> | undefined
     return {

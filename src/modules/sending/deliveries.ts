@@ -1,14 +1,12 @@
-import { eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Vault } from '../../auth/vault.ts'
-import { type Database, type Db, first, statement, type Tx } from '../../db/client.ts'
+import { type Database, type Db, statement, type Tx } from '../../db/client.ts'
 import { joinTurn } from '../../db/join-turn.ts'
 import { dropPeriods } from '../../db/periods.ts'
-import { prepare } from '../../db/prepare.ts'
 import { insertRow, prepareInsertAll } from '../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../db/prune.ts'
 import { selectRow } from '../../db/select-rows.ts'
-import { beneficiaries } from '../../db/tables/beneficiaries.ts'
-import { callbackBodies, callbackDeliveries, payments } from '../../db/tables/payments.ts'
+import { callbackBodies, callbackDeliveries } from '../../db/tables/payments.ts'
 import { type Clock, daysAfter } from '../../lib/clock.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
@@ -16,7 +14,6 @@ import { pack, unpack } from '../../lib/packed-text.ts'
 import type { DeliveryKind } from '../../rails/rail.ts'
 import type { Verdict } from '../attempts/attempt.ts'
 import { type AttemptRecord, findAttempt } from '../attempts/queries.ts'
-import { destinationContext } from '../beneficiaries/queries.ts'
 import type { Parts } from '../parts.ts'
 
 export type Arrival = {
@@ -168,23 +165,4 @@ export const pruneBodies = async ({ config, db, logger }: Parts): Promise<void> 
   const detach = config.EXPIRED_PERIODS === 'detach'
   const dropped = await dropPeriods(db, 'callback_bodies', days, detach)
   if (dropped.length > 0) logger.info({ periods: dropped, detached: detach }, 'periods of delivered bodies were taken out')
-}
-
-const payeeOf = prepare('payments.payee', { paymentId: 'uuid' }, (orm, at) =>
-  orm
-    .select({
-      id: beneficiaries.id,
-      workspaceId: beneficiaries.workspaceId,
-      ciphertext: beneficiaries.destinationCiphertext,
-      keyId: beneficiaries.destinationKeyId,
-    })
-    .from(payments)
-    .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
-    .where(eq(payments.id, at.paymentId)),
-)
-
-/** Whether the provider paid the one that the payment was for. */
-export const isPayee = async (tx: Tx, vault: Vault, paymentId: Uuid, receiver: string): Promise<boolean> => {
-  const payee = await first(tx, payeeOf, { paymentId })
-  return payee !== undefined && vault.open(payee, destinationContext(payee.id, payee.workspaceId)) === receiver
 }

@@ -1,4 +1,6 @@
 import type { Tx } from '../../db/client.ts'
+import { updateRow } from '../../db/prepare-write.ts'
+import { railAttempts } from '../../db/tables/payments.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
@@ -7,7 +9,7 @@ import { payouts } from '../../rails/definitions.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { type Alert, alertAfterCommit } from '../alerts.ts'
 import { type EvidenceSource, secondsToNextQuery, type Verdict } from '../attempts/attempt.ts'
-import { type AttemptRecord, attemptsOf, moveAttempt, resolveAttempts, stopQueries } from '../attempts/queries.ts'
+import { type AttemptRecord, attemptsOf, moveAttempt, resolveAttempts } from '../attempts/queries.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from '../payments/queries.ts'
 import { settlePayments } from '../payments/settle.ts'
 import { recordDoubtful } from '../suspense/service.ts'
@@ -173,7 +175,8 @@ const moveOf = ({ open, evidence }: Proof, verdict: Verdict): 'dispute' | 'resol
 /** The rail is asked about a payment once more. A prompt's query names no amount, and an answer that differs too leaves it to a person. */
 const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<void> => {
   const isAsked = attempt.kind === 'payment' && source.kind !== 'query'
-  if (attempt.state === 'disputed') stopQueries(tx, attempt.id)
+  // What the rail answers has not decided it: a person does.
+  if (attempt.state === 'disputed') updateRow(tx, railAttempts, attempt, { nextCheckAt: null, updatedAt: tx.at })
   else await moveAttempt(tx, attempt.id, 'disputed', isAsked ? secondsAfter(tx.at, secondsToNextQuery(0)) : null)
 }
 

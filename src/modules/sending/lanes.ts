@@ -17,7 +17,7 @@ import { askChains } from '../payments/evaluation/authority.ts'
 import { claimDue, type Due, type Recorded, type SendLane } from './claim.ts'
 import { adapterOf } from './for-rail.ts'
 import { type OpenDelivery, processDeliveries, putAsideIfHopeless } from './process-deliveries.ts'
-import { createSender, type Sender } from './send.ts'
+import { createSender } from './send.ts'
 
 /** One of its pauses: a rail may have one for each cause. */
 const findPause = selectRow('rails.paused', railPauses, ['rail'])
@@ -83,11 +83,8 @@ const noTenant = '00000000-0000-0000-0000-000000000000'
 /** `chainApprovalId`: an approval that must be confirmed by a chain before the money leaves. */
 type DueRow = Omit<Due, 'answers'> & { chainApprovalId: Uuid | null }
 
-/** `passedOver`: tenants whose work cannot be taken now. */
-type ReadDue = (after: Uuid, room: Room, passedOver: readonly Uuid[]) => Promise<DueRow[]>
-
-/** Continues after the last tenant that was served, so that every tenant gets its turn. */
-const createFairReader = (read: ReadDue) => {
+/** Continues after the last tenant that was served, so that every tenant gets its turn. `passedOver`: tenants whose work cannot be taken now. */
+const createFairReader = (read: (after: Uuid, room: Room, passedOver: readonly Uuid[]) => Promise<DueRow[]>) => {
   let last: Uuid = noTenant
   return async (room: Room, passedOver: readonly Uuid[]): Promise<{ picked: DueRow[]; more: boolean }> => {
     const behind = await read(last, room, passedOver)
@@ -99,7 +96,7 @@ const createFairReader = (read: ReadDue) => {
 }
 
 /** What is due is claimed through a queue of accounts, many rows in one transaction, and each is then sent by itself. */
-const sendingLane = (deps: Parts, lane: SendLane, send: Sender): Lane => {
+const sendingLane = (deps: Parts, lane: SendLane, send: ReturnType<typeof createSender>): Lane => {
   const name = `${lane.kind}s.${lane.rail}`
   const readFairly = createFairReader((after, { except, free, own = null }, passedOver) => {
     const now = deps.clock.now()

@@ -21,11 +21,13 @@ import { parseJson } from '../../rails/fields.ts'
 import type { Delivery, ProviderReference } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import { type AttemptRecord, adoptProviders, findAttempt } from '../attempts/queries.ts'
+import { destinationContext } from '../beneficiaries/destination-context.ts'
+import { findBeneficiary } from '../beneficiaries/queries.ts'
 import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { recordDoubtful, recordSuspense } from '../suspense/service.ts'
 import { tenantsOf } from './claim.ts'
-import { type DeliveryVerdict, deliveryContext, isPayee } from './deliveries.ts'
+import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
 import { applyEvidence, type OpenAttempt, openAttempts } from './evidence.ts'
 import { adapterOf, attemptForRail } from './for-rail.ts'
 
@@ -98,8 +100,15 @@ const namesAnother = async (
 const isDoubtful = ({ fingerprint, providerRequest, providerConversation }: AttemptRecord): boolean =>
   fingerprint === null || (providerRequest === null && providerConversation === null)
 
-const paidAnother = async (tx: Tx, vault: Vault, attempt: AttemptRecord, receiver: string | undefined): Promise<boolean> =>
-  receiver !== undefined && isDoubtful(attempt) && !(await isPayee(tx, vault, attempt.subjectId, receiver))
+const paidAnother = async (tx: Tx, vault: Vault, open: OpenAttempt, receiver: string | undefined): Promise<boolean> => {
+  const { attempt, opened } = open
+  if (receiver === undefined || !isDoubtful(attempt)) return false
+  const payment = opened.kind === 'payment' ? opened.records.get(attempt.subjectId) : undefined
+  const payee = payment && (await findBeneficiary(tx, payment.workspaceId, payment.beneficiaryId))
+  if (!payee) return true
+  const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
+  return vault.open(sealed, destinationContext(payee.id, payee.workspaceId)) !== receiver
+}
 
 const judgeAll = async (
   tx: Tx,
@@ -113,7 +122,7 @@ const judgeAll = async (
     const { attempt } = delivery.open
     const { evidence, provider, receiver } = delivery.report
     if (evidence.kind === 'unknown' && evidence.code === 'other_request') judged.push({ delivery, verdict: 'other_request' })
-    else if ((await namesAnother(tx, orderNames, provider, attempt)) || (await paidAnother(tx, vault, attempt, receiver))) {
+    else if ((await namesAnother(tx, orderNames, provider, attempt)) || (await paidAnother(tx, vault, delivery.open, receiver))) {
       const facts = { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code: 'other_request' }
       alertAfterCommit(tx, 'evidence_mismatch', facts)
       await recordDoubtful(tx, attempt, 'contradiction', evidence)
@@ -259,13 +268,11 @@ const putAside = (db: Database, pending: OpenDelivery): Promise<boolean> =>
     if (!counted || counted.failures < mostFailures) return false
     const attempt = await findAttempt(tx, { id: pending.attemptId })
     await tx.query(finish, [[pending.id], ['unbookable'], tx.at])
+    const { id: deliveryId, attemptId, kind: subjectKind, subjectId } = pending
     await recordSuspense(tx, {
-      rail: attempt?.rail ?? pending.kind,
-      direction: pending.kind === 'topup' ? 'in' : 'out',
+      ...{ rail: attempt?.rail ?? subjectKind, attemptId, deliveryId, subjectKind, subjectId },
+      direction: subjectKind === 'topup' ? 'in' : 'out',
       reason: 'unbookable_delivery',
-      attemptId: pending.attemptId,
-      deliveryId: pending.id,
-      subject: { kind: pending.kind, id: pending.subjectId },
       book: false,
     })
     return true

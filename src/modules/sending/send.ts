@@ -1,6 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { inTx, statement, type Tx } from '../../db/client.ts'
 import { joinTurn } from '../../db/join-turn.ts'
+import { updateRow } from '../../db/prepare-write.ts'
+import { payments, railAttempts } from '../../db/tables/payments.ts'
+import { topups } from '../../db/tables/topups.ts'
 import { statesBefore } from '../../db/transitions.ts'
 import { failure } from '../../errors/failures.ts'
 import { secondsAfter } from '../../lib/clock.ts'
@@ -11,16 +14,17 @@ import type { JournalFinding } from '../../lib/send-journal.ts'
 import { continueTrace } from '../../lib/tracing.ts'
 import type { Evidence, ProviderReference, Submission } from '../../rails/rail.ts'
 import { notSent, secondsToNextQuery, secondsToNextTry } from '../attempts/attempt.ts'
-import { type AttemptRecord, adoptProviders, forgetOrder, moveAttempt } from '../attempts/queries.ts'
+import { type AttemptRecord, adoptProviders, moveAttempt } from '../attempts/queries.ts'
 import type { Parts } from '../parts.ts'
-import { sendPaymentAt } from '../payments/send.ts'
-import { sendTopupAt } from '../topups/send.ts'
 import { createPermissions, type Recorded, type SendLane } from './claim.ts'
 import { applyEvidence, type OpenAttempt, openAttempt } from './evidence.ts'
 
 /** When it is to be sent again. Does nothing when it has ended. */
-const sendAgainAt = (tx: Tx, { kind, subjectId }: AttemptRecord, due: Date): Promise<void> =>
-  kind === 'payment' ? sendPaymentAt(tx, subjectId, due) : sendTopupAt(tx, subjectId, due)
+const sendAgainAt = (tx: Tx, { attempt: { subjectId: id }, opened }: OpenAttempt, due: Date): void => {
+  const change = { dispatchDueAt: due }
+  if (opened.kind === 'payment' && opened.records.get(id)?.status === 'processing') updateRow(tx, payments, { id }, change)
+  if (opened.kind === 'topup' && opened.records.get(id)?.status === 'pending') updateRow(tx, topups, { id }, change)
+}
 
 /** What follows when the rail was not reached by the last try either. */
 const neverSent: Evidence = { kind: 'failed', ...failure('provider_unreachable') }
@@ -42,7 +46,7 @@ const recordNotSent = async (tx: Tx, open: OpenAttempt, isRailDown: boolean): Pr
   // An attempt that was marked lost meanwhile may have been sent: it is ended by evidence, and not sent again.
   if ((attempt.state === 'recorded' || attempt.state === 'sending') && waitSeconds !== undefined) {
     await moveAttempt(tx, attempt.id, 'not_sent', null)
-    await sendAgainAt(tx, attempt, secondsAfter(tx.at, waitSeconds))
+    sendAgainAt(tx, open, secondsAfter(tx.at, waitSeconds))
     return
   }
   await applyEvidence(tx, [{ open, evidence: neverSent, source: { kind: 'submission' } }])
@@ -70,7 +74,8 @@ const recordSubmission = async (
       return
     case 'lost':
       await moveAttempt(tx, sent.id, 'lost', nextQuestionAt)
-      if (submission.duplicate) forgetOrder(tx, sent.id)
+      // The provider has another order under these names, or the same one from a time that the database has lost: it is not known which.
+      if (submission.duplicate) updateRow(tx, railAttempts, sent, { fingerprint: null, updatedAt: tx.at })
       await settle(answerLost)
       return
     case 'not_sent':
@@ -103,7 +108,7 @@ export const recordAbandoned = async (
   const { attempt } = open
   const finding = attempt.state === 'sending' ? findingOf(deps, attempt) : undefined
   if ((attempt.state === 'recorded' || finding === 'not_sent') && (await moveAttempt(tx, attempt.id, 'not_sent', null))) {
-    await sendAgainAt(tx, attempt, tx.at)
+    sendAgainAt(tx, open, tx.at)
     return 'not_sent'
   }
   if (finding === 'may_be_sent' && (await moveAttempt(tx, attempt.id, 'lost', attempt.nextCheckAt))) {
@@ -145,13 +150,11 @@ type Accepted = ProviderReference & { attemptId: Uuid }
 
 const mostInStatement = 256
 
-export type Sender = (lane: SendLane, recorded: Recorded) => Promise<void>
-
 /**
  * Calls rails and records their answers. An answer that only says "accepted" changes the attempt alone: answers that arrive while one
  * statement is under way are written together in the next.
  */
-export const createSender = (deps: Parts): Sender => {
+export const createSender = (deps: Parts) => {
   const permissionFor = createPermissions(deps)
   const recordTaken = joinTurn<Accepted, void>({
     query: async (taken) => {
@@ -169,7 +172,7 @@ export const createSender = (deps: Parts): Sender => {
     maxKeys: mostInStatement,
   })
 
-  const send: Sender = async (lane, { outgoing, order }) => {
+  const send = async (lane: SendLane, { outgoing, order }: Recorded): Promise<void> => {
     const { attemptId } = order
     const permission = permissionFor(lane, order)
     const submission = permission.withinMs > 0 ? await outgoing.send({ ...order, permission }) : notSent('too_late')
@@ -189,7 +192,7 @@ export const createSender = (deps: Parts): Sender => {
     const sent = { id: attemptId, subjectId: outgoing.subjectId }
     await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, lane.kind, sent, submission, isRailDown)))
   }
-  return (lane, recorded) =>
+  return (lane: SendLane, recorded: Recorded): Promise<void> =>
     continueTrace(
       recorded.outgoing.traceparent,
       `job ${lane.kind}s.${lane.rail}`,

@@ -26,36 +26,29 @@ const noProposal = { proposedOutcome: null, proposedBy: null }
 const lockItem = selectRow('suspense.lock', suspenseItems, ['id'], { lock: 'update' })
 
 /** Money that a provider reports as moved and that cannot be booked where it belongs. */
-export type Finding = Pick<SuspenseRecord, 'rail' | 'direction' | 'reason'> & {
-  attemptId?: Uuid
-  deliveryId?: Uuid
-  /** The provider may tell it again, in another delivery. */
-  isRepeated?: boolean
-  subject?: { kind: string; id: Uuid }
-  receipt?: string | null
-  amountMinor?: Minor | null
-  /**
-   * Whether the books lack this money: then it is posted to the suspense account, so that the clearing accounts agree with the provider's
-   * statement. False while a hold still covers it.
-   */
-  book: boolean
-  /** An alert about it was already raised. */
-  alerted?: boolean
-}
+export type Finding = Pick<SuspenseRecord, 'rail' | 'direction' | 'reason'> &
+  Partial<Pick<SuspenseRecord, 'attemptId' | 'deliveryId' | 'subjectKind' | 'subjectId' | 'amountMinor'>> & {
+    receipt?: string | null
+    /** The provider may tell it again, in another delivery. */
+    isRepeated?: boolean
+    /**
+     * Whether the books lack this money: then it is posted to the suspense account, so that the clearing accounts agree with the provider's
+     * statement. False while a hold still covers it.
+     */
+    book: boolean
+    /** An alert about it was already raised. */
+    alerted?: boolean
+  }
 
-const fingerprintOf = ({ rail, reason, attemptId, deliveryId, isRepeated, receipt, subject }: Finding): string =>
-  [rail, reason, attemptId ?? (isRepeated ? undefined : deliveryId) ?? subject?.id ?? '', receipt ?? ''].join(':')
-
-const rowOf = (finding: Finding, at: Date) => {
-  const { rail, direction, reason, attemptId = null, deliveryId = null, subject, receipt = null, amountMinor = null } = finding
+const rowOf = ({ receipt = null, isRepeated, book, alerted: _, ...facts }: Finding, at: Date) => {
+  const { rail, reason, attemptId = null, deliveryId, subjectId, amountMinor = null } = facts
+  const source = attemptId ?? (isRepeated ? null : deliveryId) ?? subjectId ?? ''
   return {
+    ...facts,
     id: newId(),
-    transferId: finding.book && (amountMinor ?? 0n) > 0n ? newId() : null,
-    fingerprint: fingerprintOf(finding),
-    ...{ rail, direction, reason, attemptId, deliveryId, amountMinor },
-    subjectKind: subject?.kind ?? null,
-    subjectId: subject?.id ?? null,
-    providerReceipt: receipt,
+    ...{ attemptId, amountMinor, providerReceipt: receipt },
+    transferId: book && (amountMinor ?? 0n) > 0n ? newId() : null,
+    fingerprint: [rail, reason, source, receipt ?? ''].join(':'),
     createdAt: at,
   }
 }
@@ -93,13 +86,8 @@ export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): P
   )
   for (const { row, finding } of recorded) {
     const { id, rail, direction, reason, amountMinor, attemptId, providerReceipt: provider_receipt, subjectKind } = row
-    const after = {
-      rail,
-      direction,
-      reason,
-      provider_receipt,
-      amount_minor: amountMinor === null ? null : formatMinor(amountMinor),
-    }
+    const amount_minor = amountMinor === null ? null : formatMinor(amountMinor)
+    const after = { rail, direction, reason, provider_receipt, amount_minor }
     audit(tx, { accountId: null, origin: null, way: 'rail' }, 'suspense.record', { subject: id, after })
     if (finding.alerted) continue
     const attempt = attemptId === null ? {} : { attempt: attemptId }
@@ -147,8 +135,8 @@ const suspenseOf = (
 export const recordDoubtful = async (tx: Tx, attempt: DisputedAttempt, verdict: string, evidence: Evidence): Promise<void> => {
   const left = suspenseOf(attempt, verdict, evidence)
   if (!left) return
-  const subject = { kind: attempt.kind, id: attempt.subjectId }
-  await recordSuspense(tx, { ...left, rail: attempt.rail, attemptId: attempt.id, subject, alerted: true })
+  const { id: attemptId, kind: subjectKind, subjectId, rail } = attempt
+  await recordSuspense(tx, { ...left, rail, attemptId, subjectKind, subjectId, alerted: true })
 }
 
 /** The other side of a resolved item's money: the adjustment that was made for it, or the account where it came from. */

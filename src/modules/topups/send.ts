@@ -10,12 +10,6 @@ import type { Parts } from '../parts.ts'
 import type { TopupRecord } from './queries.ts'
 import { phoneContext } from './service.ts'
 
-const setDue = prepareWrite('topups.set_due', { id: 'uuid', due: 'timestamptz' }, (orm, at) =>
-  orm
-    .update(topups)
-    .set({ dispatchDueAt: at.due })
-    .where(and(eq(topups.id, at.id), sql`${topups.status} = 'pending'`)),
-)
 const leaveQueue = prepareWrite('topups.leave_queue', { ids: 'uuid[]', now: 'timestamptz' }, (orm, at) =>
   orm
     .update(topups)
@@ -65,9 +59,6 @@ const outgoingOf = (deps: SendParts, topup: TopupRecord, earlier: Earlier): Outg
     },
   }
 }
-
-/** When its prompt is to be sent again. Does nothing when it has ended. */
-export const sendTopupAt = async (tx: Tx, id: Uuid, due: Date): Promise<void> => void (await tx.run(setDue, { id, due }))
 
 /** Prompts that are due, taken out of the queue. The caller has locked their accounts. A top-up that is too old gets no prompt: it expires. */
 export const prepareTopups = async (tx: Tx, deps: SendParts, ids: readonly Uuid[]): Promise<Outgoing[]> => {
