@@ -12,9 +12,8 @@ import type { Parts } from '../parts.ts'
 import { keepUnread } from '../sending/deliveries.ts'
 import { recordSuspense } from '../suspense/service.ts'
 import { findTopupById } from '../topups/queries.ts'
-import { findByReference } from './queries.ts'
 import { recordDeposit } from './record.ts'
-import { settleDeposit } from './settle.ts'
+import { findByReference, settleDeposit } from './settle.ts'
 
 const purpose = 'deposit.callback'
 

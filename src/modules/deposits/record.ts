@@ -1,4 +1,7 @@
+import { and, eq, sql } from 'drizzle-orm'
 import type { Vault } from '../../auth/vault.ts'
+import type { Db } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { prepareInsertOnce } from '../../db/prepare-write.ts'
 import { deposits } from '../../db/tables/deposits.ts'
 import { secondsAfter } from '../../lib/clock.ts'
@@ -8,8 +11,20 @@ import { collectionRail, type DepositRail, depositRailOf, type Provider, provide
 import { receiptKey } from '../../lib/text.ts'
 import type { DepositNotice, Movement } from '../../rails/rail.ts'
 import type { Parts } from '../parts.ts'
-import { hasOpenDeposits, knownReceipts } from './queries.ts'
 import { settleDeposit } from './settle.ts'
+
+const withReceipts = prepare('deposits.with_receipts', { provider: 'text', receipts: 'text[]' }, (orm, at) =>
+  orm
+    .select({ receipt: deposits.receipt })
+    .from(deposits)
+    .where(and(eq(deposits.provider, at.provider), sql`${deposits.receipt} = any(${at.receipts})`)),
+)
+
+/** Those of these receipts that are stored, by their keys. */
+const knownReceipts = async (db: Db, provider: Provider, told: readonly { receipt: string }[]): Promise<string[]> => {
+  const receipts = told.flatMap(({ receipt }) => [receipt, receipt.toUpperCase(), receipt.toLowerCase()])
+  return (await db.run(withReceipts, { provider, receipts })).map(({ receipt }) => receiptKey(receipt))
+}
 
 const insertRow = prepareInsertOnce('deposits.insert', deposits)
 
@@ -69,6 +84,13 @@ export const takeListedDeposits = async (
     const id = await recordDeposit(deps, rail, notice, { source })
     if (id !== undefined) await settleDeposit(deps.db, id)
   }
+}
+
+const hasOpenDeposits = async (db: Db): Promise<boolean> => {
+  const [open] = await db.query<{ yes: boolean }>(
+    `select exists (select from topups where status in ('pending', 'expired') and deposit_code is not null) as yes`,
+  )
+  return open?.yes ?? false
 }
 
 const behindSeconds = 3 * 3_600

@@ -1,7 +1,12 @@
-import { sql } from 'drizzle-orm'
-import { type Database, inTx, type Tx } from '../../db/client.ts'
+import { and, eq, sql } from 'drizzle-orm'
+import { type Database, type Db, first, inTx, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { updateRow } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { deposits } from '../../db/tables/deposits.ts'
+import { railAttempts } from '../../db/tables/payments.ts'
+import { topups } from '../../db/tables/topups.ts'
+import { readDepositCode } from '../../lib/deposit-code.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { booksOf } from '../../lib/rail-names.ts'
 import { takenReceipts } from '../attempts/queries.ts'
@@ -12,7 +17,37 @@ import { findSuspenseOf } from '../suspense/queries.ts'
 import { endAssigned, openSuspense, recordSuspense } from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'
 import { lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
-import { type DepositRecord, findByReference, findDeposit, lockDeposit } from './queries.ts'
+
+type DepositRecord = typeof deposits.$inferSelect
+
+const findDeposit = selectRow('deposits.by_id', deposits, ['id'])
+const lockDeposit = selectRow('deposits.lock', deposits, ['id'], { lock: 'update' })
+export const lockDepositOfSuspense = selectRow('deposits.lock_by_suspense', deposits, ['suspenseId'], { lock: 'update' })
+
+const topupByCode = selectRow('topups.by_deposit_code', topups, ['depositCode'])
+
+const attemptByReference = prepare('rail_attempts.topup_by_reference', { reference: 'text' }, (orm, at) =>
+  orm
+    .select({ id: railAttempts.id, topupId: railAttempts.subjectId })
+    .from(railAttempts)
+    .where(and(eq(railAttempts.reference, at.reference), sql`${railAttempts.send} = 1`, eq(railAttempts.kind, 'topup'))),
+)
+
+/** What a typed account number means: the top-up of a deposit, or the attempt of a prompt; undefined when nothing here has it. */
+export const findByReference = async (
+  db: Db,
+  reference: string,
+): Promise<{ topupId: Uuid; attemptId: Uuid | null } | undefined> => {
+  const code = readDepositCode(reference)
+  if (code !== undefined) {
+    const topup = await topupByCode(db, { depositCode: code })
+    return topup && { topupId: topup.id, attemptId: null }
+  }
+  const digits = reference.replace(/\s/g, '')
+  if (!/^\d{12}$/.test(digits)) return undefined
+  const attempt = await first(db, attemptByReference, { reference: digits })
+  return attempt && { topupId: attempt.topupId, attemptId: attempt.id }
+}
 
 type End = Partial<Pick<DepositRecord, 'topupId' | 'suspenseId'>> & { state: 'credited' | 'suspense' | 'known' }
 

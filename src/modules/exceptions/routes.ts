@@ -11,8 +11,7 @@ import { presentCheck, presentPayment } from '../payments/present.ts'
 import type { PaymentRecord } from '../payments/queries.ts'
 import { AdminPayment, FindPayments, ResolvePayment } from '../payments/schema.ts'
 import { withoutTrace } from '../policies/present.ts'
-import { confirmAdjustment, createAdjustment, rejectAdjustment } from '../suspense/adjustment-service.ts'
-import { presentAdjustment, presentSuspense } from '../suspense/present.ts'
+import { confirmAdjustment, createAdjustment, presentAdjustment, rejectAdjustment } from '../suspense/adjustment-service.ts'
 import { findAdjustment, listAdjustments, listSuspense, waitingOfPayments } from '../suspense/queries.ts'
 import {
   Adjustment,
@@ -25,12 +24,11 @@ import {
   SuspenseItem,
   SuspenseItems,
 } from '../suspense/schema.ts'
-import { resolveSuspense, resolveSuspenseItems } from '../suspense/service.ts'
+import { presentSuspense, resolveSuspense, resolveSuspenseItems } from '../suspense/service.ts'
 import { reasoned } from '../workspaces/schema.ts'
 import { assignSuspense } from './assign.ts'
-import { presentDifference, presentReconciliation } from './reconciliation/present.ts'
+import { presentDifference, presentReconciliation, resolveDifference, resolveDifferences } from './reconciliation/differences.ts'
 import { listDifferences, listReconciliations } from './reconciliation/queries.ts'
-import { resolveDifference, resolveDifferences } from './reconciliation/resolve.ts'
 import {
   FindDifferences,
   Reconciliation,

@@ -190,22 +190,15 @@ const stateQuery = (again: readonly Again[], lineageOf: (payment: PaymentRecord)
 const decideAgain = async (
   tx: Tx,
   again: readonly Again[],
-  { authorityOf, answers, known }: { authorityOf: AuthorityOf; answers: ChainAnswers | null; known?: Known },
+  state: LockedState,
+  { authorityOf, answers }: { authorityOf: (paymentId: Uuid) => Authority; answers: ChainAnswers | null },
   moved: Counted[] = [],
 ): Promise<(Obstacle | undefined)[]> => {
-  const lineageOf = ({ id }: PaymentRecord) => authorityOf(id).lineage
-  const isKnown = known && again.every(({ payment }) => lineageOf(payment).every((id) => known.lineage.includes(id)))
-  const state = isKnown ? known.state : await readState(tx, stateQuery(again, lineageOf, tx.at))
   const obstacles: (Obstacle | undefined)[] = []
   for (const each of again)
     obstacles.push(await decideOne(tx, each, state, { authority: authorityOf(each.payment.id), answers, moved }))
   return obstacles
 }
-
-/** A state that was read with the authority, for payments of this lineage: what is of another one is read again. */
-type Known = { state: LockedState; lineage: readonly Uuid[] }
-
-type AuthorityOf = (paymentId: Uuid) => Authority
 
 /**
  * Checks everything again before money leaves. The limits are those of the day in which a payment counts, whenever it is sent. The caller
@@ -218,13 +211,17 @@ export const recheckPayments = async (
 ): Promise<(Obstacle | undefined)[]> => {
   const authorityOf = await readAuthority(tx, payments)
   const again = payments.map((payment) => ({ payment, day: payment.countedDay }))
-  return decideAgain(tx, again, { authorityOf, answers })
+  const state = await readState(
+    tx,
+    stateQuery(again, ({ id }) => authorityOf(id).lineage, tx.at),
+  )
+  return decideAgain(tx, again, state, { authorityOf, answers })
 }
 
 /**
  * The same check when an approval is given. A payment counts in the day in which it is released: one that is approved on a later day is decided
  * for the day of its last approval, and counts there; the items of a batch one after the other. The caller has locked the owning ledger
- * account and the payments, which are all of one workspace. `lineage`: the grants behind them; `zone`: of their workspace. A chain that does not answer now is asked again before the money leaves.
+ * account and the payments, which one grant asked for. `lineage`: that grant and those above it; `zone`: of their workspace. A chain that does not answer now is asked again before the money leaves.
  */
 export const countOnApproval = async (
   tx: Tx,
@@ -241,7 +238,7 @@ export const countOnApproval = async (
     readAuthority(tx, payments),
   ])
   const moved: Counted[] = []
-  const obstacles = await decideAgain(tx, again, { authorityOf, answers: null, known: { state, lineage } }, moved)
+  const obstacles = await decideAgain(tx, again, state, { authorityOf, answers: null }, moved)
   await moveCharges(tx, moved)
   return obstacles
 }

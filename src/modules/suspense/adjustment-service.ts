@@ -6,17 +6,25 @@ import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
+import { presenter } from '../../http/presenter.ts'
 import { lockBalance, transfer } from '../../ledger/ledger.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
-import type { Minor } from '../../lib/money.ts'
+import { formatMinor, type Minor } from '../../lib/money.ts'
 import { findAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts'
-import { presentAdjustment } from './present.ts'
 import { type AdjustmentRecord, findAdjustment, lockAdjustment, movedAloneSince } from './queries.ts'
-import type { CreateAdjustment } from './schema.ts'
+import { Adjustment, type CreateAdjustment } from './schema.ts'
+
+const shownAdjustment = presenter(Adjustment)
+
+export const presentAdjustment = (adjustment: AdjustmentRecord): Adjustment =>
+  shownAdjustment(adjustment, {
+    direction: adjustment.amountMinor > 0n ? 'credit' : 'debit',
+    amount_minor: formatMinor(adjustment.amountMinor > 0n ? adjustment.amountMinor : -adjustment.amountMinor),
+  })
 
 type Step = 'request' | 'post' | 'reject' | 'cancel'
 

@@ -4,6 +4,7 @@ import { prepareInsertAll, updateRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
+import { presenter } from '../../http/presenter.ts'
 import { type SystemTransfer, transferWithin } from '../../ledger/ledger.ts'
 import { conflict, found } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
@@ -14,7 +15,18 @@ import { eachById } from '../for-each-row.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import { mayDecideAlone } from './adjustment-service.ts'
 import { getSuspense, type SuspenseRecord, type SuspenseView } from './queries.ts'
-import type { ResolveSuspense } from './schema.ts'
+import { type ResolveSuspense, SuspenseItem } from './schema.ts'
+
+const shownSuspense = presenter(SuspenseItem)
+
+export const presentSuspense = (item: SuspenseView): SuspenseItem =>
+  shownSuspense(item, {
+    sender_name: item.payerName,
+    payment_id: item.subjectKind === 'payment' && item.subjectId !== null ? formatId('payment', item.subjectId) : null,
+    topup_id: item.subjectKind === 'topup' && item.subjectId !== null ? formatId('topup', item.subjectId) : null,
+    booked: item.transferId !== null,
+    proposal: item.proposedOutcome && item.proposedBy ? { outcome: item.proposedOutcome, by: item.proposedBy } : null,
+  })
 
 const insertItems = prepareInsertAll<typeof suspenseItems, { id: Uuid }>(
   'suspense.insert',

@@ -5,8 +5,12 @@ import { type Traced, traceByProviderName } from '../../modules/attempts/queries
 import { listAllPayments, resolvePayment } from '../../modules/exceptions/resolve-payment.ts'
 import { presentPayment } from '../../modules/payments/present.ts'
 import { FindPayments, ResolvePayment } from '../../modules/payments/schema.ts'
-import { confirmAdjustment, createAdjustment, rejectAdjustment } from '../../modules/suspense/adjustment-service.ts'
-import { presentAdjustment } from '../../modules/suspense/present.ts'
+import {
+  confirmAdjustment,
+  createAdjustment,
+  presentAdjustment,
+  rejectAdjustment,
+} from '../../modules/suspense/adjustment-service.ts'
 import { listAdjustments } from '../../modules/suspense/queries.ts'
 import { CreateAdjustment, FindAdjustments } from '../../modules/suspense/schema.ts'
 import { presentTrialBalance } from '../../modules/trial-balance/routes.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { IdOut, MinorOut, TimeOut } from '../../../http/wire.ts'
+import { RefusedPayment } from '../refusals/schema.ts'
 
 const Count = z.number().int().meta({ description: 'How many payments it is about.' })
 const Payee = z
@@ -8,13 +9,7 @@ const Payee = z
     display_name: z.string().meta({ description: 'The payee’s name as it is at present.' }),
   })
   .meta({ description: 'Who is paid.' })
-const By = z
-  .object({
-    account_id: IdOut('account').meta({ description: 'The account that asked.' }),
-    grant_id: IdOut('grant').nullable().meta({ description: 'The API key’s or agent’s grant; null for a person.' }),
-    label: z.string().nullable().meta({ description: 'What the key or agent is called.' }),
-  })
-  .meta({ description: 'Who asked.' })
+const { initiated_by: By } = RefusedPayment.shape
 
 export const UnknownPayments = z
   .object({
@@ -42,14 +37,8 @@ export const RefusedPayments = z
     kind: z.literal('refused_payments').meta({ description: 'Payments were asked for and refused.' }),
     count: Count,
     by: By,
-    last: z
-      .object({
-        id: IdOut('payment_refusal').meta({ description: 'The id of the refusal.' }),
-        beneficiary: Payee.nullable(),
-        amount_minor: MinorOut.meta({ description: 'What was to be paid.' }),
-        message: z.string().meta({ description: 'Why it was refused.' }),
-        created_at: TimeOut.meta({ description: 'When it was refused.' }),
-      })
+    last: RefusedPayment.pick({ id: true, amount_minor: true, message: true, created_at: true })
+      .extend({ beneficiary: Payee.nullable() })
       .meta({ description: 'The newest of them.' }),
   })
   .meta({ description: 'What one key, agent or person was refused in the last 24 hours.' })

@@ -1,13 +1,21 @@
+import { eq, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import { lockBatch } from '../../../db/account-lock.ts'
-import { type Db, inTx, type Tx } from '../../../db/client.ts'
+import { type Db, inTx, statement, type Tx } from '../../../db/client.ts'
+import { createdBetween } from '../../../db/created-between.ts'
 import { describeError } from '../../../db/errors.ts'
+import { newestFirst, ownedBy } from '../../../db/list-queries.ts'
+import { prepare, type Values } from '../../../db/prepare.ts'
 import { prepareInsertAll } from '../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../db/prune.ts'
+import { selectAmong } from '../../../db/select-rows.ts'
+import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
+import { grants } from '../../../db/tables/grants.ts'
 import { paymentRefusals } from '../../../db/tables/payment-refusals.ts'
 import { errorRow, isErrorCode } from '../../../errors/catalogue.ts'
 import { appendEvents } from '../../../events/append.ts'
+import type { PageRequest } from '../../../http/pagination.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { daysAfter } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
@@ -19,8 +27,81 @@ import type { Parts } from '../../parts.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { presentMaker } from '../../present-maker.ts'
 import type { MayBeRefused, Refusals } from '../request.ts'
-import { countRefusals, findGrants, mostRecent, type RefusalRecord, type RefusalRow } from './queries.ts'
 import { RefusedPayment } from './schema.ts'
+
+type RefusalRow = typeof paymentRefusals.$inferSelect
+type Payee = Pick<typeof beneficiaries.$inferSelect, 'displayName' | 'destinationMask'>
+/** The names of the beneficiary and of the key or agent, as they are when this is read. */
+type RefusalRecord = { refusal: RefusalRow; payee: Payee | null; label: string | null }
+
+const filters = {
+  beneficiaryId: 'uuid?',
+  grantId: 'uuid?',
+  initiatorAccountId: 'uuid?',
+  createdAfter: 'timestamptz?',
+  createdBefore: 'timestamptz?',
+} as const
+
+const list = prepare(
+  'payment_refusals.list',
+  { workspaceId: 'uuid', within: 'uuid?', ...filters, before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    newestFirst(
+      orm
+        .select({
+          refusal: paymentRefusals,
+          payee: { displayName: beneficiaries.displayName, destinationMask: beneficiaries.destinationMask },
+          label: grants.label,
+        })
+        .from(paymentRefusals)
+        .leftJoin(beneficiaries, eq(beneficiaries.id, paymentRefusals.beneficiaryId))
+        .leftJoin(grants, eq(grants.id, paymentRefusals.grantId)),
+      { owner: paymentRefusals.workspaceId, id: paymentRefusals.id },
+      at,
+      ownedBy(paymentRefusals.workspaceId, at.workspaceId),
+      at.within &&
+        sql`exists (select from grants g where g.id = ${paymentRefusals.grantId} and (g.id = ${at.within} or g.ancestor_ids @> array[${at.within}]))`,
+      at.beneficiaryId && eq(paymentRefusals.beneficiaryId, at.beneficiaryId),
+      at.grantId && eq(paymentRefusals.grantId, at.grantId),
+      at.initiatorAccountId && eq(paymentRefusals.initiatorAccountId, at.initiatorAccountId),
+      createdBetween(
+        {
+          id: paymentRefusals.id,
+          at: paymentRefusals.createdAt,
+          owner: { column: paymentRefusals.workspaceId, id: at.workspaceId },
+        },
+        at.createdAfter,
+        at.createdBefore,
+      ),
+    ),
+  'page',
+)
+
+/** `within`: the grant of a delegated reader, which sees what it and the grants below it asked for. */
+export const listRefusals = (
+  db: Db,
+  workspaceId: Uuid,
+  page: PageRequest,
+  filter: Values<typeof filters> & { within: Uuid | null },
+): Promise<RefusalRecord[]> => db.run(list, { workspaceId, ...filter, ...page })
+
+/** Of one grant, or of one person without a grant, in 24 hours. */
+const mostRecent = 1_000
+
+const countRecent = statement(
+  'payment_refusals.count_recent',
+  `select asking, (select count(*) from (
+     select from payment_refusals r where coalesce(r.grant_id, r.initiator_account_id) = asking and r.created_at > $2 limit ${mostRecent}) as recent)::int as count
+   from unnest($1::uuid[]) as asking`,
+)
+
+/** How many of each are recent. It counts no further than `mostRecent`. */
+const countRefusals = async (tx: Tx, asking: readonly Uuid[], since: Date): Promise<Map<Uuid, number>> => {
+  const rows = await tx.query<{ asking: Uuid; count: number }>(countRecent, [asking, since])
+  return new Map(rows.map(({ asking, count }) => [asking, count]))
+}
+
+const findGrants = selectAmong('payment_refusals.grants', grants, 'id')
 
 const shown = presenter(RefusedPayment)
 
@@ -43,17 +124,22 @@ export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currenc
 const isRecorded = ({ status, details }: Refusal): boolean =>
   status === 402 || status === 403 || (status === 409 && details?.reason === 'possible_duplicate')
 
-/** A refused payment, before it has an id and a time. */
-type RefusalFacts = Pick<RefusalRow, 'beneficiaryId' | 'amountMinor' | 'accountReference' | 'error' | 'message' | 'decision'> & {
-  principal: Principal
-}
+/** A refused payment, before it has an id and a time. Its beneficiary is what the request names: perhaps another tenant's, or nothing. */
+type Facts = Omit<RefusalRow, 'id' | 'createdAt'>
 type Asked = { beneficiary_id?: Uuid | undefined; account_reference?: string | null | undefined; amount_minor: Minor }
 type Fault = { index?: number; error: string; message: string; decision?: Decision | undefined }
 
 const withoutTrace = ({ trace: _, ...decision }: Decision) => decision
 
-const factsOf = (principal: Principal, item: Asked, { error, message, decision }: Fault): RefusalFacts => ({
-  principal,
+const factsOf = (
+  { workspace, accountId, grant, origin }: Principal,
+  item: Asked,
+  { error, message, decision }: Fault,
+): Facts => ({
+  workspaceId: workspace.id,
+  accountId: workspace.owningAccountId,
+  initiatorAccountId: accountId,
+  grantId: grant?.id ?? null,
   beneficiaryId: item.beneficiary_id ?? null,
   amountMinor: item.amount_minor,
   accountReference: item.account_reference ?? null,
@@ -61,10 +147,11 @@ const factsOf = (principal: Principal, item: Asked, { error, message, decision }
   // Whoever may read payments reads this, and not all of them may read the balance: the amount that is available is left out.
   message: error === 'insufficient_funds' ? errorRow(error).sentence : message,
   decision: decision ? withoutTrace(decision) : null,
+  requestId: origin.requestId ?? '',
 })
 
 /** The payment, each item of a batch that was refused, or the batch as a whole where no item is to blame. */
-const factsIn = (request: MayBeRefused, refusal: Refusal): RefusalFacts[] => {
+const factsIn = (request: MayBeRefused, refusal: Refusal): Facts[] => {
   const { code: error, message, details } = refusal
   const { principal } = request
   if (!isRecorded(refusal)) return []
@@ -86,52 +173,28 @@ const factsIn = (request: MayBeRefused, refusal: Refusal): RefusalFacts[] => {
 
 const insert = prepareInsertAll('payment_refusals.insert', paymentRefusals)
 
-const ownerOf = ({ principal }: RefusalFacts): Uuid => principal.workspace.owningAccountId
-const askingOf = ({ principal }: RefusalFacts): Uuid => principal.grant?.id ?? principal.accountId
-
-type Known = { payees: Awaited<ReturnType<typeof findBeneficiaries>>; grants: Awaited<ReturnType<typeof findGrants>> }
-
-const recordOf = (facts: RefusalFacts, { payees, grants }: Known, at: Date): RefusalRecord => {
-  const { principal, beneficiaryId, ...rest } = facts
-  const { workspace, grant, accountId, origin } = principal
-  // A refused request may name what belongs to another tenant, or nothing.
-  const payee = payees.find(({ id, workspaceId }) => id === beneficiaryId && workspaceId === workspace.id) ?? null
-  return {
-    payee,
-    label: grants.find(({ id }) => id === grant?.id)?.label ?? null,
-    refusal: {
-      ...rest,
-      id: newId(),
-      workspaceId: workspace.id,
-      accountId: ownerOf(facts),
-      initiatorAccountId: accountId,
-      grantId: grant?.id ?? null,
-      beneficiaryId: payee?.id ?? null,
-      requestId: origin.requestId ?? '',
-      createdAt: at,
-    },
-  }
-}
+const askingOf = ({ grantId, initiatorAccountId }: Facts): Uuid => grantId ?? initiatorAccountId
 
 const write = async (
   tx: Tx,
   config: Config,
-  { entries, wait, since }: { entries: readonly RefusalFacts[]; wait: boolean; since: Date },
+  { entries, wait, since }: { entries: readonly Facts[]; wait: boolean; since: Date },
 ): Promise<Outcome<undefined>[]> => {
   const [lockedElsewhere, recent, payees, grants] = await Promise.all([
-    lockBatch(tx, { exclusive: entries.map(ownerOf) }, wait),
+    lockBatch(tx, { exclusive: entries.map(({ accountId }) => accountId) }, wait),
     countRefusals(tx, [...new Set(entries.map(askingOf))], since),
     findBeneficiaries(tx, [...new Set(entries.flatMap(({ beneficiaryId }) => beneficiaryId ?? []))]),
-    findGrants(tx, [...new Set(entries.flatMap(({ principal }) => principal.grant?.id ?? []))]),
+    findGrants(tx, [...new Set(entries.flatMap(({ grantId }) => grantId ?? []))]),
   ])
   const records: RefusalRecord[] = []
   const outcomes = entries.map((facts): Outcome<undefined> => {
-    if (lockedElsewhere.has(ownerOf(facts))) return contended
+    if (lockedElsewhere.has(facts.accountId)) return contended
     const count = recent.get(askingOf(facts)) ?? 0
-    if (count < mostRecent) {
-      recent.set(askingOf(facts), count + 1)
-      records.push(recordOf(facts, { payees, grants }, tx.at))
-    }
+    if (count >= mostRecent) return undefined
+    recent.set(askingOf(facts), count + 1)
+    const payee = payees.find(({ id, workspaceId }) => id === facts.beneficiaryId && workspaceId === facts.workspaceId) ?? null
+    const label = grants.find(({ id }) => id === facts.grantId)?.label ?? null
+    records.push({ refusal: { ...facts, id: newId(), beneficiaryId: payee?.id ?? null, createdAt: tx.at }, payee, label })
     return undefined
   })
   if (records.length === 0) return outcomes
@@ -148,7 +211,7 @@ const write = async (
 }
 
 export const createRefusals = (deps: Pick<Parts, 'clock' | 'config' | 'db' | 'logger'>): Refusals => {
-  const queue = createAccountQueue<RefusalFacts, undefined>({
+  const queue = createAccountQueue<Facts, undefined>({
     name: 'refused payments',
     logger: deps.logger,
     work: (entries, wait) => {
@@ -160,10 +223,10 @@ export const createRefusals = (deps: Pick<Parts, 'clock' | 'config' | 'db' | 'lo
     mostQueued: 5_000,
   })
   const writing = new Set<Promise<void>>()
-  const record = (all: readonly RefusalFacts[]): void => {
+  const record = (all: readonly Facts[]): void => {
     for (const facts of all) {
       const written = queue
-        .submit(ownerOf(facts), facts)
+        .submit(facts.accountId, facts)
         .catch((error: unknown) => deps.logger.warn(describeError(error), 'a refused payment could not be recorded'))
         .finally(() => writing.delete(written))
       writing.add(written)

@@ -1,0 +1,241 @@
+import { createHash } from 'node:crypto'
+import { and, eq, isNull } from 'drizzle-orm'
+import type { Config } from '../../../config.ts'
+import { type Database, first, inTx, type Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { prepareInsertAll, prepareInsertOnce, prepareWrite } from '../../../db/prepare-write.ts'
+import { reconciliationDifferences, reconciliations } from '../../../db/tables/rails.ts'
+import { audit } from '../../../events/audit.ts'
+import { presenter } from '../../../http/presenter.ts'
+import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import type { Provider } from '../../../lib/rail-names.ts'
+import { alertAfterCommit } from '../../alerts.ts'
+import { eachById } from '../../for-each-row.ts'
+import { nameOfOperator, type Operator } from '../../operators.ts'
+import { type Finding, recordAllSuspense } from '../../suspense/service.ts'
+import { resolvePayment } from '../resolve-payment.ts'
+import { type DifferenceRecord, listDifferences, type ReconciliationRecord } from './queries.ts'
+import { type Difference, differenceKinds, type Match, type StatementMatch } from './rules.ts'
+import { Reconciliation, ReconciliationDifference } from './schema.ts'
+
+const shownRun = presenter(Reconciliation)
+
+export const presentReconciliation = (run: ReconciliationRecord): Reconciliation =>
+  shownRun(run, {
+    booked_minor: run.totals.booked_minor ?? '0',
+    stated_minor: run.totals.stated_minor ?? '0',
+    charges_minor: run.totals.charges_minor ?? '0',
+    unproven: run.totals.unproven ?? null,
+  })
+
+const shownDifference = presenter(ReconciliationDifference)
+
+export const presentDifference = (row: DifferenceRecord): ReconciliationDifference =>
+  shownDifference(row, {
+    kind: differenceKinds.find((kind) => kind === row.kind) ?? 'not_in_our_books',
+    provider_receipt: row.receipt,
+    payment_id: row.subjectKind === 'payment' && row.subjectId !== null ? formatId('payment', row.subjectId) : null,
+    topup_id: row.subjectKind === 'topup' && row.subjectId !== null ? formatId('topup', row.subjectId) : null,
+    offered_outcome: row.offer,
+  })
+
+const insertRun = prepareInsertOnce('reconciliation.insert', reconciliations)
+
+const insertAll = prepareInsertAll('reconciliation.insert_differences', reconciliationDifferences)
+
+export type Comparison = {
+  provider: Provider
+  source: string
+  /** The organisation's number and account at the provider that a statement names. */
+  account?: string | null
+  /** The same content is compared once. */
+  content: string
+  period: { start: Date; end: Date }
+  lines: number
+  result: Match | StatementMatch
+  /** Kept for the next comparison. */
+  totals?: Readonly<Record<string, string>> | undefined
+  /** Lists what differs, and changes nothing. */
+  report?: boolean
+}
+
+const suspenseFor = (provider: Provider, { receipt, statedMinor }: Pick<Difference, 'receipt' | 'statedMinor'>): Finding => {
+  const stated = statedMinor ?? 0n
+  return {
+    rail: provider,
+    direction: stated >= 0n ? 'in' : 'out',
+    reason: 'not_in_our_books',
+    receipt,
+    amountMinor: stated < 0n ? -stated : stated,
+    book: true,
+    alerted: true,
+  }
+}
+
+/** Taken as evidence of its payment or top-up. */
+export const isEvidence = ({ kind, subject }: Difference): boolean =>
+  kind === 'under_way' || (kind === 'reversed' && subject?.kind === 'payment')
+
+const isUnexplained = ({ kind, subject }: Difference): boolean =>
+  kind === 'not_in_our_books' || (kind === 'reversed' && subject?.kind !== 'payment')
+
+/** Differences that are written at once: the lists of ten thousand, written in one turn, hold up every other request. */
+const portion = 1_000
+
+/** Records a comparison of the books with what a provider says: its sums, and a row for each difference. */
+export const recordComparison = async (
+  tx: Tx,
+  operator: Operator,
+  { provider, source, account = null, content, period, lines, result, totals, report = false }: Comparison,
+): Promise<ReconciliationRecord> => {
+  const { at } = tx
+  const run: ReconciliationRecord = {
+    id: newId(),
+    provider,
+    source,
+    account,
+    // A statement that was compared without its account may be compared again.
+    contentHash: createHash('sha256')
+      .update(account === null ? content : `${account} ${content}`)
+      .digest(),
+    periodStart: period.start,
+    periodEnd: period.end,
+    lines,
+    matched: result.matched,
+    differences: result.differences.length,
+    totals: {
+      ...totals,
+      booked_minor: result.bookedMinor.toString(),
+      stated_minor: result.statedMinor.toString(),
+      ...('charges' in result && { charges_minor: result.charges.minor.toString() }),
+    },
+    requestedBy: nameOfOperator(operator),
+    createdAt: at,
+  }
+  if (!(await insertRun(tx, run))) throw conflict('This statement is already reconciled.')
+  const isClosed = (difference: Difference) => !report && isEvidence(difference)
+  const rowOf = ({ subject, attemptId: _, ...difference }: Difference) => ({
+    ...difference,
+    id: newId(),
+    reconciliationId: run.id,
+    subjectKind: subject?.kind,
+    subjectId: subject?.id,
+    createdAt: at,
+  })
+  for (let from = 0; from < result.differences.length; from += portion)
+    await insertAll(
+      tx.query,
+      result.differences
+        .slice(from, from + portion)
+        // A line that was accepted as evidence needs no person.
+        .map((each) => ({
+          ...rowOf(each),
+          ...(isClosed(each) && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
+        })),
+    )
+  const unexplained = report ? [] : result.differences.filter(isUnexplained)
+  await recordAllSuspense(
+    tx,
+    unexplained.map((difference) => suspenseFor(provider, difference)),
+  )
+  audit(tx, operator, 'admin.reconcile', {
+    subject: run.id,
+    after: { provider, source, lines, matched: run.matched, differences: run.differences, ...(report && { report }) },
+  })
+  const open = result.differences.filter((difference) => !isClosed(difference)).length
+  if (open > 0) alertAfterCommit(tx, 'reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(open) })
+  return run
+}
+
+const withRun = prepare('reconciliation.difference', { id: 'uuid' }, (orm, at) =>
+  orm
+    .select({
+      difference: reconciliationDifferences,
+      provider: reconciliations.provider,
+      source: reconciliations.source,
+      account: reconciliations.account,
+    })
+    .from(reconciliationDifferences)
+    .innerJoin(reconciliations, eq(reconciliations.id, reconciliationDifferences.reconciliationId))
+    .where(eq(reconciliationDifferences.id, at.id)),
+)
+
+const closeOpen = prepareWrite(
+  'reconciliation.close_difference',
+  { id: 'uuid', at: 'timestamptz', by: 'text', note: 'text' },
+  (orm, at) =>
+    orm
+      .update(reconciliationDifferences)
+      .set({ resolvedAt: at.at, resolvedBy: at.by, note: at.note })
+      .where(and(eq(reconciliationDifferences.id, at.id), isNull(reconciliationDifferences.resolvedAt)))
+      .returning(),
+)
+
+const alreadyResolved = (id: Uuid): Refusal =>
+  conflict('This difference is already resolved.', 'decided', { id: formatId('reconciliation', id) })
+
+/** Ends the payment as the statement shows. True while a second administrator has to agree: then the difference stays open. */
+const acceptOffer = async (
+  tx: Tx,
+  config: Config,
+  operator: Operator,
+  { offer, subjectId, receipt }: DifferenceRecord,
+  { source, account, note }: { source: string; account: string | null; note: string },
+): Promise<boolean> => {
+  if (offer === null || subjectId === null) throw conflict('This difference offers no outcome to accept.')
+  // Earlier releases did not read whose statement it was.
+  if (offer === 'failed' && account === null)
+    throw conflict('It is not known which account this statement was of. Reconcile it again, with the lines above its columns.')
+  const evidence = `${source}: ${note}`
+  const input = { outcome: offer, evidence, ...(offer === 'succeeded' && receipt !== null && { provider_receipt: receipt }) }
+  return (await resolvePayment(tx, config, operator, subjectId, input)).waitingId !== null
+}
+
+/**
+ * Closes a difference. `accept`: with the outcome that it offers for its payment; it stays open while that waits for a second administrator.
+ * Without, a line that was offered as that payment's is money that nothing here explains, and goes to suspense. The payment's locks are taken
+ * first, as everywhere.
+ */
+export const resolveDifference = async (
+  tx: Tx,
+  config: Config,
+  operator: Operator,
+  id: Uuid,
+  { note, accept }: { note: string; accept: boolean },
+): Promise<DifferenceRecord> => {
+  const found = await first(tx, withRun, { id })
+  if (!found) throw notFound()
+  const { difference, provider, source, account } = found
+  if (difference.resolvedAt !== null) throw alreadyResolved(id)
+  if (accept && (await acceptOffer(tx, config, operator, difference, { source, account, note }))) return difference
+  const closed = await first(tx, closeOpen, { id, at: tx.at, by: nameOfOperator(operator), note })
+  if (!closed) throw alreadyResolved(id)
+  if (!accept && difference.offer === 'succeeded') await recordAllSuspense(tx, [suspenseFor(provider, difference)])
+  audit(tx, operator, 'admin.resolve_difference', { subject: id, after: { note, ...(accept && { accepted: difference.offer }) } })
+  return closed
+}
+
+/** Closes several with one note and without their offers: all of them, or none. */
+export const resolveDifferences = (
+  tx: Tx,
+  config: Config,
+  operator: Operator,
+  ids: readonly Uuid[],
+  note: string,
+): Promise<DifferenceRecord[]> => eachById(ids, (id) => resolveDifference(tx, config, operator, id, { note, accept: false }))
+
+/** Where a setting says so, every outcome that a statement offers is accepted. What is refused stays for a person. */
+export const acceptAll = async (
+  db: Database,
+  config: Config,
+  operator: Operator,
+  { id: reconciliationId, differences: take }: ReconciliationRecord,
+): Promise<void> => {
+  const open = await listDifferences(db, { reconciliationId, isOpen: true }, { before: null, take })
+  const input = { note: 'Accepted by the setting RECONCILIATION_RESOLVES.', accept: true }
+  for (const { id } of open.filter(({ offer }) => offer !== null).reverse())
+    await inTx(db, (tx) => resolveDifference(tx, config, operator, id, input)).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error
+    })
+}
