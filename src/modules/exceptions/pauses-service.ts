@@ -9,7 +9,6 @@ import { audit } from '../../events/audit.ts'
 import { conflict, notFound } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { type Provider, providerOf, railNames, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
-import type { Rails } from '../../rails/rail.ts'
 import type { Alerts } from '../alerts.ts'
 import { nameOfOperator, type Operator, timerOperator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
@@ -133,21 +132,16 @@ const notComparedSinceLoss = statement(
      and exists (select from rail_pauses where cause = 'lost_writes')`,
 )
 
-/** A lost payment that its client repeats is found only while the statement's line is in suspense: so each provider's is compared first. */
-const providersNotCompared = async (tx: Tx, { payout }: Rails): Promise<Provider[]> => {
-  const providers = [...new Set(railNames.filter((rail) => payout[rail]).map(providerOf))]
-  return (await tx.query<{ provider: Provider }>(notComparedSinceLoss, [providers])).map(({ provider }) => provider)
-}
-
-type AfterLoss = { resumed: string[]; notCompared: Provider[] }
-
 /**
  * A person has looked: what the service paused because of a loss is resumed. `notCompared`: the providers of which no statement was compared since
- * the loss; the audit log keeps them, with the reason that the person gives.
+ * the loss (a lost payment that its client repeats is found only while the statement's line is in suspense); the audit log keeps them, with the
+ * reason that the person gives.
  */
-export const resumeAfterLoss = (deps: Pick<Parts, 'db' | 'rails'>, operator: Operator, reason?: string): Promise<AfterLoss> =>
-  inTx(deps.db, async (tx) => {
-    const notCompared = await providersNotCompared(tx, deps.rails)
+export const resumeAfterLoss = ({ db, rails: { payout } }: Pick<Parts, 'db' | 'rails'>, operator: Operator, reason?: string) =>
+  inTx(db, async (tx) => {
+    const providers = [...new Set(railNames.filter((rail) => payout[rail]).map(providerOf))]
+    const without = await tx.query<{ provider: Provider }>(notComparedSinceLoss, [providers])
+    const notCompared = without.map(({ provider }) => provider)
     const resumed = (await tx.run(endLoss, {})).map(({ rail }) => rail)
     if (resumed.length > 0) await tx.run(closeLosses, { at: tx.at, by: nameOfOperator(operator) })
     for (const rail of resumed)

@@ -77,22 +77,18 @@ const decideOne = (
   spending: Spending,
   { payment, ask, place, authority, at }: { payment: PaymentRecord; ask: Ask; place: number; authority: Authority; at: Date },
 ): Due => {
+  const failed = (reason: Failure) => ({ payment, kind: 'failed', failure: reason }) as const
   const lost = lostAuthority(authority)
-  if (lost) return { payment, kind: 'failed', failure: lost }
+  if (lost) return failed(lost)
   const decided = decideNext(spending, deployment, { ask, principal: ask.principal, index: place, at })
-  if (decided instanceof Refusal) return { payment, kind: 'failed', failure: failureOf(decided) }
-  if (decided.kind === 'denied')
-    return { payment, kind: 'failed', failure: failure('policy_denied', null, decided.refusal.message) }
+  if (decided instanceof Refusal) return failed(failureOf(decided))
+  if (decided.kind === 'denied') return failed(failure('policy_denied', null, decided.refusal.message))
   if (decided.decision.outcome === 'allow' || covers(decided.decision, payment, authority))
     return { payment, kind: 'sent', accepted: withDecision(payment, decided, payment.approvalId) }
   // Not asked for when it was scheduled: asked for now. A batch waits as a whole, and its other items do not wait for this one.
   if (payment.approvalId === null && payment.batchId === null)
     return { payment, kind: 'asked', accepted: withDecision(payment, decided, newId()) }
-  return {
-    payment,
-    kind: 'failed',
-    failure: failure('policy_denied', null, 'It needs more approvals than were asked for when it was scheduled.'),
-  }
+  return failed(failure('policy_denied', null, 'It needs more approvals than were asked for when it was scheduled.'))
 }
 
 const noMemory: Spending['memory'] = { find: () => undefined, note: () => undefined }
@@ -108,19 +104,20 @@ const decideDue = async (
   standing: Ask['standing'],
 ): Promise<{ due: Due[]; spending: Spending }> => {
   const authorityOf = await readAuthority(tx, payments)
-  const asks: Ask[] = []
   const [first] = payments
   if (!first) throw new Error('nothing is due')
   // What is due together was asked for by one request.
   const principal = await payerOf(tx, first, authorityOf(first.id))
-  for (const payment of payments) asks.push(askOf(payment, principal, standing))
-  const read = await readSpending(tx, deps.clock, asks)
+  const asked = payments.map((payment) => ({ payment, ask: askOf(payment, principal, standing) }))
+  const read = await readSpending(
+    tx,
+    deps.clock,
+    asked.map(({ ask }) => ask),
+  )
   const spending: Spending = { ...read, past: read.past.map((past) => ({ ...past, earlier: null })), memory: noMemory }
-  const due = payments.map((payment, place) => {
-    const ask = asks[place]
-    if (!ask) throw new Error('a payment has no request')
-    return decideOne(deps, spending, { payment, ask, place, authority: authorityOf(payment.id), at: tx.at })
-  })
+  const due = asked.map(({ payment, ask }, place) =>
+    decideOne(deps, spending, { payment, ask, place, authority: authorityOf(payment.id), at: tx.at }),
+  )
   return { due, spending }
 }
 

@@ -1,10 +1,9 @@
 import type { Principal } from '../../auth/principal.ts'
-import { type Database, type Db, statement } from '../../db/client.ts'
+import { type Database, statement } from '../../db/client.ts'
 import { namesSql } from '../../db/tables/columns.ts'
-import { paymentStatuses, type StateOf } from '../../db/transitions.ts'
+import { paymentStatuses } from '../../db/transitions.ts'
 import { ever, inWorkspace, localDate, never, periodSql, storedSql } from '../../ledger/hours.ts'
 import { lastDays } from '../../lib/clock.ts'
-import type { Uuid } from '../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt, startOfDate } from '../../policy/calendar.ts'
 import type { Parts } from '../parts.ts'
@@ -12,6 +11,36 @@ import { type PaymentSearch, type PaymentStatus, readMatching, spending, totals 
 import type { PaymentsSummary } from './schema.ts'
 
 type Asked = { workspace: Principal['workspace']; zone: string; firstDay: string }
+
+/** `date`: the local day, of payments from `since` on. */
+type PaymentSum = { date: string | null; status: PaymentStatus; count: number; amountMinor: Minor }
+
+const days = { zone: '$5::text', since: '$6::timestamptz' }
+const between = (begins: string, ends: string): string => `p.created_at >= ${begins} and p.created_at < ${ends}
+  and (p.workspace_id, p.id) > ($2::uuid, ${inWorkspace.idBehind('$2::uuid', begins)})
+  and (p.workspace_id, p.id) < ($2::uuid, ${inWorkspace.idAhead('$2::uuid', ends)})`
+
+/** Most payments have succeeded: what else was made is read by its status, and they are the rest. `is true` keeps times from being looked
+ * up in an index that has them of all workspaces. */
+const sums = statement(
+  'payments.sums',
+  `with ${periodSql('$3::timestamptz', '$4::timestamptz', days)},
+   made as (
+     select ${localDate('h.hour', days)} as date, h.entries as payments, h.went_out_minor as minor from ${storedSql('$1::uuid')}
+     where h.workspace_id = $2::uuid and h.type = 'made'
+     union all
+     select ${localDate('p.created_at', days)}, 1, p.amount_minor from edges e cross join lateral (
+       select p.created_at, p.amount_minor from payments p where ${between('e.begins', 'e.ends')}) as p),
+   others as (
+     select ${localDate('p.created_at', days)} as date, p.status, count(*) as payments, sum(p.amount_minor) as minor from payments p
+     where p.workspace_id = $2::uuid and p.status in ${namesSql(paymentStatuses.filter((status) => status !== 'succeeded'))}
+       and (p.created_at >= $3::timestamptz and p.created_at < $4::timestamptz) is true group by 1, 2)
+   select date::text, status, sum(payments)::int as count, sum(minor)::bigint as "amountMinor" from (
+     select date, 'succeeded' as status, payments, minor from made
+     union all select date, 'succeeded', -payments, -minor from others
+     union all select date, status, payments, minor from others) as s
+   group by 1, 2 having sum(payments) > 0 order by 1, 2`,
+)
 
 const isSpending = (status: PaymentStatus): boolean => spending.includes(status)
 
@@ -23,16 +52,12 @@ const isStored = (search: PaymentSearch): boolean =>
 /** Times are whole milliseconds, and both bounds are outside. */
 const readStored = async (
   db: Database,
-  { workspace, zone, firstDay }: Asked,
+  { workspace: { id, owningAccountId }, zone, firstDay }: Asked,
   { createdAfter, createdBefore, statuses }: PaymentSearch,
 ): Promise<PaymentSum[]> => {
-  const rows = await readPaymentSums(db, workspace, {
-    begins: createdAfter ? new Date(createdAfter.getTime() + 1) : ever,
-    ends: createdBefore ?? never,
-    zone,
-    since: startOfDate(firstDay, zone),
-  })
-  return rows.filter(({ status }) => statuses?.includes(status) ?? true)
+  const begins = createdAfter ? new Date(createdAfter.getTime() + 1) : ever
+  const values = [owningAccountId, id, begins, createdBefore ?? never, zone, startOfDate(firstDay, zone)]
+  return (await db.query<PaymentSum>(sums, values)).filter(({ status }) => statuses?.includes(status) ?? true)
 }
 
 const readPlain = async (db: Database, { workspace, zone, firstDay }: Asked, search: PaymentSearch): Promise<PaymentSum[]> => {
@@ -68,44 +93,3 @@ export const summarizePayments = async (
     by_day: dates.map((date) => ({ date, ...totalOf(spentBy.get(date)) })),
   }
 }
-
-type Status = StateOf<'payment'>
-/** `date`: the local day, of payments from `since` on. */
-export type PaymentSum = { date: string | null; status: Status; count: number; amountMinor: Minor }
-
-const days = { zone: '$5::text', since: '$6::timestamptz' }
-const between = (begins: string, ends: string): string => `p.created_at >= ${begins} and p.created_at < ${ends}
-  and (p.workspace_id, p.id) > ($2::uuid, ${inWorkspace.idBehind('$2::uuid', begins)})
-  and (p.workspace_id, p.id) < ($2::uuid, ${inWorkspace.idAhead('$2::uuid', ends)})`
-
-/** Most payments have succeeded: what else was made is read by its status, and they are the rest. `is true` keeps times from being looked
- * up in an index that has them of all workspaces. */
-const sums = statement(
-  'payments.sums',
-  `with ${periodSql('$3::timestamptz', '$4::timestamptz', days)},
-   made as (
-     select ${localDate('h.hour', days)} as date, h.entries as payments, h.went_out_minor as minor from ${storedSql('$1::uuid')}
-     where h.workspace_id = $2::uuid and h.type = 'made'
-     union all
-     select ${localDate('p.created_at', days)}, 1, p.amount_minor from edges e cross join lateral (
-       select p.created_at, p.amount_minor from payments p where ${between('e.begins', 'e.ends')}) as p),
-   others as (
-     select ${localDate('p.created_at', days)} as date, p.status, count(*) as payments, sum(p.amount_minor) as minor from payments p
-     where p.workspace_id = $2::uuid and p.status in ${namesSql(paymentStatuses.filter((status) => status !== 'succeeded'))}
-       and (p.created_at >= $3::timestamptz and p.created_at < $4::timestamptz) is true group by 1, 2)
-   select date::text, status, sum(payments)::int as count, sum(minor)::bigint as "amountMinor" from (
-     select date, 'succeeded' as status, payments, minor from made
-     union all select date, 'succeeded', -payments, -minor from others
-     union all select date, status, payments, minor from others) as s
-   group by 1, 2 having sum(payments) > 0 order by 1, 2`,
-)
-
-export type SummedWorkspace = { id: Uuid; owningAccountId: Uuid }
-export type SummedPeriod = { begins: Date; ends: Date; zone: string; since: Date }
-
-/** How many payments were made in a period, and their sums, by their status and local day. */
-export const readPaymentSums = (
-  db: Db,
-  { id, owningAccountId }: SummedWorkspace,
-  { begins, ends, zone, since }: SummedPeriod,
-): Promise<PaymentSum[]> => db.query<PaymentSum>(sums, [owningAccountId, id, begins, ends, zone, since])

@@ -33,7 +33,9 @@ const auditOf = prepare(
         id: sql<Uuid>`a.id`,
         action: sql<string>`a.action`,
         at: sql<Date>`a.at`,
-        inputs: sql<unknown>`case when a.action = 'payment.create' then a.inputs end`.mapWith(auditLog.inputs),
+        inputs: sql<unknown>`case when a.action = 'payment.create' then a.inputs end`.mapWith(
+          auditLog.inputs,
+        ),
         sequence: sql<bigint | null>`s.sequence`,
         rowsRoot: sql<Buffer | null>`s.rows_root`,
         through: sql<{
@@ -84,13 +86,6 @@ const leavesOf = prepare('receipts.batch', { paymentId: 'uuid' }, (orm, at) =>
 
 type Body = Omit<Receipt, 'jws'>
 type ReceiptParts = Pick<Parts, 'clock' | 'config' | 'receiptKeys'>
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
-
-const inputsOf = (rows: readonly RowOf<typeof auditOf>[]): Body['decision_inputs'] => {
-  const inputs = rows.find(({ action }) => action === 'payment.create')?.inputs
-  return isRecord(inputs) ? { ...inputs } : null
-}
 
 const presentAudit = (
   deps: ReceiptParts,
@@ -155,6 +150,7 @@ export const buildReceipt = async (
   if (!payment) return undefined
   const wire = presentPayment(payment)
   const { approvalId, mandateId, beneficiaryId } = payment
+  const inputs = audit.find(({ action }) => action === 'payment.create')?.inputs
   const [beneficiary, policies, proofs, approval, mandate, leaves] = await Promise.all([
     findBeneficiary(db, workspaceId, beneficiaryId),
     readPolicies(db, wire.decision),
@@ -177,7 +173,7 @@ export const buildReceipt = async (
       destination_mask: beneficiary.destinationMask,
     },
     policies,
-    decision_inputs: inputsOf(audit),
+    decision_inputs: inputs ? { ...inputs } : null,
     approval: approval ? presentApproval(approval) : null,
     batch: presentBatch(leaves, payment.batchIndex),
     mandate: mandate ? shownMandate(mandate) : null,
