@@ -123,10 +123,7 @@ const endStatement = statement(
 /** `post`: the held money has left. `void`: it is available again. */
 export type HoldEnd = { kind: 'post' | 'void'; holdId: Uuid; ownerId: Uuid }
 
-/**
- * Ends holds: one update for each account, however many holds. Returns each owner's balance after all of these. A hold ends once: the
- * database refuses a second end. The caller holds the owners' locks.
- */
+/** Ends holds, each once, and answers each owner's balance after all of these. The caller holds the owners' locks. */
 export const endHolds = async (tx: Tx, ends: readonly HoldEnd[]): Promise<ReadonlyMap<Uuid, Balance>> => {
   if (ends.length === 0) return new Map()
   requireLocked(
@@ -153,10 +150,7 @@ const directTransfer = statement(
    select available_minor as "availableMinor", held_minor as "heldMinor", currency from moved`,
 )
 
-/**
- * Credits (above 0) or debits (below 0) a customer against a system account, at once, and answers the balance then. Throws
- * `insufficient_funds`.
- */
+/** Credits (above 0) or debits (below 0) a customer against a system account, at once. Throws `insufficient_funds`. */
 export const transfer = async (
   tx: Tx,
   {

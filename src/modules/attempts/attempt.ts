@@ -66,10 +66,7 @@ export type Verdict =
   | 'superseded'
   | 'suspense'
 
-/**
- * When the rail is queried next about an attempt without an outcome, by how often it was queried: soon at first, then less and less often,
- * but never stopping. A rail that does not answer ends nothing.
- */
+/** When the rail is queried next, by how often it was queried: less and less often, but never stopping. No answer never ends an attempt. */
 const queryDelaysSeconds = [30, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800] as const
 const longestQueryDelaySeconds = 21_600
 
@@ -81,10 +78,7 @@ export const claimWithinSeconds = 15
 /** From recording an attempt to the first byte of its request: the token, the connection and the right to send. */
 export const sendWithinSeconds = 10
 
-/**
- * How long a send may be under way before its attempt counts as lost: the time to begin, and the longest answer. A value that is too small
- * does no harm: the answer is recorded whenever it comes.
- */
+/** How long a send may be under way before its attempt counts as lost. Too small does no harm: the answer is recorded whenever it comes. */
 export const sendGraceSeconds = sendWithinSeconds + longestRequestMs / 1000 + 5
 
 /** A provider states no time after which it forgets an order's id: within this one it is asked to take the same order again. */

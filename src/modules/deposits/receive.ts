@@ -17,10 +17,7 @@ import { findByReference, settleDeposit } from './settle.ts'
 
 const purpose = 'deposit.callback'
 
-/**
- * Where a provider tells us of deposits. The secret is derived, so every process has it and a restart keeps it; it is hexadecimal, as
- * portals refuse addresses in which certain words occur.
- */
+/** The secret is derived, so every process has it and a restart keeps it; hexadecimal, as portals refuse addresses with certain words. */
 export const depositUrls = (operatorUrl: string, derivations: Derivations, rail: DepositRail): DepositUrls => {
   const base = `${operatorUrl}/callbacks/deposits/${derivations.mac(purpose, rail).toString('hex')}`
   return { confirmation: `${base}/confirmation`, validation: `${base}/validation` }
@@ -58,10 +55,7 @@ const keepAsSuspense = (db: Database, vault: Vault, rail: DepositRail, body: str
     if ((await recordSuspense(tx, finding)) !== undefined) keepUnread(tx, vault, kept)
   })
 
-/**
- * Stores what was paid in, books it, and returns the answer. It is answered once it is stored: if booking fails, the sweep repeats it, and a
- * provider that tells again is not needed.
- */
+/** Stores what was paid in, books it, and answers once it is stored: if booking fails, the sweep repeats it. */
 export const receiveDeposit = async (deps: Parts, arrival: DepositArrival): Promise<object> => {
   const told = authentic(deps, arrival)
   if (!told) return accepted

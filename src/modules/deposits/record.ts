@@ -62,10 +62,7 @@ export const recordDeposit = async (
   return isNew ? id : undefined
 }
 
-/**
- * Books the deposits that a provider lists and never told: those with an account number of ours. One after the other: what is stored and not
- * booked yet is a difference to whoever compares at the same time.
- */
+/** Books listed deposits that were never told. One by one: what is stored and not booked is a difference to whoever compares meanwhile. */
 export const takeListedDeposits = async (
   deps: Recording,
   provider: Provider,

@@ -91,10 +91,7 @@ const bookLateSuccess = async (
   return decided(await writeChange(tx, payment, change, { ...options, balance: await balanceUpdated(tx, accountId, balance) }))
 }
 
-/**
- * A person says that a payment failed only after the rail was asked and had its time to answer: its money is given back, and no answer that
- * comes later takes it again.
- */
+/** A payment is called failed only after the rail had its time to answer: no answer that comes later takes back the money. */
 const refuseTooEarly = async (tx: Tx, { id, updatedAt: unknownSince }: PaymentRecord): Promise<void> => {
   const sent = (await attemptsOf(tx, [id])).find(({ state }) => state !== 'not_sent')
   // The provider has answered with what does not fit. It is not asked again, and may still correct itself.

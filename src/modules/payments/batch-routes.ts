@@ -73,9 +73,7 @@ const listOf = (bytes: Buffer, contentType: string | undefined): PaymentList => 
   return list
 }
 
-/**
- * A body in CSV becomes the items of one in JSON before it is validated: one schema, one digest of the Idempotency-Key.
- */
+/** A body in CSV becomes the items of one in JSON before it is validated: one schema, one digest of the Idempotency-Key. */
 const readCsvBodies = (scope: App): void => {
   scope.decorateRequest('paymentList', null)
   scope.addContentTypeParser(csvTypes, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {

@@ -78,10 +78,7 @@ const columnOf = (name: keyof Payment): Column<Exported> => [
   },
 ]
 
-/**
- * A payment as a row of a table: amounts in major units and local times for people, beside those for programs. The decision is nested too
- * deeply for a row; the payee's name is what people search for.
- */
+/** A payment as a row of a table. The decision is nested too deeply for a row; the payee's name is what people search for. */
 export const paymentColumns = (timeZone: string): readonly Column<Exported>[] => [
   ...(['id', 'created_at'] as const).map(columnOf),
   ['created_local', ({ createdAt }) => localDateTime(createdAt, timeZone)],

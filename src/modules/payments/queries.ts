@@ -240,9 +240,7 @@ const amount = sum(payments.amountMinor)
 /** Money that has left or is under way: the one definition of what was spent. */
 export const spending: readonly PaymentStatus[] = [...underWayPaymentStatuses, 'succeeded']
 
-/**
- * How many payments match, and their sum, for each status and, of what was spent since a day, for each local day. Reads all of them, once.
- */
+/** The count and sum of what matches by status and, of what was spent since a day, by local day. Reads all of them, once. */
 export const totals = prepare(
   'payments.totals',
   { ...scope, zone: 'text', since: 'text' },

@@ -200,10 +200,7 @@ const decideAgain = async (
   return obstacles
 }
 
-/**
- * Checks everything again before money leaves. The limits are those of the day in which a payment counts, whenever it is sent. The caller
- * has locked the owning accounts and the payments. A few statements for a whole batch; results are in the same order.
- */
+/** Checks everything again before money leaves. The caller has locked the owning accounts and the payments. Results are in the same order. */
 export const recheckPayments = async (
   tx: Tx,
   payments: readonly PaymentRecord[],
@@ -243,10 +240,7 @@ export const countOnApproval = async (
   return obstacles
 }
 
-/**
- * A payment whose reader asks how it would be decided now: with the grant that asked for it and those above it, the approvals that were asked for,
- * and its workspace's zone.
- */
+/** A payment whose reader asks how it would be decided now; `zone`: of its workspace. */
 export type Reread = Asked & { payment: PaymentRecord; zone: Zone }
 
 /** How a payment that waits would be decided at `at`, by the rules and with the usage of that moment: for its reader. Changes nothing. */

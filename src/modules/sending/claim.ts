@@ -71,10 +71,7 @@ const recordAll = async (tx: Tx, deps: Parts, lane: SendLane, due: readonly Due[
 
 export const tenantsOf = (due: readonly { tenant: Uuid }[]): Uuid[] => [...new Set(due.map(({ tenant }) => tenant))]
 
-/**
- * Records an attempt for each task in one transaction. For each: the attempt to send, or null where there is nothing to send now. A task
- * that is named twice is sent once.
- */
+/** Records an attempt for each task in one transaction: null where there is nothing to send now. A task that is named twice is sent once. */
 export const claimDue = async (
   deps: Parts,
   lane: SendLane,
@@ -114,9 +111,8 @@ type Claim = { id: Uuid; until: Date; sender: Uuid | null; fingerprint: Buffer }
 const mostInStatement = 256
 
 /**
- * Takes the right to send; only the process that has it may call the rail. One statement checks all conditions: the attempt is young and
- * still waits for its sender, its subject is under way, and the server is the one that was looked at. So a process that slept after it had
- * recorded an attempt sends nothing: the attempt may already count as not sent. Asked for by many sends at once, it is taken together.
+ * Takes the right to send; only the process that has it may call the rail. One statement checks all conditions, so a process that slept after it
+ * had recorded an attempt sends nothing: the attempt may already count as not sent. Asked for by many sends at once, it is taken together.
  */
 const createClaimer = (deps: Parts, kind: AttemptRecord['kind']) =>
   joinTurn<Claim, boolean>({

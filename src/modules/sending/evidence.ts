@@ -38,10 +38,7 @@ export type OpenAttempt = {
 
 type AttemptName = Pick<AttemptRecord, 'id' | 'subjectId'>
 
-/**
- * Takes the locks of the owning accounts, which guard payments, top-ups and their attempts, then those of the rows, and reads them once. Results
- * are in the same order.
- */
+/** Takes the locks of the owning accounts, then those of the rows, and reads them once. Results are in the same order. */
 export const openAttempts = async (
   tx: Tx,
   kind: AttemptRecord['kind'],
@@ -71,10 +68,7 @@ const isConclusive = ({ kind }: Evidence): boolean => kind === 'succeeded' || ki
 /** A piece of evidence, and the attempt that it is about. */
 export type Proof = { open: OpenAttempt; evidence: Evidence; source: EvidenceSource }
 
-/**
- * An unknown outcome counts only when it is new information: a rail that cannot be queried right now, or that answers a different query,
- * proves nothing about the money.
- */
+/** An unknown outcome counts only when it is new: a rail that cannot be queried, or answers a different query, proves nothing. */
 const isUninformative = (evidence: Evidence, source: EvidenceSource): boolean =>
   evidence.kind === 'pending' ||
   (evidence.kind === 'unknown' && !evidence.moved && (source.kind === 'query' || evidence.code === 'other_request'))
@@ -93,19 +87,13 @@ const alertOf: Partial<Record<Verdict, Alert>> = {
   suspense: 'superseded_attempt_moved_money',
 }
 
-/**
- * Only the live attempt settles the subject. The result of another attempt is recorded with that attempt, and money that it moved is
- * recorded in suspense for a person.
- */
+/** Only the live attempt settles the subject. Money that another attempt moved is recorded in suspense, for a person. */
 const judgeSuperseded = (evidence: Evidence): Verdict => {
   if (evidence.kind === 'succeeded') return 'suspense'
   return evidence.kind === 'returned' ? 'contradiction' : 'superseded'
 }
 
-/**
- * The order moved money, whichever send of it the report names. A failure of an earlier send is not taken for the later one's: that one
- * is still under way.
- */
+/** The order moved money, whichever send the report names. A failure of an earlier send says nothing about the later one. */
 const aboutOrder = (proof: Proof): Proof => {
   const { open, evidence } = proof
   const moved = evidence.kind === 'succeeded' || evidence.kind === 'returned'
@@ -180,10 +168,7 @@ const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<vo
   else await moveAttempt(tx, attempt.id, 'disputed', isAsked ? secondsAfter(tx.at, secondsToNextQuery(0)) : null)
 }
 
-/**
- * Compares each piece of evidence with its attempt and lets the subjects settle, set-wise. Each attempt's subject is named once. Results are
- * in the same order.
- */
+/** Compares each piece of evidence with its attempt, and settles the subjects; each is named once. Results are in the same order. */
 export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise<Verdict[]> => {
   const proofs = reported.map(aboutOrder)
   const verdicts = await judge(tx, proofs)

@@ -177,10 +177,7 @@ const openDeliveries = prepare(
 /** Deliveries that are read and not processed yet. They need no connection until their batch begins. */
 const mostTaken = 256
 
-/**
- * Deliveries are processed through a queue of accounts: those that arrive while a batch is under way form the next one. One that has failed is
- * never in a batch with others again.
- */
+/** Deliveries that arrive while a batch is under way form the next one. One that has failed is never in a batch with others again. */
 export const createDeliveriesLane = (deps: Parts): Lane => {
   const queue = createAccountQueue<OpenDelivery, void>({
     name: 'deliveries',

@@ -75,10 +75,7 @@ const anotherOrder = prepare('deliveries.another_order', { subjectId: 'uuid', id
     .limit(1),
 )
 
-/**
- * Whether it names another order of ours: then it came to the wrong address. A gateway's own id in the place of ours, or a tracking id in the place
- * of a receipt, says nothing.
- */
+/** Whether it names another order of ours, and so came to the wrong address. A gateway's own id or a tracking id says nothing. */
 const namesAnother = async (
   tx: Tx,
   orderNames: OrderNames,
@@ -188,10 +185,7 @@ const readReport = (
   return rail.readDelivery(kind === 'timeout' ? 'timeout' : 'result', body, sent)
 }
 
-/**
- * One receipt at most once: whether it belongs to something else is asked of the database, which does not know yet what this transaction is
- * about to write.
- */
+/** One receipt at most once: the database, which is asked whose a receipt is, does not know what this transaction will write. */
 const firstOfEachReceipt = (read: readonly ReadDelivery[]): ReadDelivery[] => {
   const receipts = new Set<string>()
   return read.filter(({ report: { evidence } }) => {

@@ -35,10 +35,7 @@ const answerLost: Evidence = {
   message: 'The answer to sending was lost; it may have arrived.',
 }
 
-/**
- * A write whose COMMIT was not answered is repeated, so it must recognise its own effect: an attempt that is already `not_sent`, or that
- * has a later one, is left as it is.
- */
+/** A write whose COMMIT was not answered is repeated: an attempt that is `not_sent` already, or has a later one, is left as it is. */
 const recordNotSent = async (tx: Tx, open: OpenAttempt, isRailDown: boolean): Promise<void> => {
   const { attempt, superseded, tries } = open
   if (superseded || attempt.state === 'not_sent') return
@@ -120,9 +117,7 @@ export const recordAbandoned = async (
 
 const retryWaitsMs = [100, 500, 1_000, 3_000, 5_000]
 
-/**
- * Only this process knows the rail's answer, and STK and B2B cannot be queried without its ids, so it waits for a database that restarts.
- */
+/** Only this process knows the rail's answer, and STK and B2B cannot be queried without its ids: it waits for a database that restarts. */
 const untilWritten = async (write: () => Promise<unknown>): Promise<void> => {
   for (const waitMs of retryWaitsMs) {
     try {
@@ -150,10 +145,7 @@ type Accepted = ProviderReference & { attemptId: Uuid }
 
 const mostInStatement = 256
 
-/**
- * Calls rails and records their answers. An answer that only says "accepted" changes the attempt alone: answers that arrive while one
- * statement is under way are written together in the next.
- */
+/** Calls rails and records their answers. Those that only say "accepted" change the attempt alone, and are written together. */
 export const createSender = (deps: Parts) => {
   const permissionFor = createPermissions(deps)
   const recordTaken = joinTurn<Accepted, void>({

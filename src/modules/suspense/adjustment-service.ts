@@ -95,10 +95,7 @@ const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): P
   return decide(tx, operator, adjustment, { status: 'posted', transferId })
 }
 
-/**
- * Corrects a balance: at once, or after a second administrator has confirmed it when the amounts that this administrator moved alone within
- * a day exceed the configured one. So many small adjustments do not avoid the rule.
- */
+/** Corrects a balance: at once, or after a second administrator has confirmed it where one may not decide alone. */
 export const createAdjustment = async (
   tx: Tx,
   config: Config,
@@ -188,10 +185,7 @@ const cancelRows = prepareWrite('adjustments.cancel', { paymentIds: 'uuid[]', at
     .returning(),
 )
 
-/**
- * Ends what waits for a second administrator about payments that ended otherwise meanwhile. `ended`: each payment, and who ends it or decides
- * who pays for it. The caller has locked their accounts.
- */
+/** Ends what waits for a second administrator about payments that ended otherwise; `actor`: who ended it. The caller has locked the accounts. */
 export const cancelWaitingCosts = async (tx: Tx, ended: readonly { paymentId: Uuid; actor: Actor }[]): Promise<void> => {
   const actors = new Map(ended.map(({ paymentId, actor }) => [paymentId, actor]))
   if (actors.size === 0) return

@@ -43,10 +43,7 @@ export type Finding = Pick<SuspenseRecord, 'rail' | 'direction' | 'reason'> &
     receipt?: string | null
     /** The provider may tell it again, in another delivery. */
     isRepeated?: boolean
-    /**
-     * Whether the books lack this money: then it is posted to the suspense account, so that the clearing accounts agree with the provider's
-     * statement. False while a hold still covers it.
-     */
+    /** Whether the books lack this money: then it is posted to the suspense account. False while a hold still covers it. */
     book: boolean
     /** An alert about it was already raised. */
     alerted?: boolean
@@ -77,10 +74,7 @@ const transferOf = (
   return { id: transferId, debit, credit, amountMinor: amountMinor ?? 0n, reference: { type: 'suspense', id }, memo }
 }
 
-/**
- * Records money that a provider reports as moved and that the service cannot book, and alerts an operator. A repeated finding is recorded
- * once. Takes no lock: it may be called under any. Returns the items that are new.
- */
+/** Records money that cannot be booked, once for each finding, and alerts an operator. Takes no lock. Returns the items that are new. */
 export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): Promise<Uuid[]> => {
   if (findings.length === 0) return []
   const found = findings.map((finding) => ({ finding, row: rowOf(finding, tx.at) }))

@@ -170,10 +170,7 @@ const expire = async (tx: Tx, id: Uuid): Promise<void> => {
   await write(tx, { topup, actor: timer }, change, { after: { status: 'expired' } })
 }
 
-/**
- * Ends the waiting only: a success that is proven later is credited all the same. What was paid with another amount is in suspense: until a
- * person has decided, the top-up has not expired.
- */
+/** Ends the waiting only: a later success is credited all the same. What has money in suspense waits for a person and does not expire. */
 export const expireTopups = sweepOf(
   'topups.expire',
   {

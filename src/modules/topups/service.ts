@@ -83,10 +83,7 @@ const countPrompts = async (
 
 type PromptCounts = Awaited<ReturnType<typeof countPrompts>>
 
-/**
- * Refuses a prompt that would be one too many: to a phone, by any caller, or for an account. The phone may be a stranger's, and rings each
- * time.
- */
+/** Refuses a prompt that would be one too many: to a phone, which may be a stranger's and rings each time, or for an account. */
 const refuseManyPrompts = ({ limits, phone, account }: NonNullable<PromptCounts>, at: Date): void => {
   if (phone && phone.minute >= limits.perPhoneMinute)
     throw tooMany(`A phone is asked at most ${limits.perPhoneMinute} times a minute.`, at, phone.minuteSince, minuteSeconds)

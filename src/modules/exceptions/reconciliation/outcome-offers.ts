@@ -15,10 +15,7 @@ const closedAfterMs = 3 * 3_600_000
 /** The provider's clock and ours. */
 const clocksDifferMs = 600_000
 
-/**
- * Compares what a statement and our mask both show of a number; undefined when one of them shows too little. The account at a paybill stands
- * behind the mask.
- */
+/** Compares what a statement and our mask both show of a number; undefined when one shows too little. A paybill's account stands behind it. */
 const isSamePayee = (printed: string | undefined, payeeMask: string): boolean | undefined => {
   const shown = /\d+$/.exec(/[\d*]*\d/.exec(printed ?? '')?.[0] ?? '')?.[0] ?? ''
   const ours = /^\**([^*/]*)/.exec(payeeMask)?.[1] ?? ''

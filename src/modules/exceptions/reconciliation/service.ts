@@ -230,10 +230,7 @@ const settledAfterMs = 3 * 3_600_000
 /** After a longer outage, earlier days are compared by file. */
 const mostDaysBehind = 7
 
-/**
- * The days, in the provider's time zone, whose incoming payments are not yet compared with its own list, oldest first. A new installation
- * begins with yesterday.
- */
+/** The days of the provider's time zone that are not compared with its list of incoming payments yet, oldest first; at first, yesterday. */
 const daysToList = (now: Date, listedUntil: Date | null): Period[] => {
   const today = nairobiMidnight(new Date(now.getTime() - settledAfterMs))
   const first = listedUntil ?? daysAfter(today, -1)
@@ -243,10 +240,7 @@ const daysToList = (now: Date, listedUntil: Date | null): Period[] => {
   return days
 }
 
-/**
- * Compares each past day's top-ups with the provider's list of incoming payments, once a day, by API.
- * Outgoing payments are compared by the organisation's statement.
- */
+/** Compares each past day's top-ups with the provider's list of incoming payments. Outgoing ones are compared by statement. */
 export const reconcilePaidIn = async (deps: Parts): Promise<void> => {
   const { collection } = deps.rails
   if (!collection) return

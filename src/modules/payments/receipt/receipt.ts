@@ -33,9 +33,7 @@ const auditOf = prepare(
         id: sql<Uuid>`a.id`,
         action: sql<string>`a.action`,
         at: sql<Date>`a.at`,
-        inputs: sql<unknown>`case when a.action = 'payment.create' then a.inputs end`.mapWith(
-          auditLog.inputs,
-        ),
+        inputs: sql<unknown>`case when a.action = 'payment.create' then a.inputs end`.mapWith(auditLog.inputs),
         sequence: sql<bigint | null>`s.sequence`,
         rowsRoot: sql<Buffer | null>`s.rows_root`,
         through: sql<{
@@ -131,10 +129,7 @@ const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Pro
   return rows.map(({ document }) => ({ id: String(document.id), version: Number(document.version), document: { ...document } }))
 }
 
-/**
- * Everything that led to a payment and followed from it, in one document that we sign; `verifier/` checks it.
- * Undefined when the workspace has no such payment: what else was read then is dropped.
- */
+/** Everything that led to a payment and followed from it, in one document that we sign; `verifier/` checks it. Undefined: no such payment. */
 export const buildReceipt = async (
   db: Db,
   deps: ReceiptParts,
