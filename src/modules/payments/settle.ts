@@ -13,13 +13,7 @@ import { balanceUpdated } from '../identity/accounts/service.ts'
 import { endPayments, type PaymentEnd, writeChange } from './change.ts'
 import type { PaymentRecord } from './queries.ts'
 
-/**
- * What evidence does to a payment. `complete`: only its receipt was missing. `mark_unknown`: its outcome is unknown now, and the hold
- * stays. `succeed_and_return`: the provider reports only the return; the money left and came back. `note_late_success`: the payment had
- * failed and its hold was released, but the money left all the same.
- */
-export type PaymentMove = 'succeed' | 'fail' | 'mark_unknown' | 'return' | 'succeed_and_return' | 'complete' | 'note_late_success'
-export type Judged = { move: PaymentMove } | { move: null; verdict: Exclude<Verdict, 'applied'> }
+type Judged = { move: keyof typeof moves } | { move: null; verdict: Exclude<Verdict, 'applied'> }
 
 const none = (verdict: Exclude<Verdict, 'applied'>): Judged => ({ move: null, verdict })
 
@@ -57,7 +51,7 @@ const onReturn = (payment: PaymentRecord, amountMinor: Minor | null, receiptIsTa
 }
 
 /** The change that evidence leads to, among the transitions that the table allows. The order of evidence does not matter. */
-export const judgePayment = (payment: PaymentRecord, evidence: Evidence, receiptIsTaken: boolean): Judged => {
+const judgePayment = (payment: PaymentRecord, evidence: Evidence, receiptIsTaken: boolean): Judged => {
   switch (evidence.kind) {
     case 'succeeded':
       return onSuccess(payment, evidence, receiptIsTaken)
@@ -122,27 +116,31 @@ const noteLateSuccess = (tx: Tx, { payment, evidence, source }: Step): Promise<P
   )
 }
 
-/** Moves that end a payment: nearly all of them, written set-wise. */
-const endOf = (move: PaymentMove, { payment, evidence, source }: Step): PaymentEnd | undefined => {
+type Move = { to?: 'succeeded' | 'failed'; also?: (tx: Tx, step: Step) => Promise<PaymentRecord> }
+
+/** What evidence does to a payment: how it ends, which is written set-wise; then what else is done, one payment at a time. */
+const moves = {
+  succeed: { to: 'succeeded' },
+  fail: { to: 'failed' },
+  /** Its outcome is unknown now, and the hold stays. */
+  mark_unknown: { also: markUnknown },
+  return: { also: returnPayment },
+  /** The provider reports only the return; the money left and came back. */
+  succeed_and_return: { to: 'succeeded', also: returnPayment },
+  /** Only its receipt was missing. */
+  complete: { also: complete },
+  /** The payment had failed and its hold was released, but the money left all the same. */
+  note_late_success: { also: noteLateSuccess },
+} as const satisfies Record<string, Move>
+
+const endOf = ({ move }: Judged, { payment, evidence, source }: Step): PaymentEnd[] => {
+  const { to }: Move = move === null ? {} : moves[move]
   const actor = actorOf(source)
-  if (move === 'succeed' || move === 'succeed_and_return')
-    return { payment, to: 'succeeded', actor, receipt: receiptOf(evidence) }
-  if (move === 'fail') return { payment, to: 'failed', actor, failure: evidence.kind === 'failed' ? evidence : undefined }
-  return undefined
+  if (to === 'succeeded') return [{ payment, to, actor, receipt: receiptOf(evidence) }]
+  return to === 'failed' ? [{ payment, to, actor, failure: evidence.kind === 'failed' ? evidence : undefined }] : []
 }
 
-type RareMove = Exclude<PaymentMove, 'succeed' | 'fail'>
-
-/** The other moves, one payment at a time. One that has succeeded and come back is ended first. */
-const rareMoves: Readonly<Record<RareMove, (tx: Tx, step: Step) => Promise<PaymentRecord>>> = {
-  mark_unknown: markUnknown,
-  return: returnPayment,
-  succeed_and_return: returnPayment,
-  complete,
-  note_late_success: noteLateSuccess,
-}
-
-export type Settled = { verdict: Verdict; payment: PaymentRecord }
+type Settled = { verdict: Verdict; payment: PaymentRecord }
 
 const claimsOf = (steps: readonly Step[]): ReceiptClaim[] =>
   steps.flatMap(({ payment, evidence }) => {
@@ -159,7 +157,7 @@ type JudgedStep = Awaited<ReturnType<typeof judgeAll>>[number]
 
 /** Ends the payments that end, all at once. Returns their records. */
 const endAll = async (tx: Tx, judged: readonly JudgedStep[]): Promise<Map<Uuid, PaymentRecord>> => {
-  const ends = judged.flatMap(({ step, judged: { move } }) => (move === null ? [] : (endOf(move, step) ?? [])))
+  const ends = judged.flatMap((each) => endOf(each.judged, each.step))
   return new Map((await endPayments(tx, ends)).map((payment) => [payment.id, payment]))
 }
 
@@ -169,8 +167,8 @@ const conclude = async (tx: Tx, { step, judged }: JudgedStep, ended: PaymentReco
     const doubtful = judged.verdict === 'mismatch' && ended.status === 'processing'
     return { verdict: judged.verdict, payment: doubtful ? await markUnknown(tx, now) : ended }
   }
-  if (judged.move === 'succeed' || judged.move === 'fail') return { verdict: 'applied', payment: ended }
-  return { verdict: 'applied', payment: await rareMoves[judged.move](tx, now) }
+  const { also }: Move = moves[judged.move]
+  return { verdict: 'applied', payment: also ? await also(tx, now) : ended }
 }
 
 /**

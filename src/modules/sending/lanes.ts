@@ -2,16 +2,13 @@ import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import { isContractSigned } from '../../auth/authority-sql.ts'
 import { statement } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { selectRow } from '../../db/select-rows.ts'
 import { callbackDeliveries, payments, railAttempts } from '../../db/tables/payments.ts'
-import { railPauses } from '../../db/tables/rails.ts'
 import { topups } from '../../db/tables/topups.ts'
 import { type Lane, othersAfterSeconds, pickFairly, type Room, type Task } from '../../jobs/lane.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { collectionRail, railNames } from '../../lib/rail-names.ts'
 import { createAccountQueue, mostInBatch } from '../../queue/account-queue.ts'
-import type { AttemptRecord } from '../attempts/queries.ts'
 import type { Parts } from '../parts.ts'
 import { askChains } from '../payments/evaluation/authority.ts'
 import { claimDue, type Due, type Recorded, type SendLane } from './claim.ts'
@@ -19,47 +16,17 @@ import { adapterOf } from './for-rail.ts'
 import { type OpenDelivery, processDeliveries, putAsideIfHopeless } from './process-deliveries.ts'
 import { createSender } from './send.ts'
 
-/** One of its pauses: a rail may have one for each cause. */
-const findPause = selectRow('rails.paused', railPauses, ['rail'])
-
-const readEveryMs = 1_000
-
-/**
- * Takes nothing while the rail is down or paused by an operator, or while it is not known that the database still has what it had committed: due tasks stay due, and this does not count as a try. A rail that may work
- * again gets one trial call.
- */
-const gatedLane = (deps: Parts, rail: AttemptRecord['rail'], lane: Lane): Lane => {
-  let paused = false
-  let readAtMs = Number.NEGATIVE_INFINITY
-  const isPaused = async (): Promise<boolean> => {
-    const now = performance.now()
-    if (now - readAtMs >= readEveryMs) {
-      paused = (await findPause(deps.db, { rail })) !== undefined
-      readAtMs = now
-    }
-    return paused
-  }
-  return {
-    ...lane,
-    claim: async (room) => {
-      if (deps.witness.trusted() === undefined) await deps.witness.check()
-      if (deps.witness.trusted() === undefined) return { tasks: [], more: false }
-      const free = Math.min(room.free, deps.rails.gates[rail]?.free() ?? room.free)
-      if (free === 0 || (await isPaused())) return { tasks: [], more: false }
-      return lane.claim({ ...room, free })
-    },
-  }
-}
-
 /**
  * What is due, oldest first, for at most $4 tenants after tenant $2. The index is read tenant by tenant, so that neither a large backlog of
- * one tenant nor a large number of tenants makes this slow. $7 and $8: a lane's own rows, and the time up to which it takes others; or null.
+ * one tenant nor a large number of tenants makes this slow. $7 and $8: a lane's own rows, and the time up to which it takes others; or null. $9: the
+ * rail, of which nothing is due while it is paused.
  */
 const dueByTenant = (name: string, table: string, rail: string, chainApproval: string) =>
   statement(
     name,
     `with recursive tenants as (
-       (select account_id from ${table} where dispatch_due_at is not null ${rail} and account_id > $2 and account_id <> all($6::uuid[]) order by account_id limit 1)
+       (select account_id from ${table} where dispatch_due_at is not null ${rail} and account_id > $2 and account_id <> all($6::uuid[])
+          and not exists (select from rail_pauses where rail = $9) order by account_id limit 1)
        union all
        select (select account_id from ${table} where dispatch_due_at is not null ${rail} and account_id > tenants.account_id and account_id <> all($6::uuid[]) order by account_id limit 1)
        from tenants where tenants.account_id is not null
@@ -100,10 +67,8 @@ const sendingLane = (deps: Parts, lane: SendLane, send: ReturnType<typeof create
   const name = `${lane.kind}s.${lane.rail}`
   const readFairly = createFairReader((after, { except, free, own = null }, passedOver) => {
     const now = deps.clock.now()
-    const values = [now, after, except, free, free, passedOver, own, secondsAfter(now, -othersAfterSeconds)]
-    return lane.kind === 'payment'
-      ? deps.db.query<DueRow>(duePayments, [...values, lane.rail])
-      : deps.db.query<DueRow>(dueTopups, values)
+    const values = [now, after, except, free, free, passedOver, own, secondsAfter(now, -othersAfterSeconds), lane.rail]
+    return deps.db.query<DueRow>(lane.kind === 'payment' ? duePayments : dueTopups, values)
   })
   const queue = createAccountQueue<Due, Recorded | null>({
     name,
@@ -121,11 +86,17 @@ const sendingLane = (deps: Parts, lane: SendLane, send: ReturnType<typeof create
       if (recorded) await send(lane, recorded)
     },
   })
-  return gatedLane(deps, lane.rail, {
+  return {
     name,
     rail: lane.rail,
     limit: deps.config.RAIL_CONCURRENCY,
-    claim: async (room) => {
+    // Takes nothing while the rail is down, or while it is not known that the database still has what it had committed: what is due stays due, and
+    // this does not count as a try. A rail that may work again gets one trial call.
+    claim: async (offered) => {
+      if (deps.witness.trusted() === undefined) await deps.witness.check()
+      if (deps.witness.trusted() === undefined) return { tasks: [], more: false }
+      const room = { ...offered, free: Math.min(offered.free, deps.rails.gates[lane.rail]?.free() ?? offered.free) }
+      if (room.free === 0) return { tasks: [], more: false }
       await queue.ready()
       // More rows of an account that waits for its lock would only take room from other accounts.
       const passedOver = [...room.full, ...queue.contended()]
@@ -133,7 +104,7 @@ const sendingLane = (deps: Parts, lane: SendLane, send: ReturnType<typeof create
       if (picked.length > 0) await adapterOf(deps.rails, lane.rail)?.ready()
       return { tasks: picked.map(taskOf), more: more || passedOver.length > 0 }
     },
-  })
+  }
 }
 
 export const createSendingLanes = (deps: Parts): { payments: Lane[]; topups: Lane[] } => {
