@@ -160,8 +160,6 @@ const transfersOf = prepare(
 /** Every transfer of one payment, top-up or adjustment, in order; accounts are named by their kind only. */
 export const listTransfers = (db: Db, referenceId: Uuid) => db.run(transfersOf, { referenceId })
 
-export type DayFlow = { date: string; inMinor: Minor; outMinor: Minor }
-
 const flowDays = { zone: '$4::text', since: '$2::timestamptz' }
 
 /** Money that came in and money that left; a hold is neither. A returned payment counts as coming in. */
@@ -181,4 +179,4 @@ export const readFlow = (
   db: Db,
   ownerId: Uuid,
   { zone, begins, ends }: { zone: string; begins: Date; ends: Date },
-): Promise<DayFlow[]> => db.query<DayFlow>(flow, [ownerId, begins, ends, zone])
+): Promise<{ date: string; inMinor: Minor; outMinor: Minor }[]> => db.query(flow, [ownerId, begins, ends, zone])

@@ -33,29 +33,12 @@ const bySubjects = prepare(
 /** All attempts of payments or top-ups, oldest first. */
 export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<AttemptRecord[]> => db.run(bySubjects, { subjectIds })
 
-const insert = prepareInsertAll<typeof railAttempts, { id: Uuid }>(
+/** Returns the attempts that were inserted: one whose names are taken is not, and the caller names it anew. */
+export const insertAttempts = prepareInsertAll<typeof railAttempts, { id: Uuid }>(
   'attempts.insert',
   railAttempts,
   'on conflict do nothing returning id',
 )
-
-export type NewAttempt = Pick<
-  AttemptRecord,
-  'id' | 'subjectId' | 'accountId' | 'amountMinor' | 'orderId' | 'reference' | 'generation' | 'send'
->
-
-/** Returns the attempts that were inserted: one whose names are taken is not, and the caller names it anew. */
-export const insertAttempts = async (
-  tx: Tx,
-  common: Pick<AttemptRecord, 'kind' | 'rail' | 'nextCheckAt' | 'createdAt'>,
-  attempts: readonly NewAttempt[],
-): Promise<Set<Uuid>> => {
-  const rows = await insert(
-    tx.query,
-    attempts.map((attempt) => ({ ...common, ...attempt, state: 'recorded' as const, updatedAt: common.createdAt })),
-  )
-  return new Set(rows.map(({ id }) => id))
-}
 
 /** For a statement that reads what is due: the sends before, as a JSON object of `Earlier`. */
 export const earlierSql = (subject: string): string =>

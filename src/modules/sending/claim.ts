@@ -10,7 +10,7 @@ import { fieldsOf } from '../../lib/lists.ts'
 import { contended, type Outcome } from '../../queue/account-queue.ts'
 import type { SendPermission } from '../../rails/rail.ts'
 import { claimWithinSeconds, type Order, type Outgoing, sendGraceSeconds, sendWithinSeconds } from '../attempts/attempt.ts'
-import { type AttemptRecord, insertAttempts, type NewAttempt } from '../attempts/queries.ts'
+import { type AttemptRecord, insertAttempts } from '../attempts/queries.ts'
 import type { Parts } from '../parts.ts'
 import type { ChainAnswers } from '../payments/evaluation/authority.ts'
 import { preparePayments } from '../payments/send.ts'
@@ -19,11 +19,7 @@ import { callbackUrls } from './for-rail.ts'
 
 export type Recorded = { outgoing: Outgoing; order: Order }
 
-const newAttempt = (
-  orderNames: OrderNames,
-  { subjectId, accountId, amountMinor, seed, earlier }: Outgoing,
-  skipped: number,
-): NewAttempt => {
+const newAttempt = (orderNames: OrderNames, { subjectId, accountId, amountMinor, seed, earlier }: Outgoing, skipped: number) => {
   const generation = earlier.generation + skipped
   const order = orderNames.orderOf(seed, generation)
   const send = earlier.sends + 1
@@ -43,12 +39,15 @@ const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: rea
   for (let skipped = 0; open.length > 0; skipped += 1) {
     if (skipped === mostGenerations) throw new Error('no free name was found for an order')
     const named = open.map((each) => ({ outgoing: each, attempt: newAttempt(deps.orderNames, each, skipped) }))
-    const common = { ...lane, createdAt: at, nextCheckAt: secondsAfter(at, claimWithinSeconds) }
-    const inserted = await insertAttempts(
-      tx,
-      common,
-      named.map(({ attempt }) => attempt),
-    )
+    const common = {
+      ...lane,
+      state: 'recorded',
+      nextCheckAt: secondsAfter(at, claimWithinSeconds),
+      createdAt: at,
+      updatedAt: at,
+    } as const
+    const rows = named.map(({ attempt }) => ({ ...common, ...attempt }))
+    const inserted = new Set((await insertAttempts(tx.query, rows)).map(({ id }) => id))
     for (const { outgoing: each, attempt } of named) {
       const { id: attemptId, orderId, reference } = attempt
       const callbacks = callbackUrls(deps.orderNames, deps.config.operatorUrl, attemptId)

@@ -99,8 +99,6 @@ const noteRefused = async (
   deps.logger.warn({ delivery: id, source: sourceIp, verdict }, 'a delivery was refused')
 }
 
-export type ReceiveDelivery = (arrival: Arrival, mayNote: () => boolean) => Promise<void>
-
 const mostInStatement = 64
 
 /**
@@ -108,13 +106,13 @@ const mostInStatement = 64
  * stored are stored together, for a provider that reports many payments at once waits for it. `mayNote`: whether another refusal from this
  * source may be stored; called only for a refusal.
  */
-export const createReceiver = (deps: Parts): ReceiveDelivery => {
+export const createReceiver = (deps: Parts) => {
   const keep = joinTurn<Authentic, Kept>({
     query: (arrivals) => keepAll(deps, arrivals),
     inFlight: 1,
     maxKeys: mostInStatement,
   })
-  return async (arrival, mayNote) => {
+  return async (arrival: Arrival, mayNote: () => boolean): Promise<void> => {
     const { attemptId } = arrival
     const knowsSecret = attemptId !== null && deps.orderNames.isSecretOf(attemptId, arrival.secret)
     if (knowsSecret && arrival.allowedSource) {
