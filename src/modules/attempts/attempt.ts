@@ -1,10 +1,20 @@
 import type { Logger } from 'pino'
+import type { OrderNames } from '../../auth/order-names.ts'
 import type { Sealed, Vault } from '../../auth/vault.ts'
 import { describeError } from '../../db/errors.ts'
 import type { Actor } from '../../events/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
-import { type CallbackUrls, longestRequestMs, type SendPermission, type Submission } from '../../rails/rail.ts'
+import { collectionRail } from '../../lib/rail-names.ts'
+import {
+  type Attempt,
+  type CallbackUrls,
+  longestRequestMs,
+  type Rails,
+  type SendPermission,
+  type Submission,
+} from '../../rails/rail.ts'
+import type { AttemptRecord } from './queries.ts'
 
 /** What an attempt adds to the instruction of its payment or top-up. */
 export type Order = { attemptId: Uuid; orderId: Uuid; reference: string; at: Date; callbacks: CallbackUrls }
@@ -105,3 +115,24 @@ export const longestChainWaitSeconds = 45 * 60
 
 /** Until the chain of a wallet that approved a payment is asked again. */
 export const secondsToNextChainQuery = 30
+
+/** Deliveries are unsigned: only the provider knows the secret in their path. */
+export const callbackUrls = (orderNames: OrderNames, operatorUrl: string, attemptId: Uuid): CallbackUrls => {
+  const url = `${operatorUrl}/callbacks/${attemptId}/${orderNames.secretOf(attemptId)}`
+  return { result: `${url}/result`, timeout: `${url}/timeout` }
+}
+
+/** The attempt as its rail knows it, callback URLs included: a query to the rail needs this. */
+export const attemptForRail = (orderNames: OrderNames, operatorUrl: string, attempt: AttemptRecord): Attempt => ({
+  orderId: attempt.orderId,
+  rail: attempt.rail,
+  amountMinor: attempt.amountMinor,
+  reference: attempt.reference,
+  provider: { request: attempt.providerRequest, conversation: attempt.providerConversation },
+  at: attempt.createdAt,
+  callbacks: callbackUrls(orderNames, operatorUrl, attempt.id),
+})
+
+/** What calls a rail, for payouts and collections alike. Undefined when the deployment does not have it. */
+export const adapterOf = ({ payout, collection }: Pick<Rails, 'payout' | 'collection'>, rail: AttemptRecord['rail']) =>
+  rail === collectionRail ? (collection ?? undefined) : payout[rail]

@@ -12,9 +12,15 @@ import { findAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts'
 import { mayDecideAlone } from '../suspense/adjustment-service.ts'
-import { getSuspense, type SuspenseRecord, type SuspenseView } from '../suspense/queries.ts'
 import type { AssignSuspense } from '../suspense/schema.ts'
-import { endAssigned, leaveSuspense, openSuspense } from '../suspense/service.ts'
+import {
+  endAssigned,
+  getSuspense,
+  leaveSuspense,
+  openSuspense,
+  type SuspenseRecord,
+  type SuspenseView,
+} from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'
 import { findTopupById, lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 

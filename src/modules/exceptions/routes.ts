@@ -11,8 +11,15 @@ import { presentCheck, presentPayment } from '../payments/present.ts'
 import type { PaymentRecord } from '../payments/queries.ts'
 import { AdminPayment, FindPayments, ResolvePayment } from '../payments/schema.ts'
 import { withoutTrace } from '../policies/present.ts'
-import { confirmAdjustment, createAdjustment, presentAdjustment, rejectAdjustment } from '../suspense/adjustment-service.ts'
-import { findAdjustment, listAdjustments, listSuspense, waitingOfPayments } from '../suspense/queries.ts'
+import {
+  confirmAdjustment,
+  createAdjustment,
+  findAdjustment,
+  listAdjustments,
+  presentAdjustment,
+  rejectAdjustment,
+  waitingOfPayments,
+} from '../suspense/adjustment-service.ts'
 import {
   Adjustment,
   AssignSuspense,
@@ -24,11 +31,17 @@ import {
   SuspenseItem,
   SuspenseItems,
 } from '../suspense/schema.ts'
-import { presentSuspense, resolveSuspense, resolveSuspenseItems } from '../suspense/service.ts'
+import { listSuspense, presentSuspense, resolveSuspense, resolveSuspenseItems } from '../suspense/service.ts'
 import { reasoned } from '../workspaces/schema.ts'
 import { assignSuspense } from './assign.ts'
-import { presentDifference, presentReconciliation, resolveDifference, resolveDifferences } from './reconciliation/differences.ts'
-import { listDifferences, listReconciliations } from './reconciliation/queries.ts'
+import {
+  listDifferences,
+  listReconciliations,
+  presentDifference,
+  presentReconciliation,
+  resolveDifference,
+  resolveDifferences,
+} from './reconciliation/differences.ts'
 import {
   FindDifferences,
   Reconciliation,

@@ -9,13 +9,19 @@ import type { Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
 import { contended, type Outcome } from '../../queue/account-queue.ts'
 import type { SendPermission } from '../../rails/rail.ts'
-import { claimWithinSeconds, type Order, type Outgoing, sendGraceSeconds, sendWithinSeconds } from '../attempts/attempt.ts'
+import {
+  callbackUrls,
+  claimWithinSeconds,
+  type Order,
+  type Outgoing,
+  sendGraceSeconds,
+  sendWithinSeconds,
+} from '../attempts/attempt.ts'
 import { type AttemptRecord, insertAttempts } from '../attempts/queries.ts'
 import type { Parts } from '../parts.ts'
 import type { ChainAnswers } from '../payments/evaluation/authority.ts'
 import { preparePayments } from '../payments/send.ts'
 import { prepareTopups } from '../topups/send.ts'
-import { callbackUrls } from './for-rail.ts'
 
 export type Recorded = { outgoing: Outgoing; order: Order }
 

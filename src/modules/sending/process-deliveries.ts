@@ -20,6 +20,7 @@ import { orderIds } from '../../rails/destinations.ts'
 import { parseJson } from '../../rails/fields.ts'
 import type { Delivery, ProviderReference } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
+import { adapterOf, attemptForRail } from '../attempts/attempt.ts'
 import { type AttemptRecord, adoptProviders, findAttempt } from '../attempts/queries.ts'
 import { destinationContext } from '../beneficiaries/destination-context.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
@@ -29,7 +30,6 @@ import { recordDoubtful, recordSuspense } from '../suspense/service.ts'
 import { tenantsOf } from './claim.ts'
 import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
 import { applyEvidence, type OpenAttempt, openAttempts } from './evidence.ts'
-import { adapterOf, attemptForRail } from './for-rail.ts'
 
 /** A delivery that is not processed yet, and its payment or top-up. */
 export type OpenDelivery = {

@@ -6,6 +6,9 @@ import { secondsAfter } from '../../lib/clock.ts'
 import { collectionRail } from '../../lib/rail-names.ts'
 import type { Evidence, Repeats, SendPermission, Submission } from '../../rails/rail.ts'
 import {
+  adapterOf,
+  attemptForRail,
+  callbackUrls,
   queryTopupsForSeconds,
   repeatWithinSeconds,
   secondsToNextQuery,
@@ -18,7 +21,6 @@ import type { Parts } from '../parts.ts'
 import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'
 import { repeatPayment } from '../payments/send.ts'
 import { applyEvidence, openAttempt } from './evidence.ts'
-import { adapterOf, attemptForRail, callbackUrls } from './for-rail.ts'
 import { recordAbandoned } from './send.ts'
 
 const permit = statement(

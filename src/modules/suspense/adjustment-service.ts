@@ -1,22 +1,66 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Config } from '../../config.ts'
-import { first, type Tx } from '../../db/client.ts'
+import { type Db, first, type Tx } from '../../db/client.ts'
+import { newestFirst } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
 import { adjustments } from '../../db/tables/adjustments.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
+import type { PageRequest } from '../../http/pagination.ts'
 import { presenter } from '../../http/presenter.ts'
 import { lockBalance, transfer } from '../../ledger/ledger.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { only } from '../../lib/lists.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
 import { findAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts'
-import { type AdjustmentRecord, findAdjustment, lockAdjustment, movedAloneSince } from './queries.ts'
 import { Adjustment, type CreateAdjustment } from './schema.ts'
+
+type AdjustmentRecord = typeof adjustments.$inferSelect
+
+export const findAdjustment = selectRow('adjustments.by_id', adjustments, ['id'])
+
+/** The caller already holds the balance's lock. */
+const lockAdjustment = selectRow('adjustments.lock', adjustments, ['id'], { lock: 'update' })
+
+const list = prepare(
+  'adjustments.list',
+  { status: 'text?', accountId: 'uuid?', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    newestFirst(
+      orm.select().from(adjustments),
+      { id: adjustments.id },
+      at,
+      at.status && eq(adjustments.status, at.status),
+      at.accountId && eq(adjustments.accountId, at.accountId),
+    ),
+  'pool',
+)
+
+export const listAdjustments = (
+  db: Db,
+  filter: { status?: AdjustmentRecord['status'] | undefined; accountId?: Uuid | undefined },
+  page: PageRequest,
+): Promise<AdjustmentRecord[]> => db.run(list, { ...filter, ...page })
+
+const waiting = prepare('adjustments.waiting', { paymentIds: 'uuid[]' }, (orm, at) =>
+  orm
+    .select({ id: adjustments.id, paymentId: adjustments.paymentId })
+    .from(adjustments)
+    .where(and(sql`${adjustments.paymentId} = any(${at.paymentIds})`, sql`${adjustments.status} = 'pending'`)),
+)
+
+/** Outcomes of these payments that wait for a second administrator: the adjustment of each payment. */
+export const waitingOfPayments = async (db: Db, paymentIds: readonly Uuid[]): Promise<Map<Uuid, Uuid>> => {
+  if (paymentIds.length === 0) return new Map()
+  const rows = await db.run(waiting, { paymentIds })
+  return new Map(rows.flatMap(({ id, paymentId }) => (paymentId === null ? [] : [[paymentId, id] as const])))
+}
 
 const shownAdjustment = presenter(Adjustment)
 
@@ -70,15 +114,25 @@ const decide = (
   return decided
 }
 
-/** The amounts that one administrator decides alone are added up: of several requests at once, each counts the one before it. */
-const lockOperator = (tx: Tx, operator: Operator): Promise<unknown> =>
-  tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`adjustments:${nameOfOperator(operator)}`])
-
-/** Whether this amount, with all value that this administrator moved alone within a day, stays within what one may move alone. */
+/**
+ * Whether this amount, with all value that this administrator moved without a second one within a day, whatever its direction, stays within what one
+ * may move alone: adjustments, payments resolved as failed, late successes written off, and money that left suspense. What was resolved as adjusted
+ * counts by its adjustment, and what another one proposed was moved by two.
+ */
 export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator, amountMinor: Minor): Promise<boolean> => {
-  await lockOperator(tx, operator)
-  const before = await movedAloneSince(tx, nameOfOperator(operator), daysAfter(tx.at, -1))
-  return before + amountMinor <= config.ADJUSTMENT_CONFIRM_MINOR
+  const name = nameOfOperator(operator)
+  // Of several requests at once, each counts the one before it.
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`adjustments:${name}`])
+  const moved = await tx.query<{ sum: Minor }>(
+    `select coalesce(sum(minor), 0)::bigint as sum from (
+       select abs(amount_minor) as minor from adjustments
+       where requested_by = $1 and decided_by = $1 and status = 'posted' and decided_at > $2
+       union all
+       select amount_minor from suspense_items
+       where resolved_by = $1 and resolved_at > $2 and transfer_id is not null and outcome <> 'adjusted' and proposed_by is null) as moved`,
+    [name, daysAfter(tx.at, -1)],
+  )
+  return only(moved).sum + amountMinor <= config.ADJUSTMENT_CONFIRM_MINOR
 }
 
 /** Moves the money of a balance's adjustment. The caller has locked the balance. */

@@ -1,9 +1,15 @@
+import { and, eq, getTableColumns, isNotNull, isNull, sql } from 'drizzle-orm'
+import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Config } from '../../config.ts'
-import type { Tx } from '../../db/client.ts'
+import { type Db, first, type Tx } from '../../db/client.ts'
+import { newestFirst } from '../../db/list-queries.ts'
+import { prepare } from '../../db/prepare.ts'
 import { prepareInsertAll, updateRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
+import { deposits } from '../../db/tables/deposits.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
+import type { PageRequest } from '../../http/pagination.ts'
 import { presenter } from '../../http/presenter.ts'
 import { type SystemTransfer, transferWithin } from '../../ledger/ledger.ts'
 import { conflict, found } from '../../lib/errors.ts'
@@ -14,8 +20,70 @@ import { alertAfterCommit } from '../alerts.ts'
 import { eachById } from '../for-each-row.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import { mayDecideAlone } from './adjustment-service.ts'
-import { getSuspense, type SuspenseRecord, type SuspenseView } from './queries.ts'
 import { type ResolveSuspense, SuspenseItem } from './schema.ts'
+
+export type SuspenseRecord = typeof suspenseItems.$inferSelect
+
+/** With the deposit that it is about, if any. */
+const selectItems = (orm: QueryBuilder) =>
+  orm
+    .select({
+      ...getTableColumns(suspenseItems),
+      payerName: deposits.payerName,
+      paymentReference: deposits.reference,
+      paidAt: deposits.paidAt,
+    })
+    .from(suspenseItems)
+    .leftJoin(deposits, eq(deposits.suspenseId, suspenseItems.id))
+
+const listItems = prepare(
+  'suspense.list',
+  { open: 'flag?', resolved: 'flag?', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    newestFirst(
+      selectItems(orm),
+      { id: suspenseItems.id },
+      at,
+      at.open && isNull(suspenseItems.resolvedAt),
+      at.resolved && isNotNull(suspenseItems.resolvedAt),
+    ),
+  'pool',
+)
+
+export const listSuspense = (db: Db, status: 'open' | 'resolved' | undefined, page: PageRequest): Promise<SuspenseView[]> =>
+  db.run(listItems, { open: status === 'open', resolved: status === 'resolved', ...page })
+
+const itemById = prepare('suspense.by_id', { id: 'uuid' }, (orm, at) => selectItems(orm).where(eq(suspenseItems.id, at.id)))
+
+export type SuspenseView = ReturnType<typeof selectItems>['_']['result'][number]
+
+export const findSuspense = (db: Db, id: Uuid): Promise<SuspenseView | undefined> => first(db, itemById, { id })
+
+/** As it is after a decision about it. */
+export const getSuspense = async (db: Db, id: Uuid): Promise<SuspenseView> => {
+  const item = await findSuspense(db, id)
+  if (!item) throw new Error('an item of suspense that must exist is missing')
+  return item
+}
+
+const incoming = prepare('suspense.incoming', { rails: 'text[]', receipt: 'text' }, (orm, at) =>
+  orm
+    .select()
+    .from(suspenseItems)
+    .where(
+      and(
+        sql`${suspenseItems.rail} = any(${at.rails})`,
+        eq(suspenseItems.providerReceipt, at.receipt),
+        eq(suspenseItems.direction, 'in'),
+      ),
+    )
+    .orderBy(suspenseItems.id)
+    .limit(1),
+)
+
+/** What waits under a receipt at one of these rails, booked or not, resolved or not. */
+export const findSuspenseOf = (db: Db, rails: readonly string[], receipt: string): Promise<SuspenseRecord | undefined> =>
+  first(db, incoming, { rails, receipt })
 
 const shownSuspense = presenter(SuspenseItem)
 

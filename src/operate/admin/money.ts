@@ -8,10 +8,10 @@ import { FindPayments, ResolvePayment } from '../../modules/payments/schema.ts'
 import {
   confirmAdjustment,
   createAdjustment,
+  listAdjustments,
   presentAdjustment,
   rejectAdjustment,
 } from '../../modules/suspense/adjustment-service.ts'
-import { listAdjustments } from '../../modules/suspense/queries.ts'
 import { CreateAdjustment, FindAdjustments } from '../../modules/suspense/schema.ts'
 import { presentTrialBalance } from '../../modules/trial-balance/routes.ts'
 import { type Arguments, fieldsOf, idOf, word } from './arguments.ts'

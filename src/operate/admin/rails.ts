@@ -5,23 +5,22 @@ import { inTx } from '../../db/client.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { railNames, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import { textOfFile } from '../../lib/table-file.ts'
-import { checkRegistrations, registerDeposits } from '../../modules/deposits/register.ts'
+import { checkRegistrations, registerDeposits } from '../../modules/deposits/receive.ts'
 import { rememberDuplicateCheck, untestedRepeats } from '../../modules/exceptions/duplicate-checks-service.ts'
 import { listPauses, pauseRail, resumeRail } from '../../modules/exceptions/pauses-service.ts'
 import {
+  listDifferences,
   presentDifference,
   presentReconciliation,
   resolveDifferences,
 } from '../../modules/exceptions/reconciliation/differences.ts'
-import { listDifferences } from '../../modules/exceptions/reconciliation/queries.ts'
 import { ResolveDifference } from '../../modules/exceptions/reconciliation/schema.ts'
 import { reconcileStatement } from '../../modules/exceptions/reconciliation/service.ts'
 import { createTokenSharing } from '../../modules/provider-tokens/service.ts'
 import { readDelivery } from '../../modules/sending/deliveries.ts'
 import { retryDeliveries } from '../../modules/sending/process-deliveries.ts'
-import { findSuspense, listSuspense } from '../../modules/suspense/queries.ts'
 import { ResolveSuspense } from '../../modules/suspense/schema.ts'
-import { presentSuspense, resolveSuspenseItems } from '../../modules/suspense/service.ts'
+import { findSuspense, listSuspense, presentSuspense, resolveSuspenseItems } from '../../modules/suspense/service.ts'
 import { checkDuplicate } from '../../rails/check.ts'
 import { payouts } from '../../rails/definitions.ts'
 import type { RailCheck } from '../../rails/rail.ts'

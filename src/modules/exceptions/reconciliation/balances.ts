@@ -18,8 +18,7 @@ import { nairobiMidnight } from '../../../rails/nairobi-time.ts'
 import type { DeliveryKind, OrganisationAccount } from '../../../rails/rail.ts'
 import { timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
-import { recordComparison } from './differences.ts'
-import { balanceSource, findComparison } from './queries.ts'
+import { balanceSource, findComparison, recordComparison } from './differences.ts'
 import { amountText, type Match } from './rules.ts'
 
 export type Range = { low: Minor; high: Minor }

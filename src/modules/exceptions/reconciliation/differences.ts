@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, desc, eq, isNotNull, isNull } from 'drizzle-orm'
 import type { Config } from '../../../config.ts'
-import { type Database, first, inTx, type Tx } from '../../../db/client.ts'
+import { type Database, type Db, first, inTx, type Tx } from '../../../db/client.ts'
+import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { prepareInsertAll, prepareInsertOnce, prepareWrite } from '../../../db/prepare-write.ts'
 import { reconciliationDifferences, reconciliations } from '../../../db/tables/rails.ts'
 import { audit } from '../../../events/audit.ts'
+import type { PageRequest } from '../../../http/pagination.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
@@ -15,9 +17,61 @@ import { eachById } from '../../for-each-row.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
 import { type Finding, recordAllSuspense } from '../../suspense/service.ts'
 import { resolvePayment } from '../resolve-payment.ts'
-import { type DifferenceRecord, listDifferences, type ReconciliationRecord } from './queries.ts'
 import { type Difference, differenceKinds, type Match, type StatementMatch } from './rules.ts'
 import { Reconciliation, ReconciliationDifference } from './schema.ts'
+
+/** The source of a comparison by API; for a file it is the file's name. */
+export const providerSource = 'provider'
+export const balanceSource = 'balance'
+
+export type ReconciliationRecord = typeof reconciliations.$inferSelect
+type DifferenceRecord = typeof reconciliationDifferences.$inferSelect
+
+const newest = prepare('reconciliation.newest', { provider: 'text', source: 'text' }, (orm, at) =>
+  orm
+    .select()
+    .from(reconciliations)
+    .where(and(eq(reconciliations.provider, at.provider), eq(reconciliations.source, at.source)))
+    .orderBy(desc(reconciliations.id))
+    .limit(1),
+)
+
+export const findComparison = (
+  db: Db,
+  provider: ReconciliationRecord['provider'],
+  source: string,
+): Promise<ReconciliationRecord | undefined> => first(db, newest, { provider, source })
+
+const list = prepare(
+  'reconciliation.list',
+  { before: 'uuid?', take: 'rows' },
+  (orm, at) => newestFirst(orm.select().from(reconciliations), { id: reconciliations.id }, at),
+  'pool',
+)
+
+export const listReconciliations = (db: Db, page: PageRequest): Promise<ReconciliationRecord[]> => db.run(list, { ...page })
+
+const differences = prepare(
+  'reconciliation.differences',
+  { reconciliationId: 'uuid?', open: 'flag?', resolved: 'flag?', before: 'uuid?', take: 'rows' },
+  (orm, at) =>
+    newestFirst(
+      orm.select().from(reconciliationDifferences),
+      { id: reconciliationDifferences.id },
+      at,
+      at.reconciliationId && eq(reconciliationDifferences.reconciliationId, at.reconciliationId),
+      at.open && isNull(reconciliationDifferences.resolvedAt),
+      at.resolved && isNotNull(reconciliationDifferences.resolvedAt),
+    ),
+  'pool',
+)
+
+export const listDifferences = (
+  db: Db,
+  { reconciliationId, isOpen }: { reconciliationId?: Uuid | undefined; isOpen?: boolean | undefined },
+  page: PageRequest,
+): Promise<DifferenceRecord[]> =>
+  db.run(differences, { reconciliationId, open: isOpen === true, resolved: isOpen === false, ...page })
 
 const shownRun = presenter(Reconciliation)
 

@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Database } from '../../../db/client.ts'
-import { type Db, inTx, type Tx } from '../../../db/client.ts'
+import { type Database, type Db, inTx, type Tx } from '../../../db/client.ts'
 import { isPaid } from '../../../db/transitions.ts'
 import { daysAfter } from '../../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
@@ -18,10 +17,17 @@ import type { Parts } from '../../parts.ts'
 import { lockPaymentWithAccount } from '../../payments/queries.ts'
 import { settlePayments } from '../../payments/settle.ts'
 import { applyEvidence, openAttempt } from '../../sending/evidence.ts'
-import { type Booked, type Period, type Statement, type StatementLine, squeezed } from './books.ts'
-import { acceptAll, type Comparison, isEvidence, recordComparison } from './differences.ts'
+import { type Booked, type Period, readBooked, type Statement, type StatementLine, squeezed } from './books.ts'
+import {
+  acceptAll,
+  type Comparison,
+  findComparison,
+  isEvidence,
+  providerSource,
+  type ReconciliationRecord,
+  recordComparison,
+} from './differences.ts'
 import type { Book } from './outcome-offers.ts'
-import { findComparison, providerSource, type ReconciliationRecord, readBooked } from './queries.ts'
 import { type Difference, type Match, match, withoutEffect } from './rules.ts'
 import { readInPortions } from './statement-rules.ts'
 
