@@ -57,20 +57,16 @@ const changed = ({ payment, change }: Changing, at: Date): PaymentRecord => {
 }
 
 /** Each status has its event; one that waits for a person has that of its approval. */
-const statusEvent = (status: PaymentRecord['status']): EventType | null =>
+const eventOfStatus = ({ status }: PaymentRecord) =>
   status === 'scheduled' || status === 'pending_approval' ? null : (`payment.${status}` as const)
 
 const eventOf = (after: PaymentRecord, { type }: ChangeOptions): NewEvent[] => {
-  const named = type === undefined ? statusEvent(after.status) : type
+  const named = type === undefined ? eventOfStatus(after) : type
   const { accountId, workspaceId } = after
   return named === null
     ? []
     : [{ type: named, accountId, workspaceId, paymentId: after.id, data: presentPayment(after), snapshot: after.snapshot }]
 }
-
-/** Statuses that no event names. */
-const actionOf = ({ status }: PaymentRecord): AuditAction =>
-  status === 'scheduled' || status === 'pending_approval' ? 'payment.create' : `payment.${status}`
 
 /** What an administrator proposed about the payment is decided now: its outcome, or who pays for a late success. */
 const isDecided = (before: PaymentRecord, after: PaymentRecord): boolean =>
@@ -95,7 +91,7 @@ export const writeChanges = async (
   const rows = pairs.map(({ after }) => after)
   if (rows.length > 0) tx.defer(update(tx.query, rows))
   for (const { payment, after, options } of pairs)
-    audit(tx, options.actor, options.action ?? actionOf(after), {
+    audit(tx, options.actor, options.action ?? eventOfStatus(after) ?? 'payment.create', {
       workspaceId: after.workspaceId,
       subject: after.id,
       before: { status: payment.status },
