@@ -179,14 +179,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'the right to send does not look at the payment',
-    file: 'src/modules/sending/claim.ts',
+    file: 'src/modules/sending/send.ts',
     find: 's where s.id = a.subject_id and s.status = ',
     replace: "s where s.id = a.subject_id and s.status <> 'x' || ",
     suite: 'test/rails-flows/attempts.test.ts',
   },
   {
     bug: 'a process that slept sends all the same',
-    file: 'src/modules/sending/claim.ts',
+    file: 'src/modules/sending/send.ts',
     find: 'return (await claimed) && deps.clock.now().getTime() <= lastMs',
     replace: 'return claimed',
     suite: 'test/rails-flows/attempts.test.ts',
@@ -557,7 +557,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a server that nobody looked at gives the right to send',
-    file: 'src/modules/sending/claim.ts',
+    file: 'src/modules/sending/send.ts',
     find: 'a.created_at > $6 and $8 = (select ',
     replace: 'a.created_at > $6 and $8::text is not null and exists (select ',
     suite: 'test/rails-flows/attempts.test.ts',

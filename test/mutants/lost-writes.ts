@@ -172,14 +172,14 @@ export const lostWriteMutants: readonly Mutant[] = [
   },
   {
     bug: 'an order that is gone is not missed',
-    file: 'src/modules/sending/claim.ts',
+    file: 'src/modules/sending/send.ts',
     find: "      deps.db.mark.note('sent', [...claimed])\n",
     replace: '',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },
   {
     bug: 'a right that was not given raises no doubt about the server',
-    file: 'src/modules/sending/claim.ts',
+    file: 'src/modules/sending/send.ts',
     find: '      if (claimed.size < asked.length) deps.witness.doubt()\n',
     replace: '',
     suite: 'test/rails-flows/attempts.test.ts',

@@ -1,6 +1,5 @@
-import { and, eq, isNull, lte, min, sql } from 'drizzle-orm'
-import type { Database } from '../../db/client.ts'
-import { type Db, first, inTx, statement, type Tx } from '../../db/client.ts'
+import { and, eq, isNull, lte, sql } from 'drizzle-orm'
+import { type Database, type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareInsertOnce, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { payments, railAttempts } from '../../db/tables/payments.ts'
@@ -91,13 +90,6 @@ export const markWaitingUnknown = async (db: Database, operator: Operator): Prom
   return { unknown: await makeWaitingUnknown(db, operator, null) }
 }
 
-const declaredAt = prepare('restore.declared_at', {}, (orm) =>
-  orm
-    .select({ at: min(railPauses.pausedAt) })
-    .from(railPauses)
-    .where(eq(railPauses.cause, 'lost_writes')),
-)
-
 /**
  * The database lost what it had committed. All rails are paused for every process, and what waited at that moment becomes `unknown`, because it
  * may have been sent. Each process that learns of the loss declares it, so one that dies in the middle leaves nothing undone: only the first
@@ -108,8 +100,8 @@ export const declareLoss = async (db: Database, alerts: Alerts): Promise<void> =
     let added = false
     for (const rail of sendingRails) added = (await pauseRail(tx, timerOperator, rail, lossReason, 'lost_writes')) || added
     if (added) await noteLoss(tx, timerOperator)
-    const declared = await first(tx, declaredAt, {})
-    return { isFirst: added, at: declared?.at ?? tx.at }
+    const times = (await listPauses(tx)).flatMap(({ cause, pausedAt }) => (cause === 'lost_writes' ? [pausedAt.getTime()] : []))
+    return { isFirst: added, at: times.length === 0 ? tx.at : new Date(Math.min(...times)) }
   })
   if (isFirst) alerts.raise('database_lost_writes', { subject: 'database', id: 'rails' })
   await makeWaitingUnknown(db, timerOperator, at)

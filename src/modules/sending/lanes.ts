@@ -1,6 +1,8 @@
 import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import { isContractSigned } from '../../auth/authority-sql.ts'
-import { statement } from '../../db/client.ts'
+import type { OrderNames } from '../../auth/order-names.ts'
+import { lockBatch } from '../../db/account-lock.ts'
+import { inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { callbackDeliveries, payments, railAttempts } from '../../db/tables/payments.ts'
 import { topups } from '../../db/tables/topups.ts'
@@ -8,13 +10,77 @@ import { type Lane, othersAfterSeconds, pickFairly, type Room, type Task } from 
 import { secondsAfter } from '../../lib/clock.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { collectionRail, railNames } from '../../lib/rail-names.ts'
-import { createAccountQueue, mostInBatch } from '../../queue/account-queue.ts'
-import { adapterOf } from '../attempts/attempt.ts'
+import { contended, createAccountQueue, mostInBatch, type Outcome } from '../../queue/account-queue.ts'
+import { adapterOf, callbackUrls, claimWithinSeconds, type Outgoing } from '../attempts/attempt.ts'
+import { insertAttempts } from '../attempts/queries.ts'
 import type { Parts } from '../parts.ts'
-import { askChains } from '../payments/evaluation/authority.ts'
-import { claimDue, type Due, type Recorded, type SendLane } from './claim.ts'
+import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'
+import { preparePayments } from '../payments/send.ts'
+import { prepareTopups } from '../topups/send.ts'
 import { type OpenDelivery, processDeliveries, putAsideIfHopeless } from './process-deliveries.ts'
-import { createSender } from './send.ts'
+import { createSender, type Recorded, type SendLane } from './send.ts'
+
+const newAttempt = (orderNames: OrderNames, { subjectId, accountId, amountMinor, seed, earlier }: Outgoing, skipped: number) => {
+  const generation = earlier.generation + skipped
+  const order = orderNames.orderOf(seed, generation)
+  const send = earlier.sends + 1
+  return { id: orderNames.attemptOf(order, send), subjectId, accountId, amountMinor, ...order, generation, send }
+}
+
+const mostGenerations = 5
+
+/** Records one attempt for each, in one statement, and repeats it for those whose names belong to another payment, with the next names. */
+const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: readonly Outgoing[]): Promise<Recorded[]> => {
+  const { at } = tx
+  const recorded: Recorded[] = []
+  let open = outgoing
+  for (let skipped = 0; open.length > 0; skipped += 1) {
+    if (skipped === mostGenerations) throw new Error('no free name was found for an order')
+    const named = open.map((each) => ({ outgoing: each, attempt: newAttempt(deps.orderNames, each, skipped) }))
+    const common = {
+      ...lane,
+      state: 'recorded',
+      nextCheckAt: secondsAfter(at, claimWithinSeconds),
+      createdAt: at,
+      updatedAt: at,
+    } as const
+    const rows = named.map(({ attempt }) => ({ ...common, ...attempt }))
+    const inserted = new Set((await insertAttempts(tx.query, rows)).map(({ id }) => id))
+    for (const { outgoing: each, attempt } of named) {
+      const { id: attemptId, orderId, reference } = attempt
+      const callbacks = callbackUrls(deps.orderNames, deps.config.operatorUrl, attemptId)
+      if (inserted.has(attemptId)) recorded.push({ outgoing: each, order: { attemptId, orderId, reference, at, callbacks } })
+    }
+    open = named.flatMap(({ outgoing: each, attempt }) => (inserted.has(attempt.id) ? [] : [each]))
+  }
+  return recorded
+}
+
+/** A payment or a top-up that is due, and the account that owns it. `answers`: of the chains about the approvals that it rests on. */
+type Due = { id: Uuid; tenant: Uuid; answers: ChainAnswers }
+
+const recordAll = async (tx: Tx, deps: Parts, lane: SendLane, due: readonly Due[]): Promise<Recorded[]> => {
+  const ids = [...new Set(due.map(({ id }) => id))]
+  const answers = new Map(due.flatMap((each) => [...each.answers]))
+  const prepared = lane.kind === 'payment' ? preparePayments(tx, deps, ids, answers) : prepareTopups(tx, deps, ids)
+  return recordAttempts(tx, deps, lane, await prepared)
+}
+
+/** Records an attempt for each task in one transaction: null where there is nothing to send now. A task that is named twice is sent once. */
+const claimDue = async (deps: Parts, lane: SendLane, due: readonly Due[], wait: boolean): Promise<Outcome<Recorded | null>[]> => {
+  const { recorded, busy } = await inTx(deps.db, async (tx) => {
+    const busy = await lockBatch(tx, { exclusive: due.map(({ tenant }) => tenant) }, wait)
+    const free = due.filter(({ tenant }) => !busy.has(tenant))
+    return { recorded: free.length === 0 ? [] : await recordAll(tx, deps, lane, free), busy }
+  })
+  const sendable = new Map(recorded.map((each) => [each.outgoing.subjectId, each]))
+  return due.map(({ id, tenant }) => {
+    if (busy.has(tenant)) return contended
+    const own = sendable.get(id) ?? null
+    sendable.delete(id)
+    return own
+  })
+}
 
 /**
  * What is due, oldest first, for at most $4 tenants after tenant $2. The index is read tenant by tenant, so that neither a large backlog of

@@ -26,7 +26,6 @@ import { destinationContext, findBeneficiary } from '../beneficiaries/queries.ts
 import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { recordDoubtful, recordSuspense } from '../suspense/service.ts'
-import { tenantsOf } from './claim.ts'
 import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
 import { applyEvidence, type OpenAttempt, openAttempts } from './evidence.ts'
 
@@ -233,7 +232,7 @@ const firstOfEachSubject = (rows: readonly OpenDelivery[]): OpenDelivery[] =>
 export const processDeliveries = (deps: Parts, batch: readonly OpenDelivery[], wait: boolean): Promise<Outcome<void>[]> =>
   inTraceOfAll(batch, () =>
     inTx(deps.db, async (tx) => {
-      const busy = await lockBatch(tx, { exclusive: tenantsOf(batch) }, wait)
+      const busy = await lockBatch(tx, { exclusive: batch.map(({ tenant }) => tenant) }, wait)
       const free = firstOfEachSubject(batch.filter(({ tenant }) => !busy.has(tenant)))
       if (free.length > 0) await processOpen(tx, deps, free)
       return batch.map(({ tenant }) => (busy.has(tenant) ? contended : undefined))

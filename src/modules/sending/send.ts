@@ -5,6 +5,7 @@ import { updateRow } from '../../db/prepare-write.ts'
 import { payments, railAttempts } from '../../db/tables/payments.ts'
 import { topups } from '../../db/tables/topups.ts'
 import { statesBefore } from '../../db/transitions.ts'
+import { serverSql } from '../../db/witness.ts'
 import { failure } from '../../errors/failures.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
@@ -12,12 +13,94 @@ import type { Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
 import type { JournalFinding } from '../../lib/send-journal.ts'
 import { continueTrace } from '../../lib/tracing.ts'
-import type { Evidence, ProviderReference, Submission } from '../../rails/rail.ts'
-import { notSent, secondsToNextQuery, secondsToNextTry } from '../attempts/attempt.ts'
+import type { Evidence, ProviderReference, SendPermission, Submission } from '../../rails/rail.ts'
+import {
+  claimWithinSeconds,
+  notSent,
+  type Order,
+  type Outgoing,
+  secondsToNextQuery,
+  secondsToNextTry,
+  sendGraceSeconds,
+  sendWithinSeconds,
+} from '../attempts/attempt.ts'
 import { type AttemptRecord, adoptProviders, moveAttempt } from '../attempts/queries.ts'
 import type { Parts } from '../parts.ts'
-import { createPermissions, type Recorded, type SendLane } from './claim.ts'
 import { applyEvidence, type OpenAttempt, openAttempt } from './evidence.ts'
+
+/** What is sent by one rail: payments, or the prompts of top-ups. */
+export type SendLane = Pick<AttemptRecord, 'kind' | 'rail'>
+export type Recorded = { outgoing: Outgoing; order: Order }
+
+const claim = (kind: AttemptRecord['kind'], table: string, underWay: string) =>
+  statement(
+    `attempts.claim_${kind}`,
+    `update rail_attempts a set state = 'sending', next_check_at = x.until, sender_id = x.sender, fingerprint = x.fingerprint, updated_at = $5
+     from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::bytea[]) as x(id, until, sender, fingerprint)
+     where a.id = x.id and a.state = any($7::text[]) and a.created_at > $6 and $8 = (select ${serverSql})
+       and exists (select from ${table} s where s.id = a.subject_id and s.status = '${underWay}')
+     returning a.id`,
+  )
+const claims = {
+  payment: claim('payment', 'payments', 'processing'),
+  topup: claim('topup', 'topups', 'pending'),
+}
+
+type Claim = { id: Uuid; until: Date; sender: Uuid | null; fingerprint: Buffer }
+
+const mostInStatement = 256
+
+/**
+ * Takes the right to send; only the process that has it may call the rail. One statement checks all conditions, so a process that slept after it
+ * had recorded an attempt sends nothing: the attempt may already count as not sent. Asked for by many sends at once, it is taken together.
+ */
+const createClaimer = (deps: Parts, kind: AttemptRecord['kind']) =>
+  joinTurn<Claim, boolean>({
+    query: async (asked) => {
+      const server = deps.witness.trusted()
+      if (server === undefined) return asked.map(() => false)
+      const at = deps.clock.now()
+      const rows = await deps.db.query<{ id: Uuid }>(claims[kind], [
+        ...fieldsOf(asked, 'id', 'until', 'sender', 'fingerprint'),
+        at,
+        secondsAfter(at, -claimWithinSeconds),
+        statesBefore('attempt', 'sending'),
+        server,
+      ])
+      const claimed = new Set(rows.map(({ id }) => id))
+      deps.db.mark.note('sent', [...claimed])
+      // Perhaps because another server answered.
+      if (claimed.size < asked.length) deps.witness.doubt()
+      return asked.map(({ id }) => claimed.has(id))
+    },
+    inFlight: 2,
+    maxKeys: mostInStatement,
+  })
+
+/**
+ * The permission to send an attempt: its right, recorded in the database, then a line in the journal of this machine. Whoever finds the
+ * right and no line knows that nothing was sent. The time is read last: a process that slept anywhere before sends nothing.
+ */
+const createPermissions = (deps: Parts) => {
+  const claimers = { payment: createClaimer(deps, 'payment'), topup: createClaimer(deps, 'topup') }
+  return ({ kind }: SendLane, { attemptId, at }: Order): SendPermission => {
+    const lastMs = secondsAfter(at, sendWithinSeconds).getTime()
+    let claimed: Promise<boolean> | undefined
+    return {
+      withinMs: lastMs - deps.clock.now().getTime(),
+      // A second time after a gateway that refused the token.
+      take: async (fingerprint) => {
+        const sender = deps.sends?.sender()
+        const until = secondsAfter(deps.clock.now(), sendGraceSeconds)
+        claimed ??= claimers[kind]({ id: attemptId, until, sender: sender?.id ?? null, fingerprint }).then((isOurs) => {
+          if (isOurs) sender?.note(attemptId)
+          return isOurs
+        })
+        return (await claimed) && deps.clock.now().getTime() <= lastMs
+      },
+    }
+  }
+}
 
 /** When it is to be sent again. Does nothing when it has ended. */
 const sendAgainAt = (tx: Tx, { attempt: { subjectId: id }, opened }: OpenAttempt, due: Date): void => {
@@ -142,8 +225,6 @@ const accept = statement(
 )
 
 type Accepted = ProviderReference & { attemptId: Uuid }
-
-const mostInStatement = 256
 
 /** Calls rails and records their answers. Those that only say "accepted" change the attempt alone, and are written together. */
 export const createSender = (deps: Parts) => {
