@@ -125,6 +125,11 @@ const withoutLost = async (tx: Tx, rails: Rails, due: readonly DuePayment[]): Pr
   return due.filter((each) => doubtOf(each) === undefined)
 }
 
+/** When it is to be sent again. Does nothing when it has ended. The caller has locked it. */
+export const sendPaymentAt = (tx: Tx, payment: PaymentRecord | undefined, due: Date): void => {
+  if (payment?.status === 'processing') updateRow(tx, payments, payment, { dispatchDueAt: due })
+}
+
 /**
  * What is due, to be sent now: taken out of the queue under the locks of the owning accounts, which the caller holds. Everything that allowed a
  * payment is checked once more; when something no longer holds, the payment fails here, and nothing was sent. `answers`: of the chains of
@@ -150,7 +155,7 @@ export const preparePayments = async (
     const { payment } = each
     const obstacle = obstacles[index]
     if (obstacle && waitsForChain(obstacle, payment, at)) {
-      updateRow(tx, payments, payment, { dispatchDueAt: secondsAfter(at, secondsToNextChainQuery) })
+      sendPaymentAt(tx, payment, secondsAfter(at, secondsToNextChainQuery))
       deps.logger.warn({ id: payment.id }, 'a payment waits: the chain of a wallet that approved it did not answer')
     } else if (obstacle) {
       const left = { ...payment, dispatchDueAt: null }

@@ -2,8 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { inTx, statement, type Tx } from '../../db/client.ts'
 import { joinTurn } from '../../db/join-turn.ts'
 import { updateRow } from '../../db/prepare-write.ts'
-import { payments, railAttempts } from '../../db/tables/payments.ts'
-import { topups } from '../../db/tables/topups.ts'
+import { railAttempts } from '../../db/tables/payments.ts'
 import { statesBefore } from '../../db/transitions.ts'
 import { serverSql } from '../../db/witness.ts'
 import { failure } from '../../errors/failures.ts'
@@ -26,6 +25,8 @@ import {
 } from '../attempts/attempt.ts'
 import { type AttemptRecord, adoptProviders, moveAttempt } from '../attempts/queries.ts'
 import type { Parts } from '../parts.ts'
+import { sendPaymentAt } from '../payments/send.ts'
+import { sendTopupAt } from '../topups/send.ts'
 import { applyEvidence, type OpenAttempt, openAttempt } from './evidence.ts'
 
 /** What is sent by one rail: payments, or the prompts of top-ups. */
@@ -102,11 +103,9 @@ const createPermissions = (deps: Parts) => {
   }
 }
 
-/** When it is to be sent again. Does nothing when it has ended. */
 const sendAgainAt = (tx: Tx, { attempt: { subjectId: id }, opened }: OpenAttempt, due: Date): void => {
-  const change = { dispatchDueAt: due }
-  if (opened.kind === 'payment' && opened.records.get(id)?.status === 'processing') updateRow(tx, payments, { id }, change)
-  if (opened.kind === 'topup' && opened.records.get(id)?.status === 'pending') updateRow(tx, topups, { id }, change)
+  if (opened.kind === 'payment') sendPaymentAt(tx, opened.records.get(id), due)
+  else sendTopupAt(tx, opened.records.get(id), due)
 }
 
 /** What follows when the rail was not reached by the last try either. */

@@ -1,7 +1,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
 import type { Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareWrite } from '../../db/prepare-write.ts'
+import { prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { topups } from '../../db/tables/topups.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type Earlier, notSent, type Outgoing, tryOpen } from '../attempts/attempt.ts'
@@ -58,6 +58,11 @@ const outgoingOf = (deps: SendParts, topup: TopupRecord, earlier: Earlier): Outg
       return rail.collect({ ...sending, amountMinor, currency, phoneNumber })
     },
   }
+}
+
+/** When its prompt is to be sent again. Does nothing when it has ended. The caller has locked its account. */
+export const sendTopupAt = (tx: Tx, topup: TopupRecord | undefined, due: Date): void => {
+  if (topup?.status === 'pending') updateRow(tx, topups, topup, { dispatchDueAt: due })
 }
 
 /** Prompts that are due, taken out of the queue. The caller has locked their accounts. A top-up that is too old gets no prompt: it expires. */
