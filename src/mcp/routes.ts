@@ -6,7 +6,6 @@ import { describeError } from '../db/errors.ts'
 import type { App } from '../http/app-type.ts'
 import { checkPermission, isUnsafe } from '../http/authorize.ts'
 import { type Acting, callRoute, type InternalCall } from '../http/internal-call.ts'
-
 import { mcpPath } from '../http/protected-resource.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import type { RouteEntry } from '../http/route-table.ts'
@@ -14,7 +13,7 @@ import type { Clock } from '../lib/clock.ts'
 import { Refusal } from '../lib/errors.ts'
 import { isLoopbackUrl } from '../lib/loopback.ts'
 import type { Exchange, McpEndpoint } from './server.ts'
-import { tools } from './tools.ts'
+import { calledBy } from './tools.ts'
 
 export type McpDeps = {
   config: Config
@@ -40,8 +39,6 @@ const checkOrigin = (request: FastifyRequest, { publicUrl, CORS_ORIGINS }: Confi
   throw new Refusal('csrf_rejected', { message: 'Pages of this origin may not use the MCP server (CORS_ORIGINS).' })
 }
 
-const ToolCall = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string() }) })
-
 /**
  * Checks the permission of each tool that is called, before the protocol's own answer begins: a missing one must be an HTTP status, so that
  * a client asks its user for the scope and tries again. An API key gets no more scopes: there the tool's own answer says what to do.
@@ -49,9 +46,8 @@ const ToolCall = z.object({ method: z.literal('tools/call'), params: z.object({ 
 const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): void => {
   if (principal.credential.kind === 'api_key') return
   for (const message of [body].flat()) {
-    const call = ToolCall.safeParse(message)
-    const tool = call.success ? tools.find(({ name }) => name === call.data.params.name) : undefined
-    const route = routes.find(({ operation }) => operation === tool?.operation)
+    const operation = calledBy(message)?.tool.operation
+    const route = routes.find((entry) => entry.operation === operation)
     if (route) checkPermission(principal, route.permissions)
   }
 }

@@ -17,7 +17,7 @@ import { inSpan } from '../lib/tracing.ts'
 import { version } from '../lib/version.ts'
 import { PaymentOutcome as Outcome, type PaymentOutcome } from './outcome.ts'
 import { type Caller, refusedAnswer, type Tool } from './tool.ts'
-import { tools } from './tools.ts'
+import { calledBy, tools } from './tools.ts'
 
 const instructions = `Payments with spending limits that a person has set. Begin with get_credential. Amounts are in currency units
 ("250.00") or in minor units ("25000"). Use simulate_payment before create_payment, and give every intended payment its own
@@ -31,7 +31,7 @@ const Declared = z.object({ elicitation: z.object({ url: z.object({}) }) })
 /** A payment that waits for a person: a client that can open an address for its user is asked to, any other finds it in the answer. */
 const mayAsk = (tool: Tool, envelope: unknown): boolean =>
   tool.output === Outcome &&
-  !tool.hints.readOnly &&
+  !tool.hints.readOnlyHint &&
   Declared.safeParse((envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY]).success
 
 const inputRequestOf = (
@@ -112,27 +112,12 @@ export type Exchange = {
 
 const register = (server: McpServer, tool: Tool, callerOf: Exchange['callerOf']): void => {
   const [inputSchema, outputSchema] = schemas.get(tool.name) ?? [tool.input, tool.output]
-  const annotations = {
-    readOnlyHint: tool.hints.readOnly,
-    destructiveHint: tool.hints.destructive,
-    idempotentHint: tool.hints.idempotent,
-    openWorldHint: tool.hints.openWorld,
-  }
-  const { title, description } = tool
+  const { title, description, hints: annotations } = tool
   server.registerTool(tool.name, { title, description, inputSchema, outputSchema, annotations }, async (input, context) => {
     const arguments_ = input as Readonly<Record<string, unknown>>
     const result = await runTool(tool, arguments_, callerOf(tool, arguments_, context.mcpReq.signal))
     return inputRequestOf(tool, result, context) ?? result
   })
-}
-
-const Arguments = z.record(z.string(), z.unknown()).default({})
-const Calls = z.object({ method: z.literal('tools/call'), params: z.object({ name: z.string(), arguments: Arguments }) })
-
-const callIn = (body: unknown): { tool: Tool; waits: boolean } | undefined => {
-  const { data } = Calls.safeParse(body)
-  const tool = data && tools.find(({ name }) => name === data.params.name)
-  return tool && { tool, waits: tool.waits?.(data.params.arguments) ?? false }
 }
 
 export type McpEndpoint = {
@@ -152,7 +137,7 @@ export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint 
     if (!exchange) throw new Error('a request of the protocol has no caller')
     const info = { name: 'payments-service', version }
     const server = new McpServer(info, { instructions, capabilities: { tools: { listChanged: false } } })
-    const called = callIn(exchange.body)
+    const called = calledBy(exchange.body)
     for (const tool of called ? [called.tool] : tools) register(server, tool, exchange.callerOf)
     return server
   }
@@ -176,8 +161,8 @@ export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint 
     answer: async (exchange) => {
       const { request, body } = exchange
       exchanges.set(request, exchange)
-      const called = callIn(body)
-      if (called && !called.waits && (await isLegacyRequest(request, body))) return answerAtOnce(exchange)
+      const called = calledBy(body)
+      if (called && !called.tool.waits?.(called.input) && (await isLegacyRequest(request, body))) return answerAtOnce(exchange)
       return handler.fetch(request, { parsedBody: body })
     },
     close: handler.close,

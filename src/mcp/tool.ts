@@ -14,7 +14,7 @@ export type Caller = {
 }
 
 /** The four hints of the protocol; they help a client decide what to ask its user about. */
-export type Hints = { readOnly: boolean; destructive: boolean; idempotent: boolean; openWorld: boolean }
+export const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 export type Tool<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject = z.ZodObject> = {
   name: string
@@ -22,7 +22,7 @@ export type Tool<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject =
   description: string
   /** The operation whose permission the tool needs; null: any credential is accepted. */
   operation: string | null
-  hints: Hints
+  hints: typeof reads
   /** Such a call may take long: its answer is a stream, which is kept alive meanwhile. */
   waits?: (input: Readonly<Record<string, unknown>>) => boolean
   input: In
@@ -41,8 +41,6 @@ export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool
     return tool.run(parsed.data, caller)
   },
 })
-
-export const reads: Hints = { readOnly: true, destructive: false, idempotent: true, openWorld: false }
 
 const Envelope = z.object({
   error: z.custom<ErrorCode>((code) => isErrorCode(String(code))),
@@ -65,6 +63,18 @@ export const readRoute = async <Schema extends z.ZodType>(
   path: string,
   query?: InternalCall['query'],
 ): Promise<z.output<Schema>> => answered(schema, await caller.call({ method: 'GET', path, ...(query && { query }) }))
+
+/**
+ * Some fields of the API's answer, as a tool passes them on, without what the API document says of them: a model reads the list of tools each time,
+ * and says what it needs itself.
+ */
+export const fieldsOf = <Shape extends z.core.$ZodLooseShape, const Name extends keyof Shape & string>(
+  { shape }: z.ZodObject<Shape>,
+  ...names: readonly Name[]
+): z.ZodObject<Pick<Shape, Name>> => {
+  const fields = names.map((name) => [name, z.clone(shape[name] as z.ZodType, (shape[name] as z.ZodType).def)])
+  return z.object(Object.fromEntries(fields) as Pick<Shape, Name>)
+}
 
 export const pageInput = {
   limit: z.int().min(1).max(100).default(25),

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Tool } from './tool.ts'
 import { accountTools, eventTools, topupTools } from './tools/account.ts'
 import { approvalTools, mandateTools } from './tools/approvals.ts'
@@ -16,3 +17,15 @@ export const tools: readonly Tool[] = [
   ...topupTools,
   ...eventTools,
 ]
+
+const Call = z.object({
+  method: z.literal('tools/call'),
+  params: z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).catch({}) }),
+})
+
+/** The tool that a message of the protocol calls, and its arguments as they came. */
+export const calledBy = (message: unknown) => {
+  const { data } = Call.safeParse(message)
+  const tool = tools.find(({ name }) => name === data?.params.name)
+  return data && tool && { tool, input: data.params.arguments }
+}

@@ -1,20 +1,13 @@
 import { z } from 'zod'
 import { displayAmount } from '../../lib/money.ts'
+import { Credential as ApiCredential } from '../../modules/credentials/schema.ts'
 import { amountInput, minorOf } from '../amount.ts'
-import { answered, defineTool, guide, type Next, readRoute, reads } from '../tool.ts'
+import { answered, defineTool, fieldsOf, guide, type Next, readRoute, reads } from '../tool.ts'
 
-const Amount = z.string().nullable()
-
-const Credential = z.object({
-  account_id: z.string(),
-  workspace_id: z.string(),
-  permissions: z.array(z.string()),
-  headroom: z
-    .object({ per_payment_minor: Amount, today_minor: Amount, month_minor: Amount, approval_from_minor: Amount })
-    .describe(
-      'What may still be paid, by the strictest limits; null is no limit. At or above approval_from_minor a person must approve.',
-    ),
-  expires_at: z.string().nullable(),
+const Credential = fieldsOf(ApiCredential, 'account_id', 'workspace_id', 'permissions', 'headroom', 'expires_at').extend({
+  headroom: ApiCredential.shape.headroom.describe(
+    'What may still be paid, by the strictest limits; null is no limit. At or above approval_from_minor a person must approve.',
+  ),
 })
 
 const whoami = defineTool({
@@ -96,7 +89,7 @@ const requestTopup = defineTool({
   title: 'Request a top-up',
   description: 'Sends an M-PESA prompt to a phone. Its owner enters the PIN there, and the money arrives in the account.',
   operation: 'topups.initiate',
-  hints: { readOnly: false, destructive: false, idempotent: true, openWorld: true },
+  hints: { ...reads, readOnlyHint: false, openWorldHint: true },
   input: z.strictObject({
     idempotency_key: z.string().min(1).max(255).describe('One per intended top-up.'),
     ...amountInput,

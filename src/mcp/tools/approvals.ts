@@ -1,32 +1,23 @@
 import { z } from 'zod'
 import { approvalStatuses, mandateStatuses } from '../../db/transitions.ts'
 import { displayAmount } from '../../lib/money.ts'
+import { Mandate as ApiMandate } from '../../modules/mandates/schema.ts'
+import { Approval as ApiApproval, BatchSummary, PaymentSummary } from '../../modules/payments/approvals/schema.ts'
 import { ApprovalLink, approvalLink } from '../outcome.ts'
 import { NameAtRail } from '../payee.ts'
-import { defineTool, guide, nextCursor, pageInput, readPage, reads } from '../tool.ts'
+import { defineTool, fieldsOf, guide, nextCursor, pageInput, readPage, reads } from '../tool.ts'
 
-const Wire = z.object({
+const Decidable = fieldsOf(ApiApproval, 'status', 'required_approvals', 'approvals_given', 'expires_at')
+
+/** Of what waits the little that is shown: a decision that another version stored may have other fields. */
+const Wire = Decidable.extend({
   id: z.string(),
-  status: z.enum(approvalStatuses),
-  required_approvals: z.int(),
-  approvals_given: z.int(),
-  expires_at: z.string(),
-  payment: z
-    .object({
-      id: z.string(),
-      amount_minor: z.string(),
-      currency: z.string(),
-      narrative: z.string().nullable(),
-      beneficiary: z.object({ display_name: z.string() }),
-    })
-    .nullable(),
-  batch: z
-    .object({ id: z.string(), total_minor: z.string(), currency: z.string(), name: z.string().nullable(), items_count: z.int() })
-    .nullable(),
+  payment: fieldsOf(PaymentSummary, 'id', 'amount_minor', 'currency', 'narrative', 'beneficiary').nullable(),
+  batch: fieldsOf(BatchSummary, 'id', 'total_minor', 'currency', 'name', 'items_count').nullable(),
   context: z.object({ payee: z.object({ verification: NameAtRail }).nullable() }).optional(),
 })
 
-const Approval = Wire.omit({ id: true, payment: true, batch: true, context: true }).extend({
+const Approval = Decidable.extend({
   approval: ApprovalLink,
   payment_id: z.string().nullable(),
   batch_id: z.string().nullable().describe('A whole batch is decided.'),
@@ -66,19 +57,11 @@ const list = defineTool({
 
 export const approvalTools = [list]
 
-const WireMandate = z.object({
-  id: z.string(),
-  status: z.enum(mandateStatuses),
-  description: z.string(),
-  max_total_minor: z.string(),
-  max_per_payment_minor: z.string().nullable(),
-  max_payments: z.int().nullable(),
-  spent_minor: z.string(),
-  payments_made: z.int(),
-  beneficiary_ids: z.array(z.string()),
-  payment_types: z.array(z.string()),
-  expires_at: z.string(),
-})
+const WireMandate = fieldsOf(
+  ApiMandate,
+  ...(['id', 'status', 'description', 'max_total_minor', 'max_per_payment_minor', 'max_payments'] as const),
+  ...(['spent_minor', 'payments_made', 'beneficiary_ids', 'payment_types', 'expires_at'] as const),
+)
 
 const Mandate = WireMandate.extend({
   left_minor: z.string().describe('What may still be paid under it.'),

@@ -75,7 +75,7 @@ const create = defineTool({
   description:
     'Pays many payees with one approval: all items are created or none. Limits count item by item, as for single payments. Money leaves the account. Follow `next`: ask_a_person means that a person must approve at approval.url; change_request means that `faults` names what to correct.',
   operation: 'payment_batches.create',
-  hints: { readOnly: false, destructive: true, idempotent: true, openWorld: true },
+  hints: { ...reads, readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   input: z.strictObject({
     idempotency_key: z.string().min(1).max(255).describe('One per intended batch. Sending the same again is safe and pays once.'),
     name: z.string().max(120).optional().describe('What it is for. The person who approves reads it.'),

@@ -57,7 +57,7 @@ const propose = defineTool({
   description:
     'Adds a payee. Nothing is paid. The first payment to a payee that an agent added asks a person, or a person confirms it at `address`.',
   operation: 'beneficiaries.create',
-  hints: { readOnly: false, destructive: false, idempotent: true, openWorld: false },
+  hints: { ...reads, readOnlyHint: false },
   input: z.strictObject({
     idempotency_key: z.string().min(1).max(255).describe('One per intended payee.'),
     type: z.string().default('individual').describe('What it is, such as individual or supplier.'),

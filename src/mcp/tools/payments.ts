@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { paymentStatuses } from '../../db/transitions.ts'
+import { Payment } from '../../modules/payments/schema.ts'
 import { amountInput, otherAmountIn, withMinor } from '../amount.ts'
 import {
   ApprovalLink,
@@ -35,6 +36,7 @@ import {
   answered,
   type Caller,
   defineTool,
+  fieldsOf,
   guide,
   nextCursor,
   pageInput,
@@ -123,7 +125,7 @@ const create = defineTool({
   description:
     'Pays a beneficiary: money leaves the account. Follow `next`. ask_a_person: show approval.url or address. change_request: correct what message names. After stop, do not try another way.',
   operation: 'payments.create',
-  hints: { readOnly: false, destructive: true, idempotent: true, openWorld: true },
+  hints: { ...reads, readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   input: z.strictObject({
     idempotency_key: Key,
     ...order,
@@ -181,21 +183,11 @@ const get = defineTool({
   },
 })
 
-const Listed = z.object({
-  id: z.string(),
-  status: z.enum(paymentStatuses),
-  amount_minor: z.string(),
-  currency: z.string(),
-  beneficiary_id: z.string(),
-  beneficiary: WirePayee,
-  purpose_code: z.string().nullable(),
-  account_reference: z.string().nullable(),
-  narrative: z.string().nullable(),
-  approval_id: z.string().nullable(),
-  provider_receipt: z.string().nullable(),
-  failure_code: z.string().nullable(),
-  created_at: z.string(),
-})
+const Listed = fieldsOf(
+  Payment,
+  ...(['id', 'status', 'amount_minor', 'currency', 'beneficiary_id', 'beneficiary', 'purpose_code'] as const),
+  ...(['account_reference', 'narrative', 'approval_id', 'provider_receipt', 'failure_code', 'created_at'] as const),
+).extend({ beneficiary: WirePayee, failure_code: z.string().nullable() })
 
 const list = defineTool({
   name: 'list_payments',
@@ -248,7 +240,7 @@ const cancel = defineTool({
   title: 'Cancel a payment',
   description: 'Cancels a payment that waits for its approval or its time. A payment that was sent cannot be cancelled.',
   operation: 'payments.cancel',
-  hints: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
+  hints: { ...reads, readOnlyHint: false, destructiveHint: true },
   input: z.strictObject({ payment_id: z.string() }),
   output: PaymentOutcome,
   run: async ({ payment_id }, caller) => {
