@@ -20,7 +20,7 @@ import { createReads, type Reads } from './db/standby.ts'
 import { createWitness } from './db/witness.ts'
 import { eventsCommitted } from './events/append.ts'
 import { createFeed } from './events/feed.ts'
-import type { App, Departure } from './http/app-type.ts'
+import { type App, type Departure, mcpPath, type ProtectedResource, resourceUrl } from './http/app-type.ts'
 import { registerAuthentication } from './http/authenticate.ts'
 import { registerAuthorization } from './http/authorize.ts'
 import { registerCsrfGuard } from './http/csrf.ts'
@@ -29,10 +29,9 @@ import { registerDocumentation } from './http/documentation.ts'
 import { registerErrors } from './http/errors.ts'
 import { createGuardedFetch, createHostResolver } from './http/guarded-fetch.ts'
 import { type Cursors, createCursors } from './http/pagination.ts'
-import { mcpPath, type ProtectedResource, resourceUrl } from './http/protected-resource.ts'
 import { createRateLimits, registerRateLimits } from './http/rate-limit.ts'
 import { registerRequestRecords } from './http/request-log.ts'
-import { registerBodyParsing, registerQueryGuard, registerSingleHeaders } from './http/request-syntax.ts'
+import { registerRequestSyntax } from './http/request-syntax.ts'
 import { type RouteEntry, registerRouteGuard } from './http/route-table.ts'
 import { createHttp } from './http/server.ts'
 import { registerServiceRoutes } from './http/service-routes.ts'
@@ -161,9 +160,7 @@ const buildHttp = async (
   metrics.watch(http)
   registerErrors(http)
   registerRequestRecords(http, deps.requestLog.note)
-  registerSingleHeaders(http)
-  registerBodyParsing(http)
-  registerQueryGuard(http)
+  registerRequestSyntax(http)
   await document?.(http)
   const routes = registerRouteGuard(http)
   const resolversFor = (resource: ProtectedResource) =>

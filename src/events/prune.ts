@@ -1,8 +1,9 @@
 import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
 import { type Db, statement } from '../db/client.ts'
 import { type Divided, dropPeriods } from '../db/periods.ts'
 import { prune } from '../db/prune.ts'
-import { daysAfter } from '../lib/clock.ts'
+import { type Clock, daysAfter } from '../lib/clock.ts'
 
 const oldest = statement(
   'events.prune',
@@ -19,17 +20,24 @@ export const eventPeriod = (retentionDays: number): Divided => ({
   unit: retentionDays <= mostDaysInWeeks ? 'week' : 'month',
 })
 
-type Pruning = { db: Db; now: Date; retentionDays: number; detach: boolean; logger: Logger }
+type Pruning = {
+  db: Db
+  clock: Clock
+  config: Pick<Config, 'EVENT_RETENTION_DAYS' | 'EXPIRED_PERIODS'>
+  logger: Logger
+}
 
 /**
  * Events leave by whole periods, without a row being deleted; readers get none that is older than the retention. What lies outside of all periods is
  * deleted row by row. A reader whose position is among them gets `stream.reset`.
  */
-export const pruneEvents = async ({ db, now, retentionDays, detach, logger }: Pruning): Promise<void> => {
-  const dropped = await dropPeriods(db, 'events', retentionDays, detach)
-  if (dropped.length > 0) logger.info({ periods: dropped, detached: detach }, 'periods of events were taken out')
+export const pruneEvents = async ({ db, clock, config, logger }: Pruning): Promise<void> => {
+  const before = daysAfter(clock.now(), -config.EVENT_RETENTION_DAYS)
+  const detached = config.EXPIRED_PERIODS === 'detach'
+  const periods = await dropPeriods(db, 'events', config.EVENT_RETENTION_DAYS, detached)
+  if (periods.length > 0) logger.info({ periods, detached }, 'periods of events were taken out')
   await prune(db, {
     removal: (db, { before, size, passedOver }) => db.query(oldest, [before, size, passedOver]),
-    before: daysAfter(now, -retentionDays),
+    before,
   })
 }

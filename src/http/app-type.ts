@@ -11,7 +11,6 @@ import type { Principal } from '../auth/principal.ts'
 import type { Tx } from '../db/client.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import type { Refusal } from '../lib/errors.ts'
-import type { ProtectedResource } from './protected-resource.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,
@@ -26,6 +25,20 @@ export type App = FastifyInstance<
  * (session-aware). `undelegated`: any credential without a grant.
  */
 export type Access = 'public' | 'optional' | 'authenticated' | 'undelegated' | 'admin'
+
+/**
+ * The parts of this service that an access token can be for (RFC 8707): the API, named by the public address itself, or the MCP server,
+ * named by its path. A token for one is not accepted by the other.
+ */
+export const mcpPath = '/mcp'
+export type ProtectedResource = '' | typeof mcpPath
+
+export const protectedResources: readonly ProtectedResource[] = ['', mcpPath]
+
+export const resourceUrl = (publicUrl: string, resource: ProtectedResource): string => publicUrl + resource
+
+/** RFC 9728 section 3.1: the path of the resource follows the well-known one. */
+export const metadataPath = (resource: ProtectedResource): string => `/.well-known/oauth-protected-resource${resource}`
 
 /** Whether this process is about to end. It serves on meanwhile, so that a load balancer has time to notice. */
 export type Departure = { hasBegun: boolean }

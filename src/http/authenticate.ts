@@ -4,9 +4,8 @@ import type { BearerResolver, Resolve } from '../auth/resolve.ts'
 import type { Tx } from '../db/client.ts'
 import { Refusal } from '../lib/errors.ts'
 import { parseId, type Uuid } from '../lib/ids.ts'
-import type { App } from './app-type.ts'
+import { type App, mcpPath } from './app-type.ts'
 import { actingFor } from './internal-call.ts'
-import { mcpPath } from './protected-resource.ts'
 
 /** Where a request came from. `request.ip` uses forwarded headers only from a configured proxy. */
 export const originOf = (request: FastifyRequest): RequestOrigin => ({

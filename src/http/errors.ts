@@ -3,11 +3,10 @@ import { effectivePermissions, type Permission, permissions, undelegable } from 
 import { describeError, sqlState, translateDatabaseError } from '../db/errors.ts'
 import type { ErrorCode } from '../errors/catalogue.ts'
 import { invalidFields, Refusal } from '../lib/errors.ts'
-import type { App } from './app-type.ts'
+import { type App, metadataPath } from './app-type.ts'
 import { refusalAnswer, retryHeader } from './envelope.ts'
 import { createPathJudge } from './not-found.ts'
 import { opensPage, sendRefusalPage } from './page.ts'
-import { metadataPath } from './protected-resource.ts'
 
 /** Refusals of Fastify and its plugins, with our codes. */
 const frameworkErrors: Readonly<Record<string, ErrorCode>> = {

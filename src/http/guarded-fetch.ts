@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises'
-import { type IncomingHttpHeaders, request as requestHttp } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -103,33 +104,31 @@ const checkedAddresses = async (hostname: string, resolve: ResolveHost, allows: 
 export const guardedFetch = async (url: URL, { post, accept, ...guards }: GuardedRequest & Guards): Promise<GuardedAnswer> => {
   const addresses = await checkedAddresses(url.hostname, guards.resolve, guards.allows)
   const [first] = addresses
-  return new Promise((resolve, reject) => {
-    const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
-      agent: false,
-      method: post ? 'POST' : 'GET',
-      headers: { ...(accept !== undefined && { accept }), 'user-agent': 'payments-service', ...post?.headers },
-      signal: AbortSignal.timeout(guards.timeoutMs),
-      lookup: (_hostname, { all }, done) => (all ? done(null, addresses) : done(null, first?.address ?? '', first?.family)),
-    })
-    const fail = (why: string) => {
-      reject(new FetchError(why))
-      request.destroy()
-    }
-    request.on('error', () => fail('could not be fetched'))
-    request.on('response', (response) => {
-      const { statusCode: status = 0, headers } = response
-      const chunks: Buffer[] = []
-      let size = 0
-      response.on('data', (chunk: Buffer) => {
-        size += chunk.length
-        if (size > guards.maxBytes) return fail(`is larger than ${guards.maxBytes} bytes`)
-        chunks.push(chunk)
-      })
-      response.on('error', () => fail('could not be fetched'))
-      response.on('end', () => resolve({ status, headers, text: Buffer.concat(chunks).toString('utf8') }))
-    })
-    request.end(post?.body)
+  const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+    agent: false,
+    method: post ? 'POST' : 'GET',
+    headers: { ...(accept !== undefined && { accept }), 'user-agent': 'payments-service', ...post?.headers },
+    signal: AbortSignal.timeout(guards.timeoutMs),
+    lookup: (_hostname, { all }, done) => (all ? done(null, addresses) : done(null, first?.address ?? '', first?.family)),
   })
+  // Also one after the answer has begun, which the reading of it reports.
+  request.on('error', () => undefined)
+  try {
+    const [response] = (await once(request.end(post?.body), 'response')) as [IncomingMessage]
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > guards.maxBytes) throw new FetchError(`is larger than ${guards.maxBytes} bytes`)
+      chunks.push(chunk)
+    }
+    const { statusCode: status = 0, headers } = response
+    return { status, headers, text: Buffer.concat(chunks).toString('utf8') }
+  } catch (error) {
+    throw error instanceof FetchError ? error : new FetchError('could not be fetched')
+  } finally {
+    request.destroy()
+  }
 }
 
 /** A few at once, over all callers: an address that answers slowly, or not at all, occupies a slot no longer than the time-out. */

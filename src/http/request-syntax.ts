@@ -1,10 +1,12 @@
 import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
 import { parse } from 'node:querystring'
 import type { FastifyRequest } from 'fastify'
 import { didYouMean } from '../lib/closest.ts'
 import { invalidFields, Refusal, refuseFields } from '../lib/errors.ts'
 import { repeatedName } from '../lib/repeated-name.ts'
 import type { App } from './app-type.ts'
+import { fieldNames } from './sentences.ts'
 
 const maxDepth = 16
 
@@ -50,21 +52,19 @@ const named: ReadonlyMap<string, string> = new Map(names.map((name) => [name.toL
  * Such a header sent twice is one if its values are equal: "a, a" would be another key than the "a" of the repeated request, and the payment would be
  * made twice. With different values nobody knows which one was meant.
  */
-export const registerSingleHeaders = (app: App): void => {
-  app.addHook('onRequest', async ({ raw: { rawHeaders, headers } }) => {
-    const seen = new Map<string, string>()
-    for (let at = 0; at < rawHeaders.length; at += 2) {
-      const name = rawHeaders[at]?.toLowerCase() ?? ''
-      const title = named.get(name)
-      if (title === undefined) continue
-      const value = rawHeaders[at + 1] ?? ''
-      const before = seen.get(name)
-      if (before !== undefined && before !== value)
-        throw invalidFields({ path: title, message: 'is sent more than once, with different values: send one' })
-      if (before !== undefined) headers[name] = value
-      seen.set(name, value)
-    }
-  })
+const joinEqualHeaders = ({ rawHeaders, headers }: IncomingMessage): void => {
+  const seen = new Map<string, string>()
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? ''
+    const title = named.get(name)
+    if (title === undefined) continue
+    const value = rawHeaders[at + 1] ?? ''
+    const before = seen.get(name)
+    if (before !== undefined && before !== value)
+      throw invalidFields({ path: title, message: 'is sent more than once, with different values: send one' })
+    if (before !== undefined) headers[name] = value
+    seen.set(name, value)
+  }
 }
 
 type Values = Record<string, unknown>
@@ -94,25 +94,16 @@ export const parseQuery = (text: string): Values => {
   return folded
 }
 
-const namesIn = (schema: unknown): string[] => {
-  const shape = (schema as { shape?: unknown } | undefined)?.shape
-  return typeof shape === 'object' && shape !== null ? Object.keys(shape) : []
-}
-
+/** Ignoring a filter would answer as if everything matched, so an unknown parameter is refused like an unknown field. */
 const refuseUnknown = (request: FastifyRequest): void => {
   const { config, schema } = request.routeOptions
   if (request.is404 || config.internal || config.query === 'lenient') return
   const names = Object.keys(request.query as object)
   if (names.length === 0) return
-  const known = namesIn(schema?.querystring)
+  const known = fieldNames(schema?.querystring)
   const unknown = names.filter((name) => !known.includes(name))
   if (unknown.length === 0) return
   throw refuseFields(unknown.map((path) => ({ path, message: `is not a known query parameter${didYouMean(path, known)}` })))
-}
-
-/** Ignoring a filter would answer as if everything matched, so an unknown parameter is refused like an unknown field. */
-export const registerQueryGuard = (app: App): void => {
-  app.addHook('preValidation', async (request) => refuseUnknown(request))
 }
 
 const byteOrderMark = '\ufeff'
@@ -146,8 +137,8 @@ const refuseNul = (url: string): void => {
   throw invalidFields({ path: name.replaceAll('\u0000', ''), message: 'has characters that cannot be stored' })
 }
 
-/** Only JSON; a request without a body may have any Content-Type. */
-export const registerBodyParsing = (app: App): void => {
+/** Reads bodies, only JSON (a request without one may have any Content-Type), and refuses what two parsers would read differently. */
+export const registerRequestSyntax = (app: App): void => {
   app.decorateRequest('rawBody', null)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
@@ -159,8 +150,9 @@ export const registerBodyParsing = (app: App): void => {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {
     if (bytes.length > 0) throw new Refusal('unsupported_media_type')
   })
-  app.addHook('onRequest', async (request) => {
-    const { headers } = request.raw
+  app.addHook('onRequest', async ({ raw }) => {
+    joinEqualHeaders(raw)
+    const { headers } = raw
     const empty = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
     if (empty) delete headers['content-type']
     // No body is unpacked here: a short one may become a very long one.
@@ -168,7 +160,10 @@ export const registerBodyParsing = (app: App): void => {
       throw new Refusal('unsupported_media_type', { message: 'Send the body as it is, without Content-Encoding.' })
     // Parsers treat a tab in it differently, and such differences have let bodies pass their checks.
     if (headers['content-type']?.includes('\t')) throw new Refusal('unsupported_media_type')
-    refuseNul(request.raw.url ?? '')
+    refuseNul(raw.url ?? '')
   })
-  app.addHook('preValidation', async (request) => refuseUnreadBody(request))
+  app.addHook('preValidation', async (request) => {
+    refuseUnreadBody(request)
+    refuseUnknown(request)
+  })
 }

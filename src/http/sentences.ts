@@ -62,14 +62,15 @@ const tooSmall = (origin: string, minimum: unknown): string => {
 const tooBig = (origin: string, maximum: unknown): string =>
   ofSize(origin) ? `must have at most ${String(maximum)} ${units(origin, maximum)}` : `must be at most ${String(maximum)}`
 
-const namesOf = (schema: unknown): string[] => {
+/** The fields of an object's schema; none of any other. */
+export const fieldNames = (schema: unknown): string[] => {
   const shape = (schema as { _zod?: { def?: { shape?: object } } } | undefined)?._zod?.def?.shape
   return shape ? Object.keys(shape) : []
 }
 
 const unknownField = (issue: { keys: string[]; inst?: unknown }): string => {
   const [only, more] = issue.keys
-  return `is not a known field${only !== undefined && more === undefined ? didYouMean(only, namesOf(issue.inst)) : ''}`
+  return `is not a known field${only !== undefined && more === undefined ? didYouMean(only, fieldNames(issue.inst)) : ''}`
 }
 
 /** The error map that every request is validated with. */

@@ -83,15 +83,10 @@ export const registerShedding = (app: App): void => {
     admission.tick(now < calmUntil ? 0 : Math.max(0, now - expected))
     expected = now + tickMs
   }, tickMs).unref()
-  let refused: { request: FastifyRequest; reply: FastifyReply }[] = []
-  const answerRefused = () => {
-    const waiting = refused
-    refused = []
-    const refusal = new Refusal('unavailable', { headers: { 'retry-after': '1' } })
-    for (const { request, reply } of waiting) {
-      const { headers, body } = refusalAnswer(refusal, request.id, app.publicUrl)
-      reply.code(refusal.status).headers(headers).send(body)
-    }
+  const refusal = new Refusal('unavailable', { headers: { 'retry-after': '1' } })
+  const refuse = (request: FastifyRequest, reply: FastifyReply) => {
+    const { headers, body } = refusalAnswer(refusal, request.id, app.publicUrl)
+    reply.code(refusal.status).headers(headers).send(body)
   }
 
   app.addHook('onListen', async () => {
@@ -105,7 +100,6 @@ export const registerShedding = (app: App): void => {
       reply.raw.on('close', admission.leave)
       return done()
     }
-    if (refused.length === 0) setTimeout(answerRefused, refusalDelayMs)
-    refused.push({ request, reply })
+    setTimeout(refuse, refusalDelayMs, request, reply)
   })
 }

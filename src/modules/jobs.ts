@@ -71,18 +71,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'ledger.count', everySeconds: 60, run: () => countHours(db, clock.now()) },
     { name: 'audit.seal', everySeconds: 10, run: () => sealAuditLog(deps) },
     { name: 'periods.create', everySeconds: 3600, run: () => createPeriods(db, periodsOf(config)) },
-    {
-      name: 'events.prune',
-      everySeconds: 600,
-      run: () =>
-        pruneEvents({
-          db,
-          logger: deps.logger,
-          now: clock.now(),
-          retentionDays: config.EVENT_RETENTION_DAYS,
-          detach: config.EXPIRED_PERIODS === 'detach',
-        }),
-    },
+    { name: 'events.prune', everySeconds: 600, run: () => pruneEvents(deps) },
     { name: 'callback_bodies.prune', everySeconds: 3600, run: () => pruneBodies(deps) },
     { name: 'idempotency.prune', everySeconds: 600, run: () => pruneIdempotencyKeys(db, daysAgo(idempotencyRetentionDays)) },
     { name: 'payment_refusals.prune', everySeconds: 3600, run: () => pruneRefusals(db, daysAgo(config.REFUSAL_RETENTION_DAYS)) },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { clientAuthMethods, clientGrantTypes } from '../../db/tables/oauth.ts'
-import { mcpPath, type ProtectedResource, resourceUrl } from '../../http/protected-resource.ts'
+import { mcpPath, type ProtectedResource, resourceUrl } from '../../http/app-type.ts'
 import { mcpScopes, oauthScopes, offlineAccess } from './scopes.ts'
 
 const Strings = z.array(z.string())

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import type { App } from '../../http/app-type.ts'
+import { type App, mcpPath, metadataPath, protectedResources } from '../../http/app-type.ts'
 import { ok } from '../../http/idempotency.ts'
-import { mcpPath, metadataPath, protectedResources } from '../../http/protected-resource.ts'
 import { routesOf } from '../../http/routes.ts'
 import { bounded, byId } from '../../http/wire.ts'
 import type { Parts } from '../parts.ts'

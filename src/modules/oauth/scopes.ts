@@ -1,5 +1,5 @@
 import { type Permission, permissions, undelegable } from '../../auth/permissions.ts'
-import { mcpPath, protectedResources, resourceUrl } from '../../http/protected-resource.ts'
+import { mcpPath, protectedResources, resourceUrl } from '../../http/app-type.ts'
 import { OAuthError } from './errors.ts'
 
 /** Scopes are the permission names, without those that only a person can delegate. */
