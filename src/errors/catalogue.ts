@@ -12,12 +12,11 @@ type ErrorRow = {
   fix: string
   /** Which fields of `details` help with it. */
   details?: string
-  agent: AgentStep
+  /** Default: `stop`. Only after `wait` the same request may pass without a change. */
+  agent?: AgentStep
   /** What a person does about it on a page, and the page of the dashboard where they do it. */
   person: string
   page?: { path: string; label: string }
-  /** The same request may pass later without a change. */
-  passes?: true
 }
 
 const signInAgain = 'Sign in again to continue.'
@@ -114,7 +113,6 @@ const catalogue = {
     status: 403,
     sentence: 'Only an administrator may do this.',
     fix: 'Sign in with an account that `ADMIN_ACCOUNTS` names. Keys and agents never may.',
-    agent: 'stop',
     person: 'Sign in with the account of an administrator of this service.',
   },
   step_up_required: {
@@ -123,14 +121,12 @@ const catalogue = {
     fix: 'Sign in again within this session (`POST /v1/auth/wallet/verify`, or the start of Google or GitHub) with the method that it began with or one that was added before it began, or use such a passkey (`POST /v1/auth/proof`), or sign in to a new session. Then send the request again. Such a proof counts for ten minutes.',
     details:
       '`max_age_seconds`: how old the proof may be; `proven_at`: when it was last given; null for a dashboard token of a session, which cannot have one.',
-    agent: 'stop',
     person: 'Confirm that it is you with the method that you signed in with, then try again.',
   },
   workspace_frozen: {
     status: 403,
     sentence: 'The workspace is frozen.',
     fix: 'A member with `workspace.manage` unfreezes it with `POST /v1/workspaces/current/unfreeze`.',
-    agent: 'stop',
     person: 'An owner or administrator can unfreeze it on the workspace page.',
     page: { path: '/workspace', label: 'Open the workspace' },
   },
@@ -138,7 +134,6 @@ const catalogue = {
     status: 403,
     sentence: 'This key or agent, or one above it, is frozen.',
     fix: 'The person who manages the grant unfreezes it with `PATCH /v1/accounts/me/grants/{id}` and `{"frozen": false}`.',
-    agent: 'stop',
     person: 'Unfreeze it under Agents.',
     page: { path: '/agents', label: 'Open Agents' },
   },
@@ -146,7 +141,6 @@ const catalogue = {
     status: 403,
     sentence: 'Payments to this beneficiary are frozen.',
     fix: 'A member with `beneficiary.manage` unfreezes it with `PATCH /v1/beneficiaries/{id}` and `{"status": "active"}`.',
-    agent: 'stop',
     person: 'Unfreeze the beneficiary on its page.',
     page: { path: '/beneficiaries', label: 'Open the beneficiaries' },
   },
@@ -154,14 +148,12 @@ const catalogue = {
     status: 403,
     sentence: 'The membership in this workspace is suspended.',
     fix: 'An owner or administrator of the workspace makes the membership active again.',
-    agent: 'stop',
     person: 'An owner or administrator of the workspace can reinstate you.',
   },
   account_frozen: {
     status: 403,
     sentence: 'The account is frozen.',
     fix: 'An administrator of the service froze this account: contact support.',
-    agent: 'stop',
     person: 'Contact support. Payments that were already sent still arrive.',
   },
   capability_disabled: {
@@ -169,7 +161,6 @@ const catalogue = {
     sentence: 'This capability is disabled for the account.',
     fix: 'An administrator of the service disabled this for the account: contact support.',
     details: '`capability`: which one.',
-    agent: 'stop',
     person: 'Contact support to have it enabled.',
   },
   policy_denied: {
@@ -192,7 +183,6 @@ const catalogue = {
     status: 403,
     sentence: 'The request came from another site.',
     fix: 'Send the request from this site or from an origin in `CORS_ORIGINS`, or use a bearer token instead of the cookie.',
-    agent: 'stop',
     person: 'Reload the page and try again.',
   },
   not_found: {
@@ -222,7 +212,6 @@ const catalogue = {
     status: 409,
     sentence: 'An account keeps at least one sign-in method.',
     fix: 'Link another sign-in method first.',
-    agent: 'stop',
     person: 'Link another sign-in method first.',
     page: { path: '/account', label: 'Open the account' },
   },
@@ -230,7 +219,6 @@ const catalogue = {
     status: 409,
     sentence: 'A workspace keeps at least one owner, and its owning account.',
     fix: 'Make another member an owner first. The owning account always stays one.',
-    agent: 'stop',
     person: 'Make someone else an owner first.',
     page: { path: '/workspace', label: 'See the members' },
   },
@@ -254,14 +242,12 @@ const catalogue = {
     fix: 'Wait for the seconds in `Retry-After`. `RateLimit-Remaining` says how many requests are left.',
     agent: 'wait',
     person: 'Wait a moment, then try again.',
-    passes: true,
   },
   internal_error: {
     status: 500,
     sentence: 'The service failed to process the request.',
     fix: 'Report `details.request_id`. Sending the request again with the same `Idempotency-Key` is safe.',
     details: '`request_id`: the id of the request in the logs.',
-    agent: 'stop',
     person: 'Try again. If it keeps failing, give support the request ID.',
   },
   provider_error: {
@@ -270,13 +256,11 @@ const catalogue = {
     fix: 'Send the request again later, with the same `Idempotency-Key`.',
     agent: 'wait',
     person: 'Try again in a minute. If money may have moved, the status here will say so.',
-    passes: true,
   },
   provider_not_configured: {
     status: 503,
     sentence: 'This provider is not configured.',
     fix: 'This deployment does not have the provider: use another sign-in method, or another rail.',
-    agent: 'stop',
     person: 'Use another sign-in method or payment method. This one is not set up.',
   },
   unavailable: {
@@ -285,7 +269,6 @@ const catalogue = {
     fix: 'Send the request again after `Retry-After` seconds, with the same `Idempotency-Key`: it has at most one effect.',
     agent: 'wait',
     person: 'Try again in a few seconds.',
-    passes: true,
   },
 } as const satisfies Record<string, ErrorRow>
 

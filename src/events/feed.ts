@@ -39,8 +39,7 @@ const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) => {
 }
 
 /** Every event of every tenant once and in order, as it becomes settled: the source of this process's streams. */
-export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logger }) => {
-  const { db, logger } = options
+export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: string; logger: Logger }) => {
   let listener: Listener | undefined
   let onWake = () => {}
   const isNeeded = () => listener?.isListening() ?? false
@@ -56,19 +55,16 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
     if (!stopped) timer = setTimeout(() => void read(), ms).unref()
   }
 
-  const publish = (events: readonly StoredEvent[]) => {
-    const last = events.at(-1)
-    if (!last) return
-    // First the position, then the listener: a stream that begins while it is called begins after these events.
-    position = { transaction: last.transaction, id: last.id }
-    listener?.receive(events)
-  }
-
   const readNext = async (): Promise<void> => {
-    const batchRead = await nextEvents(db, position, batch)
-    publish(batchRead.events)
-    waiting = batchRead.waiting
-    if (batchRead.events.length === batch) void read()
+    const { events, waiting: isHeldBack } = await nextEvents(db, position, batch)
+    const last = events.at(-1)
+    // First the position, then the listener: a stream that begins while it is called begins after these events.
+    if (last) {
+      position = { transaction: last.transaction, id: last.id }
+      listener?.receive(events)
+    }
+    waiting = isHeldBack
+    if (events.length === batch) void read()
   }
 
   /** A stream that began while the edge was read begins at the position before it, and so do the events that are read for it. */
@@ -97,7 +93,7 @@ export const createFeed = (options: { db: Db; databaseUrl: string; logger: Logge
 
   const listen = async (): Promise<void> => {
     const client = new pg.Client({
-      ...addressed(options.databaseUrl),
+      ...addressed(databaseUrl),
       application_name: 'payments-service-events',
       connectionTimeoutMillis: answerTimeoutMs,
       // In this mode a statement without an answer in time ends its connection.

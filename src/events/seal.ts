@@ -7,7 +7,7 @@ import { auditSealNodes, auditSeals } from '../db/tables/events.ts'
 import { daysAfter } from '../lib/clock.ts'
 import { firstIdAt, timeOfId, type Uuid } from '../lib/ids.ts'
 import { fieldsOf } from '../lib/lists.ts'
-import { leafHash, nodeHash, type ReadNode, rootOf } from '../lib/merkle.ts'
+import { consistencyPath, inclusionPath, leafHash, nodeHash, type ReadNode, rootOf, treeOf } from '../lib/merkle.ts'
 
 // The sealed log is a Merkle tree of RFC 6962 in two levels: each seal has the root over its rows, and the tree over all seals has the root
 // of each seal as a leaf. A proof for one row is the way to its seal's root, and from there to the root over all seals: some twenty hashes for
@@ -17,7 +17,7 @@ import { leafHash, nodeHash, type ReadNode, rootOf } from '../lib/merkle.ts'
 export const sealPurpose = 'audit.seal'
 
 /** A node over 2^level seals, beginning with seal `place · 2^level` (counted from 0). */
-export type SealNode = { level: number; place: number; hash: Uint8Array }
+type SealNode = { level: number; place: number; hash: Uint8Array }
 
 const pair = Buffer.alloc(1 + 32 + 32, 1)
 const joined = (left: Buffer, right: Buffer): Buffer => {
@@ -27,7 +27,7 @@ const joined = (left: Buffer, right: Buffer): Buffer => {
 }
 
 /** `leafHash` of a row's line, by Node's own hash function. */
-export const leafOfLine = (line: string): Buffer => hash('sha256', `\0${line}`, 'buffer')
+const leafOfLine = (line: string): Buffer => hash('sha256', `\0${line}`, 'buffer')
 
 /**
  * The root over a seal's rows, one line for each: `rootOf` of their leaves, by Node's own hash function, which takes a third of the time. A seal is
@@ -47,7 +47,7 @@ export const rowsRoot = (lines: readonly string[]): Buffer => {
 }
 
 /** The nodes that a calculation over a tree reads, in the order in which it does. */
-export const nodesOf = (calculate: (node: ReadNode) => unknown): Omit<SealNode, 'hash'>[] => {
+const nodesOf = (calculate: (node: ReadNode) => unknown): Omit<SealNode, 'hash'>[] => {
   const read: Omit<SealNode, 'hash'>[] = []
   calculate((level, place) => {
     read.push({ level, place })
@@ -57,7 +57,7 @@ export const nodesOf = (calculate: (node: ReadNode) => unknown): Omit<SealNode, 
 }
 
 /** Where a seal ends: the position of its last row in the order of commits, as text. */
-export type SealPlace = { transaction: string; id: string }
+type SealPlace = { transaction: string; id: string }
 /** `rowsRoot`: over its rows. `digest`: the root over all seals up to this one, whose sequences begin at 1. */
 export type Seal = SealPlace & {
   sequence: number
@@ -157,7 +157,7 @@ export const readSealTree = async (db: Db, size: number): Promise<(root: Uint8Ar
 }
 
 /** The newest seal: if its hash is recorded elsewhere, a later check can tell whether the chain up to it is still the same. */
-export const readNewestSeal = async (db: Db): Promise<Seal | undefined> => (await db.query<Seal>(newestSeal))[0]
+const readNewestSeal = async (db: Db): Promise<Seal | undefined> => (await db.query<Seal>(newestSeal))[0]
 
 const lastBefore = statement(
   'audit.last_seal_before',
@@ -168,18 +168,14 @@ export const readLastSealBefore = async (db: Db, at: Date): Promise<Seal | undef
 
 export const readSealsAfter = (db: Db, sequence: number, take: number): Promise<Seal[]> => db.query(sealsAfter, [sequence, take])
 
-type SealedRow = { id: Uuid; line: string }
+type Line = { id: Uuid; line: string }
 const rangeOf = (before: SealPlace | undefined, seal: SealPlace) => {
   const from = before ?? beginning
   return [from.transaction, from.id, seal.transaction, seal.id]
 }
 
-const readSealed = (
-  db: Db,
-  before: SealPlace | undefined,
-  through: SealPlace,
-  take: number,
-): Promise<(SealedRow & SealPlace)[]> => db.query(sealed, [...rangeOf(before, through), take])
+const readSealed = (db: Db, before: SealPlace | undefined, through: SealPlace, take: number): Promise<(Line & SealPlace)[]> =>
+  db.query(sealed, [...rangeOf(before, through), take])
 
 const isWithin = (row: SealPlace, seal: SealPlace): boolean => {
   const [at, end] = [BigInt(row.transaction), BigInt(seal.transaction)]
@@ -190,7 +186,7 @@ const isWithin = (row: SealPlace, seal: SealPlace): boolean => {
  * The rows that each of several seals covers, in turn: those after the seal before it, in whatever period one may lie; one more than it
  * sealed where there are more. All are read at once, because a large transaction is sorted anew for each question about a part of it.
  */
-export const readSealedRows = async (db: Db, before: SealPlace | undefined, seals: readonly Seal[]): Promise<SealedRow[][]> => {
+export const readSealedRows = async (db: Db, before: SealPlace | undefined, seals: readonly Seal[]): Promise<Line[][]> => {
   const last = seals.at(-1)
   if (!last) return []
   const expected = seals.reduce((sum, { rows }) => sum + rows, 0)
@@ -216,7 +212,7 @@ const around = (one: Uuid, other: Uuid): [Uuid, Uuid] => {
  * The same rows, from the periods around them alone: what a proof costs does not grow with the log's age. The service writes no
  * row elsewhere: one that stands there changes no proof, and `verify` reports it.
  */
-export const readNearSealedRows = (db: Db, before: SealPlace | undefined, seal: SealPlace): Promise<SealedRow[]> =>
+const readNearSealedRows = (db: Db, before: SealPlace | undefined, seal: SealPlace): Promise<Line[]> =>
   db.query(sealedNear, [...rangeOf(before, seal), ...around(before?.id ?? beginning.id, seal.id)])
 
 const chunksOf = <T>(values: readonly T[], size: number): T[][] =>
@@ -273,3 +269,71 @@ export const sealAuditLog = async (deps: { db: Database; logger: Logger; derivat
     more = sealed?.more ?? false
   }
 }
+
+// Proofs, for strangers who check receipts.
+
+/** The sealed log at a moment: how many seals, and the root over them. */
+export type LogHead = { size: number; root: Buffer; sealedAt: Date }
+
+/** An audit row and the seal that covers it. `through`: the seal's last row. `after`: the one of the seal before it; null for the first. */
+type SealedRow = {
+  id: Uuid
+  sequence: bigint | null
+  rowsRoot: Buffer | null
+  through: SealPlace
+  after: SealPlace | null
+}
+
+/** Runs a calculation over the stored nodes: once to learn which it needs, then with what was read of them. */
+const overNodes = async <T>(db: Db, calculate: (node: ReadNode) => T): Promise<T> => {
+  const nodes = await readSealNodes(db, nodesOf(calculate))
+  const known = new Map(nodes.map(({ level, place, hash }) => [`${level}/${place}`, hash]))
+  return calculate((level, place) => {
+    const hash = known.get(`${level}/${place}`)
+    if (!hash) throw new Error(`node ${level}/${place} of the sealed log is missing`)
+    return hash
+  })
+}
+
+/** What all rows of one seal share in their proofs. */
+const proveSeal = async (db: Db, { through, after }: SealedRow, seal: number, size: number) => {
+  const [lines, sealPath] = await Promise.all([
+    readNearSealedRows(db, after ?? undefined, through),
+    overNodes(db, (node) => inclusionPath(seal, size, node)),
+  ])
+  return { lines, tree: treeOf(lines.map(({ line }) => leafOfLine(line))), sealPath }
+}
+type SealProof = Awaited<ReturnType<typeof proveSeal>>
+
+/** That a row is in the log: `line` is leaf `index` of `rows` under the seal's root, which is leaf `seal` under the head's root. */
+const proveRow = ({ id }: SealedRow, seal: number, rowsRoot: Buffer, { lines, tree, sealPath }: SealProof) => {
+  const index = lines.findIndex((each) => each.id === id)
+  const line = lines[index]?.line
+  if (line === undefined) throw new Error(`an audit row is not among those of seal ${seal + 1}`)
+  return { line, index, rows: lines.length, path: inclusionPath(index, lines.length, tree), seal, rowsRoot, sealPath }
+}
+export type RowProof = ReturnType<typeof proveRow>
+
+export const readLogHead = async (db: Db): Promise<LogHead | null> => {
+  const seal = await readNewestSeal(db)
+  return seal ? { size: seal.sequence, root: seal.digest, sealedAt: seal.sealedAt } : null
+}
+
+/** The proof of each row under the head, in the same order; null where the row is not sealed yet. Each seal is read once. */
+export const proveRows = (db: Db, rows: readonly SealedRow[], head: LogHead | null): Promise<(RowProof | null)[]> => {
+  const seals = new Map<number, Promise<SealProof>>()
+  return Promise.all(
+    rows.map(async (row) => {
+      const { rowsRoot } = row
+      if (head === null || row.sequence === null || rowsRoot === null || row.sequence > head.size) return null
+      const seal = Number(row.sequence) - 1
+      const proof = seals.get(seal) ?? proveSeal(db, row, seal, head.size)
+      seals.set(seal, proof)
+      return proveRow(row, seal, rowsRoot, await proof)
+    }),
+  )
+}
+
+/** That the log of `from` seals is the beginning of the one of `to`. 0 < from ≤ to. */
+export const proveConsistency = (db: Db, from: number, to: number): Promise<Uint8Array[]> =>
+  overNodes(db, (node) => consistencyPath(from, to, node))

@@ -23,13 +23,8 @@ export const readerOf = (
 ): Reader => {
   const { accountId, permissions, grant, workspace, expiresAt } = principal
   if (!grant) return { accountId, permissions, expiresAt, workspaces: memberships, grants: null }
-  return {
-    accountId,
-    permissions,
-    expiresAt,
-    workspaces: memberships.has(workspace.id) ? new Map([[workspace.id, permissions]]) : new Map(),
-    grants: [grant.id, ...descendants],
-  }
+  const workspaces = new Map(memberships.has(workspace.id) ? [[workspace.id, permissions]] : [])
+  return { accountId, permissions, expiresAt, workspaces, grants: [grant.id, ...descendants] }
 }
 
 const noPermissions: ReadonlySet<Permission> = new Set()

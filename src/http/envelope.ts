@@ -16,7 +16,7 @@ const paramOf = ({ fields, field }: ErrorDetails): string | undefined => {
 }
 
 /** Whether to send the same request again, so that a client need not know the codes. */
-export const retryHeader = ({ code }: Refusal) => ({ 'payments-should-retry': String(errorRow(code).passes === true) })
+export const retryHeader = ({ code }: Refusal) => ({ 'payments-should-retry': String(errorRow(code).agent === 'wait') })
 
 /** What every refusal is answered with. `publicUrl`: this service's address, for the link to the page that explains the code. */
 export const refusalAnswer = (refusal: Refusal, requestId: string, publicUrl: string) => {

@@ -118,7 +118,7 @@ const anyId = 'Take ids from answers of these tools: they are never made up, and
 /** A key that was used for something else, a payment that has ended: no change of the request makes it right. */
 const stepOf = (code: ErrorCode): Next => {
   if (code === 'conflict') return 'stop'
-  const step = errorRow(code).agent
+  const step = errorRow(code).agent ?? 'stop'
   return step === 'new_credential' ? 'ask_a_person' : step
 }
 

@@ -14,10 +14,6 @@ describe.each(errorCodes)('%s', (code) => {
     expect(row.person).not.toMatch(/[`_{]|\/v1/)
   })
 
-  test('is waited for by an agent exactly when the service says that the same request may pass later', () => {
-    expect(row.passes === true).toBe(row.agent === 'wait')
-  })
-
   test('leads a person to a page of the dashboard, if to any', () => {
     if (row.page) expect(read('dashboard/src/pages.tsx')).toContain(`<Route path="${row.page.path}"`)
   })

@@ -2,7 +2,7 @@ import type { Feed } from '../../events/feed.ts'
 import { createFanOut } from '../../events/stream.ts'
 import { createStreamPlaces } from '../../events/stream-places.ts'
 import type { App } from '../../http/app-type.ts'
-import { filtersOf, pageOf } from '../../http/pagination.ts'
+import { pageOf } from '../../http/pagination.ts'
 import { routesOf } from '../../http/routes.ts'
 import { openSse } from '../../http/sse.ts'
 import type { Parts } from '../parts.ts'
@@ -59,8 +59,7 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
       response: { 200: pageOf(Notification) },
     },
     of: ({ principal }) => principal.accountId,
-    read: (page, { principal, query: { type: types, ...asked } }) =>
-      listNotifications(deps, principal, { types, ...filtersOf(asked) }, page),
+    read: (page, { principal, query }) => listNotifications(deps, principal, query, page),
     present: (rows) => rows.map((row) => presentNotification(row)),
   })
 }

@@ -12,13 +12,14 @@ import type { FanOut } from '../../events/stream.ts'
 import type { StreamPlaces } from '../../events/stream-places.ts'
 import { filterOf, type TypePattern } from '../../events/types.ts'
 import { audienceOf, mayRead, type Reader, readerOf } from '../../events/visibility.ts'
-import type { PageRequest } from '../../http/pagination.ts'
+import type { PageQuery, PageRequest } from '../../http/pagination.ts'
 import type { SseConnection } from '../../http/sse.ts'
 import { daysAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { parseId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import { frameOf, resetFrame } from './present.ts'
+import type { NotificationsQuery } from './schema.ts'
 
 const memberships = selectRows('notifications.memberships', members, ['accountId'])
 /** Found by the root of the tree: one on all ancestors would need bitmaps, which the connections' settings switch off. */
@@ -116,13 +117,6 @@ export const openNotificationStream = async (
 
 const mostAtOnce = 500
 
-type Asked = {
-  after: Uuid | undefined
-  types: readonly TypePattern[] | undefined
-  createdAfter: Date | undefined
-  createdBefore: Date | undefined
-}
-
 /**
  * The stream's events for polling: with `after` the later events, oldest first, else the newest first. Reads on until a page is full of events that
  * the reader may see, or there are no more.
@@ -130,7 +124,7 @@ type Asked = {
 export const listNotifications = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   principal: Principal,
-  { after, types, createdAfter, createdBefore }: Asked,
+  { after, type: types, created_after: createdAfter, created_before: createdBefore }: Omit<NotificationsQuery, keyof PageQuery>,
   { before, take }: PageRequest,
 ): Promise<StoredEvent[]> => {
   const reader = await findReader(deps.db, principal)
