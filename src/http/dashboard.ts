@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import serveFiles from '@fastify/static'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { App } from './app-type.ts'
 import { sessionCookieOf } from './authenticate.ts'
 import { readBuilt } from './documentation.ts'
@@ -52,15 +52,6 @@ const withFacts = (page: string, hasSession: boolean, { rails, identity }: Simul
   return page.replace('<html ', `<html ${facts.map((fact) => `${fact} `).join('')}`)
 }
 
-const sendPage = async (request: FastifyRequest, reply: FastifyReply, simulated: Simulated): Promise<FastifyReply> => {
-  const page = await readBuilt(join(built, 'index.html'), 'The dashboard is not built')
-  // People make decisions on some of these pages, so none of them may be cached.
-  return reply
-    .header('cache-control', 'no-store')
-    .type('text/html; charset=utf-8')
-    .send(withFacts(page.toString(), Boolean(sessionCookieOf(request)), simulated))
-}
-
 /**
  * Serves the dashboard's build: its page at every path of its router, and its files, which browsers keep if their name contains their
  * content's hash.
@@ -70,7 +61,10 @@ export const registerDashboard = async (app: App, simulated: Simulated): Promise
   for (const url of ['/', ...pages.flatMap((page) => [`/${page}`, `/${page}/*`])]) {
     app.get(url, declared, async (request, reply) => {
       if (isProgram(request)) return reply.callNotFound()
-      return sendPage(request, reply, simulated)
+      const page = await readBuilt(join(built, 'index.html'), 'The dashboard is not built')
+      // People make decisions on some of these pages, so none of them may be cached.
+      reply.header('cache-control', 'no-store').type('text/html; charset=utf-8')
+      return reply.send(withFacts(page.toString(), Boolean(sessionCookieOf(request)), simulated))
     })
   }
   for (const file of ['icon.svg', 'icon-waiting.svg', 'theme.js', 'push-worker.js']) {

@@ -62,15 +62,6 @@ file.addEventListener('change', async () => {
 button.addEventListener('click', check)
 `
 
-/** Checks a receipt in the reader's browser, with the file that everyone else can run. */
-export const registerVerifyPage = (app: App): void => {
-  const declared = { config: { internal: true, cors: false as const }, schema: { hide: true } }
-  app.get('/verify', declared, async (_request, reply) => sendHtml(reply, 200, page, { scripted: true }))
-  app.get('/verify.js', declared, async (_request, reply) =>
-    reply.header('cache-control', 'no-cache').type('text/javascript; charset=utf-8').send(script),
-  )
-}
-
 /** A file that `npm run build` makes. */
 export const readBuilt = (path: string, missing: string): Promise<Buffer> =>
   readFile(path).catch((cause: unknown) => {
@@ -79,21 +70,13 @@ export const readBuilt = (path: string, missing: string): Promise<Buffer> =>
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../../client/${path}`, import.meta.url))
 
+/** The clients that people install or copy from a running service. */
 const downloads = [
   /** The typed client as npm packs it: `npm install http://localhost:3000/client.tgz` in any folder. */
   { url: '/client.tgz', file: fileOf('pack/client.tgz'), type: 'application/gzip' },
   { url: '/verify-receipt.mjs', file: fileOf('pack/verify-receipt.mjs'), type: 'text/javascript; charset=utf-8' },
   { url: '/payments.py', file: fileOf('python/payments.py'), type: 'text/x-python; charset=utf-8' },
 ] as const
-
-/** The clients that people install or copy from a running service. */
-const registerClientPackage = (app: App): void => {
-  for (const { url, file, type } of downloads)
-    app.get(url, { config: { internal: true }, schema: { hide: true } }, async (_request, reply) => {
-      const content = await readBuilt(file, 'The client is not packed')
-      return reply.header('cache-control', 'no-cache').type(type).send(content)
-    })
-}
 
 /** A rendered file, and what it is sent with. */
 export type Served = { file: string; type: string; headers: Record<string, string> }
@@ -110,10 +93,9 @@ const atAddress = (text: string, publicUrl: string): string =>
   text.replaceAll(written, publicUrl).replaceAll(new URL(written).host, new URL(publicUrl).host)
 
 /** The API document and its reference, the guides, the error codes, and the index for language models. */
-const registerRendered = (app: App): void => {
-  const { publicUrl } = app
+const sendRendered = (publicUrl: string) => {
   let manifest: Manifest | undefined
-  const send = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     manifest ??= JSON.parse((await readBuilt(`${built}manifest.json`, missing)).toString()) as Manifest
     const path = request.url.replace(/\/?(\?.*)?$/, '')
     const { page, text } = Object.hasOwn(manifest, path) ? (manifest[path] ?? {}) : {}
@@ -127,13 +109,22 @@ const registerRendered = (app: App): void => {
       .type(served.type)
       .send(isOurs ? atAddress(content.toString(), publicUrl) : content)
   }
-  for (const path of ['/openapi.json', '/llms.txt', '/llms-full.txt', '/docs', '/docs/*'])
-    app.get(path, { config: { internal: true }, schema: { hide: true } }, send)
 }
 
 /** What integrators read and install, and where strangers check receipts: no part of the API. */
 export const registerDocumentation = (app: App): void => {
-  registerRendered(app)
-  registerClientPackage(app)
-  registerVerifyPage(app)
+  const open = { config: { internal: true }, schema: { hide: true } }
+  const send = sendRendered(app.publicUrl)
+  for (const path of ['/openapi.json', '/llms.txt', '/llms-full.txt', '/docs', '/docs/*']) app.get(path, open, send)
+  for (const { url, file, type } of downloads)
+    app.get(url, open, async (_request, reply) => {
+      const content = await readBuilt(file, 'The client is not packed')
+      return reply.header('cache-control', 'no-cache').type(type).send(content)
+    })
+  // Checks a receipt in the reader's browser, with the file that everyone else can run.
+  const own = { config: { internal: true, cors: false as const }, schema: { hide: true } }
+  app.get('/verify', own, async (_request, reply) => sendHtml(reply, 200, page, { scripted: true }))
+  app.get('/verify.js', own, async (_request, reply) =>
+    reply.header('cache-control', 'no-cache').type('text/javascript; charset=utf-8').send(script),
+  )
 }

@@ -48,7 +48,8 @@ const longestMessage = 1_000
 
 /** What a caller asked for and how it was answered: never with a body. */
 const answerOf = (request: FastifyRequest, reply: FastifyReply, caller: Principal) => ({
-  caller,
+  accountId: caller.accountId,
+  grantId: caller.grant?.id ?? null,
   operation: request.routeOptions.config.operation ?? '',
   method: request.method,
   path: pathOf(request),

@@ -146,12 +146,9 @@ const check = (route: RouteOptions): void => {
   if (config.idempotent && route.method !== 'POST') throw complain(route, 'is idempotent by nature, not by key')
 }
 
-/** Routes of plugins that serve pages cannot carry our declarations; they are named here by their prefix. */
-const pagePrefixes = ['/docs', '/assets']
-
+/** The route of the plugin that serves the dashboard's files cannot carry our declarations: it is known by its prefix. */
 const isInternal = (route: RouteOptions): boolean => {
-  if (!pagePrefixes.some((prefix) => route.url === prefix || route.url.startsWith(`${prefix}/`)))
-    return route.config?.internal ?? false
+  if (!route.url.startsWith('/assets/')) return route.config?.internal ?? false
   route.config = { ...route.config, internal: true }
   route.schema = { ...route.schema, hide: true } as FastifySchema
   return true

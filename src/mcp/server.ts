@@ -29,17 +29,14 @@ paying in another way: that could pay twice.`
 const Declared = z.object({ elicitation: z.object({ url: z.object({}) }) })
 
 /** A payment that waits for a person: a client that can open an address for its user is asked to, any other finds it in the answer. */
-const mayAsk = (tool: Tool, envelope: unknown): boolean =>
-  tool.output === Outcome &&
-  !tool.hints.readOnlyHint &&
-  Declared.safeParse((envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY]).success
-
 const inputRequestOf = (
   tool: Tool,
   { structuredContent }: CallToolResult,
   { mcpReq }: ServerContext,
 ): InputRequiredResult | undefined => {
-  if (mcpReq.inputResponses !== undefined || !mayAsk(tool, mcpReq.envelope)) return undefined
+  if (mcpReq.inputResponses !== undefined || tool.output !== Outcome || tool.hints.readOnlyHint) return undefined
+  const envelope: Record<string, unknown> | undefined = mcpReq.envelope
+  if (!Declared.safeParse(envelope?.[CLIENT_CAPABILITIES_META_KEY]).success) return undefined
   const { approval } = (structuredContent ?? {}) as Partial<PaymentOutcome>
   if (!approval) return undefined
   const { amount, payee, purpose, why } = approval.summary

@@ -24,17 +24,6 @@ import { fingerprintText, maskOf, normalisePayee, type Payee } from './rules.ts'
 import type { CreateBeneficiary, UpdateBeneficiary } from './schema.ts'
 import { verdictAfterRename } from './verification-rules.ts'
 
-/** Of a payee whose name was not asked for yet. */
-const notChecked = {
-  verification: 'unverified',
-  reportedName: null,
-  nameSource: null,
-  nameCheckedAt: null,
-  nameChecks: 0,
-  resultName: null,
-  similarToId: null,
-} as const
-
 type Change = {
   type: Extract<EventType & AuditAction, `beneficiary.${string}`>
   action?: AuditAction
@@ -141,7 +130,13 @@ export const createBeneficiary = async (
     bankCode: to.bankCode,
     ...createdBy(maker),
     changedAt: null,
-    ...notChecked,
+    verification: 'unverified',
+    reportedName: null,
+    nameSource: null,
+    nameCheckedAt: null,
+    nameChecks: 0,
+    resultName: null,
+    similarToId: null,
     nameCheckDueAt: at,
     confirmedAt: principal.grant ? null : at,
     createdAt: at,

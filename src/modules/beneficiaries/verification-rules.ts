@@ -38,15 +38,10 @@ const withName = (payee: Named, { name, source, at }: { name: string; source: Na
 }
 
 /** No name now takes nothing from what was known. */
-const withoutName = (payee: Named, at: Date): Verification =>
-  payee.reportedName === null
-    ? { verification: 'unavailable', reportedName: null, nameSource: null, nameCheckedAt: at }
-    : {
-        verification: payee.verification,
-        reportedName: payee.reportedName,
-        nameSource: payee.nameSource,
-        nameCheckedAt: at,
-      }
+const withoutName = ({ verification, reportedName, nameSource }: Named, at: Date): Verification =>
+  reportedName === null
+    ? { verification: 'unavailable', reportedName, nameSource: null, nameCheckedAt: at }
+    : { verification, reportedName, nameSource, nameCheckedAt: at }
 
 export const verified = (payee: Named, answer: NameAnswer, source: NameSource, at: Date): Verification =>
   answer.kind === 'named' ? withName(payee, { name: answer.name, source, at }) : withoutName(payee, at)

@@ -49,18 +49,12 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
     return writing
   }
   return {
-    note: ({ caller, ...answered }) => {
+    note: (answered) => {
       if (waiting.length >= mostWaiting) {
         dropped += 1
         return
       }
-      waiting.push({
-        ...answered,
-        id: newId(),
-        accountId: caller.accountId,
-        grantId: caller.grant?.id ?? null,
-        at: deps.clock.now(),
-      })
+      waiting.push({ ...answered, id: newId(), at: deps.clock.now() })
       timer ??= setTimeout(() => void flush(), writeAfterMs).unref()
     },
     flush,
