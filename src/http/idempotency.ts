@@ -118,7 +118,7 @@ export const respondOnce = async (
   request: FastifyRequest,
   reply: FastifyReply,
   work: (tx: Tx) => Promise<Answer>,
-  { concerned }: { concerned?: (() => Promise<readonly Uuid[]>) | undefined } = {},
+  concerned?: () => Promise<readonly Uuid[]>,
 ): Promise<FastifyReply> => {
   const { caller } = request
   const others = (await concerned?.()) ?? []

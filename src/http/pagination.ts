@@ -54,7 +54,7 @@ export const createCursors = (derivations: Derivations) => ({
 
 export type Cursors = ReturnType<typeof createCursors>
 
-export type Listing<Row, Item> = {
+type Listing<Row, Item> = {
   /** The workspace or the account that owns the rows. Null in the lists of administrators, who see all. */
   of: Uuid | null
   read: (page: PageRequest) => Promise<readonly Row[]>

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Redis } from 'ioredis'
 import ipaddr from 'ipaddr.js'
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import type { Principal } from '../auth/principal.ts'
@@ -30,9 +29,14 @@ const answerTimeoutMs = 100
 /** A connection without answers is closed; until there is another one no request waits for it. */
 const silenceTimeoutMs = 1_000
 
-const connectRedis = async (app: App, url: string, onRedis: OnRedis): Promise<Redis> => {
-  const { Redis: Client } = await import('ioredis')
-  const redis = new Client(url, {
+/** With a Redis all processes count together; while it is away each counts for itself, so that the limits still apply. */
+const createCounter = async (app: App, redisUrl: string | undefined, onRedis: OnRedis) => {
+  // It only counts: each name has a limit of its own.
+  const settings = { points: Number.MAX_SAFE_INTEGER, duration: 60, keyPrefix: 'rate' }
+  const own = new RateLimiterMemory(settings)
+  if (redisUrl === undefined) return own
+  const { Redis } = await import('ioredis')
+  const redis = new Redis(redisUrl, {
     connectTimeout: silenceTimeoutMs,
     commandTimeout: answerTimeoutMs,
     socketTimeout: silenceTimeoutMs,
@@ -43,17 +47,7 @@ const connectRedis = async (app: App, url: string, onRedis: OnRedis): Promise<Re
   redis.on('ready', () => onRedis(true)).on('close', () => onRedis(false))
   redis.on('error', (error) => app.log.warn({ error: error.message }, 'redis is not reachable'))
   app.addHook('onClose', async () => redis.disconnect())
-  return redis
-}
-
-/** With a Redis all processes count together; while it is away each counts for itself, so that the limits still apply. */
-const createCounter = async (app: App, redisUrl: string | undefined, onRedis: OnRedis) => {
-  // It only counts: each name has a limit of its own.
-  const settings = { points: Number.MAX_SAFE_INTEGER, duration: 60, keyPrefix: 'rate' }
-  const own = new RateLimiterMemory(settings)
-  if (redisUrl === undefined) return own
-  const storeClient = await connectRedis(app, redisUrl, onRedis)
-  return new RateLimiterRedis({ ...settings, storeClient, insuranceLimiter: own })
+  return new RateLimiterRedis({ ...settings, storeClient: redis, insuranceLimiter: own })
 }
 
 /** All delegated requests of an account may be this many times those of one root grant. */

@@ -69,9 +69,8 @@ export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: 
     <S extends Schema, Known>(url: string, { before, work, concerned, ...declared }: Write<S, Known>): void =>
       declare(app, method, url, declared, async (request, reply) => {
         const known = (await before?.(typed<S>(request), reply)) as Known
-        return respondOnce(deps, request, reply, (tx) => work(tx, typed<S>(request), known), {
-          concerned: concerned && (() => concerned(typed<S>(request))),
-        })
+        const others = concerned && (() => concerned(typed<S>(request)))
+        return respondOnce(deps, request, reply, (tx) => work(tx, typed<S>(request), known), others)
       })
   return {
     get: <S extends Answering>(url: string, { read, ...declared }: Read<S>): void =>

@@ -43,13 +43,12 @@ const bare = (name: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** Others of the same name: a model that was told a name may have taken the wrong one. */
-export const readNamesakes = async (caller: Caller, id: string, { display_name: name }: CardPayee): Promise<CardPayee[]> => {
-  const [longest = ''] = bare(name)
-    .split(' ')
-    .toSorted((a, b) => b.length - a.length)
+/** Another of the same name: a model that was told a name may have taken the wrong one. */
+const readNamesake = async (caller: Caller, id: string, { display_name }: CardPayee): Promise<CardPayee | undefined> => {
+  const name = bare(display_name)
+  const [longest = ''] = name.split(' ').toSorted((a, b) => b.length - a.length)
   const alike = longest === '' ? [] : await readPage(caller, { q: longest })
-  return alike.filter((other) => other.id !== id && other.status === 'active' && bare(other.display_name) === bare(name))
+  return alike.find((other) => other.id !== id && other.status === 'active' && bare(other.display_name) === name)
 }
 
 /** Where a person renames or confirms it. */
@@ -83,7 +82,7 @@ export const doubtOf = async (caller: Caller, order: Order, payee: CardPayee | u
     const message = `${other.sentence}, a hundred times more or less. Ask the person which one is meant, then correct the other.`
     return { code: 'amount_differs', path: 'amount', message }
   }
-  const [namesake] = payee ? await readNamesakes(caller, order.beneficiary_id, payee) : []
+  const namesake = payee && (await readNamesake(caller, order.beneficiary_id, payee))
   if (!namesake) return undefined
   const message = `There is another payee of this name, ${payeeText(namesake)}. Ask the person to give one of them another name, at address.`
   return { code: 'payees_alike', path: 'beneficiary_id', message, address: payeeAddress(caller, order.beneficiary_id) }
