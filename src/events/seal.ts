@@ -270,8 +270,6 @@ export const sealAuditLog = async (deps: { db: Database; logger: Logger; derivat
   }
 }
 
-// Proofs, for strangers who check receipts.
-
 /** The sealed log at a moment: how many seals, and the root over them. */
 export type LogHead = { size: number; root: Buffer; sealedAt: Date }
 

@@ -65,7 +65,6 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
         .finally(() => leaving.delete(left))
       leaving.add(left)
     },
-    /** Gives back every place of this process. */
     close: async () => {
       clearInterval(timer)
       const places = [...ownPlaces]

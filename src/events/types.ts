@@ -40,7 +40,6 @@ const resources = {
   workspace: { permission: 'workspace.read', verbs: ['frozen', 'unfrozen', 'updated'] },
 } as const satisfies Record<string, { permission: Permission; verbs: readonly string[] }>
 
-/** What a type is about: its part before the dot. */
 export type EventResource = keyof typeof resources
 export type EventType = {
   [Resource in EventResource]: `${Resource}.${(typeof resources)[Resource]['verbs'][number]}`

@@ -49,7 +49,6 @@ export const sendCsv = <Row extends { id: string }>(
 
 const ofFilters = 'A page, or with `Accept: text/csv` everything that the filters match, without `limit` and `cursor`.'
 
-/** The two formats of a list. */
 export const orCsv = <Schema extends z.ZodType>(schema: Schema, description = ofFilters) => ({
   description,
   content: {

@@ -62,7 +62,6 @@ file.addEventListener('change', async () => {
 button.addEventListener('click', check)
 `
 
-/** A file that `npm run build` makes. */
 export const readBuilt = (path: string, missing: string): Promise<Buffer> =>
   readFile(path).catch((cause: unknown) => {
     throw new Refusal('unavailable', { message: `${missing}: npm run build.`, cause })
@@ -78,7 +77,6 @@ const downloads = [
   { url: '/payments.py', file: fileOf('python/payments.py'), type: 'text/x-python; charset=utf-8' },
 ] as const
 
-/** A rendered file, and what it is sent with. */
 export type Served = { file: string; type: string; headers: Record<string, string> }
 /** What `npm run build` rendered for each path: `page` for a browser, `text` for everything else. */
 export type Manifest = Readonly<Record<string, { page?: Served; text?: Served }>>

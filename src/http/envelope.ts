@@ -1,7 +1,6 @@
 import { errorRow } from '../errors/catalogue.ts'
 import type { ErrorDetails, Refusal } from '../lib/errors.ts'
 
-/** The page of this service that explains a code. */
 export const errorPagePath = (code: string): string => `/docs/errors/${code}`
 export const errorPageUrl = (publicUrl: string, code: string): string => publicUrl + errorPagePath(code)
 

@@ -8,7 +8,6 @@ import { refusalAnswer, retryHeader } from './envelope.ts'
 import { createPathJudge } from './not-found.ts'
 import { opensPage, sendRefusalPage } from './page.ts'
 
-/** Refusals of Fastify and its plugins, with our codes. */
 const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_TYPE: 'unsupported_media_type',

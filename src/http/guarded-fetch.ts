@@ -74,7 +74,6 @@ type GuardedRequest = {
   post?: { headers: Readonly<Record<string, string>>; body: Buffer }
   accept?: string
   maxBytes: number
-  /** The addresses to which connections are allowed. */
   allows: (address: string) => boolean
 }
 

@@ -68,7 +68,6 @@ export const htmlHeaders = (scripted: boolean) => ({
 export const sendHtml = (reply: FastifyReply, status: number, html: string, { scripted = false } = {}): FastifyReply =>
   reply.code(status).headers(htmlHeaders(scripted)).type('text/html; charset=utf-8').send(html)
 
-/** Whether a person reads the answer, and not a program. */
 export const wantsPage = (request: FastifyRequest): boolean => request.headers.accept?.includes('text/html') ?? false
 
 /** What programs call answers in JSON to everyone, also to a browser. */

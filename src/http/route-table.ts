@@ -15,33 +15,30 @@ const FieldProblem = z.object({
   message: z.string().meta({ example: 'has no decimal point: 50.00 is "5000" in minor units' }),
 })
 
+const text = (description: string, more: object = {}) =>
+  z
+    .string()
+    .optional()
+    .meta({ ...more, description })
+
 const ErrorDetails = z
   .looseObject({
     request_id: z
       .string()
       .meta({ description: 'The id of the request in the logs.', example: '5f1a2b9e-3f0c-4c57-9a6e-0d7c1f8e2b11' }),
     doc_url: z.string().meta({ description: 'A page that explains the code and what to do.' }),
-    param: z.string().optional().meta({ description: 'The one field, parameter or header that is wrong.' }),
+    param: text('The one field, parameter or header that is wrong.'),
     fields: z
       .array(FieldProblem)
       .optional()
       .meta({ description: 'Of a 400: what is wrong with each field, the first 100 of them.' }),
     more: z.number().int().optional().meta({ description: 'How many faults are not listed.' }),
-    field: z
-      .string()
-      .optional()
-      .meta({ description: 'Of a 404: the field or header whose id does not exist. Of a signature: what is wrong.' }),
-    reason: z
-      .string()
-      .optional()
-      .meta({ enum: Object.keys(conflictReasons), description: 'Why there is a conflict.' }),
-    required_permission: z.string().optional().meta({ enum: permissions, description: 'What the credential lacks.' }),
-    capability: z.string().optional().meta({ description: 'What the account may not do.' }),
+    field: text('Of a 404: the field or header whose id does not exist. Of a signature: what is wrong.'),
+    reason: text('Why there is a conflict.', { enum: Object.keys(conflictReasons) }),
+    required_permission: text('What the credential lacks.', { enum: permissions }),
+    capability: text('What the account may not do.'),
     decision: z.unknown().optional().meta({ documentedAs: 'Decision', description: 'Of `policy_denied`: the whole decision.' }),
-    available_minor: z
-      .string()
-      .optional()
-      .meta({ pattern: minorPattern.source, description: 'Of `insufficient_funds`, for callers that may read the account.' }),
+    available_minor: text('Of `insufficient_funds`, for callers that may read the account.', { pattern: minorPattern.source }),
     requested_minor: z.string().optional().meta({ pattern: minorPattern.source }),
     recovered_address: z
       .string()
@@ -159,7 +156,6 @@ const entryOf = ({ config = {}, method, schema, url }: RouteOptions, operation: 
   method: String(method),
   path: url,
   operation,
-  /** In words. */
   access: accessOf(config),
   idempotent: config.idempotent ?? false,
   permissions: [config.permission ?? []].flat(),

@@ -99,7 +99,6 @@ export const createHttp = async (parts: HttpParts): Promise<App> => {
   registerDeparture(app, departure)
   registerDrain(app)
   await watchRequests(app)
-  // In tests each answer is compared with its schema: it costs as much as the answer.
   app.setSerializerCompiler(serializers(config.NODE_ENV === 'test'))
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data) => {
     const result = schema.safeParse(data, { error: sentenceOf })

@@ -16,7 +16,6 @@ const toMinor = (text: string): Minor => {
   return BigInt(whole + cents.padEnd(2, '0'))
 }
 
-/** An amount as people write it, in minor units. */
 const minorText = (amount: string): string | undefined => (major.test(amount.trim()) ? String(toMinor(amount.trim())) : undefined)
 
 /** In minor units, as the API takes them: it says what is wrong with `amount_minor` itself. */
@@ -36,7 +35,6 @@ export const amountText = ({ amount, amount_minor }: Readonly<Record<string, unk
   return minor ?? String(amount_minor ?? amount ?? 'no amount')
 }
 
-/** The order as the API takes it. */
 export const withMinor = <In extends AmountInput>({ amount, amount_minor, ...rest }: In) => ({
   ...rest,
   amount_minor: minorOf({ amount, amount_minor }),

@@ -51,7 +51,6 @@ const readNamesake = async (caller: Caller, id: string, { display_name }: CardPa
   return alike.find((other) => other.id !== id && other.status === 'active' && bare(other.display_name) === name)
 }
 
-/** Where a person renames or confirms it. */
 export const payeeAddress = ({ publicUrl }: Pick<Caller, 'publicUrl'>, id: string): string => `${publicUrl}/beneficiaries/${id}`
 
 /** `"Wanjiru Kamau" (****0111)`. */
@@ -70,7 +69,6 @@ export const otherNameText = (payee: CardPayee | undefined): string | undefined 
     ? `The rail reports another name for this number: ${quoted(payee.verification.name ?? '')}. Tell the person.`
     : undefined
 
-/** An order as a tool understood it. */
 export type Order = { amount_minor: string; beneficiary_id: string; narrative?: string | undefined }
 
 export type Doubt = { code: 'amount_differs' | 'payees_alike'; path: string; message: string; address?: string }

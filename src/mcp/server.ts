@@ -92,7 +92,6 @@ const shown = (schema: z.ZodObject, change: (json: JsonSchema) => JsonSchema, ch
   return { '~standard': { ...standard, validate, jsonSchema: { input: json('input'), output: json('output') } } }
 }
 
-/** The tool itself checks its arguments, so that what is wrong with them is a refusal like any other. */
 const schemas = new Map(
   tools.map(({ name, input, output }) => [
     name,

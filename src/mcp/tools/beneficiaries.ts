@@ -19,7 +19,6 @@ const Beneficiary = z.object({
 
 const Linked = Beneficiary.extend({ address: z.string().describe('Where a person renames or confirms it.') })
 
-/** Others that are paid at the same number. */
 const WireCreated = Beneficiary.extend({ warnings: z.array(z.object({ message: z.string() })) })
 
 const found = (count: number, name: string | undefined) => {
