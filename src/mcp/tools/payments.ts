@@ -25,7 +25,6 @@ import {
   doubtOf,
   headline,
   NameAtRail,
-  type Order,
   otherNameText,
   payeeText,
   readNamesAtRail,
@@ -46,9 +45,6 @@ import {
   refusalFields,
 } from '../tool.ts'
 
-/** `done`: nothing was paid, and create_payment with the same order would be accepted. */
-export const Simulated = ToolDecision.extend({ ...guide, payee: CardPayee.optional(), address: refusalFields.address })
-
 const sentenceOf = ({ outcome, required_approvals }: ToolDecision, explanation: string, at: string | undefined): string => {
   if (outcome === 'allow')
     return at === undefined
@@ -59,35 +55,9 @@ const sentenceOf = ({ outcome, required_approvals }: ToolDecision, explanation: 
   return `${needed} would have to approve it after create_payment. ${explanation}`
 }
 
-export const simulated = async (
-  caller: Caller,
-  { narrative, ...order }: Order & { execute_at?: string | undefined },
-): Promise<z.output<typeof Simulated>> => {
-  const body = { ...order, on_duplicate: 'confirm' }
-  const answer = answered(WireDecision, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body }))
-  const decision = toToolDecision(answer)
-  const payee = await readPayee(caller, order.beneficiary_id)
-  const doubt = await doubtOf(caller, { ...order, narrative }, payee)
-  const other = otherAmountIn(narrative, order.amount_minor, caller.currency)
-  const denied = decision.outcome === 'deny'
-  const address = doubt?.address ?? (denied ? limitAddress(caller, answer) : undefined)
-  const sentence = doubt
-    ? `create_payment would not send it. ${doubt.message}`
-    : [sentenceOf(decision, answer.explanation, order.execute_at), other && `${other.sentence}: tell the person.`]
-        .filter(Boolean)
-        .join(' ')
-  return {
-    ...decision,
-    next: doubt ? 'ask_a_person' : denied ? afterDenial(decision) : 'done',
-    message: [`${askedFor(order, payee, caller.currency)}: ${sentence}`, otherNameText(payee)].filter(Boolean).join(' '),
-    payee,
-    address,
-  }
-}
-
 const Key = z.string().min(1).max(255).describe('One per intended payment. Sending the same again is safe and pays once.')
 const PurposeCode = z.string().max(4).optional().describe('ISO 20022 external purpose code, four capitals such as SALA.')
-const order = {
+const orderInput = {
   beneficiary_id: z.string().describe('From list_beneficiaries.'),
   ...amountInput,
   payment_type: z.string().optional().describe("Defaults to the beneficiary's rail."),
@@ -109,9 +79,32 @@ const simulate = defineTool({
     'Says whether a payment would be allowed now, need an approval, or be denied, and why. Moves nothing. Use it before create_payment.',
   operation: 'policies.simulate',
   hints: reads,
-  input: z.strictObject({ ...order, narrative: Narrative, execute_at: ExecuteAt }),
-  output: Simulated,
-  run: async (input, caller) => simulated(caller, withMinor(input)),
+  input: z.strictObject({ ...orderInput, narrative: Narrative, execute_at: ExecuteAt }),
+  // `done`: nothing was paid, and create_payment with the same order would be accepted.
+  output: ToolDecision.extend({ ...guide, payee: CardPayee.optional(), address: refusalFields.address }),
+  run: async (input, caller) => {
+    const { narrative, ...order } = withMinor(input)
+    const body = { ...order, on_duplicate: 'confirm' }
+    const answer = answered(WireDecision, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body }))
+    const decision = toToolDecision(answer)
+    const payee = await readPayee(caller, order.beneficiary_id)
+    const doubt = await doubtOf(caller, { ...order, narrative }, payee)
+    const other = otherAmountIn(narrative, order.amount_minor, caller.currency)
+    const denied = decision.outcome === 'deny'
+    const address = doubt?.address ?? (denied ? limitAddress(caller, answer) : undefined)
+    const sentence = doubt
+      ? `create_payment would not send it. ${doubt.message}`
+      : [sentenceOf(decision, answer.explanation, order.execute_at), other && `${other.sentence}: tell the person.`]
+          .filter(Boolean)
+          .join(' ')
+    return {
+      ...decision,
+      next: doubt ? 'ask_a_person' : denied ? afterDenial(decision) : 'done',
+      message: [`${askedFor(order, payee, caller.currency)}: ${sentence}`, otherNameText(payee)].filter(Boolean).join(' '),
+      payee,
+      address,
+    }
+  },
 })
 
 const isUsed = async (caller: Caller, idempotency_key: string): Promise<boolean> => {
@@ -128,7 +121,7 @@ const create = defineTool({
   hints: { ...reads, readOnlyHint: false, destructiveHint: true, openWorldHint: true },
   input: z.strictObject({
     idempotency_key: Key,
-    ...order,
+    ...orderInput,
     narrative: Narrative,
     metadata: z.record(z.string(), z.string()).optional().describe('Your own references, such as an invoice number.'),
     execute_at: ExecuteAt,

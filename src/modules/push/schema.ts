@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto'
+import { ECDH } from 'node:crypto'
 import { z } from 'zod'
 import { presenter } from '../../http/presenter.ts'
 import { bounded, IdOut, TimeOut } from '../../http/wire.ts'
@@ -17,13 +17,8 @@ const base64url = (bytes: number) =>
 
 /** Whether the bytes are an uncompressed point of P-256: nothing can be encrypted for another. */
 const isPoint = (bytes: Buffer): boolean => {
-  if (bytes.length !== 65 || bytes[0] !== 4) return false
   try {
-    createPublicKey({
-      format: 'jwk',
-      key: { kty: 'EC', crv: 'P-256', x: bytes.toString('base64url', 1, 33), y: bytes.toString('base64url', 33) },
-    })
-    return true
+    return bytes[0] === 4 && ECDH.convertKey(bytes, 'prime256v1').length === bytes.length
   } catch {
     return false
   }
