@@ -83,17 +83,6 @@ const foreignToken = (token: string): string => {
   return 'The token does not have the form of a token of this service.'
 }
 
-const resolveBearer = async (
-  bearers: readonly BearerResolver[],
-  token: string,
-  workspaceId: Uuid | null,
-  tx?: Tx,
-): Promise<Authenticated> => {
-  const resolver = bearers.find(({ prefix }) => token.startsWith(prefix))
-  if (!resolver) throw new Refusal('invalid_token', { message: foreignToken(token) })
-  return resolver.resolve(token, workspaceId, tx)
-}
-
 type Credential = { isBearer: boolean; resolve: (tx?: Tx) => Promise<Authenticated> }
 
 const ourCookie = new RegExp(`(?:^|;)\\s*${sessionCookie}=`, 'g')
@@ -113,7 +102,11 @@ const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credenti
   const workspaceId = namedWorkspace(request)
   const isMcp = request.routeOptions.config.resource === mcpPath
   const bearers = isMcp ? deps.mcpBearers : deps.bearers
-  if (bearer !== undefined) return { isBearer: true, resolve: (tx) => resolveBearer(bearers, bearer, workspaceId, tx) }
+  if (bearer !== undefined) {
+    const resolver = bearers.find(({ prefix }) => bearer.startsWith(prefix))
+    if (!resolver) throw new Refusal('invalid_token', { message: foreignToken(bearer) })
+    return { isBearer: true, resolve: (tx) => resolver.resolve(bearer, workspaceId, tx) }
+  }
   if (isMcp) return null
   const cookie = sessionCookieOf(request)
   return cookie ? { isBearer: false, resolve: (tx) => deps.session(cookie, workspaceId, tx) } : null
