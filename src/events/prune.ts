@@ -1,5 +1,4 @@
 import type { Logger } from 'pino'
-import type { Config } from '../config.ts'
 import { type Db, statement } from '../db/client.ts'
 import { type Divided, dropPeriods } from '../db/periods.ts'
 import { prune } from '../db/prune.ts'
@@ -23,7 +22,7 @@ export const eventPeriod = (retentionDays: number): Divided => ({
 type Pruning = {
   db: Db
   clock: Clock
-  config: Pick<Config, 'EVENT_RETENTION_DAYS' | 'EXPIRED_PERIODS'>
+  config: { EVENT_RETENTION_DAYS: number; EXPIRED_PERIODS: 'drop' | 'detach' }
   logger: Logger
 }
 
