@@ -1,7 +1,7 @@
 import { type Outcome, outcomes, strictestProof } from '../lib/policy-answers.ts'
 import { duplicateFindingsOf, duplicateWarnings, unknownFindings } from './duplicates.ts'
 import { remedyFor } from './explain.ts'
-import { approvalsRequired, dailyCap, type Finding, gate, monthlyCap, perPaymentCap, traceEntry, verdict } from './finding.ts'
+import { approvalsRequired, caps, type Finding, gate, traceEntry, verdict } from './finding.ts'
 import { applicablePolicies, mandateFindings, mandateSource, policyFindings } from './findings.ts'
 import {
   mandateCounts,
@@ -63,7 +63,7 @@ const grantFindings = (grant: GrantRules, input: Evaluation): Finding[] => {
   const findings: Finding[] = []
   if (paymentTypes) findings.push(gate(source, 'payment_types', namesType(paymentTypes, payment)))
   if (beneficiaryIds) findings.push(gate(source, 'beneficiary_ids', allowsPayee(beneficiaryIds, payment)))
-  for (const cap of [perPaymentCap, dailyCap, monthlyCap]) findings.push(...cap(source, grant, periods))
+  findings.push(...caps(source, grant, periods))
   if (thresholdMinor !== null) {
     const usedMinor = towardsThreshold(input, grant.id, unapprovedUnderGrant(input, grant.id))
     findings.push({ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: 1, usedMinor })

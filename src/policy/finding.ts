@@ -6,14 +6,14 @@ import type { Limits, Periods, TraceEntry, TraceSource, Usage } from './types.ts
 type RuleOrigin = { source: TraceSource; rule: RuleName }
 
 /** Holds or does not hold, regardless of the amount. */
-export type Gate = RuleOrigin & { kind: 'gate'; passes: boolean; resetsAt?: Date }
+type Gate = RuleOrigin & { kind: 'gate'; passes: boolean; resetsAt?: Date }
 /** Usage and amount together may reach the limit, but not exceed it. */
-export type Cap = RuleOrigin & { kind: 'cap'; limitMinor: Minor; usedMinor?: Minor; resetsAt?: Date }
+type Cap = RuleOrigin & { kind: 'cap'; limitMinor: Minor; usedMinor?: Minor; resetsAt?: Date }
 /**
  * Requires approvals from the threshold on; without a threshold always. `usedMinor`: what was paid to the payee today with fewer
  * approvals. It counts, so that nothing is gained by splitting a sum.
  */
-export type ApprovalRule = RuleOrigin & {
+type ApprovalRule = RuleOrigin & {
   kind: 'ask'
   thresholdMinor: Minor | null
   approvals: number
@@ -74,34 +74,28 @@ export const traceEntry = (finding: Finding, amount: Minor, approvalsGiven: numb
   const entry: TraceEntry = { source, rule, outcome: verdict(finding, amount, approvalsGiven) }
   if (finding.kind === 'gate') return finding.resetsAt && !finding.passes ? { ...entry, resetsAt: finding.resetsAt } : entry
   if (finding.kind === 'cap') {
-    const { limitMinor, usedMinor, resetsAt } = finding
-    return {
-      ...entry,
-      limitMinor,
-      ...(usedMinor !== undefined && { usedMinor }),
-      requestedMinor: amount,
-      ...(resetsAt && { resetsAt }),
-    }
+    const { kind: _, ...numbers } = finding
+    return { ...entry, ...numbers, requestedMinor: amount }
   }
   const threshold = finding.thresholdMinor !== null && { limitMinor: finding.thresholdMinor }
   const used = finding.usedMinor !== undefined && { usedMinor: finding.usedMinor }
   return { ...entry, ...threshold, ...used, requestedMinor: amount, requiredApprovals: approvalsRequired(finding, amount) }
 }
 
-/** A policy or a grant: whose limits they are, and how much of them is used. */
-type Limited = Limits & { usage: Usage }
+/** None without a limit. */
+export const cap = (
+  source: TraceSource,
+  rule: RuleName,
+  limitMinor: Minor | null,
+  use?: { usedMinor: Minor; resetsAt?: Date },
+): Cap[] => (limitMinor === null ? [] : [{ kind: 'cap', source, rule, limitMinor, ...use }])
 
-type MakeFindings = (source: TraceSource, limited: Limited, periods: Periods) => Finding[]
-
-export const perPaymentCap: MakeFindings = (source, { perPaymentLimitMinor: limitMinor }) =>
-  limitMinor === null ? [] : [{ kind: 'cap', source, rule: 'per_payment_limit', limitMinor }]
-
-export const dailyCap: MakeFindings = (source, { dailyLimitMinor: limitMinor, usage }, periods) =>
-  limitMinor === null
-    ? []
-    : [{ kind: 'cap', source, rule: 'daily_limit', limitMinor, usedMinor: usage.dayMinor, resetsAt: periods.dayResetsAt }]
-
-export const monthlyCap: MakeFindings = (source, { monthlyLimitMinor: limitMinor, usage }, periods) =>
-  limitMinor === null
-    ? []
-    : [{ kind: 'cap', source, rule: 'monthly_limit', limitMinor, usedMinor: usage.monthMinor, resetsAt: periods.monthResetsAt }]
+/** The limits of a policy or a grant, and how much of them is used. */
+export const caps = (source: TraceSource, limits: Limits & { usage: Usage }, periods: Periods): Cap[] => {
+  const { usage } = limits
+  return [
+    ...cap(source, 'per_payment_limit', limits.perPaymentLimitMinor),
+    ...cap(source, 'daily_limit', limits.dailyLimitMinor, { usedMinor: usage.dayMinor, resetsAt: periods.dayResetsAt }),
+    ...cap(source, 'monthly_limit', limits.monthlyLimitMinor, { usedMinor: usage.monthMinor, resetsAt: periods.monthResetsAt }),
+  ]
+}

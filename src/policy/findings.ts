@@ -1,6 +1,6 @@
 import { duplicateFindings } from './duplicates.ts'
 import { type PolicyField, policyFieldNames } from './fields.ts'
-import { ask, dailyCap, type Finding, gate, monthlyCap, perPaymentCap } from './finding.ts'
+import { ask, cap, caps, type Finding, gate } from './finding.ts'
 import { newPayeeFindings, verificationFindings } from './payees.ts'
 import { allowsPayee, bindsPayer, byText, namesPayee, namesType, towardsThreshold, unapprovedUnderPolicy } from './scope.ts'
 import type { Evaluation, MandateRules, PaymentFacts, PolicyRules, TraceSource } from './types.ts'
@@ -11,9 +11,10 @@ type Finds = (policy: PolicyRules, source: TraceSource, input: Evaluation) => Fi
 const finds: Readonly<Record<PolicyField, Finds | null>> = {
   paymentTypes: null,
   beneficiaryIds: null,
-  perPaymentLimitMinor: (policy, source, { periods }) => perPaymentCap(source, policy, periods),
-  dailyLimitMinor: (policy, source, { periods }) => dailyCap(source, policy, periods),
-  monthlyLimitMinor: (policy, source, { periods }) => monthlyCap(source, policy, periods),
+  // All three limits, one after the other.
+  perPaymentLimitMinor: (policy, source, { periods }) => caps(source, policy, periods),
+  dailyLimitMinor: null,
+  monthlyLimitMinor: null,
   // A threshold with count 0 is refused on input; if one were stored all the same, it must not lose its effect.
   approvalThresholdMinor: (policy, source, input) => {
     const { approvalThresholdMinor: thresholdMinor, requiredApprovalCount } = policy
@@ -62,20 +63,18 @@ export const mandateSource = (mandate: MandateRules): TraceSource => ({ kind: 'm
 export const mandateFindings = (mandate: MandateRules, payment: PaymentFacts): Finding[] => {
   const source = mandateSource(mandate)
   const { beneficiaryIds, paymentTypes, maxPerPaymentMinor, maxPayments } = mandate
-  const findings: Finding[] = [
+  return [
     gate(source, 'mandate_status', mandate.status === 'active'),
     gate(source, 'mandate_window', mandate.validFrom <= payment.at && payment.at < mandate.expiresAt),
     gate(source, 'mandate_workspace', mandate.workspaceId === payment.workspaceId),
     gate(source, 'mandate_initiator', isForInitiator(mandate, payment)),
+    // Said only of a wallet that does not stand behind its signature: most have a key, and always do.
+    ...(mandate.standing === 'refused' ? [gate(source, 'mandate_signature', false)] : []),
+    ...(mandate.standing === 'unanswered' ? [ask(source, 'mandate_unconfirmed', 1)] : []),
+    ...(paymentTypes.length > 0 ? [gate(source, 'mandate_payment_types', namesType(paymentTypes, payment))] : []),
+    ...(beneficiaryIds.length > 0 ? [gate(source, 'mandate_beneficiary_ids', allowsPayee(beneficiaryIds, payment))] : []),
+    ...cap(source, 'mandate_per_payment', maxPerPaymentMinor),
+    ...cap(source, 'mandate_total', mandate.maxTotalMinor, { usedMinor: mandate.spentMinor }),
+    ...(maxPayments !== null ? [gate(source, 'mandate_max_payments', mandate.paymentsMade < maxPayments)] : []),
   ]
-  // Said only of a wallet that does not stand behind its signature: most have a key, and always do.
-  if (mandate.standing === 'refused') findings.push(gate(source, 'mandate_signature', false))
-  if (mandate.standing === 'unanswered') findings.push(ask(source, 'mandate_unconfirmed', 1))
-  if (paymentTypes.length > 0) findings.push(gate(source, 'mandate_payment_types', namesType(paymentTypes, payment)))
-  if (beneficiaryIds.length > 0) findings.push(gate(source, 'mandate_beneficiary_ids', allowsPayee(beneficiaryIds, payment)))
-  if (maxPerPaymentMinor !== null)
-    findings.push({ kind: 'cap', source, rule: 'mandate_per_payment', limitMinor: maxPerPaymentMinor })
-  findings.push({ kind: 'cap', source, rule: 'mandate_total', limitMinor: mandate.maxTotalMinor, usedMinor: mandate.spentMinor })
-  if (maxPayments !== null) findings.push(gate(source, 'mandate_max_payments', mandate.paymentsMade < maxPayments))
-  return findings
 }

@@ -33,15 +33,15 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'the daily limit counts the month',
     file: 'src/policy/finding.ts',
-    find: "rule: 'daily_limit', limitMinor, usedMinor: usage.dayMinor",
-    replace: "rule: 'daily_limit', limitMinor, usedMinor: usage.monthMinor",
+    find: 'usedMinor: usage.dayMinor',
+    replace: 'usedMinor: usage.monthMinor',
     suite: 'test/policy/evaluate.test.ts',
   },
   {
     bug: 'the monthly limit counts the day',
     file: 'src/policy/finding.ts',
-    find: "rule: 'monthly_limit', limitMinor, usedMinor: usage.monthMinor",
-    replace: "rule: 'monthly_limit', limitMinor, usedMinor: usage.dayMinor",
+    find: 'usedMinor: usage.monthMinor',
+    replace: 'usedMinor: usage.dayMinor',
     suite: 'test/policy/evaluate.test.ts',
   },
   {

@@ -1,7 +1,6 @@
 import type { RequestOrigin } from '../../auth/principal.ts'
 import { type Address, recoverSigner } from '../../auth/wallet.ts'
-import type { Config } from '../../config.ts'
-import type { Database, Tx } from '../../db/client.ts'
+import type { Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { insertRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
@@ -25,13 +24,11 @@ import { mandateMessage, nonceBinding, revocationMessage, termContradictions, te
 import { findMandateByNonce, type MandateRecord, type MandateRow, presentMandate } from './queries.ts'
 import type { CreateMandate, MandateTerms, PrepareMandate } from './schema.ts'
 
-export type PreparedMandate = IssuedNonce & { message: string }
-
 /** Reads nothing: the answer reveals nothing about an account, a workspace, a grant or a beneficiary. */
 export const prepareMandate = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   { address, terms }: PrepareMandate,
-): Promise<PreparedMandate> => {
+): Promise<IssuedNonce & { message: string }> => {
   const at = deps.clock.now()
   const problems = termContradictions(terms, at)
   if (problems.length > 0) throw invalidFields(...problems)
@@ -41,10 +38,8 @@ export const prepareMandate = async (
     ttlSeconds: nonceTtlSeconds,
     boundTo: nonceBinding(address, digest),
   })
-  return {
-    ...issued,
-    message: mandateMessage(deps.config, { address, terms, digest, nonce: issued.nonce, signBy: issued.expiresAt }),
-  }
+  const { nonce, expiresAt: signBy } = issued
+  return { ...issued, message: mandateMessage(deps.config, { address, terms, digest, nonce, signBy }) }
 }
 
 type ProofParts = Pick<Parts, 'config' | 'contractWallets' | 'db'>
@@ -52,29 +47,20 @@ type ProofParts = Pick<Parts, 'config' | 'contractWallets' | 'db'>
 /** The text that a mandate's signature must cover, and the name of the wallet that signed it, if it is the named one. Null: there is no such text, and the creation gives the reason. */
 export type MandateProof = { digest: string; message: string | null; signer: string | null; recovered: string | undefined }
 
-const messageOf = async (
-  db: Database,
-  config: Config,
-  { address, terms, nonce }: CreateMandate,
-  digest: string,
-): Promise<string | null> => {
-  const existing = await findMandateByNonce(db, nonce)
-  if (existing) return existing.message
-  const issued = await findNonce(db, { nonce, purpose: 'mandate' })
-  if (issued?.boundTo !== nonceBinding(address, digest)) return null
-  return mandateMessage(config, { address, terms, digest, nonce, signBy: issued.expiresAt })
-}
-
 /** Before the transaction, because a contract wallet's chain may have to be queried; the nonce's binding never changes. */
-export const proveMandate = async (deps: ProofParts, input: CreateMandate): Promise<MandateProof> => {
-  const { address, signature } = input
-  const digest = termsDigest(input.terms)
-  const message = await messageOf(deps.db, deps.config, input, digest)
-  const signer =
-    message === null ? undefined : await proveSigner(deps.db, deps.contractWallets, { message, signature, named: address })
-  const recovered = signer ?? (message === null ? undefined : recoverSigner(message, signature))
+export const proveMandate = async ({ config, contractWallets, db }: ProofParts, input: CreateMandate): Promise<MandateProof> => {
+  const { address, terms, nonce, signature } = input
+  const digest = termsDigest(terms)
+  const existing = await findMandateByNonce(db, nonce)
+  const issued = existing ? undefined : await findNonce(db, { nonce, purpose: 'mandate' })
+  const isBound = issued?.boundTo === nonceBinding(address, digest)
+  const message = isBound
+    ? mandateMessage(config, { address, terms, digest, nonce, signBy: issued.expiresAt })
+    : existing?.message
+  if (message === undefined) return { digest, message: null, signer: null, recovered: undefined }
+  const signer = await proveSigner(db, contractWallets, { message, signature, named: address })
   const isNamed = signer !== undefined && parseWalletName(signer)?.address === address.toLowerCase()
-  return { digest, message, signer: isNamed ? signer : null, recovered }
+  return { digest, message, signer: isNamed ? signer : null, recovered: signer ?? recoverSigner(message, signature) }
 }
 
 export const proveRevocation = (
@@ -86,30 +72,23 @@ export const proveRevocation = (
 
 const shareGrant = selectRow('grants.share_of_account', grants, ['id', 'accountId', 'workspaceId'], { lock: 'share' })
 
-const signingAccount = async (tx: Tx, signer: string) => {
-  const identity = await findIdentity(tx, walletKey(signer))
-  return identity && findAccount(tx, identity.accountId)
-}
-
-/** An active grant of this account in this workspace; another account's grant is answered with the same 404 as none. */
-const requireGrant = async (tx: Tx, id: Uuid, accountId: Uuid, workspaceId: Uuid, at: Date): Promise<void> => {
-  const grant = await shareGrant(tx, { id, accountId, workspaceId })
-  if (!grant) throw notFound('terms.grant_id')
-  if (grantLife(grant, at) !== 'active') throw conflict('This grant has ended.', 'grant_ended')
-}
-
-/** Only the owner of the money can agree to spending it: the workspace must belong to the signer's account. */
-export const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<Uuid> => {
+/**
+ * Only the owner of the money can agree to spending it: the workspace must belong to the signer's account. Another account's grant is answered with
+ * the same 404 as none.
+ */
+const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<Uuid> => {
   const workspaceId = terms.workspaceId ?? (await findPersonalWorkspaceId(tx, accountId))
   const workspace = await shareWorkspace(tx, workspaceId)
   if (workspace?.owningAccountId !== accountId) throw notFound('terms.workspace_id')
   if (workspaceStatus(workspace) !== 'active') throw new Refusal('workspace_frozen')
-  if (terms.grantId) await requireGrant(tx, terms.grantId, accountId, workspaceId, at)
+  if (terms.grantId) {
+    const grant = await shareGrant(tx, { id: terms.grantId, accountId, workspaceId })
+    if (!grant) throw notFound('terms.grant_id')
+    if (grantLife(grant, at) !== 'active') throw conflict('This grant has ended.', 'grant_ended')
+  }
   await requireAllowable(tx, workspaceId, terms.beneficiaryIds, 'terms.beneficiary_ids')
   return workspaceId
 }
-
-export type CreatedMandate = { mandate: MandateRecord; replayed: boolean }
 
 const noNonce = (message: string) => new Refusal('invalid_signature', { message, details: { field: 'nonce' } })
 
@@ -121,21 +100,19 @@ const repeat = (mandate: MandateRecord, input: CreateMandate, proof: MandateProo
   return mandate
 }
 
-/**
- * The row of a new mandate, or the mandate that is there already. The nonce's row is locked first: of two requests at once, the second waits, and
- * then finds the first one's mandate.
- */
-const decide = async (
+/** The nonce's row is locked first: of two requests at once, the second waits, and then finds the first one's mandate. */
+const create = async (
   tx: Tx,
+  origin: RequestOrigin,
   input: CreateMandate,
   proof: MandateProof,
-): Promise<{ row: MandateRow } | { existing: MandateRecord }> => {
+): Promise<{ mandate: MandateRecord; replayed: boolean }> => {
   const { address, terms, nonce, signature } = input
   const { digest, message, signer, recovered } = proof
   const issued = await lockNonce(tx, { nonce, purpose: 'mandate' })
   const { at } = tx
   const existing = await findMandateByNonce(tx, nonce)
-  if (existing) return { existing: repeat(existing, input, proof) }
+  if (existing) return { mandate: repeat(existing, input, proof), replayed: true }
   const problems = termContradictions(terms, at)
   if (problems.length > 0) throw invalidFields(...problems)
   if (!issued) throw noNonce('The nonce is not one from POST /v1/intent-mandates/prepare.')
@@ -144,54 +121,41 @@ const decide = async (
   if (issued.expiresAt <= at) throw noNonce('The nonce has expired: prepare the mandate again.')
   if (message === null || signer === null)
     throw wrongSignature(recovered, 'The signature is not by this wallet over these terms.')
-  const account = await signingAccount(tx, signer)
+  const identity = await findIdentity(tx, walletKey(signer))
+  const account = identity && (await findAccount(tx, identity.accountId))
   if (!account) throw wrongSignature(address, 'This wallet belongs to no account.')
   if (account.status !== 'active') throw new Refusal('account_frozen')
-  const workspaceId = await requireScope(tx, terms, account.id, at)
+  const accountId = account.id
+  const workspaceId = await requireScope(tx, terms, accountId, at)
+  // From here on it succeeds.
+  await consumeNonce(tx, nonce, at)
   const row: MandateRow = {
     ...terms,
-    id: newId(),
-    accountId: account.id,
-    workspaceId,
-    nonce,
+    ...{ id: newId(), accountId, workspaceId, nonce, message, signer, signature },
     termsDigest: digest,
-    message,
-    signer,
-    signature,
     status: 'active',
     validFrom: terms.validFrom ?? at,
     createdAt: at,
     updatedAt: at,
     revokedAt: null,
   }
-  return { row }
+  insertRow(tx, intentMandates, row)
+  const mandate = { ...row, spentMinor: 0n, paymentsMade: 0 }
+  const data = presentMandate(mandate, at)
+  await appendEvents(tx, [{ type: 'mandate.created', accountId, workspaceId, data }])
+  audit(tx, { accountId, origin, way: 'signature' }, 'mandate.create', { workspaceId, subject: row.id, after: data })
+  return { mandate, replayed: false }
 }
 
 /**
  * Creates a mandate by a signature alone: its wallet identifies the account. Refusals commit, so that their audit rows stay. A failed
  * attempt does not use the nonce up: it is worth nothing without the wallet's signature over exactly its terms.
  */
-export const createMandate = async (
-  tx: Tx,
-  origin: RequestOrigin,
-  input: CreateMandate,
-  proof: MandateProof,
-): Promise<CreatedMandate> => {
-  const decided = await decide(tx, input, proof).catch(async (error: unknown) => {
+export const createMandate: typeof create = (tx, origin, input, proof) =>
+  create(tx, origin, input, proof).catch((error: unknown) => {
     if (!(error instanceof Refusal) || error.code === 'invalid_request') throw error
     audit(tx, { accountId: null, origin, way: 'signature' }, 'mandate.refused', {
       after: { reason: error.code, message: error.message, address: input.address, terms_digest: proof.digest },
     })
     throw new CommitThenThrow(error)
   })
-  if ('existing' in decided) return { mandate: decided.existing, replayed: true }
-  const { at } = tx
-  await consumeNonce(tx, input.nonce, at)
-  insertRow(tx, intentMandates, decided.row)
-  const mandate = { ...decided.row, spentMinor: 0n, paymentsMade: 0 }
-  const { accountId, workspaceId } = mandate
-  const data = presentMandate(mandate, at)
-  await appendEvents(tx, [{ type: 'mandate.created', accountId, workspaceId, data }])
-  audit(tx, { accountId, origin, way: 'signature' }, 'mandate.create', { workspaceId, subject: mandate.id, after: data })
-  return { mandate, replayed: false }
-}

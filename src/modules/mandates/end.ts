@@ -12,12 +12,12 @@ import type { Uuid } from '../../lib/ids.ts'
 import { sweepOf } from '../for-each-row.ts'
 import { findIdentity, walletKey } from '../identity/identities/queries.ts'
 import type { OnAuthorityLost } from '../ports.ts'
-import { findMandateIn, lockMandate, type MandateRecord, mandateStatus, presentMandate } from './queries.ts'
+import { findMandate, lockMandate, type MandateRecord, mandateStatus, presentMandate } from './queries.ts'
 
-export type MandateEnd = { to: 'exhausted' | 'expired' | 'revoked'; actor: Actor; why?: Record<string, unknown> }
+type MandateEnd = { to: 'exhausted' | 'expired' | 'revoked'; actor: Actor; why?: Record<string, unknown> }
 
 /** Ends an active mandate, which the caller has locked, permanently. */
-export const endMandate = async (tx: Tx, mandate: MandateRecord, { to, actor, why = {} }: MandateEnd): Promise<MandateRecord> => {
+const endMandate = async (tx: Tx, mandate: MandateRecord, { to, actor, why = {} }: MandateEnd): Promise<MandateRecord> => {
   const { at } = tx
   const after = updateRow(tx, intentMandates, mandate, { status: to, revokedAt: to === 'revoked' ? at : null, updatedAt: at })
   const { accountId, workspaceId } = mandate
@@ -29,6 +29,11 @@ export const endMandate = async (tx: Tx, mandate: MandateRecord, { to, actor, wh
     after: { status: to, ...why },
   })
   return after
+}
+
+const endIfActive = async (tx: Tx, id: Uuid, end: MandateEnd): Promise<void> => {
+  const mandate = await lockMandate(tx, id)
+  if (mandate?.status === 'active') await endMandate(tx, mandate, end)
 }
 
 const mayStillFail = `select 1 from payments where mandate_id = $1 and status in ${openPaymentsSql} limit 1`
@@ -54,10 +59,8 @@ const unsigned = statement(
 
 /** A mandate ends with the wallet that signed it: runs after a wallet was taken from its account. */
 export const revokeUnsignedMandates = async (tx: Tx, actor: Actor, accountId: Uuid): Promise<void> => {
-  for (const { id } of await tx.query<{ id: Uuid }>(unsigned, [accountId])) {
-    const mandate = await lockMandate(tx, id)
-    if (mandate?.status === 'active') await endMandate(tx, mandate, { to: 'revoked', actor, why: { via: 'wallet_unlinked' } })
-  }
+  for (const { id } of await tx.query<{ id: Uuid }>(unsigned, [accountId]))
+    await endIfActive(tx, id, { to: 'revoked', actor, why: { via: 'wallet_unlinked' } })
 }
 
 /** Mandates that have expired. Payments are already refused by the mandate's window; here the end is recorded and published. */
@@ -65,11 +68,7 @@ export const expireMandates = sweepOf(
   'mandates.expire',
   { id: intentMandates.id, due: intentMandates.expiresAt, where: [sql`${intentMandates.status} = 'active'`] },
   (deps, { id }) =>
-    inTx(deps.db, async (tx) => {
-      const mandate = await lockMandate(tx, id)
-      if (mandate?.status === 'active')
-        await endMandate(tx, mandate, { to: 'expired', actor: { accountId: null, origin: null, way: 'timer' } })
-    }),
+    inTx(deps.db, (tx) => endIfActive(tx, id, { to: 'expired', actor: { accountId: null, origin: null, way: 'timer' } })),
 )
 
 /** A second revocation gives the same answer; a mandate that ended otherwise stays as it is. */
@@ -94,29 +93,27 @@ export const revokeByCredential = async (
   principal: Principal,
   id: Uuid,
 ): Promise<MandateRecord> => {
-  if (!(await findMandateIn(tx, principal.workspace.id, id))) throw notFound()
+  if (!(await findMandate(tx, id, principal.workspace.id))) throw notFound()
   const mandate = found(await lockMandate(tx, id))
   return revoke(tx, onAuthorityLost, principal, mandate, { via: 'credential' })
 }
 
-/** The wallet that signed a mandate may always revoke it, and so may any other wallet that its account has now. */
-const mayRevoke = async (tx: Tx, mandate: MandateRecord, signer: string): Promise<boolean> =>
-  signer === mandate.signer || (await findIdentity(tx, walletKey(signer)))?.accountId === mandate.accountId
-
-/** `signer`: the wallet whose signature on the revocation was verified, if there is one. */
-export type SignedRevocation = { origin: RequestOrigin; signer: string | undefined; signature: string }
-
+/**
+ * The wallet that signed a mandate may always revoke it, and so may any other wallet that its account has now. `signer`: the wallet whose signature
+ * on the revocation was verified, if there is one.
+ */
 export const revokeBySignature = async (
   tx: Tx,
   onAuthorityLost: OnAuthorityLost,
   id: Uuid,
-  { origin, signer, signature }: SignedRevocation,
+  { origin, signer, signature }: { origin: RequestOrigin; signer: string | undefined; signature: string },
 ): Promise<MandateRecord> => {
   const mandate = found(await lockMandate(tx, id))
   const { accountId, workspaceId } = mandate
-  if (!signer || !(await mayRevoke(tx, mandate, signer))) {
-    const actor = { accountId: null, origin, way: 'signature' }
-    audit(tx, actor, 'mandate.refused', { workspaceId, subject: id })
+  const mayRevoke =
+    signer && (signer === mandate.signer || (await findIdentity(tx, walletKey(signer)))?.accountId === mandate.accountId)
+  if (!mayRevoke) {
+    audit(tx, { accountId: null, origin, way: 'signature' }, 'mandate.refused', { workspaceId, subject: id })
     throw new CommitThenThrow(wrongSignature(signer))
   }
   return revoke(tx, onAuthorityLost, { accountId, origin, way: 'signature' }, mandate, { via: 'signature', signer, signature })

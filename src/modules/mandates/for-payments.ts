@@ -5,7 +5,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
 import { parseWalletName } from '../../lib/wallet-name.ts'
 import type { MandateRules, MandateStanding } from '../../policy/types.ts'
-import { findMandateIn, lockMandate, type MandateRecord } from './queries.ts'
+import { findMandate, lockMandate, type MandateRecord } from './queries.ts'
 
 /** What the policy engine compares a payment with, and the signature that counts as its signer's approval. */
 export type PaymentMandate = {
@@ -16,20 +16,15 @@ export type PaymentMandate = {
 /** `counted`: the amount of a payment that the mandate counts already: the mandate is as it is without it. */
 const forPayment = (mandate: MandateRecord, counted?: Minor): PaymentMandate => {
   const { accountId, signer, signature, message } = mandate
+  const { id, workspaceId, grantId, maxTotalMinor, maxPerPaymentMinor, maxPayments, beneficiaryIds, paymentTypes } = mandate
   const isCounted = counted !== undefined
   const rules: MandateRules = {
-    id: mandate.id,
+    id,
     name: mandate.description,
     // Such a payment was created within the mandate's time: that it has expired since does not stop it, a revocation does.
     status: isCounted && mandate.status === 'expired' ? 'active' : mandate.status,
     signerAccountId: accountId,
-    workspaceId: mandate.workspaceId,
-    grantId: mandate.grantId,
-    maxTotalMinor: mandate.maxTotalMinor,
-    maxPerPaymentMinor: mandate.maxPerPaymentMinor,
-    maxPayments: mandate.maxPayments,
-    beneficiaryIds: mandate.beneficiaryIds,
-    paymentTypes: mandate.paymentTypes,
+    ...{ workspaceId, grantId, maxTotalMinor, maxPerPaymentMinor, maxPayments, beneficiaryIds, paymentTypes },
     validFrom: mandate.validFrom,
     expiresAt: mandate.expiresAt,
     spentMinor: mandate.spentMinor - (counted ?? 0n),
@@ -49,7 +44,7 @@ export const mandateStanding = async (
   workspaceId: Uuid,
   id: Uuid | null | undefined,
 ): Promise<MandateStanding> => {
-  const mandate = id == null ? undefined : await findMandateIn(db, workspaceId, id)
+  const mandate = id == null ? undefined : await findMandate(db, id, workspaceId)
   const wallet = mandate && parseWalletName(mandate.signer)
   const address = wallet && parseAddress(wallet.address)
   if (!mandate || !address || wallet.chainId === null) return 'holds'
@@ -60,7 +55,7 @@ export const mandateStanding = async (
 
 /** For readers and simulations: nothing is locked. */
 export const readMandate = async (db: Db, workspaceId: Uuid, id: Uuid, counted?: Minor): Promise<PaymentMandate | undefined> => {
-  const mandate = await findMandateIn(db, workspaceId, id)
+  const mandate = await findMandate(db, id, workspaceId)
   return mandate && forPayment(mandate, counted)
 }
 

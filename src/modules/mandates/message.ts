@@ -4,10 +4,11 @@ import type { Config } from '../../config.ts'
 import { canonicalJson } from '../../lib/canonical.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { FieldError } from '../../lib/errors.ts'
-import { formatId, type Uuid } from '../../lib/ids.ts'
+import { formatId } from '../../lib/ids.ts'
 import { limitLines } from '../../lib/mandate-limits-text.ts'
-import { displayAmount, formatMinor, type Minor, minor } from '../../lib/money.ts'
+import { displayAmount, formatMinor, minor } from '../../lib/money.ts'
 import { isolated } from '../../lib/text.ts'
+import type { MandateRow } from './queries.ts'
 import type { MandateTerms } from './schema.ts'
 
 /** Terms that contradict each other, or that end before they begin. */
@@ -44,15 +45,20 @@ export const nonceBinding = (address: Address, digest: string): string => `${add
 
 const domainOf = (config: Config): string => new URL(config.publicUrl).host
 
-const amount = (config: Config, minor: Minor): string => `${displayAmount(minor, config.CURRENCY)} (${minor} minor units)`
-
-export type MandateOffer = { address: Address; terms: MandateTerms; digest: string; nonce: string; signBy: Date }
-
 /**
  * What a wallet holder reads and signs (EIP-191 text). Only the server writes it: equal terms give the same text, so it is built again to
  * check a signature and never taken from a request.
  */
-export const mandateMessage = (config: Config, { address, terms, digest, nonce, signBy }: MandateOffer): string => {
+export const mandateMessage = (
+  config: Config,
+  {
+    address,
+    terms,
+    digest,
+    nonce,
+    signBy,
+  }: { address: Address; terms: MandateTerms; digest: string; nonce: string; signBy: Date },
+): string => {
   const { workspaceId, grantId, validFrom } = terms
   const { what, who, until } = limitLines(
     {
@@ -82,24 +88,15 @@ export const mandateMessage = (config: Config, { address, terms, digest, nonce, 
   ].join('\n')
 }
 
-export type Revocable = {
-  id: Uuid
-  description: string
-  maxTotalMinor: Minor
-  termsDigest: string
-  signer: string
-  expiresAt: Date
-}
-
 /** Needs no nonce: a mandate is revoked once, and a second revocation changes nothing. */
-export const revocationMessage = (config: Config, mandate: Revocable): string =>
+export const revocationMessage = (config: Config, mandate: MandateRow): string =>
   [
     `${domainOf(config)} asks you to revoke an intent mandate.`,
     '',
     'By signing you end it: no further payment is approved by it.',
     '',
     `Description: ${isolated(mandate.description)}`,
-    `At most in total: ${amount(config, mandate.maxTotalMinor)}`,
+    `At most in total: ${displayAmount(mandate.maxTotalMinor, config.CURRENCY)} (${mandate.maxTotalMinor} minor units)`,
     `Valid until: ${isoTime(mandate.expiresAt)}`,
     '',
     'Purpose: intent mandate revocation',

@@ -1,9 +1,9 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockFurtherAccounts } from '../../db/account-lock.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
-import { prepare } from '../../db/prepare.ts'
+import { prepare, type RowOf } from '../../db/prepare.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { usageCounters } from '../../db/tables/policies.ts'
 import type { PageRequest } from '../../http/pagination.ts'
@@ -13,21 +13,14 @@ import type { Minor } from '../../lib/money.ts'
 import { Mandate } from './schema.ts'
 
 export type MandateRow = typeof intentMandates.$inferSelect
-/** With the sum of the payments that count against it: those that ended unpaid do not. */
-export type MandateRecord = MandateRow & { spentMinor: Minor; paymentsMade: number }
-
-const selection = { mandate: intentMandates, spent: usageCounters.usedMinor, payments: usageCounters.payments }
-type Selected = { mandate: MandateRow; spent: Minor | null; payments: bigint | null }
-
-const recordOf = ({ mandate, spent, payments }: Selected): MandateRecord => ({
-  ...mandate,
-  spentMinor: spent ?? 0n,
-  paymentsMade: Number(payments ?? 0n),
-})
 
 const withUsage = (orm: QueryBuilder) =>
   orm
-    .select(selection)
+    .select({
+      ...getTableColumns(intentMandates),
+      spentMinor: sql<Minor>`coalesce(${usageCounters.usedMinor}, 0)`.mapWith(usageCounters.usedMinor),
+      paymentsMade: sql<number>`coalesce(${usageCounters.payments}, 0)::int`,
+    })
     .from(intentMandates)
     .leftJoin(usageCounters, and(eq(usageCounters.subjectId, intentMandates.id), eq(usageCounters.period, 'total')))
 
@@ -38,16 +31,14 @@ const byNonce = prepare('mandates.by_nonce', { nonce: 'text' }, (orm, at) =>
   withUsage(orm).where(eq(intentMandates.nonce, at.nonce)),
 )
 
-const recordIn = (row: Selected | undefined): MandateRecord | undefined => row && recordOf(row)
+/** With the sum of the payments that count against it: those that ended unpaid do not. */
+export type MandateRecord = RowOf<typeof byId>
 
-/** By id alone: for signatures and the public text, which name no workspace. */
-export const findMandate = async (db: Db, id: Uuid): Promise<MandateRecord | undefined> => recordIn(await first(db, byId, { id }))
+/** Without a workspace for signatures and the public text, which name none. */
+export const findMandate = (db: Db, id: Uuid, workspaceId?: Uuid): Promise<MandateRecord | undefined> =>
+  first(db, byId, { id, workspaceId })
 
-export const findMandateIn = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<MandateRecord | undefined> =>
-  recordIn(await first(db, byId, { id, workspaceId }))
-
-export const findMandateByNonce = async (db: Db, nonce: string): Promise<MandateRecord | undefined> =>
-  recordIn(await first(db, byNonce, { nonce }))
+export const findMandateByNonce = (db: Db, nonce: string): Promise<MandateRecord | undefined> => first(db, byNonce, { nonce })
 
 /** The status to show: a mandate after its end is expired, even before the sweep has recorded it. */
 export const mandateStatus = (mandate: Pick<MandateRow, 'status' | 'expiresAt'>, at: Date): MandateRow['status'] =>
@@ -82,13 +73,13 @@ const ofStatus = (status: MandateRow['status'] | undefined, at: Date) => {
   return status === 'expired' ? { expiredAt: at } : { status }
 }
 
-export const listMandates = async (
+export const listMandates = (
   db: Db,
   workspaceId: Uuid,
   at: Date,
   status: MandateRow['status'] | undefined,
   page: PageRequest,
-): Promise<MandateRecord[]> => (await db.run(list, { workspaceId, ...ofStatus(status, at), ...page })).map((row) => recordOf(row))
+): Promise<MandateRecord[]> => db.run(list, { workspaceId, ...ofStatus(status, at), ...page })
 
 /**
  * Locks the signer's account first, like every writer of its money, then the mandate. The mandate is read afterwards, so that its counter

@@ -13,7 +13,7 @@ import type { Parts } from '../parts.ts'
 import { createMandate, prepareMandate, proveMandate, proveRevocation } from './create.ts'
 import { revokeByCredential, revokeBySignature } from './end.ts'
 import { revocationMessage } from './message.ts'
-import { findMandate, findMandateIn, listMandates, presentMandate } from './queries.ts'
+import { findMandate, listMandates, presentMandate } from './queries.ts'
 import {
   CreateMandate,
   ListMandates,
@@ -67,9 +67,7 @@ export const registerMandates = (app: App, deps: Parts): void => {
         description:
           'A wallet approves payments within these terms in advance. The account is found by the wallet. A payment that names the mandate and fits it has the approval of its signer; limits still apply. The same request again gives the same mandate.',
         body: CreateMandate,
-        response: {
-          201: Mandate,
-        },
+        response: { 201: Mandate },
       },
     },
     async (request, reply) => {
@@ -102,7 +100,7 @@ export const registerMandates = (app: App, deps: Parts): void => {
       response: { 200: Mandate },
     },
     read: async ({ principal, params }) => {
-      const mandate = found(await findMandateIn(deps.db, principal.workspace.id, params.id))
+      const mandate = found(await findMandate(deps.db, params.id, principal.workspace.id))
       return presentMandate(mandate, deps.clock.now())
     },
   })
@@ -140,9 +138,7 @@ export const registerMandates = (app: App, deps: Parts): void => {
           'Ends the mandate at once: with a credential that has `mandate.manage`, or without a credential by the signature of a wallet of the account. Payments that wait for approval are decided without it.\n\nBy a wallet signature in the body, or by a credential with `mandate.manage`.',
         params: byId('mandate'),
         body: RevokeMandate,
-        response: {
-          200: Mandate,
-        },
+        response: { 200: Mandate },
       },
     },
     async (request, reply) => {
@@ -158,12 +154,8 @@ export const registerMandates = (app: App, deps: Parts): void => {
       const record = found(await findMandate(deps.db, params.id))
       const signer = await proveRevocation(deps, record, { signature, address: body?.address })
       return respondOnce(deps, request, reply, async (tx) => {
-        const result = await revokeBySignature(tx, deps.onAuthorityLost, params.id, {
-          origin: originOf(request),
-          signer,
-          signature,
-        })
-        return ok(presentMandate(result, tx.at))
+        const signed = { origin: originOf(request), signer, signature }
+        return ok(presentMandate(await revokeBySignature(tx, deps.onAuthorityLost, params.id, signed), tx.at))
       })
     },
   )

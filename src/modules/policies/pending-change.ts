@@ -14,7 +14,6 @@ import {
   conflict,
   found,
   invalidFields,
-  notFound,
   orRefusal,
   permissionMissing,
   Refusal,
@@ -98,14 +97,13 @@ export const requestChange = (
   before: PolicyRecord,
   pendingChange: object,
 ): Promise<PolicyRecord> => {
-  const { at } = tx
-  const changer = { actor: principal, workspace: principal.workspace }
-  return changePolicy(tx, changer, 'policy.change_requested', before, {
+  const { accountId, grant, workspace } = principal
+  return changePolicy(tx, { actor: principal, workspace }, 'policy.change_requested', before, {
     pendingChange,
-    pendingChangeBy: principal.accountId,
-    pendingChangeGrantId: principal.grant?.id ?? null,
-    pendingChangeAt: at,
-    pendingChangeEffectiveAt: daysAfter(at, 1),
+    pendingChangeBy: accountId,
+    pendingChangeGrantId: grant?.id ?? null,
+    pendingChangeAt: tx.at,
+    pendingChangeEffectiveAt: daysAfter(tx.at, 1),
   })
 }
 
@@ -125,33 +123,22 @@ const apply = async (tx: Tx, changer: Changer, before: PolicyRecord): Promise<Po
   return changePolicy(tx, changer, 'policy.updated', before, { ...nothingPending, ...changes })
 }
 
-const requirePending = (policy: PolicyRecord | undefined): PolicyRecord => {
-  if (!policy?.pendingChange) throw notFound()
-  return policy
-}
+const requirePending = (policy: PolicyRecord | undefined): PolicyRecord => found(policy?.pendingChange ? policy : undefined)
 
 type Confirmation = { message: string; proof: UsedPasskey | { problem: string } | { signer: string | undefined } | null }
 
 /** What signs the confirmation, if something does. Called before the transaction: no transaction waits for a chain. */
 export const proveConfirmation = async (
-  deps: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
+  { config, contractWallets, db }: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   { accountId, workspace }: Principal,
   id: Uuid,
-  { passkey, signature, address: named }: ConfirmChange,
+  { passkey: assertion, signature, address: named }: ConfirmChange,
 ): Promise<Confirmation> => {
-  const message = pendingMessage(requirePending(await findPolicy(deps.db, { workspaceId: workspace.id, id })))
-  if (passkey)
-    return {
-      message,
-      proof: await provePasskey(deps.db, deps.config, accountId, { assertion: passkey, challenge: challengeFor(message) }),
-    }
-  return {
-    message,
-    proof:
-      signature === undefined
-        ? null
-        : { signer: await proveSigner(deps.db, deps.contractWallets, { message, signature, named }) },
-  }
+  const message = pendingMessage(requirePending(await findPolicy(db, { workspaceId: workspace.id, id })))
+  if (assertion)
+    return { message, proof: await provePasskey(db, config, accountId, { assertion, challenge: challengeFor(message) }) }
+  if (signature === undefined) return { message, proof: null }
+  return { message, proof: { signer: await proveSigner(db, contractWallets, { message, signature, named }) } }
 }
 
 const checkProof = async (tx: Tx, { accountId }: Principal, policy: PolicyRecord, { proof }: Confirmation): Promise<void> => {
@@ -205,10 +192,11 @@ export const withdrawChange = async (tx: Tx, principal: Principal, id: Uuid): Pr
   return withdraw(tx, { actor: principal, workspace }, before)
 }
 
-type Due = { id: Uuid; workspaceId: Uuid; owner: Uuid; requester: Uuid }
-
 /** Applies one change that has waited long enough, if its requester may still make it; else withdraws it. */
-const applyDue = async (tx: Tx, { id, workspaceId, owner, requester }: Due): Promise<void> => {
+const applyDue = async (
+  tx: Tx,
+  { id, workspaceId, owner, requester }: { id: Uuid; workspaceId: Uuid; owner: Uuid; requester: Uuid },
+): Promise<void> => {
   // Whoever takes a role or a grant away locks the account that has it.
   await lockAccounts(tx, { exclusive: [owner], shared: [requester] })
   const [before, workspace] = await Promise.all([lockPolicy(tx, { workspaceId, id }), findWorkspace(tx, workspaceId)])

@@ -1,3 +1,4 @@
+import { presenter } from '../../http/presenter.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
@@ -6,7 +7,7 @@ import { namesCustomTypesOnly } from '../../policy/scope.ts'
 import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Usage, Warning } from '../../policy/types.ts'
 import { presentMaker, presentMakers } from '../present-maker.ts'
 import type { PolicyRecord } from './queries.ts'
-import type { Decision, Policy, PolicyChange } from './schema.ts'
+import { type Decision, Policy, type PolicyChange } from './schema.ts'
 
 const customTypes = {
   code: 'custom_payment_types' as const,
@@ -36,32 +37,17 @@ const presentPending = (record: PolicyRecord): Policy['pending_change'] => {
 /** Empty where nothing waits. */
 export const pendingMessage = (record: PolicyRecord): string => presentPending(record)?.message ?? ''
 
-export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy => ({
-  id: formatId('policy', record.id),
-  name: record.name,
-  binds: record.bindsGrantId === null ? 'all' : { grant_id: formatId('grant', record.bindsGrantId) },
-  payment_types: record.paymentTypes,
-  beneficiary_ids: record.beneficiaryIds.map((id) => formatId('beneficiary', id)),
-  per_payment_limit_minor: minor(record.perPaymentLimitMinor),
-  daily_limit_minor: minor(record.dailyLimitMinor),
-  monthly_limit_minor: minor(record.monthlyLimitMinor),
-  approval_threshold_minor: minor(record.approvalThresholdMinor),
-  required_approval_count: record.requiredApprovalCount,
-  separation_of_duties: record.separationOfDuties,
-  approval_proof: record.approvalProof,
-  duplicate_window_seconds: record.duplicateWindowSeconds,
-  on_duplicate: record.onDuplicate,
-  new_payees: record.newPayees,
-  payee_verification: record.payeeVerification,
-  warnings: namesCustomTypesOnly(record.paymentTypes) ? [customTypes] : [],
-  status: record.archivedAt ? 'archived' : 'active',
-  version: record.version,
-  pending_change: presentPending(record),
-  ...(usage && { usage: { today_minor: formatMinor(usage.dayMinor), month_minor: formatMinor(usage.monthMinor) } }),
-  ...presentMakers(record),
-  created_at: isoTime(record.createdAt),
-  updated_at: isoTime(record.updatedAt),
-})
+const shown = presenter(Policy)
+
+export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy =>
+  shown(record, {
+    binds: record.bindsGrantId === null ? 'all' : { grant_id: formatId('grant', record.bindsGrantId) },
+    warnings: namesCustomTypesOnly(record.paymentTypes) ? [customTypes] : [],
+    status: record.archivedAt ? 'archived' : 'active',
+    pending_change: presentPending(record),
+    ...(usage && { usage: { today_minor: formatMinor(usage.dayMinor), month_minor: formatMinor(usage.monthMinor) } }),
+    ...presentMakers(record),
+  })
 
 /** The id of a policy that is only proposed, as in a simulation. */
 export const proposedPolicyId: Uuid = 'ffffffff-ffff-7fff-bfff-ffffffffffff'

@@ -20,10 +20,15 @@ import { lockPaymentIn, lockPaymentsWithAccounts, type PaymentRecord } from '../
 import { approvalEvent } from './present.ts'
 import { type ApprovalRecord, type LockedApproval, lockApproval, lockOnlyApproval } from './queries.ts'
 
-export type ApprovalEnd = 'approved' | 'rejected' | 'expired' | 'cancelled'
+type WholeEnd = 'rejected' | 'expired' | 'cancelled'
 
 /** Ends an approval: status, event, audit. The caller holds all the locks and changes the payment. */
-export const endApproval = async (tx: Tx, actor: Actor, record: ApprovalRecord, to: ApprovalEnd): Promise<ApprovalRecord> => {
+export const endApproval = async (
+  tx: Tx,
+  actor: Actor,
+  record: ApprovalRecord,
+  to: WholeEnd | 'approved',
+): Promise<ApprovalRecord> => {
   const { at } = tx
   const { approval, payment } = record
   updateRow(tx, approvals, approval, { status: to, updatedAt: at, noticeDueAt: at })
@@ -32,8 +37,6 @@ export const endApproval = async (tx: Tx, actor: Actor, record: ApprovalRecord, 
   audit(tx, actor, `approval.${to}`, { workspaceId: payment.workspaceId, subject: approval.id })
   return after
 }
-
-type WholeEnd = 'rejected' | 'expired' | 'cancelled'
 
 /** How a scheduled payment ends with its approval: it never waited for the approval alone. */
 const scheduledEnds = {
@@ -66,14 +69,10 @@ export const refreshed = async (tx: Tx, record: LockedApproval, payments: Paymen
   batch: record.batch && ((await findBatches(tx, [record.batch.id]))[0]?.batch ?? record.batch),
 })
 
-/** What was cancelled can no longer be decided. The approval is locked. */
-export const cancelPending = async (tx: Tx, actor: Actor, record: ApprovalRecord): Promise<void> => {
-  if (record.approval.status === 'pending') await endApproval(tx, actor, record, 'cancelled')
-}
-
-export const cancelApproval = async (tx: Tx, actor: Actor, payment: PaymentRecord): Promise<void> => {
-  const approval = payment.approvalId && (await lockOnlyApproval(tx, payment.approvalId))
-  if (approval) await cancelPending(tx, actor, approval)
+/** What was cancelled can no longer be decided. */
+export const cancelApproval = async (tx: Tx, actor: Actor, { approvalId }: PaymentRecord): Promise<void> => {
+  const record = approvalId && (await lockOnlyApproval(tx, approvalId))
+  if (record && record.approval.status === 'pending') await endApproval(tx, actor, record, 'cancelled')
 }
 
 /** Expires an approval whose time is over, and its payments: the holds and the charges are given back. */
@@ -99,16 +98,12 @@ export const expireApprovals = sweepOf(
 
 const findGrant = selectRow('payments.asking_grant', grants, ['id'], { lane: 'joined' })
 
-const isAtOrBelow = async (tx: Tx, { grant }: Principal, asking: Uuid | null): Promise<boolean> => {
-  if (!grant || grant.id === asking) return true
-  return asking !== null && ((await findGrant(tx, { id: asking }))?.ancestorIds.includes(grant.id) ?? false)
-}
-
-const requireOwn = async (tx: Tx, principal: Principal, asking: Uuid | null): Promise<void> => {
-  if (!(await isAtOrBelow(tx, principal, asking)))
-    throw new Refusal('forbidden', {
-      message: 'A delegated credential cancels only payments that it, or a grant below it, has initiated.',
-    })
+const requireOwn = async (tx: Tx, { grant }: Principal, asking: Uuid | null): Promise<void> => {
+  if (!grant || grant.id === asking) return
+  if (asking !== null && (await findGrant(tx, { id: asking }))?.ancestorIds.includes(grant.id)) return
+  throw new Refusal('forbidden', {
+    message: 'A delegated credential cancels only payments that it, or a grant below it, has initiated.',
+  })
 }
 
 /** Cancels a payment that still waits for its approval or for its time; a second call gives the same answer. */
@@ -128,30 +123,25 @@ export const cancelPayment = async (tx: Tx, principal: Principal, id: Uuid): Pro
   return cancelled
 }
 
-/** A batch that waits for its time alone: it needs no approval, or has it. */
-const cancelScheduled = async (tx: Tx, actor: Principal, id: Uuid): Promise<void> => {
-  const payments = await lockPaymentsWithAccounts(tx, await readItemIds(tx, id))
-  await endPayments(
-    tx,
-    payments.map((payment) => ({ payment, to: 'cancelled', actor })),
-  )
-  await moveBatch(tx, actor, id, 'cancelled')
-}
-
 /** Cancels a batch that still waits for its approval or for its time, with all of its payments; a second call gives the same answer. */
 export const cancelBatch = async (tx: Tx, principal: Principal, id: Uuid): Promise<BatchRecord> => {
-  const read = async (): Promise<BatchRecord> => {
-    return found(await findBatch(tx, principal.workspace.id, id))
-  }
-  const unlocked = (await read()).batch
-  const approval = unlocked.approvalId && (await lockApproval(tx, unlocked.approvalId))
-  if (!approval) await lockPaymentsWithAccounts(tx, await readItemIds(tx, id))
+  const read = async () => found(await findBatch(tx, principal.workspace.id, id))
+  const { approvalId } = (await read()).batch
+  const approval = approvalId && (await lockApproval(tx, approvalId))
+  const payments = approval ? approval.payments : await lockPaymentsWithAccounts(tx, await readItemIds(tx, id))
   const { batch } = await read()
   await requireOwn(tx, principal, batch.grantId)
   if (batch.status === 'cancelled') return read()
   if (!isWaiting(batch.status))
     throw conflict(`A batch that is ${batch.status} cannot be cancelled.`, 'status', { status: batch.status })
   if (approval && approval.approval.status === 'pending') await endWhole(tx, principal, approval, 'cancelled')
-  else await cancelScheduled(tx, principal, id)
+  else {
+    // It waits for its time alone: it needs no approval, or has it.
+    await endPayments(
+      tx,
+      payments.map((payment) => ({ payment, to: 'cancelled', actor: principal })),
+    )
+    await moveBatch(tx, principal, id, 'cancelled')
+  }
   return read()
 }

@@ -8,12 +8,12 @@ import { type Places, prepare, type RowOf } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { grants } from '../../../db/tables/grants.ts'
+import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
-import { type BatchRow, findBatchRows } from '../batch/queries.ts'
 import { isOlderThanLoss } from '../lost-writes.ts'
 
 export type ApprovalRow = typeof approvals.$inferSelect
@@ -36,6 +36,7 @@ export const isFirstPayment = async (db: Db, paymentId: Uuid): Promise<boolean> 
 const selection = {
   approval: approvals,
   payment: payments,
+  batch: paymentBatches,
   beneficiary: {
     id: beneficiaries.id,
     displayName: approvals.beneficiaryName,
@@ -64,6 +65,7 @@ const select = (orm: QueryBuilder) =>
     .innerJoin(payments, eq(payments.id, approvals.paymentId))
     .innerJoin(beneficiaries, eq(beneficiaries.id, payments.beneficiaryId))
     .leftJoin(grants, eq(grants.id, payments.grantId))
+    .leftJoin(paymentBatches, eq(paymentBatches.id, approvals.batchId))
 
 const place = { id: 'uuid', workspaceId: 'uuid?' } as const
 const selectOne = (orm: QueryBuilder, at: Places<typeof place>) =>
@@ -72,7 +74,7 @@ const byId = prepare('approvals.by_id', place, selectOne, 'joined')
 const lockById = prepare('approvals.lock', place, (orm, at) => selectOne(orm, at).for('update', { of: approvals }))
 
 /** An approval with its payment, or its batch and the batch's first payment, and the decisions made so far. */
-export type ApprovalRecord = RowOf<typeof byId> & { batch: BatchRow | null; decisions: DecisionRow[] }
+export type ApprovalRecord = RowOf<typeof byId> & { decisions: DecisionRow[] }
 
 /** In the order in which they were given. */
 const selectDecisions = (orm: QueryBuilder, of: SQL) =>
@@ -100,26 +102,16 @@ export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'
 export const counts = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decision, via }: DecisionRow): boolean =>
   decision === 'reject' || approval.approvalProof === 'any' || via !== 'credential'
 
-/** Few approvals are about a batch. */
-const complete = async (
-  db: Db,
-  rows: readonly Omit<ApprovalRecord, 'batch' | 'decisions'>[],
-  decisions: readonly DecisionRow[],
-): Promise<ApprovalRecord[]> => {
-  const batches = await findBatchRows(
-    db,
-    rows.flatMap(({ approval }) => approval.batchId ?? []),
-  )
-  return rows.map((row) => ({
+const complete = (rows: readonly RowOf<typeof byId>[], decisions: readonly DecisionRow[]): ApprovalRecord[] =>
+  rows.map((row) => ({
     ...row,
+    batch: row.approval.batchId === null ? null : row.batch,
     decisions: decisions.filter(({ approvalId }) => approvalId === row.approval.id),
-    batch: batches.find(({ id }) => id === row.approval.batchId) ?? null,
   }))
-}
 
 const readOne = async (db: Db, query: typeof byId, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
   const [rows, decisions] = await Promise.all([db.run(query, { id, workspaceId }), db.run(decisionsOf, { id })])
-  return (await complete(db, rows, decisions))[0]
+  return complete(rows, decisions)[0]
 }
 
 /** Without a workspace for the public message and for signatures, which name none. */
@@ -159,7 +151,7 @@ export const listApprovals = async (
 ): Promise<ApprovalRecord[]> => {
   const asked = { workspaceId, status, ...page }
   const [rows, decisions] = await Promise.all([db.run(list, asked), db.run(decisionsOfList, asked)])
-  return complete(db, rows, decisions)
+  return complete(rows, decisions)
 }
 
 const lockPayments = prepare('approvals.lock_payments', place, (orm, at) =>

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { grantBehind } from '../../../auth/credential.ts'
 import type { Principal } from '../../../auth/principal.ts'
-import type { Vault } from '../../../auth/vault.ts'
 import type { Config } from '../../../config.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { personNameSql } from '../../../db/person-name.ts'
 import { insertRow } from '../../../db/prepare-write.ts'
 import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
+import type { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
+import { only } from '../../../lib/lists.ts'
 import { hasAccounts } from '../../../lib/rail-names.ts'
 import { warningText } from '../../../policy/explain.ts'
 import type { Decision } from '../../../policy/types.ts'
@@ -24,29 +25,32 @@ import { approvalEvent } from './present.ts'
 import { type ApprovalRow, findApproval, isFirstPayment } from './queries.ts'
 import { awaitedUntil } from './renew.ts'
 
-/** The requester and the workspace, as the text that is signed names them. */
-type RequestedBy = { requester: string; workspace: string }
-
-type Row = { workspace: string; person: string | null; label: string | null }
-
 /** Anyone with an approval's id may read its text without signing in. */
 const names = `
   select w.name as workspace, g.label, ${personNameSql('$2')} as person
   from workspaces w left join grants g on g.id = $3 where w.id = $1`
 
-const readRequestedBy = async (
-  db: Db,
-  payment: { workspaceId: Uuid; initiatorAccountId: Uuid; grantId: Uuid | null },
-): Promise<RequestedBy> => {
-  const [row] = await db.query<Row>(names, [payment.workspaceId, payment.initiatorAccountId, payment.grantId])
-  if (!row) throw new Error('a payment has a workspace and an initiator')
-  const person = row.person ?? 'a member of the workspace'
-  return { workspace: row.workspace, requester: row.label === null ? person : `${row.label}, an agent of ${person}` }
+type RequestedBy = Pick<CommonFacts, 'requester' | 'workspace'>
+
+/** The requester and the workspace, as the text that is signed names them. */
+const readRequestedBy = async (db: Db, { workspaceId, initiatorAccountId, grantId }: PaymentRecord): Promise<RequestedBy> => {
+  type Row = { workspace: string; person: string | null; label: string | null }
+  const { workspace, person, label } = only(await db.query<Row>(names, [workspaceId, initiatorAccountId, grantId]))
+  const account = person ?? 'a member of the workspace'
+  return { workspace, requester: label === null ? account : `${label}, an agent of ${account}` }
 }
 
-/** At a paybill the reference is the account that is paid, as much as the number. */
-const digestText = (nonce: string, destination: string, { rail, accountReference }: PaymentRecord): string =>
-  [nonce, destination, ...(hasAccounts(rail) && accountReference ? [accountReference] : [])].join(':')
+/** A keyed digest: binds the destination without revealing it. `account`: at a paybill, where it is paid as much as the number is. */
+export const digestOf = (
+  { vault, derivations }: Pick<Deciding, 'derivations' | 'vault'>,
+  nonce: string,
+  payee: typeof beneficiaries.$inferSelect,
+  account: string | null = null,
+): string => {
+  const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
+  const destination = vault.open(sealed, destinationContext(payee.id, payee.workspaceId))
+  return derivations.mac('destination-digest', [nonce, destination, ...(account ? [account] : [])].join(':')).toString('hex')
+}
 
 export type Asked = Pick<ApprovalRow, 'requiredApprovals' | 'separationOfDuties' | 'approvalProof' | 'policyVersions'>
 
@@ -77,9 +81,11 @@ const request = async (tx: Tx, config: Config, requested: Requested): Promise<vo
   const executeAt = payment.status === 'scheduled' ? payment.executeAt : null
   // What is scheduled can be approved until it is due.
   const expiresAt = executeAt ?? secondsAfter(at, config.APPROVAL_TTL_HOURS * 3600)
-  const domain = new URL(config.publicUrl).host
-  const { policyVersions } = needs
-  const facts = { domain, approvalId: id, currency, ...requestedBy, policyVersions, nonce, executeAt, expiresAt }
+  const facts = {
+    ...{ domain: new URL(config.publicUrl).host, approvalId: id, currency, nonce, executeAt, expiresAt },
+    policyVersions: needs.policyVersions,
+    ...requestedBy,
+  }
   insertRow(tx, approvals, {
     ...row,
     ...needs,
@@ -107,65 +113,53 @@ const request = async (tx: Tx, config: Config, requested: Requested): Promise<vo
   await appendEvents(tx, [approvalEvent('approval.requested', record)])
 }
 
-/** The payee with its full destination, of which only the digest is used. */
-const payeeOf = async (tx: Tx, vault: Vault, { workspaceId, beneficiaryId }: PaymentRecord) => {
-  const record = await findBeneficiary(tx, workspaceId, beneficiaryId)
-  if (!record) throw new Error('a held payment has a beneficiary')
-  const sealed = { ciphertext: record.destinationCiphertext, keyId: record.destinationKeyId }
-  return { ...record, destination: vault.open(sealed, destinationContext(record.id, record.workspaceId)) }
-}
-
-export type ToApprove = { payment: PaymentRecord; decision: Decision; mandate: PaymentMandate | null }
-
 /** Creates the approval that a decision needs, in the transaction that decided. */
 export const requestApproval = async (
   tx: Tx,
   deps: Deciding,
-  { payment, decision, mandate }: ToApprove,
+  { payment, decision, mandate }: { payment: PaymentRecord; decision: Decision; mandate: PaymentMandate | null },
   initiatingGrantId: Uuid | null,
 ): Promise<void> => {
+  const { id: paymentId, workspaceId, beneficiaryId, currency, rail, accountReference } = payment
   const [payee, requestedBy, isFirst] = await Promise.all([
-    payeeOf(tx, deps.vault, payment),
+    findBeneficiary(tx, workspaceId, beneficiaryId),
     readRequestedBy(tx, payment),
-    isFirstPayment(tx, payment.id),
+    isFirstPayment(tx, paymentId),
   ])
+  if (!payee) throw new Error('a held payment has a beneficiary')
   const nonce = randomBytes(16).toString('hex')
+  const named = { beneficiaryName: payee.displayName, isBeingChecked: isBeingChecked(deps.rails, payee) }
   const facts = {
     ...payee,
     ...payment,
-    paymentId: payment.id,
-    beneficiaryName: payee.displayName,
-    isBeingChecked: isBeingChecked(deps.rails, payee),
+    ...named,
+    paymentId,
     warnings: [
-      ...decision.warnings.map((warning) => warningText(warning, payment.currency)),
+      ...decision.warnings.map((warning) => warningText(warning, currency)),
       ...(isFirst ? ['Nothing was paid to this destination before.'] : []),
     ],
-    destinationDigest: deps.derivations.mac('destination-digest', digestText(nonce, payee.destination, payment)).toString('hex'),
+    destinationDigest: digestOf(deps, nonce, payee, hasAccounts(rail) ? accountReference : null),
   }
   await request(tx, deps.config, {
-    payment,
+    ...{ payment, initiatingGrantId, nonce, requestedBy },
+    ...named,
     batchId: null,
-    initiatingGrantId,
     needs: asked(decision),
-    nonce,
-    requestedBy,
-    beneficiaryName: facts.beneficiaryName,
-    isBeingChecked: facts.isBeingChecked,
     mandateSignature: decision.approvalsByMandate > 0 && mandate ? mandate.signature : null,
     textOf: (choice, common) => approvalMessage(choice, { ...facts, ...common }),
   })
 }
 
-type BatchApproval = { principal: Principal; batch: BatchRow; lines: readonly BatchLine[] } & Pick<
-  Requested,
-  'payment' | 'needs' | 'nonce'
->
-
 /** Creates the one approval of a batch, in the transaction that decided its items. The batch and its payments are written already. */
 export const requestBatchApproval = async (
   tx: Tx,
   config: Config,
-  { principal, batch, lines, ...requested }: BatchApproval,
+  {
+    principal,
+    batch,
+    lines,
+    ...requested
+  }: { principal: Principal; batch: BatchRow; lines: readonly BatchLine[] } & Pick<Requested, 'payment' | 'needs' | 'nonce'>,
 ): Promise<void> => {
   const { payment } = requested
   const [requestedBy, initiatingGrantId] = await Promise.all([
@@ -174,9 +168,7 @@ export const requestBatchApproval = async (
   ])
   await request(tx, config, {
     ...requested,
-    batchId: batch.id,
-    initiatingGrantId,
-    requestedBy,
+    ...{ batchId: batch.id, initiatingGrantId, requestedBy },
     beneficiaryName: lines[0]?.payeeName ?? '',
     isBeingChecked: lines.some((line) => line.isBeingChecked),
     mandateSignature: null,

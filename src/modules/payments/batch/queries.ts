@@ -36,7 +36,7 @@ const withCounts = async (db: Db, batches: readonly BatchRow[]): Promise<BatchRe
   return batches.map((batch) => ({ batch, counts: counts.get(batch.id) ?? {} }))
 }
 
-export const findBatchRows = selectAmong('payment_batches.by_ids', paymentBatches, 'id')
+const findBatchRows = selectAmong('payment_batches.by_ids', paymentBatches, 'id')
 
 export const findBatches = async (db: Db, ids: readonly Uuid[]): Promise<BatchRecord[]> =>
   withCounts(db, await findBatchRows(db, ids))

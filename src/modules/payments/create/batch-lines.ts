@@ -10,6 +10,7 @@ import { destinationContext } from '../../beneficiaries/queries.ts'
 import type { Sealing } from '../../beneficiaries/service.ts'
 import type { Decision } from '../../policies/schema.ts'
 import type { BatchLine } from '../approvals/message.ts'
+import { digestOf } from '../approvals/request.ts'
 import { leafText } from '../batch/leaf-rules.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { PaymentBatchPreview } from '../batch/schema.ts'
@@ -45,8 +46,6 @@ export const lineOf = (
 ): { line: BatchLine; leaf: string } => {
   const payee = payees.get(payment.beneficiaryId)
   if (!payee) throw new Error('an accepted payment has no beneficiary')
-  const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
-  const destination = deps.vault.open(sealed, destinationContext(payee.id, payee.workspaceId))
   const line: BatchLine = {
     beneficiaryId: payment.beneficiaryId,
     payeeName: payee.displayName,
@@ -61,7 +60,7 @@ export const lineOf = (
     warnings: decision.warnings,
   }
   const { currency, accountReference, narrative, purposeCode } = payment
-  const destinationDigest = deps.derivations.mac('destination-digest', `${nonce}:${destination}`).toString('hex')
+  const destinationDigest = digestOf(deps, nonce, payee)
   return { line, leaf: leafText({ ...line, index, destinationDigest, currency, accountReference, narrative, purposeCode }) }
 }
 

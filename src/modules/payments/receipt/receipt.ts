@@ -12,7 +12,7 @@ import { isoTime } from '../../../lib/clock.ts'
 import { formatId, parseId, type Uuid } from '../../../lib/ids.ts'
 import { inclusionPath, leafHash, treeOf } from '../../../lib/merkle.ts'
 import { findBeneficiary } from '../../beneficiaries/queries.ts'
-import { findMandateIn } from '../../mandates/queries.ts'
+import { findMandate } from '../../mandates/queries.ts'
 import type { Parts } from '../../parts.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { presentProof, signDocument, signHead } from '../../proof/service.ts'
@@ -151,7 +151,7 @@ export const buildReceipt = async (
     readPolicies(db, wire.decision),
     proveRows(db, audit, head),
     approvalId && findApproval(db, approvalId),
-    mandateId && findMandateIn(db, workspaceId, mandateId),
+    mandateId && findMandate(db, mandateId, workspaceId),
     payment.batchId === null ? [] : db.run(leavesOf, { paymentId }),
   ])
   if (!beneficiary) throw new Error('a payment has no beneficiary')
