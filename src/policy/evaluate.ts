@@ -1,18 +1,18 @@
 import { type Outcome, outcomes, strictestProof } from '../lib/policy-answers.ts'
-import { duplicateFindingsOf, duplicateWarnings, unknownFindings } from './duplicates.ts'
 import { remedyFor } from './explain.ts'
-import { approvalsRequired, caps, type Finding, gate, traceEntry, verdict } from './finding.ts'
-import { applicablePolicies, mandateFindings, mandateSource, policyFindings } from './findings.ts'
+import { approvalsRequired, type Finding, gate, traceEntry, verdict } from './finding.ts'
 import {
+  applicablePolicies,
+  grantFindings,
   mandateCounts,
-  nameWarnings,
-  newPayeeFindings,
-  payeeWarnings,
-  similarNameWarnings,
-  unusualAmountWarnings,
-} from './payees.ts'
-import { allowsPayee, byText, namesType, towardsThreshold, unapprovedUnderGrant } from './scope.ts'
-import type { Charge, Decision, Evaluation, GrantRules, TraceEntry, TraceSource } from './types.ts'
+  mandateFindings,
+  policyFindings,
+  requestFindings,
+  sourceOf,
+} from './findings.ts'
+import { byText } from './scope.ts'
+import type { Charge, Decision, Evaluation, TraceEntry } from './types.ts'
+import { warningsOf } from './warnings.ts'
 
 /** Whether the mandate's signer may approve this payment: this is what a fitting mandate gives. */
 const signerMayApprove = ({ mandate, payment, approvers }: Evaluation, separationOfDuties: boolean): boolean =>
@@ -35,43 +35,22 @@ const quorumEntries = (
   if (quorum.separationOfDuties) able.delete(payment.initiatorAccountId)
   if (mandate && quorum.approvalsByMandate > 0) able.delete(mandate.signerAccountId)
   const needed = quorum.requiredApprovals - quorum.approvalsByMandate
-  const entries: TraceEntry[] = []
-  if (mandate)
-    entries.push({
-      source: mandateSource(mandate),
-      rule: 'mandate_signer',
-      outcome: mayApprove ? 'allow' : 'require_approval',
-    })
-  entries.push({
-    source: { kind: 'policy', id: null, name: null },
-    rule: 'eligible_approvers',
-    outcome: needed > able.size ? 'deny' : 'allow',
-    requiredApprovals: needed,
-    eligibleApprovers: able.size,
-    ...(isSigned && { approvalProof: 'signature' }),
-  })
-  return entries
+  const outcome = mayApprove ? 'allow' : 'require_approval'
+  return [
+    ...(mandate ? [{ source: sourceOf('mandate', mandate), rule: 'mandate_signer', outcome } as const] : []),
+    {
+      source: { kind: 'policy', id: null, name: null },
+      rule: 'eligible_approvers',
+      outcome: needed > able.size ? 'deny' : 'allow',
+      requiredApprovals: needed,
+      eligibleApprovers: able.size,
+      ...(isSigned && { approvalProof: 'signature' }),
+    },
+  ]
 }
 
 const strictest = (trace: readonly TraceEntry[]): Outcome =>
   outcomes[Math.max(0, ...trace.map((entry) => outcomes.indexOf(entry.outcome)))] ?? 'deny'
-
-const grantFindings = (grant: GrantRules, input: Evaluation): Finding[] => {
-  const { payment, periods } = input
-  const source: TraceSource = { kind: 'grant', id: grant.id, name: grant.name }
-  const { paymentTypes, beneficiaryIds, approvalThresholdMinor: thresholdMinor } = grant
-  const findings: Finding[] = []
-  if (paymentTypes) findings.push(gate(source, 'payment_types', namesType(paymentTypes, payment)))
-  if (beneficiaryIds) findings.push(gate(source, 'beneficiary_ids', allowsPayee(beneficiaryIds, payment)))
-  findings.push(...caps(source, grant, periods))
-  if (thresholdMinor !== null) {
-    const usedMinor = towardsThreshold(input, grant.id, unapprovedUnderGrant(input, grant.id))
-    findings.push({ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: 1, usedMinor })
-  }
-  findings.push(...newPayeeFindings(payment, source, grant.newPayees ?? 'require_approval', 1))
-  findings.push(...duplicateFindingsOf(grant.onDuplicate, source, input))
-  return findings
-}
 
 /**
  * Decides a payment by every rule, in this order and without skipping one: capability, the policies that apply to it (by id), the grants
@@ -88,8 +67,7 @@ export const evaluate = (input: Evaluation): Decision => {
     ...policies.flatMap((policy) => policyFindings(policy, input)),
     ...grants.flatMap((grant) => grantFindings(grant, input)),
     ...mandated,
-    ...duplicateFindingsOf(input.onDuplicate, { kind: 'policy', id: null, name: 'on_duplicate of the request' }, input),
-    ...unknownFindings(input),
+    ...requestFindings(input),
   ]
 
   const required = Math.max(0, ...findings.map((finding) => approvalsRequired(finding, amount)))
@@ -118,14 +96,7 @@ export const evaluate = (input: Evaluation): Decision => {
     ...quorum,
     ...(mandate && byMandate > 0 && { mandateApproverAccountId: mandate.signerAccountId }),
     policyVersions: policies.map(({ id, version }) => ({ id, version })),
-    warnings: [
-      ...duplicateWarnings(input, policies),
-      ...(payment.otherName ? [{ code: 'name_differs' as const, ...payment.otherName }] : []),
-      ...payeeWarnings(input),
-      ...similarNameWarnings(input),
-      ...nameWarnings(input, policies),
-      ...unusualAmountWarnings(input),
-    ],
+    warnings: warningsOf(input, policies),
   }
   if (outcome === 'allow') return { ...decided, trace }
   return {

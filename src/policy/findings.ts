@@ -1,9 +1,107 @@
-import { duplicateFindings } from './duplicates.ts'
+import type { DuplicateAnswer, NewPayeeAnswer, PayeeVerificationAnswer } from '../lib/policy-answers.ts'
 import { type PolicyField, policyFieldNames } from './fields.ts'
 import { ask, cap, caps, type Finding, gate } from './finding.ts'
-import { newPayeeFindings, verificationFindings } from './payees.ts'
-import { allowsPayee, bindsPayer, byText, namesPayee, namesType, towardsThreshold, unapprovedUnderPolicy } from './scope.ts'
-import type { Evaluation, MandateRules, PaymentFacts, PolicyRules, TraceSource } from './types.ts'
+import type { RuleName } from './rules.ts'
+import {
+  allowsPayee,
+  bindsPayer,
+  byText,
+  namesPayee,
+  namesType,
+  towardsThreshold,
+  unapprovedUnderGrant,
+  unapprovedUnderPolicy,
+} from './scope.ts'
+import type {
+  Decision,
+  Evaluation,
+  GrantRules,
+  MandateRules,
+  PayeeFacts,
+  PaymentFacts,
+  PolicyRules,
+  TraceSource,
+} from './types.ts'
+
+export const sourceOf = (kind: TraceSource['kind'], { id, name }: { id: string; name: string }): TraceSource => ({
+  kind,
+  id,
+  name,
+})
+
+/** What an answer about a payment that is in doubt finds. */
+const answered = (
+  answer: DuplicateAnswer | NewPayeeAnswer | PayeeVerificationAnswer,
+  source: TraceSource,
+  rule: RuleName,
+  approvals: number,
+): Finding => (answer === 'require_approval' ? ask(source, rule, Math.max(1, approvals)) : gate(source, rule, answer !== 'deny'))
+
+export const looksForDuplicates = (policy: PolicyRules): boolean =>
+  policy.duplicateWindowSeconds !== null || policy.onDuplicate !== null
+
+export const duplicateWindow = (input: Evaluation, policy: PolicyRules): number =>
+  policy.duplicateWindowSeconds ?? input.duplicateWindowSeconds
+
+/** When the earlier payment is too old to matter; undefined when it already is, or there is none. */
+export const outOfWindow = ({ earlier, payment }: Evaluation, windowSeconds: number): Date | undefined => {
+  if (!earlier) return undefined
+  const end = new Date(earlier.createdAt.getTime() + windowSeconds * 1000)
+  return payment.at < end ? end : undefined
+}
+
+/** What one answer finds about a payment that looks like an earlier one. `resetsAt`: when the earlier one is too old to matter. */
+const duplicateFindings = (
+  answer: DuplicateAnswer | null,
+  source: TraceSource,
+  input: Evaluation,
+  { windowSeconds = input.duplicateWindowSeconds, approvals = 1 } = {},
+): Finding[] => {
+  const resetsAt = outOfWindow(input, windowSeconds)
+  if (answer === null || !resetsAt) return []
+  const found =
+    answer === 'confirm'
+      ? gate(source, 'unconfirmed_duplicate', input.duplicateIsIntended)
+      : answered(answer, source, 'possible_duplicate', approvals)
+  return [{ ...found, resetsAt }]
+}
+
+/** The request's own rule. While it is not known whether the earlier payment moved money, a key or an agent does not repeat it: a person decides. */
+export const requestFindings = (input: Evaluation): Finding[] => {
+  const { earlier, onDuplicate, payment } = input
+  const asksPerson = earlier?.isUnknown && payment.grantLineage.length > 0
+  return [
+    ...duplicateFindings(onDuplicate, { kind: 'policy', id: null, name: 'on_duplicate of the request' }, input),
+    ...(asksPerson ? [ask({ kind: 'rail', id: null, name: null }, 'earlier_unknown', 1)] : []),
+  ]
+}
+
+/** Nothing else stops the payment than that nobody has said that it is meant. */
+export const onlyUnconfirmedDuplicate = ({ outcome, trace }: Pick<Decision, 'outcome' | 'trace'>): boolean =>
+  outcome === 'deny' && trace.every((entry) => entry.outcome !== 'deny' || entry.rule === 'unconfirmed_duplicate')
+
+/** The rail reports the payee's name. No name, and no answer, confirm nothing. */
+export const isNameConfirmed = ({ verification }: PayeeFacts): boolean =>
+  verification === 'match' || verification === 'close_match'
+
+/** About a payee that no person has confirmed. Of one that is confirmed nothing is said. */
+const newPayeeFindings = (
+  { payee }: PaymentFacts,
+  source: TraceSource,
+  answer: NewPayeeAnswer | null,
+  approvals: number,
+): Finding[] => (answer === null || payee.confirmed ? [] : [answered(answer, source, 'unconfirmed_payee', approvals)])
+
+/**
+ * Whether the mandate's approval counts for a rule: who signed in advance has agreed to a new payee, or to one of another name, only where the mandate names it, and knew
+ * nothing of a payment whose outcome is unknown.
+ */
+export const mandateCounts = ({ mandate, payment }: Evaluation, { kind, rule }: Finding): boolean => {
+  if (kind !== 'ask') return true
+  if (rule === 'earlier_unknown' || rule === 'mandate_unconfirmed') return false
+  const isAboutPayee = rule === 'unconfirmed_payee' || rule === 'payee_verification'
+  return !isAboutPayee || (mandate !== null && mandate.beneficiaryIds.length > 0 && payment.payeeIsFixed)
+}
 
 type Finds = (policy: PolicyRules, source: TraceSource, input: Evaluation) => Finding[]
 
@@ -28,10 +126,21 @@ const finds: Readonly<Record<PolicyField, Finds | null>> = {
   separationOfDuties: null,
   approvalProof: null,
   duplicateWindowSeconds: null,
-  onDuplicate: duplicateFindings,
+  onDuplicate: (policy, source, input) => {
+    if (!looksForDuplicates(policy)) return []
+    const by = { windowSeconds: duplicateWindow(input, policy), approvals: policy.requiredApprovalCount }
+    const found = duplicateFindings(policy.onDuplicate ?? 'warn', source, input, by)
+    return found.length > 0 ? found : [gate(source, 'possible_duplicate', true)]
+  },
   newPayees: ({ newPayees, requiredApprovalCount }, source, { payment }) =>
     newPayeeFindings(payment, source, newPayees, requiredApprovalCount),
-  payeeVerification: verificationFindings,
+  payeeVerification: ({ payeeVerification: answer, requiredApprovalCount }, source, { payment: { payee } }) => {
+    if (answer === null || answer === 'off') return []
+    const isClear = answer === 'warn' || isNameConfirmed(payee)
+    return [
+      isClear ? gate(source, 'payee_verification', true) : answered(answer, source, 'payee_verification', requiredApprovalCount),
+    ]
+  },
 }
 
 const appliesTo = (policy: PolicyRules, payment: PaymentFacts): boolean =>
@@ -45,8 +154,25 @@ export const applicablePolicies = ({ policies, payment }: Evaluation): PolicyRul
 
 /** The rules of a policy that applies to the payment. */
 export const policyFindings = (policy: PolicyRules, input: Evaluation): Finding[] => {
-  const source: TraceSource = { kind: 'policy', id: policy.id, name: policy.name }
+  const source = sourceOf('policy', policy)
   return policyFieldNames.flatMap((field) => finds[field]?.(policy, source, input) ?? [])
+}
+
+export const grantFindings = (grant: GrantRules, input: Evaluation): Finding[] => {
+  const { payment, periods } = input
+  const source = sourceOf('grant', grant)
+  const { id, paymentTypes, beneficiaryIds, approvalThresholdMinor: thresholdMinor } = grant
+  const findings: Finding[] = []
+  if (paymentTypes) findings.push(gate(source, 'payment_types', namesType(paymentTypes, payment)))
+  if (beneficiaryIds) findings.push(gate(source, 'beneficiary_ids', allowsPayee(beneficiaryIds, payment)))
+  findings.push(...caps(source, grant, periods))
+  if (thresholdMinor !== null) {
+    const usedMinor = towardsThreshold(input, id, unapprovedUnderGrant(input, id))
+    findings.push({ kind: 'ask', source, rule: 'approval_threshold', thresholdMinor, approvals: 1, usedMinor })
+  }
+  findings.push(...newPayeeFindings(payment, source, grant.newPayees ?? 'require_approval', 1))
+  findings.push(...duplicateFindings(grant.onDuplicate, source, input))
+  return findings
 }
 
 const isForInitiator = (mandate: MandateRules, payment: PaymentFacts): boolean =>
@@ -54,14 +180,12 @@ const isForInitiator = (mandate: MandateRules, payment: PaymentFacts): boolean =
     ? payment.initiatorAccountId === mandate.signerAccountId
     : payment.grantLineage.includes(mandate.grantId)
 
-export const mandateSource = (mandate: MandateRules): TraceSource => ({ kind: 'mandate', id: mandate.id, name: mandate.name })
-
 /**
  * What a payment must satisfy to use the mandate that it names. A payment that does not fit is denied: paying without the mandate instead
  * would spend outside the signed terms while the caller believes that they apply.
  */
 export const mandateFindings = (mandate: MandateRules, payment: PaymentFacts): Finding[] => {
-  const source = mandateSource(mandate)
+  const source = sourceOf('mandate', mandate)
   const { beneficiaryIds, paymentTypes, maxPerPaymentMinor, maxPayments } = mandate
   return [
     gate(source, 'mandate_status', mandate.status === 'active'),

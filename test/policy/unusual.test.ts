@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { typicalAmount, unusualAmount } from '../../src/policy/payees.ts'
+import { typicalAmount, unusualAmount } from '../../src/policy/warnings.ts'
 import { kes } from './builders.ts'
 
 test.each([

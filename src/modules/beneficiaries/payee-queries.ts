@@ -4,7 +4,7 @@ import { referenceKeySql } from '../../lib/account-reference.ts'
 import type { RailName } from '../../lib/rail-names.ts'
 import { hasAccounts, railNames } from '../../lib/rail-names.ts'
 import type { VerificationStatus } from '../../lib/verification.ts'
-import { mostRemembered } from '../../policy/payees.ts'
+import { mostRemembered } from '../../policy/warnings.ts'
 import type { Rails } from '../../rails/rail.ts'
 
 /** Whether behind a destination of this rail there are accounts (`hasAccounts`). */

@@ -5,7 +5,6 @@ import { secondsAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { fieldsOf } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
-import { typicalAmount } from '../../../policy/payees.ts'
 import type {
   EarlierPayment,
   Evaluation,
@@ -16,6 +15,7 @@ import type {
   Periods,
   Usage,
 } from '../../../policy/types.ts'
+import { typicalAmount } from '../../../policy/warnings.ts'
 import { hasAccountsSql, lastPaidSql, samePayeeIds } from '../../beneficiaries/payee-queries.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { CreatePayment } from '../schema.ts'

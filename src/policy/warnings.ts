@@ -1,0 +1,69 @@
+import type { Minor } from '../lib/money.ts'
+import { payeeVerificationAnswers } from '../lib/policy-answers.ts'
+import { duplicateWindow, isNameConfirmed, looksForDuplicates, outOfWindow } from './findings.ts'
+import type { Evaluation, PolicyRules, Warning } from './types.ts'
+
+// What a decision says beside its outcome, which it never changes.
+
+/** Of the earlier payment within the widest window of the policies that have one, else within the deployment's. */
+const duplicateWarnings = (input: Evaluation, policies: readonly PolicyRules[]): Warning[] => {
+  const asked = input.onDuplicate === null ? [] : [input.duplicateWindowSeconds]
+  const windows = [...policies.filter(looksForDuplicates).map((policy) => duplicateWindow(input, policy)), ...asked]
+  const widest = windows.length > 0 ? Math.max(...windows) : input.duplicateWindowSeconds
+  if (!input.earlier || !(outOfWindow(input, widest) || input.earlier.isUnknown)) return []
+  const { paymentId, createdAt, listIndex } = input.earlier
+  return [{ code: 'possible_duplicate', paymentId, createdAt, ...(listIndex !== undefined && { listIndex }) }]
+}
+
+const recentMs = 7 * 86_400_000
+
+/** What people should know about who made the payee. A person's own change is no news to that person. */
+const payeeWarnings = ({ payment: { payee, at, initiatorAccountId, grantLineage } }: Evaluation): Warning[] => {
+  const { change } = payee
+  const own = change?.by.accountId === initiatorAccountId && change.by.grantId === null && grantLineage.length === 0
+  const recent = change && at.getTime() - change.at.getTime() < recentMs
+  if (change && ((recent && !own) || !payee.confirmed)) return [{ code: 'changed_payee', by: change.by, at: change.at }]
+  return payee.confirmed ? [] : [{ code: 'new_payee', by: payee.createdBy, at: payee.createdAt }]
+}
+
+/** Another name is worth a warning without any policy; no name only where a policy wants one. */
+const nameWarnings = ({ payment: { payee } }: Evaluation, policies: readonly PolicyRules[]): Warning[] => {
+  const strictest = payeeVerificationAnswers.findLast((answer) => policies.some((policy) => policy.payeeVerification === answer))
+  const warns = strictest === undefined ? payee.verification === 'no_match' : strictest !== 'off' && !isNameConfirmed(payee)
+  return warns ? [{ code: 'name_mismatch', verification: payee.verification, name: payee.reportedName }] : []
+}
+
+/** Of the last payments to a payee, the usual one is the median: one unusual payment does not move it. */
+export const mostRemembered = 9
+const leastRemembered = 3
+
+/** What a payee usually gets, from the amounts that last reached it; null where they are too few to say. */
+export const typicalAmount = (lastPaid: readonly Minor[]): Minor | null => {
+  if (lastPaid.length < leastRemembered) return null
+  const sorted = lastPaid.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? null
+}
+
+/** How many times what the payee usually gets is unusual. */
+const unusualFactor = 5n
+
+export const unusualAmount = (
+  amountMinor: Minor,
+  typicalAmountMinor: Minor | null,
+): Extract<Warning, { code: 'unusual_amount' }>[] =>
+  typicalAmountMinor !== null && amountMinor > typicalAmountMinor * unusualFactor
+    ? [{ code: 'unusual_amount', typicalAmountMinor }]
+    : []
+
+export const warningsOf = (input: Evaluation, policies: readonly PolicyRules[]): Warning[] => {
+  const { amountMinor, otherName, payee } = input.payment
+  return [
+    ...duplicateWarnings(input, policies),
+    ...(otherName ? [{ code: 'name_differs' as const, ...otherName }] : []),
+    ...payeeWarnings(input),
+    // A payee that was never paid has the name of one that was.
+    ...(payee.similarTo === null ? [] : [{ code: 'similar_name' as const, ...payee.similarTo }]),
+    ...nameWarnings(input, policies),
+    ...unusualAmount(amountMinor, payee.typicalAmountMinor),
+  ]
+}
