@@ -278,7 +278,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'the second of two payments at once sees the old balance',
     file: 'src/modules/payments/create/decide.ts',
-    find: 'availableMinor: balance.availableMinor - payment.amountMinor,',
+    find: 'availableMinor: balance.availableMinor - amountMinor,',
     replace: 'availableMinor: balance.availableMinor,',
     suite: 'test/payments/payment-batches.test.ts',
   },

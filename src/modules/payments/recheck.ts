@@ -124,9 +124,9 @@ const evaluationAgain = (
     policies: context.policies.map((policy) => ({ ...policy, usage: withoutOwn(payment, policy.usage, periods) })),
   }
   if (mandate === undefined) throw new Error('a payment names a mandate that is not there')
-  const guard = { earlier: null, duplicateIsIntended: true, onDuplicate: null, duplicateWindowSeconds: 0, unitMinor: 1n }
+  const once = { earlier: null, duplicateIsIntended: true, onDuplicate: null, unitMinor: 1n, duplicateWindowSeconds: 0 }
   // A mandate's window and the duplicate check use the moment when the payment was created.
-  const requested = { initiatorAccountId, amountMinor, paymentType, at: createdAt, typicalAmountMinor: null, guard }
+  const requested = { initiatorAccountId, amountMinor, paymentType, at: createdAt, typicalAmountMinor: null, ...once }
   return { context, evaluation: evaluationOf(own, requested, mandate) }
 }
 

@@ -3,7 +3,6 @@ import { inTx, type Tx } from '../../db/client.ts'
 import { paymentBatches } from '../../db/tables/payment-batches.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { type Failure, failure } from '../../errors/failures.ts'
-import { Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { MandateStanding } from '../../policy/types.ts'
 import { type Sweeping, sweepOf } from '../for-each-row.ts'
@@ -16,7 +15,7 @@ import { requestApproval } from './approvals/request.ts'
 import { moveBatch } from './batch/change.ts'
 import { readItemIds } from './batch/queries.ts'
 import { endPayments, wakeForPayments, writeChanges } from './change.ts'
-import type { Accepted, Deployment, Payer } from './create/decide.ts'
+import type { Accepted, Deployment, Payer, Refused } from './create/decide.ts'
 import { type Ask, decideNext, readSpending, type Spending } from './create/spending.ts'
 import { takeDue } from './create/write.ts'
 import { type Authority, holdsApprovals, readAuthority } from './evaluation/authority.ts'
@@ -41,8 +40,8 @@ const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Author
 /** A payment that is due: sent, asked for once more, or failed. */
 type Due = { payment: PaymentRecord } & ({ kind: 'sent' | 'asked'; accepted: Accepted } | { kind: 'failed'; failure: Failure })
 
-const failureOf = ({ code, message }: Refusal): Failure =>
-  code === 'insufficient_funds' ? failure('insufficient_funds') : changed(message)
+const failureOf = ({ refusal: { code, message }, denied }: Refused): Failure =>
+  denied ? failure('policy_denied', null, message) : code === 'insufficient_funds' ? failure(code) : changed(message)
 
 const lostAuthority = (authority: Authority): Failure | undefined => {
   const { requested, stop } = authority
@@ -80,9 +79,8 @@ const decideOne = (
   const failed = (reason: Failure) => ({ payment, kind: 'failed', failure: reason }) as const
   const lost = lostAuthority(authority)
   if (lost) return failed(lost)
-  const decided = decideNext(spending, deployment, { ask, principal: ask.principal, index: place, at })
-  if (decided instanceof Refusal) return failed(failureOf(decided))
-  if (decided.kind === 'denied') return failed(failure('policy_denied', null, decided.refusal.message))
+  const decided = decideNext(spending, deployment, { ask, principal: ask.principal, index: place, at, isDue: true })
+  if ('refusal' in decided) return failed(failureOf(decided))
   if (decided.decision.outcome === 'allow' || covers(decided.decision, payment, authority))
     return { payment, kind: 'sent', accepted: withDecision(payment, decided, payment.approvalId) }
   // Not asked for when it was scheduled: asked for now. A batch waits as a whole, and its other items do not wait for this one.
@@ -90,8 +88,6 @@ const decideOne = (
     return { payment, kind: 'asked', accepted: withDecision(payment, decided, newId()) }
   return failed(failure('policy_denied', null, 'It needs more approvals than were asked for when it was scheduled.'))
 }
-
-const noMemory: Spending['memory'] = { find: () => undefined, note: () => undefined }
 
 /**
  * Decides payments that are due as if they were asked for at this moment, one after the other, each with what the earlier ones leave. Whether
@@ -109,12 +105,11 @@ const decideDue = async (
   // What is due together was asked for by one request.
   const principal = await payerOf(tx, first, authorityOf(first.id))
   const asked = payments.map((payment) => ({ payment, ask: askOf(payment, principal, standing) }))
-  const read = await readSpending(
+  const spending = await readSpending(
     tx,
     deps.clock,
     asked.map(({ ask }) => ask),
   )
-  const spending: Spending = { ...read, past: read.past.map((past) => ({ ...past, earlier: null })), memory: noMemory }
   const due = asked.map(({ payment, ask }, place) =>
     decideOne(deps, spending, { payment, ask, place, authority: authorityOf(payment.id), at: tx.at }),
   )

@@ -15,7 +15,7 @@ import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { Parts } from '../../parts.ts'
 import { presentDecision } from '../../policies/present.ts'
 import { presentMaker } from '../../present-maker.ts'
-import { contextOf, evaluationOf, type PaymentContext, withoutUsage } from '../evaluation/context.ts'
+import { contextOf, evaluationOf, type PaymentContext } from '../evaluation/context.ts'
 import { familyDay, type LockedState, usageKey } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
@@ -45,7 +45,6 @@ export type DecisionRequest = {
   ofBatch?: OfBatch | undefined
 }
 export type Accepted = {
-  kind: 'accepted'
   payment: PaymentRecord
   decision: Decision
   /** What it was decided from: kept in its audit row, so that it can be decided again. */
@@ -53,16 +52,11 @@ export type Accepted = {
   charges: readonly Charge[]
   mandate: PaymentMandate | null
 }
-/** A denial moves no money, but it is in the audit log. */
-export type Denied = {
-  kind: 'denied'
-  decision: Decision
-  refusal: Refusal
-  payee: string
-  amountMinor: Minor
-}
+/** `denied`: by the rules. It moves no money, but it is in the audit log. */
+export type Refused = { refusal: Refusal; denied?: { decision: Decision; payee: string; amountMinor: Minor } }
 
-type Terms = { evaluation: Evaluation; decision: Decision; context: PaymentContext; at: Date; currency: string }
+type Considered = { context: PaymentContext; evaluation: Evaluation }
+type Terms = Considered & { decision: Decision; at: Date; currency: string }
 
 const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, terms: Terms): PaymentRecord => {
   const { evaluation, decision, context, at, currency } = terms
@@ -128,68 +122,66 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
 }
 
 /** The next decision of the same transaction counts what this one used. */
-const use = (state: SpendingState, { payment, charges, mandate }: Accepted): void => {
-  const balance = state.balances.get(payment.accountId)
+const use = (
+  state: SpendingState,
+  { payment, charges, mandate, decision }: Accepted,
+  { beneficiary, lineage }: PaymentContext,
+): void => {
+  const { accountId, amountMinor, paymentType, rail, countedDay } = payment
+  const balance = state.balances.get(accountId)
   if (!balance) throw new Error('a payment was accepted without a balance')
-  state.balances.set(payment.accountId, {
+  state.balances.set(accountId, {
     ...balance,
-    availableMinor: balance.availableMinor - payment.amountMinor,
-    heldMinor: balance.heldMinor + payment.amountMinor,
+    availableMinor: balance.availableMinor - amountMinor,
+    heldMinor: balance.heldMinor + amountMinor,
   })
   for (const { subjectId, period, periodStart } of charges) {
     const key = usageKey(subjectId, period, periodStart)
-    state.usage.set(key, (state.usage.get(key) ?? 0n) + payment.amountMinor)
+    state.usage.set(key, (state.usage.get(key) ?? 0n) + amountMinor)
   }
+  const approvals = Math.max(decision.requiredApprovals, mandate ? 1 : 0)
+  const family = familyDay(beneficiary.familyId, countedDay)
+  const unapproved = { paymentType, rail, grantLineage: lineage, approvals, amountMinor }
+  state.unapproved.set(family, withUnapproved(state.unapproved.get(family) ?? [], unapproved))
   if (!mandate) return
-  mandate.rules.spentMinor += payment.amountMinor
+  mandate.rules.spentMinor += amountMinor
   mandate.rules.paymentsMade += 1
 }
 
 /** Lists are sent again by mistake after a weekend, and single payments by programs after minutes. */
 const leastListWindowSeconds = 72 * 3600
 
-type Considering = Pick<DecisionRequest, 'mandate' | 'past' | 'ofBatch'> & {
-  principal: Pick<Payer, 'accountId' | 'grant' | 'workspace'>
-  input: Pick<
-    CreatePayment,
-    'beneficiary_id' | 'amount_minor' | 'payment_type' | 'account_reference' | 'execute_at' | 'duplicate_of' | 'on_duplicate'
-  >
-}
-type Considered = { context: PaymentContext; evaluation: Evaluation }
-
 /** What a payment is decided from: for what is scheduled, how much of the limits is left is decided when it is due. */
 export const considerPayment = (
   state: LockedState,
-  { principal, input, mandate, past: { earlier, typicalAmountMinor }, ofBatch }: Considering,
+  { principal, input, mandate, past: { earlier, typicalAmountMinor }, ofBatch }: DecisionRequest,
   at: Date,
   { rails, config }: Deployment,
 ): Considered => {
   const windowSeconds = config.DUPLICATE_WINDOW_SECONDS
   const { workspace, grant, accountId: initiatorAccountId } = principal
   const dueAt = input.execute_at ?? at
-  const periods = periodsAt(dueAt, effectiveTimeZone(workspace.zone, dueAt))
-  const accountReference = input.account_reference ?? null
-  const query = { workspaceId: workspace.id, lineage: grant?.lineage ?? [], beneficiaryId: input.beneficiary_id }
-  const found = contextOf(state, { ...query, accountReference, periods })
-  if (!found) throw notFound('beneficiary_id')
-  const context = input.execute_at ? withoutUsage(found) : found
+  const context = contextOf(state, {
+    workspaceId: workspace.id,
+    lineage: grant?.lineage ?? [],
+    beneficiaryId: input.beneficiary_id,
+    accountReference: input.account_reference ?? null,
+    periods: periodsAt(dueAt, effectiveTimeZone(workspace.zone, dueAt)),
+    withoutUsage: input.execute_at != null,
+  })
+  if (!context) throw notFound('beneficiary_id')
   const { rail } = context.beneficiary
   const requested = {
-    initiatorAccountId,
+    ...{ initiatorAccountId, at, typicalAmountMinor, earlier },
     amountMinor: input.amount_minor,
     paymentType: input.payment_type ?? rail,
-    at,
-    typicalAmountMinor,
     ...(ofBatch?.otherName && { otherName: ofBatch.otherName }),
-    guard: {
-      earlier,
-      // A repetition is meant only of the payment that it would repeat.
-      duplicateIsIntended: ofBatch?.duplicatesIntended ?? (earlier !== null && input.duplicate_of === earlier.paymentId),
-      onDuplicate: ofBatch ? ('confirm' as const) : (input.on_duplicate ?? null),
-      ...(ofBatch?.listTotals && { listTotals: ofBatch.listTotals }),
-      unitMinor: unitOf(rails, rail),
-      duplicateWindowSeconds: ofBatch ? Math.max(windowSeconds, leastListWindowSeconds) : windowSeconds,
-    },
+    // A repetition is meant only of the payment that it would repeat.
+    duplicateIsIntended: ofBatch?.duplicatesIntended ?? (earlier !== null && input.duplicate_of === earlier.paymentId),
+    onDuplicate: ofBatch ? ('confirm' as const) : (input.on_duplicate ?? null),
+    ...(ofBatch?.listTotals && { listTotals: ofBatch.listTotals }),
+    unitMinor: unitOf(rails, rail),
+    duplicateWindowSeconds: ofBatch ? Math.max(windowSeconds, leastListWindowSeconds) : windowSeconds,
   }
   return { context, evaluation: evaluationOf(context, requested, mandate) }
 }
@@ -223,38 +215,26 @@ export const decidePayment = (
   request: DecisionRequest,
   at: Date,
   deployment: Deployment,
-): Accepted | Denied => {
-  const { principal, input, mandate, past } = request
-  const { workspace, grant } = principal
-  const executeAt = input.execute_at ?? null
+): Accepted | Refused => {
+  const { principal, input, mandate, past, ofBatch } = request
   const currency = deployment.config.CURRENCY
   const { context, evaluation } = consider(state, request, at, deployment)
   const decision = evaluate(evaluation)
+  const { amount_minor: amountMinor, execute_at: executeAt } = input
   if (decision.outcome === 'deny')
     return {
-      kind: 'denied',
-      decision,
-      payee: context.beneficiary.displayName,
-      amountMinor: input.amount_minor,
-      refusal: denialOf(decision, { earlier: past.earlier, ofBatch: request.ofBatch, currency }),
+      refusal: denialOf(decision, { earlier: past.earlier, ofBatch, currency }),
+      denied: { decision, payee: context.beneficiary.displayName, amountMinor },
     }
-  const available = state.balances.get(workspace.owningAccountId)?.availableMinor ?? 0n
-  if (!executeAt) checkBalance(principal, { available, requested: input.amount_minor }, currency)
-  const payment = recordOf(request, { evaluation, decision, context, at, currency })
+  const available = state.balances.get(principal.workspace.owningAccountId)?.availableMinor ?? 0n
+  if (!executeAt) checkBalance(principal, { available, requested: amountMinor }, currency)
   const accepted: Accepted = {
-    kind: 'accepted',
-    payment,
+    payment: recordOf(request, { evaluation, decision, context, at, currency }),
     decision,
     inputs: pack('inputs', JSON.stringify(packInputs(evaluation))),
     charges: executeAt ? [] : chargesFor(evaluation),
     mandate,
   }
-  if (executeAt) return accepted
-  use(state, accepted)
-  const approvals = Math.max(decision.requiredApprovals, payment.mandateId === null ? 0 : 1)
-  const { paymentType, rail, amountMinor } = payment
-  const unapproved = { paymentType, rail, grantLineage: grant?.lineage ?? [], approvals, amountMinor }
-  const family = familyDay(context.beneficiary.familyId, payment.countedDay)
-  state.unapproved.set(family, withUnapproved(state.unapproved.get(family) ?? [], unapproved))
+  if (!executeAt) use(state, accepted, context)
   return accepted
 }

@@ -6,7 +6,6 @@ import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { inPortions } from '../../../lib/lists.ts'
 import { formatMinor } from '../../../lib/money.ts'
@@ -106,14 +105,13 @@ const decideItems = async (
       ...{ principal, index, at },
     }),
   )
-  const faults = decided.flatMap((one, place) => {
-    const refusal = one instanceof Refusal ? one : one.kind === 'denied' ? one.refusal : null
-    return refusal ? [faultOf(asks[place]?.ofBatch.index ?? place, refusal)] : []
-  })
-  const items = decided.flatMap((one) => (one instanceof Refusal || one.kind === 'denied' ? [] : [one]))
+  const faults = decided.flatMap((one, place) =>
+    'refusal' in one ? [faultOf(asks[place]?.ofBatch.index ?? place, one.refusal)] : [],
+  )
+  const items = decided.flatMap((one) => ('refusal' in one ? [] : [one]))
   const [first] = items
   if (!first || known.length + faults.length > 0)
-    return { faults: [...known, ...faults], denied: decided.filter((one) => 'kind' in one && one.kind === 'denied').length }
+    return { faults: [...known, ...faults], denied: decided.filter((one) => 'denied' in one).length }
   const nonce = randomBytes(16).toString('hex')
   const lines = await inPortions(items, portionSize, (item, index) => lineOf(deps, item, { payees, nonce, index }))
   const batch = rowOf(request, {
@@ -149,7 +147,7 @@ const writeBatch = async (
   const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
   insertRow(tx, paymentBatches, { ...batch, snapshot })
   const written = await inPortions(accepted, portionSize, (one) => writtenOut(one, principal))
-  await writePayments(tx, deps, { accepted: written, denied: [], state: spending.state })
+  await writePayments(tx, deps, written, spending.state)
   const { accountId, workspaceId } = batch
   audit(tx, principal, 'payment_batch.create', {
     subject: batch.id,

@@ -14,10 +14,10 @@ import type { PaymentRequest } from '../request.ts'
 import {
   type Accepted,
   type DecisionRequest,
-  type Denied,
   type Deployment,
   decidePayment,
   type Payer,
+  type Refused,
   type SpendingState,
   thresholdsOver,
 } from './decide.ts'
@@ -56,25 +56,12 @@ const readRepeated = async (tx: Tx, requests: readonly Ask[]): Promise<ReadonlyS
   return new Set(rows.map(({ id, workspace_id }) => placeOf(workspace_id, id)))
 }
 
-/** Two payments of one batch may look the same too. */
-const createMemory = (state: LockedState) => {
-  const accepted = new Map<string, EarlierPayment>()
-  const keyOf = ({ input }: Ask): string => {
-    const beneficiary = state.beneficiaries.get(input.beneficiary_id)
-    const reference = beneficiary?.accountReference ?? input.account_reference ?? null
-    const payeeId = beneficiary && paidBy(beneficiary, reference).payeeId
-    return [payeeId, input.amount_minor, reference === null ? null : referenceKey(reference)].join(' ')
-  }
-  return {
-    find: (request: Ask) => accepted.get(keyOf(request)),
-    note: (request: Ask, { payment }: Accepted) =>
-      void accepted.set(keyOf(request), {
-        paymentId: payment.id,
-        createdAt: payment.createdAt,
-        isUnknown: false,
-        ...(request.ofBatch && { listIndex: request.ofBatch.index }),
-      }),
-  }
+/** Payments that look the same: two of one batch may, too. */
+const lookOf = (state: LockedState, { input }: Ask): string => {
+  const beneficiary = state.beneficiaries.get(input.beneficiary_id)
+  const reference = beneficiary?.accountReference ?? input.account_reference ?? null
+  const payeeId = beneficiary && paidBy(beneficiary, reference).payeeId
+  return [payeeId, input.amount_minor, reference === null ? null : referenceKey(reference)].join(' ')
 }
 
 /** What payments are decided by: read behind the locks, and changed by each that is accepted. */
@@ -84,7 +71,8 @@ export type Spending = {
   mandates: Mandates
   /** The payments that requests name as the ones that they repeat, with their workspaces. */
   repeated: ReadonlySet<string>
-  memory: ReturnType<typeof createMemory>
+  /** Those that were accepted so far, by how they look. */
+  accepted: Map<string, EarlierPayment>
   /** What each account could spend before the first of them. */
   before: ReadonlyMap<Uuid, Minor>
 }
@@ -116,7 +104,7 @@ export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[
   const isKnown = periods.every(({ day, month }) => first.periodStarts.has(day) && first.periodStarts.has(month))
   const state = { ...(isKnown ? first : await readState(tx, { ...query, periods, at: tx.at })), balances }
   const before = new Map([...balances].map(([id, { availableMinor }]) => [id, availableMinor]))
-  return { state, past, mandates, repeated, memory: createMemory(state), before }
+  return { state, past, mandates, repeated, accepted: new Map(), before }
 }
 
 /** What the items of one list add up to under each rule that has an approval threshold. */
@@ -134,25 +122,30 @@ export const listTotalsOf = (
 }
 
 /**
- * Decides the payment at `index` of those that were read, for the caller as it is now, and counts it when it is accepted. A refusal that no
- * spending rule decides is returned as well.
+ * Decides the payment at `index` of those that were read, for the caller as it is now, and counts it when it is accepted. `isDue`: whether it looks
+ * like an earlier one was decided when it was scheduled.
  */
 export const decideNext = (
-  { state, past, mandates, repeated, memory }: Spending,
+  { state, past, mandates, repeated, accepted }: Spending,
   deployment: Deployment,
-  { ask, principal, index, at }: { ask: Ask; principal: Payer; index: number; at: Date },
-): Accepted | Denied | Refusal => {
+  { ask, principal, index, at, isDue = false }: { ask: Ask; principal: Payer; index: number; at: Date; isDue?: boolean },
+): Accepted | Refused => {
   const { input, once, traceparent, ofBatch } = ask
   const mandate = input.mandate_id ? mandates.get(input.mandate_id) : null
-  if (mandate === undefined) return notFound('mandate_id')
+  if (mandate === undefined) return { refusal: notFound('mandate_id') }
   // Several requests may name it, each with what its chain said then.
   if (mandate) mandate.rules.standing = ask.standing
   const { duplicate_of: repeats } = input
-  if (repeats && !repeated.has(placeOf(principal.workspace.id, repeats))) return notFound('duplicate_of')
-  const before = past[index] ?? { earlier: null, typicalAmountMinor: null }
-  const own = { ...before, earlier: memory.find(ask) ?? before.earlier }
-  const request = { principal, input, mandate, past: own, once, traceparent, ofBatch }
+  if (repeats && !repeated.has(placeOf(principal.workspace.id, repeats))) return { refusal: notFound('duplicate_of') }
+  const look = lookOf(state, ask)
+  const { earlier = null, typicalAmountMinor = null } = past[index] ?? {}
+  const before = { earlier: isDue ? null : (accepted.get(look) ?? earlier), typicalAmountMinor }
+  const request = { principal, input, mandate, past: before, once, traceparent, ofBatch }
   const decided = orRefusal(() => decidePayment(state, request, at, deployment))
-  if (!(decided instanceof Refusal) && decided.kind === 'accepted') memory.note(ask, decided)
+  if (decided instanceof Refusal) return { refusal: decided }
+  if ('payment' in decided) {
+    const { id: paymentId, createdAt } = decided.payment
+    accepted.set(look, { paymentId, createdAt, isUnknown: false, ...(ofBatch && { listIndex: ofBatch.index }) })
+  }
   return decided
 }

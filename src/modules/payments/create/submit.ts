@@ -10,7 +10,7 @@ import { mandateStanding } from '../../mandates/for-payments.ts'
 import type { Parts } from '../../parts.ts'
 import type { CreatedPayment, Deciding, Deps, PaymentQueue, PaymentRequest } from '../request.ts'
 import { decideNext, readSpending, type Spending } from './spending.ts'
-import { type DeniedTo, type Written, writePayments, writtenOut } from './write.ts'
+import { auditDenial, type Written, writePayments, writtenOut } from './write.ts'
 
 const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'payment', permission: 'payment.read' })
 
@@ -29,16 +29,14 @@ const decidePayments = (
   wait: boolean,
 ): Promise<Outcome<CreatedPayment>[]> => {
   const accepted: Written[] = []
-  const denied: DeniedTo[] = []
   return writeAll<PaymentRequest, Principal, Spending, RecordAnswer>(tx, requests, wait, {
     keys: paymentKeys,
     again: (answer) => answer,
     read: (tx) => readSpending(tx, deps.clock, requests),
     decide: async (tx, spending, ask, principal, index) => {
       const decided = decideNext(spending, deps, { ask, principal, index, at: tx.at })
-      if (decided instanceof Refusal) return decided
-      if (decided.kind === 'denied') {
-        denied.push({ ...decided, principal })
+      if ('refusal' in decided) {
+        if (decided.denied) auditDenial(tx, principal, deps.config.CURRENCY, decided.denied)
         return decided.refusal
       }
       const { payment } = decided
@@ -47,7 +45,7 @@ const decidePayments = (
       accepted.push(written)
       return { id: payment.id, text: written.text, by: keyUserOf(principal) }
     },
-    write: (tx, { state }) => writePayments(tx, deps, { accepted, denied, state }),
+    write: (tx, { state }) => writePayments(tx, deps, accepted, state),
   })
 }
 

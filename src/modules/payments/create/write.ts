@@ -15,7 +15,7 @@ import { wakeForPayments } from '../change.ts'
 import { chargeCounters } from '../evaluation/counters.ts'
 import { presentPayment } from '../present.ts'
 import type { Deciding } from '../request.ts'
-import type { Accepted, Denied, SpendingState } from './decide.ts'
+import type { Accepted, Refused, SpendingState } from './decide.ts'
 
 const insert = prepareInsertAll('payments.insert', payments)
 
@@ -31,7 +31,6 @@ const rowOf = ({ payment, packed }: Written, at: Date) => ({
  * snapshot.
  */
 export type Written = Accepted & { principal: Principal; text: string; packed: Buffer }
-export type DeniedTo = Denied & { principal: Principal }
 
 export const writtenOut = (accepted: Accepted, principal: Principal): Written => {
   const text = JSON.stringify(presentPayment(accepted.payment))
@@ -99,6 +98,16 @@ export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: Spen
   return balanceEvents([...new Set(rows.map(({ accountId }) => accountId))], state)
 }
 
+export const auditDenial = (
+  tx: Tx,
+  principal: Principal,
+  currency: string,
+  { decision, payee: beneficiary, amountMinor }: NonNullable<Refused['denied']>,
+): void =>
+  audit(tx, principal, 'payment.denied', {
+    after: { amount_minor: amountMinor.toString(), beneficiary, decision: presentDecision(decision, currency) },
+  })
+
 /**
  * Writes everything for a batch, one statement for each table. All statements are deferred: they are sent together with the commit, and a
  * failure of one of them makes the commit fail. Approvals are inserted after the payments that they name.
@@ -106,7 +115,8 @@ export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: Spen
 export const writePayments = async (
   tx: Tx,
   deps: Deciding,
-  { accepted, denied, state }: { accepted: readonly Written[]; denied: readonly DeniedTo[]; state: SpendingState },
+  accepted: readonly Written[],
+  state: SpendingState,
 ): Promise<void> => {
   const { at } = tx
   if (accepted.length > 0) {
@@ -124,10 +134,6 @@ export const writePayments = async (
     const payee = snapshot.beneficiary.display_name
     const after = { status, amount_minor: amountMinor.toString(), beneficiary: payee, outcome: decision.outcome }
     audit(tx, principal, 'payment.create', { subject: id, after, inputs })
-  }
-  for (const { principal, decision: refused, payee, amountMinor } of denied) {
-    const decision = presentDecision(refused, deps.config.CURRENCY)
-    audit(tx, principal, 'payment.denied', { after: { amount_minor: amountMinor.toString(), beneficiary: payee, decision } })
   }
   // A batch is approved as a whole, which its own writer asks for.
   for (const one of accepted) {

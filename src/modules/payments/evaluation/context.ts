@@ -5,16 +5,7 @@ import { secondsAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { fieldsOf } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
-import type {
-  EarlierPayment,
-  Evaluation,
-  GrantRules,
-  PayeeFacts,
-  PayeePast,
-  PaymentFacts,
-  Periods,
-  Usage,
-} from '../../../policy/types.ts'
+import type { Evaluation, GrantRules, PayeeFacts, PayeePast, PaymentFacts, Usage } from '../../../policy/types.ts'
 import { typicalAmount } from '../../../policy/warnings.ts'
 import { hasAccountsSql, lastPaidSql, samePayeeIds } from '../../beneficiaries/payee-queries.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
@@ -59,9 +50,6 @@ const read = statement(
 
 type Row = { n: bigint; id: Uuid | null; created_at: Date; is_unknown: boolean; last_paid: Minor[] }
 
-const earlierOf = ({ id, created_at: createdAt, is_unknown: isUnknown }: Row): EarlierPayment | null =>
-  id === null ? null : { paymentId: id, createdAt, isUnknown }
-
 /**
  * For each payment, in the same order: what its payee usually gets, and the newest payment that looks the same and counts. One whose outcome
  * is unknown comes first, however old it is: to repeat it could pay twice.
@@ -76,7 +64,10 @@ export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date)
   const byNumber = new Map(rows.map((row) => [Number(row.n), row]))
   return requests.map((_, index) => {
     const row = byNumber.get(index + 1)
-    return { earlier: row ? earlierOf(row) : null, typicalAmountMinor: row ? typicalAmount(row.last_paid) : null }
+    if (!row) return { earlier: null, typicalAmountMinor: null }
+    const { id: paymentId, created_at: createdAt, is_unknown: isUnknown, last_paid: lastPaid } = row
+    const earlier = paymentId === null ? null : { paymentId, createdAt, isUnknown }
+    return { earlier, typicalAmountMinor: typicalAmount(lastPaid) }
   })
 }
 
@@ -94,11 +85,13 @@ export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'perio
   grants: (GrantRules & { frozen: boolean; revoked: boolean })[]
 }
 
-export type ContextQuery = Pick<PaymentContext, 'lineage' | 'periods'> & {
+type ContextQuery = Pick<PaymentContext, 'lineage' | 'periods'> & {
   workspaceId: Uuid
   beneficiaryId: Uuid
   /** As the payment names it. */
   accountReference: string | null
+  /** For what is scheduled: how much of the limits is left is decided when it is due. */
+  withoutUsage?: boolean
 }
 
 /** A payment that names an account at a paybill pays the payee that this account is, where there is one: its limits and freezes hold. */
@@ -116,19 +109,17 @@ export const paidBy = (beneficiary: BeneficiaryState, accountReference: string |
   }
 }
 
-const usageOf = ({ usage }: LockedState, id: Uuid, periods: Periods): Usage => ({
-  dayMinor: usage.get(usageKey(id, 'day', periods.day)) ?? 0n,
-  monthMinor: usage.get(usageKey(id, 'month', periods.month)) ?? 0n,
-})
-
 /** Undefined when the workspace has no such beneficiary. */
 export const contextOf = (state: LockedState, query: ContextQuery): PaymentContext | undefined => {
-  const { workspaceId, lineage, beneficiaryId, accountReference, periods } = query
+  const { workspaceId, lineage, beneficiaryId, accountReference, periods, withoutUsage = false } = query
   const workspace = state.workspaces.get(workspaceId)
   const owner = workspace && state.owners.get(workspace.ownerId)
   const named = state.beneficiaries.get(beneficiaryId)
   if (!workspace || !owner || named?.workspaceId !== workspaceId) return undefined
   const beneficiary = paidBy(named, accountReference)
+  const used = (id: Uuid, period: 'day' | 'month'): Minor =>
+    withoutUsage ? 0n : (state.usage.get(usageKey(id, period, periods[period])) ?? 0n)
+  const usageOf = (id: Uuid): Usage => ({ dayMinor: used(id, 'day'), monthMinor: used(id, 'month') })
   const grants = lineage.flatMap((id) => state.grants.get(id) ?? [])
   return {
     workspace,
@@ -136,32 +127,18 @@ export const contextOf = (state: LockedState, query: ContextQuery): PaymentConte
     beneficiary,
     accountReference: beneficiary.accountReference ?? accountReference,
     namedReference: accountReference,
-    grants: grants.sort((a, b) => a.depth - b.depth).map((grant) => ({ ...grant, usage: usageOf(state, grant.id, periods) })),
+    grants: grants.sort((a, b) => a.depth - b.depth).map((grant) => ({ ...grant, usage: usageOf(grant.id) })),
     lineage,
-    policies: (state.policies.get(workspaceId) ?? []).map((policy) => ({ ...policy, usage: usageOf(state, policy.id, periods) })),
+    policies: (state.policies.get(workspaceId) ?? []).map((policy) => ({ ...policy, usage: usageOf(policy.id) })),
     periods,
-    unapproved: state.unapproved.get(familyDay(beneficiary.familyId, periods.day)) ?? [],
+    unapproved: withoutUsage ? [] : (state.unapproved.get(familyDay(beneficiary.familyId, periods.day)) ?? []),
   }
 }
 
-const unused: Usage = { dayMinor: 0n, monthMinor: 0n }
-
-/** For what is scheduled: how much of the limits is left is decided when it is due. */
-export const withoutUsage = (context: PaymentContext): PaymentContext => ({
-  ...context,
-  grants: context.grants.map((grant) => ({ ...grant, usage: unused })),
-  policies: context.policies.map((policy) => ({ ...policy, usage: unused })),
-  unapproved: [],
-})
-
 /** What is asked for: what a decision depends on besides the state. */
-export type Requested = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' | 'paymentType' | 'at' | 'otherName'> &
-  Pick<PayeeFacts, 'typicalAmountMinor'> & {
-    guard: Pick<
-      Evaluation,
-      'earlier' | 'duplicateIsIntended' | 'onDuplicate' | 'duplicateWindowSeconds' | 'listTotals' | 'unitMinor'
-    >
-  }
+type Requested = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' | 'paymentType' | 'at' | 'otherName'> &
+  Pick<PayeeFacts, 'typicalAmountMinor'> &
+  Pick<Evaluation, 'earlier' | 'duplicateIsIntended' | 'onDuplicate' | 'duplicateWindowSeconds' | 'listTotals' | 'unitMinor'>
 
 /**
  * The input of the pure engine: numbers that the transaction has locked. In the order of the text that it is compressed with (`pack`), where it is
@@ -169,10 +146,10 @@ export type Requested = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' 
  */
 export const evaluationOf = (
   { workspace, owner, beneficiary, lineage, grants, policies, periods, unapproved }: PaymentContext,
-  { guard, typicalAmountMinor, amountMinor, paymentType, initiatorAccountId, ...asked }: Requested,
+  { typicalAmountMinor, amountMinor, paymentType, initiatorAccountId, at, otherName, ...asked }: Requested,
   mandate: PaymentMandate | null,
 ): Evaluation => {
-  const { earlier, duplicateIsIntended, onDuplicate, ...sizes } = guard
+  const { earlier, duplicateIsIntended, onDuplicate, ...sizes } = asked
   return {
     payment: {
       amountMinor,
@@ -186,7 +163,8 @@ export const evaluationOf = (
       workspaceId: workspace.id,
       initiatorAccountId,
       grantLineage: lineage,
-      ...asked,
+      at,
+      ...(otherName && { otherName }),
     },
     policies,
     grants,
