@@ -10,15 +10,13 @@ import type { Rails } from '../../../rails/rail.ts'
 import { ensureBeneficiaries, refusalOfDestination } from '../../beneficiaries/payee-service.ts'
 import type { CreateBeneficiary } from '../../beneficiaries/schema.ts'
 import type { Sealing } from '../../beneficiaries/service.ts'
-import type { BatchItem, Destination } from '../batch/schema.ts'
+import type { BatchItem } from '../batch/schema.ts'
 import type { BatchRequest } from '../request.ts'
 import type { CreatePayment } from '../schema.ts'
 import { maySeeBalance, type OfBatch } from './preconditions.ts'
 
 /** Why an item of a batch cannot be paid. */
 export type Fault = { index: number; refusal: Refusal }
-
-export const faultOf = (index: number, refusal: Refusal): Fault => ({ index, refusal })
 
 /** What stops the whole request, whatever its items are. */
 const ofTheWhole: ReadonlySet<ErrorCode> = new Set([
@@ -30,13 +28,19 @@ const ofTheWhole: ReadonlySet<ErrorCode> = new Set([
   'provider_not_configured',
 ])
 
-const isShort = ({ refusal }: Fault): boolean => refusal.code === 'insufficient_funds'
-
 const isDuplicate = ({ details }: Refusal): boolean => details?.reason === 'possible_duplicate'
 
-type Class = 400 | 402 | 403 | 409
+/**
+ * What is wrong with the request comes before what is allowed, that before what there is money for, and what only has to be confirmed comes last.
+ */
+const classes = [
+  [400, 'invalid_request'],
+  [403, 'policy_denied'],
+  [402, 'insufficient_funds'],
+  [409, 'conflict'],
+] as const
 
-const classOf = ({ refusal }: Fault): Class =>
+const statusOf = ({ refusal }: Fault): number =>
   isDuplicate(refusal) ? 409 : refusal.status === 402 || refusal.status === 403 ? refusal.status : 400
 
 const fieldsOf = ({ details, message }: Refusal): { path?: string; message: string }[] => {
@@ -53,10 +57,10 @@ const fixOf = (refusal: Refusal): string => {
 }
 
 /** The payment, or the earlier row of the list, that an item looks like. */
-const earlierOf = ({ details }: Refusal) =>
+const earlierOf = ({ details = {} }: Refusal) =>
   Object.fromEntries(
     ['existing_payment_id', 'same_as_index', 'same_as_row'].flatMap((name) =>
-      details?.[name] === undefined ? [] : [[name, details[name]]],
+      details[name] === undefined ? [] : [[name, details[name]]],
     ),
   )
 
@@ -71,12 +75,6 @@ const presentFault = ({ index, refusal }: Fault, rows: readonly number[] | null)
     ...earlierOf(refusal),
     fix: fixOf(refusal),
   }))
-
-const codes = { 400: 'invalid_request', 402: 'insufficient_funds', 403: 'policy_denied', 409: 'conflict' } as const
-
-/** 400 before 403 before 402 before 409: what is wrong with the request comes before what is allowed, that before what there is money for, and what only
- * has to be confirmed comes last. */
-const order = [400, 403, 402, 409] as const
 
 type Payer = { principal: Principal; balances: ReadonlyMap<Uuid, Minor>; currency: string }
 
@@ -101,15 +99,14 @@ export const refusalForItems = (
 ): Refusal => {
   const whole = faults.find(({ refusal }) => ofTheWhole.has(refusal.code))
   if (whole) return whole.refusal
-  const status = order.find((one) => faults.some((fault) => classOf(fault) === one)) ?? 400
+  const [status, usual] = classes.find(([one]) => faults.some((fault) => statusOf(fault) === one)) ?? classes[0]
   const total = input.items.reduce((sum, entry) => sum + ('item' in entry ? entry.item.amount_minor : 0n), 0n)
   const { funds, sentence } = shortOf(total, { input, ...payer })
   // Several kinds of refusal have this status: the first item's is the answer's, unless a rule decided.
-  const own = faults.filter((fault) => classOf(fault) === status)
-  const code =
-    status === 403 && !own.some(({ refusal }) => refusal.code === 'policy_denied') ? own[0]?.refusal.code : codes[status]
+  const own = faults.filter((fault) => statusOf(fault) === status).map(({ refusal }) => refusal.code)
+  const code = status !== 403 || own.includes(usual) ? usual : own[0]
   // A balance that does not suffice is said once: each row would be said to be wrong, and none is.
-  const ofItems = faults.filter((fault) => !isShort(fault))
+  const ofItems = faults.filter(({ refusal }) => refusal.code !== 'insufficient_funds')
   const items = ofItems.toSorted((one, other) => one.index - other.index).flatMap((fault) => presentFault(fault, rows))
   const named = items.slice(0, Math.min(fitting(items), namedFaults))
   const affected = new Set(ofItems.map(({ index }) => index)).size
@@ -119,7 +116,7 @@ export const refusalForItems = (
     ...(sentence === null ? [] : [sentence]),
     'Nothing was created.',
   ]
-  return new Refusal(code ?? codes[status], {
+  return new Refusal(code ?? usual, {
     message: sentences.join(' '),
     details: {
       ...funds,
@@ -133,22 +130,19 @@ export const refusalForItems = (
 /** An item whose beneficiary is known, and its place in the request. `isNew`: the beneficiary was created with it. `otherName`: the item calls it otherwise. */
 export type KnownItem = { index: number; input: CreatePayment; isNew: boolean } & Pick<OfBatch, 'otherName'>
 
-type WellFormed = { index: number; item: BatchItem }
-
-const wellFormed = ({ input }: BatchRequest): WellFormed[] =>
+const wellFormed = ({ input }: BatchRequest): { index: number; item: BatchItem }[] =>
   input.items.flatMap((entry, index) => ('item' in entry ? [{ index, item: entry.item }] : []))
-
-const destinationRefusal = (rails: Rails, to: Destination | null): Refusal | null =>
-  to?.destination === undefined
-    ? null
-    : refusalOfDestination(rails, { ...to, payment_rail: to.payment_rail ?? phoneRail, destination: to.destination })
 
 /** The items whose form is wrong, each with what is wrong with its destination too. */
 export const formFaults = (rails: Rails, { input }: BatchRequest): Fault[] =>
   input.items.flatMap((entry, index) => {
     if (!('faults' in entry)) return []
-    const destination = destinationRefusal(rails, entry.to)
-    return [faultOf(index, refuseFields(entry.faults)), ...(destination ? [faultOf(index, destination)] : [])]
+    const { faults, to } = entry
+    const destination =
+      to?.destination === undefined
+        ? null
+        : refusalOfDestination(rails, { ...to, payment_rail: to.payment_rail ?? phoneRail, destination: to.destination })
+    return [refuseFields(faults), destination].flatMap((refusal) => refusal ?? []).map((refusal) => ({ index, refusal }))
   })
 
 /** Whether an item names its payee by a destination, so that a beneficiary may have to be created. */
@@ -169,18 +163,18 @@ export const itemsById = (request: BatchRequest): KnownItem[] =>
   )
 
 /** Where there are accounts behind a destination, the reference is part of who is paid. */
-const payeeOf = (item: BatchItem): CreateBeneficiary => {
-  const rail = item.payment_rail ?? phoneRail
-  return {
-    display_name: item.display_name ?? '',
-    destination: item.destination ?? '',
-    payment_rail: rail,
-    type: item.type ?? 'individual',
-    legal_name: item.legal_name,
-    bank_code: item.bank_code,
-    account_reference: hasAccounts(rail) ? item.account_reference : null,
-  }
-}
+const payeeOf = ({
+  display_name = '',
+  destination = '',
+  payment_rail = phoneRail,
+  type = 'individual',
+  legal_name,
+  bank_code,
+  account_reference,
+}: BatchItem): CreateBeneficiary => ({
+  ...{ display_name, destination, payment_rail, type, legal_name, bank_code },
+  account_reference: hasAccounts(payment_rail) ? account_reference : null,
+})
 
 /** In characters: longer ones are refused. */
 const longestName = 120
@@ -205,7 +199,7 @@ export const nameItems = async (
   const faults: Fault[] = []
   const named = unnamed.flatMap(({ index, item }, place): KnownItem[] => {
     const payee = payees[place]
-    if (payee instanceof Refusal) faults.push(faultOf(index, payee))
+    if (payee instanceof Refusal) faults.push({ index, refusal: payee })
     if (!payee || payee instanceof Refusal) return []
     const known = { index, input: inputOf(item, payee.id, request), isNew: payee.isNew }
     const givenName = item.display_name ?? ''

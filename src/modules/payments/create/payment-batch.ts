@@ -1,38 +1,34 @@
 import { randomBytes } from 'node:crypto'
+import { getTableColumns, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
 import { inTx, type Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { insertRow } from '../../../db/prepare-write.ts'
+import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
+import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
-import type { Clock } from '../../../lib/clock.ts'
-import { newId, type Uuid } from '../../../lib/ids.ts'
+import { type Clock, isoTime } from '../../../lib/clock.ts'
+import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { inPortions } from '../../../lib/lists.ts'
-import { formatMinor } from '../../../lib/money.ts'
+import { formatMinor, type Minor } from '../../../lib/money.ts'
 import { strictestProof } from '../../../lib/policy-answers.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
 import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
 import { type Answered, writeAll } from '../../../queue/write-path.ts'
+import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
+import type { Sealing } from '../../beneficiaries/service.ts'
 import type { Parts } from '../../parts.ts'
 import type { BatchLine } from '../approvals/message.ts'
-import { asked, requestBatchApproval } from '../approvals/request.ts'
-import { leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
+import { asked, digestOf, requestBatchApproval } from '../approvals/request.ts'
+import { leafText, leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
 import { presentBatch } from '../batch/present.ts'
 import type { BatchRow } from '../batch/queries.ts'
-import type { PaymentRecord } from '../queries.ts'
+import type { PaymentBatchPreview } from '../batch/schema.ts'
 import type { BatchQueue, BatchRequest, CreatedPayment, Deciding, Refusals } from '../request.ts'
-import {
-  type Fault,
-  faultOf,
-  formFaults,
-  itemsById,
-  type KnownItem,
-  nameItems,
-  namesPayees,
-  refusalForItems,
-} from './batch-items.ts'
-import { firstStatus, lineOf, type PayeeRow, payeesOf, presentPreview } from './batch-lines.ts'
+import { type Fault, formFaults, itemsById, type KnownItem, nameItems, namesPayees, refusalForItems } from './batch-items.ts'
 import type { Accepted } from './decide.ts'
 import type { OfBatch } from './preconditions.ts'
 import { type Ask, decideNext, listTotalsOf, readSpending, type Spending } from './spending.ts'
@@ -44,13 +40,52 @@ const batchKeys = recordKeys('payment_batches', {
   permission: 'payment.read',
 })
 
+/** Who is paid, and what was paid to the same destination the last time. */
+export const payeesOf = prepare('payment_batches.payees', { ids: 'uuid[]' }, (orm, at) =>
+  orm
+    .select({
+      ...getTableColumns(beneficiaries),
+      lastAmountMinor: sql<Minor | null>`(select p.amount_minor from payments p
+        where p.payee_id = any(array[beneficiaries.payee_id]) and p.status in ${sql.raw(paidPaymentsSql)}
+        order by p.payee_id desc, p.id desc limit 1)`,
+    })
+    .from(beneficiaries)
+    .where(sql`${beneficiaries.id} = any(${at.ids})`),
+)
+type PayeeRow = typeof beneficiaries.$inferSelect & { lastAmountMinor: Minor | null }
+
+/** An item as the Merkle tree binds it, and as the text of the approval names it. */
+const lineOf = (
+  deps: Sealing,
+  { payment, decision }: Accepted,
+  { payees, nonce, index }: { payees: ReadonlyMap<Uuid, PayeeRow>; nonce: string; index: number },
+): { line: BatchLine; leaf: string } => {
+  const payee = payees.get(payment.beneficiaryId)
+  if (!payee) throw new Error('an accepted payment has no beneficiary')
+  const { displayName: payeeName, destinationMask, lastAmountMinor, reportedName, nameSource, verification } = payee
+  const { beneficiaryId, rail, amountMinor, currency, accountReference, narrative, purposeCode } = payment
+  const line: BatchLine = {
+    ...{ beneficiaryId, payeeName, rail, destinationMask, amountMinor },
+    ...{ lastAmountMinor, reportedName, nameSource, verification },
+    isBeingChecked: isBeingChecked(deps.rails, payee),
+    warnings: decision.warnings,
+  }
+  const destinationDigest = digestOf(deps, nonce, payee)
+  return { line, leaf: leafText({ ...line, index, destinationDigest, currency, accountReference, narrative, purposeCode }) }
+}
+
 type State = {
   items: readonly KnownItem[]
   asks: readonly (Ask & { ofBatch: OfBatch })[]
   spending: Spending
   payees: ReadonlyMap<Uuid, PayeeRow>
 }
-type Decided = { batch: BatchRow; accepted: Accepted[]; lines: BatchLine[]; nonce: string }
+type Decided = {
+  batch: BatchRow & { status: PaymentBatchPreview['status'] }
+  accepted: Accepted[]
+  lines: BatchLine[]
+  nonce: string
+}
 type Refused = { faults: Fault[]; denied: number }
 
 /** About ten milliseconds of work. */
@@ -69,28 +104,6 @@ const needsOf = (accepted: readonly Accepted[]) => {
   }
 }
 
-/** `payment`: the first one, whose request is that of the batch. */
-const rowOf = (
-  { input, once }: BatchRequest,
-  { payment, ...decided }: Pick<BatchRow, 'itemsCount' | 'totalMinor' | 'merkleRoot' | 'approvalId'> & { payment: PaymentRecord },
-): BatchRow => {
-  const { workspaceId, accountId, currency, executeAt, initiatorAccountId, grantId, createdAt, updatedAt } = payment
-  return {
-    ...decided,
-    ...{ workspaceId, accountId, currency, executeAt, initiatorAccountId, grantId, createdAt, updatedAt },
-    id: newId(),
-    status: firstStatus({ ...decided, executeAt }),
-    name: input.name ?? null,
-    metadata: input.metadata ?? {},
-    leafVersion,
-    duplicatesIntended: input.duplicates_intended ?? false,
-    snapshot: null,
-    idempotencyKey: once?.key ?? null,
-    requestHash: once?.bodyHash ?? null,
-    completedAt: null,
-  }
-}
-
 /** All items, one after the other: each sees what the earlier ones used. What cannot be paid is found for all of them at once. */
 const decideItems = async (
   deps: Deciding,
@@ -106,7 +119,7 @@ const decideItems = async (
     }),
   )
   const faults = decided.flatMap((one, place) =>
-    'refusal' in one ? [faultOf(asks[place]?.ofBatch.index ?? place, one.refusal)] : [],
+    'refusal' in one ? [{ index: asks[place]?.ofBatch.index ?? place, refusal: one.refusal }] : [],
   )
   const items = decided.flatMap((one) => ('refusal' in one ? [] : [one]))
   const [first] = items
@@ -114,25 +127,82 @@ const decideItems = async (
     return { faults: [...known, ...faults], denied: decided.filter((one) => 'denied' in one).length }
   const nonce = randomBytes(16).toString('hex')
   const lines = await inPortions(items, portionSize, (item, index) => lineOf(deps, item, { payees, nonce, index }))
-  const batch = rowOf(request, {
-    payment: first.payment,
+  const batchId = newId()
+  const { input, once, rows } = request
+  // The first one's request is that of the batch.
+  const { workspaceId, accountId, currency, executeAt, initiatorAccountId, grantId, createdAt, updatedAt } = first.payment
+  const approvalId = needsOf(items) === null ? null : newId()
+  const status = executeAt ? 'scheduled' : approvalId ? 'pending_approval' : 'processing'
+  const batch: Decided['batch'] = {
+    ...{ workspaceId, accountId, currency, executeAt, initiatorAccountId, grantId, createdAt, updatedAt, approvalId, status },
+    id: batchId,
     itemsCount: items.length,
     totalMinor: items.reduce((total, { payment }) => total + payment.amountMinor, 0n),
     merkleRoot: rootOfLeaves(lines.map(({ leaf }) => leaf)),
-    approvalId: needsOf(items) === null ? null : newId(),
-  })
-  const { id: batchId, approvalId, executeAt } = batch
+    name: input.name ?? null,
+    metadata: input.metadata ?? {},
+    leafVersion,
+    duplicatesIntended: input.duplicates_intended ?? false,
+    snapshot: null,
+    idempotencyKey: once?.key ?? null,
+    requestHash: once?.bodyHash ?? null,
+    completedAt: null,
+  }
   // Each waits with the others, even if it needs no approval itself.
-  const waits = { approvalId, status: firstStatus(batch), dispatchDueAt: approvalId || executeAt ? null : at }
+  const waits = { approvalId, status, dispatchDueAt: approvalId || executeAt ? null : at } as const
   const accepted = items.map((one, index) => ({
     ...one,
     payment: {
       ...one.payment,
       ...waits,
-      ...{ batchId, batchIndex: index, batchRow: request.rows?.[index] ?? null, batchLeaf: lines[index]?.leaf ?? '' },
+      ...{ batchId, batchIndex: index, batchRow: rows?.[index] ?? null, batchLeaf: lines[index]?.leaf ?? '' },
     },
   }))
   return { batch, nonce, lines: lines.map(({ line }) => line), accepted }
+}
+
+/** The batch that a dry run would have created. */
+const presentPreview = (
+  { batch, accepted, lines }: Pick<Decided, 'accepted' | 'batch' | 'lines'>,
+  items: readonly KnownItem[],
+  rows: readonly number[] | null,
+): PaymentBatchPreview => {
+  const rowAt = (index: number) => rows?.[index] ?? null
+  const created = items.flatMap(({ isNew, input }) => (isNew ? [input.beneficiary_id] : []))
+  return {
+    status: batch.status,
+    items_count: batch.itemsCount,
+    total_minor: formatMinor(batch.totalMinor),
+    currency: batch.currency,
+    required_approvals: Math.max(0, ...accepted.map(({ decision }) => decision.requiredApprovals)),
+    new_payees_count: new Set(created).size,
+    items: accepted.map(({ payment, decision }, index) => {
+      const isNew = created.includes(payment.beneficiaryId)
+      const same = decision.warnings.find((warning) => warning.code === 'possible_duplicate')
+      const other = decision.warnings.find((warning) => warning.code === 'name_differs')
+      const sameIndex = same?.listIndex ?? null
+      return {
+        index,
+        row: rowAt(index),
+        payee: isNew ? 'new' : 'known',
+        beneficiary_id: isNew ? null : formatId('beneficiary', payment.beneficiaryId),
+        display_name: lines[index]?.payeeName ?? '',
+        destination_mask: lines[index]?.destinationMask ?? '',
+        amount_minor: formatMinor(payment.amountMinor),
+        outcome: decision.outcome === 'require_approval' ? 'require_approval' : 'allow',
+        warnings: decision.warnings.map(({ code }) => code),
+        given_name: other?.givenName ?? null,
+        looks_like: same
+          ? {
+              payment_id: sameIndex === null ? formatId('payment', same.paymentId as Uuid) : null,
+              index: sameIndex,
+              row: sameIndex === null ? null : rowAt(sameIndex),
+              created_at: isoTime(same.createdAt),
+            }
+          : null,
+      }
+    }),
+  }
 }
 
 /** The batch, its payments by the same statements as single ones, and its approval. */
