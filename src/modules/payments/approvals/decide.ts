@@ -38,15 +38,12 @@ const confirmPayees = async (
   { approval, payments }: LockedApproval,
   proposed: readonly { id: Uuid }[],
 ): Promise<void> => {
-  if (proposed.length === 0) return
   const { workspaceId, beneficiaryName } = approval
-  const names = new Map(
-    payments.map(({ beneficiaryId, batchLeaf }) => [
-      beneficiaryId,
-      batchLeaf === null ? beneficiaryName : payeeOfLeaf(batchLeaf),
-    ]),
-  )
-  for (const { id } of proposed) await confirmByApproval(tx, actor, { workspaceId, id, name: names.get(id) ?? '' })
+  const leaves = new Map(payments.map(({ beneficiaryId, batchLeaf }) => [beneficiaryId, batchLeaf]))
+  for (const { id } of proposed) {
+    const leaf = leaves.get(id) ?? null
+    await confirmByApproval(tx, actor, { workspaceId, id, name: leaf === null ? beneficiaryName : payeeOfLeaf(leaf) })
+  }
 }
 
 type Decision = {
@@ -64,9 +61,8 @@ type Decision = {
 
 /** Who decided last, and when: for the one who comes too late. */
 const decidedBy = (record: LockedApproval) => {
-  const last = currentDecisions(record)
-    .toSorted((one, other) => one.decidedAt.getTime() - other.decidedAt.getTime())
-    .at(-1)
+  const current = currentDecisions(record)
+  const last = record.decisions.findLast((decision) => current.includes(decision))
   return last ? { decided_by: formatId('account', last.accountId), decided_at: isoTime(last.decidedAt) } : {}
 }
 
@@ -100,10 +96,13 @@ const refuseProof = async (tx: Tx, { approval, payment }: LockedApproval, actor:
   throw new CommitThenThrow(refusal)
 }
 
-/** A scheduled payment, or batch, goes on waiting for its time: then its limits, the balance and these approvals are looked at. */
-const approveScheduled = async (tx: Tx, record: LockedApproval, actor: Actor): Promise<ApprovalRecord> => {
-  const [authorityOf, proposed] = await Promise.all([readAuthority(tx, [record.payment]), proposedPayees(tx, record)])
-  if (!holdsApprovals(authorityOf(record.payment.id))) return record
+/** The approval ends, and what it proposed of its payees is confirmed. */
+const approve = async (
+  tx: Tx,
+  actor: Actor,
+  record: LockedApproval,
+  proposed: readonly { id: Uuid }[],
+): Promise<ApprovalRecord> => {
   const approved = await endApproval(tx, actor, record, 'approved')
   await confirmPayees(tx, actor, record, proposed)
   return approved
@@ -118,31 +117,32 @@ const release = async (
   record: LockedApproval,
   { actor, zone }: Pick<Decision, 'actor' | 'zone'>,
 ): Promise<ApprovalRecord> => {
-  if (record.payment.status === 'scheduled') return approveScheduled(tx, record, actor)
-  const { lineage, payments } = record
+  const { approval, lineage, payment, payments } = record
+  // What is scheduled goes on waiting for its time: then its limits, the balance and these approvals are looked at.
+  if (payment.status === 'scheduled') {
+    const [authorityOf, proposed] = await Promise.all([readAuthority(tx, [payment]), proposedPayees(tx, record)])
+    return holdsApprovals(authorityOf(payment.id)) ? approve(tx, actor, record, proposed) : record
+  }
   const [obstacles, proposed] = await Promise.all([countOnApproval(tx, payments, { lineage, zone }), proposedPayees(tx, record)])
   const [first] = obstacles
   if (first?.kind === 'unapproved') return record
   // Nothing is lost: the approval can be given again when what stops the payment is lifted.
   if (first?.kind === 'stopped' && obstacles.every((obstacle) => obstacle?.kind === 'stopped')) throw first.refusal
-  const approved = await endApproval(tx, actor, record, 'approved')
-  await confirmPayees(tx, actor, record, proposed)
-  if (record.approval.batchId) await moveBatch(tx, actor, record.approval.batchId, 'processing')
-  const fits = record.payments.filter((_, index) => !obstacles[index])
-  const started = await startPayments(tx, fits)
+  const approved = await approve(tx, actor, record, proposed)
+  if (approval.batchId) await moveBatch(tx, actor, approval.batchId, 'processing')
+  const started = await startPayments(
+    tx,
+    payments.filter((_, index) => !obstacles[index]),
+  )
   const failed = await endPayments(
     tx,
-    record.payments.flatMap((payment, index) => {
+    payments.flatMap((payment, index) => {
       const obstacle = obstacles[index]
       return obstacle ? [{ payment, to: 'failed' as const, actor, failure: obstacle.failure }] : []
     }),
   )
   return refreshed(tx, { ...record, ...approved }, [...started, ...failed])
 }
-
-/** What follows from the decisions that are recorded now. */
-const finish = (tx: Tx, record: LockedApproval, decision: Decision): Promise<ApprovalRecord> =>
-  decision.choice === 'reject' ? endWhole(tx, decision.actor, record, 'rejected') : release(tx, record, decision)
 
 /** A text that was made again is read again before it is decided. */
 const requireSameText = ({ approval }: LockedApproval, { choice, digest, proof }: Decision): void => {
@@ -215,7 +215,8 @@ const decide = async (tx: Tx, record: LockedApproval, decision: Decision): Promi
     subject: record.approval.id,
     after: { via: row.via, account: accountId },
   })
-  return finish(tx, { ...record, decisions: [...record.decisions, { ...row, voidedAt: null }] }, decision)
+  const decided = { ...record, decisions: [...record.decisions, { ...row, voidedAt: null }] }
+  return choice === 'reject' ? endWhole(tx, actor, decided, 'rejected') : release(tx, decided, decision)
 }
 
 /** Without the decisions that the chains of their contract wallets refuse now: they were asked before the transaction. */

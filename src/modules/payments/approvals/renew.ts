@@ -1,11 +1,10 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { lockAccount } from '../../../db/account-lock.ts'
-import { type Database, first, inTx, statement, type Tx } from '../../../db/client.ts'
+import { first, inTx, statement, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { updateRow } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
-import { secondsAfter } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Rails } from '../../../rails/rail.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
@@ -47,15 +46,7 @@ const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, atLast: 
     return [{ ...row, payeeName: payeeOfLeaf(batchLeaf), amountMinor, isBeingChecked: isBeingChecked(rails, row) }]
   })
   if (!atLast && lines.some((line) => line.isBeingChecked)) return
-  const change = (message: string) => withNamesAtRail(message, lines, record.payment.currency, tx.at)
-  await renewWith(tx, record, change)
-}
-
-/** When the time of a batch's first checks is over. The caller has locked the account that pays. */
-export const renewAtLast = async (tx: Tx, rails: Rails, id: Uuid): Promise<void> => {
-  const record = await lockApproval(tx, id)
-  const until = record?.approval.nameAwaitedUntil ?? null
-  if (record?.approval.status === 'pending' && until !== null && until <= tx.at) await renewBatch(tx, rails, record, true)
+  await renewWith(tx, record, (message) => withNamesAtRail(message, lines, record.payment.currency, tx.at))
 }
 
 const findWaiting = statement(
@@ -77,11 +68,9 @@ export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { i
   }
 }
 
-const awaitedSeconds = 5
+/** So long readers of a text wait for a name that is being checked for the first time. */
+export const awaitedSeconds = 5
 const lookEveryMs = 200
-
-/** Until when readers of a text wait for a name that is being checked for the first time. */
-export const awaitedUntil = (at: Date): Date => secondsAfter(at, awaitedSeconds)
 
 const awaited = prepare(
   'approvals.name_awaited',
@@ -94,10 +83,16 @@ const awaited = prepare(
   'joined',
 )
 
-const endAwaiting = (db: Database, rails: Rails, id: Uuid, accountId: Uuid): Promise<void> =>
+/** When the time of a batch's first checks is over. */
+const endAwaiting = (
+  { db, rails }: Pick<Parts, 'db' | 'rails'>,
+  { id, accountId }: { id: Uuid; accountId: Uuid },
+): Promise<void> =>
   inTx(db, async (tx) => {
     await lockAccount(tx, accountId)
-    await renewAtLast(tx, rails, id)
+    const record = await lockApproval(tx, id)
+    const until = record?.approval.nameAwaitedUntil ?? null
+    if (record?.approval.status === 'pending' && until !== null && until <= tx.at) await renewBatch(tx, rails, record, true)
   })
 
 /**
@@ -108,10 +103,10 @@ export const awaitName = async (deps: Pick<Parts, 'clock' | 'db' | 'rails'>, id:
   for (;;) {
     const waiting = await first(deps.db, awaited, { id })
     if (!waiting?.until) return
-    if (waiting.until > deps.clock.now()) {
-      if (!deps.clock.sleep) return
-      await deps.clock.sleep(lookEveryMs)
-    } else return waiting.batchId === null ? undefined : endAwaiting(deps.db, deps.rails, id, waiting.accountId)
+    const { accountId, batchId, until } = waiting
+    if (until <= deps.clock.now()) return batchId === null ? undefined : endAwaiting(deps, { id, accountId })
+    if (!deps.clock.sleep) return
+    await deps.clock.sleep(lookEveryMs)
   }
 }
 
@@ -124,5 +119,5 @@ export const renewOverdue = sweepOf(
     where: [sql`${approvals.status} = 'pending'`, isNotNull(approvals.batchId)],
     fields: { accountId: approvals.accountId },
   },
-  (deps: Sweeping & Pick<Parts, 'rails'>, { id, accountId }) => endAwaiting(deps.db, deps.rails, id, accountId),
+  (deps: Sweeping & Pick<Parts, 'rails'>, row) => endAwaiting(deps, row),
 )

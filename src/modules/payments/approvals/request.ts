@@ -23,7 +23,7 @@ import type { Deciding } from '../request.ts'
 import { approvalMessage, type BatchLine, batchApprovalMessage, type CommonFacts } from './message.ts'
 import { approvalEvent } from './present.ts'
 import { type ApprovalRow, findApproval, isFirstPayment } from './queries.ts'
-import { awaitedUntil } from './renew.ts'
+import { awaitedSeconds } from './renew.ts'
 
 /** Anyone with an approval's id may read its text without signing in. */
 const names = `
@@ -91,7 +91,7 @@ const request = async (tx: Tx, config: Config, requested: Requested): Promise<vo
     ...needs,
     ...{ id, accountId, workspaceId, paymentId: payment.id, expiresAt },
     status: 'pending',
-    nameAwaitedUntil: isBeingChecked ? awaitedUntil(at) : null,
+    nameAwaitedUntil: isBeingChecked ? secondsAfter(at, awaitedSeconds) : null,
     approveMessage: textOf('approve', facts),
     rejectMessage: textOf('reject', facts),
     createdAt: at,

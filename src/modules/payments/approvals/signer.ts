@@ -5,7 +5,6 @@ import { challengeFor } from '../../../auth/passkey.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { type Database, type Db, statement, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
-import type { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { auditLog } from '../../../db/tables/events.ts'
 import { found } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -75,17 +74,12 @@ export const proveCaller = async (
   return refused ?? null
 }
 
-type ProofColumns = Pick<
-  typeof approvalDecisions.$inferSelect,
-  'via' | 'signer' | 'signature' | 'message' | 'passkeyId' | 'passkeyProof'
->
-
-export const proofColumns = (signed: ProvenSigner | PasskeySignature | null): ProofColumns => {
-  const none = { signer: null, passkeyId: null, passkeyProof: null }
-  if (signed === null) return { via: 'credential', signature: null, message: null, ...none }
-  const { signature, message } = signed
-  if ('signer' in signed) return { via: 'signature', signature, message, ...none, signer: signed.signer }
-  return { via: 'passkey', signature, message, ...none, passkeyId: signed.passkey.id, passkeyProof: signed.proof }
+export const proofColumns = (signed: ProvenSigner | PasskeySignature | null) => {
+  const { signature, message } = signed ?? { signature: null, message: null }
+  const columns = { via: 'credential' as const, signature, message, signer: null, passkeyId: null, passkeyProof: null }
+  if (signed === null) return columns
+  if ('signer' in signed) return { ...columns, via: 'signature' as const, signer: signed.signer }
+  return { ...columns, via: 'passkey' as const, passkeyId: signed.passkey.id, passkeyProof: signed.proof }
 }
 
 type Signing = { accountFrozen: boolean; workspaceFrozen: boolean; linkedBy: Uuid | null } & Principal['workspace']['zone']
@@ -113,8 +107,6 @@ const readSharesOrigin = statement(
    select exists (select from deciding join asking using (id)) as shares`,
 )
 
-const idsOf = (...ids: (Uuid | null)[]): Uuid[] => ids.filter((id) => id !== null)
-
 /**
  * Whether a decision comes from where the request came from: the same lineage of grants, a session that began with a wallet that the lineage
  * linked, or that wallet itself. Otherwise an agent could let a sub-agent approve, or approve by a wallet that it linked for this.
@@ -124,8 +116,8 @@ export const sharesOrigin = async (
   { approval, payment }: ApprovalRecord,
   grantBehindDecision: Uuid | null,
 ): Promise<boolean> => {
-  const asking = idsOf(payment.grantId, approval.initiatingGrantId)
+  const asking = [payment.grantId, approval.initiatingGrantId].filter((id) => id !== null)
   if (grantBehindDecision === null || asking.length === 0) return false
-  const [row] = await tx.query<{ shares: boolean }>(readSharesOrigin, [idsOf(grantBehindDecision), asking])
+  const [row] = await tx.query<{ shares: boolean }>(readSharesOrigin, [[grantBehindDecision], asking])
   return row?.shares ?? true
 }
