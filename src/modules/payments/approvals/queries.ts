@@ -1,8 +1,9 @@
-import { and, asc, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { asksForTwo } from '../../../auth/authority-sql.ts'
 import { requireLocked } from '../../../db/account-lock.ts'
 import { type Db, first, type Tx } from '../../../db/client.ts'
+import { columnsOf } from '../../../db/columns.ts'
 import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { type Places, prepare, type RowOf } from '../../../db/prepare.ts'
 import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
@@ -33,6 +34,21 @@ const isFirst = prepare(
 export const isFirstPayment = async (db: Db, paymentId: Uuid): Promise<boolean> =>
   (await first(db, isFirst, { paymentId }))?.isFirst ?? false
 
+type InJson = Omit<DecisionRow, 'decidedAt' | 'voidedAt'> & { decidedAt: string; voidedAt: string | null }
+
+/** In the order in which they were given. */
+const decisions = sql`(
+  select coalesce(json_agg(given order by given."decidedAt", given.id), '[]') from (
+    select ${sql.raw(columnsOf(approvalDecisions, 'd'))}, v.voided_at as "voidedAt"
+    from ${approvalDecisions} d left join ${approvalVoids} v on v.decision_id = d.id where d.approval_id = ${approvals.id}) as given)`.mapWith(
+  (rows: InJson[]): DecisionRow[] =>
+    rows.map(({ decidedAt, voidedAt, ...row }) => ({
+      ...row,
+      decidedAt: new Date(decidedAt),
+      voidedAt: voidedAt === null ? null : new Date(voidedAt),
+    })),
+)
+
 const selection = {
   approval: approvals,
   payment: payments,
@@ -48,6 +64,7 @@ const selection = {
     verification: beneficiaries.verification,
     confirmedAt: beneficiaries.confirmedAt,
   },
+  decisions,
   grantLabel: grants.label,
   /** The grant that asked for it and those above it, root first. */
   lineage: sql<Uuid[]>`coalesce(${grants.ancestorIds} || ${grants.id}, '{}')`,
@@ -74,23 +91,10 @@ const byId = prepare('approvals.by_id', place, selectOne, 'joined')
 const lockById = prepare('approvals.lock', place, (orm, at) => selectOne(orm, at).for('update', { of: approvals }))
 
 /** An approval with its payment, or its batch and the batch's first payment, and the decisions made so far. */
-export type ApprovalRecord = RowOf<typeof byId> & { decisions: DecisionRow[] }
+export type ApprovalRecord = RowOf<typeof byId>
 
-/** In the order in which they were given. */
-const selectDecisions = (orm: QueryBuilder, of: SQL) =>
-  orm
-    .select({ ...getTableColumns(approvalDecisions), voidedAt: approvalVoids.voidedAt })
-    .from(approvalDecisions)
-    .leftJoin(approvalVoids, eq(approvalVoids.decisionId, approvalDecisions.id))
-    .where(of)
-    .orderBy(asc(approvalDecisions.decidedAt), asc(approvalDecisions.id))
-
-const decisionsOf = prepare(
-  'approvals.decisions',
-  { id: 'uuid' },
-  (orm, at) => selectDecisions(orm, eq(approvalDecisions.approvalId, at.id)),
-  'joined',
-)
+/** A batch that is not there is read as one whose columns are all null. */
+const recordOf = (row: ApprovalRecord): ApprovalRecord => (row.approval.batchId === null ? { ...row, batch: null } : row)
 
 /** The decisions that count: the latest of each account, if it was not voided. The decisions are in the order in which they were given. */
 export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'>): DecisionRow[] => {
@@ -102,44 +106,26 @@ export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'
 export const counts = ({ approval }: Pick<ApprovalRecord, 'approval'>, { decision, via }: DecisionRow): boolean =>
   decision === 'reject' || approval.approvalProof === 'any' || via !== 'credential'
 
-const complete = (rows: readonly RowOf<typeof byId>[], decisions: readonly DecisionRow[]): ApprovalRecord[] =>
-  rows.map((row) => ({
-    ...row,
-    batch: row.approval.batchId === null ? null : row.batch,
-    decisions: decisions.filter(({ approvalId }) => approvalId === row.approval.id),
-  }))
-
-const readOne = async (db: Db, query: typeof byId, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
-  const [rows, decisions] = await Promise.all([db.run(query, { id, workspaceId }), db.run(decisionsOf, { id })])
-  return complete(rows, decisions)[0]
-}
+const readOne = async (db: Db, query: typeof byId, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> =>
+  (await db.run(query, { id, workspaceId })).map(recordOf)[0]
 
 /** Without a workspace for the public message and for signatures, which name none. */
 export const findApproval = (db: Db, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> =>
   readOne(db, byId, id, workspaceId)
 
-const pagePlace = { workspaceId: 'uuid', status: 'text?', before: 'uuid?', take: 'rows' } as const
-const idsOfPage = (orm: QueryBuilder, at: Places<typeof pagePlace>) =>
-  newestFirst(
-    orm.select({ id: approvals.id }).from(approvals),
-    { owner: approvals.workspaceId, id: approvals.id },
-    at,
-    ownedBy(approvals.workspaceId, at.workspaceId),
-    at.status && eq(approvals.status, at.status),
-  )
 const list = prepare(
   'approvals.list',
-  pagePlace,
-  (orm, at) =>
-    select(orm)
-      .where(amongIds(approvals.id, idsOfPage(orm, at)))
-      .orderBy(desc(approvals.id)),
-  'page',
-)
-const decisionsOfList = prepare(
-  'approvals.decisions_of_list',
-  pagePlace,
-  (orm, at) => selectDecisions(orm, amongIds(approvalDecisions.approvalId, idsOfPage(orm, at))),
+  { workspaceId: 'uuid', status: 'text?', before: 'uuid?', take: 'rows' },
+  (orm, at) => {
+    const ids = newestFirst(
+      orm.select({ id: approvals.id }).from(approvals),
+      { owner: approvals.workspaceId, id: approvals.id },
+      at,
+      ownedBy(approvals.workspaceId, at.workspaceId),
+      at.status && eq(approvals.status, at.status),
+    )
+    return select(orm).where(amongIds(approvals.id, ids)).orderBy(desc(approvals.id))
+  },
   'page',
 )
 
@@ -148,11 +134,7 @@ export const listApprovals = async (
   workspaceId: Uuid,
   page: PageRequest,
   status: ApprovalRow['status'] | undefined,
-): Promise<ApprovalRecord[]> => {
-  const asked = { workspaceId, status, ...page }
-  const [rows, decisions] = await Promise.all([db.run(list, asked), db.run(decisionsOfList, asked)])
-  return complete(rows, decisions)
-}
+): Promise<ApprovalRecord[]> => (await db.run(list, { workspaceId, status, ...page })).map(recordOf)
 
 const lockPayments = prepare('approvals.lock_payments', place, (orm, at) =>
   orm

@@ -1,8 +1,7 @@
-import { desc, eq, ilike, sql } from 'drizzle-orm'
-import type { Db } from '../../../db/client.ts'
+import { and, desc, eq, ilike, sql } from 'drizzle-orm'
+import { type Db, first } from '../../../db/client.ts'
 import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { selectAmong, selectRow } from '../../../db/select-rows.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
@@ -16,37 +15,29 @@ export type BatchRow = typeof paymentBatches.$inferSelect
 export type BatchCounts = Partial<Record<PaymentStatus, number>>
 export type BatchRecord = { batch: BatchRow; counts: BatchCounts }
 
-const countItems = prepare(
-  'payment_batches.count_items',
-  { ids: 'uuid[]' },
+const selection = {
+  batch: paymentBatches,
+  counts: sql<BatchCounts>`(
+    select coalesce(json_object_agg(c.status, c.count), '{}') from (
+      select p.status, count(*)::int as count from payments p where p.batch_id = payment_batches.id group by p.status) as c)`,
+}
+
+// Items are counted: on the lane of what reads many rows.
+const byIds = prepare(
+  'payment_batches.by_ids',
+  { ids: 'uuid[]', workspaceId: 'uuid?' },
   (orm, at) =>
     orm
-      .select({ batchId: payments.batchId, status: payments.status, count: sql<number>`count(*)::int` })
-      .from(payments)
-      .where(sql`${payments.batchId} = any(${at.ids})`)
-      .groupBy(payments.batchId, payments.status),
+      .select(selection)
+      .from(paymentBatches)
+      .where(and(sql`${paymentBatches.id} = any(${at.ids})`, at.workspaceId && eq(paymentBatches.workspaceId, at.workspaceId))),
   'pool',
 )
 
-const withCounts = async (db: Db, batches: readonly BatchRow[]): Promise<BatchRecord[]> => {
-  if (batches.length === 0) return []
-  const rows = await db.run(countItems, { ids: batches.map(({ id }) => id) })
-  const counts = new Map(batches.map(({ id }): [Uuid | null, BatchCounts] => [id, {}]))
-  for (const { batchId, status, count } of rows) Object.assign(counts.get(batchId) ?? {}, { [status]: count })
-  return batches.map((batch) => ({ batch, counts: counts.get(batch.id) ?? {} }))
-}
+export const findBatches = (db: Db, ids: readonly Uuid[]): Promise<readonly BatchRecord[]> => db.run(byIds, { ids })
 
-const findBatchRows = selectAmong('payment_batches.by_ids', paymentBatches, 'id')
-
-export const findBatches = async (db: Db, ids: readonly Uuid[]): Promise<BatchRecord[]> =>
-  withCounts(db, await findBatchRows(db, ids))
-
-const byId = selectRow('payment_batches.by_id', paymentBatches, ['workspaceId', 'id'])
-
-export const findBatch = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<BatchRecord | undefined> => {
-  const batch = await byId(db, { workspaceId, id })
-  return batch && (await withCounts(db, [batch]))[0]
-}
+export const findBatch = (db: Db, workspaceId: Uuid, id: Uuid): Promise<BatchRecord | undefined> =>
+  first(db, byIds, { ids: [id], workspaceId })
 
 const list = prepare(
   'payment_batches.list',
@@ -61,17 +52,17 @@ const list = prepare(
       at.idempotencyKey && eq(paymentBatches.idempotencyKey, at.idempotencyKey),
       at.pattern && ilike(paymentBatches.name, at.pattern),
     )
-    return orm.select().from(paymentBatches).where(amongIds(paymentBatches.id, ids)).orderBy(desc(paymentBatches.id))
+    return orm.select(selection).from(paymentBatches).where(amongIds(paymentBatches.id, ids)).orderBy(desc(paymentBatches.id))
   },
-  'page',
+  'pool',
 )
 
-export const listBatches = async (
+export const listBatches = (
   db: Db,
   workspaceId: Uuid,
   page: PageRequest,
   filter: { status?: BatchRow['status'] | undefined; idempotencyKey?: string | undefined; pattern?: string | undefined },
-): Promise<BatchRecord[]> => withCounts(db, await db.run(list, { workspaceId, ...filter, ...page }))
+): Promise<readonly BatchRecord[]> => db.run(list, { workspaceId, ...filter, ...page })
 
 const paidBefore = sql<Minor | null>`(
   select e.amount_minor from payments e where e.payee_id = any(array[${payments.payeeId}]) and e.status in ${sql.raw(paidPaymentsSql)} and e.id < ${payments.id}
