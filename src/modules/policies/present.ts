@@ -1,53 +1,12 @@
-import { presenter } from '../../http/presenter.ts'
+// Without a schema or a query: the verifier of receipts has it too.
+
 import { isoTime } from '../../lib/clock.ts'
 import { formatId, type IdKind, type Uuid } from '../../lib/ids.ts'
 import { formatMinor, minor } from '../../lib/money.ts'
 import { explain } from '../../policy/explain.ts'
-import { namesCustomTypesOnly } from '../../policy/scope.ts'
-import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Usage, Warning } from '../../policy/types.ts'
-import { presentMaker, presentMakers } from '../present-maker.ts'
-import type { PolicyRecord } from './queries.ts'
-import { type Decision, Policy, type PolicyChange } from './schema.ts'
-
-const customTypes = {
-  code: 'custom_payment_types' as const,
-  message:
-    "Initiators choose the payment type, so they can avoid this rule. To bind them, name rails or beneficiaries, or use the grant's own allow-list.",
-}
-
-/** `message`: the text that confirms a waiting change. It names this request alone, so a signature confirms no other. */
-const presentPending = (record: PolicyRecord): Policy['pending_change'] => {
-  const { pendingChangeBy, pendingChangeAt, pendingChangeEffectiveAt } = record
-  if (pendingChangeBy === null || !pendingChangeAt || !pendingChangeEffectiveAt) return null
-  const change = record.pendingChange as PolicyChange
-  const requestedBy = formatId('account', pendingChangeBy)
-  const message = [
-    'CONFIRM a change that makes a spending policy less strict. It holds at once.',
-    '',
-    `Policy: ${formatId('policy', record.id)}`,
-    `Workspace: ${formatId('workspace', record.workspaceId)}`,
-    'Change:',
-    ...Object.entries(change).map(([field, value]) => `  ${field}: ${JSON.stringify(value)}`),
-    `Requested by: ${requestedBy}`,
-    `Requested at: ${isoTime(pendingChangeAt)}`,
-  ].join('\n')
-  return { change, requested_by: requestedBy, effective_at: isoTime(pendingChangeEffectiveAt), message }
-}
-
-/** Empty where nothing waits. */
-export const pendingMessage = (record: PolicyRecord): string => presentPending(record)?.message ?? ''
-
-const shown = presenter(Policy)
-
-export const presentPolicy = (record: PolicyRecord, usage?: Usage): Policy =>
-  shown(record, {
-    binds: record.bindsGrantId === null ? 'all' : { grant_id: formatId('grant', record.bindsGrantId) },
-    warnings: namesCustomTypesOnly(record.paymentTypes) ? [customTypes] : [],
-    status: record.archivedAt ? 'archived' : 'active',
-    pending_change: presentPending(record),
-    ...(usage && { usage: { today_minor: formatMinor(usage.dayMinor), month_minor: formatMinor(usage.monthMinor) } }),
-    ...presentMakers(record),
-  })
+import type { Decision as Decided, Remedy, TraceEntry, TraceSource, Warning } from '../../policy/types.ts'
+import { presentMaker } from '../present-maker.ts'
+import type { Decision } from './schema.ts'
 
 /** The id of a policy that is only proposed, as in a simulation. */
 export const proposedPolicyId: Uuid = 'ffffffff-ffff-7fff-bfff-ffffffffffff'

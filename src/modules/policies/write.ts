@@ -10,8 +10,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
 import { payeesOfTotals, totalApplies } from '../../policy/scope-sql.ts'
 import { changedBy, type Maker } from '../makers.ts'
-import { presentPolicy } from './present.ts'
-import type { PolicyRecord } from './queries.ts'
+import { type PolicyRecord, presentPolicy } from './queries.ts'
 import type { PolicyTerms } from './rules.ts'
 
 const forget = prepareWrite('policies.forget_counters', { id: 'uuid' }, (orm, at) =>

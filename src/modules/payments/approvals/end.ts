@@ -30,11 +30,10 @@ export const endApproval = async (
   to: WholeEnd | 'approved',
 ): Promise<ApprovalRecord> => {
   const { at } = tx
-  const { approval, payment } = record
-  updateRow(tx, approvals, approval, { status: to, updatedAt: at, noticeDueAt: at })
-  const after: ApprovalRecord = { ...record, approval: { ...approval, status: to, updatedAt: at } }
+  const approval = updateRow(tx, approvals, record.approval, { status: to, updatedAt: at, noticeDueAt: at })
+  const after = { ...record, approval }
   await appendEvents(tx, [approvalEvent(`approval.${to}`, after)])
-  audit(tx, actor, `approval.${to}`, { workspaceId: payment.workspaceId, subject: approval.id })
+  audit(tx, actor, `approval.${to}`, { workspaceId: approval.workspaceId, subject: approval.id })
   return after
 }
 

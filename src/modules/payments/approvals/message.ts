@@ -38,10 +38,10 @@ type ApprovalFacts = CommonFacts & {
   narrative: string | null
 } & ReportedName
 
-export const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
+const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
 
 /** Names are other people's text: on one line, and apart from the text around them. */
-export const oneLine = (text: string): string => isolated(cleanText(text))
+const oneLine = (text: string): string => isolated(cleanText(text))
 
 const verdictWords: Readonly<Record<VerificationStatus, string>> = {
   match: 'matches',
@@ -60,6 +60,7 @@ export type ReportedName = {
 }
 
 const nameLabel = 'Name at the rail: '
+const warningLabel = 'Warning: '
 
 /** Numbers are paid, not names: who approves reads whose number it is, or that nobody knows. */
 export const nameAtRail = ({ reportedName, verification, isBeingChecked = false, nameSource }: ReportedName): string =>
@@ -71,58 +72,66 @@ export const nameAtRail = ({ reportedName, verification, isBeingChecked = false,
         : verdictWords[verification]
       : `${oneLine(reportedName)} (${verdictWords[verification]})`
 
-const askedBy = ({ requester, workspace }: CommonFacts): string[] => [
-  `Requested by: ${oneLine(requester)}`,
-  `Workspace: ${oneLine(workspace)}`,
-]
+/** `said`, and `further` behind who asks: what is decided, for people. `bound`: what is signed of it. */
+type Parts = { what: string; said: string[]; further?: string[]; purpose: string; bound: string[] }
 
-const ending = ({ policyVersions, nonce, expiresAt }: CommonFacts): string[] => [
-  `Policies: ${policyVersions.map(({ id, version }) => `${formatId('policy', id)}@${version}`).join(' ') || 'none'}`,
-  `Nonce: ${nonce}`,
-  `Expires: ${isoTime(expiresAt)}`,
-]
+const textOf = (
+  decision: 'approve' | 'reject',
+  facts: CommonFacts,
+  { what, said, further = [], purpose, bound }: Parts,
+): string =>
+  [
+    `${facts.domain} asks you to ${verbs[decision]} ${what}.`,
+    '',
+    ...said,
+    `Requested by: ${oneLine(facts.requester)}`,
+    `Workspace: ${oneLine(facts.workspace)}`,
+    ...further,
+    '',
+    `Purpose: ${purpose}`,
+    `Decision: ${decision}`,
+    `Approval: ${formatId('approval', facts.approvalId)}`,
+    ...bound,
+    `Policies: ${facts.policyVersions.map(({ id, version }) => `${formatId('policy', id)}@${version}`).join(' ') || 'none'}`,
+    `Nonce: ${facts.nonce}`,
+    `Expires: ${isoTime(facts.expiresAt)}`,
+  ].join('\n')
 
 /**
  * The canonical message (EIP-191 text). It is built when the approval is created, stored, and verified byte for byte; while the approval waits, a
  * name at the rail that changed makes a new one.
  */
 export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalFacts): string =>
-  [
-    `${facts.domain} asks you to ${verbs[decision]} a payment.`,
-    '',
-    `Amount: ${displayAmount(facts.amountMinor, facts.currency)}`,
-    `Beneficiary: ${oneLine(facts.beneficiaryName)}`,
-    `Destination: ${facts.rail} ${facts.destinationMask}`,
-    `${nameLabel}${nameAtRail(facts)}`,
-    ...(facts.accountReference === null ? [] : [`Account reference: ${oneLine(facts.accountReference)}`]),
-    ...(facts.narrative ? [`For: ${oneLine(facts.narrative)}`] : []),
-    ...(facts.executeAt ? [`Sent at: ${isoTime(facts.executeAt)}`] : []),
-    ...askedBy(facts),
-    ...facts.warnings.map((warning) => `Warning: ${oneLine(warning)}`),
-    '',
-    `Purpose: payment approval`,
-    `Decision: ${decision}`,
-    `Approval: ${formatId('approval', facts.approvalId)}`,
-    `Payment: ${formatId('payment', facts.paymentId)}`,
-    `Amount in minor units: ${formatMinor(facts.amountMinor)} ${facts.currency}`,
-    `Destination digest: ${facts.destinationDigest}`,
-    ...ending(facts),
-  ].join('\n')
+  textOf(decision, facts, {
+    what: 'a payment',
+    said: [
+      `Amount: ${displayAmount(facts.amountMinor, facts.currency)}`,
+      `Beneficiary: ${oneLine(facts.beneficiaryName)}`,
+      `Destination: ${facts.rail} ${facts.destinationMask}`,
+      `${nameLabel}${nameAtRail(facts)}`,
+      ...(facts.accountReference === null ? [] : [`Account reference: ${oneLine(facts.accountReference)}`]),
+      ...(facts.narrative ? [`For: ${oneLine(facts.narrative)}`] : []),
+      ...(facts.executeAt ? [`Sent at: ${isoTime(facts.executeAt)}`] : []),
+    ],
+    further: facts.warnings.map((warning) => `${warningLabel}${oneLine(warning)}`),
+    purpose: 'payment approval',
+    bound: [
+      `Payment: ${formatId('payment', facts.paymentId)}`,
+      `Amount in minor units: ${formatMinor(facts.amountMinor)} ${facts.currency}`,
+      `Destination digest: ${facts.destinationDigest}`,
+    ],
+  })
 
 const madeLabel = 'Text made again: '
-const warningLabel = 'Warning: '
+
+const linesOf = (text: string): string[] => text.split('\n').filter((line) => !line.startsWith(madeLabel))
 
 /** Whether two texts of one decision say the same, whenever they were made. */
-export const isSameText = (one: string, other: string): boolean => {
-  const [a, b] = [one, other].map((text) => text.split('\n').filter((line) => !line.startsWith(madeLabel)))
-  return a?.join('\n') === b?.join('\n')
-}
+export const isSameText = (one: string, other: string): boolean => linesOf(one).join('\n') === linesOf(other).join('\n')
 
 /** A text with some of its lines changed, and the time at which it was made again: a text that is signed never returns. */
-export const renewed = (message: string, at: Date, change: (line: string) => string[]): string =>
-  message
-    .split('\n')
-    .filter((line) => !line.startsWith(madeLabel))
+const renewed = (message: string, at: Date, change: (line: string) => string[]): string =>
+  linesOf(message)
     .flatMap((line) => (line.startsWith('Nonce: ') ? [line, `${madeLabel}${isoTime(at)}`] : change(line)))
     .join('\n')
 
@@ -175,6 +184,7 @@ const mostNamed = 10
 export type NamedLine = Pick<BatchLine, 'payeeName' | 'amountMinor'> & ReportedName
 
 const differingLabel = "Payees whose name differs from the rail's: "
+const checkingLabel = 'Names at the rail being checked: '
 
 /** What the rail says of the payees' names; the first of those that differ by name. */
 const namesAtRail = (lines: readonly NamedLine[], currency: string): string[] => {
@@ -188,8 +198,6 @@ const namesAtRail = (lines: readonly NamedLine[], currency: string): string[] =>
     ...(checking === 0 ? [] : [`${checkingLabel}${checking}`]),
   ]
 }
-const checkingLabel = 'Names at the rail being checked: '
-
 /** Every kind of warning with how often it occurs. */
 const warningsIn = (lines: readonly BatchLine[]): string[] => {
   const codes = Map.groupBy(
@@ -198,15 +206,13 @@ const warningsIn = (lines: readonly BatchLine[]): string[] => {
   )
   const renamed = lines.flatMap(({ warnings }) => warnings.filter((warning) => warning.code === 'name_differs'))
   return [
-    ...[...codes].map(([code, all]) => `${warningOf(all.length)}${code.replaceAll('_', ' ')}`),
+    ...[...codes].map(([code, all]) => `Warning, ${all.length} times: ${code.replaceAll('_', ' ')}`),
     // Behind a warning: what follows the names at the rail is replaced with them.
     ...renamed
       .slice(0, mostNamed)
       .map(({ name, givenName }) => `- ${oneLine(name)}: the list says ${JSON.stringify(oneLine(givenName))}`),
   ]
 }
-const warningOf = (count: number): string => `Warning, ${count} times: `
-
 /** The same text with the names that the rail reports now. */
 export const withNamesAtRail = (message: string, lines: readonly NamedLine[], currency: string, at: Date): string => {
   const names = namesAtRail(lines, currency)
@@ -224,34 +230,32 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
   const largest = lines.toSorted((one, other) =>
     one.amountMinor > other.amountMinor ? -1 : one.amountMinor < other.amountMinor ? 1 : 0,
   )
-  return [
-    `${facts.domain} asks you to ${verbs[decision]} a batch of payments.`,
-    '',
-    `Total: ${displayAmount(totalOf(lines), currency)}`,
-    `Payments: ${lines.length}`,
-    `Payees: ${new Set(lines.map(({ beneficiaryId }) => beneficiaryId)).size}`,
-    `By rail: ${byRail(lines, currency)}`,
-    `Payees never paid before: ${lines.filter((line) => line.lastAmountMinor === null).length}`,
-    ...namesAtRail(lines, currency),
-    `Amounts far from the last payment: ${lines.filter(isUnusual).length}`,
-    ...warningsIn(lines),
-    'Largest:',
-    ...largest
-      .slice(0, largestShown)
-      .map(
-        (line) =>
-          `- ${displayAmount(line.amountMinor, currency)} to ${oneLine(line.payeeName)}, ${line.rail} ${line.destinationMask}`,
-      ),
-    ...(facts.executeAt ? [`Sent at: ${isoTime(facts.executeAt)}`] : []),
-    ...(facts.name === null ? [] : [`Name: ${oneLine(facts.name)}`]),
-    ...askedBy(facts),
-    '',
-    'Purpose: payment batch approval',
-    `Decision: ${decision}`,
-    `Approval: ${formatId('approval', facts.approvalId)}`,
-    `Batch: ${formatId('payment_batch', facts.batchId)}`,
-    `Total in minor units: ${formatMinor(totalOf(lines))} ${currency}`,
-    `Merkle root: ${facts.merkleRoot}`,
-    ...ending(facts),
-  ].join('\n')
+  return textOf(decision, facts, {
+    what: 'a batch of payments',
+    said: [
+      `Total: ${displayAmount(totalOf(lines), currency)}`,
+      `Payments: ${lines.length}`,
+      `Payees: ${new Set(lines.map(({ beneficiaryId }) => beneficiaryId)).size}`,
+      `By rail: ${byRail(lines, currency)}`,
+      `Payees never paid before: ${lines.filter((line) => line.lastAmountMinor === null).length}`,
+      ...namesAtRail(lines, currency),
+      `Amounts far from the last payment: ${lines.filter(isUnusual).length}`,
+      ...warningsIn(lines),
+      'Largest:',
+      ...largest
+        .slice(0, largestShown)
+        .map(
+          (line) =>
+            `- ${displayAmount(line.amountMinor, currency)} to ${oneLine(line.payeeName)}, ${line.rail} ${line.destinationMask}`,
+        ),
+      ...(facts.executeAt ? [`Sent at: ${isoTime(facts.executeAt)}`] : []),
+      ...(facts.name === null ? [] : [`Name: ${oneLine(facts.name)}`]),
+    ],
+    purpose: 'payment batch approval',
+    bound: [
+      `Batch: ${formatId('payment_batch', facts.batchId)}`,
+      `Total in minor units: ${formatMinor(totalOf(lines))} ${currency}`,
+      `Merkle root: ${facts.merkleRoot}`,
+    ],
+  })
 }

@@ -94,9 +94,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
         'Decides with a credential that has `approval.decide`. With separation of duties the initiator of the payment cannot decide. A credential of the lineage that initiated it never can. One rejection rejects the payment; the last approval that was needed sends it. The same decision again gives the same answer. `message_digest` names the text that was shown: where a name at the rail has changed since, there is another text, and the answer is 409, reason `message_changed`.',
       params: byId('approval'),
       body: Decide,
-      response: {
-        200: Approval,
-      },
+      response: { 200: Approval },
     },
     before: async ({ principal, params: { id }, body }) => {
       const [proof, answers] = await Promise.all([
@@ -147,9 +145,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
         'No credential is needed: the signature over the canonical message (EIP-191) is checked against the wallets that may decide. A contract wallet names its `address`.',
       params: byId('approval'),
       body: DecideBySignature,
-      response: {
-        200: Approval,
-      },
+      response: { 200: Approval },
     },
     before: async ({ params, body }, reply) => {
       reply.header('cache-control', 'no-store')
