@@ -1,14 +1,18 @@
 import { type Outcome, outcomes, strictestProof } from '../lib/policy-answers.ts'
 import { remedyFor } from './explain.ts'
-import { approvalsRequired, type Finding, gate, traceEntry, verdict } from './finding.ts'
 import {
   applicablePolicies,
+  approvalsRequired,
+  type Finding,
+  gate,
   grantFindings,
   mandateCounts,
   mandateFindings,
   policyFindings,
   requestFindings,
   sourceOf,
+  traceEntry,
+  verdict,
 } from './findings.ts'
 import { byText } from './scope.ts'
 import type { Charge, Decision, Evaluation, TraceEntry } from './types.ts'

@@ -1,8 +1,7 @@
 import { displayAmount, type Minor } from '../lib/money.ts'
 import { quoted } from '../lib/text.ts'
 import type { VerificationStatus } from '../lib/verification.ts'
-import { approvalsRequired, ceiling, type Finding, leastThatSuffices, verdict } from './finding.ts'
-import { mandateCounts } from './findings.ts'
+import { approvalsRequired, ceiling, type Finding, leastThatSuffices, mandateCounts, verdict } from './findings.ts'
 import { ruleOf } from './rules.ts'
 import type { Decision, Evaluation, Maker, Remedy, TraceEntry, TraceSource, Warning } from './types.ts'
 

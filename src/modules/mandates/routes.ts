@@ -10,9 +10,8 @@ import { byId } from '../../http/wire.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { found, Refusal } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
-import { createMandate, prepareMandate, proveMandate, proveRevocation } from './create.ts'
+import { createMandate, prepareMandate, proveMandate, proveRevocation, revocationMessage } from './create.ts'
 import { revokeByCredential, revokeBySignature } from './end.ts'
-import { revocationMessage } from './message.ts'
 import { findMandate, listMandates, presentMandate } from './queries.ts'
 import {
   CreateMandate,

@@ -12,8 +12,7 @@ import { type PaymentList, readPaymentList } from '../../lib/payment-list.ts'
 import { textOfFile, workbookProblem } from '../../lib/table-file.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { cancelBatch } from './approvals/end.ts'
-import { presentBatch, presentLines } from './batch/present.ts'
-import { findBatch, listBatches, readLines } from './batch/queries.ts'
+import { findBatch, listBatches, presentBatch, presentLines, readLines } from './batch/queries.ts'
 import {
   type BatchEntry,
   CreatePaymentBatch,

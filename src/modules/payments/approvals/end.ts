@@ -17,8 +17,7 @@ import { moveBatch } from '../batch/change.ts'
 import { type BatchRecord, findBatch, findBatches, readItemIds } from '../batch/queries.ts'
 import { endPayments, releasePayment } from '../change.ts'
 import { lockPaymentIn, lockPaymentsWithAccounts, type PaymentRecord } from '../queries.ts'
-import { approvalEvent } from './present.ts'
-import { type ApprovalRecord, type LockedApproval, lockApproval, lockOnlyApproval } from './queries.ts'
+import { type ApprovalRecord, approvalEvent, type LockedApproval, lockApproval, lockOnlyApproval } from './queries.ts'
 
 type WholeEnd = 'rejected' | 'expired' | 'cancelled'
 

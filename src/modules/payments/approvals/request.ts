@@ -21,8 +21,7 @@ import type { BatchRow } from '../batch/queries.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { Deciding } from '../request.ts'
 import { approvalMessage, type BatchLine, batchApprovalMessage, type CommonFacts } from './message.ts'
-import { approvalEvent } from './present.ts'
-import { type ApprovalRow, findApproval, isFirstPayment } from './queries.ts'
+import { type ApprovalRow, approvalEvent, findApproval, isFirstPayment } from './queries.ts'
 import { awaitedSeconds } from './renew.ts'
 
 /** Anyone with an approval's id may read its text without signing in. */

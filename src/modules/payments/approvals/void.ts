@@ -7,8 +7,7 @@ import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { ChainAnswers } from '../evaluation/authority.ts'
-import { approvalEvent } from './present.ts'
-import { type ApprovalRecord, currentDecisions, findApproval } from './queries.ts'
+import { type ApprovalRecord, approvalEvent, currentDecisions, findApproval } from './queries.ts'
 
 /** The approvals of an account that a payment waits for, or is about to be sent on: nothing of it was sent yet. */
 const open = `

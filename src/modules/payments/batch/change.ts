@@ -6,8 +6,7 @@ import { openPaymentsSql, paidPaymentsSql, statesBefore } from '../../../db/tran
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { presentBatch } from './present.ts'
-import { type BatchRecord, type BatchRow, findBatches } from './queries.ts'
+import { type BatchRecord, type BatchRow, findBatches, presentBatch } from './queries.ts'
 
 /** Every status that a batch comes to after its creation. */
 type BatchEnd = Exclude<BatchRow['status'], 'scheduled' | 'pending_approval'>

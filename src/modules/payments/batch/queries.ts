@@ -7,9 +7,12 @@ import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
-import type { Uuid } from '../../../lib/ids.ts'
-import type { Minor } from '../../../lib/money.ts'
+import { presenter } from '../../../http/presenter.ts'
+import { formatId, type Uuid } from '../../../lib/ids.ts'
+import { type Minor, minor } from '../../../lib/money.ts'
+import type { Decision } from '../../policies/schema.ts'
 import type { PaymentStatus } from '../queries.ts'
+import { PaymentBatch, type PaymentBatchLines } from './schema.ts'
 
 export type BatchRow = typeof paymentBatches.$inferSelect
 export type BatchCounts = Partial<Record<PaymentStatus, number>>
@@ -113,3 +116,31 @@ export const readItemsOf = (db: Db, batchIds: readonly Uuid[]): Promise<readonly
 /** The ids of a batch's payments, in their order. */
 export const readItemIds = async (db: Db, batchId: Uuid): Promise<Uuid[]> =>
   (await readItemsOf(db, [batchId])).map(({ id }) => id)
+
+const shown = presenter(PaymentBatch)
+
+export const presentBatch = ({ batch, counts }: BatchRecord): PaymentBatch =>
+  shown(batch, {
+    counts,
+    initiated_by: {
+      account_id: formatId('account', batch.initiatorAccountId),
+      grant_id: batch.grantId && formatId('grant', batch.grantId),
+    },
+  })
+
+const givenName = (warnings: Decision['warnings']): string | null =>
+  warnings.find((warning) => warning.code === 'name_differs')?.given_name ?? null
+
+export const presentLines = ({ batch }: BatchRecord, lines: readonly LineRow[]): PaymentBatchLines => ({
+  batch_id: formatId('payment_batch', batch.id),
+  merkle_root: batch.merkleRoot,
+  lines: lines.map(({ id, row, leaf, snapshot, verification, lastAmountMinor }) => ({
+    payment_id: formatId('payment', id),
+    row,
+    leaf: leaf ?? '',
+    verification,
+    // Written by presentDecision when the payment was created.
+    given_name: givenName((snapshot.decision as Decision).warnings),
+    last_amount_minor: minor(lastAmountMinor),
+  })),
+})
