@@ -54,7 +54,7 @@ export type Finding = Gate | Cap | ApprovalRule
 export const gate = (source: TraceSource, rule: RuleName, passes: boolean): Gate => ({ kind: 'gate', source, rule, passes })
 
 /** For a payment of any amount. */
-export const ask = (source: TraceSource, rule: RuleName, approvals: number): ApprovalRule => ({
+const ask = (source: TraceSource, rule: RuleName, approvals: number): ApprovalRule => ({
   kind: 'ask',
   source,
   rule,
@@ -107,7 +107,7 @@ export const traceEntry = (finding: Finding, amount: Minor, approvalsGiven: numb
 }
 
 /** None without a limit. */
-export const cap = (
+const cap = (
   source: TraceSource,
   rule: RuleName,
   limitMinor: Minor | null,
@@ -115,7 +115,7 @@ export const cap = (
 ): Cap[] => (limitMinor === null ? [] : [{ kind: 'cap', source, rule, limitMinor, ...use }])
 
 /** The limits of a policy or a grant, and how much of them is used. */
-export const caps = (source: TraceSource, limits: Limits & { usage: Usage }, periods: Periods): Cap[] => {
+const caps = (source: TraceSource, limits: Limits & { usage: Usage }, periods: Periods): Cap[] => {
   const { usage } = limits
   return [
     ...cap(source, 'per_payment_limit', limits.perPaymentLimitMinor),

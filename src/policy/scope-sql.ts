@@ -2,7 +2,7 @@
  * Whether a policy applies to a payment, in SQL: the rule of `policy/scope.ts`, for all rows of a table. `policy` has `payment_types`,
  * `beneficiary_ids` and `binds_grant_id`; `payment` has `payment_type`, `rail`, `payee_id` and `grant_id`. A test compares the two.
  */
-export const policyApplies = (policy: string, payment: string): string =>
+const policyApplies = (policy: string, payment: string): string =>
   `(cardinality(${policy}.payment_types) = 0 or ${payment}.payment_type = any(${policy}.payment_types) or ${payment}.rail = any(${policy}.payment_types))
    and (cardinality(${policy}.beneficiary_ids) = 0 or exists (
      select from beneficiaries named join payees paid on paid.id = ${payment}.payee_id

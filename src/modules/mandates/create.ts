@@ -31,7 +31,7 @@ import { findMandateByNonce, type MandateRecord, type MandateRow, presentMandate
 import type { CreateMandate, MandateTerms, PrepareMandate } from './schema.ts'
 
 /** Terms that contradict each other, or that end before they begin. */
-export const termContradictions = (terms: MandateTerms, at: Date): FieldError[] => {
+const termContradictions = (terms: MandateTerms, at: Date): FieldError[] => {
   const { maxTotalMinor, maxPerPaymentMinor, validFrom, expiresAt } = terms
   const problems: FieldError[] = []
   if (maxPerPaymentMinor !== null && maxPerPaymentMinor > maxTotalMinor)
@@ -42,7 +42,7 @@ export const termContradictions = (terms: MandateTerms, at: Date): FieldError[] 
 }
 
 /** SHA-256 of the terms' canonical JSON: equal terms have one digest, in any notation. It does not include absent terms. */
-export const termsDigest = (terms: MandateTerms): string => {
+const termsDigest = (terms: MandateTerms): string => {
   const { workspaceId, grantId, maxPerPaymentMinor, maxPayments, beneficiaryIds, paymentTypes, validFrom } = terms
   const canonical = {
     workspace_id: workspaceId ? formatId('workspace', workspaceId) : undefined,
@@ -60,7 +60,7 @@ export const termsDigest = (terms: MandateTerms): string => {
 }
 
 /** What a nonce is bound to: these terms, for this wallet to sign. */
-export const nonceBinding = (address: Address, digest: string): string => `${address.toLowerCase()}:${digest}`
+const nonceBinding = (address: Address, digest: string): string => `${address.toLowerCase()}:${digest}`
 
 const domainOf = (config: Config): string => new URL(config.publicUrl).host
 
@@ -68,7 +68,7 @@ const domainOf = (config: Config): string => new URL(config.publicUrl).host
  * What a wallet holder reads and signs (EIP-191 text). Only the server writes it: equal terms give the same text, so it is built again to
  * check a signature and never taken from a request.
  */
-export const mandateMessage = (
+const mandateMessage = (
   config: Config,
   {
     address,

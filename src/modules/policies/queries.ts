@@ -48,7 +48,7 @@ const list = prepare(
   'page',
 )
 
-export type PolicyFilter = { active: boolean; madeBy: Uuid | undefined }
+type PolicyFilter = { active: boolean; madeBy: Uuid | undefined }
 
 export const listPolicies = (db: Db, workspaceId: Uuid, page: PageRequest, filter: PolicyFilter): Promise<PolicyRecord[]> =>
   db.run(list, { workspaceId, ...filter, ...page })

@@ -28,11 +28,11 @@ import { Approval, BatchSummary, PaymentSummary } from './schema.ts'
 
 export type ApprovalRow = typeof approvals.$inferSelect
 /** `voidedAt`: when what it rested on ended. */
-export type DecisionRow = typeof approvalDecisions.$inferSelect & { voidedAt: Date | null }
+type DecisionRow = typeof approvalDecisions.$inferSelect & { voidedAt: Date | null }
 
 const firstPayment = sql<boolean>`not exists (
   select from payments earlier
-  where ${sql.raw(toSamePayee('earlier', 'payments'))} and earlier.status in ${sql.raw(paidPaymentsSql)} and earlier.id <> ${payments.id})`
+  where ${sql.raw(toSamePayee('earlier', 'payments'))} and earlier.status in ${sql.raw(paidPaymentsSql)} and earlier.id <> payments.id)`
 
 const isFirst = prepare(
   'approvals.is_first_payment',

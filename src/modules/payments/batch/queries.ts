@@ -15,7 +15,7 @@ import type { PaymentStatus } from '../queries.ts'
 import { PaymentBatch, type PaymentBatchLines } from './schema.ts'
 
 export type BatchRow = typeof paymentBatches.$inferSelect
-export type BatchCounts = Partial<Record<PaymentStatus, number>>
+type BatchCounts = Partial<Record<PaymentStatus, number>>
 export type BatchRecord = { batch: BatchRow; counts: BatchCounts }
 
 const selection = {
@@ -96,7 +96,7 @@ const lines = prepare(
  * payee's name, and what was paid to its destination the last time before it.
  */
 export const readLines = (db: Db, batchId: Uuid) => db.run(lines, { batchId })
-export type LineRow = Awaited<ReturnType<typeof readLines>>[number]
+type LineRow = Awaited<ReturnType<typeof readLines>>[number]
 
 const itemIds = prepare(
   'payment_batches.items',
