@@ -6,7 +6,7 @@ import { type Db, first, type Tx } from '../../../db/client.ts'
 import { columnsOf } from '../../../db/columns.ts'
 import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { type Places, prepare, type RowOf } from '../../../db/prepare.ts'
-import { approvalDecisions, approvals, approvalVoids } from '../../../db/tables/approvals.ts'
+import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
@@ -49,7 +49,7 @@ type InJson = Omit<DecisionRow, 'decidedAt' | 'voidedAt'> & { decidedAt: string;
 const decisions = sql`(
   select coalesce(json_agg(given order by given."decidedAt", given.id), '[]') from (
     select ${sql.raw(columnsOf(approvalDecisions, 'd'))}, v.voided_at as "voidedAt"
-    from ${approvalDecisions} d left join ${approvalVoids} v on v.decision_id = d.id where d.approval_id = ${approvals.id}) as given)`.mapWith(
+    from approval_decisions d left join approval_voids v on v.decision_id = d.id where d.approval_id = ${approvals.id}) as given)`.mapWith(
   (rows: InJson[]): DecisionRow[] =>
     rows.map(({ decidedAt, voidedAt, ...row }) => ({
       ...row,
