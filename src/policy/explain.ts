@@ -43,20 +43,15 @@ export const explain = (decision: Decision, currency: string): string => {
   return signed ? `${reason} Only an approval by passkey or wallet counts.` : reason
 }
 
-const largestAllowed = (findings: readonly Finding[], givenFor: (finding: Finding) => number): Minor | null => {
-  const ceilings = findings.map((finding) => ceiling(finding, givenFor(finding))).filter((most) => most !== null)
-  const lowest = ceilings.reduce<Minor | null>((least, most) => (least === null || most < least ? most : least), null)
-  return lowest !== null && lowest > 0n ? lowest : null
-}
-
 /** In whole units of the rail. Where a threshold applies to the requested amount, it applies to the proposed one too. */
-const proposed = (
+const largestAllowed = (
   { payment: { amountMinor }, unitMinor }: Evaluation,
   findings: readonly Finding[],
-  most: Minor | null,
+  givenFor: (finding: Finding) => number,
 ): Minor | null => {
-  if (most === null) return null
-  const whole = most - (most % unitMinor)
+  const [lowest] = findings.flatMap((finding) => ceiling(finding, givenFor(finding)) ?? []).sort((a, b) => (a < b ? -1 : 1))
+  if (lowest === undefined) return null
+  const whole = lowest - (lowest % unitMinor)
   const evades = findings.some((finding) => approvalsRequired(finding, amountMinor) > approvalsRequired(finding, whole))
   return whole > 0n && !evades ? whole : null
 }
@@ -92,7 +87,7 @@ export const remedyFor = (input: Evaluation, findings: readonly Finding[], appro
   const givenFor = (finding: Finding) => (mandateCounts(input, finding) ? approvalsGiven : 0)
   const blocking = findings.filter((finding) => verdict(finding, amount, givenFor(finding)) !== 'allow')
   return {
-    maxAmountMinor: proposed(input, findings, largestAllowed(findings, givenFor)),
+    maxAmountMinor: largestAllowed(input, findings, givenFor),
     changes: blocking
       .filter((finding) => !isSettledByCount(finding, blocking, givenFor(finding)))
       .map((finding) => {
@@ -122,10 +117,7 @@ export const isNameWarning = (sentence: string): boolean => /^The rail (reports|
 
 const words: { readonly [Code in Warning['code']]: (warning: Extract<Warning, { code: Code }>, currency: string) => string } = {
   possible_duplicate: ({ createdAt }) =>
-    `It looks like a payment of ${createdAt
-      .toISOString()
-      .replace(/:\d\d\.\d+Z$/, ' UTC')
-      .replace('T', ' ')}: the same beneficiary, amount and reference.`,
+    `It looks like a payment of ${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC: the same beneficiary, amount and reference.`,
   name_differs: ({ name, givenName }) => `The list calls ${JSON.stringify(name)} by another name, ${JSON.stringify(givenName)}.`,
   new_payee: ({ by }) => `The beneficiary was created by ${who(by)}, and no person has confirmed it.`,
   changed_payee: ({ by }) => `The name of the beneficiary was changed by ${who(by)}.`,

@@ -40,19 +40,16 @@ export type Headroom = { perPaymentMinor: Minor | null; todayMinor: Minor | null
 
 /** A limit of a payer, and how much of it is used. */
 export type LimitsInUse = Limits & { usage: Usage }
-/** What is compared with what is used. */
-type Amounts = Pick<LimitsInUse, 'perPaymentLimitMinor' | 'dailyLimitMinor' | 'monthlyLimitMinor' | 'usage'>
 
 /** Null without a limit; never below 0, although a limit that was lowered may be exceeded already. */
 const least = (amounts: readonly (Minor | null)[]): Minor | null => {
-  let smallest: Minor | null = null
-  for (const amount of amounts) if (amount !== null && (smallest === null || amount < smallest)) smallest = amount
-  return smallest !== null && smallest < 0n ? 0n : smallest
+  const [smallest] = amounts.filter((amount) => amount !== null).sort((a, b) => (a < b ? -1 : 1))
+  return smallest === undefined ? null : smallest < 0n ? 0n : smallest
 }
 
 const leaves = (limit: Minor | null, used: Minor): Minor | null => (limit === null ? null : limit - used)
 
-export const headroomOf = (limits: readonly Amounts[]): Headroom => ({
+export const headroomOf = (limits: readonly Omit<LimitsInUse, 'approvalThresholdMinor'>[]): Headroom => ({
   perPaymentMinor: least(limits.map((limit) => limit.perPaymentLimitMinor)),
   todayMinor: least(limits.map((limit) => leaves(limit.dailyLimitMinor, limit.usage.dayMinor))),
   monthMinor: least(limits.map((limit) => leaves(limit.monthlyLimitMinor, limit.usage.monthMinor))),

@@ -1,12 +1,11 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
-import { notFound, orRefusal, Refusal } from '../../../lib/errors.ts'
+import { notFound, type Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { pack } from '../../../lib/packed-text.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { chargesFor, evaluate } from '../../../policy/evaluate.ts'
-import { applicablePolicies } from '../../../policy/findings.ts'
 import { packInputs } from '../../../policy/inputs.ts'
 import { withUnapproved } from '../../../policy/scope.ts'
 import type { Charge, Decision, Evaluation, PayeePast } from '../../../policy/types.ts'
@@ -187,23 +186,13 @@ export const considerPayment = (
 }
 
 /** Throws a refusal that no spending rule decides. */
-const consider = (state: LockedState, request: DecisionRequest, at: Date, deployment: Deployment): Considered => {
+export const consider = (state: LockedState, request: DecisionRequest, at: Date, deployment: Deployment): Considered => {
   const considered = considerPayment(state, request, at, deployment)
   const { context, evaluation } = considered
   checkPreconditions(context, request.principal.capabilities.payments)
   checkRailRules(evaluation.payment, context, deployment.rails, deployment.config.CURRENCY)
   checkDueTime(request.input.execute_at ?? null, at)
   return considered
-}
-
-/** The rules with an approval threshold that a payment comes under, by their ids; none for one that is refused without them. */
-export const thresholdsOver = (state: SpendingState, request: DecisionRequest, at: Date, deployment: Deployment): string[] => {
-  const considered = orRefusal(() => consider(state, request, at, deployment))
-  if (considered instanceof Refusal) return []
-  const { evaluation } = considered
-  return [...applicablePolicies(evaluation), ...evaluation.grants].flatMap(({ id, approvalThresholdMinor }) =>
-    approvalThresholdMinor === null ? [] : [id],
-  )
 }
 
 /**

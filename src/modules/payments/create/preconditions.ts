@@ -34,7 +34,8 @@ const referenceProblem = (
   return account.form.test(named) ? undefined : account.problem
 }
 
-const railProblems = (terms: Terms, context: PaymentContext, rails: Rails, currency: string): FieldError[] => {
+/** What the rail cannot do at all is refused with 400, before any limit is checked. */
+export const checkRailRules = (terms: Terms, context: PaymentContext, rails: Rails, currency: string): void => {
   const { beneficiary } = context
   const rail = rails.payout[beneficiary.rail]
   if (!rail) throw new Refusal('provider_not_configured', { message: `Payments by ${beneficiary.rail} are not configured.` })
@@ -53,12 +54,6 @@ const railProblems = (terms: Terms, context: PaymentContext, rails: Rails, curre
   const otherRail = railNames.find((rail: RailName) => rail === terms.paymentType && rail !== beneficiary.rail)
   if (otherRail)
     problems.push({ path: 'payment_type', message: `names a rail that is not the beneficiary's (${beneficiary.rail})` })
-  return problems
-}
-
-/** What the rail cannot do at all is refused with 400, before any limit is checked. */
-export const checkRailRules = (terms: Terms, context: PaymentContext, rails: Rails, currency: string): void => {
-  const problems = railProblems(terms, context, rails, currency)
   if (problems.length > 0) throw invalidFields(...problems)
 }
 

@@ -6,6 +6,7 @@ import { notFound, orRefusal, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
+import { applicablePolicies } from '../../../policy/findings.ts'
 import type { EarlierPayment, PayeePast, Periods } from '../../../policy/types.ts'
 import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts'
 import { paidBy, readPast } from '../evaluation/context.ts'
@@ -13,13 +14,13 @@ import { type LockedState, readState, type StateQuery } from '../evaluation/stat
 import type { PaymentRequest } from '../request.ts'
 import {
   type Accepted,
+  consider,
   type DecisionRequest,
   type Deployment,
   decidePayment,
   type Payer,
   type Refused,
   type SpendingState,
-  thresholdsOver,
 } from './decide.ts'
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
@@ -107,7 +108,7 @@ export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[
   return { state, past, mandates, repeated, accepted: new Map(), before }
 }
 
-/** What the items of one list add up to under each rule that has an approval threshold. */
+/** What the items of one list add up to under each rule that has an approval threshold, by its id. What is refused without the rules is left out. */
 export const listTotalsOf = (
   { state }: Spending,
   deployment: Deployment,
@@ -115,9 +116,13 @@ export const listTotalsOf = (
 ): Record<string, Minor> => {
   const totals: Record<string, Minor> = {}
   const past = { earlier: null, typicalAmountMinor: null }
-  for (const { input, ofBatch } of asks)
-    for (const id of thresholdsOver(state, { principal, input, mandate: null, past, ofBatch }, at, deployment))
-      totals[id] = (totals[id] ?? 0n) + input.amount_minor
+  for (const { input, ofBatch } of asks) {
+    const considered = orRefusal(() => consider(state, { principal, input, mandate: null, past, ofBatch }, at, deployment))
+    if (considered instanceof Refusal) continue
+    const { evaluation } = considered
+    for (const { id, approvalThresholdMinor } of [...applicablePolicies(evaluation), ...evaluation.grants])
+      if (approvalThresholdMinor !== null) totals[id] = (totals[id] ?? 0n) + input.amount_minor
+  }
   return totals
 }
 

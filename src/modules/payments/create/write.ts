@@ -38,7 +38,7 @@ export const writtenOut = (accepted: Accepted, principal: Principal): Written =>
 }
 
 /** A scheduled payment holds nothing. */
-const isHeld = ({ holdTransferId }: Accepted['payment']): boolean => holdTransferId !== null
+const isHeld = ({ payment }: Accepted): boolean => payment.holdTransferId !== null
 
 /** The balances after all of the payments: no reader ever saw the states in between. */
 const balanceEvents = (owners: readonly Uuid[], state: SpendingState): NewEvent[] =>
@@ -50,14 +50,11 @@ const balanceEvents = (owners: readonly Uuid[], state: SpendingState): NewEvent[
   })
 
 const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[] => {
-  const events: NewEvent[] = []
-  const owners = new Set<Uuid>()
-  for (const { payment } of accepted) {
-    const { id: paymentId, accountId, workspaceId, status } = payment
-    events.push({ type: 'payment.created', accountId, workspaceId, paymentId })
-    if (status === 'processing') events.push({ type: 'payment.processing', accountId, workspaceId, paymentId })
-    if (isHeld(payment)) owners.add(accountId)
-  }
+  const events = accepted.flatMap(({ payment: { id: paymentId, accountId, workspaceId, status } }): NewEvent[] => {
+    const created = { type: 'payment.created', accountId, workspaceId, paymentId } as const
+    return status === 'processing' ? [created, { ...created, type: 'payment.processing' }] : [created]
+  })
+  const owners = new Set(accepted.filter(isHeld).map(({ payment }) => payment.accountId))
   return [...events, ...balanceEvents([...owners], state)]
 }
 
@@ -79,7 +76,7 @@ const holdsOf = (accepted: readonly Accepted[], state: SpendingState) => {
 
 /** Holds the money of payments that are sent now, and counts them against their limits. */
 const takeMoney = (tx: Tx, accepted: readonly Accepted[], state: SpendingState): void => {
-  const held = accepted.filter(({ payment }) => isHeld(payment))
+  const held = accepted.filter(isHeld)
   if (held.length === 0) return
   tx.defer(holdAll(tx, holdsOf(held, state)))
   tx.defer(chargeCounters(tx, held))
