@@ -94,6 +94,5 @@ export const lockMandate = async (tx: Tx, id: Uuid): Promise<MandateRecord | und
 }
 
 const shown = presenter(Mandate)
-
 export const presentMandate = (mandate: MandateRecord, at: Date): Mandate =>
   shown(mandate, { status: mandateStatus(mandate, at) })

@@ -73,12 +73,12 @@ export const nameAtRail = ({ reportedName, verification, isBeingChecked = false,
       : `${oneLine(reportedName)} (${verdictWords[verification]})`
 
 /** `said`, and `further` behind who asks: what is decided, for people. `bound`: what is signed of it. */
-type Parts = { what: string; said: string[]; further?: string[]; purpose: string; bound: string[] }
+type Frame = { what: string; said: string[]; further?: string[]; purpose: string; bound: string[] }
 
 const textOf = (
   decision: 'approve' | 'reject',
   facts: CommonFacts,
-  { what, said, further = [], purpose, bound }: Parts,
+  { what, said, further = [], purpose, bound }: Frame,
 ): string =>
   [
     `${facts.domain} asks you to ${verbs[decision]} ${what}.`,
