@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
@@ -361,34 +362,54 @@ const preparations: Readonly<Record<string, Act>> = {
 
 const separated = { ...forTwo, required_approval_count: 1, separation_of_duties: true }
 
+type Attack = {
+  attacker: 'the owner' | 'an administrator'
+  rule: typeof forTwo
+  preparations: readonly string[]
+  acts: readonly string[]
+}
+
+/** What one member does within a day, one after the other, and what every payment of theirs then waits for: somebody else. */
+const expectNothingWon = async (attack: Attack): Promise<void> => {
+  const scene = await createScene()
+  const other = await join(service, scene.team, 'approver')
+  const member = attack.attacker === 'the owner' ? scene.owner : await join(service, scene.team, 'admin')
+  const team = { ...scene.team, owner: member }
+  const is: Acts = { ...scene, team, owner: member, id: await make(scene, attack.rule), other, selves: [] }
+  service.clock.advance(minute)
+  for (const before of attack.preparations) await preparations[before]?.(is)
+  for (const act of attack.acts) await loosenings[act]?.(is)
+  for (const self of is.selves) await confirm(self, is.id)
+  await pass(day - minute)
+  for (const requester of [is.owner, ...is.selves]) {
+    const answer = await pay({ ...is, owner: requester })
+    if (answer.status === 403) expect(['policy_denied', 'forbidden']).toContain(answer.body.error)
+    else expect(answer.body.status).toBe('pending_approval')
+    if (answer.status === 403) continue
+    for (const person of [is.owner, ...is.selves]) await approve(answer.body, person)
+    expect((await is.owner.api.get(`/v1/payments/${answer.body.id}`)).body.status).toBe('pending_approval')
+  }
+}
+
+const [nothing, takesThePlace] = ['nothing', 'the other approver is removed and a second self takes the place']
+/** Each preparation before the plainest act, each act without a preparation, and after the one that brings most. */
+const edges = [
+  ...Object.keys(preparations).map((before) => [before, 'archives it'] as const),
+  ...Object.keys(loosenings)
+    .slice(1)
+    .flatMap((act) => [[nothing, act] as const, [takesThePlace, act] as const]),
+]
+
 describe.each([
   ['the owner', 'two approvals', forTwo],
   ['the owner', 'separation of duties', separated],
   ['an administrator', 'two approvals', forTwo],
   ['an administrator', 'separation of duties', separated],
-])('within a day %s alone gets nothing past a rule that asks for %s', (attacker, _, rule) => {
-  const acts = attacker === 'the owner' || rule === forTwo ? Object.keys(loosenings) : ['archives it']
-  const cases = Object.keys(preparations).flatMap((before) => acts.map((act) => [before, act] as const))
+] as const)('within a day %s alone gets nothing past a rule that asks for %s', (attacker, _, rule) => {
+  const own = attacker === 'the owner' || rule === forTwo ? edges : edges.filter(([, act]) => act === 'archives it')
 
-  test.each(cases)('%s, then the member %s', async (before, act) => {
-    const scene = await createScene()
-    const other = await join(service, scene.team, 'approver')
-    const member = attacker === 'the owner' ? scene.owner : await join(service, scene.team, 'admin')
-    const team = { ...scene.team, owner: member }
-    const is: Acts = { ...scene, team, owner: member, id: await make(scene, rule), other, selves: [] }
-    service.clock.advance(minute)
-    await preparations[before]?.(is)
-    await loosenings[act]?.(is)
-    for (const self of is.selves) await confirm(self, is.id)
-    await pass(day - minute)
-    for (const requester of [is.owner, ...is.selves]) {
-      const answer = await pay({ ...is, owner: requester })
-      if (answer.status === 403) expect(['policy_denied', 'forbidden']).toContain(answer.body.error)
-      else expect(answer.body.status).toBe('pending_approval')
-      if (answer.status === 403) continue
-      for (const person of [is.owner, ...is.selves]) await approve(answer.body, person)
-      expect((await is.owner.api.get(`/v1/payments/${answer.body.id}`)).body.status).toBe('pending_approval')
-    }
+  test.each(own)('%s, then the member %s', async (before, act) => {
+    await expectNothingWon({ attacker, rule, preparations: [before], acts: [act] })
   })
 
   test('and two people do', async () => {
@@ -399,4 +420,15 @@ describe.each([
     await approve(payment, scene.owner)
     expect((await approve(payment, other)).body.status).toBe('approved')
   })
+})
+
+test('nor by several preparations and acts in any order', { timeout: 300_000 }, async () => {
+  const some = (of: object) => fc.uniqueArray(fc.constantFrom(...Object.keys(of)), { minLength: 1, maxLength: 3 })
+  const attack = fc.record({
+    attacker: fc.constantFrom('the owner' as const, 'an administrator' as const),
+    rule: fc.constantFrom(forTwo, separated),
+    preparations: some(preparations),
+    acts: some(loosenings),
+  })
+  await fc.assert(fc.asyncProperty(attack, expectNothingWon), { numRuns: 20, endOnFailure: true })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { duplicateAnswers, newPayeeAnswers, payeeVerificationAnswers } from '../../src/lib/policy-answers.ts'
 import type { Evaluation, GrantRules, MandateRules, MandateStanding, PolicyRules } from '../../src/policy/types.ts'
+import { propertySeed } from '../harness/seed.ts'
 import { confirmedPayee, now, periods, proposedPayee } from './builders.ts'
 
 /** Small numbers and few names, so that limits are met exactly, lists overlap and people are the same person. */
@@ -129,3 +130,18 @@ export const evaluation: fc.Arbitrary<Evaluation> = grantChain.chain((grantLinea
     capabilities: fc.record({ payments: mostly(true, fc.constant(false)) }),
   }),
 )
+
+const numRuns = 4000
+let made: readonly Evaluation[] | undefined
+
+/** A property of evaluations. They are made once for all of these: to make one costs more than what is asked of it. */
+export const forEvaluations = (check: (input: Evaluation) => void): void => {
+  made ??= fc.sample(evaluation, { numRuns, seed: propertySeed })
+  try {
+    for (const input of made) check(input)
+  } catch (error) {
+    // Once more, for the smallest that fails.
+    fc.assert(fc.property(evaluation, check), { numRuns })
+    throw error
+  }
+}

@@ -4,7 +4,7 @@ import { approvalProofs, type Outcome, outcomes } from '../../src/lib/policy-ans
 import { chargesFor, evaluate } from '../../src/policy/evaluate.ts'
 import { explain } from '../../src/policy/explain.ts'
 import type { Decision, Evaluation } from '../../src/policy/types.ts'
-import { amount, evaluation, policyRules } from './arbitraries.ts'
+import { amount, evaluation, forEvaluations, policyRules } from './arbitraries.ts'
 import { policy } from './builders.ts'
 
 const numRuns = 3000
@@ -21,13 +21,10 @@ const isAtLeastAsStrict = (stricter: Decision, milder: Decision) => {
 
 describe('for any rules', () => {
   test('a decision never throws, and neither do its explanation and its charges', () => {
-    fc.assert(
-      fc.property(evaluation, (input) => {
-        expect(explain(evaluate(input), 'KES')).toMatch(/^[A-Z].*\.$/)
-        chargesFor(input)
-      }),
-      { numRuns },
-    )
+    forEvaluations((input) => {
+      expect(explain(evaluate(input), 'KES')).toMatch(/^[A-Z].*\.$/)
+      chargesFor(input)
+    })
   })
 
   test('adding a policy never makes a decision milder', () => {
@@ -74,25 +71,19 @@ describe('for any rules', () => {
   })
 
   test('the outcome is the strictest verdict of the trace, and the decisive entries are those with that verdict', () => {
-    fc.assert(
-      fc.property(evaluation, (input) => {
-        const { outcome, trace } = evaluate(input)
-        expect(Math.max(...trace.map((entry) => strictness(entry.outcome)))).toBe(strictness(outcome))
-        for (const entry of trace) expect(entry.decisive === true).toBe(outcome !== 'allow' && entry.outcome === outcome)
-      }),
-      { numRuns },
-    )
+    forEvaluations((input) => {
+      const { outcome, trace } = evaluate(input)
+      expect(Math.max(...trace.map((entry) => strictness(entry.outcome)))).toBe(strictness(outcome))
+      for (const entry of trace) expect(entry.decisive === true).toBe(outcome !== 'allow' && entry.outcome === outcome)
+    })
   })
 
   test('an allowed payment has every approval that it needs', () => {
-    fc.assert(
-      fc.property(evaluation, (input) => {
-        const { outcome, requiredApprovals, approvalsByMandate } = evaluate(input)
-        if (outcome === 'allow') expect(approvalsByMandate).toBe(requiredApprovals)
-        if (outcome === 'require_approval') expect(approvalsByMandate).toBeLessThan(requiredApprovals)
-      }),
-      { numRuns },
-    )
+    forEvaluations((input) => {
+      const { outcome, requiredApprovals, approvalsByMandate } = evaluate(input)
+      if (outcome === 'allow') expect(approvalsByMandate).toBe(requiredApprovals)
+      if (outcome === 'require_approval') expect(approvalsByMandate).toBeLessThan(requiredApprovals)
+    })
   })
 
   test('under a limit of 0 nothing passes', () => {
