@@ -27,8 +27,8 @@ const open = async (start: (places: Awaited<ReturnType<typeof freePlaces>>) => P
 }
 
 // Each costs ten milliseconds of a processor.
-const perSecond = isFull ? 100 : 15
-const clients = isFull ? 8 : 5
+const perSecond = isFull ? 100 : 9
+const clients = isFull ? 8 : 3
 
 const needsProgram = { haproxy: true, nginx: true, 'a plain one': false } as const
 

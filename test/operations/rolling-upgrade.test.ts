@@ -15,9 +15,9 @@ import { freePlaces, newPayer, payAtRate, startPair } from './pair.ts'
 import { committedRelease, nextRelease, type ReleaseFolder, thisRelease } from './release-folder.ts'
 
 // Each costs 25 milliseconds of a processor until it has ended.
-const perSecond = isFull ? 50 : 8
-const leastPayments = isFull ? 500 : 120
-const clients = isFull ? 12 : 6
+const perSecond = isFull ? 50 : 4
+const leastPayments = isFull ? 500 : 60
+const clients = isFull ? 12 : 3
 const fromEachSide = isFull ? 20 : 6
 
 const ends: (() => unknown)[] = []
