@@ -7,7 +7,7 @@ import { createMandate } from '../harness/mandates.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
-import { findBreaches } from '../harness/verify.ts'
+import { findBreaches, findBreachesOf } from '../harness/verify.ts'
 import { pay } from '../rails-flows/scene.ts'
 import { createTeam, join } from '../workspaces/team.ts'
 import { startAdministered } from './administrators.ts'
@@ -91,7 +91,10 @@ class Undone extends Error {}
 /** The breaches that are found after a superuser's change of the database; the change is undone afterwards. */
 const breachesAfter = (...tampering: string[]): Promise<string[]> => breachesWith({}, ...tampering)
 
-const breachesWith = async (facts: Partial<CheckFacts>, ...tampering: string[]): Promise<string[]> => {
+const breachesWith = (facts: Partial<CheckFacts>, ...tampering: string[]): Promise<string[]> =>
+  afterwards((tx) => findBreaches(service, tx, facts), ...tampering)
+
+const afterwards = async (find: (tx: Tx) => Promise<string[]>, ...tampering: string[]): Promise<string[]> => {
   let breaches: string[] = []
   await service.deps.db
     .transaction(async (tx: Tx) => {
@@ -99,7 +102,7 @@ const breachesWith = async (facts: Partial<CheckFacts>, ...tampering: string[]):
       await tx.query('set local session_replication_role = replica')
       for (const statement of tampering)
         expect([statement, (await tx.query(`${statement} returning 1`)).length > 0]).toEqual([statement, true])
-      breaches = await findBreaches(service, tx, facts)
+      breaches = await find(tx)
       throw new Undone()
     })
     .catch((error: unknown) => {
@@ -293,7 +296,7 @@ test.each([
     `update audit_seals set hash = sha256('forged') where sequence = 1`,
   ],
 ] as const)('%s is found', async (_what, promise, statement) => {
-  const breaches = await breachesAfter(statement)
+  const breaches = await afterwards((tx) => findBreachesOf(service, tx, promise), statement)
   expect(breaches.join('\n')).toMatch(new RegExp(promise))
 })
 

@@ -1,6 +1,6 @@
 import type { CheckFacts } from '../../src/db/check.ts'
 import type { Db } from '../../src/db/client.ts'
-import { factsOf, verify } from '../../src/operate/verify/verify.ts'
+import { checks, factsOf, verify } from '../../src/operate/verify/verify.ts'
 import type { TestService } from './service.ts'
 
 /** The broken promises of the data now; empty on correct data. `promise: subject`, one for each line. */
@@ -12,5 +12,16 @@ export const findBreaches = async (
   const facts = { ...factsOf(service.deps), ...more }
   const broken: string[] = []
   for await (const { promise, breaches } of verify(db, facts)) broken.push(...breaches.map((subject) => `${promise}: ${subject}`))
+  return broken
+}
+
+/** Those of the promises that `named` names, or of all where it names what was found: a fifth of a second of a processor each time. */
+export const findBreachesOf = async (service: TestService, db: Db, named: string): Promise<string[]> => {
+  const [promise = ''] = named.split(': ')
+  const chosen = checks.filter((check) => new RegExp(promise).test(check.promise))
+  if (chosen.length === 0) return findBreaches(service, db)
+  const facts = { ...factsOf(service.deps), sealedThrough: '0' }
+  const broken: string[] = []
+  for (const check of chosen) broken.push(...(await check.find(db, facts)).map((subject) => `${check.promise}: ${subject}`))
   return broken
 }
