@@ -10,6 +10,7 @@ const folder = join(root, 'node_modules/.cache/programs')
 
 const sources = {
   client: 'client/src/cli/main.ts',
+  demo: 'src/dev/demo/demo.ts',
   puppet: 'test/faults/puppet.ts',
   sandbox: 'src/dev/sandbox/run.ts',
 }
@@ -19,6 +20,7 @@ export const programs = {
   server: join(root, 'scripts/start.js'),
   admin: join(root, 'build/admin.js'),
   client: join(folder, 'client.js'),
+  demo: join(folder, 'demo.js'),
   puppet: join(folder, 'puppet.js'),
   sandbox: join(folder, 'sandbox.js'),
 } satisfies Record<'server' | 'admin' | keyof typeof sources, string>

@@ -8,12 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../harness/client.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/postgres.ts'
-import { compiledOnce } from '../harness/programs.ts'
+import { compiledOnce, programs } from '../harness/programs.ts'
 import { connectAgent } from '../mcp/connect.ts'
 import { type CollectedSpan, startCollector } from '../tracing/collector.ts'
 import { killAll, patience, spawnServer } from './process.ts'
 
-const demo = fileURLToPath(new URL('../../src/dev/demo/demo.ts', import.meta.url))
+const source = fileURLToPath(new URL('../../src/dev/demo/demo.ts', import.meta.url))
 const admin = fileURLToPath(new URL('../../src/operate/admin/admin.ts', import.meta.url))
 
 let database: TestDatabase
@@ -38,7 +38,7 @@ const run = async (variables: Record<string, string>, program: string, ...words:
   const [code] = await once(child, 'close')
   return { code, output }
 }
-const runDemo = (variables: Record<string, string>, ...scene: string[]) => run(variables, demo, ...scene)
+const runDemo = (variables: Record<string, string>, ...scene: string[]) => run(variables, programs.demo, ...scene)
 
 describe('npm run demo', patience, () => {
   it('pays to the end several times against one bundled server, whose spans arrive', async () => {
@@ -47,8 +47,8 @@ describe('npm run demo', patience, () => {
     const traced = { ...variables, OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint }
     const server = spawnServer(traced, { command: ['npm', 'start'] })
     const { url } = await server.ready()
-    for (const _ of [1, 2]) {
-      const { code, output } = await runDemo({ PUBLIC_URL: url })
+    for (const program of [source, programs.demo]) {
+      const { code, output } = await run({ PUBLIC_URL: url }, program)
       expect(output).toContain('Every step went as promised.')
       expect(code).toBe(0)
     }

@@ -52,8 +52,8 @@ const halfARequest = async (url: string) => {
 }
 
 describe('the two listeners', patience, () => {
-  it('serve metrics and callbacks only on the private one', async () => {
-    const { url, operatorUrl } = await start()
+  it('serve metrics and callbacks only on the private one, and a signal reaches them through npm, which waits for their end', async () => {
+    const { server, url, operatorUrl } = await start({}, { command: ['npm', 'start'] })
     for (const path of ['/metrics', '/callbacks', '/callbacks/daraja/x/y']) expect((await fetch(url + path)).status).toBe(404)
     expect(JSON.stringify(await (await fetch(`${url}/openapi.json`)).json())).not.toMatch(/metrics|callbacks/)
     await fetch(`${url}/healthz`)
@@ -62,6 +62,10 @@ describe('the two listeners', patience, () => {
     expect(metrics).toMatch(/database_up 1/)
     expect(metrics).toMatch(/attention_open\{kind="payment_unknown"\} 0/)
     expect(metrics).toMatch(/events_lag_seconds \d/)
+    server.kill('SIGTERM')
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    expect(server.stdout()).toContain('SIGTERM: finishing what is under way')
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow()
   })
 })
 
@@ -123,14 +127,6 @@ describe('a signal', patience, () => {
     // Not that each is told to close: the process may read a request before it hears of its end.
     for (const head of heads) expect(head).toMatch(/^HTTP\/1\.1 200 /)
     expect(await server.ended).toEqual({ code: 0, signal: null })
-  })
-
-  it('reaches the service through npm, which waits until it has ended', async () => {
-    const { server, url } = await start({}, { command: ['npm', 'start'] })
-    server.kill('SIGTERM')
-    expect(await server.ended).toEqual({ code: 0, signal: null })
-    expect(server.stdout()).toContain('SIGTERM: finishing what is under way')
-    await expect(fetch(`${url}/healthz`)).rejects.toThrow()
   })
 
   it('sent a second time ends the process at once, also with requests under way', async () => {
