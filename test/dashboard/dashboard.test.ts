@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { chromiumPath } from './browser.ts'
 import { accountFlows } from './flows/account.ts'
+import { anotherDayFlows } from './flows/another-day.ts'
 import { approvalLinkFlows } from './flows/approval-link.ts'
 import { approvalFlows } from './flows/approvals.ts'
 import { batchFlows } from './flows/batches.ts'
@@ -23,6 +24,7 @@ import { reconciliationFlows } from './flows/reconciliation.ts'
 import { servicePages } from './flows/service-pages.ts'
 import { signInFlows } from './flows/sign-in.ts'
 import { smallThings } from './flows/small-things.ts'
+import { statementOutcomeFlows } from './flows/statement-outcome.ts'
 import { statementFlows } from './flows/statements.ts'
 import { theftFlows } from './flows/theft.ts'
 import { topUpFlows } from './flows/top-up.ts'
@@ -60,4 +62,9 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('every view', () => everyView(world))
   describe("the service's own pages", () => servicePages(world))
   describe('a long list', () => longListFlows(world))
+  describe('while hours and days pass', () => {
+    const other = createWorld(world)
+    describe('outcomes by a statement', () => statementOutcomeFlows(other))
+    describe('approvals', () => anotherDayFlows(other))
+  })
 })

@@ -17,6 +17,7 @@ export type Viewport = { width: number; height: number }
 export const phone: Viewport = { width: 360, height: 760 }
 export const desk: Viewport = { width: 1280, height: 860 }
 
+/** `wallets`: the accounts of the wallet in the browser; none is a browser without a wallet. */
 type VisitOptions = { wallets?: PrivateKeyAccount[]; viewport?: Viewport }
 
 /** Every press of a button, a link or a row counts; typing in a field does not. */
@@ -45,7 +46,7 @@ export const openEachApproval = async (page: Page, count: number): Promise<void>
 }
 
 /** What a person would see: the reason of most failures stands there. */
-const showOnFailure = (page: Page): void =>
+export const showOnFailure = (page: Page): void =>
   onTestFailed(async () => {
     const text = await page.evaluate('document.body.innerText').catch((error: unknown) => String(error))
     console.error(`The page at ${page.url()} shows:\n${text}`)
@@ -53,8 +54,9 @@ const showOnFailure = (page: Page): void =>
 
 /** A separate browser (cookies, storage, wallet) with a page of the service. */
 export const visit = async ({ windows }: World, options: VisitOptions = {}): Promise<Visit> => {
-  const window = await windows.take()
-  window.wallet = createWallet(...(options.wallets ?? [newWallet()]))
+  const wallets = options.wallets ?? [newWallet()]
+  const window = await windows.take(wallets.length > 0)
+  window.wallet = createWallet(...wallets)
   window.complaints = []
   await window.page.setViewportSize(options.viewport ?? desk)
   const { context, page, wallet, complaints } = window

@@ -5,6 +5,8 @@ import { createWallet, type InjectedWallet, injectWallet } from './wallet.ts'
 export type Window = {
   context: BrowserContext
   page: Page
+  /** Whether its pages find the wallet. */
+  hasWallet: boolean
   wallet: InjectedWallet
   /** What went wrong in the page: exceptions, refused scripts and styles, requests to elsewhere. */
   complaints: string[]
@@ -24,15 +26,16 @@ const listen = (page: Page, own: string, complain: (complaint: string) => void):
   })
 }
 
-const open = async (browser: Browser, own: string): Promise<Window> => {
+const open = async (browser: Browser, own: string, hasWallet: boolean): Promise<Window> => {
   const context = await browser.newContext({
     baseURL: own,
     reducedMotion: 'reduce',
     permissions,
   })
   context.setDefaultTimeout(60_000)
-  const window: Window = { context, page: await context.newPage(), wallet: createWallet(newWallet()), complaints: [] }
-  await injectWallet(context, () => window.wallet)
+  const wallet = createWallet(newWallet())
+  const window: Window = { context, page: await context.newPage(), hasWallet, wallet, complaints: [] }
+  if (hasWallet) await injectWallet(context, () => window.wallet)
   listen(window.page, own, (complaint) => window.complaints.push(complaint))
   return window
 }
@@ -51,7 +54,7 @@ const clean = async ({ context, page }: Window): Promise<void> => {
 }
 
 export type Windows = {
-  take: () => Promise<Window>
+  take: (hasWallet: boolean) => Promise<Window>
   /** Cleaned, and used again by the next test. The window of a failed test is not used again. */
   release: (window: Window) => Promise<void>
 }
@@ -60,7 +63,11 @@ export type Windows = {
 export const createWindows = (browser: () => Browser, own: () => string): Windows => {
   const idle: Window[] = []
   return {
-    take: async () => idle.pop() ?? open(browser(), own()),
+    take: async (hasWallet) => {
+      const at = idle.findLastIndex((window) => window.hasWallet === hasWallet)
+      const [window] = at === -1 ? [] : idle.splice(at, 1)
+      return window ?? open(browser(), own(), hasWallet)
+    },
     release: async (window) => {
       await clean(window)
       idle.push(window)

@@ -12,6 +12,7 @@ import { createWindows, type Windows } from './windows.ts'
 
 /** One service and one browser for every flow. They are started before the tests. */
 export type World = {
+  readonly browser: Browser
   /** The wallet that the settings name as an administrator's. */
   readonly administrator: PrivateKeyAccount
   readonly service: TestService
@@ -22,7 +23,8 @@ export type World = {
   readonly household: () => Promise<Household>
 }
 
-export const createWorld = (): World => {
+/** `beside`: another one, whose browser is used: for flows that need a service of their own. */
+export const createWorld = (beside?: World): World => {
   const administrator = newWallet()
   let service: TestService | undefined
   let browser: Browser | undefined
@@ -32,15 +34,15 @@ export const createWorld = (): World => {
     const env = { ADMIN_ACCOUNTS: administrator.address }
     // A notice is sent once: what a slow machine sends late is not lost.
     const fixed = { OAUTH_METADATA_TIMEOUT_MS: 60_000 }
-    const started = Promise.all([startService({ clock: createTestClock(new Date()), env, fixed }), openBrowser()])
-    ;[service, browser] = await started
+    const starting = startService({ clock: createTestClock(new Date()), env, fixed })
+    ;[service, browser] = await Promise.all([starting, beside?.browser ?? openBrowser()])
   })
   // A test that set the clock back wrote into hours that were counted.
   afterEach(async () => {
     if (service) await countHours(service.deps.db, service.clock.now())
   })
   afterAll(async () => {
-    await browser?.close()
+    if (!beside) await browser?.close()
     await service?.close()
   })
   const running = (): TestService => {
@@ -57,8 +59,11 @@ export const createWorld = (): World => {
     get service() {
       return running()
     },
+    get browser() {
+      return opened()
+    },
     windows,
-    inspector: createInspector(),
+    inspector: beside?.inspector ?? createInspector(),
     household: () => {
       household ??= createHousehold(running())
       return household

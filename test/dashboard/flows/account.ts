@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { parseId } from '../../../src/lib/ids.ts'
 import { createMandate } from '../../harness/mandates.ts'
 import { newBeneficiary } from '../../harness/money.ts'
 import { newWallet, signIn, walletMessage } from '../../harness/people.ts'
@@ -52,9 +53,13 @@ export const accountFlows = (world: World): void => {
     await owner.api.post('/v1/accounts/me/identities', proof)
     await createMandate(world.service, second, { description: 'Catering', max_total_minor: '2000000' })
     // More than one page of them, and all newer.
-    const others = Array.from({ length: 100 }, (_, index) => `Errand ${index}`)
-    for (const description of others)
-      await createMandate(world.service, owner.wallet, { description, max_total_minor: '2000000' })
+    const errand = await createMandate(world.service, owner.wallet, { description: 'Errand', max_total_minor: '2000000' })
+    await world.service.deps.db.query(
+      `insert into intent_mandates select (jsonb_populate_record(m, jsonb_build_object(
+           'id', substr(m.id::text, 1, 15) || substr(gen_random_uuid()::text, 16), 'nonce', gen_random_uuid()))).*
+         from intent_mandates m, generate_series(1, 99) where m.id = $1`,
+      [parseId('mandate', errand.id)],
+    )
     const { message } = (await world.service.api.get(`/v1/approvals/${asked.body.approval_id}/message?decision=approve`)).body
     const signed = { decision: 'approve', signature: await second.signMessage({ message }) }
     await world.service.api.post(`/v1/approvals/${asked.body.approval_id}/decide-by-signature`, signed)

@@ -193,10 +193,7 @@ export const approvalLinkFlows = (world: World): void => {
     await team.join('approver', 'Amina Otieno')
     const [id = '', other = ''] = await team.hold('450000', '230000')
     const { token } = (await team.within(team.owner).post('/v1/workspaces/current/invitations', { role: 'approver' })).body
-    const browser = (await visit(world)).context.browser()
-    const context = await browser?.newContext({ baseURL: world.service.api.url, viewport: phone })
-    const page = await context?.newPage()
-    if (!context || !page) throw new Error('the browser is closed')
+    const { page, context, close } = await visit(world, { wallets: [], viewport: phone })
     const signInAt = async (walk = countSteps()) => {
       await page.goto(`/approve/${id}`)
       await walk.press(page.getByRole('link', { name: 'Sign in to decide' }))
@@ -235,7 +232,7 @@ export const approvalLinkFlows = (world: World): void => {
     await team.within(team.owner).post(`/v1/payments/${(await approval(other)).payment.id}/cancel`)
     await page.getByRole('heading', { name: 'Cancelled' }).waitFor()
     await expect.poll(() => offered.count()).toBe(0)
-    await context.close()
+    await close()
   })
 
   test('the requester, who may not decide, is offered no signature', async () => {
@@ -264,9 +261,7 @@ export const approvalLinkFlows = (world: World): void => {
       .toEqual(modulesFor(signingPage))
 
     // A browser without a wallet in it: first at a desk, then on a phone.
-    const context = await page.context().browser()?.newContext({ baseURL: world.service.api.url })
-    const bare = await context?.newPage()
-    if (!context || !bare) throw new Error('the browser is closed')
+    const { page: bare, context, close: closeBare } = await visit(world, { wallets: [] })
     await bare.goto(signingPage)
     await bare.getByText('Use a wallet on your phone').click()
     await expect.poll(() => modulesOf(bare.getByRole('img', { name: 'This page as a QR code' }))).toEqual(modulesFor(signingPage))
@@ -292,7 +287,10 @@ export const approvalLinkFlows = (world: World): void => {
     await bare.goto(`/approvals/${home.approvalId}`)
     await bare.getByRole('button', { name: 'Approve', exact: true }).waitFor()
     await expect.poll(() => bare.getByRole('button', { name: 'Sign approval' }).count()).toBe(0)
-    await context.close()
+    // What this session emulates ends with it. Playwright sets a size only when it changes, and knows nothing of this one.
+    await devtools.detach()
+    await bare.setViewportSize(phone)
+    await closeBare()
 
     // If the browser has a wallet, only that wallet is offered.
     await page.goto(signingPage)

@@ -20,9 +20,13 @@ Baraka Mwangi,72200070,380.50,March salary
 `
 
 const choose = async (page: Page, name: string, bytes: Uint8Array, mimeType = 'text/csv') => {
-  await follow(page, '/payments/batches')
-  await page.getByText('Salaries and other lists').waitFor()
-  await follow(page, '/payments/batches/new')
+  const another = page.getByRole('button', { name: 'Choose another list' })
+  if ((await another.count()) > 0) await another.click()
+  else {
+    await follow(page, '/payments/batches')
+    await page.getByText('Salaries and other lists').waitFor()
+    await follow(page, '/payments/batches/new')
+  }
   await page.getByLabel('File').setInputFiles({ name, mimeType, buffer: Buffer.from(bytes) })
 }
 

@@ -11,6 +11,8 @@ import type { World } from '../world.ts'
 
 export const developerFlows = (world: World): void => {
   const shared = shareVisit(world)
+  /** Of a person whose events and requests are looked at. */
+  const logs = shareVisit(world)
 
   test('a key is shown once, works within its limits, and its request is shown as a curl command', async () => {
     const { page, person, complaints } = await shared.at('/developers')
@@ -90,6 +92,21 @@ export const developerFlows = (world: World): void => {
     await visited.close()
   })
 
+  test('the limits of a new key are suggested from what other agents spend on a day, and never from a payroll', async () => {
+    const person = await signIn(world.service.api)
+    await credit(world.service, person.accountId, 10_000_000n)
+    const beneficiary_id = await newBeneficiary(person.api, { destination: '254722000100' })
+    expect((await person.api.post('/v1/payments', { beneficiary_id, amount_minor: '1234500' })).status).toBe(201)
+    const agent = await createKey(person)
+    expect((await agent.api.post('/v1/payments', { beneficiary_id, amount_minor: '312300' })).status).toBe(201)
+    const { page, close } = await visitAs(world, person)
+    await page.goto('/developers/keys/new')
+    // Twice the day, rounded up to two digits; three times the usual payment would be more than the day.
+    await expect.poll(() => page.getByLabel('Daily limit').inputValue()).toBe('6,300')
+    await expect.poll(() => page.getByLabel('Per-payment limit').inputValue()).toBe('6,300')
+    await close()
+  })
+
   test('a key whose answer was lost is replaced by one press, and no one can use the lost one; two presses make one key', async () => {
     world.service.clock.set(new Date())
     const person = await signIn(world.service.api)
@@ -159,10 +176,9 @@ export const developerFlows = (world: World): void => {
   })
 
   test('after a lost answer the dialog still asks what it asked: a second press freezes what the first one froze, and does not unfreeze it', async () => {
-    const person = await signIn(world.service.api)
+    const { page, person, complaints } = await shared.at('/agents')
     const { grantId } = await createKey(person, { name: 'Night bot' })
-    const { page, complaints, close } = await visitAs(world, person)
-    await page.goto(`/agents/${grantId}`)
+    await follow(page, `/agents/${grantId}`)
     const path = `**/v1/accounts/me/grants/${grantId}`
     await page.route(path, async (route) => {
       if (route.request().method() !== 'PATCH') return route.fallback()
@@ -178,9 +194,24 @@ export const developerFlows = (world: World): void => {
     await page.unroute(path)
     await dialog.getByRole('button', { name: 'Freeze' }).click()
     await page.getByText('Night bot frozen').waitFor()
-    expect((await person.api.get('/v1/accounts/me/grants')).body.data).toMatchObject([{ id: grantId, frozen: true }])
+    expect((await person.api.get(`/v1/accounts/me/grants/${grantId}`)).body).toMatchObject({ id: grantId, frozen: true })
     expect(complaints).toEqual([])
-    await close()
+  })
+
+  test('each kind of agent has one line to copy that leads to this service', async () => {
+    const { page } = await shared.at('/agents')
+    const { url } = world.service.api
+    const lines: readonly [kind: string, label: string, line: string][] = [
+      ['Claude', 'Address for Claude', `${url}/mcp`],
+      ['ChatGPT', 'Address for ChatGPT', `${url}/mcp`],
+      ['Cursor', 'Settings for Cursor', JSON.stringify({ mcpServers: { payments: { url: `${url}/mcp` } } })],
+      ['CLI', 'Command for a terminal', `npx --package=${url}/client.tgz payments login --url ${url}`],
+      ['Code', 'First request from code', `curl ${url}/v1/credentials/current -H "Authorization: Bearer $PAYMENTS_API_KEY"`],
+    ]
+    for (const [kind, label, line] of lines) {
+      await page.getByRole('button', { name: kind, exact: true }).click()
+      await expect.poll(() => page.getByLabel(label).textContent()).toBe(line)
+    }
   })
 
   test('an agent that connects is announced, and everything by agents is stopped in one act', async () => {
@@ -267,25 +298,22 @@ export const developerFlows = (world: World): void => {
   })
 
   test('events appear in the log as they happen', async () => {
-    const person = await signIn(world.service.api)
-    const { page, close } = await visitAs(world, person)
-    await page.goto('/developers/events')
+    const { page, person } = await logs.at('/developers/events')
     await page.getByText('Live', { exact: true }).waitFor()
     await createKey(person, { name: 'Just now' })
     await page.getByText('api_key.created').click()
     await page.getByRole('dialog').getByText('Just now').waitFor()
-    await close()
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
   })
 
   test('events have their day, are filtered by what they are about, and show their content', async () => {
-    const person = await signIn(world.service.api)
+    const { page, person } = await logs.at('/developers')
     await newBeneficiary(person.api, { display_name: 'Baraka Stores' })
-    await createKey(person, { name: 'Nightly' })
-    const { page, close } = await visitAs(world, person)
-    await page.goto('/developers/events')
-    await page.getByText('api_key.created').waitFor()
+    const ofKeys = page.getByText('api_key.created').first()
+    await follow(page, '/developers/events')
+    await ofKeys.waitFor()
     await page.getByLabel('About').selectOption('Beneficiary')
-    await page.getByText('api_key.created').waitFor({ state: 'detached' })
+    await ofKeys.waitFor({ state: 'detached' })
     await page
       .getByText(/^\w+ \d+, \d\d:\d\d:\d\d/)
       .first()
@@ -294,30 +322,29 @@ export const developerFlows = (world: World): void => {
     await page.getByRole('dialog').getByText('Baraka Stores').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
     await page.getByRole('button', { name: 'Clear filters' }).click()
-    await page.getByText('api_key.created').waitFor()
+    await ofKeys.waitFor()
     // Its own workspace's days: Nairobi's.
     const day = (shift: number) => new Date(Date.now() + 3 * 3_600_000 + shift * 86_400_000).toISOString().slice(0, 10)
     await page.getByLabel('To', { exact: true }).fill(day(-1))
     await page.getByText('No events match').waitFor()
     await page.getByLabel('To', { exact: true }).fill(day(0))
-    await page.getByText('api_key.created').waitFor()
+    await ofKeys.waitFor()
     await page.getByLabel('From', { exact: true }).fill(day(1))
     await page.getByText('No events match').waitFor()
-    await close()
   })
 
   test('the log of requests is filtered by day, by answer and by key', async () => {
     world.service.clock.set(new Date())
-    const person = await signIn(world.service.api)
+    const { page, person, complaints } = await logs.at('/developers')
     const key = await createKey(person, { name: 'Nightly' })
     expect((await key.api.post('/v1/payments', {})).status).toBe(400)
-    const { page, complaints, close } = await visitAs(world, person)
-    await page.goto('/developers/requests')
+    await follow(page, '/developers/requests')
     const refused = page.getByText('/v1/payments', { exact: true })
+    const ofKeys = page.getByText('/v1/accounts/me/api-keys', { exact: true }).first()
     await refused.waitFor()
-    await page.getByText('/v1/accounts/me/api-keys', { exact: true }).waitFor()
+    await ofKeys.waitFor()
     await page.getByLabel('Answer').selectOption('Refused')
-    await page.getByText('/v1/accounts/me/api-keys', { exact: true }).waitFor({ state: 'detached' })
+    await ofKeys.waitFor({ state: 'detached' })
     await page.getByLabel('Key or agent').selectOption('Nightly')
     await refused.waitFor()
     const today = new Date(Date.now() + 3 * 3_600_000)
@@ -328,14 +355,11 @@ export const developerFlows = (world: World): void => {
     await page.getByLabel('From', { exact: true }).fill(today.toISOString().slice(0, 10))
     await refused.waitFor()
     expect(complaints).toEqual([])
-    await close()
   })
 
   test('a call that reads is tried with the session, shown as curl and with its answer, and none that changes anything is offered', async () => {
-    const person = await signIn(world.service.api)
-    const payee = await newBeneficiary(person.api, { display_name: 'Baraka Stores' })
-    const { page, complaints, close } = await visitAs(world, person)
-    await page.goto('/developers/try')
+    const { page, person, complaints } = await logs.at('/developers/try')
+    const payee = await newBeneficiary(person.api, { display_name: 'Kilimo Supplies' })
     const options = page.getByLabel('Operation').locator('option')
     await expect.poll(() => options.count()).toBeGreaterThan(10)
     const paths = await options.allTextContents()
@@ -347,13 +371,12 @@ export const developerFlows = (world: World): void => {
     const curl = await page.getByLabel('curl command').textContent()
     expect(curl).toContain(`curl -X GET ${world.service.api.url}/v1/beneficiaries/${payee}`)
     await page.getByRole('button', { name: 'Send' }).click()
-    await page.getByLabel('Answer').getByText('Baraka Stores').waitFor()
+    await page.getByLabel('Answer').getByText('Kilimo Supplies').waitFor()
     await page.getByLabel('id', { exact: true }).fill('ben_01h455vb4pex5vsknk084sn02q')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByLabel('Answer').getByText('not_found').waitFor()
     await page.getByText('404', { exact: true }).waitFor()
     expect(complaints).toEqual([])
-    await close()
   })
 
   test('a card says how much of its limits an agent has used, as its page does, and what it did last, to whom, and when', async () => {

@@ -95,7 +95,7 @@ export const overviewFlows = (world: World): void => {
     await own.close()
   })
 
-  test('a day with a list of 200 payments flattens no other day, and stands above the scale in words', async () => {
+  test('a day with a list of payments flattens no other day, and stands above the scale in words', async () => {
     const now = new Date()
     const before = new Date(now.getTime() - 4 * 86_400_000)
     world.service.clock.set(before)
@@ -108,10 +108,10 @@ export const overviewFlows = (world: World): void => {
     await world.service.settle()
     world.service.clock.set(now)
     const person = await signIn(world.service.api, earlier.wallet)
-    const items = Array.from({ length: 200 }, (_, index) => ({
+    const items = Array.from({ length: 4 }, (_, index) => ({
       display_name: `Person ${index}`,
       destination: `0722${String(100_000 + index)}`,
-      amount_minor: '250000',
+      amount_minor: '12500000',
     }))
     expect((await person.api.post('/v1/payment-batches', { name: 'Salaries', items })).status).toBe(201)
     await world.service.settle()
@@ -123,7 +123,7 @@ export const overviewFlows = (world: World): void => {
     )
     expect(heights).toHaveLength(2)
     expect(Math.min(...heights)).toBeGreaterThan(Math.max(...heights) / 2)
-    await takeScreenshots(page, 'overview-with-a-list-of-200')
+    await takeScreenshots(page, 'overview-with-a-list')
     expect(complaints).toEqual([])
     await close()
   })

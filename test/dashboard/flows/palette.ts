@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createKey, signIn } from '../../harness/people.ts'
-import { createTeam } from '../team.ts'
+import { createTeam, type Team } from '../team.ts'
 import { follow, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
@@ -90,10 +90,12 @@ export const paletteFlows = (world: World): void => {
     await close()
   })
 
+  let teamOfAll: Promise<Team> | undefined
   test.each(['owner', 'admin', 'approver', 'member', 'viewer'])(
     'the navigation and the search of an %s never lead to a refusal',
     async (role) => {
-      const team = await createTeam(world.service)
+      teamOfAll ??= createTeam(world.service)
+      const team = await teamOfAll
       const person = role === 'owner' ? team.owner : await team.join(role, 'Amina Otieno')
       await person.api.put('/v1/workspaces/current', { workspace_id: team.workspaceId })
       const { page, complaints, close } = await visitAs(world, person)
