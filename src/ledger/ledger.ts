@@ -3,7 +3,7 @@ import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockAccount, requireLocked } from '../db/account-lock.ts'
 import { type Db, first, statement, type Tx } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
-import { insertRow } from '../db/prepare-write.ts'
+import { insertRow, prepareInsertOnce } from '../db/prepare-write.ts'
 import { ledgerAccounts } from '../db/tables/ledger.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
@@ -13,7 +13,8 @@ import type { Minor } from '../lib/money.ts'
 /** The available money, and the money that payments under way have reserved. */
 export type Balance = { availableMinor: Minor; heldMinor: Minor; currency: string }
 export type Reference = { type: 'payment' | 'topup' | 'deposit' | 'adjustment' | 'suspense'; id: Uuid }
-export type SystemAccount = 'rail_clearing' | 'topup_clearing' | 'adjustments' | 'suspense'
+const systemAccounts = ['rail_clearing', 'topup_clearing', 'adjustments', 'suspense'] as const
+export type SystemAccount = (typeof systemAccounts)[number]
 
 const available = 'posted_credits_minor - posted_debits_minor - pending_debits_minor'
 
@@ -80,10 +81,7 @@ const holdFunds = statement(
 /** `availableAfterMinor`: what is available after this hold and those before it in the same batch. */
 export type Hold = { transferId: Uuid; ownerId: Uuid; amountMinor: Minor; paymentId: Uuid; availableAfterMinor: Minor }
 
-/**
- * Reserves money for payments, under ids that the caller chose: one update for each account, however many holds. The caller holds the
- * owners' locks and has checked that the money is there; a check of the schema fails the transaction otherwise.
- */
+/** Reserves money for payments. The caller holds the owners' locks and has checked that it is there; so does a check of the schema. */
 export const holdAll = async (tx: Tx, holds: readonly Hold[]): Promise<void> => {
   if (holds.length === 0) return
   requireLocked(
@@ -201,16 +199,11 @@ export const transferWithin = async (tx: Tx, moves: readonly SystemTransfer[]): 
   ])
 }
 
-const systemAccounts: readonly SystemAccount[] = ['rail_clearing', 'topup_clearing', 'adjustments', 'suspense']
+const openOnce = prepareInsertOnce('ledger.open_system', ledgerAccounts, ledgerAccounts.code)
 
 /** At start: the accounts of the service itself, of which there is one each. */
 export const openSystemAccounts = async (db: Db, currency: string, at: Date): Promise<void> => {
-  for (const kind of systemAccounts) {
-    await db.query(
-      'insert into ledger_accounts (id, kind, code, currency, created_at) values ($1, $2, $2, $3, $4) on conflict (code) do nothing',
-      [newId(), kind, currency, at],
-    )
-  }
+  for (const kind of systemAccounts) await openOnce(db, { id: newId(), kind, code: kind, currency, createdAt: at })
 }
 
 export const openCustomerAccount = (tx: Tx, ownerId: Uuid, currency: string, at: Date): void =>

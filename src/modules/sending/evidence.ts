@@ -73,10 +73,7 @@ const isUninformative = (evidence: Evidence, source: EvidenceSource): boolean =>
   evidence.kind === 'pending' ||
   (evidence.kind === 'unknown' && !evidence.moved && (source.kind === 'query' || evidence.code === 'other_request'))
 
-/**
- * An answer to a query decides what a report has left in doubt, if it says how much moved: a person is not needed then. That nothing moved is
- * not believed of what was reported as moved.
- */
+/** An answer to a query decides what a report left in doubt, if it says how much moved. A failure is not believed of what was reported as moved. */
 const isDecision = (evidence: Evidence, source: EvidenceSource): boolean =>
   source.kind === 'query' && evidence.kind === 'succeeded' && evidence.amountMinor !== null
 

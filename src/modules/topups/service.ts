@@ -59,10 +59,7 @@ const tooMany = (message: string, at: Date, since: Date | null, windowSeconds: n
   return new Refusal('rate_limited', { message, headers: { 'retry-after': String(Math.max(1, Math.ceil(free / 1000))) } })
 }
 
-/**
- * The prompts of the last day; null where prompts have no limits, and for a deposit. Of several at once, each counts the one before: the phone is
- * locked here, and the caller has locked its accounts.
- */
+/** The prompts of the last day; null without limits, and for a deposit. The phone is locked: of several at once, each counts the one before. */
 const countPrompts = async (
   tx: Tx,
   { config: { promptLimits: limits }, derivations }: Asked,

@@ -45,10 +45,7 @@ type NearLimit = { policyId: Uuid; name: string; period: 'day' | 'month'; usedMi
 /** Those that count in the totals of their day although nothing of them was sent. */
 const notSent = countedPaymentStatuses.filter((status) => !spending.includes(status))
 
-/**
- * By the day whose limits count them, in which they were sent: the totals of each day, less what waits for an approval. Payments may be
- * millions; of totals there are a few rows a day.
- */
+/** By the day whose limits count them: the totals of each day, of which there are a few rows, less what waits for an approval. */
 const spentByDay = prepareText<{ date: string; count: number; amountMinor: Minor }, { workspace: 'uuid'; since: 'date' }>(
   'attention.spent_by_day',
   { workspace: 'uuid', since: 'date' },
