@@ -24,10 +24,10 @@ const parameters = {
 } as const
 type At = Places<typeof parameters>
 
-const noTypes = sql`null::text[]`
-
 /** The parameters by names, for text. Postgres puts each where its name stands, as if it had been written there. */
-const asked = (at: At): SQL => sql`(select ${at.ownerId} as owner_id, ${at.before} as before, ${at.types ?? noTypes} as types,
+const asked = (
+  at: At,
+): SQL => sql`(select ${at.ownerId} as owner_id, ${at.before} as before, ${at.types ?? sql`null::text[]`} as types,
   ${at.createdAfter} as since, ${at.createdBefore} as until) asked`
 
 const account = '(select id from ledger_accounts where owner_id = asked.owner_id)'
@@ -90,11 +90,6 @@ export type HistoryEntry = RowOf<typeof history.all>
 
 const rareTypes: readonly HistoryType[] = ['topup', 'payment_release', 'adjustment']
 
-const statementFor = (types: readonly HistoryType[] | null) => {
-  if (types === null) return history.all
-  return types.every((type) => rareTypes.includes(type)) ? history.rare : history.ofTypes
-}
-
 export type HistoryFilter = { types?: readonly HistoryType[]; createdAfter?: Date; createdBefore?: Date }
 
 export const listHistory = (
@@ -104,7 +99,14 @@ export const listHistory = (
   filter: HistoryFilter = {},
 ): Promise<HistoryEntry[]> => {
   const { types = null, createdAfter = null, createdBefore = null } = filter
-  return db.run(statementFor(types), { ownerId, ...page, types: types && [...new Set(types)], createdAfter, createdBefore })
+  const isRare = types?.every((type) => rareTypes.includes(type))
+  return db.run(isRare === undefined ? history.all : isRare ? history.rare : history.ofTypes, {
+    ownerId,
+    ...page,
+    types: types && [...new Set(types)],
+    createdAfter,
+    createdBefore,
+  })
 }
 
 const sides = ['debitsMinor', 'creditsMinor', 'pendingDebitsMinor', 'pendingCreditsMinor'] as const

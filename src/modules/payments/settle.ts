@@ -1,7 +1,6 @@
 import type { Tx } from '../../db/client.ts'
 import { isPaid, isUnderWay } from '../../db/transitions.ts'
 import { transfer } from '../../ledger/ledger.ts'
-import type { Uuid } from '../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
 import { isSameReceipt } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
@@ -155,12 +154,6 @@ const judgeAll = async (tx: Tx, steps: readonly Step[]) => {
 
 type JudgedStep = Awaited<ReturnType<typeof judgeAll>>[number]
 
-/** Ends the payments that end, all at once. Returns their records. */
-const endAll = async (tx: Tx, judged: readonly JudgedStep[]): Promise<Map<Uuid, PaymentRecord>> => {
-  const ends = judged.flatMap((each) => endOf(each.judged, each.step))
-  return new Map((await endPayments(tx, ends)).map((payment) => [payment.id, payment]))
-}
-
 const conclude = async (tx: Tx, { step, judged }: JudgedStep, ended: PaymentRecord): Promise<Settled> => {
   const now = { ...step, payment: ended }
   if (judged.move === null) {
@@ -178,7 +171,8 @@ const conclude = async (tx: Tx, { step, judged }: JudgedStep, ended: PaymentReco
  */
 export const settlePayments = async (tx: Tx, steps: readonly Step[]): Promise<Settled[]> => {
   const judged = await judgeAll(tx, steps)
-  const ended = await endAll(tx, judged)
+  const ends = judged.flatMap((each) => endOf(each.judged, each.step))
+  const ended = new Map((await endPayments(tx, ends)).map((payment) => [payment.id, payment]))
   const settled: Settled[] = []
   for (const each of judged) {
     const { payment } = each.step

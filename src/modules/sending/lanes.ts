@@ -59,19 +59,16 @@ const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: rea
 /** A payment or a top-up that is due, and the account that owns it. `answers`: of the chains about the approvals that it rests on. */
 type Due = { id: Uuid; tenant: Uuid; answers: ChainAnswers }
 
-const recordAll = async (tx: Tx, deps: Parts, lane: SendLane, due: readonly Due[]): Promise<Recorded[]> => {
-  const ids = [...new Set(due.map(({ id }) => id))]
-  const answers = new Map(due.flatMap((each) => [...each.answers]))
-  const prepared = lane.kind === 'payment' ? preparePayments(tx, deps, ids, answers) : prepareTopups(tx, deps, ids)
-  return recordAttempts(tx, deps, lane, await prepared)
-}
-
 /** Records an attempt for each task in one transaction: null where there is nothing to send now. A task that is named twice is sent once. */
 const claimDue = async (deps: Parts, lane: SendLane, due: readonly Due[], wait: boolean): Promise<Outcome<Recorded | null>[]> => {
   const { recorded, busy } = await inTx(deps.db, async (tx) => {
     const busy = await lockBatch(tx, { exclusive: due.map(({ tenant }) => tenant) }, wait)
     const free = due.filter(({ tenant }) => !busy.has(tenant))
-    return { recorded: free.length === 0 ? [] : await recordAll(tx, deps, lane, free), busy }
+    if (free.length === 0) return { recorded: [], busy }
+    const ids = [...new Set(free.map(({ id }) => id))]
+    const answers = new Map(free.flatMap((each) => [...each.answers]))
+    const prepared = lane.kind === 'payment' ? preparePayments(tx, deps, ids, answers) : prepareTopups(tx, deps, ids)
+    return { recorded: await recordAttempts(tx, deps, lane, await prepared), busy }
   })
   const sendable = new Map(recorded.map((each) => [each.outgoing.subjectId, each]))
   return due.map(({ id, tenant }) => {

@@ -5,7 +5,7 @@ import type { Vault } from '../../auth/vault.ts'
 import { lockBatch } from '../../db/account-lock.ts'
 import { type Database, first, inTx, statement, type Tx } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
-import { prepare } from '../../db/prepare.ts'
+import { prepare, type RowOf } from '../../db/prepare.ts'
 import { prepareWrite } from '../../db/prepare-write.ts'
 import { callbackBodies, callbackDeliveries, railAttempts } from '../../db/tables/payments.ts'
 import { audit } from '../../events/audit.ts'
@@ -169,12 +169,10 @@ const finish = statement(
    from unnest($1::uuid[], $2::text[]) as x(id, verdict) where d.id = x.id`,
 )
 
-type Body = { id: Uuid; kind: string; ciphertext: Buffer; keyId: string }
-
 const readReport = (
   { config, orderNames, rails, vault }: Parts,
   { attempt }: OpenAttempt,
-  { id, kind, ciphertext, keyId }: Body,
+  { id, kind, ciphertext, keyId }: RowOf<typeof lockBodies>,
 ): Delivery => {
   const rail = adapterOf(rails, attempt.rail)
   if (!rail) throw new Error('the rail of a delivery is no longer configured')

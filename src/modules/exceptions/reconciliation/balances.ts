@@ -15,13 +15,13 @@ import type { Minor } from '../../../lib/money.ts'
 import { type Provider, providers, railsOf } from '../../../lib/rail-names.ts'
 import { parseJson } from '../../../rails/fields.ts'
 import { nairobiMidnight } from '../../../rails/nairobi-time.ts'
-import type { DeliveryKind, OrganisationAccount } from '../../../rails/rail.ts'
+import type { DeliveryKind } from '../../../rails/rail.ts'
 import { timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
 import { balanceSource, findComparison, recordComparison } from './differences.ts'
 import { amountText, type Match } from './rules.ts'
 
-export type Range = { low: Minor; high: Minor }
+type Range = { low: Minor; high: Minor }
 
 /** What a provider's accounts hold, and our books on both sides of it: at the query, and at its result. */
 type Look = {
@@ -43,12 +43,7 @@ const ownMoney = ({ statedMinor, requested, answered, mayComeInMinor, mayGoOutMi
  * Compares what the accounts hold with what was expected: the organisation's own money as it was last known, and our books since. The
  * first comparison makes that own money known. A difference is reported once: the next comparison continues from the new amount.
  */
-export const compareBalance = (
-  known: Range | null,
-  look: Look,
-  accounts: number,
-  currency: string,
-): { own: Range; result: Match } => {
+const compareBalance = (known: Range | null, look: Look, accounts: number, currency: string): { own: Range; result: Match } => {
   const { statedMinor } = look
   const seen = ownMoney(look)
   const low = known && known.low > seen.low ? known.low : seen.low
@@ -112,29 +107,21 @@ const recordQueries = async (tx: Tx, config: Config, provider: Provider, numbers
   })
 }
 
-const requestBalancesOf = async (
-  deps: Pick<Parts, 'clock' | 'config' | 'db'>,
-  provider: Provider,
-  account: OrganisationAccount,
-): Promise<void> => {
-  const now = deps.clock.now()
-  const due = new Date(nairobiMidnight(new Date(now.getTime() - hourMs)).getTime() + hourMs)
-  const last = await findComparison(deps.db, provider, balanceSource)
-  if (last && last.createdAt >= due) return
-  const requests = await deps.db.run(requestTimes, { provider, since: due })
-  if (requests[0] && now.getTime() - requests[0].at.getTime() < answerWithinMs) return
-  await advanceClearing(deps.db, provider)
-  const queries = await inTx(deps.db, (tx) => recordQueries(tx, deps.config, provider, account.numbers))
-  const sent = await Promise.all(queries.map(({ number, callbacks }) => account.requestBalances(number, callbacks)))
-  if (sent.some(({ kind }) => kind !== 'accepted')) throw new Error('the provider did not accept the balance query')
-  if (requests.length >= mostUnanswered) throw new Error('the provider has not answered several balance queries')
-}
-
 /** Queries the balance of each of the organisation's accounts once a day, and again when no result came. Results come as deliveries. */
-export const requestBalances = async (deps: Parts): Promise<void> => {
+export const requestBalances = async ({ clock, config, db, rails }: Parts): Promise<void> => {
   for (const provider of providers) {
-    const account = deps.rails.accounts[provider]
-    if (account) await requestBalancesOf(deps, provider, account)
+    const account = rails.accounts[provider]
+    const now = clock.now()
+    const due = new Date(nairobiMidnight(new Date(now.getTime() - hourMs)).getTime() + hourMs)
+    const last = account && (await findComparison(db, provider, balanceSource))
+    if (!account || (last && last.createdAt >= due)) continue
+    const requests = await db.run(requestTimes, { provider, since: due })
+    if (requests[0] && now.getTime() - requests[0].at.getTime() < answerWithinMs) continue
+    await advanceClearing(db, provider)
+    const queries = await inTx(db, (tx) => recordQueries(tx, config, provider, account.numbers))
+    const sent = await Promise.all(queries.map(({ number, callbacks }) => account.requestBalances(number, callbacks)))
+    if (sent.some(({ kind }) => kind !== 'accepted')) throw new Error('the provider did not accept the balance query')
+    if (requests.length >= mostUnanswered) throw new Error('the provider has not answered several balance queries')
   }
 }
 
