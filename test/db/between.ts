@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { settingsOf } from '../../src/db/settings.ts'
-import { asUser, choosePostgresUser, type PostgresUser } from '../../src/dev/embedded-postgres/user.ts'
+import { asUser, choosePostgresUser, type PostgresUser } from '../../src/dev/embedded-postgres/programs.ts'
 import { freePort } from '../harness/ports.ts'
 
 const run = promisify(execFile)

@@ -11,7 +11,7 @@ import { type AccountFilter, type AccountRecord, listAccounts } from '../../modu
 import { AdministerAccount } from '../../modules/identity/schema.ts'
 import { presentWorkspace } from '../../modules/workspaces/present.ts'
 import { reinstateWorkspace, suspendWorkspace } from '../../modules/workspaces/service.ts'
-import { type Arguments, fieldsOf, idOf, UsageError, word } from './arguments.ts'
+import { type Arguments, type Commands, fieldsOf, idOf, UsageError, word } from './arguments.ts'
 import type { Console } from './console.ts'
 import { exportPerson } from './persons.ts'
 
@@ -56,35 +56,28 @@ const workspace = async (at: Console, args: Arguments, act: typeof suspendWorksp
   return presentWorkspace(changed, at.deps.config.CURRENCY)
 }
 
-const findKeys = async ({ deps }: Console, args: Arguments): Promise<unknown> => {
-  const start = readKeyStart(word(args, 0, 'key'))
-  if (!start) throw new UsageError('give a key, or its first characters with at least six digits after "service_live_"')
-  const found = await findKeysThatBegin(deps.db, start)
-  const views = await viewKeys(deps.db, deps.clock.now(), found)
-  const owners = new Map(found.map(({ key }) => [formatId('api_key', key.id), formatId('account', key.accountId)]))
-  return views.map((view) => ({ account_id: owners.get(view.id), ...view }))
-}
-
-const revokeKey = ({ deps, operator }: Console, args: Arguments): Promise<unknown> =>
-  inTx(deps.db, (tx) =>
-    revokeAnyKey(tx, deps.onGrantsRevoked, operator, idOf('api_key', word(args, 0, 'key id')), args.options.reason),
-  )
-
 export const accountCommands = {
-  'keys find': findKeys,
-  'keys revoke': revokeKey,
-  'accounts find': async (at: Console, args: Arguments) => show(at, await findAccounts(at, word(args, 0, 'account'))),
-  'accounts freeze': (at: Console, args: Arguments) => administer(at, args, { status: 'frozen' }),
-  'accounts unfreeze': (at: Console, args: Arguments) => administer(at, args, { status: 'active' }),
-  'accounts close': (at: Console, args: Arguments) => administer(at, args, { status: 'closed' }),
-  'accounts enable': (at: Console, args: Arguments) => setCapability(at, args, 'active'),
-  'accounts disable': (at: Console, args: Arguments) => setCapability(at, args, 'disabled'),
-  'persons export': async (at: Console, args: Arguments): Promise<undefined> => {
-    const { id } = await oneAccount(at, word(args, 0, 'account'))
-    await exportPerson(at, id)
+  'keys find': async ({ deps }, args) => {
+    const start = readKeyStart(word(args, 0, 'key'))
+    if (!start) throw new UsageError('give a key, or its first characters with at least six digits after "service_live_"')
+    const found = await findKeysThatBegin(deps.db, start)
+    const views = await viewKeys(deps.db, deps.clock.now(), found)
+    const owners = new Map(found.map(({ key }) => [formatId('api_key', key.id), formatId('account', key.accountId)]))
+    return views.map((view) => ({ account_id: owners.get(view.id), ...view }))
   },
-  grant: (at: Console, args: Arguments) => nameAdministrator(at, args, true),
-  revoke: (at: Console, args: Arguments) => nameAdministrator(at, args, false),
-  'workspaces suspend': (at: Console, args: Arguments) => workspace(at, args, suspendWorkspace),
-  'workspaces reinstate': (at: Console, args: Arguments) => workspace(at, args, reinstateWorkspace),
-}
+  'keys revoke': ({ deps, operator }, args) =>
+    inTx(deps.db, (tx) =>
+      revokeAnyKey(tx, deps.onGrantsRevoked, operator, idOf('api_key', word(args, 0, 'key id')), args.options.reason),
+    ),
+  'accounts find': async (at, args) => show(at, await findAccounts(at, word(args, 0, 'account'))),
+  'accounts freeze': (at, args) => administer(at, args, { status: 'frozen' }),
+  'accounts unfreeze': (at, args) => administer(at, args, { status: 'active' }),
+  'accounts close': (at, args) => administer(at, args, { status: 'closed' }),
+  'accounts enable': (at, args) => setCapability(at, args, 'active'),
+  'accounts disable': (at, args) => setCapability(at, args, 'disabled'),
+  'persons export': async (at, args) => exportPerson(at, (await oneAccount(at, word(args, 0, 'account'))).id),
+  grant: (at, args) => nameAdministrator(at, args, true),
+  revoke: (at, args) => nameAdministrator(at, args, false),
+  'workspaces suspend': (at, args) => workspace(at, args, suspendWorkspace),
+  'workspaces reinstate': (at, args) => workspace(at, args, reinstateWorkspace),
+} satisfies Commands

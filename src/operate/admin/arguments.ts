@@ -1,11 +1,17 @@
 import type { z } from 'zod'
 import { type IdKind, idPrefixes, parseId, type Uuid } from '../../lib/ids.ts'
+import type { Console } from './console.ts'
 
 /** A wrong command line; printed with the correct usage. */
 export class UsageError extends Error {}
 
-export type Options = Readonly<Record<string, string | undefined>>
-export type Arguments = { words: readonly string[]; options: Options }
+export type Arguments = { words: readonly string[]; options: Readonly<Record<string, string | undefined>> }
+
+/** What each command does, by its name. */
+export type Commands = Readonly<Record<string, (at: Console, args: Arguments) => Promise<unknown>>>
+
+/** Of a list: all that a person can look through. */
+export const everything = { before: null, take: 1000 }
 
 export const word = ({ words }: Arguments, index: number, name: string): string => {
   const argument = words[index]

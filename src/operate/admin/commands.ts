@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { sendingRails } from '../../lib/rail-names.ts'
 import { accountCommands } from './accounts.ts'
-import { type Arguments, UsageError } from './arguments.ts'
+import { type Arguments, type Commands, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
 import { receiptKeyCommands } from './keys.ts'
 import { migrateDatabase } from './migrate.ts'
@@ -14,7 +14,7 @@ export type Command =
   | { needsConsole: true; run: (at: Console) => Promise<unknown> }
   | { needsConsole: false; run: () => Promise<unknown> }
 
-const commands: Readonly<Record<string, (at: Console, input: Arguments) => Promise<unknown>>> = {
+const commands: Commands = {
   ...accountCommands,
   ...moneyCommands,
   ...railCommands,

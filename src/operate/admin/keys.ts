@@ -14,7 +14,7 @@ import { forgetTokens } from '../../modules/provider-tokens/service.ts'
 import { subscriptionContext } from '../../modules/push/send.ts'
 import { deliveryContext } from '../../modules/sending/deliveries.ts'
 import { phoneContext } from '../../modules/topups/service.ts'
-import { type Arguments, UsageError } from './arguments.ts'
+import { type Commands, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
 
 /** An entry for a key ring. It is named by its day, and by chance: ids are never used again. */
@@ -25,19 +25,17 @@ const makeKey =
     return `${first}${day}-${randomBytes(3).toString('hex')}:${randomBytes(32).toString('base64')}`
   }
 
-const retire = async ({ deps, operator }: Console, { words: [id, ...more] }: Arguments): Promise<unknown> => {
-  if (id === undefined || more.length > 0) throw new UsageError('receipt-keys retire <id>: the id of one key')
-  await inTx(deps.db, (tx) => retireSigningKey(tx, deps.receiptKeys, operator, id))
-  return presentKeys(await listSigningKeys(deps.db))
-}
-
 export const receiptKeyCommands = {
-  'receipt-keys list': async ({ deps }: Console) => presentKeys(await listSigningKeys(deps.db)),
+  'receipt-keys list': async ({ deps }) => presentKeys(await listSigningKeys(deps.db)),
   'receipt-keys new': makeKey('r'),
-  'receipt-keys retire': retire,
+  'receipt-keys retire': async ({ deps, operator }, { words: [id, ...more] }) => {
+    if (id === undefined || more.length > 0) throw new UsageError('receipt-keys retire <id>: the id of one key')
+    await inTx(deps.db, (tx) => retireSigningKey(tx, deps.receiptKeys, operator, id))
+    return presentKeys(await listSigningKeys(deps.db))
+  },
   // Any 32 bytes are a private key of P-256; the public one follows from it.
   'push-keys': makeKey('p'),
-}
+} satisfies Commands
 
 type Row = { id: Uuid; workspace_id: Uuid; ciphertext: Buffer; key_id: string }
 

@@ -14,32 +14,12 @@ import {
 } from '../../modules/suspense/adjustment-service.ts'
 import { CreateAdjustment, FindAdjustments } from '../../modules/suspense/schema.ts'
 import { presentTrialBalance } from '../../modules/trial-balance/routes.ts'
-import { type Arguments, fieldsOf, idOf, word } from './arguments.ts'
+import { type Arguments, type Commands, everything, fieldsOf, idOf, word } from './arguments.ts'
 import type { Console } from './console.ts'
-
-const everything = { before: null, take: 1000 }
-
-const adjust = async (at: Console, args: Arguments): Promise<unknown> => {
-  const input = fieldsOf(CreateAdjustment, {
-    account_id: word(args, 0, 'account'),
-    direction: word(args, 1, 'credit or debit'),
-    amount_minor: word(args, 2, 'amount in minor units'),
-    reason: args.options.reason ?? '',
-  })
-  return presentAdjustment(await inTx(at.deps.db, (tx) => createAdjustment(tx, at.deps.config, at.operator, input)))
-}
 
 const decide = async (at: Console, args: Arguments, act: typeof rejectAdjustment): Promise<unknown> => {
   const id = idOf('ledger', word(args, 0, 'adjustment'))
   return presentAdjustment(await inTx(at.deps.db, (tx) => act(tx, at.operator, id, args.options.reason)))
-}
-
-const resolve = async (at: Console, args: Arguments): Promise<unknown> => {
-  const id = idOf('payment', word(args, 0, 'payment'))
-  const { evidence = '', receipt } = args.options
-  const input = fieldsOf(ResolvePayment, { outcome: word(args, 1, 'succeeded or failed'), evidence, provider_receipt: receipt })
-  const { payment, waitingId } = await inTx(at.deps.db, (tx) => resolvePayment(tx, at.deps.config, at.operator, id, input))
-  return { ...presentPayment(payment), waiting_adjustment_id: waitingId && formatId('ledger', waitingId) }
 }
 
 const presentTraced = ({ kind, id, accountId, status, rail, amountMinor, providerReceipt, createdAt }: Traced) => ({
@@ -54,22 +34,32 @@ const presentTraced = ({ kind, id, accountId, status, rail, amountMinor, provide
 })
 
 export const moneyCommands = {
-  'payments list': async (at: Console, args: Arguments) => {
-    const { status, attention } = args.options
-    return (await listAllPayments(at.deps.db, fieldsOf(FindPayments, { status, attention }), everything)).map(presentPayment)
+  'payments list': async ({ deps }, { options: { status, attention } }) =>
+    (await listAllPayments(deps.db, fieldsOf(FindPayments, { status, attention }), everything)).map(presentPayment),
+  'payments unknown': async ({ deps }) => (await listAllPayments(deps.db, { status: 'unknown' }, everything)).map(presentPayment),
+  'payments find': async ({ deps }, args) =>
+    (await traceByProviderName(deps.db, word(args, 0, 'receipt or reference'))).map(presentTraced),
+  'payments resolve': async ({ deps, operator }, args) => {
+    const id = idOf('payment', word(args, 0, 'payment'))
+    const { evidence = '', receipt } = args.options
+    const input = fieldsOf(ResolvePayment, { outcome: word(args, 1, 'succeeded or failed'), evidence, provider_receipt: receipt })
+    const { payment, waitingId } = await inTx(deps.db, (tx) => resolvePayment(tx, deps.config, operator, id, input))
+    return { ...presentPayment(payment), waiting_adjustment_id: waitingId && formatId('ledger', waitingId) }
   },
-  'payments unknown': async (at: Console) =>
-    (await listAllPayments(at.deps.db, { status: 'unknown' }, everything)).map(presentPayment),
-  'payments find': async (at: Console, args: Arguments) =>
-    (await traceByProviderName(at.deps.db, word(args, 0, 'receipt or reference'))).map(presentTraced),
-  'payments resolve': resolve,
-  'adjustments list': async (at: Console, args: Arguments) => {
+  'adjustments list': async ({ deps }, args) => {
     const { status } = fieldsOf(FindAdjustments, { status: args.options.status })
-    return (await listAdjustments(at.deps.db, { ...(status && { status }) }, everything)).map(presentAdjustment)
+    return (await listAdjustments(deps.db, { ...(status && { status }) }, everything)).map(presentAdjustment)
   },
-  'adjustments create': adjust,
-  'adjustments confirm': (at: Console, args: Arguments) =>
-    decide(at, args, (tx, operator, id) => confirmAdjustment(tx, operator, id)),
-  'adjustments reject': (at: Console, args: Arguments) => decide(at, args, rejectAdjustment),
-  'trial-balance': async (at: Console) => presentTrialBalance(await trialBalance(at.deps.db), at.deps.config.CURRENCY),
-}
+  'adjustments create': async ({ deps, operator }, args) => {
+    const input = fieldsOf(CreateAdjustment, {
+      account_id: word(args, 0, 'account'),
+      direction: word(args, 1, 'credit or debit'),
+      amount_minor: word(args, 2, 'amount in minor units'),
+      reason: args.options.reason ?? '',
+    })
+    return presentAdjustment(await inTx(deps.db, (tx) => createAdjustment(tx, deps.config, operator, input)))
+  },
+  'adjustments confirm': (at, args) => decide(at, args, (tx, operator, id) => confirmAdjustment(tx, operator, id)),
+  'adjustments reject': (at, args) => decide(at, args, rejectAdjustment),
+  'trial-balance': async ({ deps }) => presentTrialBalance(await trialBalance(deps.db), deps.config.CURRENCY),
+} satisfies Commands

@@ -12,27 +12,8 @@ import { FindAudit } from '../../modules/audit-log/schema.ts'
 import { markWaitingUnknown, resumeAfterLoss } from '../../modules/exceptions/pauses-service.ts'
 import { unverifiedSince, verifyAll } from '../verify/daily.ts'
 import { factsOf } from '../verify/verify.ts'
-import { type Arguments, fieldsOf, UsageError, write } from './arguments.ts'
-import type { Console } from './console.ts'
+import { type Commands, fieldsOf, UsageError, write } from './arguments.ts'
 import { rotateKeys } from './keys.ts'
-
-const auditLog = async (at: Console, { options }: Arguments): Promise<unknown> => {
-  const { account, workspace, subject, action, after, before, limit } = options
-  const {
-    limit: take,
-    cursor: _,
-    ...filter
-  } = fieldsOf(FindAudit, {
-    account_id: account,
-    workspace_id: workspace,
-    subject_id: subject,
-    action,
-    created_after: after,
-    created_before: before,
-    limit,
-  })
-  return (await listAudit(at.deps.db, filter, { before: null, take })).map(presentAudit)
-}
 
 const exportColumns: Readonly<Record<string, (entry: Exported) => string | null>> = {
   created_at: (entry) => entry.created_at,
@@ -54,17 +35,6 @@ const exportColumns: Readonly<Record<string, (entry: Exported) => string | null>
 }
 const asCsv = (entry: Exported): string => csvLine(Object.values(exportColumns).map((read) => read(entry)))
 
-const exportAuditLog = async ({ deps }: Console, { options }: Arguments): Promise<undefined> => {
-  const { format = 'ndjson', cursor, limit } = options
-  if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format is ndjson or csv')
-  const from = cursor === undefined ? firstPlace : readExportCursor(cursor)
-  if (!from) throw new UsageError('--cursor is the cursor of the last row that was exported')
-  if (limit !== undefined && !/^[1-9]\d{0,11}$/.test(limit)) throw new UsageError('--limit is a number of rows')
-  if (format === 'csv') await write(csvHeader(Object.keys(exportColumns)))
-  for await (const entry of exportAudit(deps.db, from, limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)))
-    await write(format === 'csv' ? asCsv(entry) : `${JSON.stringify(entry)}\n`)
-}
-
 /** `12:9f86…`: the sequence and the hash of a seal, as in the log. */
 const readHead = (text: string): { sequence: number; hash: Buffer } => {
   const [, sequence, hash] = /^(\d{1,15}):([0-9a-f]{64})$/i.exec(text) ?? []
@@ -73,34 +43,57 @@ const readHead = (text: string): { sequence: number; hash: Buffer } => {
   return { sequence: Number(sequence), hash: Buffer.from(hash, 'hex') }
 }
 
-const verifyData = async ({ deps }: Console, { options }: Arguments): Promise<undefined> => {
-  const all = factsOf(deps)
-  const since = options.scope === 'recent' ? await unverifiedSince(deps.db, all.now) : null
-  const facts = { ...all, since, ...(options.head !== undefined && { head: readHead(options.head) }) }
-  const { kept, broken, seconds } = await verifyAll(deps.db, facts, ({ invariant, promise, breaches }) => {
-    console.log(`${breaches.length === 0 ? 'ok    ' : 'BROKEN'} ${invariant.padEnd(4)} ${promise}`)
-    for (const subject of breaches) console.log(`              ${subject}`)
-  })
-  console.log(`\nlooked at ${since === null ? 'everything' : `what changed since ${since.toISOString()}`} in ${seconds} s`)
-  console.log(`${kept} promises kept, ${broken} broken`)
-  if (broken > 0) process.exitCode = 1
-}
-
 export const upkeepCommands = {
-  'audit-log': auditLog,
-  'audit-log export': exportAuditLog,
-  verify: verifyData,
-  'rotate-keys': (at: Console) => rotateKeys(at.deps, at.operator),
-  'after-restore': async (at: Console, { options }: Arguments) => {
-    const used = await catchUpTransactionIds(at.databaseUrl)
-    const { resumed, notCompared } = await resumeAfterLoss(at.deps, at.operator, options.reason)
+  'audit-log': async ({ deps }, { options }) => {
+    const { account, workspace, subject, action, after, before, limit } = options
+    const {
+      limit: take,
+      cursor: _,
+      ...filter
+    } = fieldsOf(FindAudit, {
+      account_id: account,
+      workspace_id: workspace,
+      subject_id: subject,
+      action,
+      created_after: after,
+      created_before: before,
+      limit,
+    })
+    return (await listAudit(deps.db, filter, { before: null, take })).map(presentAudit)
+  },
+  'audit-log export': async ({ deps }, { options }) => {
+    const { format = 'ndjson', cursor, limit } = options
+    if (format !== 'ndjson' && format !== 'csv') throw new UsageError('--format is ndjson or csv')
+    const from = cursor === undefined ? firstPlace : readExportCursor(cursor)
+    if (!from) throw new UsageError('--cursor is the cursor of the last row that was exported')
+    if (limit !== undefined && !/^[1-9]\d{0,11}$/.test(limit)) throw new UsageError('--limit is a number of rows')
+    if (format === 'csv') await write(csvHeader(Object.keys(exportColumns)))
+    for await (const entry of exportAudit(deps.db, from, limit === undefined ? Number.POSITIVE_INFINITY : Number(limit)))
+      await write(format === 'csv' ? asCsv(entry) : `${JSON.stringify(entry)}\n`)
+  },
+  verify: async ({ deps }, { options }) => {
+    const all = factsOf(deps)
+    const since = options.scope === 'recent' ? await unverifiedSince(deps.db, all.now) : null
+    const facts = { ...all, since, ...(options.head !== undefined && { head: readHead(options.head) }) }
+    const { kept, broken, seconds } = await verifyAll(deps.db, facts, ({ invariant, promise, breaches }) => {
+      console.log(`${breaches.length === 0 ? 'ok    ' : 'BROKEN'} ${invariant.padEnd(4)} ${promise}`)
+      for (const subject of breaches) console.log(`              ${subject}`)
+    })
+    console.log(`\nlooked at ${since === null ? 'everything' : `what changed since ${since.toISOString()}`} in ${seconds} s`)
+    console.log(`${kept} promises kept, ${broken} broken`)
+    if (broken > 0) process.exitCode = 1
+  },
+  'rotate-keys': ({ deps, operator }) => rotateKeys(deps, operator),
+  'after-restore': async ({ deps, databaseUrl, operator }, { options }) => {
+    const used = await catchUpTransactionIds(databaseUrl)
+    const { resumed, notCompared } = await resumeAfterLoss(deps, operator, options.reason)
     if (notCompared.length > 0)
       console.error(
         `No statement of ${notCompared.join(', ')} was compared since the loss. A payment that was lost, and is asked for again, may be paid twice: compare it now.`,
       )
     if (resumed.length > 0)
       return { transaction_ids_used_up: used.toString(), rails: 'resumed', resumed, statements_not_compared: notCompared }
-    const { unknown } = await markWaitingUnknown(at.deps.db, at.operator)
+    const { unknown } = await markWaitingUnknown(deps.db, operator)
     return { transaction_ids_used_up: used.toString(), rails: 'paused', payments_made_unknown: unknown }
   },
-}
+} satisfies Commands

@@ -7,6 +7,7 @@ import { describe, wireNumber } from '../../../dev/sandbox/format.ts'
 import { take } from '../../../dev/sandbox/perform.ts'
 import type { Scenario } from '../../../dev/sandbox/scenario.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
+import { decimalShillings } from '../../fields.ts'
 import { nairobiTimestamp } from '../../nairobi-time.ts'
 import { amount, type Daraja, endpoint, mobile, organisation, url } from './credentials.ts'
 
@@ -103,4 +104,45 @@ export const stkQuery = endpoint(Query, (provider, request) => {
       ResultDesc: describe(code),
     },
   }
+})
+
+/** Addresses for notices may not have these words either. */
+const forbidden = /m-pesa|safaricom/i
+
+const Registration = z.object({
+  ShortCode: organisation,
+  ResponseType: z.enum(['Completed', 'Cancelled']),
+  ConfirmationURL: url.refine((text) => !forbidden.test(text)),
+  ValidationURL: url.refine((text) => !forbidden.test(text)),
+})
+
+export const registerUrl = endpoint(Registration, (provider, { ShortCode, ResponseType, ConfirmationURL, ValidationURL }) => {
+  if (ShortCode !== provider.credentials.options.deposits.shortcode) return gatewayError(400, '400.003.02', 'Invalid ShortCode')
+  provider.addresses.register('MPESA_PAYBILL', {
+    confirmation: ConfirmationURL,
+    validation: ValidationURL,
+    unanswered: ResponseType,
+  })
+  const ids = { OriginatorCoversationID: randomBytes(8).toString('hex') }
+  return { status: 200, body: { ...ids, ResponseCode: '0', ResponseDescription: 'Success' } }
+})
+
+const namesOf = (payer: string | null): { FirstName: string; MiddleName: string; LastName: string } => {
+  const [FirstName = '', ...others] = (payer ?? '').split(' ')
+  return { FirstName, MiddleName: others.slice(0, -1).join(' '), LastName: others.at(-1) ?? '' }
+}
+
+/** C2B's confirmation, and its validation: the number is masked, the names are not. */
+export const renderConfirmation: Render = (order, settled) => ({
+  TransactionType: 'Pay Bill',
+  TransID: settled.receipt,
+  TransTime: nairobiTimestamp(order.at),
+  TransAmount: decimalShillings(settled.amountMinor),
+  BusinessShortCode: order.account,
+  BillRefNumber: order.reference,
+  InvoiceNumber: '',
+  OrgAccountBalance: '',
+  ThirdPartyTransID: '',
+  MSISDN: `${order.party.slice(0, 4)} ***** ${order.party.slice(-3)}`,
+  ...namesOf(order.payer),
 })
