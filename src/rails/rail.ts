@@ -4,17 +4,7 @@ import type { Bank } from '../lib/banks.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DepositInstructions } from '../lib/deposit-code.ts'
 import type { Minor } from '../lib/money.ts'
-import type {
-  AnyRail,
-  DepositOf,
-  DepositRail,
-  PayoutOf,
-  PromptOf,
-  PromptRail,
-  Provider,
-  RailName,
-  RailOf,
-} from '../lib/rail-names.ts'
+import type { AnyRail, DepositOf, DepositRail, PayoutOf, PromptOf, Provider, RailName, RailOf } from '../lib/rail-names.ts'
 
 /** How long a request to a provider may take. */
 export const longestRequestMs = 30_000
@@ -84,14 +74,9 @@ export type Evidence =
   | { kind: 'pending' }
   | { kind: 'unknown'; code: string; message: string; moved?: true }
 
-export type Attempt = {
-  orderId: string
+export type Attempt = Pick<Instruction, 'orderId' | 'amountMinor' | 'reference' | 'at' | 'callbacks'> & {
   rail: AnyRail
-  amountMinor: Minor
-  reference: string
   provider: ProviderReference
-  at: Date
-  callbacks: CallbackUrls
 }
 
 /** The attempt's URL at which a delivery arrived. */
@@ -191,13 +176,11 @@ export type OrganisationAccount = {
   readBalances: (body: unknown) => AccountBalance[] | undefined
 }
 
-export type GateState = { state: 'up' | 'throttled' | 'down'; since: Date | null; underWay: number }
-
 /** Whether a rail accepts calls now. Checked before an attempt is recorded: what is not sent now stays due, and does not count as a try. */
 export type RailGate = {
   /** How many more calls may begin now. */
   free: () => number
-  read: () => GateState
+  read: () => { state: 'up' | 'throttled' | 'down'; since: Date | null; underWay: number }
   /** Records a call and its result. */
   run: (call: () => Promise<Submission>) => Promise<Submission>
   /** The provider answered another call: a rail that was down may be tried at once. */
@@ -235,11 +218,8 @@ export type ProviderRails<P extends Provider> = {
 }
 
 /** The same for any provider. */
-export type SomeRails = {
-  payout: Readonly<Partial<Record<RailName, PayoutAdapter>>>
-  collection: Readonly<Partial<Record<PromptRail, CollectionAdapter>>>
-  deposits: Readonly<Partial<Record<DepositRail, DepositAdapter | null>>>
-  account: OrganisationAccount | null
+export type SomeRails = Pick<ProviderRails<Provider>, 'account'> & {
+  readonly [Part in 'payout' | 'collection' | 'deposits']: Partial<ProviderRails<Provider>[Part]>
 }
 
 export type NoToken = { code: string; message: string }

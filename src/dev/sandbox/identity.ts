@@ -32,23 +32,16 @@ const githubLoginOf = (person: SandboxPerson): string => person.email.split('@')
 /** An authorization request's parameters, and the person that was chosen on the page. */
 type Consent = { person: SandboxPerson; challenge: string; nonce: string | null }
 
-/** Who may ask, and what a provider's authorization endpoint is called. */
-type Authorization = { title: string; path: string; clientId: string; clientSecret: string; redirectUri: string; clock: Clock }
+type ProviderAddresses = {
+  /** Where browsers and this process reach the provider: the same server by its public name and by its own address. */
+  browserUrl: string
+  selfUrl: string
+  path: string
+  redirectUri: string
+  clock: Clock
+}
 
 const codeSeconds = 60
-
-/** What a provider's authorization endpoint requires of this service: code, PKCE with S256, and its one redirect URI. */
-const authorizationRequest = (client: Authorization) =>
-  z.object({
-    client_id: z.literal(client.clientId),
-    redirect_uri: z.literal(client.redirectUri),
-    response_type: z.literal('code'),
-    code_challenge: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
-    code_challenge_method: z.literal('S256'),
-    state: z.string().min(1),
-    scope: z.string().min(1),
-    nonce: z.string().optional(),
-  })
 
 const TokenRequest = z.object({
   code: z.string(),
@@ -82,9 +75,19 @@ ${Object.entries(asText(query))
 const backTo = (redirectUri: string, answer: Record<string, string>): string => `${redirectUri}?${new URLSearchParams(answer)}`
 
 /** The page on which a provider asks for the person, and the codes that it gives. This one accepts every answer. */
-const createAuthorization = (authorization: Authorization) => {
-  const { title, path, clientId, clientSecret, redirectUri, clock } = authorization
-  const Request = authorizationRequest(authorization)
+const createAuthorization = (title: string, path: string, { redirectUri, clock }: ProviderAddresses) => {
+  const client = { clientId: `sandbox.${title.toLowerCase()}`, clientSecret: randomUUID() }
+  /** What a provider's authorization endpoint requires of this service: code, PKCE with S256, and its one redirect URI. */
+  const Request = z.object({
+    client_id: z.literal(client.clientId),
+    redirect_uri: z.literal(redirectUri),
+    response_type: z.literal('code'),
+    code_challenge: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
+    code_challenge_method: z.literal('S256'),
+    state: z.string().min(1),
+    scope: z.string().min(1),
+    nonce: z.string().optional(),
+  })
   const waiting = new Map<string, Consent & { until: Date }>()
   const refuse = (error: z.ZodError): string =>
     renderPage({
@@ -127,31 +130,22 @@ const createAuthorization = (authorization: Authorization) => {
     const request = TokenRequest.safeParse(body)
     if (!request.success) return 'invalid_request'
     const { code, redirect_uri, code_verifier, client_id, client_secret } = request.data
-    if (client_id !== clientId || client_secret !== clientSecret) return 'invalid_client'
+    if (client_id !== client.clientId || client_secret !== client.clientSecret) return 'invalid_client'
     const consent = waiting.get(code)
     waiting.delete(code)
     if (!consent || consent.until <= clock.now() || redirect_uri !== redirectUri) return 'invalid_grant'
     return createHash('sha256').update(code_verifier).digest('base64url') === consent.challenge ? consent : 'invalid_grant'
   }
-  return { register, redeem }
-}
-
-type ProviderAddresses = {
-  /** Where browsers and this process reach the provider: the same server by its public name and by its own address. */
-  browserUrl: string
-  selfUrl: string
-  path: string
-  redirectUri: string
-  clock: Clock
+  return { client, register, redeem }
 }
 
 const tokenSeconds = 3600
 
 /** Google as OpenID Connect describes it: discovery, authorize, token with an RS256 ID token, keys. */
-const createSandboxGoogle = ({ browserUrl, selfUrl, path, redirectUri, clock }: ProviderAddresses) => {
+const createSandboxGoogle = (addresses: ProviderAddresses) => {
+  const { browserUrl, selfUrl, path, clock } = addresses
   const issuer = browserUrl + path
-  const client = { clientId: 'sandbox.google', clientSecret: randomUUID(), redirectUri }
-  const authorization = createAuthorization({ title: 'Google', path: `${path}/authorize`, clock, ...client })
+  const { client, ...authorization } = createAuthorization('Google', `${path}/authorize`, addresses)
   // Created when first needed: an RSA key takes longer than the rest of a start.
   let made: ReturnType<typeof generateKeyPair> | undefined
   const keys = () => {
@@ -201,8 +195,7 @@ const createSandboxGoogle = ({ browserUrl, selfUrl, path, redirectUri, clock }: 
   }
 
   const options: GoogleOptions = {
-    clientId: client.clientId,
-    clientSecret: client.clientSecret,
+    ...client,
     issuer: 'sandbox:google',
     tokenIssuers: [issuer],
     endpoints: async () => ({
@@ -215,9 +208,9 @@ const createSandboxGoogle = ({ browserUrl, selfUrl, path, redirectUri, clock }: 
 }
 
 /** GitHub as its documents describe it: a refused code is answered with 200 and an error, and e-mails have their own endpoint. */
-const createSandboxGithub = ({ browserUrl, selfUrl, path, redirectUri, clock }: ProviderAddresses) => {
-  const client = { clientId: 'sandbox.github', clientSecret: randomUUID(), redirectUri }
-  const authorization = createAuthorization({ title: 'GitHub', path: `${path}/login/oauth/authorize`, clock, ...client })
+const createSandboxGithub = (addresses: ProviderAddresses) => {
+  const { browserUrl, selfUrl, path } = addresses
+  const { client, ...authorization } = createAuthorization('GitHub', `${path}/login/oauth/authorize`, addresses)
   const signedIn = new Map<string, SandboxPerson>()
 
   const asPerson = (answer: (person: SandboxPerson) => object) => async (request: FastifyRequest, reply: FastifyReply) => {
@@ -250,8 +243,7 @@ const createSandboxGithub = ({ browserUrl, selfUrl, path, redirectUri, clock }: 
   }
 
   const options: GithubOptions = {
-    clientId: client.clientId,
-    clientSecret: client.clientSecret,
+    ...client,
     issuer: 'sandbox:github',
     authorizeUrl: `${browserUrl}${path}/login/oauth/authorize`,
     tokenUrl: `${selfUrl}${path}/login/oauth/access_token`,

@@ -1,16 +1,12 @@
 import { collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client'
-import type { Config } from '../../config.ts'
-import { type Database, statement } from '../../db/client.ts'
+import { statement } from '../../db/client.ts'
 import { pauseCauses } from '../../db/tables/rails.ts'
-import type { Witness } from '../../db/witness.ts'
 import type { Feed } from '../../events/feed.ts'
 import { oldestUndelivered } from '../../events/read.ts'
 import type { App } from '../../http/app-type.ts'
 import { uncountedSince } from '../../ledger/hours.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { version } from '../../lib/version.ts'
-import type { Alerts } from '../../modules/alerts.ts'
-import type { Rails } from '../../rails/rail.ts'
+import type { Parts } from '../../modules/parts.ts'
 
 /** Each gauge with its labels. */
 const gauges = {
@@ -107,15 +103,7 @@ const measure = statement(
 )
 type Measured = { gauge: GaugeName; labels: Record<string, string>; value: number }
 
-export type MetricsDeps = {
-  alerts: Alerts
-  clock: Clock
-  config: Pick<Config, 'PAYMENT_WAIT_MINUTES'>
-  db: Database
-  feed: Feed
-  rails: Rails
-  witness: Pick<Witness, 'clockDiffersByMs'>
-}
+export type MetricsDeps = Pick<Parts, 'alerts' | 'clock' | 'config' | 'db' | 'rails' | 'witness'> & { feed: Feed }
 
 /** The gauges that are read at each scrape. When the database is down, the reading still works and shows that. */
 const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<void>) => {
@@ -158,14 +146,11 @@ const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<v
   }
   return async () => {
     readProcess()
-    set(
-      'database_up',
-      {},
-      await readRows().then(
-        () => 1,
-        () => 0,
-      ),
+    const isUp = await readRows().then(
+      () => 1,
+      () => 0,
     )
+    set('database_up', {}, isUp)
   }
 }
 

@@ -8,6 +8,7 @@ import { listenerOptions } from '../../http/server.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
+import type { Parts } from '../../modules/parts.ts'
 import { registerCallbacks } from './callbacks.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -85,10 +86,8 @@ const registerOperatorErrors = (app: App): void => {
 }
 
 /** The private listener: provider callbacks and metrics. The public one never serves them and the API's document never lists them. */
-type OperatorDeps = Parameters<typeof registerCallbacks>[1]
-
 export const createOperator = async (
-  deps: OperatorDeps,
+  deps: Parts,
   metrics: Metrics,
   departure: Departure,
   sandbox?: SandboxControl,

@@ -1,30 +1,23 @@
-import type { OrderNames } from '../../auth/order-names.ts'
-import type { Derivations, Vault } from '../../auth/vault.ts'
 import type { Check, CheckFacts } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
 import { readLastSealBefore, sealPurpose } from '../../events/seal.ts'
 import { ledgerChecks } from '../../ledger/checks.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { KeyRing } from '../../lib/key-ring.ts'
-import { accessChecks, endedAccessChecks } from './access.ts'
+import type { Parts } from '../../modules/parts.ts'
+import { accessChecks } from './access.ts'
 import { auditChainChecks } from './audit-chain.ts'
-import { authorityChecks } from './authority.ts'
 import { counterChecks } from './counters.ts'
 import { entryChecks } from './entries.ts'
 import { evidenceChecks } from './evidence.ts'
 import { stateChecks } from './states.ts'
-import { traceChecks } from './traces.ts'
-
-type Parts = {
-  config: { EVENT_RETENTION_DAYS: number; ENCRYPTION_KEYS?: KeyRing | undefined; TOKEN_SECRETS?: KeyRing | undefined }
-  clock: Clock
-  derivations: Derivations
-  orderNames: OrderNames
-  vault: Vault
-}
 
 /** What the checks need besides the data. */
-export const factsOf = ({ config, clock, derivations, orderNames, vault }: Parts): CheckFacts => ({
+export const factsOf = ({
+  config,
+  clock,
+  derivations,
+  orderNames,
+  vault,
+}: Pick<Parts, 'config' | 'clock' | 'derivations' | 'orderNames' | 'vault'>): CheckFacts => ({
   now: clock.now(),
   since: null,
   eventRetentionDays: config.EVENT_RETENTION_DAYS,
@@ -48,9 +41,6 @@ export const checks: readonly Check[] = [
   ...stateChecks,
   ...counterChecks,
   ...accessChecks,
-  ...endedAccessChecks,
-  ...authorityChecks,
-  ...traceChecks,
   ...entryChecks,
   ...evidenceChecks,
   ...auditChainChecks,

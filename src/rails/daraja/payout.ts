@@ -10,32 +10,6 @@ import { exactReference, receiptOf, remarks, safeCode, safeMessage } from '../te
 import { payoutFailure, type Result, readResult, readSubmission, referenceOfAnswer, statusFailure } from './answers.ts'
 import { type DarajaOptions, payerOf } from './gateway.ts'
 
-/** The first name in full, the others masked: `{firstName: "WANJIRU", middleName: "N****", lastName: "K****"}`. */
-const subscriberIn = (answer: unknown): string | undefined => {
-  const body = field(answer, 'body')
-  const parts = ['firstName', 'middleName', 'lastName'].flatMap((part) => textField(body, part) ?? [])
-  return parts.length === 0 ? undefined : parts.join(' ')
-}
-
-const organisationIn = (answer: unknown): string | undefined => textField(answer, 'OrganizationName')
-
-/** M-PESA's two queries for names: of a subscriber, and of an organisation by its paybill or till. Both answer at once. */
-const createLookUp =
-  (options: DarajaOptions, send: Send, clock: Clock): LookUp =>
-  async ({ rail, destination, isPaybill }) =>
-    rail === 'MPESA_B2C'
-      ? readNameAnswer(
-          await send('/mpesa/b2c/hakikisha/v1/hakikisha', {
-            header: { requestID: randomUUID(), timestamp: nairobiTimestamp(clock.now()) },
-            body: { msisdn: destination, shortcode: payerOf(options, 'MPESA_B2C') },
-          }),
-          subscriberIn,
-        )
-      : readNameAnswer(
-          await send('/sfcverify/v1/query/info', { IdentifierType: isPaybill ? '4' : '2', Identifier: destination }),
-          organisationIn,
-        )
-
 /** A request ready to be sent, or the reason why this instruction cannot be sent. */
 type Prepared = { path: string; body: Record<string, string> } | Refused
 
@@ -240,5 +214,20 @@ export const createPayoutRail = (options: DarajaOptions, send: Send, credential:
     return unknown(safeCode(textField(answer.body, 'errorCode')), 'The provider did not accept the query.')
   }
 
-  return { ready: send.ready, pay, lookUp: createLookUp(options, send, clock), query, readDelivery: readPayoutDelivery }
+  /** M-PESA's two queries for names: of a subscriber, and of an organisation by its paybill or till. Both answer at once. */
+  const lookUp: LookUp = async ({ rail, destination, isPaybill }) => {
+    if (rail !== 'MPESA_B2C') {
+      const asked = { IdentifierType: isPaybill ? '4' : '2', Identifier: destination }
+      return readNameAnswer(await send('/sfcverify/v1/query/info', asked), (body) => textField(body, 'OrganizationName'))
+    }
+    const answer = await send('/mpesa/b2c/hakikisha/v1/hakikisha', {
+      header: { requestID: randomUUID(), timestamp: nairobiTimestamp(clock.now()) },
+      body: { msisdn: destination, shortcode: payerOf(options, 'MPESA_B2C') },
+    })
+    // The first name in full, the others masked: `{firstName: "WANJIRU", middleName: "N****", lastName: "K****"}`.
+    const parts = ['firstName', 'middleName', 'lastName']
+    return readNameAnswer(answer, (body) => parts.flatMap((part) => textField(field(body, 'body'), part) ?? []).join(' '))
+  }
+
+  return { ready: send.ready, pay, lookUp, query, readDelivery: readPayoutDelivery }
 }

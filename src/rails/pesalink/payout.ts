@@ -61,18 +61,6 @@ const prepareTransfer = (options: PesalinkOptions, instruction: PayoutInstructio
   }
 }
 
-/** PesaLink's account lookup: the name of the holder of an account, or of a phone that is registered for PesaLink. */
-const createLookUp =
-  (options: PesalinkOptions & { lookUpPath: string }, send: Send, sign: Sign): LookUp =>
-  async (query) => {
-    const destination = destinationOf(options, query)
-    if (!destination) return { kind: 'nameless' }
-    const signature = sign(`${options.source.accountNumber}${query.destination}`)
-    const asked = { countryCode: options.source.countryCode, ...destination.fields }
-    const answer = await send(options.lookUpPath, asked, { headers: { signature } })
-    return readNameAnswer(answer, (body) => textField(field(body, 'data'), 'receiverName'))
-  }
-
 const failed = (code: string | undefined, failureCodes: readonly string[]): Evidence =>
   code !== undefined && failureCodes.includes(code)
     ? { kind: 'failed', ...failure('provider_failed', safeCode(code), 'The bank reports that the transfer failed.') }
@@ -177,11 +165,19 @@ export const createPesalinkPayout = (options: PesalinkOptions, send: Send, sign:
     return readDetails(data, options.failureCodes)
   }
 
-  return {
-    ready: send.ready,
-    pay,
-    lookUp: options.lookUpPath === null ? null : createLookUp({ ...options, lookUpPath: options.lookUpPath }, send, sign),
-    query,
-    readDelivery: readTransferDelivery(options.failureCodes),
-  }
+  const { lookUpPath, source } = options
+  /** The name of the holder of an account, or of a phone that is registered for PesaLink. */
+  const lookUp: LookUp | null =
+    lookUpPath === null
+      ? null
+      : async (query) => {
+          const destination = destinationOf(options, query)
+          if (!destination) return { kind: 'nameless' }
+          const signature = sign(`${source.accountNumber}${query.destination}`)
+          const asked = { countryCode: source.countryCode, ...destination.fields }
+          const answer = await send(lookUpPath, asked, { headers: { signature } })
+          return readNameAnswer(answer, (body) => textField(field(body, 'data'), 'receiverName'))
+        }
+
+  return { ready: send.ready, pay, lookUp, query, readDelivery: readTransferDelivery(options.failureCodes) }
 }

@@ -53,15 +53,15 @@ const registerDaraja = (app: FastifyInstance, provider: Daraja, respond: Respond
   })
   for (const [path, { rail, answer }] of Object.entries(endpoints)) {
     app.post(path, (request, reply) => {
-      const target = { rail, party: partyOf(request.body) }
-      if (request.headers.authorization === undefined) {
-        const refusal = () => gatewayError(404, '404.001.04', 'Invalid Authentication Header')
-        return respond(reply, refusal, { path, target, faulty: false })
-      }
-      if (!provider.tokens.MPESA.accepts(request.headers.authorization)) {
-        return respond(reply, () => gatewayError(404, '404.001.03', 'Invalid Access Token'), { path, target, faulty: false })
-      }
-      return respond(reply, () => answer(provider, request.body), { path, target, faulty: !sideErrands.has(answer) })
+      const { authorization } = request.headers
+      const isKnown = provider.tokens.MPESA.accepts(authorization)
+      const [code, said] =
+        authorization === undefined ? ['404.001.04', 'Invalid Authentication Header'] : ['404.001.03', 'Invalid Access Token']
+      return respond(reply, () => (isKnown ? answer(provider, request.body) : gatewayError(404, code, said)), {
+        path,
+        target: { rail, party: partyOf(request.body) },
+        faulty: isKnown && !sideErrands.has(answer),
+      })
     })
   }
 }
