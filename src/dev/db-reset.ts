@@ -12,38 +12,25 @@ import { startEmbeddedPostgres } from './embedded-postgres/start.ts'
 
 const schemas = ['public', 'drizzle']
 
-const refuseToLoseData = (config: ReturnType<typeof loadConfig>, yes: boolean) => {
-  if (config.NODE_ENV === 'production')
-    throw new StartupError('This is production (NODE_ENV): its database is not emptied by a script.')
-  const url = config.DATABASE_URL
-  const host = url === undefined ? null : parseDatabaseAddress(url).host
-  const elsewhere = host !== null && !isLoopbackUrl(`postgres://${host}`) ? host : null
-  if (elsewhere && !yes)
-    throw new StartupError(`DATABASE_URL is on ${elsewhere}, not on this machine: add -- --yes to empty it all the same.`)
-}
-
-const empty = async (url: string) => {
-  await withStartClient(url, async (client) => {
-    for (const schema of schemas) await client.query(`drop schema if exists ${schema} cascade`)
-    await client.query('create schema public')
-  })
-}
-
 const reset = async () => {
   const { values } = parseArgs({ options: { yes: { type: 'boolean', default: false } } })
-  const config = loadConfig(readEnvironment())
-  refuseToLoseData(config, values.yes)
-  const embedded = config.DATABASE_URL === undefined ? await startEmbeddedPostgres({ dataDir: config.DATA_DIR }) : undefined
-  const url = config.DATABASE_URL ?? embedded?.url ?? ''
+  const { NODE_ENV, DATABASE_URL, DATA_DIR } = loadConfig(readEnvironment())
+  if (NODE_ENV === 'production') throw new StartupError('This is production (NODE_ENV): its database is not emptied by a script.')
+  const configured = DATABASE_URL === undefined ? null : parseDatabaseAddress(DATABASE_URL)
+  if (configured?.host && !isLoopbackUrl(`postgres://${configured.host}`) && !values.yes)
+    throw new StartupError(`DATABASE_URL is on ${configured.host}, not on this machine: add -- --yes to empty it all the same.`)
+  const embedded = DATABASE_URL === undefined ? await startEmbeddedPostgres({ dataDir: DATA_DIR }) : undefined
+  const url = DATABASE_URL ?? embedded?.url ?? ''
   try {
-    await empty(url)
+    await withStartClient(url, async (client) => {
+      for (const schema of schemas) await client.query(`drop schema if exists ${schema} cascade`)
+      await client.query('create schema public')
+    })
     await migrate(url)
   } finally {
     await embedded?.stop()
   }
-  console.log(
-    `Emptied and migrated: ${embedded ? config.DATA_DIR : `${parseDatabaseAddress(url).database} at ${parseDatabaseAddress(url).server}`}`,
-  )
+  console.log(`Emptied and migrated: ${configured ? `${configured.database} at ${configured.server}` : DATA_DIR}`)
 }
 
 await reset().catch((error: unknown) => {

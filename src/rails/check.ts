@@ -37,10 +37,7 @@ const testAmountMinor = 1_000n
 
 const reference = (): string => Array.from({ length: 12 }, () => randomInt(10)).join('')
 
-/**
- * Sends the same order twice to a phone of the operator's own. The provider must take the first, and refuse the second as a duplicate: what it
- * takes twice it pays twice.
- */
+/** Sends an order twice to the operator's own phone. The second must be refused as a duplicate: what is taken twice is paid twice. */
 export const checkDuplicate = async (
   rail: Pick<PayoutAdapter, 'pay'>,
   order: Pick<PayoutInstruction, 'rail' | 'destination' | 'currency' | 'at'> & { operatorUrl: string },

@@ -22,15 +22,9 @@ export type PayoutDefinition<Settings> = {
   payee: PayeeKind
   /** The banks that a destination may be at; null where it is at none. */
   banks: (settings: Settings) => readonly Bank[] | null
-  /**
-   * Behind one destination there are many accounts, and the reference names the one that is paid: its form. Null: a reference is a note, and
-   * says nothing about who is paid.
-   */
+  /** The form of a reference that names one of many accounts behind a destination. Null: a reference is a note, and names nobody who is paid. */
   accountReference: AccountReferenceForm | null
-  /**
-   * What the provider does with the same request under the same id: it pays once more, or it refuses it as a duplicate. `setting`: whether a
-   * request whose answer was lost is then sent again.
-   */
+  /** What the same request under the same id does: it pays once more, or is refused. `setting`: whether a lost one is sent again. */
   repeat: 'pays_again' | { setting: keyof Settings & string }
   /** The setting without which it cannot be asked for names; null: it needs none of its own. */
   namesNeed: (keyof Settings & string) | null
@@ -53,22 +47,10 @@ type Columns = readonly string[]
 
 /** The statement that a provider's portal exports. */
 export type StatementForm = {
-  columns: {
-    receipt: Columns
-    time: Columns
-    status: Columns
-    in: Columns
-    out: Columns
-    /** The other side of a movement, masked. */
-    party: Columns
-    /** The account at a paybill. */
-    account: Columns
-    /** The receipt that a line undoes or belongs to. */
-    linked: Columns
-    /** What the provider says that it is. */
-    details: Columns
-    texts: Columns
-  }
+  /** `party`: the other side, masked. `account`: that at a paybill. `linked`: the receipt that a line undoes or belongs to. `details`: what it is. */
+  columns: Readonly<
+    Record<'receipt' | 'time' | 'status' | 'in' | 'out' | 'party' | 'account' | 'linked' | 'details' | 'texts', Columns>
+  >
   /** What stands above the columns, under these names in lower case: the organisation's number, and which account of it the file is of. */
   heading: { number: Columns; account: Columns }
   /** What the column of the status says, in lower case, of money that has moved; an empty cell says the same. All other lines are left out. */

@@ -30,10 +30,7 @@ export const succeeded = (receipt: string | undefined, amountMinor: Minor | null
   return { kind: 'succeeded', receipt, amountMinor, ...(payeeName !== undefined && { payeeName }) }
 }
 
-/**
- * The answer to a query for a name. Only the presence of a name counts: the codes of a success differ between providers' pages and answers. A
- * refusal by the provider itself says that there is no name; everything else is no answer.
- */
+/** Only the presence of a name counts: the codes of a success differ. A refusal says that there is none; all else is no answer. */
 export const readNameAnswer = (answer: Exchange, nameIn: (body: unknown) => string | undefined): NameAnswer => {
   if (answer.kind !== 'answer' || answer.body === undefined) return { kind: 'unreachable' }
   const name = answer.status < 300 ? reportedName(nameIn(answer.body)) : undefined

@@ -8,19 +8,13 @@ import { connect as connectTls } from 'node:tls'
 import { inSpan } from '../lib/tracing.ts'
 import { parseJson, textField } from './fields.ts'
 
-/**
- * One HTTP exchange and what it proves. `not_sent`: no connection was established. `lost`: the request may have arrived.
- * `answer.body` is undefined when the answer was not JSON.
- */
+/** What an exchange proves. `not_sent`: no connection was established. `lost`: it may have arrived. `body`: undefined for what is not JSON. */
 export type Exchange =
   | { kind: 'answer'; status: number; body: unknown }
   | { kind: 'not_sent'; code: string; message: string }
   | { kind: 'lost'; message: string }
 
-/**
- * Asked once the connection is established, right before the first byte, so that nothing slow stands between it and the request. On false
- * nothing is sent. `withinMs`: the connection must be established within this time.
- */
+/** Asked once it is connected, within `withinMs`, right before the first byte, so that nothing slow is in between. On false nothing is sent. */
 export type Permission = { withinMs: number; take: () => Promise<boolean> }
 
 export type ExchangeRequest = {
@@ -108,9 +102,9 @@ const converse = (
 
 const notSent = (code: string, message: string): Exchange => ({ kind: 'not_sent', code, message })
 
-/** The connection, once the request may leave by it. */
-const admit = async (input: ExchangeRequest, lookup: LookupFunction, signal: AbortSignal): Promise<Socket | Exchange> => {
+const send = async (input: ExchangeRequest, lookup: LookupFunction): Promise<Exchange> => {
   const { permission } = input
+  const signal = AbortSignal.timeout(input.timeoutMs)
   const inTime = permission ? AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.ceil(permission.withinMs)))]) : signal
   let socket: Socket
   try {
@@ -120,31 +114,18 @@ const admit = async (input: ExchangeRequest, lookup: LookupFunction, signal: Abo
     return notSent(code, 'The provider could not be reached.')
   }
   try {
-    if (permission && !(await permission.take())) {
-      socket.destroy()
-      return notSent('not_permitted', 'It may not be sent.')
+    if (permission && !(await permission.take())) return notSent('not_permitted', 'It may not be sent.')
+    if (!socket.writable || socket.readableEnded)
+      return notSent('connection_closed', 'The provider closed the connection before anything was sent.')
+    try {
+      const { status, responseText } = await converse(input, socket, signal)
+      return { kind: 'answer', status, body: parseJson(responseText) }
+    } catch {
+      const message = signal.aborted ? 'The provider did not answer in time.' : 'The connection was lost before the answer.'
+      return { kind: 'lost', message }
     }
-  } catch (error) {
-    socket.destroy()
-    throw error
-  }
-  if (socket.writable && !socket.readableEnded) return socket
-  socket.destroy()
-  return notSent('connection_closed', 'The provider closed the connection before anything was sent.')
-}
-
-const send = async (input: ExchangeRequest, lookup: LookupFunction): Promise<Exchange> => {
-  const signal = AbortSignal.timeout(input.timeoutMs)
-  const admitted = await admit(input, lookup, signal)
-  if ('kind' in admitted) return admitted
-  try {
-    const { status, responseText } = await converse(input, admitted, signal)
-    return { kind: 'answer', status, body: parseJson(responseText) }
-  } catch {
-    const message = signal.aborted ? 'The provider did not answer in time.' : 'The connection was lost before the answer.'
-    return { kind: 'lost', message }
   } finally {
-    admitted.destroy()
+    socket.destroy()
   }
 }
 

@@ -45,10 +45,7 @@ export const wholeShillings = (amount: Minor): string | undefined =>
 /** "500.00" for 50000n. */
 export const decimalShillings = (amount: Minor): string => `${amount / 100n}.${(amount % 100n).toString().padStart(2, '0')}`
 
-/**
- * Minor units from what a provider writes: 500, "500", 500.5, "500.00". It works on the text, so no float is multiplied.
- * Undefined for anything else, negative amounts and fractions of a cent included.
- */
+/** Minor units from 500, "500", 500.5, "500.00", by the text, so no float is multiplied. Undefined for all else: below zero, parts of a cent. */
 export const readShillings = (value: unknown): Minor | undefined => {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined
   const match = /^(\d{1,16})(?:\.(\d{1,2})0*)?$/.exec(String(value).trim())

@@ -82,10 +82,7 @@ export type Attempt = Pick<Instruction, 'orderId' | 'amountMinor' | 'reference' 
 /** The attempt's URL at which a delivery arrived. */
 export type DeliveryKind = 'result' | 'timeout'
 
-/**
- * A parsed delivery: its evidence, and the ids that it names. It came to the attempt's secret address, so it is about the attempt: an id that
- * differs is noted, unless it is the id of another order of ours.
- */
+/** It came to the attempt's secret address, so it is about the attempt: a differing id is noted, unless another order of ours has it. */
 export type Delivery = {
   evidence: Evidence
   provider: ProviderReference
@@ -106,20 +103,14 @@ export type LookUp = (query: NameQuery) => Promise<NameAnswer>
 
 /** What calls a provider to pay. It has no access to the database. It throws only for bugs, never for what the provider does. */
 export type PayoutAdapter = {
-  /**
-   * Gets what a request needs before it can leave, the access token, before an attempt is recorded: its time to be sent is short. Never
-   * throws: without a token the send itself reports it.
-   */
+  /** Gets the access token before an attempt is recorded, whose time to be sent is short. Never throws: the send itself reports the lack. */
   ready: () => Promise<void>
   pay: (instruction: PayoutInstruction) => Promise<Submission>
   /** Null: it cannot be asked for names. */
   lookUp: LookUp | null
   /** Asks for the outcome of an attempt. Also `pending` when the provider's answer will come as a delivery. */
   query: (attempt: Attempt) => Promise<Evidence>
-  /**
-   * Does not throw: a body that cannot be understood is `unknown`. The attempt is needed because the answer to our own query comes to the
-   * same URL: a refused query must not be read as a payment that failed.
-   */
+  /** Never throws: what cannot be understood is `unknown`. A refused query of ours comes to the same URL, and is no failed payment. */
   readDelivery: (
     kind: DeliveryKind,
     body: unknown,
@@ -130,10 +121,7 @@ export type PayoutAdapter = {
 /** Money that moved, as the provider lists it: positive for incoming money. */
 export type Movement = { receipt: string; at: Date; amountMinor: Minor; references: readonly string[] }
 
-/**
- * Whether an order whose answer was lost is sent again under its id. `provenFor`: the account at the provider for which a test must have shown
- * that it refuses duplicates; null: the emulator, which needs no test.
- */
+/** A lost order is sent again. `provenFor`: the account for which a test must show that duplicates are refused; null: the emulator. */
 export type Repeats = { provenFor: string | null }
 
 /** `problem`: what is said of a reference that has not this form. */

@@ -1,10 +1,7 @@
 /** Longer than anything that is sent or stored: what comes from outside is cut before it is normalised. */
 const longest = 1000
 
-/**
- * Letters, digits and simple punctuation: the characters that the providers accept in free text. Accents are removed, the rest becomes a
- * space.
- */
+/** The characters that providers accept in free text: letters, digits, simple punctuation. Accents go, all else becomes a space. */
 const plain = (text: string): string =>
   text
     .slice(0, longest)
@@ -22,17 +19,11 @@ export const freeText = (text: string | null, max: number, fallback: string): st
   return clean.length < 2 ? fallback.slice(0, max) : clean
 }
 
-/**
- * A note that statements print: our reference and the payer first, so that a line leads to its payment, and to an account when there is no
- * record of the payment.
- */
+/** A note that statements print: our reference and the payer first, so that a line leads to a payment, or at least to an account. */
 export const remarks = (order: { reference: string; payer: string; narrative: string | null }, max: number): string =>
   freeText(`${order.reference} ${order.payer} ${order.narrative ?? ''}`, max, order.reference)
 
-/**
- * A reference that decides where money goes (the account at a paybill): passed on unchanged or refused. A shortened one would pay another
- * person's account.
- */
+/** A reference that decides who is paid: passed on unchanged, or refused. A shortened one would pay another person's account. */
 export const exactReference = (text: string, max: number): string | undefined => {
   const trimmed = text.trim()
   return trimmed.length > 0 && trimmed.length <= max && plain(trimmed) === trimmed ? trimmed : undefined

@@ -22,10 +22,7 @@ export const openCluster = async (place: Place, durable: boolean): Promise<Clust
   return { data: join(cluster, 'data'), password: await readPassword(cluster) }
 }
 
-/**
- * Created under another name and renamed, data and password together: a start that is killed half-way leaves nothing that the next one
- * would mistake for a database, and of two first starts at once one wins completely.
- */
+/** Made under another name and renamed, with its password: a killed start leaves nothing like a database, and of two at once one wins. */
 const createCluster = async (place: Place, cluster: string, durable: boolean) => {
   const { folder, user } = place
   await removeAbandoned(folder)

@@ -49,14 +49,12 @@ const sendFault = (reply: FastifyReply, fault: Fault): FastifyReply => {
 /** `faulty: false` for requests before the real one (for its token). */
 type Options = { path: string; target: Target; faulty?: boolean }
 
-/** Answers a request, unless a fault is set or a rule matches. */
-export type Respond = (reply: FastifyReply, answer: () => EmulatedAnswer, options: Options) => Promise<FastifyReply>
-
-export const createFaults = (rules: Rules, journal: Journal): { failNext: (fault: Fault) => void; respond: Respond } => {
+export const createFaults = (rules: Rules, journal: Journal) => {
   const ordered: Fault[] = []
   return {
-    failNext: (fault) => void ordered.push(fault),
-    respond: async (reply, answer, { path, target, faulty = true }) => {
+    failNext: (fault: Fault): void => void ordered.push(fault),
+    /** Answers a request, unless a fault is set or a rule matches. */
+    respond: async (reply: FastifyReply, answer: () => EmulatedAnswer, { path, target, faulty = true }: Options) => {
       const note = (status: number | string) =>
         journal.note('received', { path, rail: target.rail, party: maskedParty(target.party), answer: status })
       const rule = faulty ? rules.take('request', target) : undefined
@@ -75,3 +73,5 @@ export const createFaults = (rules: Rules, journal: Journal): { failNext: (fault
     },
   }
 }
+
+export type Respond = ReturnType<typeof createFaults>['respond']

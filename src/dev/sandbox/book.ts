@@ -51,10 +51,7 @@ type Written =
   | { kind: 'settled'; receipt: string; state: Order['state']; at: string }
   | { kind: 'reported'; receipt: string }
 
-/**
- * The provider's own ledger: tests and queries are answered from it. Every change is written to the store before it takes effect, so a
- * process that is killed finds its money and receipts again.
- */
+/** The provider's own ledger. A change is written to the store before it takes effect: a killed process finds its money and receipts again. */
 export const createBook = (clock: Clock, store: Store) => {
   const orders: Order[] = []
   const byReceipt = new Map<string, Order>()

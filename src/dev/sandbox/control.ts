@@ -42,10 +42,7 @@ const presentOrder = (order: Order) => ({
 
 const isLoopback = (host: string): boolean => /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
 
-/**
- * The emulator's control endpoints, beside the providers' paths: rules, journal, money, credentials, time. Only this machine may use them,
- * and no page of another site: bodies must be JSON and the Host must be ours.
- */
+/** Rules, journal, money, credentials, time, for this machine and no page of another site: bodies must be JSON and the Host ours. */
 export const registerControl = (
   app: FastifyInstance,
   emulation: Emulation,

@@ -52,10 +52,7 @@ export const createDeliver =
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/**
- * The URL as an attacker would guess it who knows its form but not the secret: the longest part of the path that is not an attempt id is
- * replaced by one of the same length.
- */
+/** As an attacker guesses it who knows its form but not the secret: the longest part that is no attempt id, by another of its length. */
 export const forgedUrl = (url: string): string => {
   const forged = new URL(url)
   const parts = forged.pathname.split('/')

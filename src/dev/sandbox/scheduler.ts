@@ -8,20 +8,18 @@ const keptOffset = (folder: string | undefined) => keepDocument(folder, 'clock.j
 /** How far the time of the sandbox that keeps its money in this folder is ahead. */
 export const storedOffsetMs = (folder: string): number => keptOffset(folder).read().offset_ms
 
-/** Moves the provider's time; returns how far it is ahead of the system's. */
-export type MoveTime = { advance: (seconds: number) => number; offsetMs: () => number }
-
 /** The sandbox's time, kept with its money: after a restart it does not go back. */
 export const createSandboxTime = (
   clock: MovableClock,
   scheduler: { advance: (ms: number) => void },
   folder: string | undefined,
-): MoveTime => {
+) => {
   const kept = keptOffset(folder)
   if (folder !== undefined) clock.moveTo(kept.read().offset_ms)
   return {
     offsetMs: clock.offsetMs,
-    advance: (seconds) => {
+    /** Returns how far it is ahead of the system's. */
+    advance: (seconds: number): number => {
       const offset = clock.offsetMs() + seconds * 1000
       clock.moveTo(offset)
       kept.write({ offset_ms: offset })
@@ -30,6 +28,9 @@ export const createSandboxTime = (
     },
   }
 }
+
+/** Moves the provider's time. */
+export type MoveTime = ReturnType<typeof createSandboxTime>
 
 export type Task = () => Promise<void>
 

@@ -71,10 +71,7 @@ type PayeeRow = Row & {
   account_reference: string | null
 }
 
-/**
- * A new fingerprint is computed from the destination of any of the payee's beneficiaries: they all have the same. A paybill without its own
- * has that of its accounts.
- */
+/** From the destination of any of the payee's beneficiaries: all have the same. A paybill without its own has that of its accounts. */
 const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise<number> => {
   const rows = await tx.query<PayeeRow>(
     `select y.id, y.workspace_id, b.id as beneficiary_id, b.payment_rail as rail, b.bank_code,

@@ -8,21 +8,15 @@ import type { Parts } from '../../modules/parts.ts'
 import { createReceiver } from '../../modules/sending/deliveries.ts'
 import type { DeliveryKind } from '../../rails/rail.ts'
 
-/** Takes one from a name's allowance; false when it is used up until the next window. */
-type Allowance = (name: string) => boolean
+/** How many refused deliveries are stored: from one network in a minute, and from all of them. The rest is answered and discarded. */
+const notedRefusals = { perName: 20, maxTotal: 200, windowSeconds: 60 }
 
-/**
- * How often something may be done in a window: for each name, and for all names together, so that many names do not avoid the limit.
- * Of this process alone; it holds at most `maxTotal` names.
- */
-const createAllowance = (
-  clock: Clock,
-  { perName, maxTotal, windowSeconds }: { perName: number; maxTotal: number; windowSeconds: number },
-): Allowance => {
+/** How often in a window, by this process: for each name, and for all together, so that many names do not avoid the limit. */
+const createAllowance = (clock: Clock, { perName, maxTotal, windowSeconds }: typeof notedRefusals) => {
   let began = 0
   let total = 0
   const used = new Map<string, number>()
-  return (name) => {
+  return (name: string): boolean => {
     const now = clock.now().getTime()
     if (now - began >= windowSeconds * 1000) {
       began = now
@@ -37,38 +31,29 @@ const createAllowance = (
   }
 }
 
-type AllowList = (address: string) => boolean
-
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
-const add = (list: BlockList, entry: string): void => {
-  const [address = '', prefix] = entry.split('/')
-  if (prefix === undefined) list.addAddress(address, familyOf(address))
-  else list.addSubnet(address, Number(prefix), familyOf(address))
-}
-
 /** Who may deliver: addresses and networks. If it is not set, everybody may; the secret in the path is always checked. */
-const createAllowList = (entries: readonly string[] | undefined): AllowList => {
+const createAllowList = (entries: readonly string[] | undefined): ((address: string) => boolean) => {
   if (entries === undefined) return () => true
   const list = new BlockList()
-  for (const entry of entries) add(list, entry)
+  for (const entry of entries) {
+    const [address = '', prefix] = entry.split('/')
+    if (prefix === undefined) list.addAddress(address, familyOf(address))
+    else list.addSubnet(address, Number(prefix), familyOf(address))
+  }
   return (address) => isIP(address) !== 0 && list.check(address, familyOf(address))
 }
-
-type Path = { attemptId: string; secret: string; kind: string }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const accepted = { ResultCode: 0, ResultDesc: 'Accepted' }
 
 const kindOf = (text: string): DeliveryKind | undefined => (text === 'result' || text === 'timeout' ? text : undefined)
 
-const depositAnswers: Readonly<Record<string, typeof receiveDeposit | undefined>> = Object.assign(Object.create(null), {
-  confirmation: receiveDeposit,
-  validation: validateDeposit,
-})
-
-/** How many refused deliveries are stored: from one network in a minute, and from all of them. The rest is answered and discarded. */
-const notedRefusals = { perName: 20, maxTotal: 200, windowSeconds: 60 }
+const depositAnswers = new Map<string, typeof receiveDeposit>([
+  ['confirmation', receiveDeposit],
+  ['validation', validateDeposit],
+])
 
 /**
  * The endpoints for providers' deliveries. A delivery is stored, answered, and processed afterwards: a provider that waits sends again, or
@@ -81,24 +66,27 @@ export const registerCallbacks = (operator: App, deps: Parts): void => {
   void operator.register(async (app) => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
-    app.post<{ Params: Path }>('/callbacks/:attemptId/:secret/:kind', async (request, reply) => {
-      const kind = kindOf(request.params.kind)
-      if (!kind) return reply.callNotFound()
-      const { attemptId, secret } = request.params
-      const arrival = {
-        attemptId: uuid.test(attemptId) ? attemptId : null,
-        secret,
-        kind,
-        body: typeof request.body === 'string' ? request.body : '',
-        sourceIp: request.ip,
-        allowedSource: isAllowed(request.ip),
-      }
-      await receive(arrival, () => mayNote(networkOf(request.ip)))
-      return reply.send(accepted)
-    })
+    app.post<{ Params: { attemptId: string; secret: string; kind: string } }>(
+      '/callbacks/:attemptId/:secret/:kind',
+      async (request, reply) => {
+        const kind = kindOf(request.params.kind)
+        if (!kind) return reply.callNotFound()
+        const { attemptId, secret } = request.params
+        const arrival = {
+          attemptId: uuid.test(attemptId) ? attemptId : null,
+          secret,
+          kind,
+          body: typeof request.body === 'string' ? request.body : '',
+          sourceIp: request.ip,
+          allowedSource: isAllowed(request.ip),
+        }
+        await receive(arrival, () => mayNote(networkOf(request.ip)))
+        return reply.send(accepted)
+      },
+    )
     app.post<{ Params: { secret: string; kind: string } }>('/callbacks/deposits/:secret/:kind', async (request, reply) => {
       const { secret, kind } = request.params
-      const answer = depositAnswers[kind]
+      const answer = depositAnswers.get(kind)
       if (!answer) return reply.callNotFound()
       const body = typeof request.body === 'string' ? request.body : ''
       return reply.send(await answer(deps, { secret, body, allowedSource: isAllowed(request.ip) }))

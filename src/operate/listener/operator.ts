@@ -22,10 +22,7 @@ const Advance = z.strictObject({
     .max(400 * 86_400),
 })
 
-/**
- * For a sandbox only: approvals expire, days end and keys expire while a person watches. What becomes due by the new time is done before
- * the answer. JSON only, so that no page of another site can post it.
- */
+/** For a sandbox only. What becomes due by the new time is done before the answer. JSON only: no page of another site can post it. */
 export const registerTestClock = (operator: App, deps: { clock: Clock; jobs: Jobs }, sandbox: SandboxControl): void => {
   void operator.register(async (app) => {
     app.get('/sandbox', async (_request, reply) => reply.redirect(`${sandbox.url}/control`))

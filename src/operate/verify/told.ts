@@ -54,10 +54,7 @@ export const findInPages = async <Row extends { id: Uuid }>(
   return found.slice(0, most)
 }
 
-/**
- * A row and what is told about it are read by one statement: between two of them the service could change both. Numbers are texts: an amount
- * may have more digits than JSON keeps.
- */
+/** Both by one statement: between two the service could change both. Numbers are texts: an amount may have more digits than JSON keeps. */
 const pageSql = (table: string, { also, more = `'{}'`, since }: Told): string => `
   select t.id, (
       select jsonb_object_agg(key, case jsonb_typeof(value) when 'number' then to_jsonb(value #>> '{}') else value end)

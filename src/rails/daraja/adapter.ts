@@ -71,17 +71,14 @@ export const createDaraja = (given: DarajaOptions, deps: AdapterDeps) => {
 /** Long enough to ask for another one. */
 const warnDays = 30
 
-/** Some certificates are a bare public key, which has no end. */
-const endOf = (pem: string): Date | null =>
-  pem.includes('BEGIN CERTIFICATE') ? new Date(new X509Certificate(pem).validTo) : null
-
 const certificateProblem = ({ certificatePem, initiatorPassword }: DarajaOptions, now: Date): string | null => {
   try {
     createCredential(certificatePem, initiatorPassword)
-    const end = endOf(certificatePem)
-    return end === null || end > daysAfter(now, warnDays)
-      ? null
-      : `DARAJA_CERTIFICATE ends on ${end.toISOString().slice(0, 10)}: download the new one from the portal`
+    // Some certificates are a bare public key, which has no end.
+    if (!certificatePem.includes('BEGIN CERTIFICATE')) return null
+    const end = new Date(new X509Certificate(certificatePem).validTo)
+    if (end > daysAfter(now, warnDays)) return null
+    return `DARAJA_CERTIFICATE ends on ${end.toISOString().slice(0, 10)}: download the new one from the portal`
   } catch {
     return "DARAJA_CERTIFICATE is no certificate: download the environment's own from the portal"
   }

@@ -48,14 +48,6 @@ export const readSubmission = (
   return lost(errorCode === undefined ? 'The answer could not be understood.' : `The provider answered ${safeCode(errorCode)}.`)
 }
 
-/** A parsed `Result` delivery. Parameters are found by name: their order and number vary, and so does whether they are a list. */
-export type Result = {
-  code: string | undefined
-  transactionId: string | undefined
-  provider: ProviderReference
-  parameter: (name: string) => string | undefined
-}
-
 /** The first entry of that name with a value: names occur twice, and values may be missing. */
 const named = (list: unknown, nameField: 'Key' | 'Name', name: string): string | undefined => {
   for (const item of asList(list)) {
@@ -66,7 +58,8 @@ const named = (list: unknown, nameField: 'Key' | 'Name', name: string): string |
   return undefined
 }
 
-export const readResult = (body: unknown): Result | undefined => {
+/** A parsed `Result` delivery. Parameters are found by name: their order and number vary, and so does whether they are a list. */
+export const readResult = (body: unknown) => {
   const result = field(body, 'Result')
   if (field(result, 'ResultCode') === undefined) return undefined
   const parameters = field(field(result, 'ResultParameters'), 'ResultParameter')
@@ -77,18 +70,16 @@ export const readResult = (body: unknown): Result | undefined => {
       request: textField(result, 'OriginatorConversationID') ?? null,
       conversation: textField(result, 'ConversationID') ?? null,
     },
-    parameter: (name) => named(parameters, 'Key', name),
+    parameter: (name: string) => named(parameters, 'Key', name),
   }
 }
+export type Result = NonNullable<ReturnType<typeof readResult>>
 
 /** An STK callback's metadata, also found by name. */
 export const metadataItem = (callback: unknown, name: string): string | undefined =>
   named(field(field(callback, 'CallbackMetadata'), 'Item'), 'Name', name)
 
-/**
- * Result codes that prove that no money moved, and our code for each. A code that is not listed proves nothing and is `unknown`.
- * The provider's wording varies, so the code alone counts.
- */
+/** Result codes that prove that no money moved, with ours. All others prove nothing. Wording varies, so the code alone counts. */
 const shared = {
   '2': 'amount_too_small',
   '3': 'amount_too_large',

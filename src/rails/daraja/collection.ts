@@ -112,10 +112,7 @@ export const readCollectionDelivery = (kind: DeliveryKind, body: unknown): Deliv
   return { evidence: code === '0' ? readPaid(callback) : readOtherCode(code), provider }
 }
 
-/**
- * The STK query's answer. It does not name a receipt or an amount: a success is proven, its receipt may still come by callback.
- * 500.001.1001 is returned for payments under way and for payments that exist: it proves nothing.
- */
+/** It names no receipt or amount: the callback may still bring them. 500.001.1001, also given for payments that exist, proves nothing. */
 export const readCollectionQuery = (answer: Exchange, checkoutRequestId: string): Evidence => {
   if (answer.kind !== 'answer') return unknown('unreachable', 'The provider could not be queried.')
   const errorCode = textField(answer.body, 'errorCode')

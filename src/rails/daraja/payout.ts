@@ -43,10 +43,7 @@ const toOrganisation = (options: DarajaOptions, instruction: PayoutInstruction):
   }
 }
 
-/**
- * The order, without the credential: that is another one after each start. The fingerprint of one that may be repeated, to a phone, is taken
- * over its fields in this sequence, also by other releases.
- */
+/** Without the credential, which each start makes anew. Other releases too take the fingerprint of a repeat over the fields in this sequence. */
 const prepare = (options: DarajaOptions, instruction: PayoutInstruction): Prepared => {
   const amount = wholeShillings(instruction.amountMinor)
   if (amount === undefined) return refused('invalid_amount', 'M-PESA moves whole shillings only.')
@@ -96,10 +93,7 @@ const isOwnResult = (result: Result, attempt: QueriedAttempt): boolean => {
   )
 }
 
-/**
- * A success at the attempt's own address counts for the attempt, whatever other ids it names. A failure must name it: the refusal of a query of ours
- * comes to the same address.
- */
+/** A success at the attempt's own address counts, whatever other ids it names. A failure must name it: a refused query comes there too. */
 const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => {
   const code = result.code ?? ''
   if (code === '0') {
@@ -114,10 +108,7 @@ const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => 
     : { kind: 'failed', ...known }
 }
 
-/**
- * TransactionStatus of a status query's result. 2032 (no such receipt) has none: that a receipt is not found does not prove that nothing
- * was sent.
- */
+/** TransactionStatus of a status query's result. 2032 has none: a receipt that is not found does not prove that nothing was sent. */
 const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Evidence => {
   const conversation = result.parameter('ConversationID')
   const isOther =

@@ -115,10 +115,7 @@ export const readTransferDelivery =
       : { evidence, provider }
   }
 
-/**
- * `refused` needs the bank's own 4xx with `status: false`. A duplicate reference (409) is `lost`: the transfer was already sent. An answer
- * of 200 with `status: false` proves nothing about the money.
- */
+/** `refused` needs the bank's own 4xx with `status: false`. A 409 is `lost`: it was sent before. 200 with `status: false` proves nothing. */
 const readSubmission = (answer: Exchange, reference: string, failureCodes: readonly string[]): Submission => {
   if (answer.kind !== 'answer') return answer
   const status = field(answer.body, 'status')

@@ -82,9 +82,7 @@ export const stkPush = endpoint(Push, (provider, request) => {
   }
 })
 
-/**
- * An order under way gets one of the provider's two answers for it, in turn; an unknown one (after a restart) gets the provider's error.
- */
+/** Under way it gets one of the provider's two answers, in turn; one that is unknown (after a restart) gets the provider's error. */
 export const stkQuery = endpoint(Query, (provider, request) => {
   if (!isProven(provider, request)) return wrongCredentials()
   const order = provider.book.find(['MPESA_STK'], request.CheckoutRequestID)

@@ -50,10 +50,7 @@ const line = (moved: Movement): string[] => {
   ]
 }
 
-/**
- * What M-PESA charges for a payout. Of a phone's it stands above the payment, under the payment's receipt; of an organisation's below it, under
- * a receipt of its own.
- */
+/** What M-PESA charges: to a phone above the payment, under its receipt; to an organisation below it, under a receipt of its own. */
 const withCharge = (moved: Movement): string[][] => {
   if (isIncoming(moved)) return [line(moved)]
   const isOfPhone = moved.rail === 'MPESA_B2C'
