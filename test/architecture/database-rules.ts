@@ -18,7 +18,7 @@ const composedSql: Readonly<Record<string, string>> = {
   'operate/verify/evidence.ts': 'tables of the same file',
   'operate/verify/states.ts': 'tables of the same file',
   'operate/verify/told.ts': 'the tables of told-tables.ts',
-  'operate/verify/traces.ts': 'tables of the same file',
+  'operate/verify/entries.ts': 'tables of the same file',
 }
 
 /** [file, what it awaits]: work inside a transaction that holds the transaction without its name. */
