@@ -22,7 +22,6 @@ const bankCodes = list.transform((entries, context): Readonly<Record<string, str
   return Object.fromEntries(pairs as [string, string][])
 })
 
-/** PesaLink through a bank's API in Jenga's shape. */
 export const definition = defineProvider({
   provider: 'PESALINK',
   setting: 'pesalink',
