@@ -16,7 +16,6 @@ export const list = z.string().transform((text) =>
     .filter(Boolean),
 )
 
-/** `on` is every rail, `off` none. */
 export const rails = list.transform((names, context): readonly RailName[] => {
   if (names.length === 1 && names[0] === 'on') return railNames
   if (names.length === 1 && names[0] === 'off') return []

@@ -7,7 +7,6 @@ import type { App } from './app-type.ts'
 import { respondOnce } from './idempotency.ts'
 import { type Cursors, type PageQuery, type PageRequest, readPage } from './pagination.ts'
 
-/** What a route takes, and what it answers by status. */
 type Schema = {
   params?: z.ZodType
   querystring?: z.ZodType
