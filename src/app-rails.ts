@@ -45,15 +45,9 @@ const adapters: { readonly [P in Provider]: AnyAdapter<P> } = connected
 /** The options of a provider that is in use; null for one that is not. */
 type OptionsOf = <P extends Provider>(provider: P) => RailOptions[P] | null
 
-const connect = <P extends Provider>(
-  provider: P,
-  optionsOf: OptionsOf,
-  deps: AdapterDeps,
-): { connected: SomeRails; account: string; numbers: Rails['numbers'] } | null => {
+const connect = <P extends Provider>(provider: P, optionsOf: OptionsOf, deps: AdapterDeps): SomeRails | null => {
   const options = optionsOf(provider)
-  if (options === null) return null
-  const { create, account, numbers } = adapters[provider]
-  return { connected: create(options, deps), account: account(options), numbers: numbers(options) }
+  return options && adapters[provider].create(options, deps)
 }
 
 /** Without a setting only the emulator gets lost orders again. */
@@ -81,21 +75,21 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
   let share: ShareToken | undefined
   const shareToken: ShareToken = (asked) => (share ? share(asked) : asked.fetch())
   for (const provider of providers) {
-    const found = connect(provider, optionsOf, { clock, shareToken })
-    if (!found) continue
-    const { connected, account } = found
-    numbers = { ...numbers, ...found.numbers }
+    const connected = connect(provider, optionsOf, { clock, shareToken })
+    if (!connected) continue
+    const { identity } = connected
+    numbers = { ...numbers, ...connected.numbers }
     for (const rail of railNames) {
       const adapter = connected.payout[rail]
       if (!adapter) continue
-      const repeats = repeatsOf(config, rail, account, registersItself)
+      const repeats = repeatsOf(config, rail, identity, registersItself)
       const lookUp = asksForNames(config, rail, registersItself) ? adapter.lookUp : null
       payout[rail] = {
         ...gatedPayout(adapter, gates[rail]),
         accountReference: payouts[rail].accountReference,
         limits: payouts[rail].limits,
         repeats,
-        account,
+        account: identity,
         lookUp,
         banks: payouts[rail].banks(config),
       }

@@ -58,10 +58,6 @@ const read = async (file: string): Promise<string | undefined> => {
   }
 }
 
-const text =
-  () => `# Made at the first start, for development alone. With these keys the destinations in the database can be read.
-${keyNames.map((name) => `${name}=${newKey()}\n`).join('')}`
-
 // Each key has its own name: a destination sealed by a lost key is refused with that reason, not reported as damaged.
 const newKey = () => `dev-${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}`
 
@@ -71,7 +67,9 @@ const make = async (folder: string, file: string): Promise<boolean> => {
   try {
     const handle = await open(draft, 'w', 0o600)
     try {
-      await handle.writeFile(text())
+      const heading =
+        '# Made at the first start, for development alone. With these keys the destinations in the database can be read.'
+      await handle.writeFile([heading, ...keyNames.map((name) => `${name}=${newKey()}`), ''].join('\n'))
       await handle.sync()
     } finally {
       await handle.close()

@@ -76,11 +76,7 @@ const connect = (url: URL, lookup: LookupFunction, signal: AbortSignal): Promise
   })
 }
 
-const converse = (
-  input: ExchangeRequest,
-  socket: Socket,
-  signal: AbortSignal,
-): Promise<{ status: number; responseText: string }> => {
+const converse = (input: ExchangeRequest, socket: Socket, signal: AbortSignal): Promise<Exchange> => {
   const url = new URL(input.url)
   const body = input.body === undefined ? undefined : JSON.stringify(input.body)
   const headers = {
@@ -94,7 +90,7 @@ const converse = (
     const request = send(url, { method: input.method, createConnection: () => socket, signal, headers })
     request.once('error', reject)
     request.once('response', (response) => {
-      text(response).then((responseText) => resolve({ status: response.statusCode ?? 0, responseText }), reject)
+      text(response).then((body) => resolve({ kind: 'answer', status: response.statusCode ?? 0, body: parseJson(body) }), reject)
     })
     request.end(body)
   })
@@ -118,8 +114,7 @@ const send = async (input: ExchangeRequest, lookup: LookupFunction): Promise<Exc
     if (!socket.writable || socket.readableEnded)
       return notSent('connection_closed', 'The provider closed the connection before anything was sent.')
     try {
-      const { status, responseText } = await converse(input, socket, signal)
-      return { kind: 'answer', status, body: parseJson(responseText) }
+      return await converse(input, socket, signal)
     } catch {
       const message = signal.aborted ? 'The provider did not answer in time.' : 'The connection was lost before the answer.'
       return { kind: 'lost', message }

@@ -32,7 +32,6 @@ type Instruction = {
   permission?: SendPermission
 }
 
-/** One payout. */
 export type PayoutInstruction = Instruction & {
   rail: RailName
   destination: string
@@ -141,7 +140,6 @@ export type PayoutRail = PayoutAdapter & {
 
 /** What calls a provider to collect by a prompt (top-ups). */
 export type CollectionAdapter = {
-  /** As for a payout. */
   ready: () => Promise<void>
   /** Everything that was paid in from `start` until before `end`; undefined when the provider does not return the whole list. */
   listPaidIn: (period: { start: Date; end: Date }) => Promise<Movement[] | undefined>
@@ -187,7 +185,6 @@ export type DepositNotice = {
   payer: { name: string | null; phone: string | null }
 }
 
-/** What receives deposits by one rail. */
 export type DepositAdapter = {
   instructions: (code: string) => DepositInstructions
   /** Tells the provider our addresses. It moves nothing, and may be repeated. Null where they are entered at the provider by hand. */
@@ -203,10 +200,14 @@ export type ProviderRails<P extends Provider> = {
   /** Null where deposits are switched off. */
   deposits: Readonly<Record<DepositOf<P>, DepositAdapter | null>>
   account: OrganisationAccount | null
+  /** What identifies the organisation at the provider. */
+  identity: string
+  /** The organisation's numbers at the provider by which each rail moves money: the statement of another one does not list it. */
+  numbers: Readonly<Partial<Record<RailOf<P>, readonly string[]>>>
 }
 
 /** The same for any provider. */
-export type SomeRails = Pick<ProviderRails<Provider>, 'account'> & {
+export type SomeRails = Pick<ProviderRails<Provider>, 'account' | 'identity' | 'numbers'> & {
   readonly [Part in 'payout' | 'collection' | 'deposits']: Partial<ProviderRails<Provider>[Part]>
 }
 
@@ -252,10 +253,6 @@ export type RailCheck = { requirement: string; problem: string | null }
 /** What calls one provider. `Settings`: what it reads of the configuration; `Options`: what it needs to call the provider. */
 export type Adapter<P extends Provider, Settings, Options> = {
   options: (settings: Settings) => Options
-  /** What identifies the organisation at the provider. */
-  account: (options: Options) => string
-  /** The organisation's numbers at the provider by which each rail moves money: the statement of another one does not list it. */
-  numbers: (options: Options) => Readonly<Partial<Record<RailOf<P>, readonly string[]>>>
   create: (options: Options, deps: AdapterDeps) => ProviderRails<P>
   /** Tests what it needs, without moving money. */
   check: (options: Options, deps: AdapterDeps) => AsyncIterable<RailCheck>

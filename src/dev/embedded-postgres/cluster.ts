@@ -32,7 +32,19 @@ const createCluster = async (place: Place, cluster: string, durable: boolean) =>
     await mkdir(draft, { mode: 0o700 })
     await writeFile(passwordFile, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 })
     if (user) await Promise.all([draft, passwordFile].map((path) => chown(path, user.uid, user.gid)))
-    await initdb(place, draft, passwordFile, durable)
+    await runProgram(place, 'initdb', [
+      `--pgdata=${join(draft, 'data')}`,
+      `--username=${role}`,
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      // Postgres' own C.UTF-8: text has the same order with every libc and ICU.
+      '--encoding=UTF8',
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--no-instructions',
+      ...(durable ? [] : ['--no-sync']),
+    ])
     await rename(draft, cluster)
   } catch (error) {
     await rm(draft, { recursive: true, force: true })
@@ -40,21 +52,6 @@ const createCluster = async (place: Place, cluster: string, durable: boolean) =>
     throw new StartupError(`The embedded database could not be created in ${folder}: ${reason(error)}.`, { cause: error })
   }
 }
-
-const initdb = (place: Place, draft: string, passwordFile: string, durable: boolean) =>
-  runProgram(place, 'initdb', [
-    `--pgdata=${join(draft, 'data')}`,
-    `--username=${role}`,
-    `--pwfile=${passwordFile}`,
-    '--auth=scram-sha-256',
-    // Postgres' own C.UTF-8: text has the same order with every libc and ICU.
-    '--encoding=UTF8',
-    '--locale=C',
-    '--locale-provider=builtin',
-    '--builtin-locale=C.UTF-8',
-    '--no-instructions',
-    ...(durable ? [] : ['--no-sync']),
-  ])
 
 /** Unfinished clusters whose process no longer runs. */
 const removeAbandoned = async (folder: string) => {

@@ -49,10 +49,7 @@ const locatePackage = () => {
 /** The user that Postgres runs as. `capability`: what that user also needs to reach files below a closed folder. */
 export type PostgresUser = { uid: number; gid: number; capability?: string }
 
-/**
- * Postgres refuses to run as root. Ordinary users run it as themselves (undefined). Root gives it to the owner of the folder, so that after
- * `sudo npm start` the owner can use the data, or else to a user without rights.
- */
+/** Undefined: as oneself. Root, as which it refuses to run, gives it to the folder's owner, who can then use the data, or to a user without rights. */
 export const choosePostgresUser = async (dataFolder: string, ...mustReach: string[]): Promise<PostgresUser | undefined> => {
   if (process.getuid?.() !== 0) return undefined
   const owner = await stat(dataFolder)
@@ -103,10 +100,7 @@ const firstClosedFolder = async ({ uid, gid }: PostgresUser, paths: string[]) =>
   return undefined
 }
 
-/**
- * A fresh machine's checkout is often in root's own folder (/root is 0700), which no other user can enter. The service must not open it to
- * everybody; where setpriv exists, it lets this one program pass.
- */
+/** A checkout is often in /root (0700), where no other user can enter. It must not be opened to all: setpriv lets this one program pass. */
 const reachingCapability = async ({ uid }: PostgresUser, closed: string) => {
   const [status, setpriv] = await Promise.all([
     readFile('/proc/self/status', 'utf8').catch(() => ''),

@@ -34,7 +34,6 @@ export type Order = {
   payee: string | null
 }
 
-/** What an order is opened with. */
 export type Asked = Omit<Order, 'payer' | 'payee' | 'receipt' | 'state' | 'reported' | 'at' | 'movedAt' | 'queryCount'> &
   Partial<Pick<Order, 'payer' | 'payee'>>
 
@@ -131,7 +130,6 @@ export const createBook = (clock: Clock, store: Store) => {
 
 export type Book = ReturnType<typeof createBook>
 
-/** Whether it brings money to the organisation's account. */
 export const isIncoming = ({ rail, payer }: Pick<Order, 'rail' | 'payer'>): boolean => payer !== null || rail === collectionRail
 
 const openingMinor = 100_000_000_00n

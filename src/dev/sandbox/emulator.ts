@@ -28,7 +28,6 @@ export type EmulationDeps = {
   folder?: string
 }
 
-/** The form of an order's outcome. */
 export type Render = (order: Order, settled: { amountMinor: bigint; receipt: string }) => unknown
 
 /** The form of the outcome on every rail that a client sends by, and of the notice of a deposit; the organisation's account for it. */

@@ -258,10 +258,7 @@ export const sandboxIssuerPrefix = 'sandbox:'
 
 export type IdentitySandbox = { google: GoogleOptions; github: GithubOptions; register: (app: App) => Promise<void> }
 
-/**
- * Google and GitHub, simulated, so that a person who has just started the service can try both buttons. They run on the service's own
- * public server, because a browser must reach them. The clock is the real one: the ID token's times are checked against the machine's.
- */
+/** Simulated on the service's own public server, because a browser must reach them. The clock is the machine's, which checks ID tokens. */
 export const createIdentitySandbox = ({
   publicUrl,
   ...options

@@ -44,7 +44,6 @@ const disturbed = (name: string | null, fault: EffectOn<'name'> | undefined): st
   return fault === 'name_masked' ? name.split(' ').map(masked).join(' ') : name
 }
 
-/** Who each number belongs to. */
 export const createNames = (rules: Rules, folder?: string) => {
   const kept = keepDocument(folder, 'names.json', Stored, {})
   const nameOf = (party: string): string | null => new Map(Object.entries({ ...holders, ...kept.read() })).get(party) ?? null

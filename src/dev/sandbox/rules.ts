@@ -31,10 +31,6 @@ export type Target = { rail: AnyRail | null; party: string | null }
 /** Rules that were set by hand, oldest first. The first one that matches a request decides, and is removed when its count is used up. */
 export const createRules = () => {
   let rules: Rule[] = []
-  const isAbout = <On extends Subject>(rule: Rule, on: On): rule is Rule & { effect: EffectOn<On> } =>
-    effectsOn[on].some((effect) => effect === rule.effect)
-  const fits = (rule: Rule, target: Target): boolean =>
-    (rule.rail === undefined || rule.rail === target.rail) && (rule.party === undefined || rule.party === target.party)
   return {
     add: (rule: z.output<typeof NewRule>): Rule => {
       const added = { ...rule, id: randomUUID(), used: 0 }
@@ -54,7 +50,12 @@ export const createRules = () => {
     isDown: (): boolean => rules.some((rule) => rule.effect === 'outage' && rule.times === null && rule.rail === undefined),
     /** Of this subject only: a fault of a payment is never spent on a query for a name. */
     take: <On extends Subject>(on: On, target: Target): (Rule & { effect: EffectOn<On> }) | undefined => {
-      const rule = rules.filter((each) => isAbout(each, on)).find((each) => fits(each, target))
+      const rule = rules.find(
+        (each): each is Rule & { effect: EffectOn<On> } =>
+          effectsOn[on].some((effect) => effect === each.effect) &&
+          (each.rail === undefined || each.rail === target.rail) &&
+          (each.party === undefined || each.party === target.party),
+      )
       if (!rule) return undefined
       rule.used += 1
       if (rule.times !== null && rule.used >= rule.times) rules = rules.filter((each) => each !== rule)

@@ -24,16 +24,12 @@ const magicPhones = new Map<string, Scenario>([
   ['254711000008', scenario('lose_callback', { losesAnswer: true })],
 ])
 
-/** 4999 is the code for "under way": such an order never ends. */
-const ofCode = (digits: string): Scenario => {
-  const code = digits.replace(/^0+(?=\d)/, '')
-  return scenario(code === '4999' ? 'never_end' : 'once', { code })
-}
-
 /** Phones, paybills, tills and accounts have different lengths, so one form serves them all. */
 const magicCode = /^(?:25470000|9999?)(\d{4})$/
 
 export const scenarioFor = (destination: string): Scenario => {
-  const digits = magicCode.exec(destination)?.[1]
-  return magicPhones.get(destination) ?? (digits === undefined ? scenario('once') : ofCode(digits))
+  const code = magicCode.exec(destination)?.[1]?.replace(/^0+(?=\d)/, '')
+  // 4999 is the code for "under way": such an order never ends.
+  const ofCode = code === undefined ? scenario('once') : scenario(code === '4999' ? 'never_end' : 'once', { code })
+  return magicPhones.get(destination) ?? ofCode
 }

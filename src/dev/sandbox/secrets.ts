@@ -20,10 +20,7 @@ export type SecretOf = (name: string, make?: () => string) => string
 /** Pairs of RSA keys take up to a second of processor time: sandboxes without a folder in one process share theirs. */
 const shared = keep()
 
-/**
- * The providers' secrets: nothing to configure. With a folder they are kept, so that a client that was configured with them can use them
- * after a restart; a provider that is newer than the file gets its own, and those of the others stay.
- */
+/** Nothing to configure. With a folder they are kept, for clients that were configured with them; a newer provider gets its own. */
 export const keepSecrets = (folder?: string): SecretOf => {
   const kept = folder === undefined ? shared : keep(folder)
   return (name, make = newSecret) => {

@@ -2,10 +2,7 @@ import { existsSync, fstatSync, mkdirSync, openSync, readFileSync, readSync, ren
 import { join } from 'node:path'
 import type { z } from 'zod'
 
-/**
- * Lines that outlive their process. An append is one write of one line, finished when it returns: a kill after it loses nothing. `readNew`
- * returns what was not read yet, from other processes and this one.
- */
+/** Lines that outlive their process: an append has written its line when it returns. `readNew`: what was not read yet, of any process. */
 export type Store = { readNew: () => unknown[]; append: (line: object) => void }
 
 export const memoryStore = (): Store => ({ readNew: () => [], append: () => undefined })

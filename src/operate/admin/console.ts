@@ -26,13 +26,6 @@ const nameAtShell = (): string => {
   }
 }
 
-const refuseOtherRelease = async (deps: Deps): Promise<void> => {
-  if (await migrationsCheck(deps.db.pool)()) return
-  throw new StartupError(
-    'The database is not of this release: run npm run admin -- migrate, or use the release that the service runs.',
-  )
-}
-
 /** The same settings, keys and database as the service, whether it runs or not. It applies no migration and runs no job. */
 export const openConsole = async (): Promise<Console> => {
   const config = loadConfig(readEnvironment())
@@ -50,7 +43,10 @@ export const openConsole = async (): Promise<Console> => {
       rails: { payout: {}, collection: null, deposits: {}, accounts: {}, numbers: {}, gates: {}, shareTokens: () => undefined },
       statementTimeoutMs,
     })
-    await refuseOtherRelease(deps)
+    if (!(await migrationsCheck(deps.db.pool)()))
+      throw new StartupError(
+        'The database is not of this release: run npm run admin -- migrate, or use the release that the service runs.',
+      )
     const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings
     await fitInstallation(database.url, { currency: config.CURRENCY, rings: { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } })
     const close = async () => {

@@ -116,10 +116,7 @@ const untilDone = async (deps: Deps, operator: Operator, table: string, step: (t
   return total
 }
 
-/**
- * Seals again, with the current key of ENCRYPTION_KEYS, what older keys sealed, and computes fingerprints with the current key of
- * TOKEN_SECRETS. Safe beside a running service, and repeatable; an older key may be removed once nothing is left under it.
- */
+/** Seals again what older keys sealed, and makes fingerprints anew. Safe beside a running service, and repeatable; then an older key may go. */
 export const rotateKeys = async (deps: Deps, operator: Operator): Promise<Record<string, number>> => {
   const counts: Record<string, number> = {}
   for (const column of sealed)

@@ -12,11 +12,6 @@ import { explain, needsDirectUrl } from '../../process/database.ts'
 import { readEnvironment } from '../../process/environment.ts'
 import { type Arguments, UsageError } from './arguments.ts'
 
-const patience = ({ minutes = '10' }: Arguments['options']): number => {
-  if (!/^\d{1,4}$/.test(minutes)) throw new UsageError('--minutes is a whole number')
-  return Number(minutes) * 60_000
-}
-
 const openDatabase = async () => {
   const { DATABASE_URL, DATABASE_DIRECT_URL, DATA_DIR } = loadConfig(readEnvironment())
   if (DATABASE_URL === undefined) return attachEmbeddedPostgres(DATA_DIR)
@@ -38,21 +33,22 @@ const countAll = async (url: string): Promise<void> => {
 
 /** Works on a database of any release of ours, or an empty one: so it opens none of the service's parts. */
 export const migrateDatabase = async ({ options }: Arguments): Promise<unknown> => {
-  const patienceMs = patience(options)
+  const { minutes = '10', 'serve-as': role } = options
+  if (!/^\d{1,4}$/.test(minutes)) throw new UsageError('--minutes is a whole number')
   const database = await openDatabase().catch((error: unknown) => {
     throw explain(error, 'the database')
   })
   try {
     const applied = await migrate(database.url, {
-      patienceMs,
+      patienceMs: Number(minutes) * 60_000,
       onContended: ({ migration, tries, holders }) =>
         console.error(
           `${migration}: its locks were not free within half a second (try ${tries}); waiting. Oldest transactions: ${holders.join('; ') || 'none'}`,
         ),
     })
     await countAll(database.url)
-    if (options['serve-as'] !== undefined) await grantServing(database.url, options['serve-as'])
-    return { applied, ...(options['serve-as'] !== undefined && { serves: options['serve-as'] }) }
+    if (role !== undefined) await grantServing(database.url, role)
+    return { applied, ...(role !== undefined && { serves: role }) }
   } catch (error) {
     throw explain(error, 'the database')
   } finally {

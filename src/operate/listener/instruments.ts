@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { NewEvent } from '../../events/append.ts'
 import type { Swept } from '../../jobs/sweeps.ts'
-import { collectionRail, type RailName } from '../../lib/rail-names.ts'
-import type { CollectionRail, PayoutRail, Rails } from '../../rails/rail.ts'
+import { collectionRail } from '../../lib/rail-names.ts'
+import type { Rails } from '../../rails/rail.ts'
 
 const quickSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 const waitSeconds = [0.0001, 0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 5, 15]
@@ -101,17 +101,6 @@ export const createInstruments = (registry: Registry) => {
         calls.observe({ rail, call, result }, secondsSince(start))
       }
     }
-  const payout = (name: string, rail: PayoutRail): PayoutRail => ({
-    ...rail,
-    pay: timed(name, 'pay', rail.pay),
-    query: timed(name, 'query', rail.query),
-  })
-  const collection = (rail: CollectionRail): CollectionRail => ({
-    ...rail,
-    collect: timed(collectionRail, 'collect', rail.collect),
-    query: timed(collectionRail, 'query', rail.query),
-  })
-
   return {
     /** How long a caller waited for a database connection. */
     connections: (seconds: number): void => waits.observe(seconds),
@@ -128,12 +117,19 @@ export const createInstruments = (registry: Registry) => {
     events: ({ at, events }: { at: Date; events: readonly NewEvent[] }): void => {
       for (const event of events) note(event, at)
     },
-    rails: (rails: Rails): Rails => ({
+    rails: ({ payout, collection, ...rails }: Rails): Rails => ({
       ...rails,
-      payout: Object.fromEntries(Object.entries(rails.payout).map(([name, rail]) => [name, payout(name, rail)])) as Partial<
-        Record<RailName, PayoutRail>
-      >,
-      collection: rails.collection && collection(rails.collection),
+      payout: Object.fromEntries(
+        Object.entries(payout).map(([name, rail]) => [
+          name,
+          { ...rail, pay: timed(name, 'pay', rail.pay), query: timed(name, 'query', rail.query) },
+        ]),
+      ) as Rails['payout'],
+      collection: collection && {
+        ...collection,
+        collect: timed(collectionRail, 'collect', collection.collect),
+        query: timed(collectionRail, 'query', collection.query),
+      },
     }),
   }
 }

@@ -5,8 +5,6 @@ import { describeError, translateDatabaseError } from '../../db/errors.ts'
 import type { App, Departure } from '../../http/app-type.ts'
 import { registerDeparture, registerDrain } from '../../http/drain.ts'
 import { listenerOptions } from '../../http/server.ts'
-import type { Jobs } from '../../jobs/jobs.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Parts } from '../../modules/parts.ts'
 import { registerCallbacks } from './callbacks.ts'
@@ -23,17 +21,15 @@ const Advance = z.strictObject({
 })
 
 /** For a sandbox only. What becomes due by the new time is done before the answer. JSON only: no page of another site can post it. */
-export const registerTestClock = (operator: App, deps: { clock: Clock; jobs: Jobs }, sandbox: SandboxControl): void => {
-  void operator.register(async (app) => {
-    app.get('/sandbox', async (_request, reply) => reply.redirect(`${sandbox.url}/control`))
-    app.get('/sandbox/clock', async (_request, reply) => reply.send({ now: deps.clock.now().toISOString() }))
-    app.post('/sandbox/clock', async (request, reply) => {
-      const parsed = Advance.safeParse(request.body)
-      if (!parsed.success) return reply.code(400).send({ error: 'invalid_request', message: 'advance_seconds: 1 to 34560000' })
-      await sandbox.advance(parsed.data.advance_seconds)
-      await deps.jobs.sweep()
-      return reply.send({ now: deps.clock.now().toISOString() })
-    })
+const registerTestClock = (operator: App, deps: Pick<Parts, 'clock' | 'jobs'>, sandbox: SandboxControl): void => {
+  operator.get('/sandbox', async (_request, reply) => reply.redirect(`${sandbox.url}/control`))
+  operator.get('/sandbox/clock', async (_request, reply) => reply.send({ now: deps.clock.now().toISOString() }))
+  operator.post('/sandbox/clock', async (request, reply) => {
+    const parsed = Advance.safeParse(request.body)
+    if (!parsed.success) return reply.code(400).send({ error: 'invalid_request', message: 'advance_seconds: 1 to 34560000' })
+    await sandbox.advance(parsed.data.advance_seconds)
+    await deps.jobs.sweep()
+    return reply.send({ now: deps.clock.now().toISOString() })
   })
 }
 

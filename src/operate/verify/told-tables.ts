@@ -1,5 +1,6 @@
 import { parseAnyId } from '../../lib/ids.ts'
 import { unpack } from '../../lib/packed-text.ts'
+import { SpendingControls } from '../../modules/delegation/schema.ts'
 import type { Fields, Told } from './told.ts'
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -7,16 +8,7 @@ const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {})
 
 const notRevoked = () => ({ revoked: false })
 
-const noControls: Fields = {
-  per_payment_limit_minor: null,
-  daily_limit_minor: null,
-  monthly_limit_minor: null,
-  approval_threshold_minor: null,
-  payment_types: null,
-  beneficiary_ids: null,
-  new_payees: null,
-  on_duplicate: null,
-}
+const noControls: Fields = Object.fromEntries(Object.keys(SpendingControls.shape).map((name) => [name, null]))
 
 /** Another form of a name, where the log has it. */
 const when = (value: unknown, fields: Fields): Fields => (value === undefined ? {} : fields)

@@ -116,20 +116,20 @@ export async function* checkDaraja(options: DarajaOptions, deps: AdapterDeps): A
 
 export const adapter: Adapter<'MPESA', DarajaSettings, DarajaOptions> = {
   options,
-  account: (options) => `${options.baseUrl} ${payerOf(options, 'MPESA_B2C')}`,
-  numbers: (options) => ({
-    MPESA_B2C: [payerOf(options, 'MPESA_B2C')],
-    MPESA_B2B: [payerOf(options, 'MPESA_B2B')],
-    MPESA_STK: [options.shortcode, options.tillNumber ?? []].flat(),
-    MPESA_PAYBILL: [options.deposits?.shortcode ?? options.shortcode],
-  }),
-  create: (given, deps) => {
-    const { payout, collection, deposits, account } = createDaraja(given, deps)
+  create: (options, deps) => {
+    const { payout, collection, deposits, account } = createDaraja(options, deps)
     return {
       payout: { MPESA_B2C: payout, MPESA_B2B: payout },
       collection: { MPESA_STK: collection },
       deposits: { MPESA_PAYBILL: deposits },
       account,
+      identity: `${options.baseUrl} ${payerOf(options, 'MPESA_B2C')}`,
+      numbers: {
+        MPESA_B2C: [payerOf(options, 'MPESA_B2C')],
+        MPESA_B2B: [payerOf(options, 'MPESA_B2B')],
+        MPESA_STK: [options.shortcode, options.tillNumber ?? []].flat(),
+        MPESA_PAYBILL: [options.deposits?.shortcode ?? options.shortcode],
+      },
     }
   },
   check: checkDaraja,

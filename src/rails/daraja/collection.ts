@@ -71,10 +71,7 @@ export const listPaidIn = async (send: Send, shortcode: string, { start, end }: 
   return read.filter(({ at }) => at >= start && at < end)
 }
 
-/**
- * What was paid in under an attempt's reference, from the provider's list of payments: for a prompt whose answer was lost, so that there is
- * no id to query by. A missing entry proves nothing. Two payments under one reference are left for a person.
- */
+/** What was paid in under an attempt's reference, for a prompt whose answer was lost. No entry proves nothing; two are left for a person. */
 export const findPaidIn = async (send: Send, shortcode: string, attempt: Attempt, now: Date): Promise<Evidence> => {
   const end = Math.min(now.getTime(), attempt.at.getTime() + promptMs)
   const around = { start: new Date(attempt.at.getTime() - marginMs), end: new Date(end + marginMs) }

@@ -180,11 +180,7 @@ export const createPayoutRail = (options: DarajaOptions, send: Send, credential:
     return readSubmission(answer, referenceOfAnswer(sentId), sentId !== null)
   }
 
-  /**
-   * Queries by the id under which the payout was sent. The answer comes as a delivery to the attempt's result URL, so the best that this
-   * can return is `pending`. For a B2B payout whose submit was not answered, the provider knows no id: only its own delivery, or a person
-   * with the statement, can show the outcome.
-   */
+  /** The answer comes as a delivery, so `pending` is the best. The provider knows no id of a B2B payout whose submit was not answered. */
   const query = async (attempt: Attempt): Promise<Evidence> => {
     const original = attempt.provider.request ?? (attempt.rail === 'MPESA_B2C' ? attempt.orderId : null)
     if (original === null) return unknown('no_reference', 'The provider gave no id to query by.')

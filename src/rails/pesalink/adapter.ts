@@ -98,13 +98,13 @@ export const createPesalink = (given: PesalinkOptions, deps: AdapterDeps): Provi
     collection: {},
     deposits: { PESALINK: createBankDeposits(options, send, sign) },
     account: null,
+    identity: `${given.baseUrl} ${options.merchantCode}`,
+    numbers: { PESALINK: [options.source.accountNumber] },
   }
 }
 
 export const adapter: Adapter<'PESALINK', PesalinkSettings, PesalinkOptions> = {
   options,
-  account: ({ baseUrl, merchantCode }) => `${baseUrl} ${merchantCode}`,
-  numbers: ({ source }) => ({ PESALINK: [source.accountNumber] }),
   create: createPesalink,
   check: checkPesalink,
 }

@@ -14,23 +14,19 @@ const account = /^[A-Za-z0-9]{5,20}$/
 
 type Destination = { service: 'pesalinkacc' | 'pesalinkMobile'; fields: Record<string, string> }
 
-const bankCodeAt = (table: PesalinkOptions['bankCodes'], bankCode: string): string | undefined => {
-  if (table === 'as_given') return bankCode
-  return Object.hasOwn(table, bankCode) ? table[bankCode] : undefined
-}
-
-/** The part of an instruction that says where the money goes. */
-type Place = Pick<PayoutInstruction, 'destination' | 'bankCode'>
-
 /** With a bank code the destination is an account at that bank, without one it is a phone number. */
-const destinationOf = (options: Pick<PesalinkOptions, 'bankCodes'>, instruction: Place): Destination | undefined => {
-  if (instruction.bankCode === null) {
-    if (!mobileForm.test(instruction.destination)) return undefined
-    return { service: 'pesalinkMobile', fields: { type: 'mobile', mobileNumber: instruction.destination } }
+const destinationOf = (
+  { bankCodes }: PesalinkOptions,
+  { destination, bankCode }: Pick<PayoutInstruction, 'destination' | 'bankCode'>,
+): Destination | undefined => {
+  if (bankCode === null) {
+    if (!mobileForm.test(destination)) return undefined
+    return { service: 'pesalinkMobile', fields: { type: 'mobile', mobileNumber: destination } }
   }
-  const bankCode = bankCodeAt(options.bankCodes, instruction.bankCode)
-  if (bankCode === undefined || !account.test(instruction.destination)) return undefined
-  return { service: 'pesalinkacc', fields: { type: 'bank', bankCode, accountNumber: instruction.destination } }
+  const known = bankCodes !== 'as_given' && Object.hasOwn(bankCodes, bankCode) ? bankCodes[bankCode] : undefined
+  const theirs = bankCodes === 'as_given' ? bankCode : known
+  if (theirs === undefined || !account.test(destination)) return undefined
+  return { service: 'pesalinkacc', fields: { type: 'bank', bankCode: theirs, accountNumber: destination } }
 }
 
 const prepareTransfer = (options: PesalinkOptions, instruction: PayoutInstruction): PreparedTransfer => {
@@ -72,10 +68,7 @@ const amountOf = (details: unknown) => {
   return stated === undefined || stated === null ? null : readShillings(stated)
 }
 
-/**
- * What a transaction's details prove. "Failed" alone is not enough: Jenga answers Failed with code 400105 for "unknown status, contact
- * support". So the code must be one that the bank documents as final.
- */
+/** "Failed" alone is not enough: Jenga says it with 400105 for "unknown status, contact support". The bank must document the code as final. */
 const readDetails = (details: unknown, failureCodes: readonly string[]): Evidence => {
   const state = (textField(details, 'state') ?? textField(details, 'status') ?? '').toLowerCase()
   const receipt = receiptOf(textField(details, 'transactionId') ?? textField(details, 'transactionReference'))

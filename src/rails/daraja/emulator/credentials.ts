@@ -45,7 +45,6 @@ export const createCredentials = (secretOf: SecretOf) => {
   }
 }
 
-/** What Daraja's endpoints work with. */
 export type Daraja = Emulation & { credentials: ReturnType<typeof createCredentials> }
 
 export const mobile = z.string().regex(mobileForm)
@@ -64,7 +63,6 @@ export const amount = (least: bigint, most: bigint) =>
     .transform(BigInt)
     .refine((value) => value >= least && value <= most)
 
-/** The fields of all requests by an initiator. */
 export const initiated = {
   SecurityCredential: z.string().min(1),
   Remarks: z.string().min(2).max(100),

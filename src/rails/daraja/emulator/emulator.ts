@@ -66,7 +66,6 @@ const registerDaraja = (app: FastifyInstance, provider: Daraja, respond: Respond
   }
 }
 
-/** Plays Daraja. */
 export const emulator = {
   create: (secretOf) => {
     const credentials = createCredentials(secretOf)

@@ -23,7 +23,6 @@ export type Ids = { key: string; conversation: string }
 /** The value of TransactionID when there was no transaction. */
 const noTransaction = 'OAK0000000'
 
-/** What every result begins with. */
 export const envelope = (ids: Ids, code: string, transactionId = noTransaction, resultCode = wireNumber(code)) => ({
   ResultType: 0,
   ResultCode: resultCode,
@@ -163,7 +162,6 @@ export const isInitiator = (provider: Daraja, name: string, credential: string):
 
 const stranger: Scenario = { code: '2001', reporting: 'once', losesAnswer: false }
 
-/** Accepts a payout to a phone or an organisation. */
 const takePayout = (
   provider: Daraja,
   rail: 'MPESA_B2C' | 'MPESA_B2B',

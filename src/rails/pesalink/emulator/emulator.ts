@@ -131,7 +131,6 @@ const registerPesalink = (app: FastifyInstance, provider: Pesalink, respond: Res
   )
 }
 
-/** Plays a bank's API for PesaLink. */
 export const emulator = {
   create: (secretOf) => {
     const credentials = createCredentials(secretOf)

@@ -9,26 +9,7 @@ import { decimalShillings, mobileForm } from '../../fields.ts'
 import type { PesalinkOptions } from '../gateway.ts'
 
 /** The codes that magic accounts can answer and that are final in the sandbox's "documentation". */
-const failureCodes = [
-  '1',
-  '2',
-  '3',
-  '4',
-  '8',
-  '11',
-  '17',
-  '21',
-  '26',
-  '1001',
-  '1019',
-  '1032',
-  '1037',
-  '2001',
-  '2006',
-  '2028',
-  '2040',
-  '8006',
-]
+const failureCodes = [1, 2, 3, 4, 8, 11, 17, 21, 26, 1001, 1019, 1032, 1037, 2001, 2006, 2028, 2040, 8006].map(String)
 
 export const createCredentials = (secretOf: SecretOf) => {
   const privateKey = createPrivateKey(secretOf('merchantKey', newKey))
@@ -54,7 +35,6 @@ export const createCredentials = (secretOf: SecretOf) => {
   }
 }
 
-/** What the bank's endpoints work with. */
 export type Pesalink = Emulation & { credentials: ReturnType<typeof createCredentials> }
 
 export const bankAccount = z.object({
