@@ -5,9 +5,6 @@ import { decidingRoles, type Role, requestingRoles } from './permissions.ts'
 export const walletIsLinked = (account: string, address: string): string =>
   `exists (select from identities i where i.provider = 'wallet' and i.account_id = ${account} and i.subject_key = lower(${address}))`
 
-const passkeyIsOf = (account: string, passkey: string): string =>
-  `exists (select from passkeys k where k.id = ${passkey} and k.account_id = ${account})`
-
 /** Whether an account has a passkey or a wallet to sign with. Single values: see `statusOf`. */
 export const canSign = (account: string): string =>
   `coalesce((select true from passkeys k where k.account_id = ${account} limit 1),
@@ -90,7 +87,7 @@ export const originsOf = (name: string, seeds: string): string =>
 export const lostBy = (d: string, p: string): string =>
   `case when not ${mayDecide(`${d}.account_id`, `${p}.workspace_id`)} then 'approver'
      when ${d}.via in ('signature', 'mandate') and not ${walletIsLinked(`${d}.account_id`, `${d}.signer`)} then 'wallet'
-     when ${d}.via = 'passkey' and not ${passkeyIsOf(`${d}.account_id`, `${d}.passkey_id`)} then 'passkey'
+     when ${d}.via = 'passkey' and not exists (select from passkeys k where k.id = ${d}.passkey_id and k.account_id = ${d}.account_id) then 'passkey'
      when ${d}.via = 'mandate' and coalesce((select x.status from intent_mandates x where x.id = ${p}.mandate_id), 'revoked') = 'revoked' then 'mandate'
    end`
 

@@ -19,14 +19,6 @@ const erc1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signatu
 const magicValue = '0x1626ba7e'
 const timeoutMs = 3_000
 
-const clients = new Map<string, PublicClient>()
-
-const clientOf = (url: string): PublicClient => {
-  const client = clients.get(url) ?? createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 0 }) })
-  clients.set(url, client)
-  return client
-}
-
 const asDeployed = async (client: PublicClient, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
   const code = await client.getCode({ address })
   if (code === undefined || code === '0x') return false
@@ -51,7 +43,7 @@ const asPredicted = async (client: PublicClient, address: Address, hash: Hex, si
  * proves nothing: this throws.
  */
 export const queryChain = async (url: string, { chainId, address, message, signature }: SignedByContract): Promise<boolean> => {
-  const client = clientOf(url)
+  const client = createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 0 }) })
   if (!isHex(signature, { strict: true })) return false
   if ((await client.getChainId()) !== chainId) throw new Error('the RPC is of another chain')
   const call = isErc6492Signature(signature) ? asPredicted : asDeployed

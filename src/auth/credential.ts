@@ -68,12 +68,7 @@ type Credential = Pick<Principal, 'credential'> & { grantId: Uuid | null }
  * Whether a credential would still be accepted now, known only by its id. An access token is active as long as its grant here: that is
  * enough, because an OAuth grant has no permission for anything that uses this.
  */
-export const isCredentialActive = async (
-  db: Db,
-  { credential, grantId }: Credential,
-  now: Date,
-  sessionIdleDays: number,
-): Promise<boolean> => {
+export const isCredentialActive = async (db: Db, { credential, grantId }: Credential, now: Date, sessionIdleDays: number) => {
   const { kind, id } = credential
   if (grantId !== null && (await db.query(grant, [grantId, now])).length === 0) return false
   return kind === 'oauth' || (await db.query(statements[kind], [id, now, sessionIdleDays])).length > 0

@@ -12,27 +12,51 @@ export type FlowSecrets = { state: string; nonce: string; verifier: string }
 /** The person who signed in, as the provider identifies them. */
 export type ProvenSubject = { subject: string; email: string | null; emailVerified: boolean; displayName: string | null }
 
+type Way = { redirectUri: string; chooseAccount: boolean }
+type Answer = { code: string; redirectUri: string }
+
 /** An authorization-code provider. Both calls may use the network: never inside a transaction. */
 export type IdentityProvider = {
   /** The issuer under which its identities are stored. A sandbox's is never equal to a real one's. */
   issuer: string
-  authorizationUrl: (flow: FlowSecrets, options: { redirectUri: string; chooseAccount: boolean }) => Promise<string>
+  authorizationUrl: (flow: FlowSecrets, way: Way) => Promise<string>
   /** Throws `invalid_request` when the code or its token does not belong to this flow, `provider_error` when the provider fails. */
-  redeem: (flow: FlowSecrets, answer: { code: string; redirectUri: string }) => Promise<ProvenSubject>
+  redeem: (flow: FlowSecrets, answer: Answer) => Promise<ProvenSubject>
 }
 
-/** Where the browser begins an authorization-code flow, with PKCE. */
-export const authorizationUrl = (address: string, flow: FlowSecrets, parameters: Readonly<Record<string, string>>): string => {
+type Client = { clientId: string; clientSecret: string }
+
+/** Where the browser begins an authorization-code flow, with PKCE. `own`: the provider's further parameters. */
+const beginAt = (
+  address: string,
+  { clientId }: Client,
+  { state, verifier }: FlowSecrets,
+  { redirectUri, chooseAccount }: Way,
+  own: Readonly<Record<string, string>>,
+): string => {
   const url = new URL(address)
-  const ofFlow = {
-    state: flow.state,
-    code_challenge: sha256(flow.verifier).toString('base64url'),
+  const parameters = {
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    ...own,
+    ...(chooseAccount && { prompt: 'select_account' }),
+    state,
+    code_challenge: sha256(verifier).toString('base64url'),
     code_challenge_method: 'S256',
     response_type: 'code',
   }
-  for (const [name, value] of Object.entries({ ...parameters, ...ofFlow })) url.searchParams.set(name, value)
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
   return url.href
 }
+
+/** The request that exchanges a code for tokens. */
+const exchangeOf = ({ clientId, clientSecret }: Client, { verifier }: FlowSecrets, { code, redirectUri }: Answer) => ({
+  client_id: clientId,
+  client_secret: clientSecret,
+  code,
+  code_verifier: verifier,
+  redirect_uri: redirectUri,
+})
 
 export type IdentityProviders = Readonly<Record<ProviderName, IdentityProvider | null>>
 
@@ -85,9 +109,7 @@ export const requestJson = async <Schema extends z.ZodType>(
 
 type GoogleEndpoints = { authorize: string; token: string; keys: string }
 
-export type GoogleOptions = {
-  clientId: string
-  clientSecret: string
+export type GoogleOptions = Client & {
   /** The issuer under which its identities are stored. */
   issuer: string
   /** The issuers that an ID token may name. */
@@ -146,20 +168,13 @@ const keySetAt = async (url: string) => {
   return createRemoteJWKSet(new URL(url), { timeoutDuration: timeoutMs, cacheMaxAge: cacheSeconds * 1000, cooldownDuration: 0 })
 }
 
-export const createGoogle = ({ clientId, clientSecret, issuer, tokenIssuers, endpoints }: GoogleOptions): IdentityProvider => {
+export const createGoogle = (options: GoogleOptions): IdentityProvider => {
+  const { clientId, issuer, tokenIssuers, endpoints } = options
   let keys: ReturnType<typeof keySetAt> | undefined
 
-  const exchange = async (code: string, verifier: string, redirectUri: string): Promise<string> => {
-    const { token } = await endpoints()
-    const body = new URLSearchParams({
-      client_id: clientId,
-      client_secret: clientSecret,
-      code,
-      code_verifier: verifier,
-      grant_type: 'authorization_code',
-      redirect_uri: redirectUri,
-    })
-    const answer = await requestProvider('google', token, { method: 'POST', body })
+  const exchange = async (flow: FlowSecrets, given: Answer): Promise<string> => {
+    const body = new URLSearchParams({ ...exchangeOf(options, flow, given), grant_type: 'authorization_code' })
+    const answer = await requestProvider('google', (await endpoints()).token, { method: 'POST', body })
     if (answer.status === 400) throw notOfThisFlow('google', 'the code is not accepted')
     if (answer.status !== 200) throw providerFailed('google', `HTTP ${answer.status}`)
     const tokens = Tokens.safeParse(answer.body)
@@ -192,26 +207,13 @@ export const createGoogle = ({ clientId, clientSecret, issuer, tokenIssuers, end
 
   return {
     issuer,
-    authorizationUrl: async (flow, { redirectUri, chooseAccount }) =>
-      authorizationUrl((await endpoints()).authorize, flow, {
-        client_id: clientId,
-        redirect_uri: redirectUri,
-        scope: 'openid email profile',
-        nonce: flow.nonce,
-        ...(chooseAccount && { prompt: 'select_account' }),
-      }),
-    redeem: async ({ verifier, nonce }, { code, redirectUri }) => verify(await exchange(code, verifier, redirectUri), nonce),
+    authorizationUrl: async (flow, way) =>
+      beginAt((await endpoints()).authorize, options, flow, way, { scope: 'openid email profile', nonce: flow.nonce }),
+    redeem: async (flow, answer) => verify(await exchange(flow, answer), flow.nonce),
   }
 }
 
-export type GithubOptions = {
-  clientId: string
-  clientSecret: string
-  issuer: string
-  authorizeUrl: string
-  tokenUrl: string
-  apiUrl: string
-}
+export type GithubOptions = Client & { issuer: string; authorizeUrl: string; tokenUrl: string; apiUrl: string }
 
 export const githubUrl = 'https://github.com'
 export const githubApiUrl = 'https://api.github.com'
@@ -224,22 +226,8 @@ const Emails = z.array(z.object({ email: z.string(), primary: z.boolean(), verif
 const badCodes = ['bad_verification_code', 'incorrect_code_verifier', 'invalid_grant']
 
 export const createGithub = (options: GithubOptions): IdentityProvider => {
-  const { clientId, clientSecret, issuer } = options
-  const headersOf = (token: string) => ({
-    accept: 'application/vnd.github+json',
-    authorization: `Bearer ${token}`,
-    'user-agent': 'payments-service',
-    'x-github-api-version': '2022-11-28',
-  })
-
-  const exchange = async (code: string, verifier: string, redirectUri: string): Promise<string> => {
-    const body = new URLSearchParams({
-      client_id: clientId,
-      client_secret: clientSecret,
-      code,
-      redirect_uri: redirectUri,
-      code_verifier: verifier,
-    })
+  const exchange = async (flow: FlowSecrets, given: Answer): Promise<string> => {
+    const body = new URLSearchParams(exchangeOf(options, flow, given))
     const init = { method: 'POST', headers: { accept: 'application/json', 'user-agent': 'payments-service' }, body }
     // GitHub answers a refused code with 200 and an error in the body.
     const answer = await requestJson('github', Token, options.tokenUrl, init)
@@ -258,16 +246,15 @@ export const createGithub = (options: GithubOptions): IdentityProvider => {
   }
 
   return {
-    issuer,
-    authorizationUrl: async (flow, { redirectUri, chooseAccount }) =>
-      authorizationUrl(options.authorizeUrl, flow, {
-        client_id: clientId,
-        redirect_uri: redirectUri,
-        scope: 'read:user user:email',
-        ...(chooseAccount && { prompt: 'select_account' }),
-      }),
-    redeem: async ({ verifier }, { code, redirectUri }) => {
-      const headers = headersOf(await exchange(code, verifier, redirectUri))
+    issuer: options.issuer,
+    authorizationUrl: async (flow, way) => beginAt(options.authorizeUrl, options, flow, way, { scope: 'read:user user:email' }),
+    redeem: async (flow, answer) => {
+      const headers = {
+        accept: 'application/vnd.github+json',
+        authorization: `Bearer ${await exchange(flow, answer)}`,
+        'user-agent': 'payments-service',
+        'x-github-api-version': '2022-11-28',
+      }
       const user = await requestJson('github', User, `${options.apiUrl}/user`, { headers })
       const primary = await primaryEmail(headers)
       const email = readEmail(primary?.email)

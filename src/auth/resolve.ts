@@ -10,7 +10,6 @@ import { effectivePermissions, type Role } from './permissions.ts'
 import type { Authenticated, Principal } from './principal.ts'
 import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sha256Hex } from './secrets.ts'
 
-/** `audience`: this API's name in an access token's resources. */
 /** What the lookup of every credential returns about its account and its workspace; `null` as in the column. */
 type IdentityRow = {
   accountId: Uuid

@@ -59,7 +59,7 @@ const declare = (app: App, method: HTTPMethods, url: string, declared: Declared<
 const typed = <S extends Schema>(request: FastifyRequest) => request as RequestOf<S>
 
 /**
- * The forms of a route: `get` reads one answer, `list` answers with a page, the others write one record. A route that answers otherwise (with a
+ * The forms of a route: `get` and `ask` read one answer, `list` answers with a page, the others write one record. A route that answers otherwise (with a
  * header, a page of HTML, a stream) is declared at the server itself.
  */
 export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: Cursors }) => {
@@ -71,9 +71,14 @@ export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: 
         const others = concerned && (() => concerned(typed<S>(request)))
         return respondOnce(deps, request, reply, (tx) => work(tx, typed<S>(request), known), others)
       })
+  const answer =
+    (method: HTTPMethods) =>
+    <S extends Answering>(url: string, { read, ...declared }: Read<S>): void =>
+      declare(app, method, url, declared, async (request, reply) => reply.send(await read(typed<S>(request))))
   return {
-    get: <S extends Answering>(url: string, { read, ...declared }: Read<S>): void =>
-      declare(app, 'GET', url, declared, async (request, reply) => reply.send(await read(typed<S>(request)))),
+    get: answer('GET'),
+    /** A question with a body, or for a challenge: no record is written. */
+    ask: answer('POST'),
     /** What every list refuses is not declared again. */
     list: <S extends Paged, Row>(url: string, { config, of, read, idOf, present, ...declared }: List<S, Row>): void => {
       const refuses = ['invalid_cursor', ...(config.refuses ?? [])] as const

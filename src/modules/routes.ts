@@ -3,13 +3,11 @@ import type { App } from '../http/app-type.ts'
 import { registerAuditLog, registerWorkspaceAuditLog } from './audit-log/routes.ts'
 import { registerBeneficiaries } from './beneficiaries/routes.ts'
 import { registerCredentials } from './credentials/routes.ts'
-import { registerApiKeys, registerGrants, registerWorkspaceGrants } from './delegation/routes.ts'
+import { registerGrants, registerWorkspaceGrants } from './delegation/routes.ts'
 import { revokeGrantsOf } from './delegation/service.ts'
 import { registerCorrections, registerReconciliation } from './exceptions/routes.ts'
-import { registerAccounts, registerAdminAccounts, registerClosing } from './identity/accounts/routes.ts'
-import { registerIdentities } from './identity/identities/routes.ts'
-import { registerPasskeys } from './identity/passkeys/routes.ts'
-import { registerEnds, registerSessions } from './identity/sessions/routes.ts'
+import { registerAccounts, registerAdminAccounts } from './identity/accounts/routes.ts'
+import { registerIdentities } from './identity/routes.ts'
 import { registerSignIn } from './identity/sign-in/routes.ts'
 import { registerMandates } from './mandates/routes.ts'
 import { registerNotifications } from './notifications/routes.ts'
@@ -28,7 +26,6 @@ import { registerSimulation } from './simulation/routes.ts'
 import { registerStatements } from './statements/routes.ts'
 import { registerTopups } from './topups/routes.ts'
 import { registerAdminLedger } from './trial-balance/routes.ts'
-import { registerInvitations, registerMembers } from './workspaces/member-routes.ts'
 import { registerAdminWorkspaces, registerWorkspaces } from './workspaces/routes.ts'
 
 export type RoutesDeps = PaymentsDeps & { feed: Feed; push: Push | null; requestLog: RequestLog }
@@ -36,21 +33,14 @@ export type RoutesDeps = PaymentsDeps & { feed: Feed; push: Push | null; request
 /** Every feature's routes, in the order of the contract. */
 export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerAccounts(app, deps)
-  registerClosing(app, deps)
   registerStatements(app, deps)
   registerRequestLogRoutes(app, deps)
   registerCredentials(app, deps)
   registerGrants(app, deps)
-  registerApiKeys(app, deps)
   registerIdentities(app, deps)
-  registerPasskeys(app, deps)
-  registerSessions(app, deps)
-  registerEnds(app, deps)
   registerSignIn(app, deps)
   registerOAuth(app, deps)
-  registerWorkspaces(app, deps)
-  registerMembers(app, deps, async (tx, actor, member) => void (await revokeGrantsOf(tx, deps.onGrantsRevoked, actor, member)))
-  registerInvitations(app, deps)
+  registerWorkspaces(app, deps, async (tx, actor, member) => void (await revokeGrantsOf(tx, deps.onGrantsRevoked, actor, member)))
   registerWorkspaceGrants(app, deps)
   registerWorkspaceAuditLog(app, deps)
   registerBeneficiaries(app, deps)

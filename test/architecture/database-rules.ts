@@ -23,7 +23,6 @@ const composedSql: Readonly<Record<string, string>> = {
 
 /** [file, what it awaits]: work inside a transaction that holds the transaction without its name. */
 const awaitedOtherwise: readonly (readonly [path: string, call: string, reason: string])[] = [
-  ['modules/identity/accounts/administer.ts', 'change()', 'its callers, in the same file, write by their own tx'],
   [
     'modules/payments/create/payment-batch.ts',
     'inPortions(accepted, portionSize, (one) => writtenOut(one, principal))',

@@ -38,12 +38,8 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   // A grant's limits and its end: needed where grants are created, and where payments use them.
   ['oauth', 'delegation/control-rules.ts'],
   ['identity', 'delegation/control-rules.ts'],
-  // Proofs by a signature: for sign-in, approvals and mandates.
-  ['mandates', 'identity/identities/signer.ts'],
+  // A nonce is signed for: at sign-in, and with a mandate.
   ['mandates', 'identity/sign-in/nonces.ts'],
-  ['mandates', 'identity/sign-in/siwe.ts'],
-  ['payments', 'identity/identities/signer.ts'],
-  ['policies', 'identity/identities/signer.ts'],
   ['payments', 'mandates/for-payments.ts'],
   ['payments', 'mandates/end.ts'],
   // Approvals are pushed to browsers.

@@ -466,7 +466,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     bug: 'a site before an @ is ours',
-    file: 'src/modules/identity/sign-in/siwe.ts',
+    file: 'src/modules/identity/sign-in/wallet.ts',
     find: 'if (host === ours.host) return true',
     replace: 'if (new URL("http://" + host).host === ours.host) return true',
     suite: 'test/identity/sign-in/siwe.test.ts',

@@ -18,7 +18,7 @@ import { heldMembership, lockMembership } from '../workspaces/membership.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
 import { presentControls, viewGrant } from './present.ts'
-import { type GrantRecord, lockGrantOfWorkspace, lockUsableGrants, shareChain } from './queries.ts'
+import { type GrantRecord, lockGrantOfWorkspace, lockUsable, shareChain } from './queries.ts'
 import type { Grant } from './schema.ts'
 
 export type ChangedGrant = { grant: GrantRecord; view: Grant }
@@ -51,30 +51,20 @@ const checkPermissions = (principal: Principal, { role }: MemberRecord, grant: N
   })
 }
 
-const endedParent = (parent: GrantRecord | undefined, at: Date): Refusal | undefined => {
-  const life = parent ? grantLife(parent, at) : 'active'
-  if (life === 'revoked') return new Refusal(parent?.kind === 'api_key' ? 'api_key_revoked' : 'invalid_token')
-  if (life === 'expired') return new Refusal(parent?.kind === 'api_key' ? 'api_key_expired' : 'token_expired')
-  return undefined
-}
-
 /**
  * The parent is locked until this transaction ends: when it was revoked before, this is refused; when it is revoked afterwards, the
  * revocation finds the child. An end after the parent's is refused, not shortened: the caller must learn that it did not get what it asked
  * for.
  */
-const endWithinParent = (
-  principal: Principal,
-  chain: readonly GrantRecord[],
-  expiresAtRequested: Date | null,
-  at: Date,
-): Date | null => {
+const endWithinParent = (principal: Principal, chain: readonly GrantRecord[], expiresAtRequested: Date | null, at: Date) => {
   if (expiresAtRequested && expiresAtRequested <= at)
     throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
   if (!principal.grant) return expiresAtRequested
   const parent = chain.at(-1)
-  const ended = parent?.id === principal.grant.id ? endedParent(parent, at) : new Refusal('invalid_token')
-  if (!parent || ended) throw ended ?? new Refusal('invalid_token')
+  if (parent?.id !== principal.grant.id) throw new Refusal('invalid_token')
+  const life = grantLife(parent, at)
+  if (life === 'revoked') throw new Refusal(parent.kind === 'api_key' ? 'api_key_revoked' : 'invalid_token')
+  if (life === 'expired') throw new Refusal(parent.kind === 'api_key' ? 'api_key_expired' : 'token_expired')
   if (expiresAtRequested && parent.expiresAt && expiresAtRequested > parent.expiresAt)
     throw invalidFields({
       path: 'expires_at',
@@ -206,12 +196,7 @@ const summary = (grant: GrantRecord) => ({
  * Of a grant that the caller may see, and has locked. Limits that are left out stay. The change applies to the next payment: payments hold the
  * chain's lock while they are decided.
  */
-export const changeVisibleGrant = async (
-  tx: Tx,
-  principal: Principal,
-  grant: GrantRecord,
-  change: GrantChange,
-): Promise<ChangedGrant> => {
+export const changeVisibleGrant = async (tx: Tx, principal: Principal, grant: GrantRecord, change: GrantChange) => {
   const { controls, frozen, label } = change
   if (controls !== undefined || frozen !== undefined) requireDescendant(principal, grant.id)
   if (controls !== undefined || label !== undefined) await requireUnfrozen(tx, principal, grant.workspaceId)
@@ -259,7 +244,7 @@ export const lockGrantToManage = async (tx: Tx, principal: Principal, id: Uuid):
 /** The stop for everything that acts for someone in the workspace. Answers how many were frozen by it. */
 export const freezeWorkspaceGrants = async (tx: Tx, principal: Principal): Promise<number> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
-  const usable = await lockUsableGrants(tx, workspace.id)
+  const usable = await tx.run(lockUsable, { workspaceId: workspace.id, now: tx.at })
   for (const grant of usable) await changeGrant(tx, principal, grant, { frozen: true })
   return usable.length
 }

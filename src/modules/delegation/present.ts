@@ -121,11 +121,7 @@ export const viewGrant = async (db: Db, at: Date, grant: GrantRecord): Promise<G
 const dateOrNull = (time: string | null): Date | null => (time === null ? null : new Date(time))
 
 /** The same order as in authentication: a revoked key is never shown as expired, and a key ends with its grant at the latest. */
-export const apiKeyStatus = (
-  key: ApiKeyRecord,
-  grant: Pick<GrantRecord, 'revokedAt' | 'expiresAt'>,
-  at: Date,
-): ApiKey['status'] => {
+export const apiKeyStatus = (key: ApiKeyRecord, grant: Pick<GrantRecord, 'revokedAt' | 'expiresAt'>, at: Date) => {
   const life = keyLife(key, at)
   return life === 'active' && grantLife(grant, at) !== 'active' ? 'revoked' : life
 }

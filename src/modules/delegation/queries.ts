@@ -7,7 +7,6 @@ import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, type Prepared, prepare, type Values } from '../../db/prepare.ts'
 import { selectPage, selectRow } from '../../db/select-rows.ts'
 import { apiKeys, grants } from '../../db/tables/grants.ts'
-import type { PageRequest } from '../../http/pagination.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
 export type GrantRecord = typeof grants.$inferSelect
@@ -44,17 +43,15 @@ const oneBy =
 export const findGrant = oneBy(prepare('grants.by_id', one, selectOne, 'joined'))
 export const lockVisibleGrant = oneBy(prepare('grants.lock_visible', one, (orm, at) => selectOne(orm, at).for('update')))
 
-const list = prepare(
+export const grantList = prepare(
   'grants.list',
   { ...scope, ...page },
   (orm, at) => newestFirst(orm.select().from(grants), { owner: grants.accountId, id: grants.id }, at, inScope(at)),
   'page',
 )
 
-export const listGrants = (db: Db, within: GrantScope, request: PageRequest): Promise<GrantRecord[]> =>
-  db.run(list, { ...within, ...request })
-
-const activeRoots = prepare('grants.active_roots', { ...scope, kind: 'text?', workspaceId: 'uuid?' }, (orm, at) =>
+/** The active grants of an account without a parent: everything below them, in the same workspace, ends with them. */
+export const activeRoots = prepare('grants.active_roots', { ...scope, kind: 'text?', workspaceId: 'uuid?' }, (orm, at) =>
   orm
     .select({ id: grants.id })
     .from(grants)
@@ -70,16 +67,12 @@ const activeRoots = prepare('grants.active_roots', { ...scope, kind: 'text?', wo
     .orderBy(asc(grants.id)),
 )
 
-export type GrantsOf = { accountId: Uuid; within?: Uuid | null; kind?: GrantRecord['kind']; workspaceId?: Uuid | null }
-
-/** The active grants of an account without a parent: everything below them, in the same workspace, ends with them. */
-export const listRoots = (db: Db, of: GrantsOf): Promise<{ id: Uuid }[]> => db.run(activeRoots, of)
-
 export const listWorkspaceGrants = selectPage('grants.of_workspace', grants, grants.workspaceId)
 
 const depth = sql`cardinality(${grants.ancestorIds})`
 
-const usableOfWorkspace = prepare('grants.lock_usable', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, at) =>
+/** The grants of a workspace that are neither ended nor frozen, locked in the order of their depth. */
+export const lockUsable = prepare('grants.lock_usable', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, at) =>
   orm
     .select()
     .from(grants)
@@ -94,10 +87,6 @@ const usableOfWorkspace = prepare('grants.lock_usable', { workspaceId: 'uuid', n
     .orderBy(asc(depth), asc(grants.id))
     .for('update'),
 )
-
-/** The grants of a workspace that are neither ended nor frozen, locked in the order of their depth. */
-export const lockUsableGrants = (tx: Tx, workspaceId: Uuid): Promise<GrantRecord[]> =>
-  tx.run(usableOfWorkspace, { workspaceId, now: tx.at })
 
 export const lockGrantOfWorkspace = selectRow('grants.lock_in_workspace', grants, ['id', 'workspaceId'], { lock: 'update' })
 
@@ -191,7 +180,7 @@ export const findKey = oneBy(prepare('api_keys.by_id', one, selectKey, 'joined')
 /** The grant's lock guards its keys: of two changes at the same time, the second sees the first. */
 export const lockKey = oneBy(prepare('api_keys.lock', one, (orm, at) => selectKey(orm, at).for('update')))
 
-const listOfKeys = prepare(
+export const keyList = prepare(
   'api_keys.list',
   { ...scope, ...page },
   (orm, at) =>
@@ -204,9 +193,6 @@ const listOfKeys = prepare(
     ),
   'page',
 )
-
-export const listKeys = (db: Db, scope: GrantScope, page: PageRequest): Promise<KeyWithGrant[]> =>
-  db.run(listOfKeys, { ...scope, ...page })
 
 /** Without a scope, for operators. */
 export const findAnyKey = selectRow('api_keys.of_any', apiKeys, ['id'])

@@ -8,14 +8,15 @@ import { found } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import { changeGrant, changeVisibleGrant, freezeWorkspaceGrants, lockGrantToManage } from './grant-service.ts'
-import { createApiKey, revokeApiKey, rotateApiKey, updateApiKey } from './key-service.ts'
 import { viewGrant, viewGrants, viewKey, viewKeys } from './present.ts'
-import { findGrant, findKey, listGrants, listKeys, listWorkspaceGrants, lockVisibleGrant, scopeOf } from './queries.ts'
+import { findGrant, findKey, grantList, keyList, listWorkspaceGrants, lockVisibleGrant, scopeOf } from './queries.ts'
 import { ApiKey, CreateApiKey, Grant, NewApiKey, RevokeAll, RotateApiKey, UpdateApiKey, UpdateGrant } from './schema.ts'
-import { revokeGrant, revokeGrantsOf, revokeOwnGrant } from './service.ts'
+import { createApiKey, revokeApiKey, revokeGrant, revokeGrantsOf, revokeOwnGrant, rotateApiKey, updateApiKey } from './service.ts'
 
 /** Reads behind the uses until now: what is read shows when each credential was last used. */
 const afterUses = <Row>({ lastUsed }: Parts, read: () => Promise<Row>): Promise<Row> => lastUsed.flush().then(read)
+
+const once = ['key']
 
 export const registerGrants = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
@@ -28,7 +29,7 @@ export const registerGrants = (app: App, deps: Parts): void => {
       response: { 200: pageOf(Grant) },
     },
     of: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
-    read: (page, { principal }) => afterUses(deps, () => listGrants(deps.db, scopeOf(principal), page)),
+    read: (page, { principal }) => afterUses(deps, () => deps.db.run(grantList, { ...scopeOf(principal), ...page })),
     present: (rows, _request, at) => viewGrants(deps.db, at, rows),
   })
   routes.post('/v1/accounts/me/grants/revoke-all', {
@@ -93,12 +94,6 @@ export const registerGrants = (app: App, deps: Parts): void => {
       ok(await viewGrant(tx, tx.at, await revokeOwnGrant(tx, deps.onGrantsRevoked, principal, params.id))),
     concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
   })
-}
-
-const once = ['key']
-
-export const registerApiKeys = (app: App, deps: Parts): void => {
-  const routes = routesOf(app, deps)
   routes.post('/v1/accounts/me/api-keys', {
     config: {
       operation: 'api_keys.create',
@@ -114,7 +109,6 @@ export const registerApiKeys = (app: App, deps: Parts): void => {
       body: CreateApiKey,
       response: { 201: NewApiKey },
     },
-    // Below a key or an agent they are counted.
     work: async (tx, { principal, body }) => created(await createApiKey(tx, principal, body), once),
   })
   routes.list('/v1/accounts/me/api-keys', {
@@ -126,7 +120,7 @@ export const registerApiKeys = (app: App, deps: Parts): void => {
       response: { 200: pageOf(ApiKey) },
     },
     of: ({ principal }) => scopeOf(principal).within ?? principal.accountId,
-    read: (page, { principal }) => afterUses(deps, () => listKeys(deps.db, scopeOf(principal), page)),
+    read: (page, { principal }) => afterUses(deps, () => deps.db.run(keyList, { ...scopeOf(principal), ...page })),
     idOf: ({ key }) => key.id,
     present: (rows, _request, at) => viewKeys(deps.db, at, rows),
   })

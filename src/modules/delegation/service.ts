@@ -1,29 +1,42 @@
 import { isNotNull, isNull, sql } from 'drizzle-orm'
+import { sessionBehind } from '../../auth/credential.ts'
+import { defaultKeyPermissions } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
+import { digestOfSecret, newApiKey } from '../../auth/secrets.ts'
+import { lockAccount } from '../../db/account-lock.ts'
 import { inTx, type Tx } from '../../db/client.ts'
 import { keyLife } from '../../db/credential-life.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareUpdateAll, updateRow } from '../../db/prepare-write.ts'
+import { insertRow, prepareUpdateAll, updateRow } from '../../db/prepare-write.ts'
 import { apiKeys, grants } from '../../db/tables/grants.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
-import { isoTime } from '../../lib/clock.ts'
-import { notFound } from '../../lib/errors.ts'
-import { formatId, type Uuid } from '../../lib/ids.ts'
+import { isoTime, secondsAfter } from '../../lib/clock.ts'
+import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
+import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { type Sweeping, sweepOf } from '../for-each-row.ts'
+import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import type { OnGrantsRevoked } from '../ports.ts'
-import { presentApiKey, viewGrants, viewsOf } from './present.ts'
+import { heldMembership } from '../workspaces/membership.ts'
+import { noControls } from './control-rules.ts'
+import { type ChangedGrant, changeVisibleGrant, createGrant, requireDescendant } from './grant-service.ts'
+import { apiKeyStatus, presentApiKey, viewGrant, viewGrants, viewKey, viewsOf } from './present.ts'
 import {
+  type ApiKeyRecord,
+  activeRoots,
+  findAnyKey,
   findGrant,
   type GrantRecord,
-  type GrantsOf,
-  listRoots,
+  type KeyWithGrant,
+  lastKeyEnd,
   lockDependents,
   lockDescendants,
   lockGrant,
+  lockKey,
   scopeOf,
 } from './queries.ts'
+import type { ApiKey, CreateApiKey, UpdateApiKey } from './schema.ts'
 
 const revokeGrants = prepareUpdateAll('grants.revoke', grants, ['revokedAt'])
 const revokeKeys = prepareUpdateAll('api_keys.revoke', apiKeys, ['revokedAt'])
@@ -33,32 +46,22 @@ const lockKeys = prepare('api_keys.lock_of_grants', { grantIds: 'uuid[]' }, (orm
   orm.select().from(apiKeys).where(sql`${apiKeys.grantId} = any(${at.grantIds})`).orderBy(apiKeys.id).for('update'),
 )
 
-/** Keys that have expired stay expired; all others end now. */
-const revokeKeysOf = async (tx: Tx, grantIds: readonly Uuid[], at: Date) => {
-  const keys = await tx.run(lockKeys, { grantIds })
-  const ended = keys.filter((key) => keyLife(key, at) === 'active').map((key) => ({ ...key, revokedAt: at }))
-  if (ended.length > 0) tx.defer(revokeKeys(tx.query, ended))
-  return ended
-}
-
 /**
  * Ends a grant, its descendants, all their keys, and the sign-in methods and sessions that came from them, permanently and from the next
  * request on. The caller has checked whether the actor may. The grant is locked first and its descendants are read afterwards, so that a
  * child created meanwhile is found.
  */
-export const revokeGrant = async (
-  tx: Tx,
-  onGrantsRevoked: OnGrantsRevoked,
-  actor: Actor,
-  grantId: Uuid,
-): Promise<GrantRecord> => {
+export const revokeGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, grantId: Uuid) => {
   const root = await lockGrant(tx, grantId)
   const { at } = tx
   if (root.revokedAt) return root
   const ended = [root, ...(await lockDependents(tx, root))].map((grant) => ({ ...grant, revokedAt: at }))
   const ids = ended.map(({ id }) => id)
   tx.defer(revokeGrants(tx.query, ended))
-  const keys = await revokeKeysOf(tx, ids, at)
+  // Keys that have expired stay expired; all others end now.
+  const living = (await tx.run(lockKeys, { grantIds: ids })).filter((key) => keyLife(key, at) === 'active')
+  const keys = living.map((key) => ({ ...key, revokedAt: at }))
+  if (keys.length > 0) tx.defer(revokeKeys(tx.query, keys))
   const views = await viewsOf(tx, at, ended)
   const { accountId } = root
   await appendEvents(tx, [
@@ -80,7 +83,7 @@ export const revokeGrant = async (
 }
 
 /** Neither the grant nor a descendant stays active after `end`. The caller has locked the grant. */
-export const limitGrantEnd = async (tx: Tx, actor: Actor, grant: GrantRecord, end: Date): Promise<GrantRecord> => {
+const limitGrantEnd = async (tx: Tx, actor: Actor, grant: GrantRecord, end: Date): Promise<GrantRecord> => {
   const later = [grant, ...(await lockDescendants(tx, grant))].filter(({ expiresAt }) => !expiresAt || expiresAt > end)
   if (later.length === 0) return grant
   const limited = later.map((one) => ({ ...one, expiresAt: end }))
@@ -100,25 +103,17 @@ export const moveGrantEnd = (tx: Tx, grant: GrantRecord, expiresAt: Date): void 
   void updateRow(tx, grants, grant, { expiresAt })
 
 /** Revokes one of the caller's grants: its account's, or at or below the grant that it acts with. */
-export const revokeOwnGrant = async (
-  tx: Tx,
-  onGrantsRevoked: OnGrantsRevoked,
-  principal: Principal,
-  grantId: Uuid,
-): Promise<GrantRecord> => {
+export const revokeOwnGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, principal: Principal, grantId: Uuid) => {
   if (!(await findGrant(tx, scopeOf(principal), grantId))) throw notFound()
   return revokeGrant(tx, onGrantsRevoked, principal, grantId)
 }
 
+type GrantsOf = { accountId: Uuid; within?: Uuid | null; kind?: GrantRecord['kind']; workspaceId?: Uuid | null }
+
 /** Every grant that an account has given, in one workspace or of one kind, with its descendants. */
-export const revokeGrantsOf = async (
-  tx: Tx,
-  onGrantsRevoked: OnGrantsRevoked,
-  actor: Actor,
-  given: GrantsOf,
-): Promise<GrantRecord[]> => {
+export const revokeGrantsOf = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, given: GrantsOf) => {
   const revoked: GrantRecord[] = []
-  for (const { id } of await listRoots(tx, given)) revoked.push(await revokeGrant(tx, onGrantsRevoked, actor, id))
+  for (const { id } of await tx.run(activeRoots, given)) revoked.push(await revokeGrant(tx, onGrantsRevoked, actor, id))
   return revoked
 }
 
@@ -137,3 +132,131 @@ export const revokeDueGrants = sweepOf(
         await revokeGrant(tx, onGrantsRevoked, { accountId: null, origin: null, way: 'end_of_grant' }, id)
     }),
 )
+
+type IssuedKey = ApiKey & { key: string }
+
+const requireCapability = (principal: Principal): void => {
+  if (!principal.capabilities.apiKeys) throw new Refusal('capability_disabled', { details: { capability: 'api_keys' } })
+}
+
+/** The plaintext leaves this function once and is not stored. */
+const issueKey = async (
+  tx: Tx,
+  principal: Principal,
+  { grant, view: grantView }: ChangedGrant,
+  key: { name: string; expiresAt: Date | null },
+) => {
+  const { at } = tx
+  const { plaintext, ...stored } = newApiKey()
+  const originSessionId = await sessionBehind(tx, principal.credential)
+  const row: ApiKeyRecord = {
+    id: newId(),
+    accountId: grant.accountId,
+    workspaceId: grant.workspaceId,
+    grantId: grant.id,
+    originSessionId,
+    ...key,
+    ...stored,
+    createdAt: at,
+    lastUsedAt: null,
+    revokedAt: null,
+  }
+  insertRow(tx, apiKeys, row)
+  const view = presentApiKey(row, grantView, at)
+  await appendEvents(tx, [{ type: 'api_key.created', accountId: row.accountId, workspaceId: null, data: view }])
+  audit(tx, principal, 'api_key.create', {
+    workspaceId: row.workspaceId,
+    subject: row.id,
+    after: { name: row.name, grant_id: grant.id, expires_at: row.expiresAt, secret_digest: digestOfSecret(row.hash) },
+  })
+  return { ...view, key: plaintext }
+}
+
+/** A key and its grant. Permissions that are missing in the list are left for a person to decide: see `defaultKeyPermissions`. */
+export const createApiKey = async (tx: Tx, principal: Principal, input: CreateApiKey): Promise<IssuedKey> => {
+  requireCapability(principal)
+  const created = await createGrant(tx, principal, {
+    kind: 'api_key',
+    label: input.name,
+    permissions: input.permissions ?? defaultKeyPermissions(principal.permissions),
+    controls: input.spending_controls ?? noControls,
+    expiresAt: input.expires_at ?? null,
+  })
+  return issueKey(tx, principal, created, { name: input.name, expiresAt: created.grant.expiresAt })
+}
+
+export const updateApiKey = async (
+  tx: Tx,
+  principal: Principal,
+  id: Uuid,
+  { name, spending_controls: controls }: UpdateApiKey,
+): Promise<ApiKey> => {
+  const { key, grant } = found(await lockKey(tx, scopeOf(principal), id))
+  const { view } = await changeVisibleGrant(tx, principal, grant, { label: name, controls })
+  if (name === undefined) return presentApiKey(key, view, tx.at)
+  return presentApiKey(updateRow(tx, apiKeys, key, { name }), view, tx.at)
+}
+
+/** A new key on the same grant; the old one ends with the overlap. */
+export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overlapSeconds: number): Promise<IssuedKey> => {
+  requireCapability(principal)
+  const { key, grant } = found(await lockKey(tx, scopeOf(principal), id))
+  const { at } = tx
+  const [view] = await Promise.all([viewGrant(tx, at, grant), heldMembership(tx, principal, grant.workspaceId)])
+  requireDescendant(principal, grant.id)
+  const status = apiKeyStatus(key, grant, at)
+  if (status !== 'active') throw conflict(`This key is ${status}: only an active key can be rotated.`, status)
+  // The key has a successor already; a third key would come from a repeated request.
+  if (key.revokedAt) throw conflict('This key has been rotated already and ends when its overlap does.', 'rotated')
+  const old = updateRow(tx, apiKeys, key, { revokedAt: secondsAfter(at, overlapSeconds) })
+  const issued = await issueKey(tx, principal, { grant, view }, { name: key.name, expiresAt: key.expiresAt })
+  const data = presentApiKey(old, view, at)
+  await appendEvents(tx, [{ type: 'api_key.rotated', accountId: old.accountId, workspaceId: null, data }])
+  audit(tx, principal, 'api_key.rotate', {
+    workspaceId: old.workspaceId,
+    subject: old.id,
+    after: { name: old.name, successor: issued.id, revoked_at: old.revokedAt },
+  })
+  return issued
+}
+
+/**
+ * A grant ends with its last active key, and its descendants end too. Every key's end is known when the key is written, so the latest end
+ * also becomes the `expires_at` of the grant and its descendants: authentication reads nothing above a grant. The caller has locked the
+ * key's grant.
+ */
+const endKey = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, record: KeyWithGrant, reason?: string) => {
+  const { at } = tx
+  if (keyLife(record.key, at) === 'revoked') return viewKey(tx, at, record)
+  const key = updateRow(tx, apiKeys, record.key, { revokedAt: at })
+  const end = await lastKeyEnd(tx, key.grantId)
+  let { grant } = record
+  if (end && end > at) grant = await limitGrantEnd(tx, actor, grant, end)
+  else if (end) grant = await revokeGrant(tx, onGrantsRevoked, actor, grant.id)
+  const view = await viewKey(tx, at, { key, grant })
+  await appendEvents(tx, [{ type: 'api_key.revoked', accountId: key.accountId, workspaceId: null, data: view }])
+  audit(tx, actor, 'api_key.revoke', {
+    workspaceId: key.workspaceId,
+    subject: key.id,
+    after: { name: key.name, ...(reason !== undefined && { reason }) },
+  })
+  return view
+}
+
+/** Ends a key from the next request on; with the last key its grant and all descendants end too. A second call gives the same answer. */
+export const revokeApiKey = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, principal: Principal, id: Uuid): Promise<ApiKey> =>
+  endKey(tx, onGrantsRevoked, principal, found(await lockKey(tx, scopeOf(principal), id)))
+
+/** The same by an operator, for a key of any account. */
+export const revokeAnyKey = async (
+  tx: Tx,
+  onGrantsRevoked: OnGrantsRevoked,
+  operator: Operator,
+  id: Uuid,
+  reason: string | undefined,
+): Promise<ApiKey> => {
+  const { accountId } = found(await findAnyKey(tx, { id }))
+  await lockAccount(tx, accountId)
+  const record = found(await lockKey(tx, { accountId, within: null }, id))
+  return endKey(tx, onGrantsRevoked, operator, record, reason)
+}

@@ -4,10 +4,9 @@ import { statement, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { revokeApiKey } from '../delegation/key-service.ts'
 import { apiKeyStatus, viewGrants, viewKeys } from '../delegation/present.ts'
 import { findGrant, findKey, scopeOf } from '../delegation/queries.ts'
-import { revokeOwnGrant } from '../delegation/service.ts'
+import { revokeApiKey, revokeOwnGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
 import { endPendingInvitation } from '../workspaces/invitation-service.ts'
 import { invitationStatus, presentInvitation } from '../workspaces/present.ts'
@@ -16,8 +15,7 @@ import { detachThese } from './identities/link.ts'
 import { listIdentities, presentIdentity } from './identities/queries.ts'
 import { listPasskeys, presentPasskey, removePasskey } from './passkeys/service.ts'
 import type { BeganHere } from './schema.ts'
-import { linkingGrantOf } from './sessions/authority.ts'
-import { findSession } from './sessions/queries.ts'
+import { findSession, linkingGrantOf } from './sessions/service.ts'
 
 /** `end`: with `everything` what began there ends too. */
 type Root = { kind: 'session' | 'identity'; id: Uuid; end: 'everything' | undefined }
@@ -55,8 +53,6 @@ const trace = statement(
 
 type Traced = { kind: 'session' | 'identity' | 'grant' | 'api_key' | 'passkey' | 'invitation'; id: Uuid }
 
-const present = <Row>(rows: readonly (Row | undefined)[]): Row[] => rows.flatMap((row) => row ?? [])
-
 /**
  * What was added there, or through what was added there, and lives still. An accepted invitation is a member by now. The account is locked: nothing
  * is added meanwhile.
@@ -84,8 +80,8 @@ const findBegun = async (tx: Tx, principal: Principal, root: Root) => {
   return {
     identities: among(identities, 'identity'),
     passkeys: among(passkeys, 'passkey'),
-    apiKeys: present(keys).filter(({ key, grant }) => apiKeyStatus(key, grant, at) === 'active'),
-    grants: present(grants).filter((grant) => grantLife(grant, at) === 'active'),
+    apiKeys: keys.flatMap((one) => (one && apiKeyStatus(one.key, one.grant, at) === 'active' ? [one] : [])),
+    grants: grants.flatMap((grant) => (grant && grantLife(grant, at) === 'active' ? [grant] : [])),
     invitations: invitations.filter((one) => ['pending', 'accepted'].includes(invitationStatus(one, at))),
   }
 }
@@ -121,28 +117,11 @@ const presentBegun = async (tx: Tx, begun: Begun, ended: boolean): Promise<Began
 
 type EndDeps = Pick<Parts, 'config' | 'onAuthorityLost' | 'onGrantsRevoked'>
 
-/** Keys, passkeys and invitations are the whole account's: who acts for it by a key, or by what a key linked, does not end them. */
-const requirePerson = async (tx: Tx, principal: Principal): Promise<void> => {
-  if ((await linkingGrantOf(tx, principal)) !== null)
-    throw new Refusal('forbidden', { message: 'Only a person in their own session can end everything that began there.' })
-  requireFreshProof(principal, tx.at)
-}
-
-const requireWayLeft = async (tx: Tx, { accountId }: Principal, root: Root, begun: Begun): Promise<void> => {
-  const ending = new Set([root.id, ...begun.identities.map(({ id }) => id)])
-  if ((await listIdentities(tx, { accountId })).every(({ id }) => ending.has(id))) throw new Refusal('last_identity')
-}
-
 /** Grants first: with them end their keys, and the sign-in methods that they linked. */
-const endBegun = async (tx: Tx, deps: EndDeps, principal: Principal, begun: Begun): Promise<void> => {
+const endBegun = async (tx: Tx, deps: EndDeps, principal: Principal, begun: Begun, identityIds: readonly Uuid[]) => {
   for (const { id } of begun.grants) await revokeOwnGrant(tx, deps.onGrantsRevoked, principal, id)
   for (const { key } of begun.apiKeys) await revokeApiKey(tx, deps.onGrantsRevoked, principal, key.id)
-  await detachThese(
-    tx,
-    deps,
-    principal,
-    begun.identities.map(({ id }) => id),
-  )
+  await detachThese(tx, deps, principal, identityIds)
   for (const { id } of begun.passkeys) await removePasskey(tx, deps.onAuthorityLost, principal, id)
   for (const invitation of begun.invitations) await endPendingInvitation(tx, principal, invitation)
 }
@@ -159,10 +138,17 @@ export const endWithOrigins = async <Ended>(
   end: (tx: Tx) => Promise<Ended>,
 ): Promise<{ ended: Ended; beganHere: BeganHere | null }> => {
   const everything = root.end === 'everything'
-  if (everything) await requirePerson(tx, principal)
+  // Keys, passkeys and invitations are the whole account's: who acts for it by a key, or by what a key linked, does not end them.
+  if (everything && (await linkingGrantOf(tx, principal)) !== null)
+    throw new Refusal('forbidden', { message: 'Only a person in their own session can end everything that began there.' })
+  if (everything) requireFreshProof(principal, tx.at)
   const begun = principal.grant ? null : await findBegun(tx, principal, root)
-  if (everything && begun) await requireWayLeft(tx, principal, root, begun)
+  const identityIds = begun?.identities.map(({ id }) => id) ?? []
+  if (everything && begun) {
+    const attached = await listIdentities(tx, { accountId: principal.accountId })
+    if (attached.every(({ id }) => id === root.id || identityIds.includes(id))) throw new Refusal('last_identity')
+  }
   const ended = await end(tx)
-  if (everything && begun) await endBegun(tx, deps, principal, begun)
+  if (everything && begun) await endBegun(tx, deps, principal, begun, identityIds)
   return { ended, beganHere: begun && (await presentBegun(tx, begun, everything)) }
 }

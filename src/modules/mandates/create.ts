@@ -2,7 +2,7 @@ import type { RequestOrigin } from '../../auth/principal.ts'
 import { sha256 } from '../../auth/secrets.ts'
 import { type Address, recoverSigner } from '../../auth/wallet.ts'
 import type { Config } from '../../config.ts'
-import type { Tx } from '../../db/client.ts'
+import { first, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { insertRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
@@ -20,10 +20,8 @@ import { isolated } from '../../lib/text.ts'
 import { parseWalletName } from '../../lib/wallet-name.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
 import { findAccount } from '../identity/accounts/queries.ts'
-import { findIdentity, walletKey } from '../identity/identities/queries.ts'
-import { proveSigner } from '../identity/identities/signer.ts'
-import { consumeNonce, findNonce, type IssuedNonce, issueNonce, lockNonce } from '../identity/sign-in/nonces.ts'
-import { nonceTtlSeconds } from '../identity/sign-in/siwe.ts'
+import { findIdentity, proveSigner, walletKey } from '../identity/identities/queries.ts'
+import { consumeNonce, findNonce, type IssuedNonce, issueNonce, lockNonce, nonceTtlSeconds } from '../identity/sign-in/nonces.ts'
 import type { Parts } from '../parts.ts'
 import { workspaceStatus } from '../workspaces/present.ts'
 import { findPersonalWorkspaceId, shareWorkspace } from '../workspaces/queries.ts'
@@ -178,7 +176,7 @@ const shareGrant = selectRow('grants.share_of_account', grants, ['id', 'accountI
  */
 const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<Uuid> => {
   const workspaceId = terms.workspaceId ?? (await findPersonalWorkspaceId(tx, accountId))
-  const workspace = await shareWorkspace(tx, workspaceId)
+  const workspace = await first(tx, shareWorkspace, { id: workspaceId })
   if (workspace?.owningAccountId !== accountId) throw notFound('terms.workspace_id')
   if (workspaceStatus(workspace) !== 'active') throw new Refusal('workspace_frozen')
   if (terms.grantId) {

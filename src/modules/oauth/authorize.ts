@@ -3,7 +3,7 @@ import { and, eq, gt } from 'drizzle-orm'
 import { sessionBehind } from '../../auth/credential.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { newSecret, sha256 } from '../../auth/secrets.ts'
-import { type Database, type Db, first } from '../../db/client.ts'
+import { type Database, first } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareInsertOnce, prepareWrite } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
@@ -18,15 +18,13 @@ import { deviceGrantType, matchesRedirectUri } from './client-metadata.ts'
 import { type ClientRecord, requireClient } from './clients.ts'
 import { OAuthError } from './errors.ts'
 import type { AuthorizeParameters, CodeParameters, DeviceParameters } from './schema.ts'
-import { oauthScopes, parseScope, requestedResources } from './scopes.ts'
+import { oauthScopes, parseScope, readResources } from './scopes.ts'
 
 const challengePattern = /^[A-Za-z0-9_-]{43}$/
 
-type Challenge = Pick<CodeParameters, 'code_challenge' | 'code_challenge_method'>
-
 /** S256 or nothing: an absent method would mean `plain` (RFC 7636 section 4.3). */
 const readChallenge = (
-  { code_challenge: challenge, code_challenge_method: method }: Challenge,
+  { code_challenge: challenge, code_challenge_method: method }: DeviceParameters | CodeParameters,
   missing = 'code_challenge is required (PKCE).',
 ): string => {
   if (challenge === undefined) throw new OAuthError('invalid_request', missing)
@@ -40,19 +38,16 @@ const refusedDetails = (why: string) => new OAuthError('invalid_authorization_de
 
 const maxDetailsLength = 20_000
 
-const parseJson = (text: string): unknown => {
-  if (text.length > maxDetailsLength) throw refusedDetails(`must be at most ${maxDetailsLength} characters`)
-  try {
-    return readJson(text)
-  } catch {
-    throw refusedDetails('must be JSON without repeated names, deep nesting or characters that cannot be stored')
-  }
-}
-
 /** RFC 9396: one object of our one type. An unknown member is refused, because a limit with a typing error would be no limit. */
 const parseDetails = (text: string | undefined): SpendingControls | null => {
   if (text === undefined) return null
-  const list = parseJson(text)
+  if (text.length > maxDetailsLength) throw refusedDetails(`must be at most ${maxDetailsLength} characters`)
+  let list: unknown
+  try {
+    list = readJson(text)
+  } catch {
+    throw refusedDetails('must be JSON without repeated names, deep nesting or characters that cannot be stored')
+  }
   if (!Array.isArray(list) || list.length !== 1) throw refusedDetails('must be a list of one object')
   const [first]: unknown[] = list
   if (typeof first !== 'object' || first === null || !('type' in first) || first.type !== 'payment')
@@ -77,7 +72,7 @@ const readRequestedAccess = (
   scopes:
     parseScope(parameters.scope) ??
     oauthScopes.filter((scope) => scope.endsWith('.read') && (scopes === null || scopes.includes(scope))),
-  resources: requestedResources(parameters.resource, own),
+  resources: readResources(parameters.resource, own),
   requestedControls: parseDetails(parameters.authorization_details),
 })
 
@@ -188,12 +183,7 @@ const bindingOf = async (db: Database, principal: Principal | null) =>
     : { accountId: null, sessionId: null }
 
 /** Starts a pushed request, once. */
-const takePushed = async (
-  deps: AuthorizeDeps,
-  client: ClientRecord,
-  principal: Principal | null,
-  requestUri: string,
-): Promise<{ id: Uuid }> => {
+const takePushed = async (deps: AuthorizeDeps, client: ClientRecord, principal: Principal | null, requestUri: string) => {
   if (!requestUri.startsWith(requestUriPrefix)) throw new OAuthError('request_uri_not_supported')
   const at = deps.clock.now()
   const row = await first(deps.db, takeRow, {
@@ -207,19 +197,6 @@ const takePushed = async (
   return row
 }
 
-const begin = async (
-  deps: AuthorizeDeps,
-  client: ClientRecord,
-  principal: Principal | null,
-  parameters: CodeParameters,
-  redirectUri: string,
-): Promise<{ id: Uuid }> => {
-  const request = readCodeRequest(client, parameters, deps.config.publicUrl)
-  if (asksForNone(parameters)) throw new OAuthError(principal ? 'consent_required' : 'login_required')
-  const binding = await bindingOf(deps.db, principal)
-  return keepRequest(deps, client, decisionTtlSeconds, () => ({ status: 'pending', ...request, redirectUri, ...binding }))
-}
-
 const grantFor = prepare('oauth_grants.of_client', { clientId: 'uuid', accountId: 'uuid' }, (orm, at) =>
   orm
     .select({ id: grants.id })
@@ -228,10 +205,6 @@ const grantFor = prepare('oauth_grants.of_client', { clientId: 'uuid', accountId
     .where(and(eq(oauthGrants.clientId, at.clientId), eq(grants.accountId, at.accountId)))
     .limit(1),
 )
-
-/** The person has given this client a grant before, so the client may be answered without asking the person again. */
-const hasGrantFor = async (db: Db, client: ClientRecord, principal: Principal | null): Promise<boolean> =>
-  principal !== null && (await db.run(grantFor, { clientId: client.id, accountId: principal.accountId })).length > 0
 
 /**
  * Handles an authorization request; returns where the browser goes next. An error is reported to the client by a redirect only where the
@@ -252,11 +225,15 @@ export const authorize = async (
   if (parameters.request_uri !== undefined) return page(await takePushed(deps, client, principal, parameters.request_uri))
   const redirectUri = readRedirectUri(client, parameters.redirect_uri)
   try {
-    return page(await begin(deps, client, principal, parameters, redirectUri))
+    const request = readCodeRequest(client, parameters, deps.config.publicUrl)
+    if (asksForNone(parameters)) throw new OAuthError(principal ? 'consent_required' : 'login_required')
+    const pending = { status: 'pending', ...request, redirectUri, ...(await bindingOf(deps.db, principal)) } as const
+    return page(await keepRequest(deps, client, decisionTtlSeconds, () => pending))
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     const back = errorUrl({ redirectUri, state: parameters.state ?? null, issuer: deps.config.publicUrl }, error)
-    if (await hasGrantFor(deps.db, client, principal)) return back
+    const granted = principal && (await first(deps.db, grantFor, { clientId: client.id, accountId: principal.accountId }))
+    if (granted) return back
     throw new OAuthError(error.code, error.message, error.headers, back)
   }
 }

@@ -9,12 +9,9 @@ import type { Parts } from '../parts.ts'
 import { OAuthError } from './errors.ts'
 import { knownScopes } from './scopes.ts'
 
-const loopbackHosts = new Set(['127.0.0.1', '[::1]', 'localhost'])
 // Only the port may differ, so it is cut out of the text itself: a parser would normalise what must be compared.
 const loopbackPattern = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d{1,5})?((?:[/?].*)?)$/
 const maxUriLength = 2000
-
-const isLoopbackRedirect = (uri: string): boolean => loopbackPattern.test(uri)
 
 /**
  * Schemes that a browser runs or shows by itself, and those of the system's own programs. Every other one may be an application's: RFC 8252 (7.1)
@@ -29,7 +26,7 @@ const notPrivateUse = new Set(
 const isPrivateUse = (scheme: string): boolean => !notPrivateUse.has(scheme) && !/^(ms|x-apple)-/.test(scheme)
 
 /** The answer goes to a program on the machine of the person who decides. */
-export const isLocalRedirect = (uri: string): boolean => isLoopbackRedirect(uri) || !/^https?:/i.test(uri)
+export const isLocalRedirect = (uri: string): boolean => loopbackPattern.test(uri) || !/^https?:/i.test(uri)
 
 /** What is wrong with a redirect URI in a registration, or undefined. */
 const redirectUriProblem = (uri: string): string | undefined => {
@@ -42,9 +39,7 @@ const redirectUriProblem = (uri: string): string | undefined => {
   if (uri.includes('*')) return 'must not have a wildcard'
   if (scheme === 'https') return undefined
   if (scheme === 'http')
-    return loopbackHosts.has(url.hostname) && isLoopbackRedirect(uri)
-      ? undefined
-      : 'must be https, unless it is on 127.0.0.1, [::1] or localhost'
+    return loopbackPattern.test(uri) ? undefined : 'must be https, unless it is on 127.0.0.1, [::1] or localhost'
   if (!isPrivateUse(scheme)) return `must not have the scheme ${scheme.slice(0, 20)}: it belongs to browsers or to the system`
   return uri.slice(scheme.length).startsWith(':/') ? undefined : 'must have a path after its scheme'
 }
@@ -96,14 +91,6 @@ const readName = (text: string | undefined, redirectUris: readonly string[]): st
   return name ?? (first === undefined ? 'Unnamed application' : redirectHost(first).slice(0, maxNameLength))
 }
 
-const readRedirectUris = (uris: readonly string[]): string[] => {
-  for (const uri of uris) {
-    const problem = redirectUriProblem(uri)
-    if (problem !== undefined) throw new OAuthError('invalid_redirect_uri', `A redirect URI ${problem}.`)
-  }
-  return [...new Set(uris)]
-}
-
 /**
  * Grant types that we do not support are left out; one of the rest must be able to begin a flow. Without any the client redirects (RFC 7591,
  * section 2): one that only devices use names its grant type.
@@ -142,9 +129,11 @@ export const readClientMetadata = (
     throw refusedMetadata(`${issue?.path.join('..') || 'The metadata'}: ${issue?.message ?? 'is not valid'}`)
   }
   const wire = parsed.data
-  const redirectUris = readRedirectUris(
-    fetched ? wire.redirect_uris.filter((uri) => redirectUriProblem(uri) === undefined) : wire.redirect_uris,
-  )
+  const redirectUris = [...new Set(wire.redirect_uris)].filter((uri) => {
+    const problem = redirectUriProblem(uri)
+    if (problem !== undefined && !fetched) throw new OAuthError('invalid_redirect_uri', `A redirect URI ${problem}.`)
+    return problem === undefined
+  })
   const grantTypes = readGrantTypes(wire.grant_types, redirectUris)
   if (wire.response_types && grantTypes.includes('authorization_code') && !wire.response_types.includes('code'))
     throw refusedMetadata('response_types must have code.')
@@ -206,10 +195,7 @@ const parse = (text: string): Record<string, unknown> => {
 }
 
 /** Reads a client's metadata from its own address (draft-ietf-oauth-client-id-metadata-document). Never inside a transaction. */
-export const readClientDocument = async (
-  deps: Pick<Parts, 'clientDocuments' | 'clock' | 'config'>,
-  url: URL,
-): Promise<{ metadata: ReturnType<typeof readClientMetadata>; freshUntil: Date }> => {
+export const readClientDocument = async (deps: Pick<Parts, 'clientDocuments' | 'clock' | 'config'>, url: URL) => {
   const allows = onLoopback(deps.config, url) ? () => true : isPublicAddress
   const answer = await deps.clientDocuments(url, { accept: 'application/json', maxBytes, allows }).catch((error: unknown) => {
     if (!(error instanceof FetchError)) throw error

@@ -11,8 +11,7 @@ import { deviceGrantType } from './client-metadata.ts'
 import { authenticateClient, type ClientCredentials, registerClient } from './clients.ts'
 import { handleOAuthError } from './error-page.ts'
 import { OAuthError } from './errors.ts'
-import { pollDevice, redeemCode } from './redeem.ts'
-import { createRefreshTokens } from './refresh.ts'
+import { createRefreshTokens, pollDevice, redeemCode } from './redeem.ts'
 import {
   ClientMetadataBody,
   DeviceAuthorization,

@@ -12,7 +12,6 @@ import { createSlots, NoSlotError } from '../../lib/slots.ts'
 import type { Parts } from '../parts.ts'
 import { documentUrl, readClientDocument, readClientMetadata } from './client-metadata.ts'
 import { OAuthError } from './errors.ts'
-import type { RegisteredClient } from './schema.ts'
 import { formatScope } from './scopes.ts'
 
 type ClientsDeps = Pick<Parts, 'clientDocuments' | 'clock' | 'config' | 'db'>
@@ -40,11 +39,7 @@ export type ClientRecord = typeof oauthClients.$inferSelect
 export const clientIdOf = (client: Pick<ClientRecord, 'id' | 'url'>): string => client.url ?? formatId('oauth_client', client.id)
 
 /** Registers a client (RFC 7591): every caller may do this, so a registration proves nothing about the client. */
-export const registerClient = async (
-  { clock, db }: Pick<Parts, 'clock' | 'db'>,
-  origin: RequestOrigin,
-  input: unknown,
-): Promise<RegisteredClient> => {
+export const registerClient = async ({ clock, db }: Pick<Parts, 'clock' | 'db'>, origin: RequestOrigin, input: unknown) => {
   const metadata = readClientMetadata(input, { authMethod: 'client_secret_basic' })
   const secret = metadata.authMethod === 'none' ? null : newSecret('client_secret')
   const secretHash = secret === null ? null : await hashing(() => hash(secret))
@@ -130,11 +125,7 @@ const fromBasic = (authorization: string): { clientId: string; secret: string } 
   return { clientId: decoded(clientId), secret: decoded(secret) }
 }
 
-const presented = ({
-  authorization,
-  client_id: id,
-  client_secret: secret,
-}: ClientCredentials): { clientId: string; secret: string | undefined } => {
+const presented = ({ authorization, client_id: id, client_secret: secret }: ClientCredentials) => {
   if (authorization === undefined) {
     if (id === undefined) throw new OAuthError('invalid_client', 'client_id is required.')
     return { clientId: id, secret }
@@ -180,10 +171,6 @@ const touch = statement(
   'update oauth_clients set last_used_at = $2 where id = (select id from oauth_clients where id = $1 for update skip locked)',
 )
 /** An hour stale at most: it only shows which registrations are idle. Without a statement where the client, as it was read, is fresh. */
-export const touchClient = async (
-  db: Db,
-  { id, lastUsedAt }: Pick<ClientRecord, 'id' | 'lastUsedAt'>,
-  at: Date,
-): Promise<void> => {
+export const touchClient = async (db: Db, { id, lastUsedAt }: Pick<ClientRecord, 'id' | 'lastUsedAt'>, at: Date) => {
   if (lastUsedAt === null || lastUsedAt < secondsAfter(at, -staleSeconds)) await db.query(touch, [id, at])
 }

@@ -73,31 +73,23 @@ const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[
 
 /** A request as the person names it who decides it: by its id, or by the code that a device shows. */
 type AuthorizationName = { id: Uuid } | { user_code: string }
-type Found = Promise<AuthorizationRecord | undefined>
 
 /** One that began in another person's browser, or has not reached a browser yet, is not found. */
-const requestNamed =
-  (
-    byId: (db: Db, key: { id: Uuid; flow: 'code' }) => Found,
-    byUserCode: (db: Db, key: { userCode: string; flow: 'device' }) => Found,
-  ) =>
-  async (db: Db, { accountId }: Principal, name: AuthorizationName): Promise<AuthorizationRecord> => {
+const requestNamed = (lock?: 'update') => {
+  const [id, code] = lock ? ['lock', 'lock_by_user_code'] : ['by_id', 'by_user_code']
+  const byId = selectRow(`oauth_authorizations.${id}`, oauthAuthorizations, ['id', 'flow'], { ...(lock && { lock }) })
+  const byCode = selectRow(`oauth_authorizations.${code}`, oauthAuthorizations, ['userCode', 'flow'], { ...(lock && { lock }) })
+  return async (db: Db, { accountId }: Principal, name: AuthorizationName): Promise<AuthorizationRecord> => {
     const userCode = 'id' in name ? undefined : readUserCode(name.user_code)
-    const row = 'id' in name ? byId(db, { id: name.id, flow: 'code' }) : userCode && byUserCode(db, { userCode, flow: 'device' })
+    const row = 'id' in name ? byId(db, { id: name.id, flow: 'code' }) : userCode && byCode(db, { userCode, flow: 'device' })
     const request = found((await row) || undefined)
     if (request.status === 'pushed' || (request.accountId !== null && request.accountId !== accountId)) throw notFound()
     return request
   }
+}
 
-const lock = { lock: 'update' } as const
-const findRequest = requestNamed(
-  selectRow('oauth_authorizations.by_id', oauthAuthorizations, ['id', 'flow']),
-  selectRow('oauth_authorizations.by_user_code', oauthAuthorizations, ['userCode', 'flow']),
-)
-const lockRequest = requestNamed(
-  selectRow('oauth_authorizations.lock', oauthAuthorizations, ['id', 'flow'], lock),
-  selectRow('oauth_authorizations.lock_by_user_code', oauthAuthorizations, ['userCode', 'flow'], lock),
-)
+const findRequest = requestNamed()
+const lockRequest = requestNamed('update')
 
 const storedControls = (stored: unknown): Controls => (stored === null ? noControls : SpendingControlsIn.parse(stored))
 

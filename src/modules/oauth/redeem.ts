@@ -1,22 +1,40 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { eq } from 'drizzle-orm'
 import type { RequestOrigin } from '../../auth/principal.ts'
 import { equalBytes, sha256 } from '../../auth/secrets.ts'
-import { inTx, type Tx } from '../../db/client.ts'
+import type { Config } from '../../config.ts'
+import { first, inTx, statement, type Tx } from '../../db/client.ts'
+import { prepare } from '../../db/prepare.ts'
 import { updateRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
-import { oauthAuthorizations } from '../../db/tables/oauth.ts'
+import { grants } from '../../db/tables/grants.ts'
+import { oauthAuthorizations, oauthGrants } from '../../db/tables/oauth.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import { CommitThenThrow } from '../../lib/errors.ts'
+import { createTurns } from '../../queue/turns.ts'
 import { viewGrant } from '../delegation/present.ts'
-import { lockGrant } from '../delegation/queries.ts'
+import { type GrantRecord, lockGrant } from '../delegation/queries.ts'
 import { revokeGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
 import { pollIntervalSeconds } from './authorize.ts'
-import { type ClientRecord, clientIdOf } from './clients.ts'
+import { authenticateClient, type ClientRecord, clientIdOf } from './clients.ts'
 import { OAuthError } from './errors.ts'
 import type { TokenParameters, TokenResponse } from './schema.ts'
-import { narrowedResources } from './scopes.ts'
-import { hasEnded, mintGeneration, readGrantState } from './tokens.ts'
+import { isSubset, parseScope, readResources } from './scopes.ts'
+import {
+  type Audience,
+  grantByHandle,
+  grantState,
+  hasEnded,
+  isHashOf,
+  isOurs,
+  mintGeneration,
+  type OAuthGrantRecord,
+  type PresentedRefresh,
+  readRefreshToken,
+  repeatGeneration,
+} from './tokens.ts'
 
 type AuthorizationRecord = typeof oauthAuthorizations.$inferSelect
 type RedeemDeps = Pick<Parts, 'config' | 'db' | 'derivations'>
@@ -50,11 +68,11 @@ const redeem = async (
 ): Promise<TokenResponse> => {
   const { grantId } = authorization
   if (grantId === null) throw new Error('an approved request has no grant')
-  const [, locked] = await Promise.all([lockGrant(tx, grantId), readGrantState(tx, grantId)])
+  const [, locked] = await Promise.all([lockGrant(tx, grantId), first(tx, grantState, { grantId })])
   if (!locked || hasEnded(locked, locked.state.expiresAt, tx.at)) throw unknownCode()
   const { grant, state } = locked
   const { accountId, workspaceId, permissions: scopes } = grant
-  const resources = narrowedResources(parameters.resource, state.resources, config.publicUrl)
+  const resources = readResources(parameters.resource, config.publicUrl, state.resources)
   updateRow(tx, oauthAuthorizations, authorization, { status: 'redeemed', redeemedAt: tx.at })
   audit(tx, { accountId, origin, way: 'oauth_client' }, 'oauth_token.issue', {
     workspaceId,
@@ -109,12 +127,7 @@ const keepWaiting = (tx: Tx, { id, lastPolledAt, pollIntervalSeconds: last }: Au
   return new CommitThenThrow(new OAuthError(early ? 'slow_down' : 'authorization_pending'))
 }
 
-export const pollDevice = async (
-  deps: RedeemDeps,
-  client: ClientRecord,
-  origin: RequestOrigin,
-  parameters: TokenParameters,
-): Promise<TokenResponse> => {
+export const pollDevice = async (deps: RedeemDeps, client: ClientRecord, origin: RequestOrigin, parameters: TokenParameters) => {
   const { device_code: deviceCode } = parameters
   if (deviceCode === undefined) throw new OAuthError('invalid_request', 'device_code is required.')
   return inTx(deps.db, async (tx): Promise<TokenResponse> => {
@@ -127,4 +140,135 @@ export const pollDevice = async (
     if (authorization.status === 'pending') throw keepWaiting(tx, authorization)
     return redeem(tx, deps, { client, origin, parameters }, authorization)
   })
+}
+
+/**
+ * A request that comes to any process within this time after the rotation is the same use: on a machine with other work a request is tens of
+ * milliseconds on its way. The new pair is answered only after it, so who has an answer is always later.
+ */
+const sameUseMs = 50
+const answerAfterMs = sameUseMs + 10
+
+const arrive = statement(
+  'oauth.refresh_arrives',
+  `select least(transaction_timestamp(), statement_timestamp() - make_interval(secs => $2::float8))::text as "arrivedAt"
+   from oauth_grants where handle = $1`,
+)
+const arrivedInTime = statement(
+  'oauth.refresh_came_before',
+  `select $3::timestamptz < rotated_at + make_interval(secs => $4) as "inTime"
+   from oauth_access_tokens where grant_id = $1 and generation = $2`,
+)
+
+/** By the token's handle, so that nothing has to be read first. */
+const lock = prepare(
+  'oauth.lock_grant',
+  { handle: 'text' },
+  (orm, at) =>
+    orm
+      .select({ id: grants.id })
+      .from(oauthGrants)
+      .innerJoin(grants, eq(grants.id, oauthGrants.grantId))
+      .where(eq(oauthGrants.handle, at.handle))
+      .for('update', { of: grants }),
+  'pool',
+)
+
+/** The requested scopes; never more than the person consented to. A wrong request is refused and changes nothing. */
+const readAudience = (config: Config, grant: GrantRecord, state: OAuthGrantRecord, parameters: TokenParameters): Audience => {
+  const scopes = parseScope(parameters.scope) ?? grant.permissions
+  if (!isSubset(scopes, grant.permissions)) throw new OAuthError('invalid_scope', 'The scope is more than was granted.')
+  return { scopes, resources: readResources(parameters.resource, config.publicUrl, state.resources) }
+}
+
+const same = (a: Audience, b: Audience): boolean =>
+  isSubset(a.scopes, b.scopes) &&
+  isSubset(b.scopes, a.scopes) &&
+  isSubset(a.resources, b.resources) &&
+  isSubset(b.resources, a.resources)
+
+const unknownRefreshToken = () =>
+  new OAuthError('invalid_grant', 'The refresh token is unknown, expired or revoked, or was given to another client.')
+
+type RefreshRequest = {
+  client: ClientRecord
+  origin: RequestOrigin
+  parameters: TokenParameters
+  presented: PresentedRefresh
+  /** How long the request has waited in this service. Measured with our own clock, never compared with another. */
+  elapsedMs: () => number
+}
+
+/**
+ * Rotates a refresh token (RFC 9700 section 4.14.2). A token that was used before is either stolen or was sent twice; the difference is
+ * whether both requests were under way at the same time. A family is one grant, so one theft ends one installation of one agent.
+ *
+ * Two trips: the first takes the lock of the grant and reads what is behind it, the second sends all writes with the commit.
+ */
+const rotate = async (tx: Tx, deps: Pick<Parts, 'config' | 'derivations' | 'onGrantsRevoked'>, request: RefreshRequest) => {
+  const { client, origin, parameters, presented } = request
+  const { handle, generation } = presented
+  // In this order and in one trip: how it stood on arrival, the lock, and how it stands behind it.
+  const [[arrival], , row] = await Promise.all([
+    tx.query<{ arrivedAt: string }>(arrive, [handle, request.elapsedMs() / 1000]),
+    tx.run(lock, { handle }),
+    first(tx, grantByHandle, { handle }),
+  ])
+  if (!row || !arrival) throw unknownRefreshToken()
+  const { grant, state } = row
+  if (state.clientId !== client.id || grant.revokedAt) throw unknownRefreshToken()
+  const actor = { accountId: grant.accountId, origin, way: 'oauth_client' }
+  const subject = { workspaceId: grant.workspaceId, subject: grant.id }
+  if (isHashOf(state.currentHash, presented)) {
+    if (hasEnded(row, state.expiresAt, tx.at)) throw unknownRefreshToken()
+    const audience = readAudience(deps.config, grant, state, parameters)
+    const after = { generation: state.generation + 1, scopes: audience.scopes }
+    audit(tx, actor, 'oauth_token.refresh', { ...subject, after })
+    return mintGeneration(tx, deps.config, deps.derivations, { client, grant, state, audience })
+  }
+  if (generation >= state.generation || !isOurs(deps.derivations, presented)) throw unknownRefreshToken()
+  // The request was under way before the pair of the presented token's rotation was answered, by the database's clock alone, or came late by no more
+  // than the configured leeway. The number of rotations since then does not matter: connections of one client that refresh independently overtake
+  // each other.
+  const leewaySeconds = deps.config.OAUTH_REFRESH_LEEWAY_SECONDS + sameUseMs / 1_000
+  const inTime = [grant.id, generation + 1, arrival.arrivedAt, leewaySeconds]
+  const [rotated] = await tx.query<{ inTime: boolean }>(arrivedInTime, inTime)
+  if (rotated?.inTime) {
+    if (hasEnded(row, state.expiresAt, tx.at)) throw unknownRefreshToken()
+    // It was rotated at the same time as this request: its answer again.
+    const again = await repeatGeneration(tx, deps.derivations, grant, state)
+    if (!again || !same(again.audience, readAudience(deps.config, grant, state, parameters)))
+      throw new OAuthError('invalid_grant', 'This refresh token was just used for another scope or resource.')
+    return again.response
+  }
+  const after = { client_id: clientIdOf(client), generation, current_generation: state.generation }
+  audit(tx, actor, 'oauth_token.reused', { ...subject, after })
+  await revokeGrant(tx, deps.onGrantsRevoked, actor, grant.id)
+  const message = 'This refresh token was used before. All tokens of its grant have been revoked.'
+  throw new CommitThenThrow(new OAuthError('invalid_grant', message))
+}
+
+/**
+ * Of one grant one rotation is under way at a time; a request with the same token that came meanwhile gets the same pair. Where it may have been
+ * committed without an answer, the client asks again with the same token, and gets the same pair.
+ */
+export const createRefreshTokens = (
+  deps: Pick<Parts, 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked'>,
+) => {
+  const turns = createTurns()
+  return async (
+    { authorization, origin }: { authorization: string | undefined; origin: RequestOrigin },
+    parameters: TokenParameters,
+    elapsedMs: () => number,
+  ): Promise<TokenResponse> => {
+    const client = await authenticateClient(deps, { authorization, ...parameters })
+    if (parameters.refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token is required.')
+    if (!client.grantTypes.includes('refresh_token')) throw new OAuthError('unauthorized_client')
+    const presented = readRefreshToken(parameters.refresh_token)
+    if (!presented) throw unknownRefreshToken()
+    const request = { client, origin, parameters, presented, elapsedMs }
+    const response = await turns(presented.handle, () => inTx(deps.db, (tx) => rotate(tx, deps, request)))
+    await wait(answerAfterMs)
+    return response
+  }
 }

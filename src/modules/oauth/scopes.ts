@@ -67,32 +67,19 @@ const covered = (text: string, own: string): string[] => {
   throw new OAuthError('invalid_target', `resource must be ${api} (the API and its MCP server) or ${mcp}.`)
 }
 
-const named = (requested: readonly string[] | undefined): string[] => {
+/**
+ * The audience that a request asks for, within what was consented to; for an authorization request that is everything of this service. A grant from
+ * before a token for the API opened the MCP server keeps its narrower one.
+ */
+export const readResources = (requested: readonly string[] | undefined, own: string, consented = ownResources(own)): string[] => {
   const resources = [...new Set((requested ?? []).filter((text) => text !== ''))]
   if (resources.length > maxNamed) throw new OAuthError('invalid_target', `At most ${maxNamed} resources can be named.`)
-  return resources
-}
-
-/** The audience that an authorization request asks for; without a resource it is everything of this service. */
-export const requestedResources = (requested: readonly string[] | undefined, own: string): string[] => {
-  const resources = named(requested).flatMap((text) => covered(text, own))
-  return resources.length === 0 ? ownResources(own) : [...new Set(resources)].sort()
-}
-
-/**
- * The audience of a token within what was consented to. A grant from before a token for the API opened the MCP server keeps its narrower one.
- */
-export const narrowedResources = (
-  requested: readonly string[] | undefined,
-  consented: readonly string[],
-  own: string,
-): string[] => {
-  const resources = named(requested).flatMap((text) => {
-    const wanted = covered(text, own)
-    const [first] = wanted
-    if (first === undefined || !isSubset([first], consented))
+  if (resources.length === 0) return [...consented]
+  const wanted = resources.flatMap((text) => {
+    const [first, ...others] = covered(text, own)
+    if (first === undefined || !consented.includes(first))
       throw new OAuthError('invalid_target', 'The resource is not one that was consented to.')
-    return wanted.filter((one) => consented.includes(one))
+    return [first, ...others.filter((one) => consented.includes(one))]
   })
-  return resources.length === 0 ? [...consented] : [...new Set(resources)].sort()
+  return [...new Set(wanted)].sort()
 }

@@ -5,9 +5,9 @@ import type { RequestOrigin } from '../../auth/principal.ts'
 import { equalBytes, secretPrefixes, sha256 } from '../../auth/secrets.ts'
 import type { Derivations } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
-import { type Db, first, inTx, type Tx } from '../../db/client.ts'
+import { first, inTx, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
-import { prepare } from '../../db/prepare.ts'
+import { prepare, type RowOf } from '../../db/prepare.ts'
 import { insertRow, prepareWrite } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { accounts } from '../../db/tables/accounts.ts'
@@ -15,7 +15,7 @@ import { grants } from '../../db/tables/grants.ts'
 import { oauthAccessTokens, oauthClients, oauthGrants } from '../../db/tables/oauth.ts'
 import { audit } from '../../events/audit.ts'
 import { daysAfter, earlier, endOfDay, secondsAfter } from '../../lib/clock.ts'
-import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { formatId, newId } from '../../lib/ids.ts'
 import { presentControls } from '../delegation/present.ts'
 import type { GrantRecord } from '../delegation/queries.ts'
 import { moveGrantEnd, revokeGrant } from '../delegation/service.ts'
@@ -90,20 +90,16 @@ const grantTables = (orm: QueryBuilder) =>
     .innerJoin(oauthClients, eq(oauthClients.id, oauthGrants.clientId))
     .innerJoin(accounts, eq(accounts.id, grants.accountId))
 
-const byGrant = prepare('oauth.grant_state', { grantId: 'uuid' }, (orm, at) =>
+/** A grant with all that its tokens depend on. A writer reads it behind the grant's lock. */
+export const grantState = prepare('oauth.grant_state', { grantId: 'uuid' }, (orm, at) =>
   grantTables(orm).where(eq(oauthGrants.grantId, at.grantId)),
 )
-const byHandle = prepare('oauth.grant_by_handle', { handle: 'text' }, (orm, at) =>
+export const grantByHandle = prepare('oauth.grant_by_handle', { handle: 'text' }, (orm, at) =>
   grantTables(orm).where(eq(oauthGrants.handle, at.handle)),
 )
 
-/** A grant with all that its tokens depend on. A writer reads it behind the grant's lock. */
-export const readGrantState = (db: Db, grantId: Uuid) => first(db, byGrant, { grantId })
-export const readGrantByHandle = (db: Db, handle: string) => first(db, byHandle, { handle })
-type OAuthGrantState = NonNullable<Awaited<ReturnType<typeof readGrantState>>>
-
 /** Reasons to issue no tokens for a grant although the request is valid. */
-export const hasEnded = ({ grant, account }: OAuthGrantState, expiresAt: Date, at: Date): boolean =>
+export const hasEnded = ({ grant, account }: RowOf<typeof grantState>, expiresAt: Date, at: Date): boolean =>
   expiresAt <= at || grantLife(grant, at) !== 'active' || !account.oauthEnabled || account.status === 'closed'
 
 export type Audience = { scopes: string[]; resources: string[] }
@@ -175,12 +171,7 @@ export const mintGeneration = (
 const accessOf = selectRow('oauth_access_tokens.of_generation', oauthAccessTokens, ['grantId', 'generation'])
 
 /** The current generation's response once more, and the request that it was for. */
-export const repeatGeneration = async (
-  tx: Tx,
-  derivations: Derivations,
-  grant: GrantRecord,
-  state: OAuthGrantRecord,
-): Promise<{ response: TokenResponse; audience: Audience } | undefined> => {
+export const repeatGeneration = async (tx: Tx, derivations: Derivations, grant: GrantRecord, state: OAuthGrantRecord) => {
   const tokens = deriveAgain(derivations, state)
   const access = await accessOf(tx, { grantId: grant.id, generation: state.generation })
   if (!tokens || !access) return undefined
@@ -195,12 +186,12 @@ const findIssued = async ({ db, derivations }: Pick<Parts, 'db' | 'derivations'>
   if (text === undefined) throw new OAuthError('invalid_request', 'token is required.')
   const access = await findAccessToken(db, { hash: sha256(text) })
   if (access) {
-    const row = await readGrantState(db, access.grantId)
+    const row = await first(db, grantState, { grantId: access.grantId })
     return row && { row, ...access, isCurrent: true }
   }
   const presented = readRefreshToken(text)
   if (!presented || !isOurs(derivations, presented)) return undefined
-  const row = await readGrantByHandle(db, presented.handle)
+  const row = await first(db, grantByHandle, { handle: presented.handle })
   if (!row) return undefined
   const { expiresAt, resources, currentHash } = row.state
   const isCurrent = isHashOf(currentHash, presented)

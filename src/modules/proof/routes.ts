@@ -2,8 +2,7 @@ import type { App } from '../../http/app-type.ts'
 import { routesOf } from '../../http/routes.ts'
 import type { Parts } from '../parts.ts'
 import { KeySet, LogQuery, SealedLog } from './schema.ts'
-import { presentKeys, readSealedLog } from './service.ts'
-import { listSigningKeys } from './signing-keys.ts'
+import { listSigningKeys, presentKeys, readSealedLog } from './service.ts'
 
 /** What a stranger needs to check a receipt: the keys, and the sealed log's head. */
 export const registerProof = (app: App, deps: Parts): void => {

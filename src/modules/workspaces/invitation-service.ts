@@ -1,17 +1,17 @@
 import { grantBehind, sessionBehind } from '../../auth/credential.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { digestOfSecret, newSecret, sha256 } from '../../auth/secrets.ts'
-import type { Database, Db, Tx } from '../../db/client.ts'
+import { type Database, type Db, first, type Tx } from '../../db/client.ts'
 import { insertRow, updateRow } from '../../db/prepare-write.ts'
 import { invitations, members } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
-import { type Clock, daysAfter } from '../../lib/clock.ts'
+import { type Clock, daysAfter, isoTime } from '../../lib/clock.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
-import { checkInvitedRole, rolesSince } from './member-rules.ts'
+import { checkInvitedRole, rolesSince } from './member-service.ts'
 import { lockMembership, publishMemberEvent, requireOpen, requireUndelegated } from './membership.ts'
-import { invitationStatus, type PreviewedInvitation, presentInvitation } from './present.ts'
+import { invitationStatus, presentInvitation } from './present.ts'
 import {
   findInvitation,
   findInvitationByToken,
@@ -30,11 +30,7 @@ import type { CreateInvitation } from './schema.ts'
 const ttlDays = 7
 
 /** Creates an invitation and its token, which is stored only as a hash. */
-export const createInvitation = async (
-  tx: Tx,
-  principal: Principal,
-  input: CreateInvitation,
-): Promise<{ invitation: InvitationRecord; token: string }> => {
+export const createInvitation = async (tx: Tx, principal: Principal, input: CreateInvitation) => {
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   requireOpen(workspace)
   checkInvitedRole(member.role, input.role)
@@ -90,12 +86,8 @@ const revoke = async (tx: Tx, principal: Principal, invitation: InvitationRecord
 }
 
 /** Ends an invitation of the caller's, in whichever workspace, if nobody has accepted it: read again under the lock that accepting takes. */
-export const endPendingInvitation = async (
-  tx: Tx,
-  principal: Principal,
-  { id, workspaceId }: InvitationRecord,
-): Promise<void> => {
-  await lockWorkspace(tx, workspaceId)
+export const endPendingInvitation = async (tx: Tx, principal: Principal, { id, workspaceId }: InvitationRecord) => {
+  await first(tx, lockWorkspace, { id: workspaceId })
   const invitation = await findInvitation(tx, { workspaceId, id })
   if (invitation && invitationStatus(invitation, tx.at) === 'pending') await revoke(tx, principal, invitation)
 }
@@ -104,7 +96,7 @@ export const endPendingInvitation = async (
 const lockInvitation = async (tx: Tx, token: string): Promise<{ invitation: InvitationRecord; workspace: WorkspaceRecord }> => {
   const tokenHash = sha256(token)
   const unlocked = await findInvitationByToken(tx, { tokenHash })
-  const workspace = unlocked && (await lockWorkspace(tx, unlocked.workspaceId))
+  const workspace = unlocked && (await first(tx, lockWorkspace, { id: unlocked.workspaceId }))
   const invitation = workspace && (await findInvitationByToken(tx, { tokenHash }))
   if (!invitation) throw notFound()
   return { invitation, workspace }
@@ -161,17 +153,19 @@ export const acceptInvitation = async (tx: Tx, principal: Principal, token: stri
 }
 
 /** What a person sees before they accept; refused in the same cases as accepting, except for a stopped workspace. */
-export const previewInvitation = async (
-  db: Database,
-  clock: Clock,
-  principal: Principal,
-  token: string,
-): Promise<PreviewedInvitation> => {
+export const previewInvitation = async (db: Database, clock: Clock, principal: Principal, token: string) => {
   const invitation = await findInvitationByToken(db, { tokenHash: sha256(token) })
   const workspace = invitation && (await findWorkspace(db, invitation.workspaceId))
   if (!workspace) throw notFound()
   await requireAddressee(db, principal.accountId, invitation)
-  if (invitation.acceptedBy !== principal.accountId) refuseUnusable(invitation, clock.now())
+  const now = clock.now()
+  if (invitation.acceptedBy !== principal.accountId) refuseUnusable(invitation, now)
   const inviter = await findInviter(db, { id: invitation.invitedBy })
-  return { invitation, workspace, inviterName: inviter?.displayName ?? null }
+  return {
+    workspace: { id: formatId('workspace', workspace.id), name: workspace.name, kind: workspace.kind },
+    role: invitation.role,
+    status: invitationStatus(invitation, now),
+    invited_by: { account_id: formatId('account', invitation.invitedBy), display_name: inviter?.displayName ?? null },
+    expires_at: isoTime(invitation.expiresAt),
+  }
 }

@@ -1,18 +1,52 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import { effectivePermissions, type Role } from '../../auth/permissions.ts'
+import { decidingRoles, effectivePermissions, type Role, requestingRoles } from '../../auth/permissions.ts'
 import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
-import type { Tx } from '../../db/client.ts'
+import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { prepareUpdateAll, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { invitations, members } from '../../db/tables/workspaces.ts'
+import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
-import { found, permissionMissing } from '../../lib/errors.ts'
+import { found, permissionMissing, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
-import { addsRights, checkMemberChange, type MemberChange, rolesSince } from './member-rules.ts'
-import { lockMembership, publishMemberEvent, publishMemberRemovedEvent, requireOpen, requireUndelegated } from './membership.ts'
-import { countOwners, findMember, type NamedMember, type WorkspaceMembership } from './queries.ts'
+import { lockMembership, publishMemberEvent, requireOpen, requireUndelegated } from './membership.ts'
+import { presentRemoved } from './present.ts'
+import { countOwners, findMember, type MemberRecord, type NamedMember, type WorkspaceMembership } from './queries.ts'
 import type { UpdateMember } from './schema.ts'
+
+type MemberChange = { role: Role; status: 'active' | 'suspended' | 'removed' }
+
+const ownersOnly = () => new Refusal('forbidden', { message: 'Only owners give and remove the role owner.' })
+
+const includesRole = (role: Role, other: Role): boolean => {
+  const held = effectivePermissions(role, null)
+  return [...effectivePermissions(other, null)].every((permission) => held.has(permission))
+}
+
+type RoleTimes = Pick<MemberRecord, 'role' | 'status' | 'decidingSince' | 'requestingSince' | 'createdAt'>
+
+/** Since when, without a break, a member may decide and may ask for payments. `before`: what it was until now, if it was one. */
+export const rolesSince = (held: MemberChange, at: Date, before?: RoleTimes) => {
+  const has = ({ role, status }: MemberChange, roles: readonly Role[]) => status === 'active' && roles.includes(role)
+  const since = (roles: readonly Role[], recorded: Date | null | undefined): Date | null => {
+    if (!has(held, roles)) return null
+    return before && has(before, roles) ? (recorded ?? before.createdAt) : at
+  }
+  return {
+    decidingSince: since(decidingRoles, before?.decidingSince),
+    requestingSince: since(requestingRoles, before?.requestingSince),
+  }
+}
+
+/** More rights than before: a role with a permission that the old one lacks, or a suspension lifted. */
+const addsRights = (target: Pick<MemberRecord, 'role' | 'status'>, change: MemberChange): boolean =>
+  change.status !== 'removed' &&
+  (!includesRole(target.role, change.role) || (target.status === 'suspended' && change.status === 'active'))
+
+export const checkInvitedRole = (actor: Role, offered: Role): void => {
+  if (offered === 'owner' && actor !== 'owner') throw ownersOnly()
+}
 
 const openBy = prepare('invitations.open_by', { workspaceId: 'uuid', accountId: 'uuid' }, (orm, at) =>
   orm
@@ -52,42 +86,40 @@ const removeRow = prepareWrite('members.remove', { id: 'uuid' }, (orm, at) => or
 /** Ends what a member delegated in the workspace. Passed in, because delegation imports workspaces and not the other way round. */
 export type EndDelegations = (tx: Tx, actor: Actor, member: { accountId: Uuid; workspaceId: Uuid }) => Promise<void>
 
-const check = async (
+/** Refuses a change: first when the actor may not make it, then when the workspace cannot be without what it removes. */
+const checkChange = async (
   tx: Tx,
-  principal: Principal,
+  { grant }: Principal,
   { workspace, member }: WorkspaceMembership,
   target: NamedMember,
   change: MemberChange,
 ): Promise<void> => {
-  const actor = { accountId: member.accountId, role: member.role, status: member.status, delegated: principal.grant !== null }
-  const owners = await countOwners(tx, workspace.id)
-  checkMemberChange({ actor, target, owningAccountId: workspace.owningAccountId, owners }, change)
+  if ((target.role === 'owner' || change.role === 'owner') && (member.role !== 'owner' || grant)) throw ownersOnly()
+  if (grant && addsRights(target, change))
+    throw new Refusal('forbidden', { message: 'A delegated credential can remove permissions, and cannot give them.' })
+  if (change.role === 'owner' && change.status === 'active') return
+  if (target.accountId === workspace.owningAccountId) throw new Refusal('last_owner')
+  if (target.role !== 'owner' || target.status !== 'active') return
+  // The active owners, the target included.
+  const counted = await first(tx, countOwners, { workspaceId: workspace.id })
+  if ((counted?.owners ?? 0) <= 1) throw new Refusal('last_owner')
 }
 
+type Ends = Pick<Parts, 'onAuthorityLost' | 'onRequesterLost'>
+
 /** What the member decided and asked for in the workspace, and no longer may, ends. */
-const endAuthority = async (
-  tx: Tx,
-  deps: Pick<Parts, 'onAuthorityLost' | 'onRequesterLost'>,
-  actor: Principal,
-  { accountId, workspaceId }: NamedMember,
-): Promise<void> => {
+const endAuthority = async (tx: Tx, deps: Ends, actor: Principal, { accountId, workspaceId }: NamedMember) => {
   await deps.onAuthorityLost(tx, actor, accountId)
   await deps.onRequesterLost(tx, actor, { accountId, workspaceIds: [workspaceId] })
 }
 
-export const updateMember = async (
-  tx: Tx,
-  deps: Pick<Parts, 'onAuthorityLost' | 'onRequesterLost'>,
-  principal: Principal,
-  id: Uuid,
-  input: UpdateMember,
-): Promise<NamedMember> => {
+export const updateMember = async (tx: Tx, deps: Ends, principal: Principal, id: Uuid, input: UpdateMember) => {
   const membership = await lockMembership(tx, principal, 'workspace.manage')
   requireOpen(membership.workspace)
-  const target = found(await findMember(tx, membership.workspace.id, id))
+  const target = found(await first(tx, findMember, { workspaceId: membership.workspace.id, id }))
   const change = { role: input.role ?? target.role, status: input.status ?? target.status }
   if (change.role === target.role && change.status === target.status) return target
-  await check(tx, principal, membership, target, change)
+  await checkChange(tx, principal, membership, target, change)
   const { at } = tx
   if (addsRights(target, change)) requireFreshProof(principal, at)
   updateRow(tx, members, { id }, { ...change, ...rolesSince(change, at, target), updatedAt: at })
@@ -103,13 +135,7 @@ export const updateMember = async (
 }
 
 /** Every member may leave in person; removing another member takes `workspace.manage`. The member's grants in the workspace end at once. */
-export const removeMember = async (
-  tx: Tx,
-  deps: Pick<Parts, 'onAuthorityLost' | 'onRequesterLost'>,
-  principal: Principal,
-  id: Uuid,
-  endDelegations: EndDelegations,
-): Promise<NamedMember> => {
+export const removeMember = async (tx: Tx, deps: Ends, principal: Principal, id: Uuid, endDelegations: EndDelegations) => {
   const membership = await lockMembership(tx, principal, null)
   const manages =
     effectivePermissions(membership.member.role, null).has('workspace.manage') && principal.permissions.has('workspace.manage')
@@ -117,8 +143,8 @@ export const removeMember = async (
   if (!isLeaving && !manages) throw permissionMissing('workspace.manage')
   if (isLeaving) requireUndelegated(principal)
   else requireActiveAccount(principal)
-  const target = found(await findMember(tx, membership.workspace.id, id))
-  await check(tx, principal, membership, target, { role: target.role, status: 'removed' })
+  const target = found(await first(tx, findMember, { workspaceId: membership.workspace.id, id }))
+  await checkChange(tx, principal, membership, target, { role: target.role, status: 'removed' })
   await endDelegations(tx, principal, target)
   tx.defer(tx.run(removeRow, { id }))
   await endInvitations(tx, principal, target, null)
@@ -126,7 +152,8 @@ export const removeMember = async (
     subject: id,
     before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
   })
-  await publishMemberRemovedEvent(tx, target)
+  const { accountId, workspaceId } = target
+  await appendEvents(tx, [{ type: 'member.removed', accountId, workspaceId, data: presentRemoved(target) }])
   await endAuthority(tx, deps, principal, target)
   return target
 }

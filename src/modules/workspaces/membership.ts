@@ -2,12 +2,12 @@ import { effectivePermissions, type Permission } from '../../auth/permissions.ts
 import type { Principal } from '../../auth/principal.ts'
 import type { Config } from '../../config.ts'
 import { requireLocked } from '../../db/account-lock.ts'
-import type { Tx } from '../../db/client.ts'
+import { first, type Tx } from '../../db/client.ts'
 import { appendEvents } from '../../events/append.ts'
 import type { EventType } from '../../events/types.ts'
 import { notFound, permissionMissing, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { presentMember, presentRemoved, presentWorkspace, workspaceStatus } from './present.ts'
+import { presentMember, presentWorkspace, workspaceStatus } from './present.ts'
 import {
   findMember,
   findMembership,
@@ -15,7 +15,6 @@ import {
   lockWorkspace,
   type MemberRecord,
   type NamedMember,
-  type WorkspaceMembership,
   type WorkspaceRecord,
 } from './queries.ts'
 
@@ -23,14 +22,10 @@ import {
  * The caller's workspace, locked, and the caller's membership read under the lock: of two owners who remove each other at the same moment,
  * the second is no longer an owner when its turn comes.
  */
-export const lockMembership = async (
-  tx: Tx,
-  principal: Principal,
-  permission: Permission | null,
-): Promise<WorkspaceMembership> => {
+export const lockMembership = async (tx: Tx, principal: Principal, permission: Permission | null) => {
   const { id } = principal.workspace
   // The second statement begins when the first has its lock.
-  const [workspace, member] = await Promise.all([lockWorkspace(tx, id), findMembership(tx, id, principal.accountId)])
+  const [workspace, member] = await Promise.all([first(tx, lockWorkspace, { id }), findMembership(tx, id, principal.accountId)])
   if (!workspace || !member) throw notFound()
   if (member.status === 'suspended') throw new Refusal('membership_suspended')
   if (permission !== null && !effectivePermissions(member.role, null).has(permission)) throw permissionMissing(permission)
@@ -62,12 +57,7 @@ export const requireUndelegated = (principal: Principal): void => {
   if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
 }
 
-export const publishWorkspaceEvent = async (
-  tx: Tx,
-  config: Config,
-  type: EventType,
-  workspace: WorkspaceRecord,
-): Promise<WorkspaceRecord> => {
+export const publishWorkspaceEvent = async (tx: Tx, config: Config, type: EventType, workspace: WorkspaceRecord) => {
   const { id, owningAccountId: accountId } = workspace
   const data = presentWorkspace(workspace, config.CURRENCY)
   await appendEvents(tx, [{ type, accountId, workspaceId: id, data }])
@@ -90,13 +80,8 @@ export const publishMemberEvent = async (
   type: 'member.joined' | 'member.updated',
   { workspaceId, id }: { workspaceId: Uuid; id: Uuid },
 ): Promise<NamedMember> => {
-  const member = await findMember(tx, workspaceId, id)
+  const member = await first(tx, findMember, { workspaceId, id })
   if (!member) throw new Error('a member who was changed is missing')
   await appendEvents(tx, [{ type, accountId: member.accountId, workspaceId, data: presentMember(member) }])
   return member
-}
-
-export const publishMemberRemovedEvent = (tx: Tx, member: NamedMember): Promise<void> => {
-  const { accountId, workspaceId } = member
-  return appendEvents(tx, [{ type: 'member.removed', accountId, workspaceId, data: presentRemoved(member) }])
 }

@@ -1,9 +1,7 @@
 import type { Principal } from '../../auth/principal.ts'
 import { presenter } from '../../http/presenter.ts'
-import { isoTime } from '../../lib/clock.ts'
-import { formatId } from '../../lib/ids.ts'
 import type { InvitationRecord, MemberRecord, NamedMember, WorkspaceRecord } from './queries.ts'
-import { Invitation, type InvitationPreview, Member, Workspace, type WorkspaceView } from './schema.ts'
+import { Invitation, Member, Workspace, type WorkspaceView } from './schema.ts'
 
 export const workspaceStatus = (workspace: WorkspaceRecord): Workspace['status'] => {
   if (workspace.closedAt || workspace.ownerStatus === 'closed') return 'closed'
@@ -47,9 +45,6 @@ export const presentMember = (member: NamedMember): Member => shownMember(member
 
 export const presentRemoved = (member: NamedMember): Member => ({ ...presentMember(member), status: 'removed' })
 
-/** An invitation with the details that its reader does not know yet. */
-export type PreviewedInvitation = { invitation: InvitationRecord; workspace: WorkspaceRecord; inviterName: string | null }
-
 export const invitationStatus = (invitation: InvitationRecord, now: Date): Invitation['status'] => {
   if (invitation.acceptedAt) return 'accepted'
   if (invitation.revokedAt) return 'revoked'
@@ -60,11 +55,3 @@ const shownInvitation = presenter(Invitation)
 
 export const presentInvitation = (invitation: InvitationRecord, now: Date): Invitation =>
   shownInvitation(invitation, { status: invitationStatus(invitation, now) })
-
-export const presentPreview = ({ invitation, workspace, inviterName }: PreviewedInvitation, now: Date): InvitationPreview => ({
-  workspace: { id: formatId('workspace', workspace.id), name: workspace.name, kind: workspace.kind },
-  role: invitation.role,
-  status: invitationStatus(invitation, now),
-  invited_by: { account_id: formatId('account', invitation.invitedBy), display_name: inviterName },
-  expires_at: isoTime(invitation.expiresAt),
-})

@@ -7,7 +7,6 @@ import { selectAmong, selectPage, selectRow } from '../../db/select-rows.ts'
 import { accounts, identities } from '../../db/tables/accounts.ts'
 import { emailKeyOf } from '../../db/tables/columns.ts'
 import { invitations, members, workspaces } from '../../db/tables/workspaces.ts'
-import type { PageRequest } from '../../http/pagination.ts'
 import { emailKey } from '../../lib/email-key.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { parseWalletName, walletKeySql, walletKeys } from '../../lib/wallet-name.ts'
@@ -30,27 +29,26 @@ const byId = prepare('workspaces.by_id', { id: 'uuid' }, selectById, 'joined')
 
 export const findWorkspace = (db: Db, id: Uuid): Promise<WorkspaceRecord | undefined> => first(db, byId, { id })
 
-const lockById = prepare('workspaces.lock', { id: 'uuid' }, (orm, at) =>
-  selectById(orm, at).for('no key update', { of: workspaces }),
-)
-
-const shareById = prepare('workspaces.share', { id: 'uuid' }, (orm, at) => selectById(orm, at).for('share', { of: workspaces }))
-
 /**
  * A writer of a workspace, its members or its invitations waits for this row: what it read of them before may be out of date then. Not FOR
  * UPDATE, which would also wait for every insert that only refers to the workspace.
  */
-export const lockWorkspace = (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undefined> => first(tx, lockById, { id })
+export const lockWorkspace = prepare('workspaces.lock', { id: 'uuid' }, (orm, at) =>
+  selectById(orm, at).for('no key update', { of: workspaces }),
+)
 
 /** Locks a workspace against changes while another change depends on it. */
-export const shareWorkspace = (tx: Tx, id: Uuid): Promise<WorkspaceRecord | undefined> => first(tx, shareById, { id })
+export const shareWorkspace = prepare('workspaces.share', { id: 'uuid' }, (orm, at) =>
+  selectById(orm, at).for('share', { of: workspaces }),
+)
 
 const membership = selectRow('members.of', members, ['workspaceId', 'accountId'], { lane: 'joined' })
 
 export const findMembership = (db: Db, workspaceId: Uuid, accountId: Uuid): Promise<MemberRecord | undefined> =>
   membership(db, { workspaceId, accountId })
 
-const memberships = prepare(
+/** Newest workspace first; `only`: the workspace of a grant. */
+export const membershipList = prepare(
   'workspaces.memberships',
   { accountId: 'uuid', only: 'uuid?', before: 'uuid?', take: 'rows' },
   (orm, at) =>
@@ -67,10 +65,6 @@ const memberships = prepare(
     ),
   'page',
 )
-
-/** Newest workspace first; `only`: the workspace of a grant. */
-export const listMemberships = (db: Db, accountId: Uuid, only: Uuid | null, page: PageRequest): Promise<WorkspaceMembership[]> =>
-  db.run(memberships, { accountId, only, ...page })
 
 const personal = selectRow('workspaces.personal', workspaces, ['owningAccountId', 'kind'])
 
@@ -120,7 +114,7 @@ const named = (orm: QueryBuilder) =>
     .from(members)
     .innerJoin(accounts, eq(accounts.id, members.accountId))
 
-const membersOf = prepare(
+export const memberList = prepare(
   'members.list',
   { workspaceId: 'uuid', before: 'uuid?', take: 'rows' },
   (orm, at) =>
@@ -128,29 +122,20 @@ const membersOf = prepare(
   'page',
 )
 
-export const listMembers = (db: Db, workspaceId: Uuid, page: PageRequest): Promise<NamedMember[]> =>
-  db.run(membersOf, { workspaceId, ...page })
-
-const memberById = prepare('members.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
+export const findMember = prepare('members.by_id', { workspaceId: 'uuid', id: 'uuid' }, (orm, at) =>
   named(orm).where(and(eq(members.workspaceId, at.workspaceId), eq(members.id, at.id))),
 )
 
-export const findMember = (db: Db, workspaceId: Uuid, id: Uuid): Promise<NamedMember | undefined> =>
-  first(db, memberById, { workspaceId, id })
-
 /** The account of a membership: read before the locks, because that account's lock is one of them. */
 export const accountOfMember = async (db: Db, workspaceId: Uuid, id: Uuid): Promise<Uuid[]> =>
-  (await findMember(db, workspaceId, id).then((member) => member && [member.accountId])) ?? []
+  (await db.run(findMember, { workspaceId, id })).map(({ accountId }) => accountId)
 
-const owners = prepare('members.count_owners', { workspaceId: 'uuid' }, (orm, at) =>
+export const countOwners = prepare('members.count_owners', { workspaceId: 'uuid' }, (orm, at) =>
   orm
     .select({ owners: count() })
     .from(members)
     .where(and(eq(members.workspaceId, at.workspaceId), eq(members.role, 'owner'), eq(members.status, 'active'))),
 )
-
-export const countOwners = async (db: Db, workspaceId: Uuid): Promise<number> =>
-  (await first(db, owners, { workspaceId }))?.owners ?? 0
 
 export type InvitationRecord = typeof invitations.$inferSelect
 

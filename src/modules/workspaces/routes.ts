@@ -5,14 +5,31 @@ import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
-import { presentCurrent, presentWorkspace, presentWorkspaceView } from './present.ts'
-import { listMemberships, type WorkspaceMembership } from './queries.ts'
+import { acceptInvitation, createInvitation, previewInvitation, revokeInvitation } from './invitation-service.ts'
+import { type EndDelegations, removeMember, updateMember } from './member-service.ts'
 import {
+  presentCurrent,
+  presentInvitation,
+  presentMember,
+  presentRemoved,
+  presentWorkspace,
+  presentWorkspaceView,
+} from './present.ts'
+import { accountOfMember, listInvitations, memberList, membershipList, type WorkspaceMembership } from './queries.ts'
+import {
+  AcceptInvitation,
+  CreateInvitation,
   CreateWorkspace,
   FreezeWorkspace,
+  Invitation,
+  InvitationPreview,
+  InvitationWithToken,
+  Member,
+  PreviewInvitation,
   ReinstateWorkspace,
   SuspendWorkspace,
   SwitchWorkspace,
+  UpdateMember,
   UpdateWorkspace,
   Workspace,
   WorkspaceView,
@@ -27,9 +44,10 @@ import {
   updateWorkspace,
 } from './service.ts'
 
-export const registerWorkspaces = (app: App, deps: Parts): void => {
+export const registerWorkspaces = (app: App, deps: Parts, endDelegations: EndDelegations): void => {
   const routes = routesOf(app, deps)
   const view = ({ workspace, member }: WorkspaceMembership) => presentWorkspaceView(workspace, member, deps.config.CURRENCY)
+  const show = (invitation: Parameters<typeof presentInvitation>[0]) => presentInvitation(invitation, deps.clock.now())
 
   routes.list('/v1/workspaces', {
     config: { operation: 'workspaces.list', permission: 'workspace.read', whileNotAdmitted: true },
@@ -41,7 +59,7 @@ export const registerWorkspaces = (app: App, deps: Parts): void => {
     },
     of: ({ principal }) => principal.accountId,
     read: (page, { principal: { accountId, grant, workspace } }) =>
-      listMemberships(deps.db, accountId, grant && workspace.id, page),
+      deps.db.run(membershipList, { accountId, only: grant && workspace.id, ...page }),
     idOf: (row) => row.workspace.id,
     present: (rows) => rows.map(view),
   })
@@ -125,6 +143,130 @@ export const registerWorkspaces = (app: App, deps: Parts): void => {
       response: { 200: WorkspaceView },
     },
     work: async (tx, { principal }) => ok(view(await unfreezeWorkspace(tx, deps.config, principal))),
+  })
+  routes.list('/v1/workspaces/current/members', {
+    config: { operation: 'members.list', permission: 'workspace.read' },
+    schema: {
+      summary: 'List members',
+      description: 'Who works in this workspace, with role and state.',
+      querystring: PageQuery,
+      response: { 200: pageOf(Member) },
+    },
+    read: (page, { principal }) => deps.db.run(memberList, { workspaceId: principal.workspace.id, ...page }),
+    present: (rows) => rows.map(presentMember),
+  })
+  routes.patch('/v1/workspaces/current/members/:id', {
+    config: {
+      operation: 'members.update',
+      freshProof: 'by_content',
+      permission: 'workspace.manage',
+      refuses: ['forbidden', 'last_owner'],
+    },
+    schema: {
+      summary: 'Change a member',
+      description:
+        'Gives another role, or suspends and reinstates. The last owner and the owning account stay owners (409 `last_owner`).',
+      params: byId('member'),
+      body: UpdateMember,
+      response: { 200: Member },
+    },
+    work: async (tx, { principal, params, body }) => ok(presentMember(await updateMember(tx, deps, principal, params.id, body))),
+    concerned: ({ principal, params }) => accountOfMember(deps.db, principal.workspace.id, params.id),
+  })
+  routes.delete('/v1/workspaces/current/members/:id', {
+    // A member who may read the workspace may leave it; the service asks for more to remove another member.
+    config: {
+      operation: 'members.remove',
+      permission: ['workspace.manage', 'workspace.read'],
+      whileFrozen: true,
+      refuses: ['forbidden', 'account_frozen', 'last_owner'],
+    },
+    schema: {
+      summary: 'Remove a member',
+      description:
+        'Ends the membership and every grant that the member has given in this workspace.\n\nOne’s own membership: leaves the workspace. Grants that the member made in it are revoked.',
+      params: byId('member'),
+      response: { 200: Member },
+    },
+    work: async (tx, { principal, params }) =>
+      ok(presentRemoved(await removeMember(tx, deps, principal, params.id, endDelegations))),
+    concerned: ({ principal, params }) => accountOfMember(deps.db, principal.workspace.id, params.id),
+  })
+  routes.post('/v1/workspaces/current/invitations', {
+    config: {
+      operation: 'invitations.create',
+      freshProof: 'always',
+      permission: 'workspace.manage',
+      access: 'undelegated',
+      idempotent: true,
+      refuses: ['forbidden'],
+    },
+    schema: {
+      summary: 'Invite a member',
+      description:
+        'Makes a one-time token, shown in this answer only. Addressed to an e-mail or a wallet, only an account that has it can accept.',
+      body: CreateInvitation,
+      response: { 201: InvitationWithToken },
+    },
+    work: async (tx, { principal, body }) => {
+      const { invitation, token } = await createInvitation(tx, principal, body)
+      return created({ ...show(invitation), token }, ['token'])
+    },
+  })
+  routes.list('/v1/workspaces/current/invitations', {
+    config: { operation: 'invitations.list', permission: 'workspace.manage' },
+    schema: {
+      summary: 'List invitations',
+      description: 'Invitations of the workspace, with their state.',
+      querystring: PageQuery,
+      response: { 200: pageOf(Invitation) },
+    },
+    read: (page, { principal }) => listInvitations(deps.db, principal.workspace.id, page),
+    present: (rows) => rows.map(show),
+  })
+  routes.delete('/v1/workspaces/current/invitations/:id', {
+    config: { operation: 'invitations.revoke', permission: 'workspace.manage', whileFrozen: true, refuses: ['conflict'] },
+    schema: {
+      summary: 'Revoke an invitation',
+      description: 'Its token stops working. Doing it again gives the same answer.',
+      params: byId('invitation'),
+      response: { 200: Invitation },
+    },
+    work: async (tx, { principal, params }) => ok(show(await revokeInvitation(tx, principal, params.id))),
+  })
+  routes.ask('/v1/workspaces/invitations/preview', {
+    config: {
+      operation: 'invitations.preview',
+      access: 'undelegated',
+      whileFrozen: true,
+      changesNothing: true,
+      refuses: ['forbidden', 'conflict'],
+    },
+    schema: {
+      summary: 'Preview an invitation',
+      description: 'Whose workspace it is for and with which role, before it is accepted.',
+      body: PreviewInvitation,
+      response: { 200: InvitationPreview },
+    },
+    read: ({ principal, body }) => previewInvitation(deps.db, deps.clock, principal, body.token),
+  })
+  routes.post('/v1/workspaces/invitations/accept', {
+    config: {
+      operation: 'invitations.accept',
+      access: 'undelegated',
+      idempotent: true,
+      refuses: ['forbidden', 'account_frozen', 'workspace_frozen'],
+    },
+    schema: {
+      summary: 'Accept an invitation',
+      description: 'Makes the account of the caller a member. Again by the same account: the same answer.',
+      body: AcceptInvitation,
+      response: { 200: WorkspaceView },
+    },
+    work: async (tx, { principal, body }) => {
+      const { workspace, member } = await acceptInvitation(tx, principal, body.token)
+      return ok(presentWorkspaceView(workspace, member, deps.config.CURRENCY))
+    },
   })
 }
 

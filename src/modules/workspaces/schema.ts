@@ -113,7 +113,6 @@ export const InvitationPreview = z
     expires_at: TimeOut,
   })
   .meta({ id: 'InvitationPreview', description: 'What accepting would give; nothing is written.' })
-export type InvitationPreview = z.output<typeof InvitationPreview>
 
 export const Member = z
   .object({

@@ -38,11 +38,7 @@ export const createPersonalWorkspace = (tx: Tx, accountId: Uuid): Uuid =>
   insertWorkspace(tx, accountId, { name: 'Personal', kind: 'personal', timeZone: defaultTimeZone })
 
 /** A workspace with its owner as its first member. Nothing is waited for. */
-const insertWorkspace = (
-  tx: Tx,
-  ownerId: Uuid,
-  workspace: { name: string; kind: 'personal' | 'team'; timeZone: string },
-): Uuid => {
+const insertWorkspace = (tx: Tx, ownerId: Uuid, workspace: { name: string; kind: 'personal' | 'team'; timeZone: string }) => {
   const { at } = tx
   const [id, times] = [newId(), { createdAt: at, updatedAt: at }]
   insertRow(tx, workspaces, { id, ...workspace, owningAccountId: ownerId, ...times })
@@ -76,12 +72,7 @@ const requireUnlimitedDays = async (tx: Tx, { grant }: Principal): Promise<void>
   })
 }
 
-export const updateWorkspace = async (
-  tx: Tx,
-  config: Config,
-  principal: Principal,
-  input: UpdateWorkspace,
-): Promise<WorkspaceMembership> => {
+export const updateWorkspace = async (tx: Tx, config: Config, principal: Principal, input: UpdateWorkspace) => {
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   requireOpen(workspace)
   if (input.name === undefined && input.time_zone === undefined) return { workspace, member }
@@ -99,12 +90,7 @@ export const updateWorkspace = async (
 }
 
 /** Freezes the workspace: refuses all its writes except those that only stop something; what is under way finishes. */
-export const freezeWorkspace = async (
-  tx: Tx,
-  config: Config,
-  principal: Principal,
-  reason: string | undefined,
-): Promise<WorkspaceMembership> => {
+export const freezeWorkspace = async (tx: Tx, config: Config, principal: Principal, reason: string | undefined) => {
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   if (workspace.frozenAt) return { workspace, member }
   const { at } = tx
@@ -132,7 +118,10 @@ export const unfreezeWorkspace = async (tx: Tx, config: Config, principal: Princ
  */
 export const switchWorkspace = async (tx: Tx, principal: Principal, to: Uuid): Promise<WorkspaceMembership> => {
   // The second statement begins when the first has its lock.
-  const [workspace, member] = await Promise.all([shareWorkspace(tx, to), findMembership(tx, to, principal.accountId)])
+  const [workspace, member] = await Promise.all([
+    first(tx, shareWorkspace, { id: to }),
+    findMembership(tx, to, principal.accountId),
+  ])
   if (!workspace || !member) throw notFound('workspace_id')
   if (member.status === 'suspended') throw new Refusal('membership_suspended')
   const { kind, id } = principal.credential
@@ -148,7 +137,7 @@ const setSuspended =
   async (tx: Tx, deps: Pick<Parts, 'config'>, operator: Operator, id: Uuid, reason?: string): Promise<WorkspaceRecord> => {
     const unlocked = found(await findWorkspace(tx, id))
     await lockFurtherAccounts(tx, unlocked.owningAccountId)
-    const workspace = found(await lockWorkspace(tx, id))
+    const workspace = found(await first(tx, lockWorkspace, { id }))
     if ((workspace.suspendedAt !== null) === suspended) return workspace
     if (!suspended) await refuseOwnAccount(tx, operator, workspace.owningAccountId)
     const { at } = tx
@@ -168,12 +157,7 @@ export const suspendWorkspace = setSuspended(true)
 export const reinstateWorkspace = setSuspended(false)
 
 /** Creates a team's workspace with its first member, who owns it. */
-export const createWorkspace = async (
-  tx: Tx,
-  config: Config,
-  principal: Principal,
-  input: CreateWorkspace,
-): Promise<WorkspaceMembership> => {
+export const createWorkspace = async (tx: Tx, config: Config, principal: Principal, input: CreateWorkspace) => {
   const { accountId } = principal
   const timeZone = input.time_zone ?? defaultTimeZone
   const id = insertWorkspace(tx, accountId, { name: input.name, kind: 'team', timeZone })

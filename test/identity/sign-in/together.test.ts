@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import type { RequestOrigin } from '../../../src/auth/principal.ts'
-import { createSignIn } from '../../../src/modules/identity/sign-in/service.ts'
+import { signIn as signInAs } from '../../../src/modules/identity/sign-in/service.ts'
 import { examineWallet } from '../../../src/modules/identity/sign-in/wallet.ts'
 import { holdAccount } from '../../harness/account-hold.ts'
 import { waitingForLock } from '../../harness/lock-waits.ts'
@@ -20,9 +20,8 @@ describe('sign-ins of several wallets that arrive together', () => {
   const people = (count: number): Promise<Person[]> => Promise.all(Array.from({ length: count }, () => signIn(service.api)))
 
   const openQueue = () => {
-    const signIn = createSignIn(service.deps)
     return async (origin: RequestOrigin, request: Signed) =>
-      signIn({ ...(await examineWallet(service.deps, request)), provider: 'wallet', origin })
+      signInAs(service.deps, { ...(await examineWallet(service.deps, request)), provider: 'wallet', origin })
   }
   /** As the route calls it, all in one turn of the event loop. */
   const together = (requests: readonly Signed[], requestId: string = randomBytes(8).toString('hex')) => {

@@ -1,6 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Principal } from '../../../auth/principal.ts'
-import { type Db, first, type Tx } from '../../../db/client.ts'
+import type { Db, Tx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { selectAmong, selectRow, selectRows } from '../../../db/select-rows.ts'
@@ -11,7 +11,7 @@ import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { members, workspaces } from '../../../db/tables/workspaces.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
-import { type HistoryEntry, type HistoryFilter, listHistory } from '../../../ledger/reports.ts'
+import { type HistoryFilter, listHistory } from '../../../ledger/reports.ts'
 import { emailKey, emailKeySql } from '../../../lib/email-key.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { type WalletName, walletKeySql, walletKeys } from '../../../lib/wallet-name.ts'
@@ -31,14 +31,12 @@ const existing = (account: AccountRecord | undefined): AccountRecord => {
 }
 
 /** `email`: in the form that is compared. */
-const byVerifiedEmail = prepare('accounts.with_email', { email: 'text' }, (orm, at) =>
+export const accountWith = prepare('accounts.with_email', { email: 'text' }, (orm, at) =>
   orm
     .select({ id: accounts.id })
     .from(accounts)
     .where(eq(emailKeyOf(accounts.email), at.email)),
 )
-
-export const findAccountWith = (db: Db, email: string) => first(db, byVerifiedEmail, { email })
 
 export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => existing(await byId(db, { id }))
 
@@ -88,11 +86,7 @@ const list = prepare(
   'pool',
 )
 
-export const listAccounts = (
-  db: Db,
-  { id, email, walletAddress, wallet, status }: AccountFilter,
-  page: PageRequest,
-): Promise<AccountRecord[]> =>
+export const listAccounts = (db: Db, { id, email, walletAddress, wallet, status }: AccountFilter, page: PageRequest) =>
   db.run(list, {
     id,
     email: email === undefined ? null : emailKey(email),
@@ -106,11 +100,6 @@ export const listAccounts = (
 export const listMembershipsOf = selectRows('members.of_account', members, ['accountId'])
 
 export const listOwnedWorkspaces = selectRows('workspaces.owned', workspaces, ['owningAccountId'])
-
-/** Who was paid, and the list that the payment is of. */
-type Payee = { id: Uuid; displayName: string; batchId: Uuid | null; batchName: string | null }
-/** Both as they are read, so that what is made of them is kept with them. */
-export type NamedEntry = { id: Uuid; entry: HistoryEntry; payee: Payee | null }
 
 const paidTo = prepare(
   'accounts.history_beneficiaries',
@@ -138,12 +127,7 @@ const scopeOf = ({ grant, permissions, workspace }: Principal): { workspaceId: U
 }
 
 /** The ledger's entries; those of payments with the payee. One more query for each page, however long it is. */
-export const readHistory = async (
-  db: Db,
-  principal: Principal,
-  page: PageRequest,
-  filter: HistoryFilter,
-): Promise<NamedEntry[]> => {
+export const readHistory = async (db: Db, principal: Principal, page: PageRequest, filter: HistoryFilter) => {
   const entries = await listHistory(db, principal.accountId, page, filter)
   const scope = scopeOf(principal)
   const ids = entries.flatMap(({ referenceType, referenceId }) => (referenceType === 'payment' ? [referenceId] : []))
@@ -152,3 +136,4 @@ export const readHistory = async (
   const payees = new Map(seen.map((row) => [row.paymentId, row]))
   return entries.map((entry) => ({ id: entry.id, entry, payee: payees.get(entry.referenceId) ?? null }))
 }
+export type NamedEntry = Awaited<ReturnType<typeof readHistory>>[number]

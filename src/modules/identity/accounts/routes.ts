@@ -9,7 +9,7 @@ import { notFound } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { effectiveTimeZone } from '../../../policy/calendar.ts'
 import type { Parts } from '../../parts.ts'
-import { closeOwnAccount } from '../closing.ts'
+import { administerAccount, closeOwnAccount } from '../administer.ts'
 import { listIdentities, presentIdentity } from '../identities/queries.ts'
 import {
   AccountWithIdentities,
@@ -23,7 +23,6 @@ import {
   SummarizeHistory,
   UpdateAccount,
 } from '../schema.ts'
-import { administerAccount } from './administer.ts'
 import { historyColumns, presentHistoryEntry, viewAccounts } from './present.ts'
 import { type AccountRecord, findAccount, listAccounts, readHistory } from './queries.ts'
 import { readAccount, summarizeHistory, updateAccount } from './service.ts'
@@ -110,10 +109,6 @@ export const registerAccounts = (app: App, deps: Parts): void => {
       )
     },
   )
-}
-
-export const registerClosing = (app: App, deps: Parts): void => {
-  const routes = routesOf(app, deps)
   routes.delete('/v1/accounts/me', {
     config: { operation: 'accounts.close', freshProof: 'always', access: 'undelegated', refuses: ['conflict'] },
     schema: {

@@ -19,11 +19,7 @@ import { presentAccount } from './present.ts'
 import { type AccountRecord, getAccount, getAccounts } from './queries.ts'
 
 /** A new account with what every account has from the start: a ledger account and a personal workspace. Nothing is waited for. */
-export const createAccount = (
-  tx: Tx,
-  config: Config,
-  profile: { email: string | null; displayName: string | null },
-): { accountId: Uuid; workspaceId: Uuid } => {
+export const createAccount = (tx: Tx, config: Config, profile: { email: string | null; displayName: string | null }) => {
   const { at } = tx
   const accountId = newId()
   insertRow(tx, accounts, { id: accountId, email: profile.email, displayName: profile.displayName, createdAt: at, updatedAt: at })
@@ -36,11 +32,7 @@ export const readAccount = async (db: Db, accountId: Uuid): Promise<Account> => 
   return presentAccount(record, balance)
 }
 
-export const updateAccount = async (
-  tx: Tx,
-  principal: Principal,
-  change: { display_name?: string | null | undefined },
-): Promise<void> => {
+export const updateAccount = async (tx: Tx, principal: Principal, change: { display_name?: string | null | undefined }) => {
   if (change.display_name === undefined) return
   const { at } = tx
   const before = await getAccount(tx, principal.accountId)

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { type Principal, requireFreshProof } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
-import { statement, type Tx } from '../../../db/client.ts'
+import { first, statement, type Tx } from '../../../db/client.ts'
 import { insertRow, prepareWrite, updateRow } from '../../../db/prepare-write.ts'
 import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { appendEvents } from '../../../events/append.ts'
@@ -10,17 +10,17 @@ import { emailKey } from '../../../lib/email-key.ts'
 import { CommitThenThrow, conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
-import { findAccountWith, lockAccountRow } from '../accounts/queries.ts'
+import { accountWith, lockAccountRow } from '../accounts/queries.ts'
 import {
   actingOf,
   grantOf,
   linkingGrantOf,
   renewProof,
   requireSignInAuthority,
+  revokeSessions,
   sessionOf,
   signInAuthorityRefusal,
-} from '../sessions/authority.ts'
-import { revokeSessions } from '../sessions/service.ts'
+} from '../sessions/service.ts'
 import { findIdentity, type IdentityProof, type IdentityRecord, listIdentities, presentIdentity } from './queries.ts'
 
 type Named = Pick<IdentityRecord, 'provider' | 'issuer' | 'subjectKey' | 'email' | 'emailVerified'>
@@ -62,7 +62,7 @@ export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid): Promise<vo
   for (const identity of attached) {
     const email = verifiedEmail(identity)
     if (next !== null || email === null) continue
-    const owner = await findAccountWith(tx, email)
+    const owner = await first(tx, accountWith, { email })
     if (owner === undefined || owner.id === accountId) next = identity.email
   }
   if (next !== current) updateRow(tx, accounts, { id: accountId }, { email: next, updatedAt: tx.at })
@@ -71,11 +71,7 @@ export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid): Promise<vo
 type Attached = Pick<IdentityRecord, 'accountId' | 'linkedByGrantId' | 'originSessionId'> & { proof: IdentityProof }
 
 /** Nothing is waited for. Of an account that has other identities the e-mail is computed again afterwards. */
-export const attachIdentity = (
-  tx: Tx,
-  actor: Actor,
-  { accountId, proof, linkedByGrantId, originSessionId }: Attached,
-): IdentityRecord => {
+export const attachIdentity = (tx: Tx, actor: Actor, { accountId, proof, linkedByGrantId, originSessionId }: Attached) => {
   const { at } = tx
   const { provider, issuer, subject } = proof
   const identity = { id: newId(), accountId, ...proof, linkedByGrantId, originSessionId, createdAt: at, lastUsedAt: at }
@@ -95,8 +91,6 @@ export const noteProof = (tx: Tx, identity: IdentityRecord, proof: IdentityProof
   return updateRow(tx, identities, identity, { lastUsedAt: tx.at, email, emailVerified, displayName })
 }
 
-export type Link = { outcome: 'linked' | 'already_linked'; identity: IdentityRecord }
-
 /** Whether an account may be signed in to, by its status behind its lock. `isLinked`: with an identity that it has already. */
 export const statusRefusal = (status: string, isLinked: boolean): Refusal | null => {
   if (status === 'closed') return new Refusal('account_frozen', { message: 'This account is closed.' })
@@ -105,12 +99,7 @@ export const statusRefusal = (status: string, isLinked: boolean): Refusal | null
 }
 
 /** Links a proven identity to an account. It may be attached already, or belong to another account (the answer does not say to which). */
-export const linkIdentity = async (
-  tx: Tx,
-  config: Config,
-  owner: Actor & { accountId: Uuid },
-  proof: IdentityProof,
-): Promise<Link> => {
+export const linkIdentity = async (tx: Tx, config: Config, owner: Actor & { accountId: Uuid }, proof: IdentityProof) => {
   const { accountId } = owner
   const unauthorized = await signInAuthorityRefusal(tx, config, accountId, grantOf(owner))
   await lockIdentities(tx, [proof])
@@ -129,14 +118,14 @@ export const linkIdentity = async (
     await renewProof(tx, owner, existing)
     const identity = noteProof(tx, existing, proof)
     await recomputeAccountEmail(tx, accountId)
-    return { outcome: 'already_linked', identity }
+    return { outcome: 'already_linked' as const, identity }
   }
   // Else a stolen session would link a method of its own, and stay when the session is ended.
   requireFreshProof(await actingOf(tx, owner), tx.at)
   const [linkedByGrantId, originSessionId] = await Promise.all([linkingGrantOf(tx, owner), sessionOf(tx, owner)])
   const identity = attachIdentity(tx, owner, { accountId, proof, linkedByGrantId, originSessionId })
   await recomputeAccountEmail(tx, accountId)
-  return { outcome: 'linked', identity }
+  return { outcome: 'linked' as const, identity }
 }
 
 type DetachDeps = Pick<Parts, 'config' | 'onAuthorityLost'>
@@ -166,12 +155,7 @@ const lockAttached = async (tx: Tx, accountId: Uuid): Promise<IdentityRecord[]> 
 }
 
 /** Detaches these of the sign-in methods that the account still has, or all of them. */
-export const detachThese = async (
-  tx: Tx,
-  deps: DetachDeps,
-  principal: Principal,
-  ids: readonly Uuid[] | 'all',
-): Promise<void> => {
+export const detachThese = async (tx: Tx, deps: DetachDeps, principal: Principal, ids: readonly Uuid[] | 'all') => {
   if (ids.length === 0) return
   const attached = await lockAttached(tx, principal.accountId)
   for (const identity of attached.filter(({ id }) => ids === 'all' || ids.includes(id)))

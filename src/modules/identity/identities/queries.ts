@@ -1,4 +1,6 @@
-import type { Address } from '../../../auth/wallet.ts'
+import type { ContractWallets } from '../../../auth/contract-wallet.ts'
+import { type Address, parseAddress, recoverSigner } from '../../../auth/wallet.ts'
+import type { Database } from '../../../db/client.ts'
 import { selectPage, selectRow, selectRows } from '../../../db/select-rows.ts'
 import { identities } from '../../../db/tables/accounts.ts'
 import { presenter } from '../../../http/presenter.ts'
@@ -33,3 +35,25 @@ export const walletProof = (address: Address, chainId: number | null): IdentityP
 })
 
 export const presentIdentity = presenter(Identity)
+
+/**
+ * The name of the wallet that signed `message`: recovered from the signature or, when `named` is the address of a linked contract wallet,
+ * verified by its chain. Never called inside a transaction, because it may use the network. Whether the wallet may decide anything is
+ * checked elsewhere.
+ */
+export const proveSigner = async (
+  db: Database,
+  contractWallets: ContractWallets,
+  { message, signature, named }: { message: string; signature: string; named: string | undefined },
+): Promise<string | undefined> => {
+  const recovered = recoverSigner(message, signature)
+  const address = named === undefined ? undefined : parseAddress(named)
+  if (named === undefined || recovered === address) return recovered
+  if (!address) return undefined
+  for (const chainId of contractWallets.chainIds) {
+    const name = walletNameOf(address, chainId)
+    if (!(await findIdentity(db, walletKey(name)))) continue
+    if (await contractWallets.isValidSignature({ chainId, address, message, signature })) return name
+  }
+  return undefined
+}

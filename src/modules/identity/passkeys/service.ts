@@ -23,8 +23,7 @@ import type { Parts } from '../../parts.ts'
 import type { OnAuthorityLost } from '../../ports.ts'
 import { getAccount, lockAccountRow } from '../accounts/queries.ts'
 import { type CreatePasskey, Passkey, type PasskeyOptions, type ProofOptions } from '../schema.ts'
-import { provesSession, renewProof } from '../sessions/authority.ts'
-import { findSession } from '../sessions/queries.ts'
+import { findSession, provesSession, renewProof } from '../sessions/service.ts'
 import { issueNonce, redeemNonce } from '../sign-in/nonces.ts'
 
 export const presentPasskey = presenter(Passkey)
@@ -115,12 +114,7 @@ const removeRow = prepareWrite('passkeys.remove', { id: 'uuid', accountId: 'uuid
 )
 
 /** Removes a passkey. What it approved and was not sent yet counts no more. */
-export const removePasskey = async (
-  tx: Tx,
-  onAuthorityLost: OnAuthorityLost,
-  principal: Principal,
-  id: Uuid,
-): Promise<PasskeyRecord> => {
+export const removePasskey = async (tx: Tx, onAuthorityLost: OnAuthorityLost, principal: Principal, id: Uuid) => {
   const { accountId } = principal
   const removed = await first(tx, removeRow, { id, accountId })
   if (!removed) throw notFound()
@@ -129,11 +123,6 @@ export const removePasskey = async (
   audit(tx, principal, 'passkey.remove', { subject: id, before: { name: removed.name } })
   await onAuthorityLost(tx, principal, accountId)
   return removed
-}
-
-export const removePasskeysOf = async (tx: Tx, onAuthorityLost: OnAuthorityLost, principal: Principal): Promise<void> => {
-  for (const { id } of await listPasskeys(tx, { accountId: principal.accountId }))
-    await removePasskey(tx, onAuthorityLost, principal, id)
 }
 
 export type UsedPasskey = ReadAssertion & { passkey: PasskeyRecord }
@@ -208,11 +197,7 @@ export const examineProof = async (deps: Pick<Parts, 'config' | 'db'>, { account
 }
 
 /** Proves the caller's session by a passkey. An attempt that proves nothing uses up its challenge, and leaves an audit row. */
-export const proveByPasskey = async (
-  tx: Tx,
-  principal: Principal,
-  { nonce, used }: Awaited<ReturnType<typeof examineProof>>,
-): Promise<void> => {
+export const proveByPasskey = async (tx: Tx, principal: Principal, { nonce, used }: Awaited<ReturnType<typeof examineProof>>) => {
   const refuse = (refusal: Refusal): never => {
     audit(tx, principal, 'session.prove_refused', { workspaceId: null, after: { reason: refusal.message } })
     throw new CommitThenThrow(refusal)

@@ -1,19 +1,116 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { sessionBehind } from '../../../auth/credential.ts'
-import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
+import { administratorsAmong } from '../../../auth/administrators.ts'
+import { grantBehind, sessionBehind } from '../../../auth/credential.ts'
+import type { Acting, Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { digestOfSecret, newSecret, newSessionToken, sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
 import type { Db, Tx } from '../../../db/client.ts'
-import { insertRow, prepareWrite } from '../../../db/prepare-write.ts'
+import { grantLife, sessionEnd, sessionLife } from '../../../db/credential-life.ts'
+import { insertRow, prepareWrite, updateRow } from '../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../db/prune.ts'
+import { selectPage, selectRow } from '../../../db/select-rows.ts'
 import { dashboardTokens, sessions } from '../../../db/tables/sessions.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
+import { presenter } from '../../../http/presenter.ts'
 import { daysAfter, isoTime, secondsAfter } from '../../../lib/clock.ts'
 import { found, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
-import { requireSignInAuthority } from './authority.ts'
-import { findSession, presentSession, type SessionRecord } from './queries.ts'
+import { isLimited } from '../../delegation/control-rules.ts'
+import { shareLineage } from '../../delegation/queries.ts'
+import { Session } from '../schema.ts'
+
+export type SessionRecord = typeof sessions.$inferSelect
+
+export const pageSessions = selectPage('sessions.page', sessions, sessions.accountId)
+
+export const findSession = selectRow('sessions.by_id', sessions, ['accountId', 'id'])
+
+const shown = presenter(Session)
+
+/** `currentId`: the session of the reader. */
+export const presentSession = (session: SessionRecord, config: Config, now: Date, currentId: Uuid | null = null): Session => {
+  const idleDays = config.SESSION_IDLE_DAYS
+  return shown(session, {
+    status: sessionLife(session, now, idleDays),
+    current: session.id === currentId,
+    expires_at: isoTime(sessionEnd(session, idleDays)),
+  })
+}
+
+const forbidden = (message: string): Refusal => new Refusal('forbidden', { message })
+
+/** What an actor acts with, or what began what ends now without it; null where it is the sign-in itself. */
+const behind = (actor: Actor) =>
+  'credential' in actor ? { credential: actor.credential, grantId: actor.grant?.id ?? null } : (actor.startedBy ?? null)
+
+export const grantOf = (actor: Actor): Uuid | null => behind(actor)?.grantId ?? null
+
+/** The grant whose revocation also ends what this actor links now. */
+export const linkingGrantOf = async (tx: Tx, actor: Actor): Promise<Uuid | null> => {
+  const begun = behind(actor)
+  return begun && grantBehind(tx, begun.credential, begun.grantId)
+}
+
+/**
+ * The reason why an actor may not change the account's sign-in methods and sessions, if there is one: an actor that can change them can
+ * take over the account. A person may. A key may when a person gave it `account.manage` and nothing in its lineage limits its spending,
+ * because a session has no limits; never where the account is an administrator's. Locks the lineage until the transaction ends, so it is
+ * called before any lock of the account itself: a revocation takes the same locks in this order.
+ */
+export const signInAuthorityRefusal = async (tx: Tx, config: Config, accountId: Uuid, grantId: Uuid | null) => {
+  if (grantId === null) return null
+  const lineage = await shareLineage(tx, grantId)
+  const own = lineage.at(-1)
+  if (own?.id !== grantId || lineage.some((grant) => grantLife(grant, tx.at) !== 'active')) return new Refusal('invalid_token')
+  if (lineage.some((grant) => grant.frozenAt !== null)) return new Refusal('grant_frozen')
+  if (!own.permissions.includes('account.manage'))
+    return new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
+  if (lineage.some(isLimited)) return forbidden('A key with spending controls cannot change how the account is signed in to.')
+  if ((await administratorsAmong(tx, [accountId], config.ADMIN_ACCOUNTS)).size > 0)
+    return forbidden("A key cannot change how an administrator's account is signed in to.")
+  return null
+}
+
+/** For callers that record nothing when they are refused. */
+export const requireSignInAuthority = async (tx: Tx, config: Config, { accountId, grant }: Principal): Promise<void> => {
+  const refusal = await signInAuthorityRefusal(tx, config, accountId, grant?.id ?? null)
+  if (refusal) throw refusal
+}
+
+/** The session in which an actor acts, if it acts in one: what is made now keeps it as its origin. */
+export const sessionOf = async (tx: Tx, actor: Actor): Promise<Uuid | null> => {
+  const begun = behind(actor)
+  return begun && sessionBehind(tx, begun.credential)
+}
+
+/** A sign-in method or a passkey of the account. */
+type Method = { id: Uuid; createdAt: Date; originSessionId: Uuid | null }
+
+/** Whether a method proves a session: it began the session, or it was there before. What was added since may be a thief's. */
+export const provesSession = (session: SessionRecord, { id, createdAt, originSessionId }: Method): boolean =>
+  id === (session.beganByIdentityId ?? session.identityId) || (createdAt < session.createdAt && originSessionId !== session.id)
+
+type Owner = Actor & { accountId: Uuid }
+
+/** A method of the account was used again: its person is who they were. False where it proves nothing of this session. */
+export const renewProof = async (tx: Tx, actor: Owner, method: Method): Promise<boolean> => {
+  const sessionId = await sessionOf(tx, actor)
+  const session = sessionId === null ? undefined : await findSession(tx, { accountId: actor.accountId, id: sessionId })
+  if (!session || session.revokedAt || !provesSession(session, method)) return false
+  updateRow(tx, sessions, session, { provenAt: tx.at })
+  audit(tx, actor, 'session.prove', { workspaceId: null, subject: session.id })
+  return true
+}
+
+/** Whoever links now. A link that ends at a provider's callback has the proof of the session that began it. */
+export const actingOf = async (tx: Tx, actor: Owner): Promise<Acting> => {
+  if ('credential' in actor) return actor
+  const { startedBy } = actor
+  if (!startedBy) throw new Error('nobody began this link')
+  const session = await findSession(tx, { accountId: actor.accountId, id: startedBy.credential.id })
+  return { ...startedBy, grant: startedBy.grantId, provenAt: session?.provenAt ?? null }
+}
 
 export type NewSession = { id: Uuid; token: string; expiresAt: Date }
 
@@ -105,11 +202,7 @@ export const logOut = async (tx: Tx, config: Config, principal: Principal): Prom
 }
 
 /** A short-lived bearer with the caller's own workspace, permissions and grant; it ends with the credential that issued it. */
-export const createDashboardToken = async (
-  tx: Tx,
-  config: Config,
-  principal: Principal,
-): Promise<{ token: string; expiresInSeconds: number }> => {
+export const createDashboardToken = async (tx: Tx, config: Config, principal: Principal) => {
   const { kind, id: credentialId } = principal.credential
   // A token that could issue another one would outlive the credential behind it.
   if (kind === 'dashboard') throw new Refusal('forbidden', { message: 'A dashboard token cannot create another one.' })

@@ -3,13 +3,7 @@ import { and, eq, gt, isNull, or } from 'drizzle-orm'
 import { z } from 'zod'
 import { isCredentialActive } from '../../../auth/credential.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
-import {
-  type FlowSecrets,
-  type IdentityProvider,
-  type ProviderName,
-  providerFailed,
-  providerTitles,
-} from '../../../auth/providers.ts'
+import { type FlowSecrets, type ProviderName, providerFailed, providerTitles } from '../../../auth/providers.ts'
 import { equalBytes, sha256 } from '../../../auth/secrets.ts'
 import type { Derivations } from '../../../auth/vault.ts'
 import { lockAccount } from '../../../db/account-lock.ts'
@@ -27,28 +21,23 @@ import type { Parts } from '../../parts.ts'
 import { readAccount } from '../accounts/service.ts'
 import { linkIdentity } from '../identities/link.ts'
 import type { IdentityProof } from '../identities/queries.ts'
-import { requireSignInAuthority } from '../sessions/authority.ts'
-import type { NewSession } from '../sessions/service.ts'
+import type { CallbackQuery } from '../schema.ts'
+import { requireSignInAuthority } from '../sessions/service.ts'
 import { readReturnTo } from './return-to.ts'
-import type { SignIn } from './service.ts'
+import { signIn } from './service.ts'
 
 // A flow leads a browser to a provider and back. A sign-in begins in its browser; a link begins with any credential, and goes through a page of
 // ours, at which a browser takes it over. Coming back ends the flow.
 
 export const flowTtlSeconds = 600
 
-type FlowDeps = Pick<Parts, 'clock' | 'config' | 'db' | 'derivations' | 'identityProviders' | 'vault'>
+type FlowDeps = Pick<Parts, 'clock' | 'config' | 'db' | 'derivations' | 'identityProviders' | 'lastUsed' | 'vault'>
 
 type Row = typeof signInFlows.$inferSelect
 type Flow = Row & { secrets: FlowSecrets }
-/** The credential that began a link, and the account to which it links. */
-type Beginner = { accountId: Uuid; credential: Principal['credential']; grantId: Uuid | null }
-
-/** Null: a sign-in. */
-const beginnerOf = ({ accountId, credentialKind, credentialId, grantId }: Row): Beginner | null => {
-  if (accountId === null || credentialKind === null || credentialId === null) return null
-  return { accountId, credential: { kind: credentialKind, id: credentialId }, grantId }
-}
+/** The credential that began a link, and the account to which it links. Null: a sign-in. */
+const beginnerOf = ({ accountId, credentialKind: kind, credentialId: id, grantId }: Row) =>
+  accountId === null || kind === null || id === null ? null : { accountId, credential: { kind, id }, grantId }
 
 const byLink = prepare('sign_in_flows.by_link', { linkHash: 'bytea', now: 'timestamptz' }, (orm, at) =>
   orm
@@ -94,7 +83,7 @@ const contextOf = (id: Uuid) => ['sign_in_flow', id]
 /** The state is stored only as a hash; state, nonce and verifier are also stored encrypted. */
 const openFlow = (
   tx: Tx,
-  { vault }: Pick<FlowDeps, 'vault'>,
+  { vault }: FlowDeps,
   given: Omit<typeof signInFlows.$inferInsert, 'id' | 'stateHash' | 'sealed' | 'sealedKeyId' | 'createdAt' | 'expiresAt'>,
 ) => {
   const id = newId()
@@ -108,7 +97,7 @@ const openFlow = (
 const Secrets = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string() })
 
 /** A flow that was sealed with a key that has been removed since counts as expired. */
-const unseal = ({ vault }: Pick<FlowDeps, 'vault'>, row: Row | undefined): Flow | undefined => {
+const unseal = ({ vault }: FlowDeps, row: Row | undefined): Flow | undefined => {
   if (!row) return undefined
   try {
     const opened = vault.open({ ciphertext: row.sealed, keyId: row.sealedKeyId }, contextOf(row.id))
@@ -118,29 +107,21 @@ const unseal = ({ vault }: Pick<FlowDeps, 'vault'>, row: Row | undefined): Flow 
   }
 }
 
-const redirectUriOf = ({ config }: Pick<FlowDeps, 'config'>, provider: ProviderName): string =>
-  `${config.publicUrl}/v1/auth/${provider}/callback`
+const redirectUriOf = ({ config }: FlowDeps, provider: ProviderName): string => `${config.publicUrl}/v1/auth/${provider}/callback`
 
-export const requireProvider = (
-  { identityProviders }: Pick<FlowDeps, 'identityProviders'>,
-  name: ProviderName,
-): IdentityProvider => {
+export const requireProvider = ({ identityProviders }: FlowDeps, name: ProviderName) => {
   const provider = identityProviders[name]
   if (!provider) throw new Refusal('provider_not_configured')
   return provider
 }
 
 /** The provider's page for a flow. A person who links chooses the account there, because the browser may be signed in to another one. */
-const authorizationUrlOf = (
-  deps: FlowDeps,
-  { provider, secrets, linkHash }: Pick<Flow, 'provider' | 'secrets' | 'linkHash'>,
-): Promise<string> =>
+const authorizationUrlOf = (deps: FlowDeps, { provider, secrets, linkHash }: Pick<Flow, 'provider' | 'secrets' | 'linkHash'>) =>
   requireProvider(deps, provider).authorizationUrl(secrets, {
     redirectUri: redirectUriOf(deps, provider),
     chooseAccount: linkHash !== null,
   })
 
-export type StartedFlow = { authorizationUrl: string; expiresAt: Date }
 type StartInput = { provider: ProviderName; returnTo: string | undefined }
 
 /** Begins a sign-in. `browser`: the secret of the browser that asks; no other browser can finish it. */
@@ -148,7 +129,7 @@ export const startSignIn = async (
   deps: FlowDeps,
   origin: RequestOrigin,
   { provider, browser, ...input }: StartInput & { browser: string },
-): Promise<StartedFlow> => {
+) => {
   requireProvider(deps, provider)
   const returnTo = readReturnTo(deps.config, input.returnTo ?? '/')
   const { secrets, expiresAt } = await inTx(deps.db, async (tx) => {
@@ -158,7 +139,7 @@ export const startSignIn = async (
   return { authorizationUrl: await authorizationUrlOf(deps, { provider, secrets, linkHash: null }), expiresAt }
 }
 
-export const readLinkReturnTo = ({ config }: Pick<FlowDeps, 'config'>, requested: string | undefined): string =>
+export const readLinkReturnTo = ({ config }: FlowDeps, requested: string | undefined): string =>
   readReturnTo(config, requested ?? '/account')
 
 /**
@@ -168,10 +149,10 @@ export const readLinkReturnTo = ({ config }: Pick<FlowDeps, 'config'>, requested
  */
 export const startLink = async (
   tx: Tx,
-  deps: Pick<FlowDeps, 'config' | 'vault'>,
+  deps: FlowDeps,
   caller: Principal,
   { provider, returnTo, browser }: { provider: ProviderName; returnTo: string; browser: string | null },
-): Promise<StartedFlow> => {
+) => {
   await requireSignInAuthority(tx, deps.config, caller)
   const link = newToken()
   const { expiresAt } = openFlow(tx, deps, {
@@ -189,7 +170,7 @@ export const startLink = async (
 }
 
 /** The session-aware start route, for a signed-in caller: makes the checks that POST routes declare, and begins a link. */
-export const startLinkAs = async (deps: FlowDeps, caller: Principal, input: StartInput): Promise<StartedFlow> => {
+export const startLinkAs = async (deps: FlowDeps, caller: Principal, input: StartInput) => {
   requireProvider(deps, input.provider)
   if (!caller.permissions.has('account.manage'))
     throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
@@ -255,19 +236,7 @@ export const leaveLinkPage = async (deps: FlowDeps, link: string, browser: strin
 }
 
 /** The parameters that the provider sent with the browser, and the browser's secret. */
-type ProviderReturn = {
-  provider: ProviderName
-  browser: string | null
-  state?: string | undefined
-  code?: string | undefined
-  error?: string | undefined
-}
-
-type FinishedFlow = {
-  returnTo: string
-  outcome: 'signed_in' | 'account_created' | 'linked' | 'already_linked' | 'denied'
-  session: NewSession | null
-}
+type ProviderReturn = z.output<typeof CallbackQuery> & { provider: ProviderName; browser: string | null }
 
 const redeem = async (deps: FlowDeps, flow: Flow | undefined, { code, error }: ProviderReturn): Promise<IdentityProof> => {
   if (!flow)
@@ -285,12 +254,7 @@ const redeem = async (deps: FlowDeps, flow: Flow | undefined, { code, error }: P
  * Ends a flow with the parameters that the provider sent. Its state is used up, also by a failure. A refusal names where the browser came from,
  * when it finished its own flow.
  */
-export const finishFlow = async (
-  deps: FlowDeps,
-  signIn: SignIn,
-  origin: RequestOrigin,
-  answer: ProviderReturn,
-): Promise<FinishedFlow | { returnTo: string; refusal: Refusal }> => {
+export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: ProviderReturn) => {
   const { provider, browser, state } = answer
   const key = browser && state ? { stateHash: sha256(state), provider, browserHash: sha256(browser) } : undefined
   const flow = key && unseal(deps, await first(deps.db, take, { ...key, now: deps.clock.now() }))
@@ -310,7 +274,7 @@ export const finishFlow = async (
       throw error
     })
     if (actor.accountId === null) {
-      const { outcome, session } = await signIn({ provider, verdict: proof, nonce: null, origin })
+      const { outcome, session } = await signIn(deps, { provider, verdict: proof, nonce: null, origin })
       return { returnTo, outcome, session }
     }
     const { accountId, startedBy } = actor

@@ -7,7 +7,8 @@ import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { selectRow } from '../../../db/select-rows.ts'
 import { type noncePurposes, nonces } from '../../../db/tables/sessions.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
-import { nonceTtlSeconds } from './siwe.ts'
+
+export const nonceTtlSeconds = 600
 
 /** A sign-in's nonce as it came back, and when. */
 export type SignInNonce = { nonce: string; expiresAt: Date; presentedAt: Date }

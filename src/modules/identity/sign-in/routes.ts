@@ -1,23 +1,188 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { type ProviderName, providerTitles } from '../../../auth/providers.ts'
 import type { App } from '../../../http/app-type.ts'
 import { originOf } from '../../../http/authenticate.ts'
+import { isNavigationFromOwnPage } from '../../../http/csrf.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
+import { type Page, renderPage, sendHtml, sendRefusalPage, wantsPage } from '../../../http/page.ts'
 import { routesOf } from '../../../http/routes.ts'
-import { NoContent } from '../../../http/wire.ts'
-import { isoTime } from '../../../lib/clock.ts'
+import { bounded, NoContent } from '../../../http/wire.ts'
+import { isoTime, secondsAfter } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
+import { isLoopbackUrl } from '../../../lib/loopback.ts'
 import type { Parts } from '../../parts.ts'
 import { readAccount } from '../accounts/service.ts'
-import { CreateNonce, DashboardToken, Nonce, SignedIn, SignedMessage } from '../schema.ts'
+import {
+  CallbackQuery,
+  CreateNonce,
+  DashboardToken,
+  LinkFlow,
+  Nonce,
+  Redirect,
+  SignedIn,
+  SignedMessage,
+  StartQuery,
+} from '../schema.ts'
 import { createDashboardToken, logOut } from '../sessions/service.ts'
-import { clearSessionCookie, setSessionCookie } from './cookie.ts'
-import { registerProviders } from './provider-routes.ts'
-import { createSignIn, linkWallet } from './service.ts'
+import { clearSessionCookie, markBrowser, readBrowser, setSessionCookie } from './cookie.ts'
+import { finishFlow, flowTtlSeconds, leaveLinkPage, openLinkPage, startLinkAs, startSignIn } from './flows.ts'
+import { withOutcome } from './return-to.ts'
+import { linkWallet, signIn } from './service.ts'
 import { createWalletNonce, examineForLink, examineWallet } from './wallet.ts'
 
+/** In development the service answers under every name of the loopback address, but the provider sends the browser back to one of them. */
+const isElsewhere = (deps: Parts, request: FastifyRequest): boolean => {
+  const { publicUrl, NODE_ENV } = deps.config
+  const host = `http://${request.host}`
+  return (
+    NODE_ENV !== 'production' &&
+    isLoopbackUrl(publicUrl) &&
+    URL.canParse(host) &&
+    isLoopbackUrl(host) &&
+    new URL(publicUrl).host !== request.host
+  )
+}
+
+/** A script on another site's page: browsers drop our cookie from such a response, so the answer tells it to navigate instead. */
+const isCrossSiteFetch = ({ headers }: FastifyRequest): boolean =>
+  headers['sec-fetch-site'] === 'cross-site' &&
+  headers['sec-fetch-mode'] !== undefined &&
+  headers['sec-fetch-mode'] !== 'navigate'
+
+const failed = 'That did not work'
+
+const registerProvider = (app: App, deps: Parts, provider: ProviderName): void => {
+  const label = providerTitles[provider]
+  const start = async (request: FastifyRequest, reply: FastifyReply, returnTo: string | undefined) => {
+    const { caller } = request
+    if (caller) return startLinkAs(deps, caller, { provider, returnTo })
+    if (isElsewhere(deps, request) || isCrossSiteFetch(request)) {
+      return { authorizationUrl: deps.config.publicUrl + request.url, expiresAt: secondsAfter(deps.clock.now(), flowTtlSeconds) }
+    }
+    return startSignIn(deps, originOf(request), { provider, returnTo, browser: markBrowser(request, reply, deps.config) })
+  }
+  app.get(
+    `/v1/auth/${provider}/start`,
+    {
+      config: {
+        operation: `sign_in.${provider}_start`,
+        access: 'optional',
+        credentialIssuing: true,
+        refuses: ['forbidden', 'grant_frozen', 'account_frozen', 'provider_error', 'provider_not_configured'],
+      },
+      schema: {
+        summary: `Start signing in with ${label}`,
+        description: `Sends the browser to ${label} (302), or with \`Accept: application/json\` says where to send it. With a session or a bearer it links the identity to the current account instead of signing in, after a page that names the account.`,
+        querystring: StartQuery,
+        response: {
+          200: LinkFlow,
+          302: Redirect,
+        },
+      },
+    },
+    async (request, reply) => {
+      const wantsJson = request.headers.accept?.includes('application/json') ?? false
+      reply.header('cache-control', 'no-store').header('vary', 'accept')
+      const { authorizationUrl, expiresAt } = await start(request, reply, request.query.return_to)
+      if (!wantsJson) return reply.redirect(authorizationUrl, 302)
+      return reply.send({ authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) })
+    },
+  )
+  app.get(
+    `/v1/auth/${provider}/callback`,
+    {
+      config: {
+        operation: `sign_in.${provider}_callback`,
+        freshProof: 'by_content',
+        access: 'public',
+        query: 'lenient',
+        credentialIssuing: true,
+        pages: true,
+        refuses: [
+          'invalid_token',
+          'invalid_signature',
+          'account_frozen',
+          'conflict',
+          'provider_error',
+          'provider_not_configured',
+        ],
+      },
+      schema: {
+        summary: `Return from ${label}`,
+        description: `Where ${label} sends the browser after a sign-in or a link. Ends at \`return_to\` with \`?outcome=\`. Programs do not call this. An identity that belongs to another account gives 409 \`conflict\`.`,
+        querystring: CallbackQuery,
+        response: {
+          303: Redirect,
+        },
+      },
+    },
+    async (request, reply) => {
+      const browser = readBrowser(request, deps.config)
+      const finished = await finishFlow(deps, originOf(request), { ...request.query, provider, browser })
+      const { returnTo } = finished
+      if ('outcome' in finished) {
+        if (finished.session) setSessionCookie(reply, deps.config, finished.session)
+        return reply.header('cache-control', 'no-store').redirect(withOutcome(deps.config, returnTo, finished.outcome), 303)
+      }
+      const { refusal } = finished
+      if (!wantsPage(request)) throw refusal
+      const title = refusal.code === 'conflict' ? 'This sign-in belongs to another account' : failed
+      return sendRefusalPage(reply, refusal, title, [{ href: returnTo, text: 'Go back' }])
+    },
+  )
+}
+
+const Params = z.object({ flow: bounded(100).min(1) })
+const Html = z.string().meta({ description: 'A page.' })
+
+/** Redirects to an address, or shows a page. */
+const sendStep = async (request: FastifyRequest, reply: FastifyReply, step: Promise<string | Page>): Promise<FastifyReply> => {
+  try {
+    const next = await step
+    if (typeof next !== 'string') return sendHtml(reply, 200, renderPage(next))
+    return reply.header('cache-control', 'no-store').redirect(next, 302)
+  } catch (error) {
+    if (error instanceof Refusal && wantsPage(request)) return sendRefusalPage(reply, error, failed)
+    throw error
+  }
+}
+
+/** The ways to the providers and back, our pages for a link that was begun outside the browser that finishes it, wallets, and the end of a session. */
 export const registerSignIn = (app: App, deps: Parts): void => {
+  registerProvider(app, deps, 'google')
+  registerProvider(app, deps, 'github')
+  app.get(
+    '/link/:flow',
+    {
+      config: { operation: 'sign_in.link_page', access: 'optional', credentialIssuing: true, refuses: ['provider_error'] },
+      schema: { hide: true, params: Params, response: { 200: Html, 302: Redirect } },
+    },
+    async (request, reply) => {
+      const asker = isNavigationFromOwnPage(request) ? readBrowser(request, deps.config) : null
+      const mark = () => markBrowser(request, reply, deps.config)
+      await sendStep(request, reply, openLinkPage(deps, request.params.flow, { asker, caller: request.caller, mark }))
+      return reply
+    },
+  )
+  app.get(
+    '/link/:flow/continue',
+    {
+      config: { operation: 'sign_in.link_continue', access: 'public', credentialIssuing: true, refuses: ['provider_error'] },
+      schema: {
+        hide: true,
+        params: Params,
+        querystring: z.object({ page: bounded(100).default('') }),
+        response: { 302: Redirect },
+      },
+    },
+    async (request, reply) => {
+      const browser = readBrowser(request, deps.config)
+      await sendStep(request, reply, leaveLinkPage(deps, request.params.flow, browser, request.query.page))
+      return reply
+    },
+  )
   const routes = routesOf(app, deps)
-  const signIn = createSignIn(deps)
-  registerProviders(app, deps, signIn)
   app.post(
     '/v1/auth/wallet/nonce',
     {
@@ -58,7 +223,7 @@ export const registerSignIn = (app: App, deps: Parts): void => {
       if (!caller && body.intent === 'link')
         throw new Refusal('authentication_required', { message: 'Sign in first: a wallet is added to the account of a session.' })
       if (!caller || body.intent === 'sign_in') {
-        const { outcome, account, session } = await signIn({
+        const { outcome, account, session } = await signIn(deps, {
           ...(await examineWallet(deps, body)),
           provider: 'wallet',
           origin: originOf(request),

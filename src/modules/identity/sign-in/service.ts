@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import { lockAccounts, noteLocked } from '../../../db/account-lock.ts'
-import { inTx, type Tx } from '../../../db/client.ts'
+import { first, inTx, type Tx } from '../../../db/client.ts'
 import { prepare } from '../../../db/prepare.ts'
 import { identities } from '../../../db/tables/accounts.ts'
 import { emailKeyOf } from '../../../db/tables/columns.ts'
@@ -11,11 +11,10 @@ import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
 import { findHomeWorkspaceId } from '../../workspaces/queries.ts'
-import { findAccountWith, lockAccountRow } from '../accounts/queries.ts'
+import { accountWith, lockAccountRow } from '../accounts/queries.ts'
 import { createAccount, readAccount } from '../accounts/service.ts'
 import {
   attachIdentity,
-  type Link,
   linkIdentity,
   lockIdentities,
   noteProof,
@@ -23,22 +22,11 @@ import {
   statusRefusal,
   verifiedEmail,
 } from '../identities/link.ts'
-import { findIdentity, type IdentityProof, type IdentityRecord } from '../identities/queries.ts'
-import type { Account } from '../schema.ts'
-import { createSession, type NewSession } from '../sessions/service.ts'
+import { findIdentity, type IdentityProof } from '../identities/queries.ts'
+import { createSession } from '../sessions/service.ts'
 import type { SignInNonce } from './nonces.ts'
 import { spendNonce, type WalletAttempt } from './wallet.ts'
 
-/** The account that a proof opens. */
-type Found = {
-  accountId: Uuid
-  /** The attached identity. Null: the account has an attached identity with the same verified e-mail. */
-  identity: IdentityRecord | null
-  /** The grant that links a new identity, when every identity that verifies its e-mail on this account was linked by a grant. */
-  linkedByGrantId: Uuid | null
-  /** In the same way, the session in which such an identity was linked. */
-  originSessionId: Uuid | null
-}
 const byPerson = { linkedByGrantId: null, originSessionId: null }
 
 /** The attached identities whose provider has verified this e-mail. */
@@ -54,29 +42,23 @@ const verifiedBy = prepare('identities.with_email', { email: 'text' }, (orm, at)
 )
 
 /**
- * The account with this e-mail, else the only account with an attached identity that has it. Only e-mails that a provider has verified are
- * compared: an unverified one never leads its real owner into another account.
+ * The account that a proof opens: that of the linked identity, else the one with this e-mail, else the only one with an attached identity that has
+ * it. Only e-mails that a provider has verified are compared: an unverified one never leads its real owner into another account.
  */
-const matchByEmail = async (tx: Tx, proof: IdentityProof): Promise<Omit<Found, 'identity'> | undefined> => {
+const findAccount = async (tx: Tx, proof: IdentityProof) => {
+  const identity = await findIdentity(tx, proof)
+  if (identity) return { accountId: identity.accountId, identity, ...byPerson }
   const email = verifiedEmail(proof)
   if (email === null) return undefined
-  const [owner, matches] = await Promise.all([findAccountWith(tx, email), tx.run(verifiedBy, { email })])
+  const [owner, matches] = await Promise.all([first(tx, accountWith, { email }), tx.run(verifiedBy, { email })])
   const candidates = new Set(owner ? [owner.id] : matches.map(({ accountId }) => accountId))
   const [accountId, ...others] = candidates
   if (accountId === undefined || others.length > 0) return undefined
   const own = matches.filter((carrier) => carrier.accountId === accountId)
-  /** What leads to the account only through what was linked there ends with that. */
+  // What leads to the account only through what a grant, or a session, has linked there ends with that.
   const ofAll = (origin: 'linkedByGrantId' | 'originSessionId') =>
     own.some((carrier) => carrier[origin] === null) ? null : (own[0]?.[origin] ?? null)
-  return { accountId, linkedByGrantId: ofAll('linkedByGrantId'), originSessionId: ofAll('originSessionId') }
-}
-
-/** The account of the linked identity, else the one with that verified e-mail. */
-const findAccount = async (tx: Tx, proof: IdentityProof): Promise<Found | undefined> => {
-  const identity = await findIdentity(tx, proof)
-  if (identity) return { accountId: identity.accountId, identity, ...byPerson }
-  const match = await matchByEmail(tx, proof)
-  return match && { ...match, identity: null }
+  return { accountId, identity: null, linkedByGrantId: ofAll('linkedByGrantId'), originSessionId: ofAll('originSessionId') }
 }
 
 /** A sign-in, or a proof for a link, that is refused leaves an audit row. */
@@ -93,9 +75,6 @@ type Arrival = {
   nonce: SignInNonce | null
   origin: RequestOrigin
 }
-
-type SignedIn = { outcome: 'signed_in' | 'account_created'; account: Account; session: NewSession }
-export type SignIn = (arrival: Arrival) => Promise<SignedIn>
 
 /** Another transaction gave the identity to another account between the look-up and the lock. */
 class Moved extends Error {}
@@ -149,26 +128,19 @@ const mostTries = 3
  * Signs somebody in, in one transaction. Where it may have been committed without an answer, the person signs in again. A second sign-in with the
  * same identity waits at its locks.
  */
-export const createSignIn =
-  (deps: Pick<Parts, 'config' | 'db' | 'lastUsed'>): SignIn =>
-  async (arrival) => {
-    // A session begins in the workspace that was used last, so pending "last used" times are written first.
-    await deps.lastUsed.flush()
-    for (let count = 1; ; count += 1) {
-      try {
-        const { account, ...signedIn } = await inTx(deps.db, (tx) => signInOnce(tx, deps.config, arrival))
-        return { ...signedIn, account: await account }
-      } catch (error) {
-        if (!(error instanceof Moved) || count === mostTries) throw error
-      }
+export const signIn = async (deps: Pick<Parts, 'config' | 'db' | 'lastUsed'>, arrival: Arrival) => {
+  // A session begins in the workspace that was used last, so pending "last used" times are written first.
+  await deps.lastUsed.flush()
+  for (let count = 1; ; count += 1) {
+    try {
+      const { account, ...signedIn } = await inTx(deps.db, (tx) => signInOnce(tx, deps.config, arrival))
+      return { ...signedIn, account: await account }
+    } catch (error) {
+      if (!(error instanceof Moved) || count === mostTries) throw error
     }
   }
+}
 
 /** Links the wallet to the caller's account. A proof that failed commits its audit row. */
-export const linkWallet = async (
-  tx: Tx,
-  config: Config,
-  principal: Principal,
-  verdict: WalletAttempt['verdict'],
-): Promise<Link> =>
+export const linkWallet = async (tx: Tx, config: Config, principal: Principal, verdict: WalletAttempt['verdict']) =>
   verdict instanceof Refusal ? refuse(tx, principal, 'wallet', verdict) : linkIdentity(tx, config, principal, verdict)

@@ -1,0 +1,139 @@
+import { eq } from 'drizzle-orm'
+import type { Principal } from '../../auth/principal.ts'
+import type { Tx } from '../../db/client.ts'
+import { prepareWrite, updateRow } from '../../db/prepare-write.ts'
+import { accounts } from '../../db/tables/accounts.ts'
+import { sessions } from '../../db/tables/sessions.ts'
+import { audit } from '../../events/audit.ts'
+import { type Balance, lockBalance } from '../../ledger/ledger.ts'
+import { conflict, found } from '../../lib/errors.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { revokeGrantsOf } from '../delegation/service.ts'
+import { type Operator, refuseOwnAccount } from '../operators.ts'
+import type { Parts } from '../parts.ts'
+import { publishWorkspaceStatusEvent } from '../workspaces/membership.ts'
+import { type AccountRecord, findAccount, listMembershipsOf, listOwnedWorkspaces, lockAccountRow } from './accounts/queries.ts'
+import { detachThese } from './identities/link.ts'
+import { listPasskeys, removePasskey } from './passkeys/service.ts'
+import type { AdministerAccount } from './schema.ts'
+import { requireSignInAuthority, revokeSessions } from './sessions/service.ts'
+
+type AdministerDeps = Pick<Parts, 'config' | 'onAuthorityLost' | 'onGrantsRevoked'>
+
+type Capabilities = NonNullable<AdministerAccount['capabilities']>
+const columns = {
+  topups: 'topupsEnabled',
+  payments: 'paymentsEnabled',
+  api_keys: 'apiKeysEnabled',
+  oauth: 'oauthEnabled',
+} as const satisfies Record<keyof Capabilities, keyof AccountRecord>
+
+const names = Object.keys(columns) as (keyof Capabilities)[]
+
+const capabilityChange = (changes: Capabilities): Partial<AccountRecord> =>
+  Object.fromEntries(names.flatMap((name) => (changes[name] ? [[columns[name], changes[name] === 'active']] : [])))
+
+const auditView = ({ status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled }: AccountRecord) => ({
+  status,
+  capabilities: { topups: topupsEnabled, payments: paymentsEnabled, api_keys: apiKeysEnabled, oauth: oauthEnabled },
+})
+
+/** Whether the account may do more afterwards. */
+const lifts = (before: AccountRecord, after: AccountRecord): boolean =>
+  (before.status !== 'active' && after.status === 'active') || Object.values(columns).some((name) => !before[name] && after[name])
+
+/** Money in an account without a sign-in would be lost to its owner: it is paid out, or adjusted away, before the account is closed. */
+const refuseToClose = ({ availableMinor, heldMinor }: Balance): void => {
+  if (availableMinor !== 0n || heldMinor !== 0n) throw conflict('An account with a balance cannot be closed.', 'balance')
+}
+
+const endCredentials = async (tx: Tx, deps: AdministerDeps, operator: Operator, id: Uuid): Promise<void> => {
+  await revokeSessions(tx, deps.config, operator, { accountId: id })
+  await revokeGrantsOf(tx, deps.onGrantsRevoked, operator, { accountId: id, workspaceId: null })
+}
+
+const findOwned = async (tx: Tx, { id, status }: AccountRecord) =>
+  (await listOwnedWorkspaces(tx, { owningAccountId: id })).map((workspace) => ({ ...workspace, ownerStatus: status }))
+
+/**
+ * Freezes, closes or reactivates an account, and changes what it may do. Takes the lock of its money: a payment that is being decided at
+ * the same time is not sent afterwards.
+ */
+export const administerAccount = async (tx: Tx, deps: AdministerDeps, operator: Operator, id: Uuid, input: AdministerAccount) => {
+  found(await findAccount(tx, id))
+  const balance = await lockBalance(tx, id)
+  const before = await lockAccountRow(tx, id)
+  const status = input.status ?? before.status
+  if (status !== before.status && operator.accountId === id)
+    throw conflict('Administrators cannot freeze or close their own account.', 'self')
+  if (status === 'closed' && before.status !== 'closed') refuseToClose(balance)
+  const after: AccountRecord = { ...before, ...capabilityChange(input.capabilities ?? {}), status }
+  if (lifts(before, after)) await refuseOwnAccount(tx, operator, id)
+  if (JSON.stringify(auditView(after)) === JSON.stringify(auditView(before))) return before
+  const { at } = tx
+  const { topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled } = after
+  const owned = await findOwned(tx, before)
+  updateRow(tx, accounts, { id }, { status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled, updatedAt: at })
+  for (const workspace of owned) await publishWorkspaceStatusEvent(tx, deps.config, workspace)
+  audit(tx, operator, 'admin.account_update', {
+    workspaceId: null,
+    subject: id,
+    before: auditView(before),
+    after: { ...auditView(after), reason: input.reason },
+  })
+  if (status === 'closed' && before.status !== 'closed') await endCredentials(tx, deps, operator, id)
+  if (status !== 'active') await deps.onAuthorityLost(tx, operator, id)
+  return { ...after, updatedAt: at }
+}
+
+/** Makes an account an administrator, or ends that. ADMIN_ACCOUNTS stays as it is. */
+export const setAdministrator = async (tx: Tx, operator: Operator, id: Uuid, isAdmin: boolean): Promise<boolean> => {
+  const account = await lockAccountRow(tx, id)
+  if (account.isAdmin === isAdmin) return false
+  const { at } = tx
+  updateRow(tx, accounts, { id }, { isAdmin, updatedAt: at })
+  audit(tx, operator, isAdmin ? 'admin.grant' : 'admin.revoke', {
+    workspaceId: null,
+    subject: id,
+    before: { is_admin: account.isAdmin },
+    after: { is_admin: isAdmin },
+  })
+  return true
+}
+
+type CloseDeps = Pick<Parts, 'config' | 'onAccountClosed' | 'onAuthorityLost' | 'onGrantsRevoked' | 'onRequesterLost'>
+
+const forgetSessions = prepareWrite('sessions.forget_origins', { accountId: 'uuid' }, (orm, at) =>
+  orm.update(sessions).set({ ip: null, userAgent: null }).where(eq(sessions.accountId, at.accountId)),
+)
+
+/**
+ * Closes the caller's own account for good, and forgets the person: e-mail, name, sign-in methods, where its sessions were, and where its payees
+ * are paid. The books stay, and with them what was signed, receipts and the audit log. Someone who signs in the same way afterwards begins
+ * a new account.
+ */
+export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Principal): Promise<void> => {
+  const { accountId } = principal
+  const { at } = tx
+  await requireSignInAuthority(tx, deps.config, principal)
+  refuseToClose(await lockBalance(tx, accountId))
+  const account = await lockAccountRow(tx, accountId)
+  if (principal.isAdmin) throw conflict('Administrators cannot close their own account.', 'self')
+  await endCredentials(tx, deps, principal, accountId)
+  for (const { id } of await listPasskeys(tx, { accountId })) await removePasskey(tx, deps.onAuthorityLost, principal, id)
+  await detachThese(tx, deps, principal, 'all')
+  const owned = await findOwned(tx, account)
+  updateRow(tx, accounts, { id: accountId }, { status: 'closed', email: null, displayName: null, updatedAt: at })
+  for (const workspace of owned) await publishWorkspaceStatusEvent(tx, deps.config, workspace)
+  tx.defer(tx.run(forgetSessions, { accountId }))
+  audit(tx, principal, 'account.close', {
+    workspaceId: null,
+    subject: accountId,
+    before: { status: account.status },
+    after: { status: 'closed' },
+  })
+  const workspaceIds = (await listMembershipsOf(tx, { accountId })).map(({ workspaceId }) => workspaceId)
+  await deps.onRequesterLost(tx, principal, { accountId, workspaceIds })
+  await deps.onAuthorityLost(tx, principal, accountId)
+  await deps.onAccountClosed(tx, accountId)
+}

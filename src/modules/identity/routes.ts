@@ -1,0 +1,255 @@
+import { readNewPasskey } from '../../auth/passkey.ts'
+import type { App } from '../../http/app-type.ts'
+import { isRequestOfOwnPage } from '../../http/csrf.ts'
+import { created, ok, respondOnce } from '../../http/idempotency.ts'
+import { PageQuery, pageOf } from '../../http/pagination.ts'
+import { routesOf } from '../../http/routes.ts'
+import { byId } from '../../http/wire.ts'
+import { isoTime } from '../../lib/clock.ts'
+import type { Parts } from '../parts.ts'
+import { unlinkIdentity } from './identities/link.ts'
+import { pageIdentities, presentIdentity } from './identities/queries.ts'
+import { endWithOrigins } from './origins.ts'
+import {
+  addPasskey,
+  examineProof,
+  pagePasskeys,
+  presentPasskey,
+  proveByPasskey,
+  removePasskey,
+  startPasskey,
+  startProof,
+} from './passkeys/service.ts'
+import {
+  CreatePasskey,
+  EndedSession,
+  EndQuery,
+  Identity,
+  LinkFlow,
+  LinkIdentity,
+  Passkey,
+  PasskeyOptions,
+  ProofOptions,
+  Prove,
+  Proven,
+  Session,
+  UnlinkedIdentity,
+} from './schema.ts'
+import { endSession, pageSessions, presentSession } from './sessions/service.ts'
+import { markBrowser } from './sign-in/cookie.ts'
+import { readLinkReturnTo, requireProvider, startLink } from './sign-in/flows.ts'
+import { linkWallet } from './sign-in/service.ts'
+import { examineForLink } from './sign-in/wallet.ts'
+
+const path = '/v1/accounts/me/passkeys'
+
+/** The sign-in methods of an account, what it approves with, its sessions, and the ends of all of these. */
+export const registerIdentities = (app: App, deps: Parts): void => {
+  const routes = routesOf(app, deps)
+  routes.list('/v1/accounts/me/identities', {
+    config: { operation: 'identities.list', permission: 'account.read' },
+    schema: {
+      summary: 'List sign-in methods',
+      description: 'The identities that are linked to the account.',
+      querystring: PageQuery,
+      response: { 200: pageOf(Identity) },
+    },
+    of: ({ principal }) => principal.accountId,
+    read: (page, { principal }) => pageIdentities(deps.db, principal.accountId, page),
+    present: (rows) => rows.map((row) => presentIdentity(row)),
+  })
+  app.post(
+    '/v1/accounts/me/identities',
+    {
+      config: {
+        operation: 'identities.link',
+        freshProof: 'by_content',
+        permission: 'account.manage',
+        idempotent: true,
+        credentialIssuing: true,
+        refuses: ['invalid_signature', 'forbidden', 'grant_frozen', 'provider_not_configured'],
+      },
+      schema: {
+        summary: 'Link a sign-in method',
+        description:
+          'A wallet by a signed message, at once; Google and GitHub by an address that the person opens in a browser. An identity belongs to one account (409 `conflict`).\n\nLinks a sign-in method. A wallet is linked at once: 201, or 200 when it was linked already. Google and GitHub: 202, and a page to open.',
+        body: LinkIdentity,
+        response: {
+          200: Identity,
+          201: Identity,
+          202: LinkFlow,
+        },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      if (body.provider !== 'wallet') {
+        requireProvider(deps, body.provider)
+        const { principal } = request
+        const isOwn = principal.credential.kind === 'session' && isRequestOfOwnPage(request, deps.config.publicUrl)
+        const browser = isOwn ? markBrowser(request, reply, deps.config) : null
+        const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to), browser }
+        return respondOnce(deps, request, reply, async (tx) => {
+          const { authorizationUrl, expiresAt } = await startLink(tx, deps, principal, input)
+          return { status: 202, body: { authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) } }
+        })
+      }
+      const verdict = await examineForLink(deps, { ...body, intent: 'link' })
+      return respondOnce(deps, request, reply, async (tx) => {
+        const link = await linkWallet(tx, deps.config, request.principal, verdict)
+        const identity = presentIdentity(link.identity)
+        return link.outcome === 'linked' ? created(identity) : ok(identity)
+      })
+    },
+  )
+  routes.list(path, {
+    config: { operation: 'passkeys.list', access: 'undelegated' },
+    schema: {
+      summary: 'List passkeys',
+      description: 'What the account can approve with. Passkeys do not sign in.',
+      querystring: PageQuery,
+      response: { 200: pageOf(Passkey) },
+    },
+    of: ({ principal }) => principal.accountId,
+    read: (page, { principal }) => pagePasskeys(deps.db, principal.accountId, page),
+    present: (rows) => rows.map((row) => presentPasskey(row)),
+  })
+  routes.ask(`${path}/options`, {
+    config: { operation: 'passkeys.prepare', access: 'undelegated', credentialIssuing: true },
+    schema: {
+      summary: 'Begin a passkey',
+      description:
+        'What a browser needs to create a passkey: the options for `navigator.credentials.create()`, with a challenge that can be used once, for ten minutes.',
+      response: { 200: PasskeyOptions },
+    },
+    read: ({ principal }) => startPasskey(deps, principal),
+  })
+  routes.post(path, {
+    config: {
+      operation: 'passkeys.add',
+      freshProof: 'always',
+      access: 'undelegated',
+      idempotent: true,
+      credentialIssuing: true,
+      refuses: ['invalid_signature', 'forbidden', 'account_frozen'],
+    },
+    schema: {
+      summary: 'Add a passkey',
+      description:
+        'Registers the passkey that the browser created. The authenticator must have verified its user. From then on approvals can be given with it: `POST /v1/approvals/:id/decide` with `passkey`.',
+      body: CreatePasskey,
+      response: { 201: Passkey },
+    },
+    // The library is loaded, and reads what the authenticator returned.
+    before: ({ body }) => readNewPasskey(deps.config, body.credential),
+    work: async (tx, { principal, body }, read) => created(presentPasskey(await addPasskey(tx, principal, { ...body, read }))),
+  })
+  routes.ask('/v1/auth/proof/options', {
+    config: { operation: 'sessions.prepare_proof', access: 'undelegated', whileFrozen: true, credentialIssuing: true },
+    schema: {
+      summary: 'Begin a proof by passkey',
+      description:
+        'What a browser needs to sign with a passkey: the options for `navigator.credentials.get()`, with a challenge that can be used once, in this session, for ten minutes.',
+      response: { 200: ProofOptions },
+    },
+    read: ({ principal }) => startProof(deps, principal),
+  })
+  routes.post('/v1/auth/proof', {
+    config: {
+      operation: 'sessions.prove',
+      access: 'undelegated',
+      whileFrozen: true,
+      credentialIssuing: true,
+      refuses: ['invalid_signature', 'step_up_required'],
+    },
+    schema: {
+      summary: 'Prove a session by passkey',
+      description:
+        'Who holds the session is still its person: for ten minutes it may do again what needs a fresh proof (403 `step_up_required`). Signing in again with a method of the account, within the session, does the same. A passkey or a method counts if the session began with it, or if it was added before the session began.',
+      body: Prove,
+      response: { 200: Proven },
+    },
+    before: ({ principal, body }) => examineProof(deps, principal, body.passkey),
+    work: async (tx, { principal }, examined) => {
+      await proveByPasskey(tx, principal, examined)
+      return ok({ proven_at: isoTime(tx.at) })
+    },
+  })
+  routes.delete(`${path}/:id`, {
+    // A frozen account may still lose a phone.
+    config: { operation: 'passkeys.remove', freshProof: 'always', access: 'undelegated', whileFrozen: true },
+    schema: {
+      summary: 'Remove a passkey',
+      description: 'Its approvals of payments that were not sent yet no longer count (event `approval.decision_voided`).',
+      params: byId('passkey'),
+      response: { 200: Passkey },
+    },
+    work: async (tx, { principal, params }) =>
+      ok(presentPasskey(await removePasskey(tx, deps.onAuthorityLost, principal, params.id))),
+    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+  })
+  routes.list('/v1/accounts/me/sessions', {
+    config: { operation: 'sessions.list', permission: 'account.manage' },
+    schema: {
+      summary: 'List sessions',
+      description: 'The browsers in which the account is signed in.',
+      querystring: PageQuery,
+      response: { 200: pageOf(Session) },
+    },
+    of: ({ principal }) => principal.accountId,
+    read: async (page, { principal }) => {
+      await deps.lastUsed.flush()
+      return pageSessions(deps.db, principal.accountId, page)
+    },
+    present: (rows, { principal }, at) => rows.map((row) => presentSession(row, deps.config, at, principal.credential.id)),
+  })
+  routes.delete('/v1/accounts/me/identities/:id', {
+    config: {
+      operation: 'identities.unlink',
+      freshProof: 'always',
+      permission: 'account.manage',
+      refuses: ['forbidden', 'grant_frozen', 'last_identity'],
+    },
+    schema: {
+      summary: 'Unlink a sign-in method',
+      description:
+        'Ends the sessions that it started, and lists what was added in them (`began_here`). If it was stolen, `?end=everything` ends all of that too. The last one stays (409 `last_identity`).',
+      params: byId('identity'),
+      querystring: EndQuery,
+      response: { 200: UnlinkedIdentity },
+    },
+    work: async (tx, { principal, params: { id }, query: { end } }) => {
+      const root = { kind: 'identity', id, end } as const
+      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, root, (within) =>
+        unlinkIdentity(within, deps, principal, id),
+      )
+      return ok({ ...presentIdentity(ended), began_here: beganHere })
+    },
+    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+  })
+  routes.delete('/v1/accounts/me/sessions/:id', {
+    config: {
+      operation: 'sessions.revoke',
+      freshProof: 'by_content',
+      permission: 'account.manage',
+      whileFrozen: true,
+      refuses: ['forbidden', 'grant_frozen', 'last_identity'],
+    },
+    schema: {
+      summary: 'End a session',
+      description:
+        'Signs out one browser, with its next request, and lists what was added in it (`began_here`). If it was stolen, `?end=everything` ends all of that too.',
+      params: byId('session'),
+      querystring: EndQuery,
+      response: { 200: EndedSession },
+    },
+    work: async (tx, { principal, params: { id }, query: { end } }) => {
+      const root = { kind: 'session', id, end } as const
+      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, root, (within) =>
+        endSession(within, deps.config, principal, id),
+      )
+      return ok({ ...presentSession(ended, deps.config, tx.at, principal.credential.id), began_here: beganHere })
+    },
+    concerned: ({ principal }) => deps.ownersRelyingOn(deps.db, principal.accountId),
+  })
+}
