@@ -222,8 +222,6 @@ const wellKnown = new Set(['payments', 'postgres', 'password', 'secret', 'change
 const serversOf = (url: string): string[] =>
   url.startsWith('redis') ? [new URL(url).hostname] : [parseDatabaseAddress(url).host ?? []].flat()
 
-const passwordOf = (url: string): string => new URL(url).password
-
 /** Another machine: neither this one nor, by a name without a dot, a container beside this one. */
 const isElsewhere = (server: string): boolean =>
   server !== '' && !isLoopbackUrl(`http://${server}`) && (server.includes('.') || server.includes(':'))
@@ -239,7 +237,7 @@ function* unfitForProduction(env: Environment): Generator<string> {
   if (!env.DATABASE_URL) yield 'DATABASE_URL must be set in production'
   for (const name of databaseUrls) {
     const url = env[name]
-    if (url !== undefined && wellKnown.has(decodeURIComponent(passwordOf(url))))
+    if (url !== undefined && wellKnown.has(decodeURIComponent(new URL(url).password)))
       yield `${name} has a password that everybody knows: choose another (POSTGRES_PASSWORD in Compose)`
     const server = url !== undefined && !isEncrypted(url) ? serversOf(url).find(isElsewhere) : undefined
     if (server !== undefined)

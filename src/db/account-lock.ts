@@ -67,27 +67,24 @@ export const lockFurtherAccounts = async (tx: Tx, ...exclusive: Uuid[]): Promise
 
 export const lockAccount = (tx: Tx, account: Uuid): Promise<void> => lockAccounts(tx, { exclusive: [account] })
 
-/** Takes the locks that are free, without waiting. Returns the accounts that another transaction holds. */
-const tryLockAccounts = async (tx: Tx, locks: AccountLocks): Promise<ReadonlySet<Uuid>> => {
+/**
+ * The locks of a batch. `wait`: waits for all of them; else takes those that are free, and returns the accounts that another transaction
+ * holds.
+ */
+export const lockBatch = async (tx: Tx, locks: AccountLocks, wait: boolean): Promise<ReadonlySet<Uuid>> => {
+  if (wait) {
+    await lockAccounts(tx, locks)
+    return new Set()
+  }
   const needed = missing(tx, locks)
   const rows = await tx.query<{ account: Uuid; taken: boolean }>(tryTake, [
     needed.map(({ account }) => account),
     needed.map(({ key }) => key),
     needed.map(({ exclusive }) => `${exclusive}`),
   ])
-  const taken = new Set(rows.filter((row) => row.taken).map((row) => row.account))
-  for (const lock of needed) if (taken.has(lock.account)) note(tx, lock)
-  return new Set(needed.filter(({ account }) => !taken.has(account)).map(({ account }) => account))
-}
-
-/**
- * The locks of a batch. `wait`: waits for all of them; else takes those that are free, and returns the accounts that another transaction
- * holds.
- */
-export const lockBatch = async (tx: Tx, locks: AccountLocks, wait: boolean): Promise<ReadonlySet<Uuid>> => {
-  if (!wait) return tryLockAccounts(tx, locks)
-  await lockAccounts(tx, locks)
-  return new Set()
+  const held = new Set(rows.filter(({ taken }) => !taken).map(({ account }) => account))
+  for (const lock of needed) if (!held.has(lock.account)) note(tx, lock)
+  return held
 }
 
 /** Whether this transaction holds an account's lock for itself. */

@@ -21,22 +21,14 @@ export const first = async <V, Row>(db: Db, query: Prepared<V, Row>, values: V):
   (await db.run(query, values))[0]
 
 /**
- * Reads whose best plan depends on the text that is searched for: each statement is planned for its own values and may combine indexes,
- * which the connections' settings switch off for everything else. Runs in a read-only transaction.
- */
-export type Search = <T>(read: (db: Db) => Promise<T>) => Promise<T>
-
-/**
  * A kind of rows that many places write and nothing of the same transaction reads: events, audit rows. Requests that share a transaction, and the
  * steps of one request, share their statement.
  */
 export type Gathered<Row> = {
-  write: (query: Query, rows: readonly Row[]) => Promise<unknown>
+  write: (tx: Tx, rows: readonly Row[]) => Promise<unknown>
   /** What proves later that the row, and so its transaction, is still there: see `mark.ts`. */
   traceOf?: (row: Row) => string | undefined
 }
-
-export const inTransaction: unique symbol = Symbol('inTransaction')
 
 /**
  * What a writer needs. Statements of one transaction run in the order in which they are issued. Statements that do not need each other's
@@ -46,7 +38,6 @@ export const inTransaction: unique symbol = Symbol('inTransaction')
  * the transaction.
  */
 export type Tx = Db & {
-  readonly [inTransaction]: true
   /** The one instant of this transaction: the clock is read at the first access, which comes after the first lock. */
   readonly at: Date
   defer: (query: Promise<unknown>) => void
@@ -61,11 +52,13 @@ export type Tx = Db & {
 }
 
 export type Database = Db & {
-  /** A connection was lost: the next one may lead to another server. */
-  onLost: (listener: () => void) => void
   readonly pool: pg.Pool
   readonly signals: EventEmitter
-  readonly search: Search
+  /**
+   * Reads whose best plan depends on the text that is searched for: each statement is planned for its own values and may combine indexes,
+   * which the connections' settings switch off for everything else. Runs in a read-only transaction.
+   */
+  readonly search: <T>(read: (db: Db) => Promise<T>) => Promise<T>
   transaction: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
   close: () => Promise<void>
 }
@@ -77,6 +70,9 @@ export type Database = Db & {
 export type Signal<Fact> = symbol & { readonly fact?: Fact }
 
 export const signal = <Fact>(name: string): Signal<Fact> => Symbol(name)
+
+/** The next one may lead to another server. */
+export const connectionLost = signal<null>('connection lost')
 
 export const tell = <Fact>({ signals }: Pick<Database, 'signals'>, kind: Signal<Fact>, fact: Fact): void =>
   void signals.emit(kind, fact)

@@ -2,13 +2,13 @@ import { EventEmitter } from 'node:events'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
-import { type Database, statement } from './client.ts'
+import { connectionLost, type Database, statement, tell } from './client.ts'
 import { translateDatabaseError } from './errors.ts'
 import { createMark } from './mark.ts'
 import type { Pooler } from './pooler.ts'
 import { addressed, settingsOf } from './settings.ts'
 import { createTransactions } from './transaction.ts'
-import { corkUntilTick, queryBy, runBy, sendBy } from './wire.ts'
+import { corkUntilTick, queryBy, runBy, sendBy, type Use } from './wire.ts'
 
 type Parser = (text: string) => unknown
 
@@ -41,13 +41,6 @@ export type DatabaseOptions = {
   /** Called with how long each caller waited for a connection. */
   onPoolWait?: (seconds: number) => void
 }
-
-/**
- * A server that answers cancels the statement first, by its own time-out. After this time the driver destroys the connection: so a server that is
- * frozen is left. Connections that nobody uses are closed before that.
- */
-const answerTimeoutMs = (statementTimeoutMs: number): number => Math.ceil((statementTimeoutMs * 4) / 3)
-const idleTimeoutMs = 10_000
 
 const searchSettings = statement(
   'search.settings',
@@ -91,14 +84,10 @@ const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) =
   }
   return {
     use: async <T>(send: (client: pg.Client) => Promise<T>): Promise<T> => {
-      try {
-        if (closed) throw new Error('Cannot use a pool after calling end on the pool')
-        const client = await (current ?? open())
-        corkUntilTick(client)
-        return await send(client)
-      } catch (error) {
-        throw translateDatabaseError(error)
-      }
+      if (closed) throw new Error('Cannot use a pool after calling end on the pool')
+      const client = await (current ?? open())
+      corkUntilTick(client)
+      return send(client)
     },
     close: async () => {
       closed = true
@@ -116,7 +105,9 @@ export const connect = (options: DatabaseOptions): Database => {
     types,
     application_name: 'payments-service',
     connectionTimeoutMillis: options.statementTimeoutMs,
-    query_timeout: answerTimeoutMs(options.statementTimeoutMs),
+    // A server that answers cancels the statement first, by its own time-out. After this time the driver destroys the connection: so a server that
+    // is frozen is left.
+    query_timeout: Math.ceil((options.statementTimeoutMs * 4) / 3),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   }
@@ -125,48 +116,42 @@ export const connect = (options: DatabaseOptions): Database => {
     pipeline: true,
     ...connection,
     max: options.poolSize,
-    idleTimeoutMillis: idleTimeoutMs,
+    // Connections that nobody uses are closed before that.
+    idleTimeoutMillis: 10_000,
   })
   /** A connection of its own, and how long it was waited for, whether there was one or not. */
-  const checkOut = async (): Promise<pg.PoolClient> => {
+  const checkOut = (): Promise<pg.PoolClient> => {
     const start = performance.now()
-    try {
-      return await pool.connect()
-    } catch (error) {
-      throw translateDatabaseError(error)
-    } finally {
-      options.onPoolWait?.((performance.now() - start) / 1000)
-    }
+    return pool.connect().finally(() => options.onPoolWait?.((performance.now() - start) / 1000))
   }
+  const signals = new EventEmitter()
   // The pool ends before its connections are closed: an error that the server's own shutdown causes on them is expected.
   let closing = false
-  const lostListeners: (() => void)[] = []
   const lost = (message: string) => (error: Error) => {
-    for (const listener of lostListeners) listener()
+    tell({ signals }, connectionLost, null)
     if (!closing) options.logger.warn({ error: error.message }, message)
   }
   pool.on('error', lost('an idle database connection was lost'))
   // Without a listener of its own, a backend that dies inside a transaction takes the whole process down.
   pool.on('connect', (client) => client.on('error', lost('a database connection was lost')))
-  const pooled = sendBy(named, async (send) => {
+  const pooled: Use = async (send) => {
     const client = await checkOut()
+    // As by the pool's own `query`: a connection whose statement failed is not used again.
+    let isBroken = true
     try {
       const answer = await send(client)
-      client.release()
+      isBroken = false
       return answer
-    } catch (error) {
-      // As by the pool's own `query`: a connection whose statement failed is not used again.
-      client.release(true)
-      throw translateDatabaseError(error)
+    } finally {
+      client.release(isBroken)
     }
-  })
+  }
 
   const lookups = openShared(connection, lost('the connection for lookups was lost'))
   // A page takes Postgres ten times as long as a lookup: on the same connection, credentials would wait for it.
   const pages = openShared(connection, lost('the connection for pages was lost'))
 
   const mark = createMark(options.clock)
-  const signals = new EventEmitter()
   const transaction = createTransactions({
     checkOut,
     named,
@@ -177,7 +162,13 @@ export const connect = (options: DatabaseOptions): Database => {
     signals,
   })
 
-  const senders = { record: sendBy(named, lookups.use), page: sendBy(named, pages.use), pool: pooled }
+  const outside = (use: Use) =>
+    sendBy(named, (send) =>
+      use(send).catch((error: unknown) => {
+        throw translateDatabaseError(error)
+      }),
+    )
+  const senders = { record: outside(lookups.use), page: outside(pages.use), pool: outside(pooled) }
 
   return {
     pool,
@@ -185,7 +176,6 @@ export const connect = (options: DatabaseOptions): Database => {
     query: queryBy(senders),
     run: runBy(senders, false),
     mark,
-    onLost: (listener) => void lostListeners.push(listener),
     transaction,
     search: (read) =>
       transaction(async (tx) => {

@@ -34,7 +34,7 @@ type Waiting<Key, Value> = { key: Key; resolve: (answers: Value) => void; reject
  */
 export const joinTurn = <Key, Value>(options: JoinOptions<Key, Value>): ((key: Key) => Promise<Value>) => {
   const { query, inFlight, maxKeys, until = 'turn' } = options
-  let waiting: Waiting<Key, Value>[] = []
+  const waiting: Waiting<Key, Value>[] = []
   let underWay = 0
   let scheduled = false
 
@@ -47,8 +47,7 @@ export const joinTurn = <Key, Value>(options: JoinOptions<Key, Value>): ((key: K
   const send = () => {
     scheduled = false
     while (waiting.length > 0 && underWay < inFlight) {
-      const batch = waiting.slice(0, maxKeys)
-      waiting = waiting.slice(maxKeys)
+      const batch = waiting.splice(0, maxKeys)
       underWay += 1
       void answer(batch)
     }

@@ -34,27 +34,23 @@ export type Mark = ReturnType<typeof createMark>
 
 export const createMark = (clock: Clock) => {
   const nowMs = () => clock.now().getTime()
-  const kinds: Record<MarkKind, Map<string, number>> = { audit: new Map(), sent: new Map(), seal: new Map(), key: new Map() }
+  const kinds: Record<MarkKind, Map<string, Noted>> = { audit: new Map(), sent: new Map(), seal: new Map(), key: new Map() }
   let place: Place | undefined
   let reached = 0n
   let file: MarkFile | undefined
 
-  const keep = ({ kind, id, atMs }: Noted) => {
-    const known = kinds[kind]
-    known.delete(id)
-    known.set(id, atMs)
+  const keep = (noted: Noted) => {
+    const known = kinds[noted.kind]
+    known.delete(noted.id)
+    known.set(noted.id, noted)
     const [oldest] = known.keys()
-    if (known.size > most[kind] && oldest !== undefined) known.delete(oldest)
+    if (known.size > most[noted.kind] && oldest !== undefined) known.delete(oldest)
   }
-  const isFresh = (atMs: number | undefined): boolean => atMs !== undefined && nowMs() - atMs < forgetAfterMs
-  const newest = (kind: MarkKind): string[] => [...kinds[kind]].filter(([, atMs]) => isFresh(atMs)).map(([id]) => id)
-  const write = () => {
-    const notedOf = (kind: MarkKind) => [...kinds[kind]].map(([id, atMs]) => ({ kind, id, atMs }))
-    file?.write(place, [...notedOf('audit'), ...notedOf('seal')])
-  }
+  const isFresh = (noted: Noted | undefined): boolean => noted !== undefined && nowMs() - noted.atMs < forgetAfterMs
+  const write = () => file?.write(place, [...kinds.audit.values(), ...kinds.seal.values()])
 
   return {
-    newest,
+    newest: (kind: MarkKind): string[] => [...kinds[kind].values()].filter(isFresh).map(({ id }) => id),
     has: (kind: MarkKind, id: string): boolean => isFresh(kinds[kind].get(id)),
     /** `position`: `reached`, from before what is noted was begun. */
     note: (kind: MarkKind, ids: readonly string[], position = 0n): void => {

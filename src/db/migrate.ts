@@ -43,7 +43,11 @@ export const migrate = async (url: string, options: MigrateOptions = {}): Promis
     await takeTurn(client)
     const pending = await pendingOf(client, expected, options.folder ?? migrationsFolder)
     // A role that may not create anything may still find that there is nothing to do.
-    if (pending.length > 0) await createJournal(client)
+    if (pending.length > 0)
+      await client.query(
+        `create schema if not exists drizzle;
+         create table if not exists drizzle.__drizzle_migrations (id serial primary key, hash text not null, created_at bigint)`,
+      )
     for (const migration of pending) await untilLocked(client, migration, options)
     return pending.map(({ tag }) => tag)
   })
@@ -74,13 +78,6 @@ const takeTurn = async (client: pg.Client) => {
     if (rows[0]?.taken) return
     await wait(pollMs)
   }
-}
-
-const createJournal = async (client: pg.Client) => {
-  await client.query('create schema if not exists drizzle')
-  await client.query(
-    'create table if not exists drizzle.__drizzle_migrations (id serial primary key, hash text not null, created_at bigint)',
-  )
 }
 
 /** The hashes of what was applied, and the time of each in the journal. */
@@ -120,18 +117,16 @@ const untilLocked = async (
       // 55P03: the lock was not free in time. 40P01: it was waited for in a circle.
       if (!(error instanceof LocksNotFree) && !['55P03', '40P01'].includes(sqlState(error) ?? '')) throw error
       const holders = await oldTransactions(client)
-      if (performance.now() + pauseMs > giveUpAt) throw gaveUp(migration, tries, holders, error)
+      if (performance.now() + pauseMs > giveUpAt)
+        throw new StartupError(
+          `${migration.tag} was not applied: it did not get its locks in ${tries} tries of ${lockTimeoutMs / 1000} s. Oldest transactions: ${holders.join('; ') || 'none that this role may see'}. Nothing was changed by it; run it again when they have ended.`,
+          { cause: error },
+        )
       onContended?.({ migration: migration.tag, tries, holders })
       await wait(pauseMs)
     }
   }
 }
-
-const gaveUp = ({ tag }: Migration, tries: number, holders: readonly string[], cause: unknown) =>
-  new StartupError(
-    `${tag} was not applied: it did not get its locks in ${tries} tries of ${lockTimeoutMs / 1000} s. Oldest transactions: ${holders.join('; ') || 'none that this role may see'}. Nothing was changed by it; run it again when they have ended.`,
-    { cause },
-  )
 
 const applyInTransaction = async (client: pg.Client, migration: Migration) => {
   await client.query('begin')

@@ -6,7 +6,7 @@ import { only } from '../lib/lists.ts'
 import type { Db, Tx } from './client.ts'
 import { columnsOf } from './columns.ts'
 import { type Complete, declareForms, type Parameters, type Places, type Prepared, type Values } from './prepare.ts'
-import { declareStatements, type Query, type Statement, statement } from './statement.ts'
+import { type Statement, statement } from './statement.ts'
 
 type Writer = Pick<PgDatabase<NodePgQueryResultHKT>, 'insert' | 'update' | 'delete'>
 
@@ -53,7 +53,9 @@ export class Sent {
 export type RowToInsert<T extends PgTable> = {
   readonly [Name in keyof InferInsertModel<T>]: InferInsertModel<T>[Name] | Sent
 }
-type Changed<T extends PgTable, Column extends keyof InferInsertModel<T>> = Required<Pick<RowToInsert<T>, Column>>
+type Name<T extends PgTable> = keyof InferInsertModel<T> & string
+/** A row with its id and these columns; what else it has is not written. */
+type Changed<T extends PgTable, Column extends Name<T>> = Required<Pick<RowToInsert<T>, Column | ('id' & Name<T>)>>
 
 const nameOf = (column: PgColumn): string => `"${casing.getColumnCasing(column)}"`
 const isList = (column: PgColumn): boolean => column.getSQLType().endsWith(']')
@@ -76,121 +78,103 @@ const rowsOf = (columns: Columns) => {
   }
 }
 
-type Insert = { query: Statement; send: (rows: readonly Row[]) => unknown[][] }
+const columnsIn = (table: PgTable, isThere: (key: string) => boolean): Columns =>
+  Object.entries(getTableColumns(table)).filter(([key]) => isThere(key))
+
+type Write = { query: Statement; send: (rows: readonly Row[]) => unknown[][] }
+
+const writes = new WeakMap<PgTable, Map<string, Write>>()
+
+/** A statement that is generated once. `key`: what it is of, besides its table. */
+const writeOf = (table: PgTable, key: string, generate: () => Write): Write => {
+  const known = writes.get(table) ?? new Map<string, Write>()
+  writes.set(table, known)
+  const write = known.get(key) ?? generate()
+  known.set(key, write)
+  return write
+}
 
 /**
- * Declares how any number of rows are inserted. A column that no row has is left to its default. `end`: what follows, for rows whose key is there
+ * Inserts any number of rows by one statement. A column that no row has is left to its default. `end`: what follows, for rows whose key is there
  * already (of table `t`), and what is returned.
  */
-export const prepareInsertAll = <T extends PgTable, Returned extends object = never>(
-  name: string,
+export const insertRows = async <T extends PgTable, Returned extends object = never>(
+  { query }: Pick<Db, 'query'>,
   table: T,
+  rows: readonly RowToInsert<T>[],
   end = '',
-): ((query: Query, rows: readonly RowToInsert<T>[]) => Promise<Returned[]>) => {
-  const columns: Columns = Object.entries(getTableColumns<PgTable>(table))
-  const declared = new Map<string, Insert>()
-  const insertOf = (given: Columns): Insert => {
-    const missing = columns.flatMap((column) => (given.includes(column) ? [] : column[0])).join('-')
-    const known = declared.get(missing)
-    if (known) return known
-    const { names, typed, from, send } = rowsOf(given)
+): Promise<Returned[]> => {
+  if (rows.length === 0) return []
+  const columns = columnsIn(table, (key) => rows.some((row) => (row as Row)[key] !== undefined))
+  const insert = writeOf(table, `${columns.map(([key]) => key).join('-')} ${end}`, () => {
+    const { names, typed, from, send } = rowsOf(columns)
     const text = `insert into "${getTableName(table)}" as t (${names.join(', ')}) select ${typed.join(', ')} from ${from} ${end}`
-    const made = { query: statement(missing === '' ? name : `${name}-${missing}`, text), send }
-    declared.set(missing, made)
-    return made
-  }
-  declareStatements(name, () => void insertOf(columns))
-  return async (run, rows) => {
-    if (rows.length === 0) return []
-    const { query, send } = insertOf(columns.filter(([key]) => rows.some((row) => (row as Row)[key] !== undefined)))
-    return run<Returned>(query, send(rows as readonly Row[]))
-  }
+    const missing = columnsIn(table, (key) => !columns.some(([given]) => given === key)).map(([key]) => `-${key}`)
+    return { query: statement(`${getTableName(table)}.insert${missing.join('')}${end && ` ${end}`}`, text), send }
+  })
+  return query<Returned>(insert.query, insert.send(rows as readonly Row[]))
 }
-
-const inserts = new WeakMap<PgTable, ReturnType<typeof prepareInsertAll>>()
 
 /** Inserts a row. The work does not wait for it: it is sent in its place, and a failure fails the commit. */
-export const insertRow = <T extends PgTable>(tx: Tx, table: T, row: InferInsertModel<T>): void => {
-  const insert = inserts.get(table) ?? prepareInsertAll(`insert.${getTableName(table)}`, table as PgTable)
-  inserts.set(table, insert)
-  tx.defer(insert(tx.query, [row]))
-}
+export const insertRow = <T extends PgTable>(tx: Tx, table: T, row: InferInsertModel<T>): void =>
+  tx.defer(insertRows(tx, table, [row]))
 
-/**
- * Declares how a row is inserted unless there is one with its key already: answers whether it was inserted. `key`: the columns of one unique
- * index; any when left out.
- */
-export const prepareInsertOnce = <T extends PgTable>(
-  name: string,
+/** Inserts a row unless there is one with its key already: answers whether it did. `key`: the columns of one unique index; any when left out. */
+export const insertOnce = async <T extends PgTable>(
+  db: Db,
   table: T,
+  row: InferInsertModel<T>,
   ...key: PgColumn[]
-): ((db: Db, row: InferInsertModel<T>) => Promise<boolean>) => {
+): Promise<boolean> => {
   const target = key.length === 0 ? '' : `(${key.map(nameOf).join(', ')})`
-  const insert = prepareInsertAll(name, table, `on conflict ${target} do nothing returning true as inserted`)
-  return async (db, row) => (await insert(db.query, [row])).length > 0
+  return (await insertRows(db, table, [row], `on conflict ${target} do nothing returning true as inserted`)).length > 0
 }
 
-/** Declares how a row is inserted, or changes these columns of the one that has its key: answers the row as it is then. */
-export const prepareUpsert = <T extends PgTable, const Column extends keyof InferInsertModel<T> & string>(
-  name: string,
+/** Inserts a row, or changes these columns of the one that has its key: answers the row as it is then. */
+export const upsertRow = async <T extends PgTable>(
+  db: Db,
   table: T,
-  key: PgColumn | PgColumn[],
-  replaced: readonly Column[],
-): ((db: Db, row: InferInsertModel<T>) => Promise<InferSelectModel<T>>) => {
-  const columns = Object.entries(getTableColumns<PgTable>(table)).filter(([key]) => replaced.some((column) => column === key))
-  const set = columns.map(([, column]) => `${nameOf(column)} = excluded.${nameOf(column)}`).join(', ')
-  const insert = prepareInsertAll<T, InferSelectModel<T>>(
-    name,
-    table,
-    `on conflict (${[key].flat().map(nameOf).join(', ')}) do update set ${set} returning ${columnsOf(table, 't')}`,
-  )
-  return async (db, row) => only(await insert(db.query, [row]))
+  row: InferInsertModel<T>,
+  { key, replaced }: { key: readonly PgColumn[]; replaced: readonly Name<T>[] },
+): Promise<InferSelectModel<T>> => {
+  const set = columnsIn(table, (column) => replaced.some((each) => each === column))
+    .map(([, column]) => `${nameOf(column)} = excluded.${nameOf(column)}`)
+    .join(', ')
+  const end = `on conflict (${key.map(nameOf).join(', ')}) do update set ${set} returning ${columnsOf(table, 't')}`
+  return only(await insertRows<T, InferSelectModel<T>>(db, table, [row], end))
 }
 
-const declareUpdate = (name: string, table: PgTable, columns: Columns) => {
-  const id = getTableColumns<PgTable>(table).id
-  if (!id) throw new Error(`${getTableName(table)} has no id`)
-  const { names, typed, from, send } = rowsOf([['id', id], ...columns])
-  const set = names.flatMap((column, at) => (at === 0 ? [] : `${column} = ${typed[at]}`)).join(', ')
-  const update = statement(name, `update "${getTableName(table)}" as t set ${set} from ${from} where t.id = x.id`)
-  return (query: Query, rows: readonly Row[]): Promise<unknown> => query(update, send(rows))
-}
-
-/** Declares how these columns of any number of rows are changed by one statement, each row by its id. */
-export const prepareUpdateAll = <T extends PgTable & { id: unknown }, const Column extends keyof InferInsertModel<T> & string>(
-  name: string,
+/** Changes these columns of any number of rows by one statement, each row by its id. */
+export const updateRows = async <T extends PgTable & { id: PgColumn }, const Column extends Name<T>>(
+  tx: Tx,
   table: T,
-  columns: readonly Column[],
-): ((query: Query, rows: readonly Changed<T, Column | ('id' & keyof InferInsertModel<T>)>[]) => Promise<unknown>) => {
-  declareStatements(name)
-  const all = Object.entries(getTableColumns<PgTable>(table))
-  return declareUpdate(
-    name,
-    table,
-    columns.flatMap((column) => all.filter(([key]) => key === column)),
-  )
+  names: readonly Column[],
+  rows: readonly Changed<T, Column>[],
+): Promise<void> => {
+  if (rows.length === 0) return
+  const update = writeOf(table, names.join('-'), () => {
+    const columns = columnsIn(table, (key) => names.some((name) => name === key))
+    const { names: columnNames, typed, from, send } = rowsOf([['id', table.id], ...columns])
+    const set = columnNames.flatMap((column, at) => (at === 0 ? [] : `${column} = ${typed[at]}`)).join(', ')
+    const text = `update "${getTableName(table)}" as t set ${set} from ${from} where t.id = x.id`
+    return { query: statement(`${getTableName(table)}.update-${names.join('-')}`, text), send }
+  })
+  await tx.query(update.query, update.send(rows as readonly Row[]))
 }
-
-const updates = new WeakMap<PgTable, Map<string, ReturnType<typeof declareUpdate>>>()
 
 /**
  * Changes these columns of a row, and answers the row as it is then. The work does not wait for it, as for an insert. Each set of columns is a
  * statement of its own on each connection: what callers can combine is written whole.
  */
-export const updateRow = <T extends PgTable & { id: unknown }, R extends { readonly id: string }>(
+export const updateRow = <T extends PgTable & { id: PgColumn }, R extends { readonly id: string }>(
   tx: Tx,
   table: T,
   row: R,
   changes: Partial<InferInsertModel<T>>,
 ): R => {
   if ('id' in changes) throw new Error('a change has the changed columns alone, not a whole row')
-  const declared = updates.get(table) ?? new Map<string, ReturnType<typeof declareUpdate>>()
-  updates.set(table, declared)
-  const columns = Object.entries(getTableColumns<PgTable>(table)).filter(([key]) => (changes as Row)[key] !== undefined)
-  const set = columns.map(([key]) => key).join('-')
-  const update = declared.get(set) ?? declareUpdate(`update.${getTableName(table)}-${set}`, table, columns)
-  declared.set(set, update)
-  const written = Object.fromEntries(columns.map(([key]) => [key, (changes as Row)[key]]))
-  tx.defer(update(tx.query, [{ ...written, id: row.id }]))
+  const columns = columnsIn(table, (key) => (changes as Row)[key] !== undefined).map(([key]) => key) as Name<T>[]
+  const written = Object.fromEntries(columns.map((key) => [key, changes[key]]))
+  tx.defer(updateRows(tx, table, columns, [{ ...written, id: row.id } as Changed<T, Name<T>>]))
   return { ...row, ...written }
 }

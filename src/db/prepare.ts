@@ -1,8 +1,7 @@
-import { is, Placeholder, type SQL, sql } from 'drizzle-orm'
+import { Column, getTableColumns, is, noopDecoder, Placeholder, SQL, sql, Table } from 'drizzle-orm'
 import { makePgArray, QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
-import { leavesOf, readerOf } from './row-reader.ts'
 import { declareStatements, type Lane, type QueryLane, type Statement, statement } from './statement.ts'
 
 // A query is declared once: its name, its parameters, and drizzle's builder for its text and the type of its rows. It is built when it is
@@ -122,6 +121,44 @@ const forEachKey = (types: Readonly<Record<string, string>>, text: string): stri
   return `select key.n::int as "keyNumber", r.* from ${keys} cross join lateral (${text}) as r`
 }
 
+type Decoder = { mapFromDriverValue: (value: unknown) => unknown }
+type Leaf = { group: string | null; name: string; decoder: Decoder | null }
+
+/** Columns of all other types arrive as their records have them: `connect.ts` says how types are read. */
+const decodedColumns = new Set(['PgCustomColumn', 'PgBigInt53', 'PgTimestampString'])
+
+const decoderOf = (field: Column | SQL): Decoder | null => {
+  if (is(field, Column)) return decodedColumns.has(field.columnType) ? field : null
+  const decoder = Reflect.get(field, 'decoder') as Decoder
+  return decoder === noopDecoder ? null : decoder
+}
+
+const leavesOf = (fields: object, group: string | null = null): Leaf[] =>
+  Object.entries(fields).flatMap(([name, field]: [string, unknown]) => {
+    if (is(field, Column) || is(field, SQL)) return [{ group, name, decoder: decoderOf(field) }]
+    if (is(field, SQL.Aliased)) return [{ group, name, decoder: decoderOf(field.sql) }]
+    if (group !== null || typeof field !== 'object' || field === null) throw new Error(`${name} is no field that can be read`)
+    return leavesOf(is(field, Table) ? getTableColumns(field) : field, name)
+  })
+
+/** How a row of a statement becomes a record; its columns are those from place `from` on. */
+const readerOf = (name: string, fields: object, from: number): ((row: readonly unknown[]) => object) => {
+  const leaves = leavesOf(fields)
+  const groups = [...new Set(leaves.flatMap(({ group }) => group ?? []))]
+  return (row) => {
+    if (row.length !== leaves.length + from) throw new Error(`${name} answers ${row.length - from} columns, not ${leaves.length}`)
+    const record: Record<string, unknown> = {}
+    for (const group of groups) record[group] = {}
+    for (let at = 0; at < leaves.length; at += 1) {
+      const { group, name: field, decoder } = leaves[at] as Leaf
+      const place = group === null ? record : (record[group] as Record<string, unknown>)
+      const value = row[from + at]
+      place[field] = decoder === null || value === null ? value : decoder.mapFromDriverValue(value)
+    }
+    return record
+  }
+}
+
 /** What `prepare` and `prepareWrite` have in common. `build` gets the places of the values, and answers the statement and the fields of its rows. */
 export const declareForms = <P extends Parameters, Row>(
   name: string,
@@ -138,7 +175,11 @@ export const declareForms = <P extends Parameters, Row>(
   const isGiven = (value: unknown) => value !== undefined && value !== null && value !== false
   const givenIn = (values: V) => optional.filter((parameter) => isGiven(partOf(values, parameter)))
 
-  const textOf = (given: readonly string[]) => {
+  /** `offset 0` keeps the query of each key apart: joined to the list, it could be read by a plan for many rows. */
+  const textOf = (
+    given: readonly string[],
+    isJoined: boolean,
+  ): Omit<Form<V, Row>, 'statement' | 'rowMode'> & { text: string } => {
     const places = Object.entries(parameters).map(([parameter, kind]) => {
       if (kind === 'rows') return [parameter, sql.placeholder(parameter)]
       if (!isThere(parameter, given)) return [parameter, undefined]
@@ -146,44 +187,29 @@ export const declareForms = <P extends Parameters, Row>(
       return [parameter, sql`${sql.placeholder(parameter)}::${sql.raw(typeOf(kind))}`]
     })
     const { built, fields } = build(Object.fromEntries(places) as Places<P>)
-    return { ...built.toSQL(), leaves: leavesOf(fields) }
-  }
-
-  const single = (given: readonly string[]) => {
-    const { sql: text, params, leaves } = textOf(given)
-    const takers = params.map((param) => {
-      if (!is(param, Placeholder)) return () => param
-      const parameter = String(param.name)
-      const kind = kindOf(parameters[parameter])
-      return (values: V) => sentAs(kind, partOf(values, parameter), false)
-    })
-    const read = readerOf(name, leaves) as (row: object) => Row
-    return {
-      text,
-      most: 1,
-      values: ([values]: readonly V[]) => takers.map((take) => take(values as V)),
-      read: (rows: readonly object[]) => [rows.map(read)],
-    }
-  }
-
-  /** `offset 0` keeps the query of each key apart: joined to the list, it could be read by a plan for many rows. */
-  const joined = (given: readonly string[]) => {
-    const { sql: text, params, leaves } = textOf(given)
-    const taken = Object.entries(parameters).filter(([parameter, kind]) => kind !== 'flag?' && isThere(parameter, given))
-    const types = taken.map(([parameter, kind]) => [parameter, typeOf(kind)] as const)
+    const { sql: written, params } = built.toSQL()
+    const named = params.map((param) => (is(param, Placeholder) ? String(param.name) : undefined))
+    const taken = [...new Set(named)].flatMap((name) => (name === undefined ? [] : { name, type: typeOf(parameters[name]) }))
     const constants: unknown[] = []
-    const ofKey = text.replaceAll(/\$(\d+)/g, (_, number: string) => {
-      const param = params[Number(number) - 1]
-      return is(param, Placeholder) ? `key."${String(param.name)}"` : `$${taken.length + constants.push(param)}`
+    const text = written.replaceAll(/\$(\d+)/g, (_, number: string) => {
+      const name = named[Number(number) - 1]
+      if (name === undefined) return `$${taken.length + constants.push(params[Number(number) - 1])}`
+      return isJoined ? `key."${name}"` : `$${taken.findIndex((one) => one.name === name) + 1}`
     })
+    const read = readerOf(name, fields, isJoined ? 1 : 0) as (row: object) => Row
+    const sent = ({ name, type }: (typeof taken)[number], values: V) => sentAs(type, partOf(values, name), isJoined)
+    if (!isJoined)
+      return {
+        text,
+        most: 1,
+        values: ([values]) => [...taken.map((each) => sent(each, values as V)), ...constants],
+        read: (rows) => [rows.map(read)],
+      }
     return {
-      text: forEachKey(Object.fromEntries(types), `${ofKey} offset 0`),
+      text: forEachKey(Object.fromEntries(taken.map(({ name, type }) => [name, type])), `${text} offset 0`),
       most: 128,
-      values: (list: readonly V[]) => [
-        ...types.map(([parameter, type]) => list.map((values) => sentAs(type, partOf(values, parameter), true))),
-        ...constants,
-      ],
-      read: byKey(([key]: readonly unknown[]) => key, readerOf(name, leaves, 1) as (row: readonly unknown[]) => Row),
+      values: (list) => [...taken.map((each) => list.map((values) => sent(each, values))), ...constants],
+      read: byKey(([key]: readonly unknown[]) => key, read),
     }
   }
 
@@ -192,7 +218,7 @@ export const declareForms = <P extends Parameters, Row>(
     const key = [isJoined ? `${name}@turn` : name, ...given].join('+')
     const known = forms.get(key)
     if (known) return known
-    const { text, ...rest } = (isJoined ? joined : single)(given)
+    const { text, ...rest } = textOf(given, isJoined)
     const isKept = forms.size < mostForms
     const form = { ...rest, rowMode: 'array' as const, statement: isKept ? statement(key, text, lane) : text }
     if (isKept) forms.set(key, form)

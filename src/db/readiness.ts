@@ -7,6 +7,7 @@ const writable = statement('ready.writable', `select not current_setting('transa
 /** A commit that reaches the disk and leaves no row: it fails on a standby, or where the disk is full. */
 const write = statement('ready.write', `select pg_logical_emit_message(true, 'payments-service', 'ready')`)
 
+/** With a database that does not answer the service is not ready: the caller must get this answer before its own time-out. */
 const deadlineMs = 2_000
 /** This process writes at most once in this time, however often readiness is asked for. */
 const writeEveryMs = 1_000

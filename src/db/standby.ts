@@ -21,7 +21,7 @@ export const createReads = (
   primary: Database,
   standby: Database | null,
   logger: Logger,
-  onRead: (from: 'primary' | 'standby') => void = () => undefined,
+  onRead?: (from: 'primary' | 'standby') => void,
 ) => {
   let complained = Number.NEGATIVE_INFINITY
   const isCurrent = async ({ query }: Database): Promise<boolean> => {
@@ -44,7 +44,7 @@ export const createReads = (
     db: async (): Promise<Db & Pick<Database, 'search'>> => {
       if (!standby) return primary
       const isRead = await isCurrent(standby).catch(complain)
-      onRead(isRead ? 'standby' : 'primary')
+      onRead?.(isRead ? 'standby' : 'primary')
       return isRead ? standby : primary
     },
     close: async (): Promise<void> => standby?.close(),

@@ -5,9 +5,10 @@ import { newId, type Uuid } from '../lib/ids.ts'
 import type { KeyRing } from '../lib/key-ring.ts'
 import { addressed } from './settings.ts'
 
-/** Work on a connection of its own, which is closed whatever happens. */
-export const withClient = async <T>(address: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> => {
-  const client = new pg.Client({ application_name: 'payments-service-start', connectionTimeoutMillis: 5_000, ...address })
+/** Work on a connection of its own, which is closed whatever happens. With an address alone, it has the settings that work before a pool needs. */
+export const withClient = async <T>(address: string | pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  const config = typeof address === 'string' ? addressed(address) : address
+  const client = new pg.Client({ application_name: 'payments-service-start', connectionTimeoutMillis: 5_000, ...config })
   // A connection that breaks also fails the query that waits on it; without a listener it would end the process.
   client.on('error', () => undefined)
   await client.connect()
@@ -17,10 +18,6 @@ export const withClient = async <T>(address: pg.ClientConfig, work: (client: pg.
     await client.end()
   }
 }
-
-/** The same before there is a pool, or beside it, with the settings that the work needs. */
-export const withStartClient = <T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> =>
-  withClient(addressed(url), work)
 
 /** The settings that must fit the data, and the keys of each ring. */
 export type Fitting = { currency: string; rings: Readonly<Record<string, KeyRing | undefined>> }
@@ -53,7 +50,7 @@ const compareKeys = (stored: readonly StoredKey[], configured: readonly StoredKe
  * @throws StartupError with the sentence for the operator
  */
 export const fitInstallation = (url: string, given: Fitting): Promise<Uuid> =>
-  withStartClient(url, async (client) => {
+  withClient(url, async (client) => {
     await client.query('begin')
     // Of several processes at the first start one writes, and the others compare themselves with it.
     await client.query(`insert into installation (id, currency, created_at) values ($1, $2, now()) on conflict do nothing`, [
@@ -94,7 +91,7 @@ const idsAtOnce = 100_000n
  * transaction ids until the server has caught up, and returns how many it used: none, unless there was a restore.
  */
 export const catchUpTransactionIds = (url: string): Promise<bigint> =>
-  withStartClient(url, async (client) => {
+  withClient(url, async (client) => {
     for (let used = 0n; ; ) {
       const { rows } = await client.query<{ newest: string | null; next: string }>(newestIds)
       const behind = rows[0]?.newest ? BigInt(rows[0].newest) - BigInt(rows[0].next) + 1n : 0n
@@ -119,7 +116,7 @@ const refusedBy = [
  * @throws StartupError where there is no such role
  */
 export const grantServing = (url: string, role: string): Promise<void> =>
-  withStartClient(url, async (client) => {
+  withClient(url, async (client) => {
     const known = await client.query('select from pg_roles where rolname = $1', [role])
     if (known.rows.length === 0)
       throw new StartupError(`There is no role ${role}: create it (create role ${role} login password '…'), then run this again.`)

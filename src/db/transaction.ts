@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import { CommitThenThrow, Refusal } from '../lib/errors.ts'
-import { type Database, type Gathered, inTransaction, type Tx } from './client.ts'
+import type { Database, Gathered, Tx } from './client.ts'
 import { isReadOnly, isRetryable, isUnavailable, sqlState, translateDatabaseError } from './errors.ts'
 import type { Mark } from './mark.ts'
 import { corkUntilTick, runBy, sendBy } from './wire.ts'
@@ -67,7 +67,6 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       })
       const gathered = new Map<Gathered<never>, never[]>()
       const tx: Tx = {
-        [inTransaction]: true,
         get at() {
           at ??= options.clock.now()
           return at
@@ -95,7 +94,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       }
       const reached = options.mark.reached()
       const outcome = await work(tx).then((result) => ({ result }), keepVerdict)
-      for (const [kind, rows] of gathered) if (rows.length > 0) defer(kind.write(query, rows))
+      for (const [kind, rows] of gathered) if (rows.length > 0) defer(kind.write(tx, rows))
       over = true
       corkUntilTick(client)
       const committed = client.query('commit').catch((error: unknown) => {
@@ -138,20 +137,16 @@ export const createTransactions = (options: TransactionOptions): Database['trans
     }
   }
 
-  const attemptUntilDone = async <T>(work: (tx: Tx) => Promise<T>): Promise<Outcome<T>> => {
+  return async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
     for (let count = 1; ; count += 1) {
-      try {
-        return await attempt(work)
-      } catch (error) {
+      const outcome = await attempt(work).catch((error: unknown) => {
         if (count >= maxAttempts || !isRetryable(error)) throw translateDatabaseError(error)
         options.logger.debug({ error: describe(error), count }, 'retrying a transaction')
-      }
+        return undefined
+      })
+      if (!outcome) continue
+      if ('verdict' in outcome) throw outcome.verdict
+      return outcome.result
     }
-  }
-
-  return async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
-    const outcome = await attemptUntilDone(work)
-    if ('verdict' in outcome) throw outcome.verdict
-    return outcome.result
   }
 }

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { inSpan, isTracing } from '../lib/tracing.ts'
+import { inSpan } from '../lib/tracing.ts'
 import type { Run } from './client.ts'
 import { endOfTurn, joinTurn } from './join-turn.ts'
 import type { Form } from './prepare.ts'
@@ -15,9 +15,12 @@ const encode = (value: unknown): unknown => (value instanceof Date ? value.toISO
 type Send = <Row extends object>(query: Statement | string, values?: readonly unknown[], rowMode?: 'array') => Promise<Row[]>
 export type Senders = Readonly<Record<Lane, Send>>
 
-/** How statements are sent. `use` finds the connection for each, and runs around it. `named`: false behind a pooler that forgets prepared statements. */
+/** Finds a connection, and runs around what is sent by it. */
+export type Use = <T>(send: (client: pg.ClientBase) => Promise<T>) => Promise<T>
+
+/** How statements are sent. `named`: false behind a pooler that forgets prepared statements. */
 export const sendBy =
-  (named: boolean, use: <T>(send: (client: pg.ClientBase) => Promise<T>) => Promise<T>): Send =>
+  (named: boolean, use: Use): Send =>
   <Row extends object>(query: Statement | string, values: readonly unknown[] = [], rowMode?: 'array'): Promise<Row[]> => {
     const { name, text } = typeof query === 'string' ? { name: undefined, text: query } : query
     const config = {
@@ -29,9 +32,7 @@ export const sendBy =
     // A span for each statement, by its name and without its bound values.
     const span = name ?? 'statement'
     const send = async (client: pg.ClientBase): Promise<Row[]> => (await client.query<Row>(config)).rows
-    return use((client) =>
-      isTracing() ? inSpan(span, { 'db.system.name': 'postgresql', 'db.query.summary': span }, () => send(client)) : send(client),
-    )
+    return use((client) => inSpan(span, { 'db.system.name': 'postgresql', 'db.query.summary': span }, () => send(client)))
   }
 
 /**

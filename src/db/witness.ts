@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
-import type { Database, Db } from './client.ts'
+import { connectionLost, type Database, type Db, onSignal, signal, tell } from './client.ts'
 import { describeError } from './errors.ts'
 import type { Mark, MarkFile, Place } from './mark.ts'
 import { statement } from './statement.ts'
@@ -27,6 +27,9 @@ const missing = statement(
      where not exists (select from audit_seals s where s.sequence = x.sequence and s.hash = decode(x.hash, 'hex'))
    limit 100`,
 )
+
+/** Told once when this process learns of a loss. */
+export const lossNoticed = signal<null>('loss')
 
 type WitnessState = 'looking' | 'trusted' | 'lost'
 
@@ -60,7 +63,6 @@ type WitnessDeps = { clock: Clock; db: Database; logger: Logger }
 export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFile) => {
   const { mark } = db
   if (file) mark.loadFrom(file)
-  const listeners: (() => void)[] = []
   let state: WitnessState = 'looking'
   let trusted: string | undefined
   let changedAtMs: number | undefined
@@ -76,7 +78,7 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
     state = 'lost'
     trusted = undefined
     logger.error(facts, 'the database lost writes that it had committed: nothing is sent until a person has looked')
-    for (const listener of listeners) listener()
+    tell(db, lossNoticed, null)
   }
 
   const trust = (place: Place) => {
@@ -145,7 +147,7 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
     doubts += 1
     if (state === 'trusted') state = 'looking'
   }
-  db.onLost(doubt)
+  onSignal(db, connectionLost, doubt)
 
   return {
     /** The server from which rails may be called; undefined while nothing may be sent. */
@@ -162,8 +164,6 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
     declareWith: (given: () => Promise<void>): void => {
       declare = given
     },
-    /** Called once when this process learns of a loss. */
-    onLoss: (listener: () => void): void => void listeners.push(listener),
     start: (): void => {
       const tick = () => {
         // Without the database there is nothing to send, and the next look is a second away.

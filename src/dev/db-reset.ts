@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { loadConfig } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
-import { withStartClient } from '../db/start.ts'
+import { withClient } from '../db/start.ts'
 import { parseDatabaseAddress } from '../lib/database-address.ts'
 import { StartupError } from '../lib/errors.ts'
 import { isLoopbackUrl } from '../lib/loopback.ts'
@@ -22,7 +22,7 @@ const reset = async () => {
   const embedded = DATABASE_URL === undefined ? await startEmbeddedPostgres({ dataDir: DATA_DIR }) : undefined
   const url = DATABASE_URL ?? embedded?.url ?? ''
   try {
-    await withStartClient(url, async (client) => {
+    await withClient(url, async (client) => {
       for (const schema of schemas) await client.query(`drop schema if exists ${schema} cascade`)
       await client.query('create schema public')
     })

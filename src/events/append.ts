@@ -1,6 +1,6 @@
 import { lockFurtherAccounts } from '../db/account-lock.ts'
 import { type Gathered, signal, type Tx, tellAfterCommit } from '../db/client.ts'
-import { prepareInsertAll, Sent } from '../db/prepare-write.ts'
+import { insertRows, Sent } from '../db/prepare-write.ts'
 import { events } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import { changesOf, type Fields } from './stored-data.ts'
@@ -19,8 +19,6 @@ export type NewEvent = { type: EventType; accountId: Uuid; workspaceId: Uuid | n
 /** Told to this process's metrics and streams. */
 export const eventsCommitted = signal<{ at: Date; events: readonly NewEvent[] }>('events')
 
-const insert = prepareInsertAll('events.append', events)
-
 const storedText = (event: NewEvent): string | null => {
   if ('snapshot' in event) return JSON.stringify(changesOf(event.snapshot, event.data))
   return 'data' in event ? JSON.stringify(event.data) : null
@@ -33,7 +31,7 @@ const rowOf = (event: NewEvent, at: Date) => {
   return { id: newId(), type, accountId, workspaceId, paymentId, data: new Sent(storedText(event)), createdAt: at }
 }
 
-const written: Gathered<ReturnType<typeof rowOf>> = { write: insert }
+const written: Gathered<ReturnType<typeof rowOf>> = { write: (tx, rows) => insertRows(tx, events, rows) }
 
 /**
  * Writes events in the transaction of their cause, whose work does not wait for them: all of a transaction are one statement, sent with its commit.

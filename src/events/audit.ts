@@ -1,6 +1,6 @@
 import type { Principal, RequestOrigin } from '../auth/principal.ts'
 import type { Gathered, Tx } from '../db/client.ts'
-import { prepareInsertAll, Sent } from '../db/prepare-write.ts'
+import { insertRows, Sent } from '../db/prepare-write.ts'
 import { auditLog } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import { type AuditAction, subjectTypes } from './audit-actions.ts'
@@ -26,8 +26,6 @@ type AuditEntry = {
   /** What a payment was decided from, packed: a batch's are packed portion by portion, as they are decided. */
   inputs?: Buffer | undefined
 }
-
-const insert = prepareInsertAll('audit.append', auditLog)
 
 const isPrincipal = (actor: Actor): actor is Principal => 'credential' in actor
 
@@ -65,7 +63,7 @@ const rowOf = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry) => 
 }
 
 const written: Gathered<ReturnType<typeof rowOf>> = {
-  write: insert,
+  write: (tx, rows) => insertRows(tx, auditLog, rows),
   traceOf: ({ accountId, id }) => (accountId === null ? undefined : `${accountId}:${id}`),
 }
 

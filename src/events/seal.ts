@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Derivations } from '../auth/vault.ts'
 import { type Database, type Db, inTx, statement, type Tx } from '../db/client.ts'
-import { prepareInsertAll } from '../db/prepare-write.ts'
+import { insertRows } from '../db/prepare-write.ts'
 import { auditSealNodes, auditSeals } from '../db/tables/events.ts'
 import { daysAfter } from '../lib/clock.ts'
 import { firstIdAt, timeOfId, type Uuid } from '../lib/ids.ts'
@@ -117,8 +117,6 @@ const sealsAfter = statement(
   'audit.seals_after',
   `select ${sealColumns} from audit_seals where sequence > $1 order by audit_seals.sequence limit $2`,
 )
-const insertSeals = prepareInsertAll('audit.seal', auditSeals)
-const insertNodes = prepareInsertAll('audit.seal_nodes', auditSealNodes)
 const readNodes = statement(
   'audit.read_seal_nodes',
   `select n.level, n.place::int, n.hash from unnest($1::int[], $2::bigint[]) with ordinality as w(level, place, at)
@@ -246,12 +244,14 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal;
   }
   const seal = seals.at(-1)
   if (!seal) return undefined
-  await insertSeals(
-    tx.query,
+  await insertRows(
+    tx,
+    auditSeals,
     seals.map(({ transaction, id, ...sealed }) => ({ ...sealed, throughTransaction: BigInt(transaction), throughId: id })),
   )
-  await insertNodes(
-    tx.query,
+  await insertRows(
+    tx,
+    auditSealNodes,
     nodes.map((node) => ({ ...node, hash: Buffer.from(node.hash) })),
   )
   tx.afterCommit(() => tx.mark.note('seal', [`${seal.sequence}:${seal.hash.toString('hex')}`]))

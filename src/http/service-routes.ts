@@ -12,12 +12,6 @@ const Readiness = z
   })
   .meta({ id: 'Readiness' })
 
-/** With a database that does not answer the service is not ready: the caller must get this answer before its own time-out. */
-const answerWithinMs = 3_000
-
-const inTime = (ready: Promise<boolean>): Promise<boolean> =>
-  Promise.race([ready, new Promise<boolean>((resolve) => setTimeout(() => resolve(false), answerWithinMs).unref())])
-
 /**
  * Liveness depends on nothing else; readiness asks the database, and whether its migrations are those of this release. A process that is about to
  * end is alive and not ready.
@@ -52,7 +46,7 @@ export const registerServiceRoutes = (
     async (_request, reply) => {
       if (app.departure.hasBegun)
         throw new Refusal('unavailable', { message: 'This process is about to end.', headers: { 'retry-after': '1' } })
-      if (!(await inTime(isReady().catch(() => false)))) throw new Refusal('unavailable', { headers: { 'retry-after': '1' } })
+      if (!(await isReady().catch(() => false))) throw new Refusal('unavailable', { headers: { 'retry-after': '1' } })
       const down = railsDown()
       return reply.send({ status: 'ok', ...(Object.keys(down).length > 0 && { rails: down }) })
     },

@@ -1,12 +1,17 @@
 import type { Logger } from 'pino'
-import { type Database, onSignal, signal, type Tx, tellAfterCommit } from '../db/client.ts'
+import { type Database, onSignal, signal, statement, type Tx, tellAfterCommit } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
 import type { AnyRail } from '../lib/rail-names.ts'
 import { createLaneRunner, type Lane, type LaneRunner } from './lane.ts'
-import { announceSweeps, type Sweep, type Swept, sweepsLane, sweepTask } from './sweeps.ts'
 
 /** The kinds of due work. One kind may have several lanes: payments have one for each rail. */
 type WorkKind = 'payments' | 'topups' | 'deliveries' | 'names' | 'notices'
+
+/** Finds what is due and does it; idempotent, and harmless when nothing is due. May answer how many rows that were. */
+export type Sweep = { name: string; everySeconds: number; run: () => Promise<unknown> }
+
+/** A sweep that has ended. `rows`: undefined where it does not count them. */
+export type Swept = { name: string; seconds: number; rows: number | undefined }
 
 export type Work = {
   lanes: Readonly<Record<WorkKind, readonly Lane[]>>
@@ -22,18 +27,49 @@ const dueCommitted = signal<{ kind: WorkKind } & Wake>('work')
 export const wakeAfterCommit = (tx: Tx, kind: WorkKind, wake: Wake = {}): void =>
   tellAfterCommit(tx, dueCommitted, { kind, ...wake })
 
-export type Jobs = ReturnType<typeof createJobs>
+const announce = statement(
+  'schedules.announce',
+  `insert into schedules (name, every_seconds, next_run_at) select *, now() from unnest($1::text[], $2::int[])
+   on conflict (name) do update set every_seconds = excluded.every_seconds,
+     next_run_at = least(schedules.next_run_at, now() + make_interval(secs => excluded.every_seconds))`,
+)
+/**
+ * By the database's clock, so processes need not agree about the time. The process that moves the time of the next run has this run for
+ * itself.
+ */
+const take = statement(
+  'schedules.take',
+  `update schedules set next_run_at = now() + make_interval(secs => every_seconds)
+   where name in (select name from schedules where name = any($1::text[]) and next_run_at <= now() for update skip locked)
+   returning name`,
+)
 
-const pollMs = 1_000
-const finishWithinMs = 4_000
+export type Jobs = ReturnType<typeof createJobs>
 
 type JobsOptions = { db: Database; mode: 'inline' | 'off'; logger: Logger; onSwept?: (swept: Swept) => void }
 
-export const createJobs = ({ db, mode, logger, onSwept = () => undefined }: JobsOptions) => {
+export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
   const runners = new Map<string, LaneRunner[]>()
   let sweeps: readonly Sweep[] = []
   let sweepRunner: LaneRunner | undefined
   const all = (): LaneRunner[] => [...runners.values()].flat()
+
+  /** One run of a sweep: the key by which the runner of its lane knows it, and the work. */
+  const taskOf = ({ name, run }: Sweep) => ({
+    key: name,
+    tenant: name,
+    run: async () => {
+      const start = performance.now()
+      const rows = await run()
+      onSwept?.({ name, seconds: (performance.now() - start) / 1000, rows: typeof rows === 'number' ? rows : undefined })
+    },
+  })
+  /** Runs each sweep once every `everySeconds` over all processes. When a process dies in a sweep, the next run does its work. */
+  const claimSweeps: Lane['claim'] = async ({ except }) => {
+    const idle = sweeps.filter(({ name }) => !except.includes(name))
+    const taken = await db.query<{ name: string }>(take, [idle.map(({ name }) => name)])
+    return { tasks: idle.filter(({ name }) => taken.some((one) => one.name === name)).map(taskOf), more: false }
+  }
 
   /**
    * Called when there is due work: it begins at once instead of at the next poll. A lost call costs a second. With `rails`, only the lanes of
@@ -51,7 +87,6 @@ export const createJobs = ({ db, mode, logger, onSwept = () => undefined }: Jobs
         createLaneRunner({
           lane,
           logger,
-          pollMs,
           onFailure: (key, failures, error) => {
             logger.error({ lane: lane.name, key, failures, ...describeError(error) }, 'work failed and will be tried again')
             work.onFailure(lane.name, key, failures)
@@ -60,9 +95,8 @@ export const createJobs = ({ db, mode, logger, onSwept = () => undefined }: Jobs
       for (const [kind, lanes] of Object.entries(work.lanes)) runners.set(kind, lanes.map(runnerOf))
       sweeps = work.sweeps
       sweepRunner = createLaneRunner({
-        lane: sweepsLane(db, sweeps, onSwept),
+        lane: { name: 'sweeps', limit: sweeps.length, claim: claimSweeps },
         logger,
-        pollMs,
         // It is due again at its next time.
         longestPauseMs: 0,
         onFailure: (sweep, failures, error) => {
@@ -71,7 +105,7 @@ export const createJobs = ({ db, mode, logger, onSwept = () => undefined }: Jobs
         },
       })
       if (mode === 'off') return
-      await announceSweeps(db, sweeps)
+      await db.query(announce, [sweeps.map(({ name }) => name), sweeps.map(({ everySeconds }) => everySeconds)])
       for (const runner of [sweepRunner, ...all()]) runner.start()
     },
     /** Does everything that is due now, then returns how much that was: for tests and for commands. */
@@ -88,11 +122,11 @@ export const createJobs = ({ db, mode, logger, onSwept = () => undefined }: Jobs
     /** Runs every sweep once, now. A failure does not stop the other sweeps, and is thrown at the end. */
     sweep: async (): Promise<void> => {
       const failures: unknown[] = []
-      for (const sweep of sweeps) failures.push(await sweepRunner?.attempt(sweepTask(sweep, onSwept)))
+      for (const sweep of sweeps) failures.push(await sweepRunner?.attempt(taskOf(sweep)))
       for (const failure of failures) if (failure !== undefined) throw failure
     },
     stop: async (): Promise<void> => {
-      await Promise.all([sweepRunner, ...all()].map((runner) => runner?.stop(finishWithinMs)))
+      await Promise.all([sweepRunner, ...all()].map((runner) => runner?.stop()))
     },
   }
 }

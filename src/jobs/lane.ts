@@ -32,19 +32,21 @@ export type Claimed = { tasks: readonly Task[]; more: boolean }
  */
 export type Lane = { name: string; rail?: AnyRail; limit: number; claim: (room: Room) => Promise<Claimed> }
 
+const pollMs = 1_000
+const finishWithinMs = 4_000
+
 export type LaneRunner = ReturnType<typeof createLaneRunner>
 
 type LaneOptions = {
   lane: Lane
   logger: Logger
-  pollMs: number
   /** What has failed is not taken again for a growing time, this long at most. */
   longestPauseMs?: number
   /** Called with every failure, and how often this row has failed in succession. */
   onFailure: (key: string, failures: number, error: unknown) => void
 }
 
-export const createLaneRunner = ({ lane, logger, pollMs, longestPauseMs = 60_000, onFailure }: LaneOptions) => {
+export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFailure }: LaneOptions) => {
   const underWay = new Map<string, { tenant: string; done: Promise<unknown> }>()
   const failed = new Map<string, { failures: number; until: number }>()
   const waiting = (): string[] => [...failed].filter(([, { until }]) => until > performance.now()).map(([key]) => key)
@@ -174,14 +176,14 @@ export const createLaneRunner = ({ lane, logger, pollMs, longestPauseMs = 60_000
       return count
     },
     /** Takes no more work and waits for what is under way, for a limited time. */
-    stop: async (waitMs: number): Promise<void> => {
+    stop: async (): Promise<void> => {
       stopped = true
       wake()
       const finished = async () => {
         await looping
         await Promise.all([...underWay.values()].map(({ done }) => done))
       }
-      await Promise.race([finished(), new Promise((resolve) => setTimeout(resolve, waitMs).unref())])
+      await Promise.race([finished(), new Promise((resolve) => setTimeout(resolve, finishWithinMs).unref())])
     },
   }
 }

@@ -1,4 +1,5 @@
 import { type Database, type Db, inTx, statement } from '../db/client.ts'
+import { insertOnce } from '../db/prepare-write.ts'
 import { selectRow } from '../db/select-rows.ts'
 import { clearingPoints } from '../db/tables/ledger.ts'
 import { secondsAfter } from '../lib/clock.ts'
@@ -33,11 +34,6 @@ const sums = `
       when 'deposit' then (select d.rail from deposits d where d.id = t.reference_id)
       when 'suspense' then (select s.rail from suspense_items s where s.id = t.reference_id) end = any($2::text[])`
 
-const begin = statement(
-  'ledger.clearing_begin',
-  `insert into clearing_points (name, through, came_in_minor, went_out_minor) values ($1, '${firstId}', 0, 0) on conflict (name) do nothing`,
-)
-
 const lock = selectRow('ledger.clearing_lock', clearingPoints, ['name'], { lock: 'update' })
 
 /** Over the next transfers in the order of their ids, up to the first one that is too young. */
@@ -57,7 +53,7 @@ const advance = statement(
 export const advanceClearing = async (db: Database, name: Provider): Promise<void> => {
   for (let more = true; more; )
     more = await inTx(db, async (tx) => {
-      await tx.query(begin, [name])
+      await insertOnce(tx, clearingPoints, { name, through: firstId, cameInMinor: 0n, wentOutMinor: 0n }, clearingPoints.name)
       const point = await lock(tx, { name })
       const before = secondsAfter(tx.at, -settledAfterSeconds)
       const [moved] = await tx.query<{ more: boolean }>(advance, [name, booksOf(name), point?.through, before])

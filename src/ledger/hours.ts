@@ -1,10 +1,10 @@
 import { type Database, inTx, statement } from '../db/client.ts'
-import { idSlack } from '../db/created-between.ts'
+import { idSlack } from '../db/list-queries.ts'
 import { namesSql } from '../db/tables/columns.ts'
 import { bookingTypes } from '../db/tables/ledger.ts'
 import { firstId, lastId } from '../lib/ids.ts'
 
-// As in db/created-between.ts, for SQL text: a time that is null bounds nothing. `owner` selects the rows of one owner.
+// As `createdBetween` of db/list-queries.ts, for SQL text: a time that is null bounds nothing. `owner` selects the rows of one owner.
 
 const boundsOf = (table: string, ownedBy?: string) => {
   const nearest = (owner: string, outside: string, beyond: string, order: 'asc' | 'desc') => `(

@@ -3,7 +3,7 @@ import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { lockAccount, requireLocked } from '../db/account-lock.ts'
 import { type Db, first, statement, type Tx } from '../db/client.ts'
 import { prepare } from '../db/prepare.ts'
-import { insertRow, prepareInsertOnce } from '../db/prepare-write.ts'
+import { insertOnce, insertRow } from '../db/prepare-write.ts'
 import { ledgerAccounts } from '../db/tables/ledger.ts'
 import { Refusal } from '../lib/errors.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
@@ -199,11 +199,10 @@ export const transferWithin = async (tx: Tx, moves: readonly SystemTransfer[]): 
   ])
 }
 
-const openOnce = prepareInsertOnce('ledger.open_system', ledgerAccounts, ledgerAccounts.code)
-
 /** At start: the accounts of the service itself, of which there is one each. */
 export const openSystemAccounts = async (db: Db, currency: string, at: Date): Promise<void> => {
-  for (const kind of systemAccounts) await openOnce(db, { id: newId(), kind, code: kind, currency, createdAt: at })
+  for (const kind of systemAccounts)
+    await insertOnce(db, ledgerAccounts, { id: newId(), kind, code: kind, currency, createdAt: at }, ledgerAccounts.code)
 }
 
 export const openCustomerAccount = (tx: Tx, ownerId: Uuid, currency: string, at: Date): void =>

@@ -147,6 +147,6 @@ export const idProblem = (kind: IdKind, text: string): string | undefined => {
 
 /** The UUID inside a TypeID of any kind. */
 export const parseAnyId = (text: string): Uuid | undefined => {
-  const kind = Object.keys(idPrefixes).find((name) => isIdKind(name) && text.startsWith(`${idPrefixes[name]}_`))
-  return kind !== undefined && isIdKind(kind) ? parseId(kind, text) : undefined
+  const prefix = Object.values(idPrefixes).find((known) => text.startsWith(`${known}_`))
+  return prefix && decodeUuid(text.slice(prefix.length + 1))
 }

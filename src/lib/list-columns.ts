@@ -72,7 +72,8 @@ export const knownColumns = Object.entries(usualNames)
 
 const longestTitle = 200
 
-const plain = (title: string): string =>
+/** A title as it is compared: the same one in the list of another month. */
+export const titleKey = (title: string): string =>
   title
     .slice(0, longestTitle)
     .normalize('NFKC')
@@ -81,7 +82,7 @@ const plain = (title: string): string =>
 
 const byTitle = new Map(
   Object.entries(usualNames).flatMap(([column, usual]) =>
-    [column, ...usual].map((title) => [plain(title), column as ListColumn]),
+    [column, ...usual].map((title) => [titleKey(title), column as ListColumn]),
   ),
 )
 
@@ -90,13 +91,13 @@ const metadata = /^metadata\.\s*(.+)$/i
 /** What a title names: a column, or `metadata.<name>`; null for one that is not known. */
 export const columnOfTitle = (title: string): ListColumn | `metadata.${string}` | null => {
   const name = metadata.exec(title)?.[1]?.trim()
-  if (name === undefined) return byTitle.get(plain(title)) ?? null
+  if (name === undefined) return byTitle.get(titleKey(title)) ?? null
   return name === '__proto__' ? null : `metadata.${name}`
 }
 
 /** The last column of a list of rows that were not paid: ours, and no part of a payment when the list is sent again. */
 export const reasonTitle = 'Why it was not paid'
-export const isReason = (title: string): boolean => plain(title) === plain(reasonTitle)
+export const isReason = (title: string): boolean => titleKey(title) === titleKey(reasonTitle)
 
 /** What a person reads in place of a column's name; each is a title that is read too. */
 const labels: Partial<Record<ListColumn, string>> = {
@@ -108,5 +109,3 @@ export const labelOfColumn = (column: string): string =>
   labels[column as ListColumn] ?? column.charAt(0).toUpperCase() + column.slice(1).replaceAll('_', ' ')
 
 export const listColumns = Object.keys(usualNames) as ListColumn[]
-/** The same title in another month. */
-export const titleKey = plain

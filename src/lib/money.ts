@@ -9,12 +9,8 @@ export const formatMinor = (amount: Minor): string => amount.toString()
 export const minor = (amount: Minor | null): string | null => (amount === null ? null : amount.toString())
 
 /** "KES 1,234.50": for messages that a person reads and signs. Two decimals: the deployment's currency has cents. */
-export const displayAmount = (amount: Minor, currency: string): string => {
-  const sign = amount < 0n ? '-' : ''
-  const absolute = amount < 0n ? -amount : amount
-  const whole = (absolute / 100n).toString().replace(/\B(?=(\d{3})+(?!\d))/g, ',')
-  return `${currency} ${sign}${whole}.${(absolute % 100n).toString().padStart(2, '0')}`
-}
+export const displayAmount = (amount: Minor, currency: string): string =>
+  `${currency} ${formatMajor(amount).replace(/\B(?=(\d{3})+\.)/g, ',')}`
 
 /** "1963", "1,963.50", "KES 1,963.00", "1 963 KES": an amount as people write it. Undefined: the text is none. */
 export const amountIn = (text: string, currency: string): Minor | undefined => {

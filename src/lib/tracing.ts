@@ -13,7 +13,7 @@ export const installTracing = (installed: Watch | undefined): void => {
   watch = installed
 }
 
-export const isTracing = (): boolean => watch !== undefined
+const isTracing = (): boolean => watch !== undefined
 
 export const inSpan = <T>(name: string, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> => {
   if (!isTracing()) return work()

@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { isInterrupted, sqlState } from '../db/errors.ts'
-import { migrate, migrationsCheck } from '../db/migrate.ts'
+import { type MigrateOptions, migrate, migrationsCheck } from '../db/migrate.ts'
 import { type Pooler, probeServer } from '../db/pooler.ts'
 import { settingsOf } from '../db/settings.ts'
-import { catchUpTransactionIds, withStartClient } from '../db/start.ts'
+import { catchUpTransactionIds, withClient } from '../db/start.ts'
 import { startEmbeddedPostgres } from '../dev/embedded-postgres/start.ts'
 import { parseDatabaseAddress } from '../lib/database-address.ts'
 import { StartupError } from '../lib/errors.ts'
@@ -45,7 +45,11 @@ export const openDatabase = async (config: Config, logger: Logger): Promise<Runn
       ? await openEmbedded(config, logger)
       : await openConfigured(config, config.DATABASE_URL, logger)
   try {
-    await untilReady(() => (config.MIGRATE === 'off' ? refuseUnmigrated : applyMigrations)(database, logger))
+    const onContended: MigrateOptions['onContended'] = (contended) =>
+      logger.warn(contended, 'a migration did not get its locks in time, and is tried again')
+    await untilReady<unknown>(() =>
+      config.MIGRATE === 'off' ? refuseUnmigrated(database) : migrate(database.directUrl, { onContended }),
+    )
     const behind = await untilReady(() => catchUpTransactionIds(database.directUrl))
     if (behind > 0n)
       logger.warn({ behind: behind.toString() }, 'the database was restored into another server, and has caught up with it')
@@ -56,14 +60,8 @@ export const openDatabase = async (config: Config, logger: Logger): Promise<Runn
   }
 }
 
-const applyMigrations = async ({ directUrl }: RunningDatabase, logger: Logger): Promise<void> => {
-  await migrate(directUrl, {
-    onContended: (contended) => logger.warn(contended, 'a migration did not get its locks in time, and is tried again'),
-  })
-}
-
 const refuseUnmigrated = async ({ directUrl, where }: RunningDatabase): Promise<void> => {
-  if (await withStartClient(directUrl, (client) => migrationsCheck(client)())) return
+  if (await withClient(directUrl, (client) => migrationsCheck(client)())) return
   throw new StartupError(`${capital(where)} is not of this release, and MIGRATE is off: run npm run admin -- migrate.`)
 }
 
@@ -81,7 +79,9 @@ const openConfigured = async (config: Config, url: string, logger: Logger): Prom
   const where = `the database ${database} at ${server}`
   try {
     const { version, pooler } = await untilReady(() => probeServer(url, settingsOf(config.DATABASE_STATEMENT_TIMEOUT_MS)))
-    refuseOldServer(version, where)
+    const major = Math.floor(version / 10_000)
+    if (major < oldestMajor)
+      throw new StartupError(`${where} is PostgreSQL ${major}, and this service needs ${oldestMajor} or newer.`)
     if (pooler) describePooler(pooler, directUrl, logger)
     return { url, directUrl: directUrl ?? url, pooler, where, stop: async () => undefined }
   } catch (error) {
@@ -103,12 +103,6 @@ const describePooler = ({ keepsStatements, otherwise }: Pooler, directUrl: strin
       { settings: otherwise },
       "the pooler's connections have other settings than the service needs: give its database the connect_query of deploy/pgbouncer/pgbouncer.ini",
     )
-}
-
-const refuseOldServer = (version: number, where: string): void => {
-  const major = Math.floor(version / 10_000)
-  if (major < oldestMajor)
-    throw new StartupError(`${where} is PostgreSQL ${major}, and this service needs ${oldestMajor} or newer.`)
 }
 
 const refused = 'refuses our user or password: correct DATABASE_URL.'

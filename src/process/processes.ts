@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Logger } from 'pino'
@@ -71,14 +72,12 @@ export const startWorkers = async (count: number, variables: Record<string, stri
   const stop = async () => {
     closing = true
     await Promise.all(
-      [...running].map(
-        (worker) =>
-          new Promise<void>((resolve) => {
-            worker.once('exit', () => resolve())
-            if (worker.isConnected()) worker.send(close)
-            else worker.kill()
-          }),
-      ),
+      [...running].map((worker) => {
+        const ended = once(worker, 'exit')
+        if (worker.isConnected()) worker.send(close)
+        else worker.kill()
+        return ended
+      }),
     )
   }
   try {

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Db, Tx } from '../db/client.ts'
 import type { Mark } from '../db/mark.ts'
 import { prepare } from '../db/prepare.ts'
-import { prepareInsertAll } from '../db/prepare-write.ts'
+import { insertRows } from '../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../db/prune.ts'
 import { idempotencyKeys } from '../db/tables/events.ts'
 import { conflict, Refusal } from '../lib/errors.ts'
@@ -45,7 +45,6 @@ const find = prepare(
       .where(sql`${idempotencyKeys.scope} = any(${at.scopes})`),
   'pool',
 )
-const store = prepareInsertAll('idempotency.store', idempotencyKeys)
 
 export const usedOtherwise = (details?: Record<string, unknown>): Refusal =>
   conflict('This Idempotency-Key was used with another request.', 'idempotency', details)
@@ -57,8 +56,9 @@ export const answerKeys: Keys<StoredAnswer> = {
     return rows.map(({ status, text, ...once }) => ({ once, answer: { status, text } }))
   },
   keep: async (tx, used) => {
-    await store(
-      tx.query,
+    await insertRows(
+      tx,
+      idempotencyKeys,
       used.map(({ once: { scope, bodyHash }, answer: { status, text } }) => ({
         scope,
         bodyHash,

@@ -1,7 +1,7 @@
 import type { Principal } from '../auth/principal.ts'
 import { type AccountLocks, lockBatch } from '../db/account-lock.ts'
 import { type Database, inTx, type Tx } from '../db/client.ts'
-import { CommitThenThrow, Refusal } from '../lib/errors.ts'
+import { CommitThenThrow, orRefusal, Refusal } from '../lib/errors.ts'
 import { contended, type Outcome } from './account-queue.ts'
 import { answerKeys, type Keys, type Once, openKeys, type StoredAnswer } from './idempotency-keys.ts'
 
@@ -49,15 +49,6 @@ const refusalOf = (error: unknown): Refusal => {
   throw error
 }
 
-const refusedBy = (check: () => void): Refusal | undefined => {
-  try {
-    check()
-    return undefined
-  } catch (error) {
-    return refusalOf(error)
-  }
-}
-
 export const writeAll = async <Request extends WriteRequest<Caller>, Caller, State, Answer>(
   tx: Tx,
   requests: readonly Request[],
@@ -84,8 +75,8 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
     if (caller instanceof Refusal) return caller
     const first = keys.find(request.once, caller, tx.at)
     if (first !== undefined) return first instanceof Refusal ? first : { answer: first, replayed: true }
-    const refused = refusedBy(() => request.admit?.(caller))
-    if (refused) return refused
+    const refused = orRefusal(() => request.admit?.(caller))
+    if (refused instanceof Refusal) return refused
     try {
       const answer = await act.decide(tx, state, request, caller, index)
       if (answer instanceof Refusal) return answer

@@ -61,7 +61,7 @@ export const forget = (tx: Tx) => tx.query('delete from grants')`,
   oneWriter: [
     ['modules/planted/service.ts', "prepareWrite('planted.end', {}, (orm) => orm.update(accounts).set({ email }))"],
     ['modules/planted/service.ts', 'updateRow(tx, accounts, account, { email })'],
-    ['modules/planted/service.ts', "const add = prepareInsertOnce('planted.add', grants, grants.id)"],
+    ['modules/planted/service.ts', 'insertOnce(deps.db, grants, grant, grants.id)'],
     ['modules/planted/service.ts', 'const end = statement(`planted.end`, `update grants set revoked_at = $2 where id = $1`)'],
     ['modules/planted/service.ts', `const forget = (table: string) => \`delete from \${table}\``],
     ['modules/planted/service.ts', 'const forget = ({ orm }: Tx) => orm.delete(grants)'],

@@ -104,7 +104,7 @@ const knownParts: Rule = {
 const featureOf = (path: string) => path.split('/').slice(0, 2).join('/')
 
 const writes =
-  /\.(insert|update|delete)\(|\b(prepare(?!\()\w+|insertRow|updateRow)\(|\b(insert into|delete from|update \w+ set)\b/i
+  /\.(insert|update|delete)\(|\bprepare(?!\()\w+\(|\b(insert|update|upsert)(Rows?|Once)[(<]|\b(insert into|delete from|update \w+ set)\b/i
 
 const queriesRead: Rule = {
   name: 'queries only read, but those of attempts, which are claimed by reading them',

@@ -23,7 +23,8 @@ const declared = /export const (\w+) = pgTable\(\s*'(\w+)'/g
 const inSql = /\b(?:insert into|delete from|truncate|merge into|update)\s+(?:only\s+)?(?:"?\w+"?\.)?("?\w+"?|\$\{)/gi
 const inOrm = /\borm\s*\.(?:insert|update|delete)\((\w+)/g
 /** A declared write of a row. */
-const prepared = /\b(?:prepare(?!Write\b)[A-Z]\w*\(\s*'[^']*'|(?:insert|update)Row\(\s*tx),\s*(\w+)/g
+const prepared =
+  /\b(?:prepare(?!Write\b)[A-Z]\w*\(\s*'[^']*'|(?:insert|update|upsert)(?:Rows?|Once)(?:<[^>]*>)?\(\s*(?:tx|db|deps\.db)),\s*(\w+)/g
 const onTable = /\.(?:insert|update|delete)\((\w+)\)/g
 
 const folderOf = (path: string): string =>

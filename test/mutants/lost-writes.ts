@@ -131,7 +131,7 @@ export const lostWriteMutants: readonly Mutant[] = [
   {
     bug: 'a lost connection raises no doubt',
     file: 'src/db/witness.ts',
-    find: '  db.onLost(doubt)\n',
+    find: '  onSignal(db, connectionLost, doubt)\n',
     replace: '',
     suite: 'test/rails-flows/declared-losses.test.ts',
   },

@@ -124,7 +124,7 @@ const traces = async () =>
 
 test('the audit rows of a batch are one statement, in the order of the writes', async () => {
   const { statements } = await sentDuring(() => together([tracing('trace 1'), tracing('trace 2'), tracing('trace 3')]))
-  expect(statements.filter(({ name }) => name?.startsWith('audit.append'))).toHaveLength(1)
+  expect(statements.filter(({ name }) => name?.startsWith('audit_log.insert'))).toHaveLength(1)
   expect(await traces()).toEqual(['trace 1', 'trace 2', 'trace 3'])
 })
 

@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import { type Db, statement, type Tx } from '../../db/client.ts'
 import { columnsOf } from '../../db/columns.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsertAll, prepareWrite } from '../../db/prepare-write.ts'
+import { insertRows, prepareWrite, type RowToInsert } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { railAttempts } from '../../db/tables/payments.ts'
 import { type StateOf, statesBefore, transitions } from '../../db/transitions.ts'
@@ -34,11 +34,8 @@ const bySubjects = prepare(
 export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<AttemptRecord[]> => db.run(bySubjects, { subjectIds })
 
 /** Returns the attempts that were inserted: one whose names are taken is not, and the caller names it anew. */
-export const insertAttempts = prepareInsertAll<typeof railAttempts, { id: Uuid }>(
-  'attempts.insert',
-  railAttempts,
-  'on conflict do nothing returning id',
-)
+export const insertAttempts = (tx: Tx, rows: readonly RowToInsert<typeof railAttempts>[]): Promise<{ id: Uuid }[]> =>
+  insertRows(tx, railAttempts, rows, 'on conflict do nothing returning id')
 
 /** For a statement that reads what is due: the sends before, as a JSON object of `Earlier`. */
 export const earlierSql = (subject: string): string =>

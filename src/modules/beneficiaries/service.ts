@@ -3,7 +3,7 @@ import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import type { Derivations, Vault } from '../../auth/vault.ts'
 import { statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { insertRow, updateRow } from '../../db/prepare-write.ts'
+import { insertRow, updateRow, updateRows } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { workspaces } from '../../db/tables/workspaces.ts'
@@ -268,18 +268,14 @@ const ofOwner = prepare(
       .where(eq(workspaces.owningAccountId, at.owner)),
   'pool',
 )
-// Nothing is left to ask a rail about.
-const overwrite = statement(
-  'beneficiaries.overwrite_destinations',
-  `update beneficiaries b set destination_ciphertext = x.ciphertext, destination_key_id = $3, name_check_due_at = null
-   from unnest($1::uuid[], $2::bytea[]) as x(id, ciphertext) where b.id = x.id`,
-)
 
 /** Overwrites where the payees of an account's workspaces are paid, for good: the account was closed, and nothing can be paid from it. */
 export const forgetDestinations = async (tx: Tx, { vault }: { vault: Vault }, owner: Uuid): Promise<void> => {
   const rows = await tx.run(ofOwner, { owner })
-  const sealed = rows.map(({ id, workspaceId }) => vault.seal('', destinationContext(id, workspaceId)))
-  const [first] = sealed
-  if (!first) return
-  await tx.query(overwrite, [rows.map(({ id }) => id), sealed.map(({ ciphertext }) => ciphertext), first.keyId])
+  const overwritten = rows.map(({ id, workspaceId }) => {
+    const { ciphertext, keyId } = vault.seal('', destinationContext(id, workspaceId))
+    // Nothing is left to ask a rail about.
+    return { id, destinationCiphertext: ciphertext, destinationKeyId: keyId, nameCheckDueAt: null }
+  })
+  await updateRows(tx, beneficiaries, ['destinationCiphertext', 'destinationKeyId', 'nameCheckDueAt'], overwritten)
 }

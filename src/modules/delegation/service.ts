@@ -7,7 +7,7 @@ import { lockAccount } from '../../db/account-lock.ts'
 import { inTx, type Tx } from '../../db/client.ts'
 import { keyLife } from '../../db/credential-life.ts'
 import { prepare } from '../../db/prepare.ts'
-import { insertRow, prepareUpdateAll, updateRow } from '../../db/prepare-write.ts'
+import { insertRow, updateRow, updateRows } from '../../db/prepare-write.ts'
 import { apiKeys, grants } from '../../db/tables/grants.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
@@ -38,10 +38,6 @@ import {
 } from './queries.ts'
 import type { ApiKey, CreateApiKey, UpdateApiKey } from './schema.ts'
 
-const revokeGrants = prepareUpdateAll('grants.revoke', grants, ['revokedAt'])
-const revokeKeys = prepareUpdateAll('api_keys.revoke', apiKeys, ['revokedAt'])
-const limitEnds = prepareUpdateAll('grants.limit_ends', grants, ['expiresAt'])
-
 const lockKeys = prepare('api_keys.lock_of_grants', { grantIds: 'uuid[]' }, (orm, at) =>
   orm.select().from(apiKeys).where(sql`${apiKeys.grantId} = any(${at.grantIds})`).orderBy(apiKeys.id).for('update'),
 )
@@ -57,11 +53,11 @@ export const revokeGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, acto
   if (root.revokedAt) return root
   const ended = [root, ...(await lockDependents(tx, root))].map((grant) => ({ ...grant, revokedAt: at }))
   const ids = ended.map(({ id }) => id)
-  tx.defer(revokeGrants(tx.query, ended))
+  tx.defer(updateRows(tx, grants, ['revokedAt'], ended))
   // Keys that have expired stay expired; all others end now.
   const living = (await tx.run(lockKeys, { grantIds: ids })).filter((key) => keyLife(key, at) === 'active')
   const keys = living.map((key) => ({ ...key, revokedAt: at }))
-  if (keys.length > 0) tx.defer(revokeKeys(tx.query, keys))
+  tx.defer(updateRows(tx, apiKeys, ['revokedAt'], keys))
   const views = await viewsOf(tx, at, ended)
   const { accountId } = root
   await appendEvents(tx, [
@@ -87,7 +83,7 @@ const limitGrantEnd = async (tx: Tx, actor: Actor, grant: GrantRecord, end: Date
   const later = [grant, ...(await lockDescendants(tx, grant))].filter(({ expiresAt }) => !expiresAt || expiresAt > end)
   if (later.length === 0) return grant
   const limited = later.map((one) => ({ ...one, expiresAt: end }))
-  tx.defer(limitEnds(tx.query, limited))
+  tx.defer(updateRows(tx, grants, ['expiresAt'], limited))
   const views = await viewGrants(tx, tx.at, limited)
   await appendEvents(
     tx,

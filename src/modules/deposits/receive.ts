@@ -3,7 +3,7 @@ import type { Derivations, Vault } from '../../auth/vault.ts'
 import type { Config } from '../../config.ts'
 import { type Database, type Db, inTx } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
-import { prepareUpsert } from '../../db/prepare-write.ts'
+import { upsertRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { depositRegistrations } from '../../db/tables/deposits.ts'
 import { secondsAfter } from '../../lib/clock.ts'
@@ -90,11 +90,6 @@ export const validateDeposit = async (deps: Parts, arrival: DepositArrival): Pro
   return isOpen ? yes : unknownAccount
 }
 
-const keep = prepareUpsert('deposit_registrations.keep', depositRegistrations, depositRegistrations.rail, [
-  'addressHash',
-  'registeredAt',
-])
-
 const hashOf = ({ confirmation, validation }: DepositUrls): Buffer => sha256(`${confirmation} ${validation}`)
 
 /** Tells a provider our addresses; the sentence says what came of it. Null when the provider took them. */
@@ -104,7 +99,9 @@ export const registerDeposits = async (deps: Parts, rail: DepositRail): Promise<
   const urls = depositUrls(deps.config.operatorUrl, deps.derivations, rail)
   const answer = adapter.register && (await adapter.register(urls))
   if (answer && answer.kind !== 'accepted') return `the provider did not take the addresses: ${answer.message}`
-  await keep(deps.db, { rail, addressHash: hashOf(urls), registeredAt: deps.clock.now() })
+  const row = { rail, addressHash: hashOf(urls), registeredAt: deps.clock.now() }
+  const key = [depositRegistrations.rail]
+  await upsertRow(deps.db, depositRegistrations, row, { key, replaced: ['addressHash', 'registeredAt'] })
   return answer ? null : `enter this address at the provider: ${urls.confirmation}`
 }
 

@@ -2,7 +2,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import type { Vault } from '../../auth/vault.ts'
 import type { Db } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsertOnce } from '../../db/prepare-write.ts'
+import { insertOnce } from '../../db/prepare-write.ts'
 import { deposits } from '../../db/tables/deposits.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { readDepositCode } from '../../lib/deposit-code.ts'
@@ -25,8 +25,6 @@ const knownReceipts = async (db: Db, provider: Provider, told: readonly { receip
   const receipts = told.flatMap(({ receipt }) => [receipt, receipt.toUpperCase(), receipt.toLowerCase()])
   return (await db.run(withReceipts, { provider, receipts })).map(({ receipt }) => receiptKey(receipt))
 }
-
-const insertRow = prepareInsertOnce('deposits.insert', deposits)
 
 /** The context that a notice's sealed body is bound to. */
 export const depositContext = (id: Uuid): readonly string[] => ['deposit', id]
@@ -52,7 +50,7 @@ export const recordDeposit = async (
   const provider = providerOf(rail)
   if ((await knownReceipts(db, provider, [{ receipt }])).length > 0) return undefined
   const id = newId()
-  const isNew = await insertRow(db, {
+  const isNew = await insertOnce(db, deposits, {
     ...{ id, rail, provider, receipt, amountMinor, reference, payerName: payer.name, source: told.source, paidAt: at },
     currency: config.CURRENCY,
     state: 'received',

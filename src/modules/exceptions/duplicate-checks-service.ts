@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareUpsert } from '../../db/prepare-write.ts'
+import { upsertRow } from '../../db/prepare-write.ts'
 import { duplicateChecks } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import { newId } from '../../lib/ids.ts'
@@ -10,12 +10,6 @@ import type { Rails } from '../../rails/rail.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 
-const keep = prepareUpsert(
-  'duplicate_checks.keep',
-  duplicateChecks,
-  [duplicateChecks.rail, duplicateChecks.account],
-  ['passedBy', 'passedAt'],
-)
 const all = prepare('duplicate_checks.all', {}, (orm) => orm.select().from(duplicateChecks))
 
 /** A test has shown that this account's provider refuses duplicates: orders whose answer was lost may be sent again. */
@@ -25,7 +19,9 @@ export const rememberDuplicateCheck = async (
   { rail, account }: { rail: RailName; account: string },
 ): Promise<void> => {
   const { at } = tx
-  await keep(tx, { rail, account, passedBy: nameOfOperator(operator), passedAt: at })
+  const row = { rail, account, passedBy: nameOfOperator(operator), passedAt: at }
+  const key = [duplicateChecks.rail, duplicateChecks.account]
+  await upsertRow(tx, duplicateChecks, row, { key, replaced: ['passedBy', 'passedAt'] })
   audit(tx, operator, 'admin.pass_duplicate_check', { subject: newId(), after: { rail, account } })
 }
 

@@ -1,7 +1,7 @@
 import { and, eq, isNull, lte, sql } from 'drizzle-orm'
 import { type Database, type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsertOnce, prepareWrite, updateRow } from '../../db/prepare-write.ts'
+import { insertOnce, prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { payments, railAttempts } from '../../db/tables/payments.ts'
 import { railPauses, writeLosses } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
@@ -18,8 +18,6 @@ import { settlePayments } from '../payments/settle.ts'
 export type RailPause = typeof railPauses.$inferSelect
 
 const all = prepare('rail_pauses.all', {}, (orm) => orm.select().from(railPauses).orderBy(railPauses.rail, railPauses.cause))
-const insertPause = prepareInsertOnce('rail_pauses.insert', railPauses)
-const insertLoss = prepareInsertOnce('write_losses.insert', writeLosses)
 const removePause = prepareWrite('rail_pauses.remove', { rail: 'text' }, (orm, at) =>
   orm
     .delete(railPauses)
@@ -39,7 +37,7 @@ export const pauseRail = async (
 ): Promise<boolean> => {
   const { at } = tx
   const pause = { rail, cause, reason, pausedBy: nameOfOperator(operator), pausedAt: at }
-  const added = await insertPause(tx, pause)
+  const added = await insertOnce(tx, railPauses, pause)
   if (added) audit(tx, operator, 'admin.pause_rail', { subject: newId(), after: { rail, reason } })
   return added
 }
@@ -56,7 +54,7 @@ export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail):
 
 /** From now on, what was asked for before this moment counts as something that may have been sent. */
 const noteLoss = (tx: Tx, operator: Operator): Promise<boolean> =>
-  insertLoss(tx, { noticedAt: tx.at, noticedBy: nameOfOperator(operator) })
+  insertOnce(tx, writeLosses, { noticedAt: tx.at, noticedBy: nameOfOperator(operator) })
 
 const waitingPayments = prepare(
   'restore.waiting_payments',

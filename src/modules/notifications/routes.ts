@@ -1,3 +1,5 @@
+import { onSignal } from '../../db/client.ts'
+import { lossNoticed } from '../../db/witness.ts'
 import type { Feed } from '../../events/feed.ts'
 import { createFanOut } from '../../events/stream.ts'
 import { createStreamPlaces } from '../../events/stream-places.ts'
@@ -15,7 +17,7 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
   const fanOut = createFanOut(deps)
   const places = createStreamPlaces({ db: deps.db, logger: deps.logger, most: deps.config.STREAMS_PER_ACCOUNT })
   const resets = new Set<() => void>()
-  deps.witness.onLoss(() => {
+  onSignal(deps.db, lossNoticed, () => {
     for (const reset of [...resets]) reset()
   })
   // Before the server waits for its open requests, because a stream is one.

@@ -5,7 +5,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { newSecret, sha256 } from '../../auth/secrets.ts'
 import { type Database, first } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsertOnce, prepareWrite } from '../../db/prepare-write.ts'
+import { insertOnce, prepareWrite } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { oauthAuthorizations, oauthGrants } from '../../db/tables/oauth.ts'
 import { readJson } from '../../http/request-syntax.ts'
@@ -117,8 +117,6 @@ export const errorUrl = (answer: RedirectTarget, error: OAuthError): string =>
 type AuthorizeDeps = Pick<Parts, 'clock' | 'config' | 'db'>
 type NewRequest = Omit<typeof oauthAuthorizations.$inferInsert, 'id' | 'clientId' | 'createdAt' | 'expiresAt'>
 
-const insertRequest = prepareInsertOnce('oauth_authorizations.insert', oauthAuthorizations, oauthAuthorizations.userCode)
-
 /** `request` makes it anew where its user code is in use. */
 const keepRequest = async <Made extends NewRequest>(
   { clock, db }: AuthorizeDeps,
@@ -130,7 +128,7 @@ const keepRequest = async <Made extends NewRequest>(
   for (;;) {
     const made = { id: newId(), ...request() }
     const row = { ...made, clientId: client.id, createdAt: at, expiresAt: secondsAfter(at, ttlSeconds) }
-    if (await insertRequest(db, row)) return made
+    if (await insertOnce(db, oauthAuthorizations, row, oauthAuthorizations.userCode)) return made
   }
 }
 

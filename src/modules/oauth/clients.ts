@@ -2,7 +2,7 @@ import { hash, verify } from '@node-rs/argon2'
 import type { RequestOrigin } from '../../auth/principal.ts'
 import { newSecret } from '../../auth/secrets.ts'
 import { type Db, inTx, statement } from '../../db/client.ts'
-import { insertRow, prepareUpsert } from '../../db/prepare-write.ts'
+import { insertRow, upsertRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { oauthClients } from '../../db/tables/oauth.ts'
 import { audit } from '../../events/audit.ts'
@@ -24,15 +24,7 @@ const hashing = <Result>(work: () => Promise<Result>): Promise<Result> =>
   })
 
 /** What a metadata document says. */
-const keepDocument = prepareUpsert('oauth_clients.keep_document', oauthClients, oauthClients.url, [
-  'name',
-  'redirectUris',
-  'grantTypes',
-  'authMethod',
-  'scopes',
-  'uri',
-  'freshUntil',
-])
+const documented = ['name', 'redirectUris', 'grantTypes', 'authMethod', 'scopes', 'uri', 'freshUntil'] as const
 
 export type ClientRecord = typeof oauthClients.$inferSelect
 
@@ -95,7 +87,8 @@ export const requireClient = async (deps: ClientsDeps, clientId: string): Promis
   const at = deps.clock.now()
   if (known?.freshUntil && known.freshUntil > at) return known
   const { metadata, freshUntil } = await readClientDocument(deps, url)
-  return keepDocument(deps.db, { id: newId(), url: url.href, ...metadata, secretHash: null, createdAt: at, freshUntil })
+  const row = { id: newId(), url: url.href, ...metadata, secretHash: null, createdAt: at, freshUntil }
+  return upsertRow(deps.db, oauthClients, row, { key: [oauthClients.url], replaced: documented })
 }
 
 export type ClientCredentials = {

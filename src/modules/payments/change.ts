@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/client.ts'
-import { prepareUpdateAll } from '../../db/prepare-write.ts'
+import { updateRows } from '../../db/prepare-write.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { openPaymentStatuses, type ReleasedPaymentStatus, requireMove } from '../../db/transitions.ts'
 import type { Failure } from '../../errors/failures.ts'
@@ -48,8 +48,6 @@ export type ChangeOptions = {
 
 export type Changing = { payment: PaymentRecord; change: PaymentChange; options: ChangeOptions }
 
-const update = prepareUpdateAll('payments.change', payments, [...changeable, 'updatedAt'])
-
 const changed = ({ payment, change }: Changing, at: Date): PaymentRecord => {
   const status = change.status ?? payment.status
   if (status !== payment.status) requireMove('payment', payment.status, status)
@@ -89,7 +87,7 @@ export const writeChanges = async (
   const pairs = changing.map((each) => ({ ...each, after: changed(each, at) }))
   const events = [...pairs.flatMap(({ after, options }) => eventOf(after, options)), ...balances]
   const rows = pairs.map(({ after }) => after)
-  if (rows.length > 0) tx.defer(update(tx.query, rows))
+  tx.defer(updateRows(tx, payments, [...changeable, 'updatedAt'], rows))
   for (const { payment, after, options } of pairs)
     audit(tx, options.actor, options.action ?? eventOfStatus(after) ?? 'payment.create', {
       workspaceId: after.workspaceId,

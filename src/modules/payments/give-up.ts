@@ -1,7 +1,6 @@
 import { isNotNull, sql } from 'drizzle-orm'
 import { inTx, statement } from '../../db/client.ts'
-import { idSlack } from '../../db/created-between.ts'
-import { dueBehind, duePlaces, dueText } from '../../db/list-queries.ts'
+import { dueBehind, duePlaces, dueText, idSlack } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { failure } from '../../errors/failures.ts'

@@ -4,7 +4,7 @@ import type { ReceiptKeys } from '../../auth/receipt-keys.ts'
 import type { Config } from '../../config.ts'
 import { type Database, type Db, inTx, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsertOnce, updateRow } from '../../db/prepare-write.ts'
+import { insertOnce, updateRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { signingKeys } from '../../db/tables/events.ts'
 import { audit } from '../../events/audit.ts'
@@ -24,7 +24,6 @@ const all = prepare('signing_keys.all', {}, (orm) =>
 /** Every key that has signed or may sign, the oldest first. */
 export const listSigningKeys = (db: Db): Promise<SigningKeyRecord[]> => db.run(all, {})
 
-const insertKey = prepareInsertOnce('signing_keys.insert', signingKeys)
 const lockKey = selectRow('signing_keys.lock', signingKeys, ['id'], { lock: 'update' })
 
 const problemWith = (
@@ -52,7 +51,7 @@ export const registerSigningKeys = (db: Database, receiptKeys: ReceiptKeys): Pro
   inTx(db, async (tx) => {
     const { all } = receiptKeys
     const { at } = tx
-    await Promise.all(all.map(({ id, publicKey }) => insertKey(tx, { id, publicKey, createdAt: at })))
+    await Promise.all(all.map(({ id, publicKey }) => insertOnce(tx, signingKeys, { id, publicKey, createdAt: at })))
     const problem = problemWith(receiptKeys, await listSigningKeys(tx))
     if (problem) throw new StartupError(problem)
   })

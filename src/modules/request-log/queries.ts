@@ -1,7 +1,6 @@
 import { eq, gte, lte, sql } from 'drizzle-orm'
 import type { Db } from '../../db/client.ts'
-import { createdBetween } from '../../db/created-between.ts'
-import { newestFirst, ownedBy } from '../../db/list-queries.ts'
+import { createdBetween, newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { prepare, type Values } from '../../db/prepare.ts'
 import { requestLog } from '../../db/tables/request-log.ts'
 import type { PageRequest } from '../../http/pagination.ts'

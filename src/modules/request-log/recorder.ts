@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { type Db, statement } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
-import { prepareInsertAll } from '../../db/prepare-write.ts'
+import { insertRows } from '../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../db/prune.ts'
 import { requestLog } from '../../db/tables/request-log.ts'
 import type { AnsweredRequest } from '../../http/request-log.ts'
@@ -9,8 +9,6 @@ import type { Clock } from '../../lib/clock.ts'
 import { newId } from '../../lib/ids.ts'
 
 type Row = typeof requestLog.$inferInsert
-
-const insert = prepareInsertAll('request_log.insert', requestLog)
 
 const writeAfterMs = 500
 const mostInStatement = 1_000
@@ -39,7 +37,7 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
     dropped = 0
     for (let at = 0; at < rows.length; at += mostInStatement) {
       const part = rows.slice(at, at + mostInStatement)
-      await insert(deps.db.query, part).catch((error: unknown) =>
+      await insertRows(deps.db, requestLog, part).catch((error: unknown) =>
         deps.logger.warn({ requests: part.length, ...describeError(error) }, 'requests are missing in the request log'),
       )
     }

@@ -3,7 +3,7 @@ import type { Vault } from '../../auth/vault.ts'
 import { type Database, type Db, statement, type Tx } from '../../db/client.ts'
 import { joinTurn } from '../../db/join-turn.ts'
 import { dropPeriods } from '../../db/periods.ts'
-import { insertRow, prepareInsertAll } from '../../db/prepare-write.ts'
+import { insertRow, insertRows } from '../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../db/prune.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { callbackBodies, callbackDeliveries } from '../../db/tables/payments.ts'
@@ -73,8 +73,6 @@ const keepAll = async (deps: Parts, arrivals: readonly Authentic[]): Promise<Kep
   return rows.map(({ id }) => ({ stored: known.has(id), known: known.get(id) ?? true }))
 }
 
-const insertRefused = prepareInsertAll('deliveries.insert_refused', callbackDeliveries)
-
 /** For a refused delivery only the time, the source and the reason are stored: what a stranger sends is not evidence. */
 const noteRefused = async (
   deps: Parts,
@@ -83,7 +81,7 @@ const noteRefused = async (
 ): Promise<void> => {
   const at = deps.clock.now()
   const id = newId()
-  await insertRefused(deps.db.query, [
+  await insertRows(deps.db, callbackDeliveries, [
     {
       id,
       attemptId,

@@ -45,7 +45,7 @@ const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: rea
       updatedAt: at,
     } as const
     const rows = named.map(({ attempt }) => ({ ...common, ...attempt }))
-    const inserted = new Set((await insertAttempts(tx.query, rows)).map(({ id }) => id))
+    const inserted = new Set((await insertAttempts(tx, rows)).map(({ id }) => id))
     for (const { outgoing: each, attempt } of named) {
       const { id: attemptId, orderId, reference } = attempt
       const callbacks = callbackUrls(deps.orderNames, deps.config.operatorUrl, attemptId)

@@ -3,10 +3,10 @@ import type { Logger } from 'pino'
 import type { OrderNames } from '../../auth/order-names.ts'
 import type { Vault } from '../../auth/vault.ts'
 import { lockBatch } from '../../db/account-lock.ts'
-import { type Database, first, inTx, statement, type Tx } from '../../db/client.ts'
+import { type Database, first, inTx, type Tx } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
 import { prepare, type RowOf } from '../../db/prepare.ts'
-import { prepareWrite } from '../../db/prepare-write.ts'
+import { prepareWrite, updateRow, updateRows } from '../../db/prepare-write.ts'
 import { callbackBodies, callbackDeliveries, railAttempts } from '../../db/tables/payments.ts'
 import { audit } from '../../events/audit.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
@@ -163,11 +163,6 @@ const lockBodies = prepare(
       .for('update', { of: callbackDeliveries }),
   'pool',
 )
-const finish = statement(
-  'deliveries.finish',
-  `update callback_deliveries d set verdict = x.verdict, processed_at = $3
-   from unnest($1::uuid[], $2::text[]) as x(id, verdict) where d.id = x.id`,
-)
 
 const readReport = (
   { config, orderNames, rails, vault }: Parts,
@@ -212,8 +207,8 @@ const processOpen = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]):
   const read = firstOfEachReceipt(await openAll(tx, deps, batch))
   const judged = await judgeAll(tx, deps.orderNames, deps.vault, read)
   if (judged.length === 0) return
-  const ids = judged.map(({ delivery }) => delivery.pending.id)
-  await tx.query(finish, [ids, judged.map(({ verdict }) => verdict), tx.at])
+  const ended = judged.map(({ delivery, verdict }) => ({ id: delivery.pending.id, verdict, processedAt: tx.at }))
+  await updateRows(tx, callbackDeliveries, ['verdict', 'processedAt'], ended)
   for (const { delivery, verdict } of judged) {
     const { pending } = delivery
     const facts = { delivery: pending.id, attempt: pending.attemptId, subject: pending.subjectId, verdict }
@@ -257,7 +252,7 @@ const putAside = (db: Database, pending: OpenDelivery): Promise<boolean> =>
     const counted = await first(tx, countFailure, { id: pending.id })
     if (!counted || counted.failures < mostFailures) return false
     const attempt = await findAttempt(tx, { id: pending.attemptId })
-    await tx.query(finish, [[pending.id], ['unbookable'], tx.at])
+    updateRow(tx, callbackDeliveries, pending, { verdict: 'unbookable', processedAt: tx.at })
     const { id: deliveryId, attemptId, kind: subjectKind, subjectId } = pending
     await recordSuspense(tx, {
       ...{ rail: attempt?.rail ?? subjectKind, attemptId, deliveryId, subjectKind, subjectId },

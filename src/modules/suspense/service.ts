@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareInsertAll, updateRow } from '../../db/prepare-write.ts'
+import { insertRows, updateRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { deposits } from '../../db/tables/deposits.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
@@ -96,11 +96,6 @@ export const presentSuspense = (item: SuspenseView): SuspenseItem =>
     proposal: item.proposedOutcome && item.proposedBy ? { outcome: item.proposedOutcome, by: item.proposedBy } : null,
   })
 
-const insertItems = prepareInsertAll<typeof suspenseItems, { id: Uuid }>(
-  'suspense.insert',
-  suspenseItems,
-  'on conflict (fingerprint) do nothing returning id',
-)
 /** Kept only where two people decided: what one decided alone counts for what it may move in a day. */
 const noProposal = { proposedOutcome: null, proposedBy: null }
 const lockItem = selectRow('suspense.lock', suspenseItems, ['id'], { lock: 'update' })
@@ -146,9 +141,11 @@ const transferOf = (
 export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): Promise<Uuid[]> => {
   if (findings.length === 0) return []
   const found = findings.map((finding) => ({ finding, row: rowOf(finding, tx.at) }))
-  const inserted = await insertItems(
-    tx.query,
+  const inserted = await insertRows<typeof suspenseItems, { id: Uuid }>(
+    tx,
+    suspenseItems,
     found.map(({ row }) => row),
+    'on conflict (fingerprint) do nothing returning id',
   )
   const ids = new Set(inserted.map(({ id }) => id))
   const recorded = found.filter(({ row }) => ids.has(row.id))

@@ -3,7 +3,7 @@ import type { Principal } from '../../auth/principal.ts'
 import type { Derivations } from '../../auth/vault.ts'
 import { first, statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { insertRow, prepareInsertOnce } from '../../db/prepare-write.ts'
+import { insertOnce, insertRow } from '../../db/prepare-write.ts'
 import { topups } from '../../db/tables/topups.ts'
 import { audit } from '../../events/audit.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
@@ -89,8 +89,6 @@ const refuseManyPrompts = ({ limits, phone, account }: NonNullable<PromptCounts>
   if (account && account.minute >= limits.perAccountMinute)
     throw tooMany(`An account asks at most ${limits.perAccountMinute} phones a minute.`, at, account.minuteSince, minuteSeconds)
 }
-
-const insertDeposit = prepareInsertOnce('topups.insert_deposit', topups, topups.depositCode)
 
 export const phoneContext = (topup: { id: Uuid; workspaceId: Uuid }): string[] => ['topup', topup.id, topup.workspaceId]
 
@@ -184,7 +182,7 @@ const withAnswer = (topup: TopupRecord, once: Once | null): TopupRecord => {
 const insertWithCode = async (tx: Tx, draw: () => TopupRecord): Promise<TopupRecord> => {
   for (let count = 1; count <= mostDraws; count += 1) {
     const topup = draw()
-    if (await insertDeposit(tx, topup)) return topup
+    if (await insertOnce(tx, topups, topup, topups.depositCode)) return topup
   }
   throw new Error('no account number for a deposit was free')
 }

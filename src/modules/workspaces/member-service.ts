@@ -3,7 +3,7 @@ import { decidingRoles, effectivePermissions, type Role, requestingRoles } from 
 import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
-import { prepareUpdateAll, prepareWrite, updateRow } from '../../db/prepare-write.ts'
+import { prepareWrite, updateRow, updateRows } from '../../db/prepare-write.ts'
 import { invitations, members } from '../../db/tables/workspaces.ts'
 import { appendEvents } from '../../events/append.ts'
 import { type Actor, audit } from '../../events/audit.ts'
@@ -62,8 +62,6 @@ const openBy = prepare('invitations.open_by', { workspaceId: 'uuid', accountId: 
     ),
 )
 
-const revokeRows = prepareUpdateAll('invitations.revoke_all', invitations, ['revokedAt'])
-
 type Place = { workspaceId: Uuid; accountId: Uuid }
 
 const mayOffer = (role: Role | null, offered: Role): boolean =>
@@ -76,8 +74,7 @@ const mayOffer = (role: Role | null, offered: Role): boolean =>
 const endInvitations = async (tx: Tx, actor: Actor, { workspaceId, accountId }: Place, role: Role | null): Promise<void> => {
   const open = await tx.run(openBy, { workspaceId, accountId })
   const ended = open.filter((invitation) => !mayOffer(role, invitation.role)).map(({ id }) => ({ id, revokedAt: tx.at }))
-  if (ended.length === 0) return
-  tx.defer(revokeRows(tx.query, ended))
+  tx.defer(updateRows(tx, invitations, ['revokedAt'], ended))
   for (const { id } of ended) audit(tx, actor, 'invitation.revoke', { workspaceId, subject: id })
 }
 

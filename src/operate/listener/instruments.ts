@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { NewEvent } from '../../events/append.ts'
-import type { Swept } from '../../jobs/sweeps.ts'
+import type { Swept } from '../../jobs/jobs.ts'
 import { collectionRail } from '../../lib/rail-names.ts'
 import type { Rails } from '../../rails/rail.ts'
 

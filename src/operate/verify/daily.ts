@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { CheckFacts } from '../../db/check.ts'
 import { type Database, type Db, inTx } from '../../db/client.ts'
 import { connect } from '../../db/connect.ts'
-import { prepareUpsert } from '../../db/prepare-write.ts'
+import { upsertRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { verifyPoints } from '../../db/tables/rails.ts'
 import { type Clock, daysAfter, secondsAfter } from '../../lib/clock.ts'
@@ -33,8 +33,6 @@ export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> =
   return secondsAfter(last, -overlapHours * 3600)
 }
 
-const keepRow = prepareUpsert('verify_points.keep', verifyPoints, verifyPoints.name, ['through', 'totals', 'at'])
-
 type Summary = { kept: number; broken: number; seconds: number }
 
 /** The start of the next check's period: moved only after a check without breaches, so that a breach is reported again. */
@@ -43,7 +41,8 @@ export const keepPoint = (db: Database, { now, since }: Pick<CheckFacts, 'now' |
     const totals = Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, String(value)]))
     const point = { through: now.toISOString(), totals, at: now }
     const names = ['last', ...(summary.broken > 0 ? [] : [since === null ? 'whole' : 'recent'])]
-    for (const name of names) await keepRow(tx, { name, ...point })
+    for (const name of names)
+      await upsertRow(tx, verifyPoints, { name, ...point }, { key: [verifyPoints.name], replaced: ['through', 'totals', 'at'] })
   })
 
 /** Checks the data against every promise, and keeps what came of it. */

@@ -4,7 +4,7 @@ import type { Config } from '../../../config.ts'
 import { type Database, type Db, first, inTx, type Tx } from '../../../db/client.ts'
 import { newestFirst } from '../../../db/list-queries.ts'
 import { prepare } from '../../../db/prepare.ts'
-import { prepareInsertAll, prepareInsertOnce, prepareWrite } from '../../../db/prepare-write.ts'
+import { insertOnce, insertRows, prepareWrite } from '../../../db/prepare-write.ts'
 import { reconciliationDifferences, reconciliations } from '../../../db/tables/rails.ts'
 import { audit } from '../../../events/audit.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
@@ -94,10 +94,6 @@ export const presentDifference = (row: DifferenceRecord): ReconciliationDifferen
     offered_outcome: row.offer,
   })
 
-const insertRun = prepareInsertOnce('reconciliation.insert', reconciliations)
-
-const insertAll = prepareInsertAll('reconciliation.insert_differences', reconciliationDifferences)
-
 export type Comparison = {
   provider: Provider
   source: string
@@ -167,7 +163,7 @@ export const recordComparison = async (
     requestedBy: nameOfOperator(operator),
     createdAt: at,
   }
-  if (!(await insertRun(tx, run))) throw conflict('This statement is already reconciled.')
+  if (!(await insertOnce(tx, reconciliations, run))) throw conflict('This statement is already reconciled.')
   const isClosed = (difference: Difference) => !report && isEvidence(difference)
   const rowOf = ({ subject, attemptId: _, ...difference }: Difference) => ({
     ...difference,
@@ -178,8 +174,9 @@ export const recordComparison = async (
     createdAt: at,
   })
   for (let from = 0; from < result.differences.length; from += portion)
-    await insertAll(
-      tx.query,
+    await insertRows(
+      tx,
+      reconciliationDifferences,
       result.differences
         .slice(from, from + portion)
         // A line that was accepted as evidence needs no person.

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { equalBytes } from '../../../auth/secrets.ts'
 import type { Derivations } from '../../../auth/vault.ts'
 import type { Db, Tx } from '../../../db/client.ts'
-import { prepareInsertOnce } from '../../../db/prepare-write.ts'
+import { insertOnce } from '../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { selectRow } from '../../../db/select-rows.ts'
 import { type noncePurposes, nonces } from '../../../db/tables/sessions.ts'
@@ -18,8 +18,6 @@ export type IssuedNonce = { nonce: string; issuedAt: Date; expiresAt: Date }
 /** What a nonce that has a row from the start is for. */
 type NoncePurpose = Exclude<(typeof noncePurposes)[number], 'wallet_sign_in'>
 
-const insert = prepareInsertOnce('nonces.insert', nonces, nonces.nonce)
-
 /** Stored when it is given out, because what it is bound to decides how a later request with it is refused. */
 export const issueNonce = async (
   db: Db,
@@ -28,13 +26,13 @@ export const issueNonce = async (
 ): Promise<IssuedNonce> => {
   const nonce = randomBytes(16).toString('hex')
   const expiresAt = secondsAfter(now, ttlSeconds)
-  await insert(db, { nonce, purpose, boundTo, createdAt: now, expiresAt })
+  await insertOnce(db, nonces, { nonce, purpose, boundTo, createdAt: now, expiresAt }, nonces.nonce)
   return { nonce, issuedAt: now, expiresAt }
 }
 
 /** Uses the nonce of a sign-in up; whether nobody has used it before: of twenty requests at once one has it. */
 export const burnNonce = (db: Db, { nonce, expiresAt, presentedAt: at }: SignInNonce): Promise<boolean> =>
-  insert(db, { nonce, purpose: 'wallet_sign_in', createdAt: at, expiresAt, consumedAt: at })
+  insertOnce(db, nonces, { nonce, purpose: 'wallet_sign_in', createdAt: at, expiresAt, consumedAt: at }, nonces.nonce)
 
 const removal = prepareRemoval('nonces.prune', nonces.nonce, nonces.expiresAt)
 

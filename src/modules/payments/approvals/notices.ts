@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import { inTx, statement } from '../../../db/client.ts'
-import { prepareInsertOnce, prepareWrite } from '../../../db/prepare-write.ts'
+import { insertOnce, prepareWrite } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { pushNotices } from '../../../db/tables/push.ts'
 import type { Lane, Task } from '../../../jobs/lane.ts'
@@ -39,7 +39,6 @@ const writeDone = prepareWrite('approvals.notices_sent', { id: 'uuid', status: '
     .returning({ id: approvals.id }),
 )
 
-const insertNotice = prepareInsertOnce('push_notices.insert', pushNotices)
 const removeNotices = prepareWrite('push_notices.remove', { approvalId: 'uuid' }, (orm, at) =>
   orm.delete(pushNotices).where(eq(pushNotices.approvalId, at.approvalId)),
 )
@@ -83,7 +82,7 @@ const request = async (deps: Sender, record: ApprovalRecord): Promise<Subscripti
   if (all.length === 0) return []
   const fresh = await inTx(deps.db, async (tx) => {
     const inserted = await Promise.all(
-      all.map(({ id: subscriptionId }) => insertNotice(tx, { approvalId: id, subscriptionId, requestedAt: tx.at })),
+      all.map(({ id: subscriptionId }) => insertOnce(tx, pushNotices, { approvalId: id, subscriptionId, requestedAt: tx.at })),
     )
     return all.filter((_, place) => inserted[place])
   })

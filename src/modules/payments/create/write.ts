@@ -1,7 +1,7 @@
 import { grantBehind } from '../../../auth/credential.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
-import { prepareInsertAll, prepareUpdateAll, Sent } from '../../../db/prepare-write.ts'
+import { insertRows, Sent, updateRows } from '../../../db/prepare-write.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { appendEvents, type NewEvent } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
@@ -16,8 +16,6 @@ import { chargeCounters } from '../evaluation/counters.ts'
 import { presentPayment } from '../present.ts'
 import type { Deciding } from '../request.ts'
 import type { Accepted, Refused, SpendingState } from './decide.ts'
-
-const insert = prepareInsertAll('payments.insert', payments)
 
 /** Only what is sent now is due. */
 const rowOf = ({ payment, packed }: Written, at: Date) => ({
@@ -82,8 +80,6 @@ const takeMoney = (tx: Tx, accepted: readonly Accepted[], state: SpendingState):
   tx.defer(chargeCounters(tx, held))
 }
 
-const take = prepareUpdateAll('payments.take', payments, ['holdTransferId', 'countedDay', 'approvalId'])
-
 /**
  * What scheduled payments get when they are due: their holds, and their places in the limits. Returns the event of the balance, for after
  * their own. The caller changes their status.
@@ -91,7 +87,11 @@ const take = prepareUpdateAll('payments.take', payments, ['holdTransferId', 'cou
 export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: SpendingState): Promise<NewEvent[]> => {
   const rows = accepted.map(({ payment }) => payment)
   if (rows.length === 0) return []
-  await Promise.all([holdAll(tx, holdsOf(accepted, state)), chargeCounters(tx, accepted), take(tx.query, rows)])
+  await Promise.all([
+    holdAll(tx, holdsOf(accepted, state)),
+    chargeCounters(tx, accepted),
+    updateRows(tx, payments, ['holdTransferId', 'countedDay', 'approvalId'], rows),
+  ])
   return balanceEvents([...new Set(rows.map(({ accountId }) => accountId))], state)
 }
 
@@ -119,8 +119,9 @@ export const writePayments = async (
   if (accepted.length > 0) {
     takeMoney(tx, accepted, state)
     tx.defer(
-      insert(
-        tx.query,
+      insertRows(
+        tx,
+        payments,
         accepted.map((one) => rowOf(one, at)),
       ),
     )

@@ -1,5 +1,5 @@
 import { statement, type Tx } from '../../../db/client.ts'
-import { prepareInsertAll, prepareUpdateAll } from '../../../db/prepare-write.ts'
+import { insertRows, updateRows } from '../../../db/prepare-write.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { spendingTotals, usageCounters } from '../../../db/tables/policies.ts'
 import type { Uuid } from '../../../lib/ids.ts'
@@ -18,13 +18,8 @@ export type Counted = { payment: PaymentRecord; charges: readonly Charge[] }
 const addedBy = (key: string): string => `on conflict (${key}) do update
      set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`
 
-const add = prepareInsertAll('counters.add', usageCounters, addedBy('subject_id, period, period_start, account_id'))
-const addTotals = prepareInsertAll(
-  'counters.add_totals',
-  spendingTotals,
-  addedBy('workspace_id, day, payee_id, rail, payment_type, grant_id, account_id'),
-)
-const countIn = prepareUpdateAll('payments.count_in', payments, ['countedDay'])
+const oneCounter = addedBy('subject_id, period, period_start, account_id')
+const oneTotal = addedBy('workspace_id, day, payee_id, rail, payment_type, grant_id, account_id')
 
 /** Everything that counts these payments, with their sums; it follows from the payments alone. */
 const chargesOf = `
@@ -89,7 +84,10 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
         grantId: grantId ?? noGrant,
       })),
   )
-  await Promise.all([add(tx.query, summed(charges)), addTotals(tx.query, summed(totals))])
+  await Promise.all([
+    insertRows(tx, usageCounters, summed(charges), oneCounter),
+    insertRows(tx, spendingTotals, summed(totals), oneTotal),
+  ])
 }
 
 /** Takes payments off their counters, in the day and month in which each counts. A counter that was deleted is not created again. */
@@ -107,7 +105,7 @@ export const moveCharges = async (tx: Tx, moved: readonly Counted[]): Promise<vo
       tx,
       rows.map(({ id }) => id),
     ),
-    countIn(tx.query, rows),
+    updateRows(tx, payments, ['countedDay'], rows),
     chargeCounters(tx, moved),
   ])
 }

@@ -3,11 +3,10 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import { lockBatch } from '../../../db/account-lock.ts'
 import { type Db, inTx, statement, type Tx } from '../../../db/client.ts'
-import { createdBetween } from '../../../db/created-between.ts'
 import { describeError } from '../../../db/errors.ts'
-import { newestFirst, ownedBy } from '../../../db/list-queries.ts'
+import { createdBetween, newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { prepare, type Values } from '../../../db/prepare.ts'
-import { prepareInsertAll } from '../../../db/prepare-write.ts'
+import { insertRows } from '../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { selectAmong } from '../../../db/select-rows.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
@@ -171,8 +170,6 @@ const factsIn = (request: MayBeRefused, refusal: Refusal): Facts[] => {
   })
 }
 
-const insert = prepareInsertAll('payment_refusals.insert', paymentRefusals)
-
 const askingOf = ({ grantId, initiatorAccountId }: Facts): Uuid => grantId ?? initiatorAccountId
 
 const write = async (
@@ -199,7 +196,7 @@ const write = async (
   })
   if (records.length === 0) return outcomes
   const rows = records.map(({ refusal }) => refusal)
-  tx.defer(insert(tx.query, rows))
+  tx.defer(insertRows(tx, paymentRefusals, rows))
   const events = records.map((record) => ({
     type: 'payment.refused' as const,
     accountId: record.refusal.accountId,
