@@ -61,7 +61,6 @@ const literal = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
 /** The pattern of `like` for texts that contain this one, which is taken literally. */
 export const containing = (text: string): string => `%${literal(text)}%`
 
-/** The same for texts that begin with it. */
 export const beginningWith = (text: string): string => `${literal(text)}%`
 
 /**
@@ -94,6 +93,5 @@ const beside = ({ id, at, owner, unordered }: Timed, time: SQL, isAfter: boolean
   return and(isAfter ? gt(at, time) : lt(at, time), isBeside)
 }
 
-/** Rows from between two times; either may be missing. */
 export const createdBetween = (list: Timed, after: SQL | undefined, before: SQL | undefined): SQL | undefined =>
   and(after && beside(list, after, true), before && beside(list, before, false))
