@@ -153,44 +153,29 @@ const earlier = declare('earlier', earlierThan, 'desc')
 
 const isFrequent = (type: string): boolean => frequentEventTypes.some((frequent) => frequent === type)
 
-type Asked = { from: Position | null; audience: Audience; take: number }
+type Asked = { from: Position | null; audience: Audience; take: number; since?: Date; until?: Date | undefined }
 
-const page = async (
-  db: Db,
-  query: typeof later,
-  { from, audience, take }: Asked,
-  times: { since: Date | null; until: Date | null } = { since: null, until: null },
-): Promise<StoredEvent[]> => {
+const page = async (db: Db, query: typeof later, { from, audience, take, since, until }: Asked): Promise<StoredEvent[]> => {
   const { accountId, workspaceIds, types, asked } = audience
-  const place = { transaction: from?.transaction ?? null, id: from?.id ?? null }
   const form = !asked ? 'all' : types.some(isFrequent) ? 'asked' : 'rare'
   const rows = await db.run(query[form], {
-    ...place,
+    transaction: from?.transaction ?? null,
+    id: from?.id ?? null,
     account_id: accountId,
     workspace_ids: workspaceIds,
     types,
     take,
-    ...times,
+    since: since ?? null,
+    until: until ?? null,
   })
   return rows.map((row) => toEvent(row))
 }
 
 /** Oldest first. */
-export const eventsAfter = (db: Db, after: Position, audience: Audience, take: number): Promise<StoredEvent[]> =>
-  page(db, later, { from: after, audience, take })
+export const eventsAfter = (db: Db, asked: Asked & { from: Position }) => page(db, later, asked)
 
-type Times = { before: Position | null; kept: Date; after: Date | undefined; until: Date | undefined }
-
-/** Newest first; from the newest when there is no position to start from. None that is older than `kept`, though its period may still be there. */
-export const eventsBefore = (
-  db: Db,
-  { before, kept, after, until }: Times,
-  audience: Audience,
-  take: number,
-): Promise<StoredEvent[]> => {
-  const since = after && after > kept ? after : kept
-  return page(db, earlier, { from: before, audience, take }, { since, until: until ?? null })
-}
+/** Newest first; from the newest when there is no position to start from. None that is older than `since`, though its period may still be there. */
+export const eventsBefore = (db: Db, asked: Asked & { since: Date }) => page(db, earlier, asked)
 
 const forgetAll = 'delete from events'
 const isAhead = 'select exists (select from events where transaction >= pg_snapshot_xmax(pg_current_snapshot())) as ahead'

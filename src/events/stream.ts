@@ -118,7 +118,7 @@ export class Stream {
     const { db, sink, delivered } = this.#options
     this.#held = []
     this.#isBehind = false
-    const page = await eventsAfter(db, this.#cursor, audienceOf(this.#reader), pageSize)
+    const page = await eventsAfter(db, { from: this.#cursor, audience: audienceOf(this.#reader), take: pageSize })
     if (page.length === pageSize) this.#isBehind = true
     for (const event of page) {
       // Check first: it is not known any more whether the rest may be sent.

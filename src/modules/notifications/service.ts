@@ -143,7 +143,7 @@ export const listNotifications = async (
     createdAt > since && (createdBefore === undefined || createdAt < createdBefore)
   // Of a whole second, so that requests of one turn ask alike; the exact time is looked at here.
   const keptFrom = new Date(kept.getTime() - (kept.getTime() % 1_000))
-  const times = { kept: keptFrom, after: createdAfter, until: createdBefore }
+  const times = { since: createdAfter && createdAfter > keptFrom ? createdAfter : keptFrom, until: createdBefore }
   // Where the reader may see few of very many, each page is larger than the one before.
   for (
     let place: Position | null = start, more = true, size = take;
@@ -152,8 +152,8 @@ export const listNotifications = async (
   ) {
     const page: StoredEvent[] =
       after !== undefined && place
-        ? await eventsAfter(deps.db, place, audience, size)
-        : await eventsBefore(deps.db, { before: place, ...times }, audience, size)
+        ? await eventsAfter(deps.db, { from: place, audience, take: size })
+        : await eventsBefore(deps.db, { from: place, audience, take: size, ...times })
     collected.push(...page.filter((event) => isBetween(event) && mayRead(reader, event)))
     place = page.at(-1) ?? null
     more = page.length === size
