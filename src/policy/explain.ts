@@ -13,7 +13,6 @@ const kinds: Record<TraceSource['kind'], string> = {
   rail: 'payment method',
 }
 const named = ({ kind, name }: TraceSource): string => (name === null ? `a ${kinds[kind]}` : `${kinds[kind]} ${quoted(name)}`)
-const timestamp = (at: Date): string => at.toISOString().replace('.000Z', 'Z')
 
 const sentence = (entry: TraceEntry, currency: string): string => {
   const amount = (minor: Minor | undefined) => displayAmount(minor ?? 0n, currency)
@@ -22,7 +21,7 @@ const sentence = (entry: TraceEntry, currency: string): string => {
     limit: amount(entry.limitMinor),
     used: amount(entry.usedMinor),
     requested: amount(entry.requestedMinor),
-    resets: entry.resetsAt ? timestamp(entry.resetsAt) : 'an unknown time',
+    resets: entry.resetsAt?.toISOString().replace('.000Z', 'Z') ?? 'an unknown time',
     needed: entry.requiredApprovals ?? 0,
     able: entry.eligibleApprovers ?? 0,
     day: 'today',

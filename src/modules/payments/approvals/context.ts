@@ -3,7 +3,7 @@ import { canSign, countsFrom } from '../../../auth/authority-sql.ts'
 import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Database, Db } from '../../../db/client.ts'
-import { prepare, prepareText } from '../../../db/prepare.ts'
+import { prepare, prepareText, type RowOf } from '../../../db/prepare.ts'
 import { accounts } from '../../../db/tables/accounts.ts'
 import { namesSql } from '../../../db/tables/columns.ts'
 import { members, workspaces } from '../../../db/tables/workspaces.ts'
@@ -59,7 +59,6 @@ const readHistories = async (db: Db, records: readonly ApprovalRecord[]): Promis
   return new Map((await Promise.all(groups)).flat())
 }
 
-/** Information that helps to decide and is not part of the approval itself. */
 type ApprovalContext = NonNullable<Approval['context']>
 
 type ContextParts = Pick<Parts, 'clock' | 'db' | 'rails'>
@@ -89,13 +88,11 @@ const deciders = prepare(
   'joined',
 )
 
-type Decider = { accountId: Uuid; canSign: boolean; countsFrom: Date | null }
-
 /**
  * As when a decision is made: an account whose decision counts need not decide again, the initiator cannot where duties are separate, and where two
  * are asked for an approver of today does not count yet.
  */
-const eligibleAmong = (record: ApprovalRecord, deciders: readonly Decider[], now: Date): Uuid[] => {
+const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof deciders>[], now: Date): Uuid[] => {
   const { approval, payment } = record
   const excluded = new Set([
     ...currentDecisions(record)
@@ -103,7 +100,7 @@ const eligibleAmong = (record: ApprovalRecord, deciders: readonly Decider[], now
       .map(({ accountId }) => accountId),
     ...(approval.separationOfDuties ? [payment.initiatorAccountId] : []),
   ])
-  return deciders
+  return mayDecide
     .filter(({ countsFrom }) => !record.asksForTwo || countsFrom === null || countsFrom <= now)
     .filter(({ canSign }) => approval.approvalProof === 'any' || canSign)
     .map(({ accountId }) => accountId)

@@ -2,7 +2,7 @@ import { and, asc, desc, eq, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import { asksForTwo } from '../../../auth/authority-sql.ts'
 import { requireLocked } from '../../../db/account-lock.ts'
-import { type Db, first, type Tx } from '../../../db/client.ts'
+import type { Db, Tx } from '../../../db/client.ts'
 import { columnsOf } from '../../../db/columns.ts'
 import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { type Places, prepare, type RowOf } from '../../../db/prepare.ts'
@@ -22,7 +22,6 @@ import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { withoutTrace } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { presentMaker } from '../../present-maker.ts'
-import type { BatchRow } from '../batch/queries.ts'
 import { isOlderThanLoss } from '../lost-writes.ts'
 import { Approval, BatchSummary, PaymentSummary } from './schema.ts'
 
@@ -30,18 +29,10 @@ export type ApprovalRow = typeof approvals.$inferSelect
 /** `voidedAt`: when what it rested on ended. */
 type DecisionRow = typeof approvalDecisions.$inferSelect & { voidedAt: Date | null }
 
-const firstPayment = sql<boolean>`not exists (
+/** Nothing was paid to the payee of a payment (of table `payments`) before. */
+export const firstPaymentSql = `not exists (
   select from payments earlier
-  where ${sql.raw(toSamePayee('earlier', 'payments'))} and earlier.status in ${sql.raw(paidPaymentsSql)} and earlier.id <> payments.id)`
-
-const isFirst = prepare(
-  'approvals.is_first_payment',
-  { paymentId: 'uuid' },
-  (orm, at) => orm.select({ isFirst: firstPayment }).from(payments).where(eq(payments.id, at.paymentId)),
-  'joined',
-)
-export const isFirstPayment = async (db: Db, paymentId: Uuid): Promise<boolean> =>
-  (await first(db, isFirst, { paymentId }))?.isFirst ?? false
+  where ${toSamePayee('earlier', 'payments')} and earlier.status in ${paidPaymentsSql} and earlier.id <> payments.id)`
 
 type InJson = Omit<DecisionRow, 'decidedAt' | 'voidedAt'> & { decidedAt: string; voidedAt: string | null }
 
@@ -77,7 +68,7 @@ const selection = {
   grantLabel: grants.label,
   /** The grant that asked for it and those above it, root first. */
   lineage: sql<Uuid[]>`coalesce(${grants.ancestorIds} || ${grants.id}, '{}')`,
-  firstPayment,
+  firstPayment: sql<boolean>`${sql.raw(firstPaymentSql)}`,
   /** More than one person's own word is asked for: then an approver of yesterday counts, and one of today does not. */
   asksForTwo: sql<boolean>`${sql.raw(asksForTwo('approvals', 'required_approvals'))}`,
   /** Asked for before writes were lost: it may have been sent in them. */
@@ -191,9 +182,6 @@ const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: Appr
 
 const shownBatch = presenter(BatchSummary)
 
-const presentBatchSummary = (batch: BatchRow, { grantLabel: label }: ApprovalRecord): NonNullable<Approval['batch']> =>
-  shownBatch(batch, { initiated_by: presentMaker({ accountId: batch.initiatorAccountId, grantId: batch.grantId, label }) })
-
 /** A decision ends when it is voided, and when its account decides otherwise. */
 const endOf = (decision: DecisionRow, { decisions }: Pick<ApprovalRecord, 'decisions'>): Date | null => {
   const later = decisions.slice(decisions.indexOf(decision) + 1).find(({ accountId }) => accountId === decision.accountId)
@@ -213,15 +201,19 @@ const presentGiven = (decision: DecisionRow, record: ApprovalRecord): Approval['
 
 const shownApproval = presenter(Approval)
 
-export const presentApproval = (record: ApprovalRecord, context?: Approval['context']): Approval =>
-  shownApproval(record.approval, {
-    payment: record.approval.batchId ? null : presentSummary(record),
-    batch: record.batch && presentBatchSummary(record.batch, record),
+export const presentApproval = (record: ApprovalRecord, context?: Approval['context']): Approval => {
+  const { approval, batch, grantLabel: label } = record
+  return shownApproval(approval, {
+    payment: batch ? null : presentSummary(record),
+    batch:
+      batch &&
+      shownBatch(batch, { initiated_by: presentMaker({ accountId: batch.initiatorAccountId, grantId: batch.grantId, label }) }),
     approvals_given: currentDecisions(record).filter((given) => given.decision === 'approve' && counts(record, given)).length,
     decisions: record.decisions.map((decision) => presentGiven(decision, record)),
-    signing: { approve: record.approval.approveMessage, reject: record.approval.rejectMessage },
+    signing: { approve: approval.approveMessage, reject: approval.rejectMessage },
     ...(context && { context }),
   })
+}
 
 /** As lists have it. */
 export const presentListed = (record: ApprovalRecord, context?: Approval['context']): Approval => {

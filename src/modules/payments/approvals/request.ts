@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { grantBehind } from '../../../auth/credential.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
-import type { Db, Tx } from '../../../db/client.ts'
+import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { personNameSql } from '../../../db/person-name.ts'
 import { insertRow } from '../../../db/prepare-write.ts'
 import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
@@ -21,22 +21,24 @@ import type { BatchRow } from '../batch/queries.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { Deciding } from '../request.ts'
 import { approvalMessage, type BatchLine, batchApprovalMessage, type CommonFacts } from './message.ts'
-import { type ApprovalRow, approvalEvent, findApproval, isFirstPayment } from './queries.ts'
+import { type ApprovalRow, approvalEvent, findApproval, firstPaymentSql } from './queries.ts'
 import { awaitedSeconds } from './renew.ts'
 
 /** Anyone with an approval's id may read its text without signing in. */
-const names = `
-  select w.name as workspace, g.label, ${personNameSql('$2')} as person
-  from workspaces w left join grants g on g.id = $3 where w.id = $1`
-
-type RequestedBy = Pick<CommonFacts, 'requester' | 'workspace'>
+const readRequest = statement(
+  'approvals.request',
+  `select w.name as workspace, g.label, ${personNameSql('payments.initiator_account_id')} as person, ${firstPaymentSql} as "isFirst"
+   from payments join workspaces w on w.id = payments.workspace_id left join grants g on g.id = payments.grant_id where payments.id = $1`,
+)
 
 /** The requester and the workspace, as the text that is signed names them. */
-const readRequestedBy = async (db: Db, { workspaceId, initiatorAccountId, grantId }: PaymentRecord): Promise<RequestedBy> => {
-  type Row = { workspace: string; person: string | null; label: string | null }
-  const { workspace, person, label } = only(await db.query<Row>(names, [workspaceId, initiatorAccountId, grantId]))
+type RequestedBy = Pick<CommonFacts, 'requester' | 'workspace'> & { isFirst: boolean }
+
+const readRequestedBy = async (db: Db, { id }: PaymentRecord): Promise<RequestedBy> => {
+  type Row = { workspace: string; person: string | null; label: string | null; isFirst: boolean }
+  const { person, label, ...row } = only(await db.query<Row>(readRequest, [id]))
   const account = person ?? 'a member of the workspace'
-  return { workspace, requester: label === null ? account : `${label}, an agent of ${account}` }
+  return { ...row, requester: label === null ? account : `${label}, an agent of ${account}` }
 }
 
 /** A keyed digest: binds the destination without revealing it. `account`: at a paybill, where it is paid as much as the number is. */
@@ -120,11 +122,7 @@ export const requestApproval = async (
   initiatingGrantId: Uuid | null,
 ): Promise<void> => {
   const { id: paymentId, workspaceId, beneficiaryId, currency, rail, accountReference } = payment
-  const [payee, requestedBy, isFirst] = await Promise.all([
-    findBeneficiary(tx, workspaceId, beneficiaryId),
-    readRequestedBy(tx, payment),
-    isFirstPayment(tx, paymentId),
-  ])
+  const [payee, requestedBy] = await Promise.all([findBeneficiary(tx, workspaceId, beneficiaryId), readRequestedBy(tx, payment)])
   if (!payee) throw new Error('a held payment has a beneficiary')
   const nonce = randomBytes(16).toString('hex')
   const named = { beneficiaryName: payee.displayName, isBeingChecked: isBeingChecked(deps.rails, payee) }
@@ -135,7 +133,7 @@ export const requestApproval = async (
     paymentId,
     warnings: [
       ...decision.warnings.map((warning) => warningText(warning, currency)),
-      ...(isFirst ? ['Nothing was paid to this destination before.'] : []),
+      ...(requestedBy.isFirst ? ['Nothing was paid to this destination before.'] : []),
     ],
     destinationDigest: digestOf(deps, nonce, payee, hasAccounts(rail) ? accountReference : null),
   }

@@ -128,9 +128,6 @@ export const presentBatch = ({ batch, counts }: BatchRecord): PaymentBatch =>
     },
   })
 
-const givenName = (warnings: Decision['warnings']): string | null =>
-  warnings.find((warning) => warning.code === 'name_differs')?.given_name ?? null
-
 export const presentLines = ({ batch }: BatchRecord, lines: readonly LineRow[]): PaymentBatchLines => ({
   batch_id: formatId('payment_batch', batch.id),
   merkle_root: batch.merkleRoot,
@@ -140,7 +137,7 @@ export const presentLines = ({ batch }: BatchRecord, lines: readonly LineRow[]):
     leaf: leaf ?? '',
     verification,
     // Written by presentDecision when the payment was created.
-    given_name: givenName((snapshot.decision as Decision).warnings),
+    given_name: (snapshot.decision as Decision).warnings.find((warning) => warning.code === 'name_differs')?.given_name ?? null,
     last_amount_minor: minor(lastAmountMinor),
   })),
 })

@@ -72,14 +72,6 @@ const holdsOf = (accepted: readonly Accepted[], state: SpendingState) => {
     .toReversed()
 }
 
-/** Holds the money of payments that are sent now, and counts them against their limits. */
-const takeMoney = (tx: Tx, accepted: readonly Accepted[], state: SpendingState): void => {
-  const held = accepted.filter(isHeld)
-  if (held.length === 0) return
-  tx.defer(holdAll(tx, holdsOf(held, state)))
-  tx.defer(chargeCounters(tx, held))
-}
-
 /**
  * What scheduled payments get when they are due: their holds, and their places in the limits. Returns the event of the balance, for after
  * their own. The caller changes their status.
@@ -117,7 +109,11 @@ export const writePayments = async (
 ): Promise<void> => {
   const { at } = tx
   if (accepted.length > 0) {
-    takeMoney(tx, accepted, state)
+    const held = accepted.filter(isHeld)
+    if (held.length > 0) {
+      tx.defer(holdAll(tx, holdsOf(held, state)))
+      tx.defer(chargeCounters(tx, held))
+    }
     tx.defer(
       insertRows(
         tx,
