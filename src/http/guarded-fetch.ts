@@ -103,17 +103,19 @@ const checkedAddresses = async (hostname: string, resolve: ResolveHost, allows: 
 export const guardedFetch = async (url: URL, { post, accept, ...guards }: GuardedRequest & Guards): Promise<GuardedAnswer> => {
   const addresses = await checkedAddresses(url.hostname, guards.resolve, guards.allows)
   const [first] = addresses
+  const signal = AbortSignal.timeout(guards.timeoutMs)
   const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
     agent: false,
     method: post ? 'POST' : 'GET',
     headers: { ...(accept !== undefined && { accept }), 'user-agent': 'payments-service', ...post?.headers },
-    signal: AbortSignal.timeout(guards.timeoutMs),
+    signal,
     lookup: (_hostname, { all }, done) => (all ? done(null, addresses) : done(null, first?.address ?? '', first?.family)),
   })
   // Also one after the answer has begun, which the reading of it reports.
   request.on('error', () => undefined)
   try {
-    const [response] = (await once(request.end(post?.body), 'response')) as [IncomingMessage]
+    // With the signal of its own: an answer that only changes the protocol (101) is no response, and no error either.
+    const [response] = (await once(request.end(post?.body), 'response', { signal })) as [IncomingMessage]
     const chunks: Buffer[] = []
     let size = 0
     for await (const chunk of response as AsyncIterable<Buffer>) {

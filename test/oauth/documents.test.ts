@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createGuardedFetch, guardedFetch, isPublicAddress } from '../../src/http/guarded-fetch.ts'
 import { parseId } from '../../src/lib/ids.ts'
@@ -283,6 +283,20 @@ describe('the connection', () => {
     expect(new Set((await Promise.allSettled(reading)).map(({ status }) => status))).toEqual(new Set(['rejected']))
     expect(underWay).toBe(32)
     await expect(read(new URL('https://client.example/x'), { maxBytes: 1, allows: () => true })).rejects.toThrow('fetched')
+  })
+
+  test('ends in time where the answer only changes the protocol, which is no answer', async () => {
+    const other = createTcpServer((socket) => {
+      socket
+        .on('error', () => undefined)
+        .once('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'))
+    }).listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+    const url = new URL(`http://client.example:${(other.address() as AddressInfo).port}/x`)
+    const fetched = guardedFetch(url, { timeoutMs: 100, maxBytes: 5_000, resolve, allows: () => true })
+    await expect(fetched).rejects.toThrow('could not be fetched')
+    other.close()
   })
 
   test('is not made when one of several addresses is not allowed', async () => {
