@@ -7,7 +7,9 @@ import { parseWalletName, walletNameOf } from '../lib/wallet-name.ts'
 export const intents = ['sign_in', 'link'] as const
 export type Intent = (typeof intents)[number]
 
-/** An EIP-55 checksummed address, stored and shown as such: viem is loaded only when a chain is queried (contract-wallet.ts). */
+// Most processes need only these few lines of viem; the rest is loaded when a chain is queried (contract-wallet.ts).
+
+/** An EIP-55 checksummed address: stored and shown in this form, unique by its lower-cased form. */
 export type Address = `0x${string}`
 
 const require = createRequire(import.meta.url)

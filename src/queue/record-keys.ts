@@ -51,7 +51,7 @@ export const recordKeys = (
   const find = statement(
     `idempotency.${table}`,
     `select r.id, r.account_id as "accountId", r.workspace_id as "workspaceId", r.idempotency_key as key, r.request_hash as "bodyHash",
-       r.snapshot as packed, r.grant_id as "grantId", coalesce(g.ancestor_ids || g.id, '{}') as lineage,
+       r.snapshot as packed, r.grant_id as "grantId", array_remove(g.ancestor_ids || g.id, null) as lineage,
        g.revoked_at as "revokedAt", g.expires_at as "expiresAt"
      from rows from (unnest($1::uuid[]), unnest($2::uuid[]), unnest($3::text[])) as used(account, workspace, key)
      cross join lateral (select * from ${table} where workspace_id = used.workspace and idempotency_key = used.key and account_id = used.account

@@ -34,7 +34,7 @@ export type Act<Request, Caller, State, Answer> = {
   again: (answer: Answer) => Answer
   read: (tx: Tx) => Promise<State>
   /**
-   * Called for one request after the other. A refusal that it returns concerns this one alone, which must not have written anything. One that it
+   * Called for one request after the other. A refusal that it returns concerns this one alone, which has written nothing but its audit row. One that it
    * throws undoes the whole batch, but a `CommitThenThrow` commits with it.
    */
   decide: (tx: Tx, state: State, request: Request, caller: Caller, index: number) => Answer | Refusal | Promise<Answer | Refusal>

@@ -67,7 +67,7 @@ const selection = {
   decisions,
   grantLabel: grants.label,
   /** The grant that asked for it and those above it, root first. */
-  lineage: sql<Uuid[]>`coalesce(${grants.ancestorIds} || ${grants.id}, '{}')`,
+  lineage: sql<Uuid[]>`array_remove(${grants.ancestorIds} || ${grants.id}, null)`,
   firstPayment: sql<boolean>`${sql.raw(firstPaymentSql)}`,
   /** More than one person's own word is asked for: then an approver of yesterday counts, and one of today does not. */
   asksForTwo: sql<boolean>`${sql.raw(asksForTwo('approvals', 'required_approvals'))}`,
@@ -88,6 +88,7 @@ const place = { id: 'uuid', workspaceId: 'uuid?' } as const
 const selectOne = (orm: QueryBuilder, at: Places<typeof place>) =>
   select(orm).where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId)))
 const byId = prepare('approvals.by_id', place, selectOne, 'joined')
+/** Its decisions are those of when it was asked: right only behind the lock of the account that pays, which who decides holds (`requireLocked`). */
 const lockById = prepare('approvals.lock', place, (orm, at) => selectOne(orm, at).for('update', { of: approvals }))
 
 /** An approval with its payment, or its batch and the batch's first payment, and the decisions made so far. */
@@ -154,15 +155,16 @@ const lockPayments = prepare('approvals.lock_payments', place, (orm, at) =>
 export type LockedApproval = ApprovalRecord & { payments: ApprovalRecord['payment'][] }
 
 /** The approval alone, for a caller that has locked its payment. What is read is what the lock's last holder left. */
-export const lockOnlyApproval = (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> =>
-  readOne(tx, lockById, id, workspaceId)
+export const lockOnlyApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
+  const record = await readOne(tx, lockById, id, workspaceId)
+  if (record) requireLocked(tx, [record.payment.accountId])
+  return record
+}
 
 /** How an approval is locked: the caller holds the lock of the account that pays, then come the payments, then the approval. */
 export const lockApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval | undefined> => {
   const [locked, record] = await Promise.all([tx.run(lockPayments, { id, workspaceId }), lockOnlyApproval(tx, id, workspaceId)])
-  if (!record) return undefined
-  requireLocked(tx, [record.payment.accountId])
-  return { ...record, payments: locked }
+  return record && { ...record, payments: locked }
 }
 
 const shownPayment = presenter(PaymentSummary)

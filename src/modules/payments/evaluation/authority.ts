@@ -33,7 +33,7 @@ export const holdsApprovals = ({ signed, signers, approvers, required }: Authori
 
 const read = statement(
   'payments.authority',
-  `select p.id, coalesce(g.ancestor_ids || g.id, '{}') as lineage, ${mayStillRequest('p')} as requested,
+  `select p.id, array_remove(g.ancestor_ids || g.id, null) as lineage, ${mayStillRequest('p')} as requested,
      case when r.status <> 'active' then 'account'
        when not r.payments_enabled then 'payments'
        when g.kind = 'api_key' and not r.api_keys_enabled then 'api_keys'

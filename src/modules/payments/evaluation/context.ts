@@ -121,6 +121,8 @@ export const contextOf = (state: LockedState, query: ContextQuery): PaymentConte
     withoutUsage ? 0n : (state.usage.get(usageKey(id, period, periods[period])) ?? 0n)
   const usageOf = (id: Uuid): Usage => ({ dayMinor: used(id, 'day'), monthMinor: used(id, 'month') })
   const grants = lineage.flatMap((id) => state.grants.get(id) ?? [])
+  // Without one of them its limits, and whether it is frozen or revoked, would not count.
+  if (grants.length < lineage.length) throw new Error('a grant that a payment rests on was not read')
   return {
     workspace,
     owner,
