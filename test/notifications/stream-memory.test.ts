@@ -10,7 +10,7 @@ import type { Db } from '../../src/db/client.ts'
 import { Stream } from '../../src/events/stream.ts'
 import type { App } from '../../src/http/app-type.ts'
 import { registerDeparture } from '../../src/http/drain.ts'
-import { registerConstantHeaders } from '../../src/http/security-headers.ts'
+import { registerConstantHeaders } from '../../src/http/server.ts'
 import { openSse, type SseConnection } from '../../src/http/sse.ts'
 
 setFlagsFromString('--expose-gc')

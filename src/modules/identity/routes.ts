@@ -1,6 +1,6 @@
 import { readNewPasskey } from '../../auth/passkey.ts'
 import type { App } from '../../http/app-type.ts'
-import { isRequestOfOwnPage } from '../../http/csrf.ts'
+import { isRequestOfOwnPage } from '../../http/authorize.ts'
 import { created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { routesOf } from '../../http/routes.ts'
