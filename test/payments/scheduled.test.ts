@@ -202,6 +202,20 @@ describe('a scheduled batch', () => {
     expect(await balance(someone)).toMatchObject({ available_minor: '0', held_minor: '0' })
   })
 
+  test('does not count an item that fails for want of approvals, neither against the limits nor the balance of the others', async () => {
+    const someone = await payer(60_000n)
+    const batch = (await scheduleAll(someone, ['30000', '40000', '20000'], inHours(2))).body
+    // Both came later: an approval for the first payee, and a day's limit that the other two fill.
+    await limit(someone, { beneficiary_ids: [someone.payees[0]], approval_threshold_minor: '1' })
+    await limit(someone, { daily_limit_minor: '60000' })
+    await pass(2)
+    expect(await batchOf(someone, batch.id)).toMatchObject({ status: 'completed', counts: { succeeded: 2, failed: 1 } })
+    const [item] = (await someone.api.get(`/v1/payments?batch_id=${batch.id}&status=failed`)).body.data
+    expect([item.beneficiary_id, item.failure_code]).toEqual([someone.payees[0], 'policy_denied'])
+    const { data } = (await someone.api.get('/v1/accounts/me/history')).body
+    expect(data.map((entry: Json) => entry.available_after_minor)).toEqual(['0', '0', '0', '20000', '60000'])
+  })
+
   test('fails when nothing of it can be sent, and is cancelled whole before its time', async () => {
     const someone = await payer(10_000n)
     const poor = (await scheduleAll(someone, ['30000', '30000'], inHours(2))).body

@@ -15,7 +15,7 @@ import { requestApproval } from './approvals/request.ts'
 import { moveBatch } from './batch/change.ts'
 import { readItemIds } from './batch/queries.ts'
 import { endPayments, wakeForPayments, writeChanges } from './change.ts'
-import type { Accepted, Deployment, Payer, Refused } from './create/decide.ts'
+import { type Accepted, type Deployment, type Payer, type Refused, use } from './create/decide.ts'
 import { type Ask, decideNext, readSpending, type Spending } from './create/spending.ts'
 import { takeDue } from './create/write.ts'
 import { type Authority, holdsApprovals, readAuthority } from './evaluation/authority.ts'
@@ -65,11 +65,19 @@ const askOf = (payment: PaymentRecord, principal: Payer, standing: Ask['standing
   traceparent: payment.traceparent,
 })
 
-/** The payment itself, with what its decision gives it. */
-const withDecision = (payment: PaymentRecord, accepted: Accepted, approvalId: PaymentRecord['approvalId']): Accepted => ({
-  ...accepted,
-  payment: { ...payment, holdTransferId: newId(), countedDay: accepted.payment.countedDay, approvalId },
-})
+/** The payment itself, with what its decision gives it; those behind it are decided with what it leaves. */
+const taken = (
+  { state }: Spending,
+  payment: PaymentRecord,
+  accepted: Accepted,
+  approvalId: PaymentRecord['approvalId'],
+): Accepted => {
+  use(state, accepted)
+  return {
+    ...accepted,
+    payment: { ...payment, holdTransferId: newId(), countedDay: accepted.payment.countedDay, approvalId },
+  }
+}
 
 const decideOne = (
   deployment: Deployment,
@@ -82,10 +90,10 @@ const decideOne = (
   const decided = decideNext(spending, deployment, { ask, principal: ask.principal, index: place, at, isDue: true })
   if ('refusal' in decided) return failed(failureOf(decided))
   if (decided.decision.outcome === 'allow' || covers(decided.decision, payment, authority))
-    return { payment, kind: 'sent', accepted: withDecision(payment, decided, payment.approvalId) }
+    return { payment, kind: 'sent', accepted: taken(spending, payment, decided, payment.approvalId) }
   // Not asked for when it was scheduled: asked for now. A batch waits as a whole, and its other items do not wait for this one.
   if (payment.approvalId === null && payment.batchId === null)
-    return { payment, kind: 'asked', accepted: withDecision(payment, decided, newId()) }
+    return { payment, kind: 'asked', accepted: taken(spending, payment, decided, newId()) }
   return failed(failure('policy_denied', null, 'It needs more approvals than were asked for when it was scheduled.'))
 }
 

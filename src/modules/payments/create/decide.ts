@@ -50,6 +50,7 @@ export type Accepted = {
   inputs: Buffer
   charges: readonly Charge[]
   mandate: PaymentMandate | null
+  context: PaymentContext
 }
 /** `denied`: by the rules. It moves no money, but it is in the audit log. */
 export type Refused = { refusal: Refusal; denied?: { decision: Decision; payee: string; amountMinor: Minor } }
@@ -120,12 +121,9 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
   }
 }
 
-/** The next decision of the same transaction counts what this one used. */
-const use = (
-  state: SpendingState,
-  { payment, charges, mandate, decision }: Accepted,
-  { beneficiary, lineage }: PaymentContext,
-): void => {
+/** The next decision of the same transaction counts what this one uses. */
+export const use = (state: SpendingState, { payment, charges, mandate, decision, context }: Accepted): void => {
+  const { beneficiary, lineage } = context
   const { accountId, amountMinor, paymentType, rail, countedDay } = payment
   const balance = state.balances.get(accountId)
   if (!balance) throw new Error('a payment was accepted without a balance')
@@ -196,8 +194,8 @@ export const consider = (state: LockedState, request: DecisionRequest, at: Date,
 }
 
 /**
- * Decides one payment at `at` by numbers read under the locks, and adds it to these numbers when it is accepted. Writes nothing. Throws a
- * refusal that no spending rule decides: a stopped workspace, a rail's own rules, too little money.
+ * Decides one payment at `at` by numbers read under the locks. Writes nothing. Throws a refusal that no spending rule decides: a stopped
+ * workspace, a rail's own rules, too little money.
  */
 export const decidePayment = (
   state: SpendingState,
@@ -217,13 +215,12 @@ export const decidePayment = (
     }
   const available = state.balances.get(principal.workspace.owningAccountId)?.availableMinor ?? 0n
   if (!executeAt) checkBalance(principal, { available, requested: amountMinor }, currency)
-  const accepted: Accepted = {
+  return {
     payment: recordOf(request, { evaluation, decision, context, at, currency }),
     decision,
     inputs: pack('inputs', JSON.stringify(packInputs(evaluation))),
     charges: executeAt ? [] : chargesFor(evaluation),
     mandate,
+    context,
   }
-  if (!executeAt) use(state, accepted, context)
-  return accepted
 }

@@ -21,6 +21,7 @@ import {
   type Payer,
   type Refused,
   type SpendingState,
+  use,
 } from './decide.ts'
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
@@ -128,7 +129,7 @@ export const listTotalsOf = (
 
 /**
  * Decides the payment at `index` of those that were read, for the caller as it is now, and counts it when it is accepted. `isDue`: whether it looks
- * like an earlier one was decided when it was scheduled.
+ * like an earlier one was decided when it was scheduled, and its caller counts it (`use`), where the decision is all that it needs.
  */
 export const decideNext = (
   { state, past, mandates, repeated, accepted }: Spending,
@@ -151,6 +152,7 @@ export const decideNext = (
   if ('payment' in decided) {
     const { id: paymentId, createdAt } = decided.payment
     accepted.set(look, { paymentId, createdAt, isUnknown: false, ...(ofBatch && { listIndex: ofBatch.index }) })
+    if (!isDue && !input.execute_at) use(state, decided)
   }
   return decided
 }
