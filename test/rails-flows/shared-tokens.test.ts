@@ -30,14 +30,25 @@ const stored = async () => {
   )
   return row && service.deps.vault.open(row, ['provider_token', 'MPESA', ...credentials])
 }
-const processes = () => [shareOf(), shareOf(), shareOf()]
+/** Three processes, each of which has looked for a token before one of them does anything else. */
+const askAtOnce = (more: Parameters<typeof asked>[0] = {}) => {
+  const { db } = service.deps
+  const looked = Promise.withResolvers<void>()
+  let looks = 0
+  const query = (async (statement: Statement, values?: readonly unknown[]) => {
+    const rows = await db.query(statement, values)
+    if (statement.name === 'provider_tokens.read') looks += 1
+    if (looks >= 3) looked.resolve()
+    await looked.promise
+    return rows
+  }) as typeof db.query
+  return Promise.all([1, 2, 3].map(() => shareOf({ ...db, query })(asked(more))))
+}
+const threeTimes = (value: string) => [1, 2, 3].map(() => expect.objectContaining({ value }))
 
 test('processes that need a token at once share one fetch, and those that are refused at once the next one', async () => {
-  const all = processes()
-  const first = await Promise.all(all.map((share) => share(asked())))
-  expect([first, issued]).toEqual([all.map(() => expect.objectContaining({ value: 'token 1' })), 1])
-  const second = await Promise.all(all.map((share) => share(asked({ refused: 'token 1' }))))
-  expect([second, issued]).toEqual([all.map(() => expect.objectContaining({ value: 'token 2' })), 2])
+  expect([await askAtOnce(), issued]).toEqual([threeTimes('token 1'), 1])
+  expect([await askAtOnce({ refused: 'token 1' }), issued]).toEqual([threeTimes('token 2'), 2])
   // Refused late, after it was replaced.
   expect(await shareOf()(asked({ refused: 'token 1' }))).toMatchObject({ value: 'token 2' })
   expect([await stored(), issued]).toEqual(['token 2', 2])
