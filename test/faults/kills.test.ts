@@ -173,7 +173,7 @@ test.each(tried)(
     // A process is killed at a message to the database, never between its journal and its first byte.
     expect(left).toBe(0)
     // What was written before time was moved waits for the next sweep, which seals it.
-    await (await next).sweep()
+    if (isFull) await (await next).sweep()
     expect(await world.faults()).toEqual([])
   },
   isFull ? 3_600_000 : 120_000,
