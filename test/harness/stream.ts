@@ -92,7 +92,7 @@ export const openStream = async (client: Client, options: StreamOptions = {}): P
     for (;;) {
       const match = find()
       if (match !== undefined) return match
-      const had = `it had ${seen.map((event) => event.type).join(', ') || 'no events'}`
+      const had = `it had ${seen.map((event) => event.type).join(', ') || 'no events'}, and ${comments.length} comments`
       if (over) throw new Error(`the stream ended before ${what}; ${had}`)
       const remaining = deadline - performance.now()
       if (remaining <= 0) throw new Error(`the stream brought no ${what} in time; ${had}`)
