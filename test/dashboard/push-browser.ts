@@ -2,7 +2,7 @@ import type { BrowserContext, CDPSession, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { PushBrowser, Received } from '../harness/push-service.ts'
 
-export type Notice = { title: string; body: string; tag: string }
+export type Notice = { title: string; body: string; tag: string; requireInteraction: boolean }
 
 /** Chromium has no push service here: the page subscribes at the emulated one, and the worker gets what that decrypted by the debugging protocol. */
 export type PagePush = {
@@ -50,7 +50,7 @@ export const emulatePush = async (
   }
   const shown = () =>
     page.evaluate<Notice[]>(
-      `navigator.serviceWorker.ready.then((registration) => registration.getNotifications()).then((all) => all.map(({ title, body, tag }) => ({ title, body, tag })))`,
+      `navigator.serviceWorker.ready.then((registration) => registration.getNotifications()).then((all) => all.map(({ title, body, tag, requireInteraction }) => ({ title, body, tag, requireInteraction })))`,
     )
   const isDone = async ({ tag, title }: Partial<Notice>) =>
     (await shown()).some((notice) => notice.tag === tag) === Boolean(title)

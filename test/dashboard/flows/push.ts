@@ -40,6 +40,8 @@ export const pushFlows = (world: World): void => {
     const notice = (await push.shown()).find(({ tag }) => tag === first)
     expect(noBreak(notice?.title)).toBe('KES 1,500.00 to "Roastery Kiambu"')
     expect(notice?.body).toMatch(/^Waits for your decision\. Name at the rail: /)
+    // A browser takes a notice that does not ask for this down after 25 seconds.
+    expect(notice?.requireInteraction).toBe(true)
 
     // Pressed, it opens the approval.
     expect(await push.press(first)).toBe(`${world.service.api.url}/approve/${first}`)
