@@ -22,7 +22,6 @@ const balances: Check = {
 
 const namesOfBooks = providers.flatMap((provider) => booksOf(provider).map((rail) => `('${provider}', '${rail}')`)).join(', ')
 
-/** States that the ledger's own triggers and constraints should prevent, and its agreement with the other tables. */
 export const ledgerChecks: readonly Check[] = [
   balances,
   ...sqlChecks({
@@ -74,8 +73,8 @@ export const ledgerChecks: readonly Check[] = [
         select a.code as subject from ledger_accounts a join summed s on s.id = a.id
         where a.posted_debits_minor <> s.debits or a.posted_credits_minor <> s.credits or a.pending_debits_minor <> s.pending`,
       /**
-       * Counted back from the present totals, over what has younger ids than a booking an hour before. It is compared with the sum of everything
-       * before, at the last two turns of the month: so a booking with a time that its place in the ledger is not of is found.
+       * Counted back from the present totals, and compared at two turns of the month with the sum of everything before: finds a booking whose
+       * time does not fit its place.
        */
       'the opening balance of a statement is the closing balance of the one before': `
         with turns as (select n, date_trunc('month', $now) - make_interval(months => n) as at from generate_series(0, 1) n),
@@ -98,7 +97,7 @@ export const ledgerChecks: readonly Check[] = [
             select m.now_minor - coalesce(sum(case when t.credit_account_id = m.id then t.amount_minor else -t.amount_minor end), 0) as minor
             from ledger_transfers t where t.customer_account_id = m.id and t.id > edge.id and t.kind in ('direct', 'post') and t.created_at >= turns.at) as opening
         where closing.minor <> opening.minor`,
-      /** Opening balances are compared with the sum of everything before. Reads every transfer, so only when everything is checked, as above. */
+      /** Compares opening balances with the sum of everything before. Reads every transfer, so only when everything is checked. */
       'the sums of counted hours are those of their bookings and payments, and their opening balances those of the bookings before': `
         with counted as (select * from counted_hours where $since = '-infinity'),
         ${sumsSql(`'${ever.toISOString()}'::timestamptz`, '(select through from counted)')},

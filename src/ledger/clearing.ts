@@ -8,22 +8,15 @@ import { only } from '../lib/lists.ts'
 import type { Minor } from '../lib/money.ts'
 import { booksOf, type Provider } from '../lib/rail-names.ts'
 
-/** Money booked as moved at a provider, for good, since the beginning. */
 export type Clearing = { cameInMinor: Minor; wentOutMinor: Minor }
 
-/**
- * Sums are kept of transfers that are older than this. A transfer that commits later than younger ones was made minutes ago at most: a
- * statement ends after seconds, and the processes' clocks differ by minutes at most.
- */
+/** A transfer that commits later than younger ones was made minutes ago at most: statements time out, and clocks differ by minutes. */
 const settledAfterSeconds = 3_600
 const transfersAtOnce = 20_000
 
 const accounts = `(select id from ledger_accounts where code in ('rail_clearing', 'topup_clearing'))`
 
-/**
- * The sums of `counted`, for the rails in `$2`. What a transfer belongs to is looked up by its id, row by row: as a join, the plan for an
- * unknown number of transfers reads every payment.
- */
+/** What a transfer belongs to is looked up row by row: as a join, the plan for an unknown number of transfers reads every payment. */
 const sums = `
   select coalesce(sum(t.amount_minor) filter (where t.debit_account_id in ${accounts}), 0)::bigint as came_in,
     coalesce(sum(t.amount_minor) filter (where t.credit_account_id in ${accounts}), 0)::bigint as went_out
@@ -36,7 +29,7 @@ const sums = `
 
 const lock = selectRow('ledger.clearing_lock', clearingPoints, ['name'], { lock: 'update' })
 
-/** Over the next transfers in the order of their ids, up to the first one that is too young. */
+/** In the order of ids, up to the first transfer that is too young. */
 const advance = statement(
   'ledger.clearing_advance',
   `with next as materialized (select * from ledger_transfers where id > $3 order by id limit ${transfersAtOnce}),
@@ -49,7 +42,7 @@ const advance = statement(
    returning (select count(*) from counted) = ${transfersAtOnce} as more`,
 )
 
-/** Moves the point from which `readClearing` goes on, in short transactions: so that a read sums about an hour of transfers. */
+/** Moves the point from which `readClearing` goes on, so that a read sums about an hour of transfers. */
 export const advanceClearing = async (db: Database, name: Provider): Promise<void> => {
   for (let more = true; more; )
     more = await inTx(db, async (tx) => {

@@ -4,7 +4,7 @@ import { namesSql } from '../db/tables/columns.ts'
 import { bookingTypes } from '../db/tables/ledger.ts'
 import { firstId, lastId } from '../lib/ids.ts'
 
-// As `createdBetween` of db/list-queries.ts, for SQL text: a time that is null bounds nothing. `owner` selects the rows of one owner.
+// As `createdBetween` of db/list-queries.ts, for SQL text: a time that is null bounds nothing.
 
 const boundsOf = (table: string, ownedBy?: string) => {
   const nearest = (owner: string, outside: string, beyond: string, order: 'asc' | 'desc') => `(
@@ -21,24 +21,21 @@ const boundsOf = (table: string, ownedBy?: string) => {
   }
 }
 
-/** Of an account's transfers. */
 export const { idBehind, idAhead } = boundsOf('ledger_transfers', 'customer_account_id')
 export const inWorkspace = boundsOf('payments', 'workspace_id')
 
-/** Rows `t` of all owners from between two times. */
 export const amongAll = (table: 'ledger_transfers' | 'payments', begins: string, ends: string): string => {
   const bounds = boundsOf(table)
   return `t.created_at >= ${begins} and t.created_at < ${ends}
     and t.id > ${bounds.idBehind('', begins)} and t.id < ${bounds.idAhead('', ends)}`
 }
 
-/** A booking as its customer sees it. Transfers between our own accounts are none, nor is money under a hold. */
+/** As its customer sees it. Transfers between our own accounts are none, nor is money under a hold. */
 export const bookingColumns = `t.id, t.created_at as at, t.reference_type, t.reference_id,
   case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end as amount_minor`
 export const isBooking = `t.kind in ('direct', 'post')`
 export const isBookingType = (row: string): string => `${row}.type in ${namesSql(bookingTypes)}`
 
-/** Of a row with these columns. */
 export const bookingType = (row: string): string =>
   `case ${row}.reference_type when 'payment' then case when ${row}.amount_minor < 0 then 'payment' else 'payment_return' end
     when 'topup' then 'topup' when 'deposit' then 'topup' else 'adjustment' end`
@@ -46,16 +43,14 @@ export const bookingType = (row: string): string =>
 export const hourOf = (time: string): string => `date_trunc('hour', ${time}, 'UTC')`
 const hourFrom = (time: string): string => hourOf(`${time} + interval '1 hour' - interval '1 microsecond'`)
 
-/** Before every row, and behind every row. */
+/** Before and behind every row. */
 export const ever = new Date(Date.UTC(2000, 0, 1))
 export const never = new Date(Date.UTC(9000, 0, 1))
 const [everSql, neverSql] = [ever, never].map((at) => `'${at.toISOString()}'::timestamptz`) as [string, string]
 
-/** The hours that are counted; none where the job has not run. */
 export const countedSql = `counted as (
   select coalesce(max(since), ${everSql}) as since, coalesce(max(through), ${everSql}) as through from counted_hours)`
 
-/** The local date of a time, for times from `since` on. */
 export type LocalDays = { zone: string; since: string }
 export const localDate = (time: string, { zone, since }: LocalDays): string =>
   `case when ${time} >= ${since} then (${time} at time zone ${zone})::date end`
@@ -65,8 +60,8 @@ const splitSql = ({ zone, since }: LocalDays): string => `(
   where (hour at time zone ${zone})::date <> ((hour + interval '1 hour' - interval '1 microsecond') at time zone ${zone})::date)`
 
 /**
- * A period as `whole` hours, whose sums are stored, and `edges` that are read row by row: its first and last hour, what is not counted, and with
- * `days` each hour in which a local day begins (`split`).
+ * `whole`: hours whose sums are stored. `edges`, read row by row: the first and last hour, what is not counted, and with `days` hours in which
+ * a local day begins.
  */
 export const periodSql = (begins: string, ends: string, days?: LocalDays): string => `${countedSql},
   whole as (
@@ -77,13 +72,12 @@ export const periodSql = (begins: string, ends: string, days?: LocalDays): strin
     union all select last, ${ends} from whole
     union all select hour, hour + interval '1 hour' from split)`
 
-/** The sums `h` of an account in the whole hours. */
 export const storedSql = (account: string): string => `whole cross join lateral (
     select * from hour_totals where account_id = ${account} and hour >= first and hour < last and hour not in (select hour from split) offset 0) as h`
 
 /**
- * An account's transfers `t` that are bookings from between two times. The bounds alone name the account: with ids by themselves the plan may read those
- * of all accounts, and with an equality as well it reads the account's index from its beginning.
+ * The bounds alone name the account: by ids alone the plan may read all accounts' transfers, with an equality as well it reads the account's
+ * index from its beginning.
  */
 export const bookedSql = (account: string, begins: string, ends: string): string => `ledger_transfers t
   where ${isBooking} and t.created_at >= ${begins} and t.created_at < ${ends}
@@ -94,14 +88,12 @@ const netSql = (account: string, begins: string, ends: string): string =>
   `coalesce((select sum(case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end)
      from ${bookedSql(account, begins, ends)}), 0)`
 
-/** The time of an account's first or last transfer. */
 const endSql = (account: string, order: 'asc' | 'desc'): string => `(
   select created_at from ledger_transfers where customer_account_id = any(array[${account}]) order by customer_account_id ${order}, id ${order} limit 1)`
 
 /**
- * What was posted on an account before a time: the opening balance of the next counted hour in which anything was booked, or the present balance,
- * less what was booked from the time until there. Where that is not counted, all that was booked before the time, if that is the shorter way. Needs
- * `countedSql`.
+ * Posted before a time: the opening balance of the next counted hour with a booking, or the present balance, less what was booked until there.
+ * Where that is not counted, the sum of what was before, if that is shorter. Needs `countedSql`.
  */
 export const balanceSql = (account: string, at: string): string => `(
   select case when (${at} < next.since or next.hour >= next.through)
@@ -114,9 +106,9 @@ export const balanceSql = (account: string, at: string): string => `(
   from (select greatest(${hourFrom(at)}, since) as hour, since, through from counted) as next
     cross join (select posted_credits_minor - posted_debits_minor as minor from ledger_accounts where id = ${account}) as present)`
 
-/** An hour is counted when it ended so long ago: until then a process whose clock is behind may still write into it. */
+/** Until then a process whose clock is behind may still write into an hour that has ended. */
 const marginMinutes = 15
-/** In one transaction, unless a single hour has more. */
+/** Unless a single hour has more. */
 const transfersAtOnce = 100_000
 
 const begin = statement(
@@ -126,7 +118,7 @@ const begin = statement(
    on conflict (name) do update set since = least(c.since, excluded.through), through = least(c.through, excluded.through)`,
 )
 
-/** The newest hours that are not counted, else the newest of those before. `offset`: a place in an index, whatever the transfers' times are. */
+/** The newest hours that are not counted, else the newest of those before. `offset` finds a place in an index, whatever the transfers' times are. */
 const next = statement(
   'ledger.count_next',
   `with target as (select ${hourOf(`$1::timestamptz - interval '${marginMinutes} minutes'`)} as hour)
@@ -139,7 +131,7 @@ const next = statement(
    from counted_hours cross join target where name = 'all' and (through < target.hour or since > $2)`,
 )
 
-/** The sums of all accounts in hours: of bookings, and of the payments that were asked for. `offset 0`: a payment is looked up for each row. */
+/** Bookings, and the payments that were asked for. `offset 0`: a payment is looked up for each row. */
 export const sumsSql = (begins: string, ends: string): string => `
   moved as (
     select ${bookingColumns}, t.customer_account_id as account_id, paid.workspace_id, paid.beneficiary_id
@@ -175,8 +167,8 @@ const count = statement(
 )
 
 /**
- * Counts what has ended since the last time, then older hours, the newest first, in short transactions. Where the clock is behind what is counted
- * (it was set back), the hours from there on count as not counted, as what is written now lies in them.
+ * Counts what has ended, then older hours, the newest first, in short transactions. Where the clock was set back, the hours from there on
+ * count as not counted.
  */
 export const countHours = async (db: Database, now: Date): Promise<void> => {
   for (let more = true; more; )
@@ -189,7 +181,7 @@ export const countHours = async (db: Database, now: Date): Promise<void> => {
     })
 }
 
-/** Since when hours are not counted: the first transfer, while older ones are left, else the end of what is counted; null on an empty ledger. */
+/** The first transfer while older hours are left to count, else the end of what is counted; null on an empty ledger. */
 export const uncountedSince = `
    select case when c.since <= ${everSql} then c.through else (select created_at from ledger_transfers order by id limit 1) end as oldest
    from (select 1) as one left join counted_hours c on c.name = 'all'`

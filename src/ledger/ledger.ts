@@ -10,7 +10,6 @@ import { newId, type Uuid } from '../lib/ids.ts'
 import { fieldsOf } from '../lib/lists.ts'
 import type { Minor } from '../lib/money.ts'
 
-/** The available money, and the money that payments under way have reserved. */
 export type Balance = { availableMinor: Minor; heldMinor: Minor; currency: string }
 export type Reference = { type: 'payment' | 'topup' | 'deposit' | 'adjustment' | 'suspense'; id: Uuid }
 const systemAccounts = ['rail_clearing', 'topup_clearing', 'adjustments', 'suspense'] as const
@@ -18,7 +17,6 @@ export type SystemAccount = (typeof systemAccounts)[number]
 
 const available = 'posted_credits_minor - posted_debits_minor - pending_debits_minor'
 
-/** What is available, as a check of the table keeps it from falling below zero. */
 const availableMinor = sql<Minor>`${ledgerAccounts.postedCreditsMinor} - ${ledgerAccounts.postedDebitsMinor} - ${ledgerAccounts.pendingDebitsMinor}`
 
 const selectBalances = (orm: QueryBuilder) =>
@@ -52,14 +50,14 @@ export const balanceIn = (balances: ReadonlyMap<Uuid, Balance>, ownerId: Uuid): 
   return balance
 }
 
-/** For readers, which lock nothing. */
+/** For readers: locks nothing. */
 export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> => {
   const row = await first(db, balance, { owner: ownerId })
   if (!row) throw new Error('an account has no ledger account')
   return row
 }
 
-/** The first lock of every writer that touches an account's money, its limits or the payments that they count. It guards all of these. */
+/** The first lock of every writer that touches an account's money, its limits or the payments that they count. */
 export const lockBalance = async (tx: Tx, ownerId: Uuid): Promise<Balance> => {
   const [, balances] = await Promise.all([lockAccount(tx, ownerId), getBalances(tx, [ownerId])])
   return balanceIn(balances, ownerId)
@@ -78,10 +76,10 @@ const holdFunds = statement(
    from holds h join moved on moved.owner_id = h.owner`,
 )
 
-/** `availableAfterMinor`: what is available after this hold and those before it in the same batch. */
+/** `availableAfterMinor`: after this hold and those before it in the batch. */
 export type Hold = { transferId: Uuid; ownerId: Uuid; amountMinor: Minor; paymentId: Uuid; availableAfterMinor: Minor }
 
-/** Reserves money for payments. The caller holds the owners' locks and has checked that it is there; so does a check of the schema. */
+/** The caller holds the owners' locks and has checked that the money is there; so does a check of the schema. */
 export const holdAll = async (tx: Tx, holds: readonly Hold[]): Promise<void> => {
   if (holds.length === 0) return
   requireLocked(
@@ -121,7 +119,7 @@ const endStatement = statement(
 /** `post`: the held money has left. `void`: it is available again. */
 export type HoldEnd = { kind: 'post' | 'void'; holdId: Uuid; ownerId: Uuid }
 
-/** Ends holds, each once, and answers each owner's balance after all of these. The caller holds the owners' locks. */
+/** Ends holds, each once; answers each owner's balance after all of them. The caller holds the owners' locks. */
 export const endHolds = async (tx: Tx, ends: readonly HoldEnd[]): Promise<ReadonlyMap<Uuid, Balance>> => {
   if (ends.length === 0) return new Map()
   requireLocked(
@@ -148,7 +146,7 @@ const directTransfer = statement(
    select available_minor as "availableMinor", held_minor as "heldMinor", currency from moved`,
 )
 
-/** Credits (above 0) or debits (below 0) a customer against a system account, at once. Throws `insufficient_funds`. */
+/** Credits (above 0) or debits (below 0) a customer against a system account. Throws `insufficient_funds`. */
 export const transfer = async (
   tx: Tx,
   {
@@ -177,7 +175,6 @@ const systemTransfer = statement(
      join ledger_accounts d on d.code = m.debit join ledger_accounts c on c.code = m.credit`,
 )
 
-/** `id`: chosen by the caller. */
 export type SystemTransfer = {
   id: Uuid
   debit: SystemAccount
@@ -187,7 +184,7 @@ export type SystemTransfer = {
   memo: string
 }
 
-/** Between accounts of the service itself: no customer's balance changes, and nothing is locked. */
+/** Between system accounts: no customer's balance changes, and nothing is locked. */
 export const transferWithin = async (tx: Tx, moves: readonly SystemTransfer[]): Promise<void> => {
   if (moves.length === 0) return
   await tx.query(systemTransfer, [
@@ -199,7 +196,6 @@ export const transferWithin = async (tx: Tx, moves: readonly SystemTransfer[]): 
   ])
 }
 
-/** At start: the accounts of the service itself, of which there is one each. */
 export const openSystemAccounts = async (db: Db, currency: string, at: Date): Promise<void> => {
   for (const kind of systemAccounts)
     await insertOnce(db, ledgerAccounts, { id: newId(), kind, code: kind, currency, createdAt: at }, ledgerAccounts.code)

@@ -24,7 +24,7 @@ const parameters = {
 } as const
 type At = Places<typeof parameters>
 
-/** The parameters by names, for text. Postgres puts each where its name stands, as if it had been written there. */
+/** Parameters by names, for text: Postgres inlines them. */
 const asked = (
   at: At,
 ): SQL => sql`(select ${at.ownerId} as owner_id, ${at.before} as before, ${at.types ?? sql`null::text[]`} as types,
@@ -40,8 +40,8 @@ const historyColumns = `t.customer_account_id as owner, t.id, ${historyTypeSql('
   coalesce(d.topup_id, t.reference_id) as reference_id, t.created_at`
 
 /**
- * The place where a page begins is one condition, and no alternative, so that the index is entered there and nothing newer is read. Bounds have the account
- * with the id: with ids alone, the plan may read their range in the primary key, with everybody's transfers.
+ * One condition and no alternative, so that the index is entered where the page begins. Bounds have the account with the id: by ids alone, the
+ * plan may read everybody's transfers.
  */
 const ofAccount = `select ${historyColumns} from ledger_transfers t left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
   where t.customer_account_id = any(array[${account}]) and (t.customer_account_id, t.id) < (${account}, coalesce(asked.before, '${lastId}'))
@@ -65,9 +65,8 @@ const historyBy = (name: string, entries: (at: At) => SQL, lane: 'page' | 'pool'
         .select({
           id: sql<Uuid>`h.id`,
           type: sql<HistoryType>`h.type`,
-          /** How it changed the available balance: a history adds up to the balance, and posting a hold changes nothing. */
+          /** Adds up to the available balance: posting a hold changes nothing. */
           amountMinor: sql<Minor>`h.amount_minor::bigint`,
-          /** How it changed the held amount. */
           heldChangeMinor: sql<Minor>`h.held_change_minor::bigint`,
           availableAfterMinor: sql<Minor>`h.available_after_minor`,
           referenceType: sql<string>`h.reference_type`,
@@ -116,7 +115,7 @@ export type TrialBalanceLine = Sides & { code: string; kind: string }
 export const totalsOf = (lines: readonly TrialBalanceLine[]): Sides =>
   Object.fromEntries(sides.map((side) => [side, lines.reduce((sum, line) => sum + line[side], 0n)])) as Sides
 
-/** Every account's debits and credits, summed from the transfers: over all lines they are equal. All customers are one line. */
+/** Summed from the transfers; all customers are one line. */
 export const trialBalance = (db: Db): Promise<TrialBalanceLine[]> =>
   db.query(`
     with moved as (
@@ -159,12 +158,12 @@ const transfersOf = prepare(
   'joined',
 )
 
-/** Every transfer of one payment, top-up or adjustment, in order; accounts are named by their kind only. */
+/** In order; accounts are named by their kind only. */
 export const listTransfers = (db: Db, referenceId: Uuid) => db.run(transfersOf, { referenceId })
 
 const flowDays = { zone: '$4::text', since: '$2::timestamptz' }
 
-/** Money that came in and money that left; a hold is neither. A returned payment counts as coming in. */
+/** A hold is neither in nor out; a returned payment came in. */
 const flow = statement(
   'ledger.flow',
   `with ${periodSql('$2::timestamptz', '$3::timestamptz', flowDays)}
@@ -176,7 +175,7 @@ const flow = statement(
    group by date`,
 )
 
-/** Of the local days on which anything moved, from `begins` until before `ends`. */
+/** Of the local days on which anything moved. */
 export const readFlow = (
   db: Db,
   ownerId: Uuid,

@@ -24,19 +24,18 @@ import {
 
 export { bookingTypes as statementTypes } from '../db/tables/ledger.ts'
 
-/** An account's bookings from `start` until before `end`; with a workspace, those of its payments alone. */
+/** Bookings from `start` until before `end`; with a workspace, those of its payments alone. */
 export type StatementOf = {
   ownerId: Uuid
   workspaceId: Uuid | null
   start: Date
   end: Date
-  /** Whose payees may be named: of one workspace, of all, or of none. */
+  /** Whose payees may be named. */
   payeesOf: Uuid | 'all' | 'none'
 }
 
-/** A year of a busy account may have more payees than anybody reads. */
 const mostPayees = 1_000
-/** Bookings of hours that are not counted, of which sums are made for an answer: half a second's work. */
+/** Bookings of uncounted hours that an answer sums: half a second's work. */
 const mostRows = 50_000
 
 const entriesKey = {
@@ -51,7 +50,7 @@ const entriesKey = {
   balance: 'bigint',
 } as const
 
-/** Bookings only: money under a hold has not left. `rows` are one more than are summed where there are too many. */
+/** `rows` has one more than are summed where there are too many. */
 const summary = statement(
   'ledger.statement_summary',
   `with ${periodSql('$2::timestamptz', '$3::timestamptz')},
@@ -85,7 +84,7 @@ const summary = statement(
    from is_pending`,
 )
 
-/** In the order of their ids. `balance`: before the first of them. */
+/** `balance`: before the first of them. */
 const entries = prepareText<StatementEntry, typeof entriesKey>(
   'ledger.statement_entries',
   entriesKey,
@@ -116,7 +115,7 @@ const entries = prepareText<StatementEntry, typeof entriesKey>(
 )
 
 type StatementTotal = { entries: number; inMinor: string; outMinor: string }
-/** With amounts as texts: a document keeps few digits of a number. */
+/** Amounts are texts: JSON keeps few digits of a number. */
 type StatementSums = Omit<StatementTotal, 'entries'> & {
   byType: (StatementTotal & { type: BookingType })[]
   byPayee: (StatementTotal & { id: Uuid; displayName: string })[]
@@ -130,7 +129,7 @@ export type StatementSummary = {
   through: Uuid | null
 }
 
-/** The balances and sums of a statement. For a workspace the balances are those of the account, and mean nothing. */
+/** For a workspace the balances are those of the account, and mean nothing. */
 export const readStatementSummary = async (db: Db, of: StatementOf): Promise<StatementSummary> =>
   only(await db.query<StatementSummary>(summary, [of.ownerId, of.start, of.end, of.workspaceId, of.payeesOf]))
 
@@ -163,8 +162,8 @@ export type StatementEntry = {
 const findTransfer = selectRow('ledger.transfer', ledgerTransfers, ['id'])
 
 /**
- * The balance behind booking $4 of the period from $2 until before $3: that at the beginning of its hour, and what was booked from there. Ids are in
- * the order of the times, but for bookings of processes whose clocks differ: $5 is the hour, and bookings of the period count by their ids.
+ * The balance behind booking $4 of the period from $2 until before $3: that at the hour $5, and what was booked since. Clocks differ, so
+ * bookings of the period count by their ids.
  */
 const balanceAfter = statement(
   'ledger.balance_after',
@@ -186,7 +185,7 @@ const balanceBehind = async (db: Db, { ownerId, start, end }: StatementOf, after
 
 type EntriesPage = { after: Uuid | null; take: number; summary: Pick<StatementSummary, 'openingMinor' | 'through'> }
 
-/** Its bookings after `after`, oldest first, up to the one that its summary counted last. */
+/** Oldest first, up to the one that the summary counted last. */
 export const listStatementEntries = async (
   db: Db,
   of: StatementOf,

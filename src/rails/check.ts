@@ -5,7 +5,7 @@ import type { PayoutAdapter, PayoutInstruction, RailCheck } from './rail.ts'
 
 const mostSkewSeconds = 120
 
-/** Whether our clock agrees with the provider's: a password of another minute is refused. */
+/** A password of another minute is refused. */
 export const checkClock = async (baseUrl: string, clock: Clock, timeoutMs: number): Promise<RailCheck> => {
   const requirement = `the clock agrees with ${new URL(baseUrl).host}`
   const answer = await fetch(baseUrl, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) }).catch(
@@ -21,7 +21,6 @@ export const checkClock = async (baseUrl: string, clock: Clock, timeoutMs: numbe
   }
 }
 
-/** Providers deliver over the internet, to https. */
 export const checkCallbackUrl = (url: string, isLoopback: boolean): RailCheck => {
   const requirement = `callbacks are delivered to ${url}`
   if (isLoopback)
@@ -37,7 +36,7 @@ const testAmountMinor = 1_000n
 
 const reference = (): string => Array.from({ length: 12 }, () => randomInt(10)).join('')
 
-/** Sends an order twice to the operator's own phone. The second must be refused as a duplicate: what is taken twice is paid twice. */
+/** To the operator's own phone. What is taken twice is paid twice. */
 export const checkDuplicate = async (
   rail: Pick<PayoutAdapter, 'pay'>,
   order: Pick<PayoutInstruction, 'rail' | 'destination' | 'currency' | 'at'> & { operatorUrl: string },

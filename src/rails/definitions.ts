@@ -7,11 +7,9 @@ type Stated = (typeof stated)[keyof typeof stated]
 
 export const definitions: { readonly [P in Provider]: Stated } = stated
 
-/** One part of every definition: the names in it are those of all rails or settings. */
 const part = <Part extends 'settings' | 'payouts' | 'prompts' | 'deposits'>(name: Part) =>
   together(Object.values(stated).map((provider): Stated[Part] => provider[name]))
 
-/** The settings of all providers: a part of `config.ts`'s schema. */
 export const railSettings = part('settings')
 const settings = z.object(railSettings)
 export type RailSettings = z.output<typeof settings>

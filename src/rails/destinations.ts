@@ -3,13 +3,11 @@ import { mobileProblem, parseKenyanMobile } from '../lib/phone.ts'
 import { compactNumber } from '../lib/text.ts'
 import type { DestinationProblem, ReadDestination } from './definition.ts'
 
-// Forms of destinations that several rails have.
-
 export const problem = (path: DestinationProblem['path'], message: string): { problem: DestinationProblem } => ({
   problem: { path, message },
 })
 
-/** For a rail whose destinations are at no bank: a bank code is refused, not ignored. */
+/** A bank code is refused, not ignored. */
 export const withoutBank =
   (rail: string, read: (destination: string) => string | { problem: DestinationProblem }): ReadDestination =>
   (destination, bankCode) => {
@@ -34,7 +32,7 @@ export const readBankAccount = (text: string) => {
     : problem('destination', 'must be a bank account number of 5 to 20 letters and digits')
 }
 
-/** What a statement's line names that may be ours: our references have twelve digits, the account numbers of deposits a check digit. */
+/** Our references have twelve digits, the account numbers of deposits a check digit. */
 export const ourNumbers = (texts: readonly string[]): readonly string[] => [
   ...new Set([
     ...texts.flatMap((text) => text.match(/\b\d{12}\b/g) ?? []),

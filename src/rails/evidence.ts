@@ -5,7 +5,6 @@ import type { Evidence, NameAnswer, ProviderReference, Submission } from './rail
 import { personName, withoutNumber } from './text.ts'
 
 export type Refused = Submission & { kind: 'refused' }
-/** An order that is not sent. */
 export const refused = (code: FailureCode, message: string): Refused => ({ kind: 'refused', ...failure(code, null, message) })
 /** `code`: the provider's, safe to store. */
 export const refusedByProvider = (code: string, message: string): Refused => ({
@@ -13,16 +12,15 @@ export const refusedByProvider = (code: string, message: string): Refused => ({
   ...failure('provider_refused', code, message),
 })
 
-/** A name that a provider reports beside a number; undefined where there is none. */
+/** Beside a number. */
 export const reportedName = (text: string | undefined): string | undefined => personName(withoutNumber(text ?? '')) ?? undefined
 
 export const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })
 export const movedUnread = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message, moved: true })
 
-/** Of an answer or a delivery that names no order. */
 export const nameless: ProviderReference = { request: null, conversation: null }
 
-/** A success needs a receipt, which makes it unique, and an amount that can be read; `null`: this provider may leave it out. */
+/** A receipt makes it unique; an amount of null is one that this provider may leave out. */
 export const succeeded = (receipt: string | undefined, amountMinor: Minor | null | undefined, payee?: string): Evidence => {
   if (receipt === undefined) return movedUnread('no_receipt', 'The provider reports a success without a receipt.')
   if (amountMinor === undefined) return movedUnread('no_amount', 'The provider reports a success without a readable amount.')

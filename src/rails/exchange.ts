@@ -8,13 +8,13 @@ import { connect as connectTls } from 'node:tls'
 import { inSpan } from '../lib/tracing.ts'
 import { parseJson, textField } from './fields.ts'
 
-/** What an exchange proves. `not_sent`: no connection was established. `lost`: it may have arrived. `body`: undefined for what is not JSON. */
+/** `not_sent`: no connection was established. `lost`: it may have arrived. `body`: undefined for what is not JSON. */
 export type Exchange =
   | { kind: 'answer'; status: number; body: unknown }
   | { kind: 'not_sent'; code: string; message: string }
   | { kind: 'lost'; message: string }
 
-/** Asked once it is connected, within `withinMs`, right before the first byte, so that nothing slow is in between. On false nothing is sent. */
+/** Asked once it is connected, right before the first byte. On false nothing is sent. */
 export type Permission = { withinMs: number; take: () => Promise<boolean> }
 
 export type ExchangeRequest = {
@@ -27,9 +27,8 @@ export type ExchangeRequest = {
 }
 
 /**
- * Looks up a provider's name once for all callers at the same time. The system's lookup occupies one of the four threads that file access,
- * hashing and every other lookup share, until it gives up on name servers that do not answer: without this, a few payments would occupy all
- * four. Each caller has its own deadline.
+ * Once for all callers at the same time: the system's lookup holds one of the process's four threads until name servers answer, so a few
+ * payments would hold all. Each caller has its own deadline.
  */
 export const createLookup = (resolve: (name: string) => Promise<LookupAddress[]> = lookUpAll): LookupFunction => {
   const underWay = new Map<string, Promise<LookupAddress[]>>()
@@ -54,7 +53,7 @@ const lookUpAll = (name: string): Promise<LookupAddress[]> => lookup(name, { all
 
 const shared = createLookup()
 
-/** Resolves when the name was resolved, the host reached and TLS established; before that nothing can have been sent. */
+/** Before it resolves, nothing can have been sent. */
 const connect = (url: URL, lookup: LookupFunction, signal: AbortSignal): Promise<Socket> => {
   const isSecure = url.protocol === 'https:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
@@ -125,12 +124,11 @@ const send = async (input: ExchangeRequest, lookup: LookupFunction): Promise<Exc
 }
 
 /**
- * Never throws for a network failure. The deadline covers everything, from the name lookup to the last byte of the answer. Redirects are
- * not followed: a 307 would send a payment a second time. No connection is reused: one that the provider closes while it is idle would turn
- * a payment that was never sent into a lost one, and a lost one may need a person. A handshake is cheaper.
+ * Never throws for a network failure. The deadline covers everything. Redirects are not followed: a 307 would send a payment twice. No
+ * connection is reused: one that the provider closes while idle would turn a payment that was never sent into a lost one.
  */
 export const exchange = (request: ExchangeRequest, lookup: LookupFunction = shared): Promise<Exchange> => {
-  // The address may contain an id of the provider; its host identifies the provider.
+  // The address may contain an id of the provider.
   const { host } = new URL(request.url)
   return inSpan(`rail ${request.method}`, { 'server.address': host, 'http.request.method': request.method }, () =>
     send(request, lookup),

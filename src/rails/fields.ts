@@ -1,6 +1,5 @@
 import type { Minor } from '../lib/money.ts'
 
-/** Narrowing for a provider's JSON. Nothing here throws: a delivery may contain anything. */
 export type JsonRecord = Readonly<Record<string, unknown>>
 
 export const asRecord = (value: unknown): JsonRecord | undefined =>
@@ -22,7 +21,7 @@ export const asText = (value: unknown): string | undefined => {
 
 export const textField = (value: unknown, name: string): string | undefined => asText(field(value, name))
 
-/** One, many or none: providers send a bare object instead of a list of one. */
+/** Providers send a bare object instead of a list of one. */
 export const asList = (value: unknown): readonly unknown[] => {
   if (Array.isArray(value)) return value
   return value === undefined || value === null ? [] : [value]
@@ -38,14 +37,14 @@ export const parseJson = (text: string): unknown => {
 
 const largest = 10n ** 17n
 
-/** "500" for 50000n, or undefined when the amount has cents: M-PESA moves whole shillings, and the service never rounds. */
+/** "500" for 50000n; undefined with cents: M-PESA moves whole shillings, and nothing is rounded. */
 export const wholeShillings = (amount: Minor): string | undefined =>
   amount > 0n && amount % 100n === 0n ? (amount / 100n).toString() : undefined
 
 /** "500.00" for 50000n. */
 export const decimalShillings = (amount: Minor): string => `${amount / 100n}.${(amount % 100n).toString().padStart(2, '0')}`
 
-/** Minor units from 500, "500", 500.5, "500.00", by the text, so no float is multiplied. Undefined for all else: below zero, parts of a cent. */
+/** Minor units from 500, "500", 500.5, "500.00", by the text, so no float is multiplied. Undefined for all else. */
 export const readShillings = (value: unknown): Minor | undefined => {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined
   const match = /^(\d{1,16})(?:\.(\d{1,2})0*)?$/.exec(String(value).trim())
@@ -61,5 +60,4 @@ export const readBalance = (value: unknown): Minor | undefined => {
   return amount === undefined ? undefined : sign === '-' ? -amount : amount
 }
 
-/** A Kenyan mobile number in the form that the providers take. */
 export const mobileForm = /^254[17]\d{8}$/

@@ -2,10 +2,9 @@ import type { Clock } from '../lib/clock.ts'
 import { allRails } from '../lib/rail-names.ts'
 import type { Attempt, CollectionAdapter, Evidence, PayoutAdapter, RailGate, Submission } from './rail.ts'
 
-/** How a call to a provider ended: answered, refused because there were too many calls, or without an answer. */
 export type CallOutcome = 'answered' | 'throttled' | 'failed'
 
-/** `trips`: how often the breaker opened without a success in between; the pause grows with it. */
+/** `trips`: openings without a success in between; the pause grows with them. */
 export type Breaker = {
   phase: 'closed' | 'open' | 'half_open'
   failures: number
@@ -16,7 +15,7 @@ export type Breaker = {
 
 export const closedBreaker: Breaker = { phase: 'closed', failures: 0, trips: 0, untilMs: 0, cause: 'answered' }
 
-/** This many calls in a row must fail before a rail counts as down: a single lost answer proves little. */
+/** In a row: a single lost answer proves little. */
 const failuresToOpen = 5
 const pausesMs = {
   failed: { first: 5_000, most: 60_000 },
@@ -34,7 +33,7 @@ const open = (breaker: Breaker, cause: CallOutcome, nowMs: number): Breaker => (
   cause,
 })
 
-/** One answer closes it. A failed trial call, a fifth failure in a row, or a rate limit of the provider opens it. */
+/** A failed trial call, a fifth failure in a row, or a rate limit opens it. */
 export const afterCall = (breaker: Breaker, outcome: CallOutcome, nowMs: number): Breaker => {
   if (outcome === 'answered') return closedBreaker
   if (outcome === 'throttled') return breaker.phase === 'open' ? breaker : open(breaker, 'throttled', nowMs)
@@ -44,17 +43,17 @@ export const afterCall = (breaker: Breaker, outcome: CallOutcome, nowMs: number)
   return { ...breaker, failures }
 }
 
-/** An answer to another call proves that the provider can be reached: the trial call need not wait. */
+/** An answer to another call: the trial call need not wait. */
 export const afterAnswer = (breaker: Breaker, nowMs: number): Breaker =>
   breaker.phase === 'open' && breaker.cause === 'failed' ? { ...breaker, untilMs: nowMs } : breaker
 
-/** Time alone only half-opens it: then one trial call may go out. */
+/** One trial call may go out then. */
 export const atTime = (breaker: Breaker, nowMs: number): Breaker =>
   breaker.phase === 'open' && nowMs >= breaker.untilMs ? { ...breaker, phase: 'half_open' } : breaker
 
 const outcomeOf = (submission: Submission): CallOutcome => {
   if (submission.kind === 'lost') return 'failed'
-  // Without our own permission nothing was sent, but the provider had answered: the connection was established.
+  // The connection was established: only our own permission was missing.
   if (submission.kind !== 'not_sent' || submission.code === 'not_permitted') return 'answered'
   return submission.code === 'throttled' ? 'throttled' : 'failed'
 }
@@ -64,7 +63,7 @@ export const createGate = (options: { clock: Clock; concurrency: number }): Rail
   let breaker: Breaker = closedBreaker
   let since: Date | null = null
   let underWay = 0
-  /** A call that tests whether the rail works again; calls that began before it prove nothing about now. */
+  /** Calls that began before the trial prove nothing about now. */
   let trialUnderWay = false
   const nowMs = () => options.clock.now().getTime()
   const current = (): Breaker => {
@@ -104,7 +103,7 @@ export const createGate = (options: { clock: Clock; concurrency: number }): Rail
   }
 }
 
-/** A query that the provider did not answer says `unknown`, for whatever reason. */
+/** A query that was not answered says `unknown`. */
 const tellingAnswers =
   (query: (attempt: Attempt) => Promise<Evidence>, gate: RailGate) =>
   async (attempt: Attempt): Promise<Evidence> => {
@@ -125,7 +124,7 @@ export const gatedCollection = (rail: CollectionAdapter, gate: RailGate): Collec
   query: tellingAnswers(rail.query, gate),
 })
 
-/** Nothing is sent by any rail while it is not known that the database has what it had committed. */
+/** While it is not known that the database has what it had committed. */
 const holds = {
   trusted: undefined,
   looking: 'held until everything acknowledged was found in the database',
@@ -137,7 +136,7 @@ export const railsHeld = (state: keyof typeof holds): Record<string, string> => 
   return why === undefined ? {} : Object.fromEntries(allRails.map((rail) => [rail, why]))
 }
 
-/** The rails that take no calls now, and the reason: shown by readiness. */
+/** With the reason, for readiness. */
 export const railsDown = (gates: Readonly<Record<string, RailGate | undefined>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(gates).flatMap(([rail, gate]) => {

@@ -8,10 +8,10 @@ import type { AdapterDeps, HeldToken, NoToken, SendPermission } from './rail.ts'
 
 export type Token = { value: string; lifetimeSeconds: number }
 
-/** Renewed this long before it expires, so that no request is under way with an expired token. */
+/** So that no request is under way with an expired token. */
 const marginSeconds = 60
 
-/** `credentials`: what a token is given for. `refusesToken`: the gateway did not accept the token, so it has not processed the request. */
+/** `credentials`: what a token is given for. */
 type GatewayOptions = {
   provider: Provider
   credentials: readonly string[]
@@ -22,14 +22,13 @@ type GatewayOptions = {
 }
 
 type SendMore = { headers?: Record<string, string>; permission?: Permission | undefined }
-/** Sends to a path of the provider: what has a body is a POST. `ready` gets the token that it needs. */
+/** What has a body is a POST. `ready` gets the token that it needs. */
 export type Send = ((path: string, body?: object, more?: SendMore) => Promise<Exchange>) & { ready: () => Promise<void> }
 
 const notSent = ({ code, message }: NoToken): Exchange => ({ kind: 'not_sent', code, message })
 
 const late: NoToken = { code: 'not_connected_in_time', message: 'The provider gave no access token in time.' }
 
-/** All requests share one token. */
 export const createGateway = (options: GatewayOptions, { clock, shareToken }: AdapterDeps): Send => {
   const { provider, credentials, baseUrl, timeoutMs, obtain, refusesToken } = options
   let held: HeldToken | undefined
@@ -47,7 +46,6 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
     if ('value' in token) held = token
     return token
   }
-  /** Fetched once, however many ask at the same time. */
   const getToken = async (): Promise<HeldToken | NoToken> => {
     if (held && held.until > clock.now()) return held
     underWay ??= renew().finally(() => {
@@ -65,8 +63,8 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
   }
 
   /**
-   * A gateway that refuses the token has not processed the request, so it is safe to send it once more with a fresh one; a second refusal
-   * proves that nothing was sent. The time of a permission covers the wait for the token and for the connection.
+   * A gateway that refuses the token has not processed the request: it is sent once more with a fresh one. The time of a permission covers the
+   * waits for the token and the connection.
    */
   const send = async (path: string, body?: object, { headers = {}, permission }: SendMore = {}): Promise<Exchange> => {
     const method = body === undefined ? 'GET' : 'POST'
@@ -95,7 +93,7 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
   return Object.assign(send, { ready: async () => void (await getToken()) })
 }
 
-/** An answer to a request for a token. A lifetime that cannot be read counts as short, not as endless. */
+/** A lifetime that cannot be read counts as short. */
 export const readToken = (answer: Exchange, named: string, secondsIn: (body: unknown) => number): Token | NoToken => {
   const value = answer.kind === 'answer' && answer.status === 200 ? textField(answer.body, named) : undefined
   if (answer.kind !== 'answer' || value === undefined)
@@ -104,7 +102,7 @@ export const readToken = (answer: Exchange, named: string, secondsIn: (body: unk
   return { value, lifetimeSeconds: Number.isFinite(seconds) && seconds > 0 ? seconds : 60 }
 }
 
-/** Of an order as the provider gets it: a repeat must be the same order to the byte. */
+/** A repeat must be the same order to the byte. */
 const fingerprintOf = (order: object): Buffer => createHash('sha256').update(JSON.stringify(order)).digest()
 
 export const permissionFor = (permission: SendPermission | undefined, order: object): Permission | undefined =>

@@ -1,6 +1,6 @@
 const offsetMs = 3 * 3_600_000
 
-/** Nairobi is three hours ahead of UTC all year: it has no daylight saving time. */
+/** Three hours ahead of UTC all year. */
 const local = (at: Date): string => new Date(at.getTime() + offsetMs).toISOString()
 
 /** yyyyMMddHHmmss */
@@ -12,10 +12,9 @@ export const nairobiDate = (at: Date): string => local(at).slice(0, 10)
 /** yyyy-MM-dd HH:mm:ss */
 export const nairobiDateTime = (at: Date): string => local(at).slice(0, 19).replace('T', ' ')
 
-/** The start of the day that contains `at`. */
 export const nairobiMidnight = (at: Date): Date => new Date(Date.parse(`${nairobiDate(at)}T00:00:00Z`) - offsetMs)
 
-/** The instant of `yyyyMMddHHmmss` or `yyyy-MM-dd HH:mm:ss` in Nairobi; undefined for anything else. */
+/** `yyyyMMddHHmmss` or `yyyy-MM-dd HH:mm:ss`. */
 export const nairobiInstant = (text: string): Date | undefined => {
   const parts = /^(\d{4})-?(\d\d)-?(\d\d)[ T]?(\d\d):?(\d\d):?(\d\d)/.exec(text)
   if (!parts) return undefined
@@ -24,7 +23,7 @@ export const nairobiInstant = (text: string): Date | undefined => {
   return Number.isNaN(at.getTime()) || !local(at).startsWith(`${year}-${month}-${day}`) ? undefined : at
 }
 
-/** A provider's time: of the zone that it states, else Nairobi's, whatever the zone of this process is. */
+/** Of the zone that it states, else Nairobi's, whatever the zone of this process is. */
 export const providerInstant = (text: string): Date | undefined => {
   const isZoned = /\d(?:Z|[+-]\d\d:?\d\d)$/.test(text.trim())
   const at = isZoned ? new Date(text.trim()) : nairobiInstant(text.trim())

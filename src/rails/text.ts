@@ -1,7 +1,7 @@
-/** Longer than anything that is sent or stored: what comes from outside is cut before it is normalised. */
+/** What comes from outside is cut before it is normalised. */
 const longest = 1000
 
-/** The characters that providers accept in free text: letters, digits, simple punctuation. Accents go, all else becomes a space. */
+/** What providers accept in free text. Accents go, all else becomes a space. */
 const plain = (text: string): string =>
   text
     .slice(0, longest)
@@ -11,7 +11,7 @@ const plain = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
-/** Free text that does not decide who is paid: cleaned and cut to `max`, or the fallback when nothing (or a single character) is left. */
+/** Cut to `max`, or the fallback when a single character or nothing is left. */
 export const freeText = (text: string | null, max: number, fallback: string): string => {
   const clean = plain(text ?? '')
     .slice(0, max)
@@ -19,17 +19,17 @@ export const freeText = (text: string | null, max: number, fallback: string): st
   return clean.length < 2 ? fallback.slice(0, max) : clean
 }
 
-/** A note that statements print: our reference and the payer first, so that a line leads to a payment, or at least to an account. */
+/** Statements print it: our reference and the payer first, so that a line leads to a payment or an account. */
 export const remarks = (order: { reference: string; payer: string; narrative: string | null }, max: number): string =>
   freeText(`${order.reference} ${order.payer} ${order.narrative ?? ''}`, max, order.reference)
 
-/** A reference that decides who is paid: passed on unchanged, or refused. A shortened one would pay another person's account. */
+/** Decides who is paid: a shortened one would pay another person's account. */
 export const exactReference = (text: string, max: number): string | undefined => {
   const trimmed = text.trim()
   return trimmed.length > 0 && trimmed.length <= max && plain(trimmed) === trimmed ? trimmed : undefined
 }
 
-/** A provider's own text, made safe to store and show: short, and without anything that could be a phone or account number. */
+/** Short, and without anything that could be a phone or account number. */
 export const safeMessage = (text: string | undefined, fallback: string): string => {
   const clean = plain(text ?? '')
     .replace(/\d{5,}/g, '*****')
@@ -38,7 +38,7 @@ export const safeMessage = (text: string | undefined, fallback: string): string 
   return clean === '' ? fallback : clean
 }
 
-/** A provider's code, limited in length: it comes from outside and is stored. Long digit runs are not codes. */
+/** Long digit runs are not codes. */
 export const safeCode = (text: string | undefined): string => {
   const clean = (text ?? '')
     .replace(/[^A-Za-z0-9._-]/g, '')
@@ -47,14 +47,14 @@ export const safeCode = (text: string | undefined): string => {
   return clean === '' ? 'none' : clean
 }
 
-/** A receipt makes a payment unique, so it is accepted unchanged or not at all: one word of limited length. */
+/** Makes a payment unique, so it is accepted unchanged or not at all. */
 export const receiptOf = (text: string | undefined): string | undefined =>
   text !== undefined && /^[\w./-]{1,64}$/.test(text) ? text : undefined
 
-/** "254722000111 - WANJIRU KAMAU" without the number: none is stored or shown in full. */
+/** "254722000111 - WANJIRU KAMAU": no number is stored or shown in full. */
 export const withoutNumber = (text: string): string => text.replace(/\d{5,}/g, ' ').replace(/^[\s+-]+/, '')
 
-/** A person's name as a provider writes it, made safe to store and show; null when nothing is left. */
+/** Safe to store and show; null when nothing is left. */
 export const personName = (text: string): string | null => {
   const clean = text
     .slice(0, longest)
@@ -66,5 +66,5 @@ export const personName = (text: string): string | null => {
   return clean === '' ? null : clean
 }
 
-/** A PEM in one environment variable: its line breaks may be written as \n. */
+/** In an environment variable, line breaks may be written as \n. */
 export const pem = (text: string | undefined): string => (text ?? '').replaceAll('\\n', '\n')

@@ -2,14 +2,13 @@ import { type Provider, providers, type RailName } from '../lib/rail-names.ts'
 import { words } from './all/words.ts'
 import { type PayoutWords, type ProviderWords, together } from './definition.ts'
 
-// What people read about rails: a view of every provider's words, for the service and for its pages.
+// For the service and for its pages.
 
 const wordsOf: { readonly [P in Provider]: ProviderWords<P> } = words
 const ordered = providers.map((provider) => words[provider])
 
 export const payoutWords: Readonly<Record<RailName, PayoutWords>> = together(ordered.map(({ payouts }) => payouts))
 
-/** The button that begins a deposit by each method. */
 export const depositActions = together(ordered.map((provider) => provider.depositActions))
 
 export const providerLabel = (provider: Provider): string => wordsOf[provider].label

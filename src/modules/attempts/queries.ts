@@ -30,14 +30,14 @@ const bySubjects = prepare(
   'pool',
 )
 
-/** All attempts of payments or top-ups, oldest first. */
+/** Oldest first. */
 export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<AttemptRecord[]> => db.run(bySubjects, { subjectIds })
 
-/** Returns the attempts that were inserted: one whose names are taken is not, and the caller names it anew. */
+/** Returns the attempts that were inserted: the caller gives those whose names are taken new ones. */
 export const insertAttempts = (tx: Tx, rows: readonly RowToInsert<typeof railAttempts>[]): Promise<{ id: Uuid }[]> =>
   insertRows(tx, railAttempts, rows, 'on conflict do nothing returning id')
 
-/** For a statement that reads what is due: the sends before, as a JSON object of `Earlier`. */
+/** As a JSON object of `Earlier`. */
 export const earlierSql = (subject: string): string =>
   `(select json_build_object('sends', count(*), 'generation', coalesce(max(a.generation), 0)) from rail_attempts a where a.subject_id = ${subject})`
 
@@ -54,7 +54,7 @@ const setState = prepareWrite(
       .returning({ id: railAttempts.id }),
 )
 
-/** Moves an attempt to another state, and returns whether the table allows it: the update itself checks the state. */
+/** Answers whether the table allows the move: the update itself checks the state. */
 export const moveAttempt = async (tx: Tx, id: Uuid, to: State, nextCheckAt: Date | null): Promise<boolean> =>
   (await tx.run(setState, { id, to, nextCheckAt, at: tx.at, from: statesBefore('attempt', to) })).length === 1
 
@@ -67,13 +67,12 @@ const setProviders = statement(
      or (a.provider_conversation is null and x.conversation is not null))`,
 )
 
-/** Stores the provider's ids when it reports them for the first time; known ids stay. */
+/** Known ids stay. */
 export const adoptProviders = async (tx: Tx, adopted: readonly (ProviderReference & { id: Uuid })[]): Promise<void> => {
   const named = adopted.filter(({ request, conversation }) => request !== null || conversation !== null)
   if (named.length > 0) await tx.query(setProviders, fieldsOf(named, 'id', 'request', 'conversation'))
 }
 
-/** Attempts that a query or a person may still end: all but those that are proven never to have been sent. */
 const open = (Object.keys(transitions.attempt) as State[]).filter((state) => state !== 'resolved' && state !== 'not_sent')
 
 const resolveAll = prepareWrite('attempts.resolve', { subjectIds: 'uuid[]', at: 'timestamptz', from: 'text[]' }, (orm, at) =>
@@ -83,7 +82,6 @@ const resolveAll = prepareWrite('attempts.resolve', { subjectIds: 'uuid[]', at: 
     .where(and(sql`${railAttempts.subjectId} = any(${at.subjectIds})`, sql`${railAttempts.state} = any(${at.from})`)),
 )
 
-/** The subjects have ended: the rail is no longer queried. */
 export const resolveAttempts = async (tx: Tx, subjectIds: readonly Uuid[]): Promise<void> => {
   if (subjectIds.length > 0) await tx.run(resolveAll, { subjectIds, at: tx.at, from: open })
 }
@@ -103,9 +101,8 @@ const others = statement(
 export type ReceiptClaim = { rail: AnyRail; receipt: string; subjectId: Uuid }
 
 /**
- * The subjects whose receipt already belongs to something else, at the provider of its rail. Two subjects that claim one receipt at the same
- * moment may belong to different accounts, so only these locks make the second one wait; they are taken in order, so that two transactions
- * never wait for each other. Claims of one call name different receipts.
+ * The subjects whose receipt belongs to something else at the provider of its rail. Claims of one receipt may be of different accounts, so
+ * these locks make the second wait; taken in order, so that none deadlock. Claims of one call name different receipts.
  */
 export const takenReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Promise<Set<Uuid>> => {
   if (claims.length === 0) return new Set()
@@ -120,7 +117,6 @@ export const takenReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Pr
   return new Set(taken.flat().map(({ subject }) => subject))
 }
 
-/** A payment or top-up that a provider knows by a name. */
 export type Traced = {
   kind: 'payment' | 'topup'
   id: Uuid
@@ -144,5 +140,5 @@ const named = statement(
    from named n left join payments p on n.kind = 'payment' and p.id = n.id left join topups t on n.kind = 'topup' and t.id = n.id`,
 )
 
-/** What a line of a provider's statement is about: `name` is its receipt, or the reference that we gave the order. */
+/** `name`: a receipt, or the reference that we gave the order. */
 export const traceByProviderName = (db: Db, name: string): Promise<Traced[]> => db.query<Traced>(named, [name, allRails])

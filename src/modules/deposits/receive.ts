@@ -22,13 +22,13 @@ import { findByReference, settleDeposit } from './settle.ts'
 
 const purpose = 'deposit.callback'
 
-/** The secret is derived, so every process has it and a restart keeps it; hexadecimal, as portals refuse addresses with certain words. */
+/** Derived, so that every process has it and a restart keeps it; hexadecimal, as portals refuse certain words in addresses. */
 export const depositUrls = (operatorUrl: string, derivations: Derivations, rail: DepositRail): DepositUrls => {
   const base = `${operatorUrl}/callbacks/deposits/${derivations.mac(purpose, rail).toString('hex')}`
   return { confirmation: `${base}/confirmation`, validation: `${base}/validation` }
 }
 
-/** The rail that a secret belongs to, under any key of the ring; compared in constant time. */
+/** Under any key of the ring; compared in constant time. */
 const railOfSecret = (derivations: Derivations, secret: string): DepositRail | undefined => {
   const given = sha256(secret)
   return depositRails.filter((rail) =>
@@ -36,10 +36,9 @@ const railOfSecret = (derivations: Derivations, secret: string): DepositRail | u
   )[0]
 }
 
-/** What a provider sent to one of our addresses for deposits. */
 type DepositArrival = { secret: string; body: string; allowedSource: boolean }
 
-/** The rail, its adapter and the body of an authentic arrival; undefined for a stranger's, which is answered like any other. */
+/** Undefined for a stranger's, which is answered like any other. */
 const authentic = (deps: Parts, { secret, body, allowedSource }: DepositArrival) => {
   const rail = railOfSecret(deps.derivations, secret)
   const adapter = rail && deps.rails.deposits[rail]
@@ -50,7 +49,7 @@ const authentic = (deps: Parts, { secret, body, allowedSource }: DepositArrival)
 
 const accepted = Object.values(deposits)[0]?.accepted ?? {}
 
-/** Money that a provider tells of, and that cannot be read: once for each text, for a person. */
+/** Once for each text. */
 const keepAsSuspense = (db: Database, vault: Vault, rail: DepositRail, body: string): Promise<void> =>
   inTx(db, async (tx) => {
     const receipt = `notice ${sha256(body).toString('hex').slice(0, 12)}`
@@ -60,7 +59,7 @@ const keepAsSuspense = (db: Database, vault: Vault, rail: DepositRail, body: str
     if ((await recordSuspense(tx, finding)) !== undefined) keepUnread(tx, vault, kept)
   })
 
-/** Stores what was paid in, books it, and answers once it is stored: if booking fails, the sweep repeats it. */
+/** Answers once it is stored: if booking fails, the sweep repeats it. */
 export const receiveDeposit = async (deps: Parts, arrival: DepositArrival): Promise<object> => {
   const told = authentic(deps, arrival)
   if (!told) return accepted
@@ -78,7 +77,7 @@ export const receiveDeposit = async (deps: Parts, arrival: DepositArrival): Prom
   return answer
 }
 
-/** Asked before the money moves: whether something here has the account number. Any amount is taken. */
+/** Asked before the money moves. Any amount is taken. */
 export const validateDeposit = async (deps: Parts, arrival: DepositArrival): Promise<object> => {
   const told = authentic(deps, arrival)
   if (!told) return accepted
@@ -92,7 +91,7 @@ export const validateDeposit = async (deps: Parts, arrival: DepositArrival): Pro
 
 const hashOf = ({ confirmation, validation }: DepositUrls): Buffer => sha256(`${confirmation} ${validation}`)
 
-/** Tells a provider our addresses; the sentence says what came of it. Null when the provider took them. */
+/** Answers a sentence for the operator; null when the provider took the addresses. */
 export const registerDeposits = async (deps: Parts, rail: DepositRail): Promise<string | null> => {
   const adapter = deps.rails.deposits[rail]
   if (!adapter) return `deposits by ${rail} are switched off`
@@ -123,7 +122,6 @@ export const registerAtEmulator = async (deps: Parts): Promise<void> => {
 
 const portalForbids = /exe|cmd|sql|query|m-?pesa|safaricom/i
 
-/** Whether each provider that takes deposits was told the addresses that this configuration has now. */
 export const checkRegistrations = async (
   db: Db,
   config: Config,

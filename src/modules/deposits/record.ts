@@ -20,16 +20,14 @@ const withReceipts = prepare('deposits.with_receipts', { provider: 'text', recei
     .where(and(eq(deposits.provider, at.provider), sql`${deposits.receipt} = any(${at.receipts})`)),
 )
 
-/** Those of these receipts that are stored, by their keys. */
+/** By their keys. */
 const knownReceipts = async (db: Db, provider: Provider, told: readonly { receipt: string }[]): Promise<string[]> => {
   const receipts = told.flatMap(({ receipt }) => [receipt, receipt.toUpperCase(), receipt.toLowerCase()])
   return (await db.run(withReceipts, { provider, receipts })).map(({ receipt }) => receiptKey(receipt))
 }
 
-/** The context that a notice's sealed body is bound to. */
 export const depositContext = (id: Uuid): readonly string[] => ['deposit', id]
 
-/** What told of deposits: the notice's text, or a list of the provider. */
 type Told = { source: 'notice'; body: string } | { source: 'list' | 'statement' }
 
 const sealed = (vault: Vault, id: Uuid, told: Told) => {
@@ -40,7 +38,7 @@ const sealed = (vault: Vault, id: Uuid, told: Told) => {
 
 type Recording = Pick<Parts, 'clock' | 'config' | 'db' | 'vault'>
 
-/** Stores a deposit once, however often it is told. The id is that of the new row; undefined when it was told before. */
+/** Once, however often it is told. Undefined when it was told before. */
 export const recordDeposit = async (
   { clock, config, db, vault }: Recording,
   rail: DepositRail,
@@ -60,7 +58,7 @@ export const recordDeposit = async (
   return isNew ? id : undefined
 }
 
-/** Books listed deposits that were never told. One by one: what is stored and not booked is a difference to whoever compares meanwhile. */
+/** One by one: what is stored and not booked is a difference to whoever compares meanwhile. */
 export const takeListedDeposits = async (
   deps: Recording,
   provider: Provider,
@@ -90,7 +88,7 @@ const hasOpenDeposits = async (db: Db): Promise<boolean> => {
 
 const behindSeconds = 3 * 3_600
 
-/** Looks for deposits whose notice was lost in the provider's list of the last hours. Older ones are found when their day is compared. */
+/** In the provider's list of the last hours. Older ones are found when their day is compared. */
 export const findLostDeposits = async (deps: Parts): Promise<void> => {
   const { collection } = deps.rails
   if (!collection || !(await hasOpenDeposits(deps.db))) return

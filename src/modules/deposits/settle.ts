@@ -32,7 +32,7 @@ const attemptByReference = prepare('rail_attempts.topup_by_reference', { referen
     .where(and(eq(railAttempts.reference, at.reference), sql`${railAttempts.send} = 1`, eq(railAttempts.kind, 'topup'))),
 )
 
-/** What a typed account number means: the top-up of a deposit, or the attempt of a prompt; undefined when nothing here has it. */
+/** What a typed account number means: the top-up of a deposit, or the attempt of a prompt. */
 export const findByReference = async (
   db: Db,
   reference: string,
@@ -50,11 +50,10 @@ export const findByReference = async (
 
 type End = Partial<Pick<DepositRecord, 'topupId' | 'suspenseId'>> & { state: 'credited' | 'suspense' | 'known' }
 
-/** What is left out stays empty, as it is before a deposit's end. */
 export const endDeposit = (tx: Tx, id: Uuid, { state, topupId = null, suspenseId = null }: End): void =>
   void updateRow(tx, deposits, { id }, { state, topupId, suspenseId, settledAt: tx.at })
 
-/** A prompt to a phone was paid to the same paybill: the notice is evidence for the prompt, which has the money already or gets it now. */
+/** A prompt was paid to the same paybill: the notice is evidence for the prompt, which has the money already or gets it now. */
 const settlePrompt = async (tx: Tx, deposit: DepositRecord, prompt: { topupId: Uuid; attemptId: Uuid }): Promise<void> => {
   const open = await openAttempt(tx, 'topup', { id: prompt.attemptId, subjectId: prompt.topupId })
   if ((await lockDeposit(tx, { id: deposit.id }))?.state !== 'received') return
@@ -64,7 +63,6 @@ const settlePrompt = async (tx: Tx, deposit: DepositRecord, prompt: { topupId: U
   endDeposit(tx, deposit.id, { state: 'known', topupId: prompt.topupId })
 }
 
-/** The money waits for a person who knows whose it is. */
 const toSuspense = async (
   tx: Tx,
   { id, rail, receipt, amountMinor }: DepositRecord,
@@ -79,8 +77,8 @@ const toSuspense = async (
 const byDelivery = { accountId: null, origin: null, way: 'rail:delivery' } as const
 
 /**
- * Books a stored deposit once: to the account of its top-up, or to suspense. The order of locks: the account, the receipt, the deposit, the
- * item of suspense. A statement may have put the same receipt into suspense before: then the money comes from there.
+ * Lock order: the account, the receipt, the deposit, the item of suspense. A statement may have put the same receipt into suspense: then the
+ * money comes from there.
  */
 const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const told = await findDeposit(tx, { id })
@@ -95,7 +93,7 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const isOpen = topup !== undefined && (await getAccount(tx, topup.accountId)).status !== 'closed'
   const before = await findSuspenseOf(tx, booksOf(deposit.provider), deposit.receipt)
   const { receipt, amountMinor } = deposit
-  // Only what is booked there as this money, and waits, goes on to the account: all else is for a person.
+  // Only what is booked there as this money, and waits, goes on to the account.
   const isBooked = before?.resolvedAt === null && before.transferId !== null && before.amountMinor === amountMinor
   if (before && !(isOpen && isBooked)) return endDeposit(tx, id, { state: 'suspense', suspenseId: before.id })
   if (!isOpen) return toSuspense(tx, deposit, topup ? 'account_closed' : 'unknown_reference')
@@ -110,7 +108,7 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
 
 export const settleDeposit = (db: Database, id: Uuid): Promise<void> => inTx(db, (tx) => settle(tx, id))
 
-/** Books what was stored and not booked: its process ended in between, or booking failed. */
+/** Books what was stored and not booked: its process ended, or booking failed. */
 export const settleDeposits = sweepOf(
   'deposits.settle',
   { id: deposits.id, due: deposits.receivedAt, where: [sql`${deposits.state} = 'received'`] },

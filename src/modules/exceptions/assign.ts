@@ -24,7 +24,7 @@ import {
 import { credit } from '../topups/outcome.ts'
 import { findTopupById, lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 
-/** The money. Administrators never give it to themselves, and above what one of them may move within a day they propose an adjustment. */
+/** Administrators never give money to themselves; above what one may move alone in a day they propose an adjustment. */
 const refuseUnfit = async (
   tx: Tx,
   config: Config,
@@ -45,7 +45,7 @@ const refuseUnfit = async (
   })
 }
 
-/** What the money is credited under: the deposit that named the top-up's number, or a prompt that was paid with another amount. */
+/** The deposit that named the top-up's number, or a prompt that was paid with another amount. */
 const referenceOf = (
   topup: TopupRecord,
   item: SuspenseRecord,
@@ -55,7 +55,7 @@ const referenceOf = (
   return item.subjectId === topup.id ? { type: 'topup', id: topup.id } : undefined
 }
 
-/** Gives money in suspense to its account, in one step. With a top-up it ends that as a deposit under its account number would. */
+/** With a top-up it ends that as a deposit under its account number would. */
 export const assignSuspense = async (
   tx: Tx,
   config: Config,

@@ -12,7 +12,6 @@ import type { Parts } from '../parts.ts'
 
 const all = prepare('duplicate_checks.all', {}, (orm) => orm.select().from(duplicateChecks))
 
-/** A test has shown that this account's provider refuses duplicates: orders whose answer was lost may be sent again. */
 export const rememberDuplicateCheck = async (
   tx: Tx,
   operator: Operator,
@@ -25,7 +24,6 @@ export const rememberDuplicateCheck = async (
   audit(tx, operator, 'admin.pass_duplicate_check', { subject: newId(), after: { rail, account } })
 }
 
-/** The rails whose setting has no effect yet, because no test was passed. */
 export const untestedRepeats = async (db: Db, { payout }: Pick<Rails, 'payout'>): Promise<RailName[]> => {
   const passed = await db.run(all, {})
   return railNames.filter((rail) => {
@@ -34,7 +32,6 @@ export const untestedRepeats = async (db: Db, { payout }: Pick<Rails, 'payout'>)
   })
 }
 
-/** A setting that waits for its test. */
 export const warnOfUntestedRepeats = async ({ db, logger, rails }: Pick<Parts, 'db' | 'logger' | 'rails'>): Promise<void> => {
   for (const rail of await untestedRepeats(db, rails)) {
     const { repeat } = payouts[rail]

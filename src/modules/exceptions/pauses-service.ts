@@ -27,7 +27,7 @@ const removePause = prepareWrite('rail_pauses.remove', { rail: 'text' }, (orm, a
 
 export const listPauses = (db: Db): Promise<RailPause[]> => db.run(all, {})
 
-/** Sends nothing by the rail until it is resumed; what is due waits. Pausing again for the same cause changes nothing. */
+/** Pausing again for the same cause changes nothing. */
 export const pauseRail = async (
   tx: Tx,
   operator: Operator,
@@ -42,7 +42,7 @@ export const pauseRail = async (
   return added
 }
 
-/** Ends an operator's pause. A rail that stopped because of lost writes stays stopped: `resumeAfterLoss` ends that for all of them. */
+/** Ends an operator's pause; `resumeAfterLoss` ends that of lost writes. */
 export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail): Promise<void> => {
   const removed = await tx.run(removePause, { rail })
   if (removed.length === 0) {
@@ -52,7 +52,7 @@ export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail):
   audit(tx, operator, 'admin.resume_rail', { subject: newId(), after: { rail } })
 }
 
-/** From now on, what was asked for before this moment counts as something that may have been sent. */
+/** What was asked for before this moment may have been sent. */
 const noteLoss = (tx: Tx, operator: Operator): Promise<boolean> =>
   insertOnce(tx, writeLosses, { noticedAt: tx.at, noticedBy: nameOfOperator(operator) })
 
@@ -76,9 +76,8 @@ const waitingPayments = prepare(
 )
 
 /**
- * After a restore to an earlier moment: what waited to be sent at that moment may have been sent since, and the restored data do not show
- * it. All rails are paused, and every payment that waited becomes `unknown`: the provider's statement, or a person, ends it. It is never
- * sent again, so never paid twice.
+ * After a restore to an earlier moment, what waited then may have been sent since. All rails are paused and every such payment becomes
+ * `unknown`: never sent again, so never paid twice.
  */
 export const markWaitingUnknown = async (db: Database, operator: Operator): Promise<{ unknown: number }> => {
   await inTx(db, async (tx) => {
@@ -89,9 +88,8 @@ export const markWaitingUnknown = async (db: Database, operator: Operator): Prom
 }
 
 /**
- * The database lost what it had committed. All rails are paused for every process, and what waited at that moment becomes `unknown`, because it
- * may have been sent. Each process that learns of the loss declares it, so one that dies in the middle leaves nothing undone: only the first
- * raises the alert, and what was allowed to be sent later is left waiting.
+ * All rails are paused for every process, and what waited at that moment becomes `unknown`. Each process that learns of the loss declares it,
+ * so one that dies leaves nothing undone; only the first raises the alert.
  */
 export const declareLoss = async (db: Database, alerts: Alerts): Promise<void> => {
   const { isFirst, at } = await inTx(db, async (tx) => {
@@ -123,9 +121,8 @@ const notComparedSinceLoss = statement(
 )
 
 /**
- * A person has looked: what the service paused because of a loss is resumed. `notCompared`: the providers of which no statement was compared since
- * the loss (a lost payment that its client repeats is found only while the statement's line is in suspense); the audit log keeps them, with the
- * reason that the person gives.
+ * `notCompared`: providers of which no statement was compared since the loss (a lost payment that its client repeats is found only while the
+ * statement's line is in suspense).
  */
 export const resumeAfterLoss = ({ db, rails: { payout } }: Pick<Parts, 'db' | 'rails'>, operator: Operator, reason?: string) =>
   inTx(db, async (tx) => {

@@ -25,7 +25,7 @@ import type { FindPayments, ResolvePayment } from '../payments/schema.ts'
 import { settlePayments } from '../payments/settle.ts'
 import { agreeToCost } from '../suspense/adjustment-service.ts'
 
-/** `waitingId`: the adjustment that waits for a second administrator; the payment is as it was. */
+/** `waitingId`: the adjustment that waits for a second administrator; then the payment is as it was. */
 export type Resolution = { payment: PaymentRecord; waitingId: Uuid | null }
 
 const decided = (payment: PaymentRecord): Resolution => ({ payment, waitingId: null })
@@ -46,7 +46,6 @@ const all = prepare(
   'pool',
 )
 
-/** Of all tenants. */
 export const listAllPayments = (
   db: Db,
   { status, attention }: Pick<FindPayments, 'status' | 'attention'>,
@@ -59,7 +58,7 @@ const evidenceOf = ({ outcome, provider_receipt: receipt }: ResolvePayment): Evi
     ? { kind: 'succeeded', receipt: receipt ?? null, amountMinor: null }
     : { kind: 'failed', ...failure('resolved_by_operator') }
 
-/** Books the money that left: the provider paid it out, so it is posted to the clearing account, and charged to the payer or to us. */
+/** The provider paid it out: posted to the clearing account, and charged to the payer or to us. */
 const bookLateSuccess = async (
   tx: Tx,
   config: Config,
@@ -91,10 +90,10 @@ const bookLateSuccess = async (
   return decided(await writeChange(tx, payment, change, { ...options, balance: await balanceUpdated(tx, accountId, balance) }))
 }
 
-/** A payment is called failed only after the rail had its time to answer: no answer that comes later takes back the money. */
+/** No answer that comes later takes the money back. */
 const refuseTooEarly = async (tx: Tx, { id, updatedAt: unknownSince }: PaymentRecord): Promise<void> => {
   const sent = (await attemptsOf(tx, [id])).find(({ state }) => state !== 'not_sent')
-  // The provider has answered with what does not fit. It is not asked again, and may still correct itself.
+  // It answered with what does not fit, is not asked again, and may still correct itself.
   const asked = sent?.state === 'disputed' ? sent.updatedAt : sent?.askedAt
   // Without an attempt there is nothing to ask about.
   const since = sent ? asked : unknownSince
@@ -128,11 +127,7 @@ const endUnknown = async (
   return decided(settled.payment)
 }
 
-/**
- * Decisions for a person who has checked with the provider what happened: the outcome of a payment that is `unknown`, and who pays for a
- * late success. What costs the organisation may wait for a second administrator, who decides the same. The same outcome again gives the
- * same answer.
- */
+/** What costs the organisation may wait for a second administrator, who decides the same. The same outcome again gives the same answer. */
 export const resolvePayment = async (
   tx: Tx,
   config: Config,

@@ -63,7 +63,6 @@ const presentForAdmin = (payment: PaymentRecord, waitingId: Uuid | null) => ({
   late_success_resolution: payment.lateSuccessResolution,
 })
 
-/** Payments whose outcome a person decides, and corrections of balances. */
 export const registerCorrections = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.list('/v1/admin/payments', {
@@ -176,7 +175,6 @@ export const registerCorrections = (app: App, deps: Parts): void => {
 
 const bodyLimitBytes = 1024 * 1024
 
-/** Money that nothing here explains, and what differs from a provider's statement. */
 export const registerReconciliation = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.list('/v1/admin/suspense', {

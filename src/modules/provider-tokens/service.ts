@@ -10,7 +10,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Provider } from '../../lib/rail-names.ts'
 import type { HeldToken, ShareToken } from '../../rails/rail.ts'
 
-/** Another process that fetches is waited for this long: it may have ended. Its time is the database's, which all processes share. */
+/** Another process that fetches may have ended. By the database's time, which all processes share. */
 const fetchSeconds = 3
 
 // The times of the database decide, and a write depends on the number that was read: beyond drizzle.
@@ -55,7 +55,7 @@ type SharingDeps = { clock: Clock; db: Database; logger: Logger; vault: Vault }
 
 type Asked = Parameters<ShareToken>[0]
 
-/** A token for other credentials, of another address or account, cannot be opened. They are not stored. */
+/** A token for other credentials cannot be opened. */
 const contextOf = (provider: Provider, credentials: readonly string[]): readonly string[] => [
   'provider_token',
   provider,
@@ -75,7 +75,7 @@ const tokenIn = (row: Row, clock: Clock, vault: Vault, { provider, credentials, 
 
 const databaseWithinMs = 2_000
 
-/** A sender waits for a token: it does not wait for a database that does not answer. */
+/** A sender does not wait for a database that does not answer. */
 const inTime = <T>(query: Promise<T>): Promise<T> =>
   Promise.race([
     query,
@@ -85,10 +85,10 @@ const inTime = <T>(query: Promise<T>): Promise<T> =>
   ])
 
 const lookAgainMs = 50
-/** In all: until it fetches for itself alone. */
+/** Then it fetches for itself alone. */
 const patienceMs = 8_000
 
-/** The shared token, or the number of the fetch that this process does now for all; undefined where others kept it waiting for too long. */
+/** The shared token, or the number of the fetch that this process does for all; undefined where others took too long. */
 const shareOrBegin = async (deps: SharingDeps, asked: Asked): Promise<HeldToken | number | undefined> => {
   const { db } = deps
   for (const giveUpAt = performance.now() + patienceMs; performance.now() < giveUpAt; await wait(lookAgainMs)) {
@@ -102,7 +102,7 @@ const shareOrBegin = async (deps: SharingDeps, asked: Asked): Promise<HeldToken 
   return undefined
 }
 
-/** Fetches for all, outside of a transaction and without a lock: what this process leaves undone is begun again by another one. */
+/** Without a transaction or lock: what this process leaves undone is begun again by another one. */
 const fetchForAll = async (
   deps: SharingDeps,
   { provider, credentials, fetch }: Asked,
@@ -122,9 +122,8 @@ const fetchForAll = async (
 }
 
 /**
- * One token of a provider for all processes, in the database. One that was refused is replaced only while it is still the shared one. Where the
- * database does not answer, or others take too long, the process fetches one for itself: nothing waits for it but its own sends, and a
- * process whose token is ended by that is refused, and shares the next one.
+ * One token for all processes. A refused one is replaced only while it is the shared one. Where the database does not answer, or others take
+ * too long, a process fetches its own.
  */
 export const createTokenSharing =
   (deps: SharingDeps): ShareToken =>
@@ -139,6 +138,6 @@ export const createTokenSharing =
     return typeof found === 'number' ? fetchForAll(deps, asked, found) : found
   }
 
-/** Tokens under older keys. They are not sealed again: the credentials that they are bound to may be others here. Returns how many. */
+/** Tokens under older keys; not sealed again, because their credentials may be others here. Returns how many. */
 export const forgetTokens = async (tx: Tx, vault: Vault): Promise<number> =>
   (await tx.run(forget, { keyId: vault.currentKeyId })).length

@@ -25,13 +25,12 @@ export type Arrival = {
   allowedSource: boolean
 }
 
-/** The result of a delivery: a verdict on its evidence, or the reason why there is none. */
+/** A verdict on its evidence, or the reason why there is none. */
 export type DeliveryVerdict = Verdict | 'forged' | 'unknown_attempt' | 'foreign_source' | 'other_request' | 'unbookable'
 
-/** The context that a delivery's sealed body is bound to. */
 export const deliveryContext = (deliveryId: Uuid): readonly string[] => ['callback_delivery', deliveryId]
 
-/** A provider sends a notice a few times. This limit stops a sender that knows an attempt's secret from filling the disk. */
+/** Stops a sender that knows an attempt's secret from filling the disk. */
 const keptPerAttempt = 100
 
 const keepDeliveries = statement(
@@ -54,9 +53,8 @@ type Authentic = Arrival & { attemptId: Uuid }
 type Kept = { stored: boolean; known: boolean }
 
 /**
- * For each: whether it was stored, and whether its attempt is there. It is not stored when the attempt has enough deliveries. One whose
- * attempt was lost is kept: a payment that is requested again is the same order, and has the same attempt. An attempt of which the provider told
- * before a loss was ended by a person is known: that person has compared what was paid.
+ * Not stored where the attempt has enough deliveries. `known`: its attempt is there, or a loss was ended since the provider told of it. One
+ * whose attempt was lost is kept: a payment that is requested again has the same attempt.
  */
 const keepAll = async (deps: Parts, arrivals: readonly Authentic[]): Promise<Kept[]> => {
   const rows = arrivals.map((arrival) => {
@@ -73,7 +71,7 @@ const keepAll = async (deps: Parts, arrivals: readonly Authentic[]): Promise<Kep
   return rows.map(({ id }) => ({ stored: known.has(id), known: known.get(id) ?? true }))
 }
 
-/** For a refused delivery only the time, the source and the reason are stored: what a stranger sends is not evidence. */
+/** What a stranger sends is not evidence: only the time, the source and the reason are stored. */
 const noteRefused = async (
   deps: Parts,
   { attemptId, kind, sourceIp }: Arrival,
@@ -100,8 +98,7 @@ const noteRefused = async (
 const mostInStatement = 64
 
 /**
- * Stores deliveries with the right secret from an allowed source; they are processed after the answer. Those that arrive while others are
- * stored are stored together, for a provider that reports many payments at once waits for it. `mayNote`: whether another refusal from this
+ * Stores authentic deliveries, those of one moment together; they are processed after the answer. `mayNote`: whether another refusal from this
  * source may be stored; called only for a refusal.
  */
 export const createReceiver = (deps: Parts) => {
@@ -129,7 +126,6 @@ export const createReceiver = (deps: Parts) => {
   }
 }
 
-/** Keeps what a provider told and nobody here understands, for a person. */
 export const keepUnread = (tx: Tx, vault: Vault, { id, kind, body }: { id: Uuid; kind: string; body: string }): void => {
   const { at } = tx
   const { ciphertext, keyId } = vault.seal(pack('notice', body), deliveryContext(id))
@@ -139,7 +135,7 @@ export const keepUnread = (tx: Tx, vault: Vault, { id, kind, body }: { id: Uuid;
 
 const findBody = selectRow('callback_bodies.by_id', callbackBodies, ['id'])
 
-/** What a provider told, word for word; null where it is no longer kept. */
+/** Word for word; null where it is no longer kept. */
 export const readDelivery = async (db: Db, vault: Vault, id: Uuid): Promise<string | null> => {
   const row = await findBody(db, { id })
   return row ? unpack(vault.openBytes({ ciphertext: row.bodyCiphertext, keyId: row.bodyKeyId }, deliveryContext(id))) : null
@@ -150,11 +146,11 @@ const removal = prepareRemoval('callback_deliveries.prune_refused', callbackDeli
   only: sql`not ${callbackDeliveries.authentic}`,
 })
 
-/** That an authentic delivery came, when and with what result is kept: it is the evidence on which money was moved. */
+/** Authentic deliveries are kept: they are the evidence on which money was moved. */
 export const pruneRefusedDeliveries = (db: Database, clock: Clock): Promise<void> =>
   prune(db, { removal, before: daysAfter(clock.now(), -refusedForDays) })
 
-/** What authentic deliveries said leaves by whole months, where a retention is set. A month with one that is not processed stays. */
+/** By whole months, where a retention is set. A month with one that is not processed stays. */
 export const pruneBodies = async ({ config, db, logger }: Parts): Promise<void> => {
   const days = config.DELIVERY_BODY_RETENTION_DAYS
   if (days === undefined) return

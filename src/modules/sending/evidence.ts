@@ -16,7 +16,7 @@ import { recordDoubtful } from '../suspense/service.ts'
 import { settleTopup } from '../topups/outcome.ts'
 import { lockTopupsWithAccounts, type TopupRecord } from '../topups/queries.ts'
 
-/** Payments or top-ups under their locks: as they are after what was settled so far. */
+/** As they are after what was settled so far. */
 type Opened = { kind: 'payment'; records: Map<Uuid, PaymentRecord> } | { kind: 'topup'; records: Map<Uuid, TopupRecord> }
 
 const byId = <Row extends { id: Uuid }>(rows: readonly Row[]): Map<Uuid, Row> => new Map(rows.map((row) => [row.id, row]))
@@ -27,7 +27,7 @@ const recordIn = <Row>(records: ReadonlyMap<Uuid, Row>, { open: { attempt } }: P
   return record
 }
 
-/** An attempt under its subject's locks, and the one that settles the subject; `superseded`: that is a later one. */
+/** `live`: the one that settles the subject; `superseded`: that is a later one. */
 export type OpenAttempt = {
   attempt: AttemptRecord
   live: AttemptRecord
@@ -38,7 +38,7 @@ export type OpenAttempt = {
 
 type AttemptName = Pick<AttemptRecord, 'id' | 'subjectId'>
 
-/** Takes the locks of the owning accounts, then those of the rows, and reads them once. Results are in the same order. */
+/** Locks the owning accounts, then the rows, and reads them once. Results are in the same order. */
 export const openAttempts = async (
   tx: Tx,
   kind: AttemptRecord['kind'],
@@ -54,7 +54,7 @@ export const openAttempts = async (
     const attempts = bySubject.get(subjectId) ?? []
     const attempt = attempts.find((each) => each.id === id)
     if (!attempt) throw new Error('an attempt that must exist is missing')
-    // At most one attempt is not `not_sent`: that one is live. When there is none, the newest one would be the one that was sent after all.
+    // At most one attempt is not `not_sent`. When there is none, the newest would be the one that was sent after all.
     const live = attempts.find(({ state }) => state !== 'not_sent') ?? attempts.at(-1)
     return { attempt, live: live ?? attempt, superseded: live?.id !== id, tries: attempts.length, opened }
   })
@@ -65,10 +65,9 @@ export const openAttempt = async (tx: Tx, kind: AttemptRecord['kind'], name: Att
 
 const isConclusive = ({ kind }: Evidence): boolean => kind === 'succeeded' || kind === 'failed' || kind === 'returned'
 
-/** A piece of evidence, and the attempt that it is about. */
 export type Proof = { open: OpenAttempt; evidence: Evidence; source: EvidenceSource }
 
-/** An unknown outcome counts only when it is new: a rail that cannot be queried, or answers a different query, proves nothing. */
+/** An unknown outcome counts only when it is new: a rail that cannot be queried proves nothing. */
 const isUninformative = (evidence: Evidence, source: EvidenceSource): boolean =>
   evidence.kind === 'pending' ||
   (evidence.kind === 'unknown' && !evidence.moved && (source.kind === 'query' || evidence.code === 'other_request'))
@@ -84,7 +83,6 @@ const alertOf: Partial<Record<Verdict, Alert>> = {
   suspense: 'superseded_attempt_moved_money',
 }
 
-/** Only the live attempt settles the subject. Money that another attempt moved is recorded in suspense, for a person. */
 const judgeSuperseded = (evidence: Evidence): Verdict => {
   if (evidence.kind === 'succeeded') return 'suspense'
   return evidence.kind === 'returned' ? 'contradiction' : 'superseded'
@@ -99,17 +97,16 @@ const aboutOrder = (proof: Proof): Proof => {
   return { ...proof, open: { ...open, attempt: open.live, superseded: false } }
 }
 
-/** The verdict on evidence that does not concern the subject. Undefined: the subject settles. */
+/** Undefined: the subject settles. */
 const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: Proof): Verdict | undefined => {
   if (isUninformative(evidence, source)) return 'inconclusive'
   if (superseded) return judgeSuperseded(evidence)
-  // The attempt was never sent, and the provider reports nothing that contradicts this.
   if (attempt.state === 'not_sent' && evidence.kind !== 'succeeded' && evidence.kind !== 'returned') return 'repeated'
   if (attempt.state === 'disputed' && !isDecision(evidence, source)) return isConclusive(evidence) ? 'disputed' : 'inconclusive'
   return undefined
 }
 
-/** What evidence does to the payments or top-ups that were opened together. One call names each of them, and each receipt, once. */
+/** One call names each subject, and each receipt, once. */
 const settle = async (tx: Tx, opened: Opened, proofs: readonly Proof[]): Promise<Verdict[]> => {
   if (opened.kind === 'payment') {
     const { records } = opened
@@ -121,7 +118,7 @@ const settle = async (tx: Tx, opened: Opened, proofs: readonly Proof[]): Promise
     return settled.map(({ verdict }) => verdict)
   }
   const verdicts: Verdict[] = []
-  // One after another: top-ups are few, for a person answers each one on a phone.
+  // Top-ups are few: a person answers each on a phone.
   for (const proof of proofs) {
     const { verdict, topup } = await settleTopup(tx, recordIn(opened.records, proof), proof.evidence, proof.source)
     opened.records.set(topup.id, topup)
@@ -130,7 +127,6 @@ const settle = async (tx: Tx, opened: Opened, proofs: readonly Proof[]): Promise
   return verdicts
 }
 
-/** The verdicts, in the same order. */
 const judge = async (tx: Tx, proofs: readonly Proof[]): Promise<Verdict[]> => {
   const verdicts = new Map(proofs.map((proof) => [proof, verdictOfAttempt(proof)]))
   const settling = proofs.filter((proof) => verdicts.get(proof) === undefined)
@@ -148,7 +144,7 @@ const raiseAlert = (tx: Tx, attempt: AttemptRecord, verdict: Verdict, evidence: 
   alertAfterCommit(tx, alert, { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code })
 }
 
-/** How the attempt moves: after a mismatch it is disputed, and from then on only an answer to a query, or a person, ends it. */
+/** After a mismatch only an answer to a query, or a person, ends an attempt. */
 const moveOf = ({ open, evidence }: Proof, verdict: Verdict): 'dispute' | 'resolve' | 'resolve_unsent' | undefined => {
   if (verdict === 'mismatch') return 'dispute'
   const ends = isConclusive(evidence) && (verdict === 'applied' || verdict === 'repeated')
@@ -157,15 +153,15 @@ const moveOf = ({ open, evidence }: Proof, verdict: Verdict): 'dispute' | 'resol
   return verdict === 'applied' ? 'resolve_unsent' : undefined
 }
 
-/** The rail is asked about a payment once more. A prompt's query names no amount, and an answer that differs too leaves it to a person. */
+/** A payment's rail is asked once more. A prompt's query names no amount. */
 const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<void> => {
   const isAsked = attempt.kind === 'payment' && source.kind !== 'query'
-  // What the rail answers has not decided it: a person does.
+  // The rail's answer has not decided it: a person does.
   if (attempt.state === 'disputed') updateRow(tx, railAttempts, attempt, { nextCheckAt: null, updatedAt: tx.at })
   else await moveAttempt(tx, attempt.id, 'disputed', isAsked ? secondsAfter(tx.at, secondsToNextQuery(0)) : null)
 }
 
-/** Compares each piece of evidence with its attempt, and settles the subjects; each is named once. Results are in the same order. */
+/** Settles the subjects, each named once. Results are in the same order. */
 export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise<Verdict[]> => {
   const proofs = reported.map(aboutOrder)
   const verdicts = await judge(tx, proofs)

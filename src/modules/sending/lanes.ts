@@ -29,7 +29,7 @@ const newAttempt = (orderNames: OrderNames, { subjectId, accountId, amountMinor,
 
 const mostGenerations = 5
 
-/** Records one attempt for each, in one statement, and repeats it for those whose names belong to another payment, with the next names. */
+/** Those whose names belong to another payment get the next names. */
 const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: readonly Outgoing[]): Promise<Recorded[]> => {
   const { at } = tx
   const recorded: Recorded[] = []
@@ -56,10 +56,10 @@ const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: rea
   return recorded
 }
 
-/** A payment or a top-up that is due, and the account that owns it. `answers`: of the chains about the approvals that it rests on. */
+/** `answers`: of the chains about its approvals. */
 type Due = { id: Uuid; tenant: Uuid; answers: ChainAnswers }
 
-/** Records an attempt for each task in one transaction: null where there is nothing to send now. A task that is named twice is sent once. */
+/** Null where there is nothing to send now. A task that is named twice is sent once. */
 const claimDue = async (deps: Parts, lane: SendLane, due: readonly Due[], wait: boolean): Promise<Outcome<Recorded | null>[]> => {
   const { recorded, busy } = await inTx(deps.db, async (tx) => {
     const busy = await lockBatch(tx, { exclusive: due.map(({ tenant }) => tenant) }, wait)
@@ -80,9 +80,8 @@ const claimDue = async (deps: Parts, lane: SendLane, due: readonly Due[], wait: 
 }
 
 /**
- * What is due, oldest first, for at most $4 tenants after tenant $2. The index is read tenant by tenant, so that neither a large backlog of
- * one tenant nor a large number of tenants makes this slow. $7 and $8: a lane's own rows, and the time up to which it takes others; or null. $9: the
- * rail, of which nothing is due while it is paused.
+ * Oldest first, for at most $4 tenants after tenant $2, read tenant by tenant: neither a large backlog nor many tenants make it slow. $7 and
+ * $8: a lane's own rows, and the time up to which it takes others; or null. $9: the rail, of which nothing is due while it is paused.
  */
 const dueByTenant = (name: string, table: string, rail: string, chainApproval: string) =>
   statement(
@@ -102,7 +101,7 @@ const dueByTenant = (name: string, table: string, rail: string, chainApproval: s
        order by dispatch_due_at, id limit $5) as due
      order by due.dispatch_due_at, due.id`,
   )
-/** The approval of payment `due`, if a contract wallet signed one of its decisions. */
+/** If a contract wallet signed one of its decisions. */
 const chainApproval = `(select d.approval_id from approval_decisions d where d.approval_id = due.approval_id and ${isContractSigned('d')} limit 1)`
 
 const duePayments = dueByTenant('dispatch.due_payments', 'payments', 'and rail = $9', chainApproval)
@@ -110,10 +109,10 @@ const dueTopups = dueByTenant('dispatch.due_topups', 'topups', '', 'null::uuid')
 
 const noTenant = '00000000-0000-0000-0000-000000000000'
 
-/** `chainApprovalId`: an approval that must be confirmed by a chain before the money leaves. */
+/** `chainApprovalId`: must be confirmed by a chain before the money leaves. */
 type DueRow = Omit<Due, 'answers'> & { chainApprovalId: Uuid | null }
 
-/** Continues after the last tenant that was served, so that every tenant gets its turn. `passedOver`: tenants whose work cannot be taken now. */
+/** Continues after the last tenant that was served. `passedOver`: tenants whose work cannot be taken now. */
 const createFairReader = (read: (after: Uuid, room: Room, passedOver: readonly Uuid[]) => Promise<DueRow[]>) => {
   let last: Uuid = noTenant
   return async (room: Room, passedOver: readonly Uuid[]): Promise<{ picked: DueRow[]; more: boolean }> => {
@@ -125,7 +124,7 @@ const createFairReader = (read: (after: Uuid, room: Room, passedOver: readonly U
   }
 }
 
-/** What is due is claimed through a queue of accounts, many rows in one transaction, and each is then sent by itself. */
+/** Claimed many in one transaction, then each sent by itself. */
 const sendingLane = (deps: Parts, lane: SendLane, send: ReturnType<typeof createSender>): Lane => {
   const name = `${lane.kind}s.${lane.rail}`
   const readFairly = createFairReader((after, { except, free, own = null }, passedOver) => {
@@ -153,15 +152,14 @@ const sendingLane = (deps: Parts, lane: SendLane, send: ReturnType<typeof create
     name,
     rail: lane.rail,
     limit: deps.config.RAIL_CONCURRENCY,
-    // Takes nothing while the rail is down, or while it is not known that the database still has what it had committed: what is due stays due, and
-    // this does not count as a try. A rail that may work again gets one trial call.
+    // Takes nothing while the rail is down or the database may have lost writes: what is due stays due, and no try is counted.
     claim: async (offered) => {
       if (deps.witness.trusted() === undefined) await deps.witness.check()
       if (deps.witness.trusted() === undefined) return { tasks: [], more: false }
       const room = { ...offered, free: Math.min(offered.free, deps.rails.gates[lane.rail]?.free() ?? offered.free) }
       if (room.free === 0) return { tasks: [], more: false }
       await queue.ready()
-      // More rows of an account that waits for its lock would only take room from other accounts.
+      // An account that waits for its lock would only take room from others.
       const passedOver = [...room.full, ...queue.contended()]
       const { picked, more } = await readFairly(room, passedOver)
       if (picked.length > 0) await adapterOf(deps.rails, lane.rail)?.ready()
@@ -208,10 +206,10 @@ const openDeliveries = prepare(
   'pool',
 )
 
-/** Deliveries that are read and not processed yet. They need no connection until their batch begins. */
+/** Read and not processed yet. They need no connection until their batch begins. */
 const mostTaken = 256
 
-/** Deliveries that arrive while a batch is under way form the next one. One that has failed is never in a batch with others again. */
+/** What arrives during a batch forms the next one. One that has failed is never in a batch with others again. */
 export const createDeliveriesLane = (deps: Parts): Lane => {
   const queue = createAccountQueue<OpenDelivery, void>({
     name: 'deliveries',

@@ -29,7 +29,6 @@ import { recordDoubtful, recordSuspense } from '../suspense/service.ts'
 import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
 import { applyEvidence, type OpenAttempt, openAttempts } from './evidence.ts'
 
-/** A delivery that is not processed yet, and its payment or top-up. */
 export type OpenDelivery = {
   id: Uuid
   tenant: Uuid
@@ -40,14 +39,13 @@ export type OpenDelivery = {
   failures: number
 }
 
-/** A delivery under its subject's locks, and what it reports. */
 type ReadDelivery = { pending: OpenDelivery; open: OpenAttempt; report: Delivery }
 
 /** In the trace of the request that created its payment. */
 const inTraceOf = <T>({ id, subjectId, traceparent }: OpenDelivery, work: () => Promise<T>): Promise<T> =>
   continueTrace(traceparent, 'job deliveries', { delivery: id, subject: subjectId }, work)
 
-/** A transaction belongs to the trace of its only delivery; one of several is a trace of its own, and each delivery a span in its own. */
+/** One of several is a trace of its own, and each delivery a span in its own. */
 const inTraceOfAll = <T>(batch: readonly OpenDelivery[], work: () => Promise<T>): Promise<T> => {
   const [only] = batch
   return only && batch.length === 1 ? inTraceOf(only, work) : inSpan('job deliveries', { deliveries: batch.length }, work)
@@ -73,7 +71,7 @@ const anotherOrder = prepare('deliveries.another_order', { subjectId: 'uuid', id
     .limit(1),
 )
 
-/** Whether it names another order of ours, and so came to the wrong address. A gateway's own id or a tracking id says nothing. */
+/** Then it came to the wrong address. A gateway's own id or a tracking id says nothing. */
 const namesAnother = async (
   tx: Tx,
   orderNames: OrderNames,
@@ -89,8 +87,8 @@ const namesAnother = async (
 }
 
 /**
- * Whether nothing shows that the provider has this order: it refused the first send as a duplicate, or has named no id of its own. What it has may
- * be an earlier order of the same name, which the database has lost: only its payee tells.
+ * The provider refused the first send as a duplicate, or has named no id of its own: it may have an earlier order of the same name, which the
+ * database has lost. Only its payee tells.
  */
 const isDoubtful = ({ fingerprint, providerRequest, providerConversation }: AttemptRecord): boolean =>
   fingerprint === null || (providerRequest === null && providerConversation === null)
@@ -144,7 +142,7 @@ const judgeAll = async (
   return judged
 }
 
-/** Skips deliveries that another process has already processed. */
+/** Skips deliveries that another process has processed. */
 const lockBodies = prepare(
   'deliveries.lock',
   { ids: 'uuid[]' },
@@ -176,7 +174,7 @@ const readReport = (
   return rail.readDelivery(kind === 'timeout' ? 'timeout' : 'result', body, sent)
 }
 
-/** One receipt at most once: the database, which is asked whose a receipt is, does not know what this transaction will write. */
+/** The database does not know yet what this transaction will write. */
 const firstOfEachReceipt = (read: readonly ReadDelivery[]): ReadDelivery[] => {
   const receipts = new Set<string>()
   return read.filter(({ report: { evidence } }) => {
@@ -202,7 +200,7 @@ const openAll = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Pro
   })
 }
 
-/** Processed once: a second run, in any process, finds them processed under the same locks. */
+/** A second run, in any process, finds them processed under the same locks. */
 const processOpen = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Promise<void> => {
   const read = firstOfEachReceipt(await openAll(tx, deps, batch))
   const judged = await judgeAll(tx, deps.orderNames, deps.vault, read)
@@ -217,11 +215,11 @@ const processOpen = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]):
   }
 }
 
-/** One transaction settles a subject once. What follows for the same subject is read again, and is in a later batch. */
+/** What follows for the same subject is read again, in a later batch. */
 const firstOfEachSubject = (rows: readonly OpenDelivery[]): OpenDelivery[] =>
   [...new Map(rows.toReversed().map((row) => [row.subjectId, row])).values()].reverse()
 
-/** Processes deliveries in one transaction. An outcome says only whether its account was free: what was not processed is still open. */
+/** An outcome says only whether its account was free: what was not processed is still open. */
 export const processDeliveries = (deps: Parts, batch: readonly OpenDelivery[], wait: boolean): Promise<Outcome<void>[]> =>
   inTraceOfAll(batch, () =>
     inTx(deps.db, async (tx) => {
@@ -232,7 +230,7 @@ export const processDeliveries = (deps: Parts, batch: readonly OpenDelivery[], w
     }),
   )
 
-/** With the pauses between tries this is two minutes: long enough for a failure that ends by itself. */
+/** Two minutes, with the pauses between tries: long enough for a failure that ends by itself. */
 const mostFailures = 8
 
 const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (orm, at) =>
@@ -243,10 +241,7 @@ const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (o
     .returning({ failures: callbackDeliveries.failures }),
 )
 
-/**
- * A delivery that keeps failing is put aside for a person, with an alert: endless tries would be visible only in the log. The rail is still
- * queried about its attempt, so another answer of the provider may end it. Returns true when it was put aside.
- */
+/** For a person, with an alert. The rail is still queried about its attempt. True when it was put aside. */
 const putAside = (db: Database, pending: OpenDelivery): Promise<boolean> =>
   inTx(db, async (tx) => {
     const counted = await first(tx, countFailure, { id: pending.id })
@@ -263,7 +258,6 @@ const putAside = (db: Database, pending: OpenDelivery): Promise<boolean> =>
     return true
   })
 
-/** Counts a failure of a delivery's processing. When there were too many, the delivery is put aside. */
 export const putAsideIfHopeless = async (
   db: Database,
   logger: Logger,
@@ -273,7 +267,6 @@ export const putAsideIfHopeless = async (
   try {
     await processing
   } catch (error) {
-    // An unavailable database is not counted as a failure of the delivery.
     const isUnavailable = error instanceof Refusal && error.code === 'unavailable'
     if (isUnavailable || !(await putAside(db, pending))) throw error
     logger.error({ delivery: pending.id, attempt: pending.attemptId, ...describeError(error) }, 'a delivery was put aside')
@@ -288,7 +281,7 @@ const takeUpAgain = prepareWrite('deliveries.take_up_again', {}, (orm) =>
     .returning({ id: callbackDeliveries.id }),
 )
 
-/** Processes again what was put aside, after its cause was removed. */
+/** After its cause was removed. */
 export const retryDeliveries = (db: Database, operator: Operator): Promise<number> =>
   inTx(db, async (tx) => {
     const rows = await tx.run(takeUpAgain, {})

@@ -34,8 +34,8 @@ const permit = statement(
 )
 
 /**
- * The permission to send an order again: its answer is still lost, the order is the same to the byte, the provider has not had the time to
- * forget it, and a test has shown that it refuses duplicates. It counts as asked: nobody may say that it failed while it may still arrive.
+ * Still lost, the same order to the byte, not yet forgotten by the provider, and duplicates are refused. It counts as asked: nobody may say
+ * that it failed while it may still arrive.
  */
 const permissionFor = (deps: Parts, attempt: AttemptRecord, repeats: Repeats): SendPermission => {
   const lastMs = secondsAfter(deps.clock.now(), sendWithinSeconds).getTime()
@@ -52,7 +52,7 @@ const permissionFor = (deps: Parts, attempt: AttemptRecord, repeats: Repeats): S
   }
 }
 
-/** Accepted, or refused as a duplicate: the provider has the order. Any other answer is about the repeat alone. */
+/** The provider has the order if it accepts it or refuses it as a duplicate. Any other answer is about the repeat alone. */
 const recordRepeat = async (db: Database, attempt: AttemptRecord, submission: Submission): Promise<void> => {
   const arrived = submission.kind === 'accepted' || (submission.kind === 'lost' && submission.duplicate === true)
   if (!arrived) return
@@ -70,7 +70,7 @@ const recordRepeat = async (db: Database, attempt: AttemptRecord, submission: Su
 
 const readPayment = selectRow('payments.of_attempt', payments, ['id'])
 
-/** Once more the order of a payment whose answer was lost, which was queried before without an answer. Each prompt of a top-up is one of its own. */
+/** Only after a query without an answer. Each prompt of a top-up is an order of its own. */
 const repeatLost = async (deps: Parts, attempt: AttemptRecord): Promise<void> => {
   if (attempt.state !== 'lost' || attempt.checks === 0 || attempt.rail === collectionRail) return
   const repeats = deps.rails.payout[attempt.rail]?.repeats
@@ -107,7 +107,7 @@ const postpone = statement(
    from unnest($1::uuid[], $2::timestamptz[]) as x(id, next_check_at) where a.id = x.id`,
 )
 
-/** Takes what is due for this process alone: the time of the next query is set before this query is sent, so a crash costs one interval. */
+/** The time of the next query is set before this one is sent: a crash costs one interval. */
 const claim = (db: Database): Promise<AttemptRecord[]> =>
   inTx(db, async (tx) => {
     const now = tx.at
@@ -135,7 +135,7 @@ const conclude = (db: Database, unanswered: AttemptRecord, answer: Evidence): Pr
       await applyEvidence(tx, [{ open, evidence: noEvidence, source: { kind: 'silence' } }])
   })
 
-/** The attempt after its sender failed to report back. Null when it is to be sent again. */
+/** Null when it is to be sent again. */
 const abandoned = async (deps: Parts, dueAttempt: AttemptRecord): Promise<AttemptRecord | null> => {
   const state = await inTx(deps.db, (tx) => recordAbandoned(tx, deps, dueAttempt))
   if (state !== 'not_sent') return (await findAttempt(deps.db, dueAttempt)) ?? dueAttempt
@@ -157,7 +157,7 @@ const queryRail = async (deps: Parts, dueAttempt: AttemptRecord): Promise<void> 
   await repeatLost(deps, dueAttempt)
 }
 
-/** Queries the rails about every attempt that is due. One failure does not stop the others. */
+/** One failure does not stop the others. */
 export const reconcile = async (deps: Parts): Promise<void> => {
   for (let full = true; full; ) {
     const attempts = await claim(deps.db)

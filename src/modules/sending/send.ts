@@ -29,7 +29,6 @@ import { sendPaymentAt } from '../payments/send.ts'
 import { sendTopupAt } from '../topups/send.ts'
 import { applyEvidence, type OpenAttempt, openAttempt } from './evidence.ts'
 
-/** What is sent by one rail: payments, or the prompts of top-ups. */
 export type SendLane = Pick<AttemptRecord, 'kind' | 'rail'>
 export type Recorded = { outgoing: Outgoing; order: Order }
 
@@ -51,10 +50,7 @@ type Claim = { id: Uuid; until: Date; sender: Uuid | null; fingerprint: Buffer }
 
 const mostInStatement = 256
 
-/**
- * Takes the right to send; only the process that has it may call the rail. One statement checks all conditions, so a process that slept after it
- * had recorded an attempt sends nothing: the attempt may already count as not sent. Asked for by many sends at once, it is taken together.
- */
+/** Only the process that has the right may call the rail. One statement checks all conditions, so a process that slept sends nothing. */
 const createClaimer = (deps: Parts, kind: AttemptRecord['kind']) =>
   joinTurn<Claim, boolean>({
     query: async (asked) => {
@@ -79,8 +75,8 @@ const createClaimer = (deps: Parts, kind: AttemptRecord['kind']) =>
   })
 
 /**
- * The permission to send an attempt: its right, recorded in the database, then a line in the journal of this machine. Whoever finds the
- * right and no line knows that nothing was sent. The time is read last: a process that slept anywhere before sends nothing.
+ * The right, then a line in this machine's journal: whoever finds the right and no line knows that nothing was sent. The time is read last,
+ * for a process that slept.
  */
 const createPermissions = (deps: Parts) => {
   const claimers = { payment: createClaimer(deps, 'payment'), topup: createClaimer(deps, 'topup') }
@@ -108,7 +104,6 @@ const sendAgainAt = (tx: Tx, { attempt: { subjectId: id }, opened }: OpenAttempt
   else sendTopupAt(tx, opened.records.get(id), due)
 }
 
-/** What follows when the rail was not reached by the last try either. */
 const neverSent: Evidence = { kind: 'failed', ...failure('provider_unreachable') }
 
 const answerLost: Evidence = {
@@ -117,12 +112,12 @@ const answerLost: Evidence = {
   message: 'The answer to sending was lost; it may have arrived.',
 }
 
-/** A write whose COMMIT was not answered is repeated: an attempt that is `not_sent` already, or has a later one, is left as it is. */
+/** Repeated when its COMMIT was not answered: an attempt that is `not_sent`, or has a later one, is left as it is. */
 const recordNotSent = async (tx: Tx, open: OpenAttempt, isRailDown: boolean): Promise<void> => {
   const { attempt, superseded, tries } = open
   if (superseded || attempt.state === 'not_sent') return
   const waitSeconds = secondsToNextTry(tries, isRailDown)
-  // An attempt that was marked lost meanwhile may have been sent: it is ended by evidence, and not sent again.
+  // One that was marked lost meanwhile may have been sent: only evidence ends it.
   if ((attempt.state === 'recorded' || attempt.state === 'sending') && waitSeconds !== undefined) {
     await moveAttempt(tx, attempt.id, 'not_sent', null)
     sendAgainAt(tx, open, secondsAfter(tx.at, waitSeconds))
@@ -131,7 +126,7 @@ const recordNotSent = async (tx: Tx, open: OpenAttempt, isRailDown: boolean): Pr
   await applyEvidence(tx, [{ open, evidence: neverSent, source: { kind: 'submission' } }])
 }
 
-/** Records the rail's answer to sending. A delivery that came earlier has priority. */
+/** A delivery that came earlier has priority. */
 const recordSubmission = async (
   tx: Tx,
   kind: AttemptRecord['kind'],
@@ -153,7 +148,7 @@ const recordSubmission = async (
       return
     case 'lost':
       await moveAttempt(tx, sent.id, 'lost', nextQuestionAt)
-      // The provider has another order under these names, or the same one from a time that the database has lost: it is not known which.
+      // The provider has another order under these names, or this one from a time that the database has lost.
       if (submission.duplicate) updateRow(tx, railAttempts, sent, { fingerprint: null, updatedAt: tx.at })
       await settle(answerLost)
       return
@@ -162,10 +157,9 @@ const recordSubmission = async (
   }
 }
 
-/** Its sender's machine is asked first: for one more interval. */
+/** Its sender's machine is asked first, for one more interval. */
 const queriesBeforeLost = 1
 
-/** What the sender of this attempt left: whether it is proven that nothing was sent, or may come to be proven. */
 const findingOf = ({ sends }: Parts, attempt: AttemptRecord): JournalFinding => {
   const { id, senderId, checks } = attempt
   if (senderId === null) return 'may_be_sent'
@@ -174,9 +168,8 @@ const findingOf = ({ sends }: Parts, attempt: AttemptRecord): JournalFinding => 
 }
 
 /**
- * An attempt whose process did not report back, after the time to send it. Without the right to send, nothing was sent and nothing will be;
- * nor with it, where the journal of its sender does not name the attempt: it is sent again. Otherwise it may have been sent: its outcome is
- * unknown, and the rail is queried.
+ * Its process did not report back. Without the right to send, or where the sender's journal does not name it, nothing was sent: it is sent
+ * again. Else it is lost, and the rail is queried.
  */
 export const recordAbandoned = async (
   tx: Tx,
@@ -199,7 +192,7 @@ export const recordAbandoned = async (
 
 const retryWaitsMs = [100, 500, 1_000, 3_000, 5_000]
 
-/** Only this process knows the rail's answer, and STK and B2B cannot be queried without its ids: it waits for a database that restarts. */
+/** Only this process knows the rail's answer, and STK and B2B cannot be queried without its ids. */
 const untilWritten = async (write: () => Promise<unknown>): Promise<void> => {
   for (const waitMs of retryWaitsMs) {
     try {
@@ -225,7 +218,7 @@ const accept = statement(
 
 type Accepted = ProviderReference & { attemptId: Uuid }
 
-/** Calls rails and records their answers. Those that only say "accepted" change the attempt alone, and are written together. */
+/** Answers that only say "accepted" change the attempt alone, and are written together. */
 export const createSender = (deps: Parts) => {
   const permissionFor = createPermissions(deps)
   const recordTaken = joinTurn<Accepted, void>({

@@ -17,7 +17,7 @@ const lastOfMonth = (date: string): string => {
   return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10)
 }
 
-/** The days of a statement, both inclusive, and their instants in the workspace's time zone. Throws a 400 that names the field. */
+/** Days are inclusive, in the workspace's time zone. Throws a 400 that names the field. */
 export const periodOf = ({ from, to }: Pick<ReadStatement, 'from' | 'to'>, now: Date, timeZone: string) => {
   const first = from ?? (to === undefined ? periodsAt(now, timeZone).month : `${to.slice(0, 7)}-01`)
   const last = to ?? lastOfMonth(first)
@@ -35,7 +35,6 @@ const { by_payee: ByPayee, by_type: ByType } = Period.shape.totals.unwrap().shap
 const shownPayee = presenter(ByPayee.element)
 const shownType = presenter(ByType.element)
 
-/** What the statements of an account and of a workspace have in common. */
 export const presentPeriod = (period: ReadPeriod, currency: string, { sums }: StatementSummary) =>
   shownPeriod(period, {
     currency,
@@ -71,7 +70,6 @@ export const presentEntry = (entry: Entry): z.output<typeof StatementEntry> => (
   balance_after_minor: formatMinor(entry.balanceAfterMinor),
 })
 
-/** A line of the export: a booking, or one of the two balances that enclose them. */
 export type Line =
   | { id: string; at: Date; entry: Entry }
   | { id: string; at: Date; balance: 'opening_balance' | 'closing_balance' | 'balance_so_far'; minor: bigint }
@@ -81,7 +79,6 @@ const ofEntry =
   (line: Line): string | null =>
     'entry' in line ? value(line.entry) : null
 
-/** With the balance behind each line where the statement is of an account. */
 export const columnsOf = (timeZone: string, currency: string, hasBalances: boolean): readonly Column<Line>[] => [
   ['date', ({ at }) => localDateTime(at, timeZone).slice(0, 10)],
   ['time', ({ at }) => localDateTime(at, timeZone).slice(11)],

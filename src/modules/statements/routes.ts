@@ -18,7 +18,7 @@ import type { Parts } from '../parts.ts'
 import { columnsOf, type Line, periodOf, presentEntry, presentPeriod, presentWorkspaceEntry, type ReadPeriod } from './present.ts'
 import { ReadStatement, Statement, WorkspaceStatement } from './schema.ts'
 
-/** Whose payees are named: in person those of all that the account pays for, else the credential's own workspace's, or none. */
+/** In person those of all that the account pays for, else the credential's own workspace's. */
 const payeesOf = ({ grant, permissions, workspace }: Principal): StatementOf['payeesOf'] => {
   if (!permissions.has('beneficiary.read')) return 'none'
   return grant ? workspace.id : 'all'
@@ -26,11 +26,10 @@ const payeesOf = ({ grant, permissions, workspace }: Principal): StatementOf['pa
 
 type Opened = { source: Db; of: StatementOf; period: ReadPeriod; summary: StatementSummary }
 
-/** Where nothing was booked there is nothing to read. */
 const entriesOf = async ({ source, of, summary }: Opened, after: string | null, take: number): Promise<StatementEntry[]> =>
   summary.through === null ? [] : listStatementEntries(source, of, { after, take, summary })
 
-/** The lines of an export, oldest first, for an account between its balances; `before` is the last one that was sent. */
+/** For an account between its balances. `before`: the last line that was sent. */
 const readLines =
   (opened: Opened) =>
   async ({ before, take }: { before: string | null; take: number }): Promise<Line[]> => {
@@ -40,7 +39,7 @@ const readLines =
     const lines = entries.map((entry): Line => ({ id: entry.id, at: entry.at, entry }))
     if (opened.of.workspaceId !== null) return lines
     if (before === null) lines.unshift({ id: 'opening', at: start, balance: 'opening_balance', minor: openingMinor })
-    // Of the last moment of the last day; while that day goes on, of the moment at which it was read.
+    // Of the last moment of the last day, or of the moment at which it was read.
     const at = unfinishedAt ?? new Date(end.getTime() - 1)
     const balance = unfinishedAt ? 'balance_so_far' : 'closing_balance'
     if (entries.length < take) lines.push({ id: 'closing', at, balance, minor: closingMinor })
@@ -73,7 +72,7 @@ export const registerStatements = (app: App, deps: Parts): void => {
     const columns = columnsOf(timeZone, currency, opened.of.workspaceId === null)
     return sendCsv(request, reply, `statement-${from}-${to}${unfinishedAt ? '-unfinished' : ''}`, columns, readLines(opened))
   }
-  /** Oldest first: the cursor names the last entry of the page before, as in every list. */
+  /** Oldest first; the cursor names the last entry of the page before. */
   const page = async <Item, More extends object>(
     request: StatementRequest,
     opened: Opened,

@@ -55,7 +55,7 @@ const waiting = prepare('adjustments.waiting', { paymentIds: 'uuid[]' }, (orm, a
     .where(and(sql`${adjustments.paymentId} = any(${at.paymentIds})`, sql`${adjustments.status} = 'pending'`)),
 )
 
-/** Outcomes of these payments that wait for a second administrator: the adjustment of each payment. */
+/** The adjustment of each payment whose outcome waits for a second administrator. */
 export const waitingOfPayments = async (db: Db, paymentIds: readonly Uuid[]): Promise<Map<Uuid, Uuid>> => {
   if (paymentIds.length === 0) return new Map()
   const rows = await db.run(waiting, { paymentIds })
@@ -79,7 +79,6 @@ const auditStep = (tx: Tx, actor: Actor, step: Step, adjustment: AdjustmentRecor
     after: { ...presentAdjustment(adjustment), ...(reason !== undefined && { rejected_because: reason }) },
   })
 
-/** Records what an administrator asks for; nothing is decided. */
 const request = (
   tx: Tx,
   config: Config,
@@ -115,9 +114,8 @@ const decide = (
 }
 
 /**
- * Whether this amount, with all value that this administrator moved without a second one within a day, whatever its direction, stays within what one
- * may move alone: adjustments, payments resolved as failed, late successes written off, and money that left suspense. What was resolved as adjusted
- * counts by its adjustment, and what another one proposed was moved by two.
+ * Whether one administrator's day stays within the limit: adjustments, payments resolved as failed, late successes written off, and money that
+ * left suspense, in either direction. What was resolved as adjusted counts by its adjustment, and what another one proposed was moved by two.
  */
 export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator, amountMinor: Minor): Promise<boolean> => {
   const name = nameOfOperator(operator)
@@ -135,7 +133,7 @@ export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator,
   return only(moved).sum + amountMinor <= config.ADJUSTMENT_CONFIRM_MINOR
 }
 
-/** Moves the money of a balance's adjustment. The caller has locked the balance. */
+/** The caller has locked the balance. */
 const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): Promise<AdjustmentRecord> => {
   const { id, accountId, amountMinor, reason } = adjustment
   const { transferId, balance } = await transfer(tx, {
@@ -149,7 +147,7 @@ const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): P
   return decide(tx, operator, adjustment, { status: 'posted', transferId })
 }
 
-/** Corrects a balance: at once, or after a second administrator has confirmed it where one may not decide alone. */
+/** At once, or after a second administrator has confirmed it where one may not decide alone. */
 export const createAdjustment = async (
   tx: Tx,
   config: Config,
@@ -174,7 +172,7 @@ const lockPending = async (tx: Tx, id: Uuid, decision: 'posted' | 'rejected'): P
   return adjustment
 }
 
-/** Posts a waiting adjustment. The administrator who asked for it does not confirm it; confirming again gives the same answer. */
+/** Not by the administrator who asked for it. Confirming again gives the same answer. */
 export const confirmAdjustment = async (tx: Tx, operator: Operator, id: Uuid): Promise<AdjustmentRecord> => {
   const adjustment = await lockPending(tx, id, 'posted')
   if (adjustment.status === 'posted') return adjustment
@@ -189,7 +187,7 @@ export const confirmAdjustment = async (tx: Tx, operator: Operator, id: Uuid): P
   return post(tx, operator, adjustment)
 }
 
-/** Rejects a waiting adjustment; the administrator who asked for it may do so too. */
+/** The administrator who asked for it may do so too. */
 export const rejectAdjustment = async (tx: Tx, operator: Operator, id: Uuid, reason?: string): Promise<AdjustmentRecord> => {
   const adjustment = await lockPending(tx, id, 'rejected')
   return adjustment.status === 'rejected' ? adjustment : decide(tx, operator, adjustment, { status: 'rejected' }, reason)
@@ -212,9 +210,8 @@ const lockOfPayment = prepare('adjustments.lock_of_payment', { paymentId: 'uuid'
 )
 
 /**
- * Null when the outcome may be applied: at once, or when a second administrator decides the same, if the amounts that the first one decided
- * alone within a day exceed the configured one. Else the adjustment that waits. The caller has locked the account. The same request again
- * changes nothing.
+ * Null when the outcome may be applied: within what one may decide alone in a day, or when a second administrator decides the same. Else the
+ * adjustment that waits. The caller has locked the account. The same request again changes nothing.
  */
 export const agreeToCost = async (
   tx: Tx,
@@ -239,7 +236,7 @@ const cancelRows = prepareWrite('adjustments.cancel', { paymentIds: 'uuid[]', at
     .returning(),
 )
 
-/** Ends what waits for a second administrator about payments that ended otherwise; `actor`: who ended it. The caller has locked the accounts. */
+/** Of payments that ended otherwise; `actor`: who ended it. The caller has locked the accounts. */
 export const cancelWaitingCosts = async (tx: Tx, ended: readonly { paymentId: Uuid; actor: Actor }[]): Promise<void> => {
   const actors = new Map(ended.map(({ paymentId, actor }) => [paymentId, actor]))
   if (actors.size === 0) return

@@ -24,7 +24,6 @@ import { type ResolveSuspense, SuspenseItem } from './schema.ts'
 
 export type SuspenseRecord = typeof suspenseItems.$inferSelect
 
-/** With the deposit that it is about, if any. */
 const selectItems = (orm: QueryBuilder) =>
   orm
     .select({
@@ -59,7 +58,6 @@ export type SuspenseView = ReturnType<typeof selectItems>['_']['result'][number]
 
 export const findSuspense = (db: Db, id: Uuid): Promise<SuspenseView | undefined> => first(db, itemById, { id })
 
-/** As it is after a decision about it. */
 export const getSuspense = async (db: Db, id: Uuid): Promise<SuspenseView> => {
   const item = await findSuspense(db, id)
   if (!item) throw new Error('an item of suspense that must exist is missing')
@@ -81,7 +79,7 @@ const incoming = prepare('suspense.incoming', { rails: 'text[]', receipt: 'text'
     .limit(1),
 )
 
-/** What waits under a receipt at one of these rails, booked or not, resolved or not. */
+/** Booked or not, resolved or not. */
 export const findSuspenseOf = (db: Db, rails: readonly string[], receipt: string): Promise<SuspenseRecord | undefined> =>
   first(db, incoming, { rails, receipt })
 
@@ -100,13 +98,12 @@ export const presentSuspense = (item: SuspenseView): SuspenseItem =>
 const noProposal = { proposedOutcome: null, proposedBy: null }
 const lockItem = selectRow('suspense.lock', suspenseItems, ['id'], { lock: 'update' })
 
-/** Money that a provider reports as moved and that cannot be booked where it belongs. */
 export type Finding = Pick<SuspenseRecord, 'rail' | 'direction' | 'reason'> &
   Partial<Pick<SuspenseRecord, 'attemptId' | 'deliveryId' | 'subjectKind' | 'subjectId' | 'amountMinor'>> & {
     receipt?: string | null
     /** The provider may tell it again, in another delivery. */
     isRepeated?: boolean
-    /** Whether the books lack this money: then it is posted to the suspense account. False while a hold still covers it. */
+    /** Posts it to the suspense account. False while a hold still covers the money. */
     book: boolean
     /** An alert about it was already raised. */
     alerted?: boolean
@@ -127,7 +124,7 @@ const rowOf = ({ receipt = null, isRepeated, book, alerted: _, ...facts }: Findi
 
 type Item = Pick<SuspenseRecord, 'id' | 'direction' | 'amountMinor'>
 
-/** An item's money on its way from where it came in or went out, or back; `other`: the account instead. */
+/** From where it came in or went out, or back; `other`: the account instead. */
 const transferOf = (
   { id, direction, amountMinor }: Item,
   { transferId, leaves = false, memo, other }: { transferId: Uuid; leaves?: boolean; memo: string; other?: 'adjustments' },
@@ -137,7 +134,7 @@ const transferOf = (
   return { id: transferId, debit, credit, amountMinor: amountMinor ?? 0n, reference: { type: 'suspense', id }, memo }
 }
 
-/** Records money that cannot be booked, once for each finding, and alerts an operator. Takes no lock. Returns the items that are new. */
+/** Once for each finding, with an alert. Takes no lock. Returns the items that are new. */
 export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): Promise<Uuid[]> => {
   if (findings.length === 0) return []
   const found = findings.map((finding) => ({ finding, row: rowOf(finding, tx.at) }))
@@ -173,9 +170,8 @@ export const recordSuspense = async (tx: Tx, finding: Finding): Promise<Uuid | u
 type DisputedAttempt = { id: Uuid; kind: 'payment' | 'topup'; subjectId: Uuid; rail: string; amountMinor: Minor }
 
 /**
- * The suspense item for evidence that could not be applied: a success reports money, and so does a return of another amount. A payment's hold
- * still covers its money, so nothing is booked for it; money of a top-up that is not credited is missing in our books and is booked. A receipt
- * that belongs to something else is already booked there. The hold of a superseded attempt belongs to the attempt that followed it.
+ * A payment's hold still covers its money, so nothing is booked; money of a top-up that is not credited is missing in our books and is booked.
+ * A receipt of something else is booked there. A superseded attempt's hold belongs to the one that followed.
  */
 const suspenseOf = (
   { kind, amountMinor: sent }: DisputedAttempt,
@@ -183,7 +179,7 @@ const suspenseOf = (
   evidence: Evidence,
 ): Pick<Finding, 'direction' | 'reason' | 'receipt' | 'amountMinor' | 'book'> | null => {
   const direction = kind === 'topup' || evidence.kind === 'returned' ? 'in' : 'out'
-  // How much moved, or came back, is for a person to find out: nothing is booked.
+  // How much moved is for a person to find out: nothing is booked.
   const contradiction = { direction, reason: 'contradiction', book: false } as const
   if (evidence.kind === 'unknown') return evidence.moved && verdict === 'contradiction' ? contradiction : null
   if (evidence.kind !== 'succeeded' && evidence.kind !== 'returned') return null
@@ -202,7 +198,7 @@ const suspenseOf = (
   return { direction, reason, receipt, amountMinor, book: kind === 'topup' && receipt !== null && reason !== 'receipt_taken' }
 }
 
-/** Records the money in evidence that could not be applied; the caller has raised the alert about it. */
+/** The caller has raised the alert. */
 export const recordDoubtful = async (tx: Tx, attempt: DisputedAttempt, verdict: string, evidence: Evidence): Promise<void> => {
   const left = suspenseOf(attempt, verdict, evidence)
   if (!left) return
@@ -210,7 +206,7 @@ export const recordDoubtful = async (tx: Tx, attempt: DisputedAttempt, verdict: 
   await recordSuspense(tx, { ...left, rail, attemptId, subjectKind, subjectId, alerted: true })
 }
 
-/** The other side of a resolved item's money: the adjustment that was made for it, or the account where it came from. */
+/** To the adjustment that was made for it, or back to where it came from. */
 export const leaveSuspense = async (
   tx: Tx,
   item: SuspenseRecord,
@@ -221,18 +217,18 @@ export const leaveSuspense = async (
   await transferWithin(tx, [transferOf(item, { transferId: newId(), leaves: true, memo: outcome, ...other })])
 }
 
-/** The item under its lock. Throws for one that was resolved before. */
+/** Locks it. Throws for one that was resolved before. */
 export const openSuspense = async (tx: Tx, id: Uuid): Promise<SuspenseRecord> => {
   const item = found(await lockItem(tx, { id }))
   if (item.resolvedAt !== null) throw conflict('This item is already resolved.', 'decided', { id: formatId('suspense', id) })
   return item
 }
 
-/** Ends an item whose money the caller moves from suspense to an account. */
+/** The caller moves its money to an account. */
 export const endAssigned = (tx: Tx, item: SuspenseRecord, by: string, note: string): void =>
   void updateRow(tx, suspenseItems, item, { outcome: 'assigned', note, resolvedBy: by, resolvedAt: tx.at, ...noProposal })
 
-/** Records one decision about several items: all of them, or none. */
+/** All of them, or none. */
 export const resolveSuspenseItems = (
   tx: Tx,
   config: Config,
@@ -241,7 +237,7 @@ export const resolveSuspenseItems = (
   decision: ResolveSuspense,
 ): Promise<SuspenseView[]> => eachById(ids, (id) => resolveSuspense(tx, config, operator, id, decision))
 
-/** Records a person's decision about the money; what one person may not move alone stays open until a second one decides the same. */
+/** What one person may not move alone stays open until a second one decides the same. */
 export const resolveSuspense = async (
   tx: Tx,
   config: Config,

@@ -25,10 +25,9 @@ const shown = presenter(Topup)
 export const presentTopup = (topup: TopupRecord): Topup => shown(topup, { phone_number_mask: topup.phoneMask })
 
 type Step = { topup: TopupRecord; actor: Actor }
-/** `action`: of a change without a new state; else the event and the audit row are named after the new state. */
+/** `action`: of a change without a new state; else the event and the audit row are named after the state. */
 type Told = { balance?: readonly NewEvent[]; action?: AuditAction; after?: object }
 
-/** Writes a change with its event and its audit row. */
 const write = async (
   tx: Tx,
   { topup, actor }: Step,
@@ -50,7 +49,7 @@ const write = async (
   return changed
 }
 
-/** Money that arrived: from the provider, or from suspense, where it waited for a person. `reference`: what is credited once. */
+/** `reference`: what is credited once. */
 export type Arrived = {
   receipt: string | null
   amountMinor: Minor
@@ -58,7 +57,7 @@ export type Arrived = {
   from?: 'topup_clearing' | 'suspense'
 }
 
-/** Credits the account, and ends the top-up if this is the first money under it. The caller has locked the account. */
+/** Ends the top-up if this is the first money under it. The caller has locked the account. */
 export const credit = async (
   tx: Tx,
   step: Step,
@@ -111,10 +110,7 @@ const onSuccess = (topup: TopupRecord, evidence: Success, receiptIsTaken: boolea
   return topup.providerReceipt === null ? { move: 'complete' } : none('contradiction')
 }
 
-/**
- * What evidence does: credit the top-up, end it, complete it by its receipt, or nothing, with a verdict that gives the reason. Allowed: pending →
- * succeeded or failed; expired and failed → succeeded on proof. A success is never overwritten.
- */
+/** Allowed: pending → succeeded or failed; expired and failed → succeeded on proof. A success is never overwritten. */
 const judge = (topup: TopupRecord, evidence: Evidence, receiptIsTaken: boolean): Judged => {
   switch (evidence.kind) {
     case 'succeeded':
@@ -143,7 +139,7 @@ const apply = (tx: Tx, step: Step, evidence: Evidence, isCredit: boolean): Promi
   return credit(tx, step, { receipt, amountMinor, reference: { type: 'topup', id } })
 }
 
-/** Ends a top-up on evidence, once: evidence may arrive any number of times and in any order. The caller has locked its owning account. */
+/** Evidence may arrive any number of times and in any order. The caller has locked the owning account. */
 export const settleTopup = async (
   tx: Tx,
   topup: TopupRecord,
@@ -170,7 +166,7 @@ const expire = async (tx: Tx, id: Uuid): Promise<void> => {
   await write(tx, { topup, actor: timer }, change, { after: { status: 'expired' } })
 }
 
-/** Ends the waiting only: a later success is credited all the same. What has money in suspense waits for a person and does not expire. */
+/** A later success is credited all the same. What has money in suspense waits for a person. */
 export const expireTopups = sweepOf(
   'topups.expire',
   {

@@ -9,12 +9,12 @@ export type TopupRecord = typeof topups.$inferSelect
 
 export const findTopup = selectRow('topups.of_workspace', topups, ['workspaceId', 'id'], { lane: 'joined' })
 
-/** In any workspace: for a provider's word, and for administrators. */
+/** In any workspace. */
 export const findTopupById = selectRow('topups.by_id', topups, ['id'])
 
 const readTopups = selectAmong('topups.by_ids', topups, 'id', 'pool')
 
-/** The only way to lock top-ups: by the accounts that they credit, which guard them. */
+/** The only way to lock top-ups: by the accounts that they credit. */
 export const lockTopupsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Promise<TopupRecord[]> => {
   const unlocked = await readTopups(tx, ids)
   if (unlocked.length !== ids.length) throw new Error('a top-up that must exist is missing')

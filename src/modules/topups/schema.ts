@@ -25,7 +25,6 @@ const Method = z.enum(topupMethods).meta({
   ].join(' '),
 })
 
-/** A prompt needs an amount and a phone; a deposit needs neither. */
 export const InitiateTopup = z
   .strictObject({
     amount_minor: PositiveMinorIn.optional(),

@@ -17,7 +17,7 @@ const leaveQueue = prepareWrite('topups.leave_queue', { ids: 'uuid[]', now: 'tim
     .where(and(sql`${topups.id} = any(${at.ids})`, lte(topups.dispatchDueAt, at.now))),
 )
 
-/** Due, and without an attempt that may have been sent. Their accounts are locked. */
+/** Without an attempt that may have been sent. Their accounts are locked. */
 const due = prepare(
   'topups.due',
   { ids: 'uuid[]', at: 'timestamptz' },
@@ -60,12 +60,12 @@ const outgoingOf = (deps: SendParts, topup: TopupRecord, earlier: Earlier): Outg
   }
 }
 
-/** When its prompt is to be sent again. Does nothing when it has ended. The caller has locked its account. */
+/** The caller has locked its account. */
 export const sendTopupAt = (tx: Tx, topup: TopupRecord | undefined, due: Date): void => {
   if (topup?.status === 'pending') updateRow(tx, topups, topup, { dispatchDueAt: due })
 }
 
-/** Prompts that are due, taken out of the queue. The caller has locked their accounts. A top-up that is too old gets no prompt: it expires. */
+/** Taken out of the queue. The caller has locked their accounts. A top-up that is too old gets no prompt: it expires. */
 export const prepareTopups = async (tx: Tx, deps: SendParts, ids: readonly Uuid[]): Promise<Outgoing[]> => {
   const { at } = tx
   const [found] = await Promise.all([tx.run(due, { ids, at }), tx.run(leaveQueue, { ids, now: at })])

@@ -29,7 +29,7 @@ type Asked = Pick<Parts, 'config' | 'derivations' | 'rails' | 'vault'>
 const minuteSeconds = 60
 const daySeconds = 86_400
 
-/** Equal for two prompts to one phone. Without our secrets it does not reveal the phone number. */
+/** Equal for two prompts to one phone. Without our secrets it does not reveal the number. */
 export const phoneFingerprint = (derivations: Derivations, phone: string): Buffer => derivations.mac('topup.phone', phone)
 
 const lockPhone = statement('topups.lock_phone', `select pg_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0))`)
@@ -59,7 +59,7 @@ const tooMany = (message: string, at: Date, since: Date | null, windowSeconds: n
   return new Refusal('rate_limited', { message, headers: { 'retry-after': String(Math.max(1, Math.ceil(free / 1000))) } })
 }
 
-/** The prompts of the last day; null without limits, and for a deposit. The phone is locked: of several at once, each counts the one before. */
+/** Null without limits, and for a deposit. The phone is locked: of several at once, each counts the one before. */
 const countPrompts = async (
   tx: Tx,
   { config: { promptLimits: limits }, derivations }: Asked,
@@ -80,7 +80,7 @@ const countPrompts = async (
 
 type PromptCounts = Awaited<ReturnType<typeof countPrompts>>
 
-/** Refuses a prompt that would be one too many: to a phone, which may be a stranger's and rings each time, or for an account. */
+/** To a phone, which may be a stranger's and rings each time, or for an account. */
 const refuseManyPrompts = ({ limits, phone, account }: NonNullable<PromptCounts>, at: Date): void => {
   if (phone && phone.minute >= limits.perPhoneMinute)
     throw tooMany(`A phone is asked at most ${limits.perPhoneMinute} times a minute.`, at, phone.minuteSince, minuteSeconds)
@@ -92,7 +92,6 @@ const refuseManyPrompts = ({ limits, phone, account }: NonNullable<PromptCounts>
 
 export const phoneContext = (topup: { id: Uuid; workspaceId: Uuid }): string[] => ['topup', topup.id, topup.workspaceId]
 
-/** The caller and the credited account may receive top-ups, and neither is stopped. */
 const checkMayTopUp = (principal: Principal, credited: AccountRecord): void => {
   if (principal.grant?.frozen) throw new Refusal('grant_frozen')
   if (!principal.capabilities.topups || !credited.topupsEnabled)
@@ -100,7 +99,6 @@ const checkMayTopUp = (principal: Principal, credited: AccountRecord): void => {
   if (credited.status !== 'active') throw new Refusal('account_frozen')
 }
 
-/** What a prompt or a deposit fills in, and what comes of it. */
 const nothingYet = {
   amountMinor: null,
   phoneCiphertext: null,
@@ -121,7 +119,7 @@ const nothingYet = {
   completedAt: null,
 } as const
 
-/** How long a deposit is waited for; a later one is credited all the same. */
+/** A later deposit is credited all the same. */
 const depositDays = 7
 
 const amountProblem = (amountMinor: Minor, { wholeUnits, minMinor, maxMinor }: RailLimits, currency: string): string | null => {
@@ -130,7 +128,6 @@ const amountProblem = (amountMinor: Minor, { wholeUnits, minMinor, maxMinor }: R
   return `must be from ${displayAmount(minMinor, currency)} to ${displayAmount(maxMinor, currency)}`
 }
 
-/** What only a prompt has: a phone and an amount. */
 const promptFields = (
   deps: Asked,
   input: InitiateTopup,
@@ -157,7 +154,6 @@ const promptFields = (
   }
 }
 
-/** What only a deposit has: where to pay in, under an account number of its own. */
 const depositFields = (deps: Asked, rail: DepositRail, amountMinor: Minor | undefined) => {
   const adapter = deps.rails.deposits[rail]
   if (!adapter) throw new Refusal('provider_not_configured', { message: `Deposits by ${rail} are not configured here.` })
@@ -169,10 +165,10 @@ const depositFields = (deps: Asked, rail: DepositRail, amountMinor: Minor | unde
   }
 }
 
-/** Of a hundred million account numbers, one that is drawn is taken by chance alone. */
+/** One of a hundred million account numbers is taken by chance alone. */
 const mostDraws = 10
 
-/** A new row: with its key, it is also the record of its answer. */
+/** With its key, a row is also the record of its answer. */
 const withAnswer = (topup: TopupRecord, once: Once | null): TopupRecord => {
   if (!once) return topup
   const keyed = { ...topup, idempotencyKey: once.key, requestHash: once.bodyHash }
@@ -187,10 +183,9 @@ const insertWithCode = async (tx: Tx, draw: () => TopupRecord): Promise<TopupRec
   throw new Error('no account number for a deposit was free')
 }
 
-/** `once`: the request's key. */
 export type TopupRequest = { principal: Principal; input: InitiateTopup; once: Once | null }
 
-/** Records a top-up of the workspace's owning account: the payer gets the prompt right after the commit, or pays in as instructed. */
+/** The payer gets the prompt right after the commit, or pays in as instructed. */
 export const initiateTopup = async (tx: Tx, deps: Asked, { principal, input, once }: TopupRequest): Promise<RecordAnswer> => {
   const { at } = tx
   const id = newId()

@@ -20,14 +20,14 @@ import {
 } from './gateway.ts'
 import { createPayoutRail } from './payout.ts'
 
-/** `Working Account|KES|1000.00|1000.00|0.00|0.00&Utility Account|…`: name, currency, current and available amount, and more. */
+/** `Working Account|KES|1000.00|1000.00|0.00|0.00&Utility Account|…`: name, currency, current and available amount. */
 const balanceOf = (text: string): AccountBalance | undefined => {
   const [account, currency, current, available] = text.split('|')
   const availableMinor = readBalance(available ?? current)
   return account && currency && availableMinor !== undefined ? { account, currency, availableMinor } : undefined
 }
 
-/** All of them or none: a partial answer would look like missing money. */
+/** All or none: a partial answer would look like missing money. */
 const readBalances = (body: unknown): AccountBalance[] | undefined => {
   const result = readResult(body)
   const text = result?.code === '0' ? result.parameter('AccountBalance') : undefined
@@ -55,7 +55,7 @@ const createAccount = (options: DarajaOptions, send: Send, credential: string): 
   readBalances,
 })
 
-/** M-PESA through Daraja: payouts to phones (B2C) and organisations (B2B), collections by STK push, over one shared token, and the organisation's own account. */
+/** Payouts to phones (B2C) and organisations (B2B), and collections (STK), over one shared token. */
 export const createDaraja = (given: DarajaOptions, deps: AdapterDeps) => {
   const options = { ...given, baseUrl: given.baseUrl.replace(/\/+$/, '') }
   const send = connectDaraja(options, deps)
@@ -95,13 +95,12 @@ const listProblem = async (options: DarajaOptions, deps: AdapterDeps): Promise<s
   })
   if (answer.kind !== 'answer') return answer.message
   const code = textField(answer.body, 'ResponseCode') ?? textField(answer.body, 'errorCode')
-  // Nothing is what is listed of a quiet day, and for a number that is not registered.
+  // 1001: nothing on a quiet day, or a number that is not registered.
   if (code === '1000' || (code === '1001' && options.deposits?.pullNumber)) return null
   const said = textField(answer.body, 'ResponseMessage') ?? textField(answer.body, 'errorMessage')
   return `${safeMessage(said, 'The answer could not be understood.')} (${safeCode(code)}). If money was paid in within a day, set MPESA_PULL_NUMBER and run npm run admin -- rails register`
 }
 
-/** What can be tested without moving money: a token, the certificate, the clock. */
 export async function* checkDaraja(options: DarajaOptions, deps: AdapterDeps): AsyncGenerator<RailCheck> {
   const token = await obtainToken(options)
   const keys = 'DARAJA_CONSUMER_KEY and DARAJA_CONSUMER_SECRET'

@@ -5,15 +5,14 @@ import { asList, asText, field, textField } from '../fields.ts'
 import type { ProviderReference, Submission } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'
 
-/** It has an order with our id already. */
 const duplicateId = '500.002.1001'
 
-/** The gateway rejected the request before it processed it: too many at once, or the quota is used up. */
+/** Rejected before it was processed: too many at once, or the quota is used up. */
 const gatewayRejections = new Set(['500.003.02', '500.003.03'])
 
 const lost = (message: string): Submission & { kind: 'lost' } => ({ kind: 'lost', message })
 
-/** The provider's ids of an accepted request. `sentId`: the id that we gave it. */
+/** `sentId`: the id that we gave it. */
 export const referenceOfAnswer =
   (sentId: string | null) =>
   (body: unknown): ProviderReference | undefined => {
@@ -23,9 +22,8 @@ export const referenceOfAnswer =
   }
 
 /**
- * What an answer to sending proves. `refused` needs the provider's own 4xx with a 4xx code. Everything else that is not an
- * acceptance is `lost`: 500.002.1001 (a duplicate: it already went), 500.001.1001 (also given for payments that exist), a page of
- * HTML, an answer without code.
+ * `refused` needs the provider's own 4xx with a 4xx code. All else that is no acceptance is `lost`: 500.002.1001 (a duplicate), 500.001.1001
+ * (also given for payments that exist), HTML, an answer without code.
  */
 export const readSubmission = (
   answer: Exchange,
@@ -48,7 +46,7 @@ export const readSubmission = (
   return lost(errorCode === undefined ? 'The answer could not be understood.' : `The provider answered ${safeCode(errorCode)}.`)
 }
 
-/** The first entry of that name with a value: names occur twice, and values may be missing. */
+/** Names occur twice, and values may be missing. */
 const named = (list: unknown, nameField: 'Key' | 'Name', name: string): string | undefined => {
   for (const item of asList(list)) {
     if (textField(item, nameField) !== name) continue
@@ -58,7 +56,7 @@ const named = (list: unknown, nameField: 'Key' | 'Name', name: string): string |
   return undefined
 }
 
-/** A parsed `Result` delivery. Parameters are found by name: their order and number vary, and so does whether they are a list. */
+/** Parameters are found by name: their order and number vary, and so does whether they are a list. */
 export const readResult = (body: unknown) => {
   const result = field(body, 'Result')
   if (field(result, 'ResultCode') === undefined) return undefined
@@ -75,11 +73,10 @@ export const readResult = (body: unknown) => {
 }
 export type Result = NonNullable<ReturnType<typeof readResult>>
 
-/** An STK callback's metadata, also found by name. */
 export const metadataItem = (callback: unknown, name: string): string | undefined =>
   named(field(field(callback, 'CallbackMetadata'), 'Item'), 'Name', name)
 
-/** Result codes that prove that no money moved, with ours. All others prove nothing. Wording varies, so the code alone counts. */
+/** Codes that prove that no money moved; all others prove nothing. Wording varies, so the code alone counts. */
 const shared = {
   '2': 'amount_too_small',
   '3': 'amount_too_large',
@@ -124,10 +121,8 @@ const lookUp =
 export const collectionFailure = lookUp(collection)
 export const payoutFailure = lookUp(payout)
 
-/** The prompt is still open on the phone. */
 export const stillUnderWay = '4999'
 
-/** TransactionStatus words that end a payment without money. */
 export const statusFailure = lookUp({
   declined: 'provider_declined',
   cancelled: 'provider_cancelled',

@@ -20,16 +20,16 @@ import { collectionFailure, metadataItem, readSubmission, stillUnderWay } from '
 import type { DarajaOptions } from './gateway.ts'
 
 const nothing = '1001'
-/** A hundred thousand payments: a longer list is treated as an error. */
+/** A longer list, of a hundred thousand payments, is treated as an error. */
 const mostPages = 1_000
 /** Our clock and the provider's may differ by some seconds. */
 const marginMs = 300_000
-/** A prompt is answered within minutes: a payment that came in an hour later was not made by it. */
+/** A payment that came in an hour later was not made by the prompt. */
 const promptMs = 3_600_000
 
 type Period = { start: Date; end: Date }
 
-/** The provider's list of payments to the shortcode, page by page. Undefined when it does not answer, or does not finish. */
+/** Undefined when the provider does not answer, or does not finish. */
 const readList = async (send: Send, shortcode: string, { start, end }: Period): Promise<unknown[] | undefined> => {
   const period = { ShortCode: shortcode, StartDate: nairobiDateTime(start), EndDate: nairobiDateTime(end) }
   const payments: unknown[] = []
@@ -37,11 +37,11 @@ const readList = async (send: Send, shortcode: string, { start, end }: Period): 
   for (let page = 0; page < mostPages; page += 1) {
     const answer = await send('/pulltransactions/v1/query', { ...period, OffSetValue: String(payments.length) })
     const code = answer.kind === 'answer' ? textField(answer.body, 'ResponseCode') : undefined
-    // Nothing in the period, or a shortcode that is not registered for this list: what is known of that time is then a difference.
+    // Nothing in the period, or a shortcode that is not registered: what is known of that time is then a difference.
     if (code === nothing) return payments
     if (answer.kind !== 'answer' || code !== '1000') return undefined
     const listed = asList(field(answer.body, 'Response')).flatMap(asList)
-    // A page may be shorter than another provider's; one that brings nothing new is past the end.
+    // A page may be short; one that brings nothing new is past the end.
     const found = listed.filter((each) => !seen.has(JSON.stringify(each)))
     if (found.length === 0) return payments
     for (const each of found) seen.add(JSON.stringify(each))
@@ -62,7 +62,7 @@ const movementOf = (payment: unknown): Movement | undefined => {
   return paid && at && { ...paid, at, references: [textField(payment, 'billreference') ?? []].flat() }
 }
 
-/** A line that cannot be read makes the list useless: an incomplete list would show differences that do not exist. */
+/** An incomplete list would show differences that do not exist. */
 export const listPaidIn = async (send: Send, shortcode: string, { start, end }: Period): Promise<Movement[] | undefined> => {
   const payments = await readList(send, shortcode, { start, end })
   const movements = payments?.map(movementOf) ?? []
@@ -71,7 +71,7 @@ export const listPaidIn = async (send: Send, shortcode: string, { start, end }: 
   return read.filter(({ at }) => at >= start && at < end)
 }
 
-/** What was paid in under an attempt's reference, for a prompt whose answer was lost. No entry proves nothing; two are left for a person. */
+/** For a prompt whose answer was lost. No entry proves nothing; two are left for a person. */
 export const findPaidIn = async (send: Send, shortcode: string, attempt: Attempt, now: Date): Promise<Evidence> => {
   const end = Math.min(now.getTime(), attempt.at.getTime() + promptMs)
   const around = { start: new Date(attempt.at.getTime() - marginMs), end: new Date(end + marginMs) }
@@ -85,7 +85,6 @@ export const findPaidIn = async (send: Send, shortcode: string, attempt: Attempt
   return paid ? { kind: 'succeeded', ...paid } : unknown('unreadable', 'The list of payments could not be understood.')
 }
 
-/** Every code but success: it is evidence only when the code proves that nothing was paid. */
 const readOtherCode = (code: string): Evidence => {
   if (code === stillUnderWay) return { kind: 'pending' }
   const known = collectionFailure(code)
@@ -124,10 +123,10 @@ export const readCollectionQuery = (answer: Exchange, checkoutRequestId: string)
   return code === '0' ? { kind: 'succeeded', receipt: null, amountMinor: null } : readOtherCode(code)
 }
 
-/** Codes of a result that say at once that no prompt came to a phone. Other codes of an answer are not those of a result. */
+/** No prompt came to a phone. Other codes of an answer are not those of a result. */
 const promptless = new Set(['1001', '1025', '9999'])
 
-/** No prompt was shown: the phone has one already, or the answer itself has the code of a failure. */
+/** The phone has a prompt already, or the answer itself has the code of a failure. */
 const refusalOf = (answer: Exchange): Submission | undefined => {
   if (answer.kind !== 'answer') return undefined
   const message = textField(answer.body, 'errorMessage') ?? textField(answer.body, 'ResponseDescription')
@@ -137,7 +136,7 @@ const refusalOf = (answer: Exchange): Submission | undefined => {
 }
 
 export const createCollectionRail = (options: DarajaOptions, send: Send, clock: Clock): CollectionAdapter => {
-  /** That we know the passkey, at the current time and not the attempt's: the provider refuses an old one. */
+  /** At the current time and not the attempt's: the provider refuses an old one. */
   const proof = () => {
     const { shortcode, passkey } = options
     const timestamp = nairobiTimestamp(clock.now())
@@ -145,7 +144,7 @@ export const createCollectionRail = (options: DarajaOptions, send: Send, clock: 
     return { BusinessShortCode: shortcode, Password: password, Timestamp: timestamp }
   }
 
-  /** STK is not idempotent: two sends are two prompts on the phone, so a lost answer is never sent again. */
+  /** STK is not idempotent: two sends are two prompts, so a lost answer is never sent again. */
   const collect = async (instruction: CollectionInstruction): Promise<Submission> => {
     const amount = wholeShillings(instruction.amountMinor)
     if (amount === undefined) return refused('invalid_amount', 'M-PESA moves whole shillings only.')

@@ -11,10 +11,9 @@ const shillings = (amount: bigint) => amount * 100n
 const conversations = (texts: readonly string[]): readonly string[] =>
   texts.flatMap((text) => text.match(/\bAG_\d{8}_[0-9A-Za-z]+\b/g) ?? [])
 
-/** The form of an account reference in Daraja's business payments. A longer one would be cut, and would then name another account. */
+/** A longer one would be cut, and would then name another account. */
 const b2bReference = /^[A-Za-z0-9 .,_/-]{1,13}$/
 
-/** M-PESA through Daraja: payouts to phones (B2C) and organisations (B2B), collections by a prompt (STK). */
 export const definition = defineProvider({
   provider: 'MPESA',
   setting: 'daraja',

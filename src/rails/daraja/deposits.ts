@@ -28,7 +28,7 @@ const readNotice =
 
 const taken: Submission = { kind: 'accepted', provider: nameless }
 
-/** Some versions answer with a code, others with a sentence alone. What is refused is said in the provider's words. */
+/** Some versions answer with a code, others with a sentence alone. */
 const readRegistration = (answer: Exchange): Submission => {
   if (answer.kind !== 'answer') return answer
   const [code, said] = [
@@ -37,14 +37,14 @@ const readRegistration = (answer: Exchange): Submission => {
   ]
   const isSuccess = code === undefined ? /^success/i.test(said ?? '') : /^(?:0+|1000)$/.test(code)
   if (answer.status >= 200 && answer.status < 300 && isSuccess) return taken
-  // The list of payments is registered once: the registration has no address of ours.
+  // The list of payments is registered once, without an address of ours.
   if (code === '1001' && /already/i.test(said ?? '')) return taken
   const sentence = safeMessage(said, 'The answer could not be understood.')
   const hint = lacksProduct(said) ? ' The app has another version of C2B: choose it by MPESA_C2B_VERSION.' : ''
   return refusedByProvider(safeCode(code), `${sentence}${hint}`)
 }
 
-/** C2B: a person pays to our paybill under an account number of ours, and M-PESA posts what was paid. */
+/** C2B: a person pays to our paybill under an account number of ours. */
 export const createPaybillDeposits = (options: DarajaOptions, send: Send): DepositAdapter | null => {
   const { deposits } = options
   if (!deposits) return null

@@ -9,7 +9,6 @@ import type { definition } from './definition.ts'
 
 export type DarajaSettings = SettingsOf<typeof definition>
 
-/** One Daraja application with its shortcodes and its initiator. Everything comes from configuration; nothing is guessed. */
 export const options = (settings: DarajaSettings) => ({
   baseUrl: settings.DARAJA_URL ?? '',
   consumerKey: settings.DARAJA_CONSUMER_KEY ?? '',
@@ -17,47 +16,43 @@ export const options = (settings: DarajaSettings) => ({
   /** The shortcode that collects (STK): a paybill, or the store or head office of a till. */
   shortcode: settings.DARAJA_SHORTCODE ?? '',
   passkey: settings.DARAJA_PASSKEY ?? '',
-  /** Who is paid by a prompt; default: `shortcode`. The passkey, queries and lists stay those of `shortcode`. */
+  /** Who is paid by a prompt. The passkey, queries and lists stay those of `shortcode`. */
   tillNumber: settings.DARAJA_TILL_NUMBER,
-  /** The shortcodes that pay out; default: `shortcode`. */
   b2cShortcode: settings.DARAJA_B2C_SHORTCODE,
   b2bShortcode: settings.DARAJA_B2B_SHORTCODE,
   initiatorName: settings.DARAJA_INITIATOR_NAME ?? '',
-  /** Expires 90 days after it was set at the provider. */
+  /** Expires after 90 days. */
   initiatorPassword: settings.DARAJA_INITIATOR_PASSWORD ?? '',
-  /** The environment's certificate, or its public key. */
   certificatePem: pem(settings.DARAJA_CERTIFICATE),
-  /** The documentation says "4" for every receiver; production systems have been seen to send "2" for tills. */
+  /** "4" by the documentation; production systems send "2" for tills. */
   tillIdentifierType: settings.DARAJA_TILL_IDENTIFIER_TYPE,
   timeoutMs: longestRequestMs,
-  /** Payments by persons to our paybill; null: switched off. */
   deposits:
     settings.MPESA_C2B_SHORTCODE === undefined
       ? null
       : {
           shortcode: settings.MPESA_C2B_SHORTCODE,
-          /** C2B's version 1 and 2 are two products: an app has one of them. */
+          /** Versions 1 and 2 are two products: an app has one of them. */
           version: settings.MPESA_C2B_VERSION,
-          /** The phone for which the list of payments is registered; null: it is registered otherwise. */
+          /** The phone for which the list of payments is registered. */
           pullNumber: settings.MPESA_PULL_NUMBER ?? null,
         },
 })
 export type DarajaOptions = ReturnType<typeof options>
 
 /**
- * The initiator's password, encrypted with the environment's certificate (RSA PKCS#1 v1.5, as the provider requires). Throws for a PEM that
- * is neither a certificate nor a public key. Made once, when the rail is built: for each payment it would be a tenth of what sending costs.
+ * RSA PKCS#1 v1.5, as the provider requires. Throws for a PEM that is neither a certificate nor a public key. Made once: for each payment it
+ * would be a tenth of what sending costs.
  */
 export const createCredential = (certificatePem: string, password: string): string => {
   const key = createPublicKey(certificatePem)
   return publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, Buffer.from(password, 'utf8')).toString('base64')
 }
 
-/** The shortcode that pays by a rail. */
 export const payerOf = (options: Pick<DarajaOptions, 'shortcode' | 'b2cShortcode' | 'b2bShortcode'>, rail: AnyRail): string =>
   (rail === 'MPESA_B2C' ? options.b2cShortcode : options.b2bShortcode) ?? options.shortcode
 
-/** The gateway's answer when it did not accept the token; it has not processed the request then. */
+/** The gateway has not processed the request then. */
 const tokenRefusals = new Set(['401.002.01', '401.003.01', '404.001.03', '404.001.04'])
 
 /** The token is good, and the app may not call this: "Invalid API call as no apiproduct match found". */
@@ -71,7 +66,7 @@ export const obtainToken = async (options: DarajaOptions): Promise<Token | NoTok
     headers: { authorization: `Basic ${basic}` },
     timeoutMs: options.timeoutMs,
   })
-  // Seconds, as a text or a number.
+  // A text or a number.
   return readToken(answer, 'access_token', (body) => Number.parseInt(textField(body, 'expires_in') ?? '', 10))
 }
 

@@ -10,12 +10,11 @@ import { exactReference, receiptOf, remarks, safeCode, safeMessage } from '../te
 import { payoutFailure, type Result, readResult, readSubmission, referenceOfAnswer, statusFailure } from './answers.ts'
 import { type DarajaOptions, payerOf } from './gateway.ts'
 
-/** A request ready to be sent, or the reason why this instruction cannot be sent. */
 type Prepared = { path: string; body: Record<string, string> } | Refused
 
 const organisation = /^\d{5,7}$/
 
-/** The attempt's id is the OriginatorConversationID: the provider itself then refuses to pay the same attempt twice. */
+/** Our id is the OriginatorConversationID: the provider itself then refuses to pay the same order twice. */
 const toMobile = (options: DarajaOptions, { destination, orderId }: PayoutInstruction): Prepared =>
   mobileForm.test(destination)
     ? {
@@ -24,7 +23,7 @@ const toMobile = (options: DarajaOptions, { destination, orderId }: PayoutInstru
       }
     : refused('invalid_destination', 'The destination is not a Kenyan mobile number.')
 
-/** A paybill needs the account reference of the payee; a payment without an account reference goes to a till. */
+/** A payment without an account reference goes to a till. */
 const toOrganisation = (options: DarajaOptions, instruction: PayoutInstruction): Prepared => {
   const { destination, accountReference, reference } = instruction
   if (!organisation.test(destination)) return refused('invalid_destination', 'The destination is not a paybill or till number.')
@@ -43,7 +42,7 @@ const toOrganisation = (options: DarajaOptions, instruction: PayoutInstruction):
   }
 }
 
-/** Without the credential, which each start makes anew. Other releases too take the fingerprint of a repeat over the fields in this sequence. */
+/** Without the credential, which each start makes anew. Other releases take a repeat's fingerprint over the fields in this sequence. */
 const prepare = (options: DarajaOptions, instruction: PayoutInstruction): Prepared => {
   const amount = wholeShillings(instruction.amountMinor)
   if (amount === undefined) return refused('invalid_amount', 'M-PESA moves whole shillings only.')
@@ -65,21 +64,16 @@ const prepare = (options: DarajaOptions, instruction: PayoutInstruction): Prepar
 
 type QueriedAttempt = Pick<Attempt, 'orderId' | 'rail' | 'provider'>
 
-/** The value of TransactionID when there was no transaction: "OAK0000000". */
+/** The TransactionID of no transaction: "OAK0000000". */
 const isPlaceholder = (receipt = ''): boolean => /0{7}$/.test(receipt)
 
-/** "Duplicate Detected": the result of a repeat. What it repeats is still under way, or has its own result. */
+/** "Duplicate Detected": what it repeats is under way, or has its own result. */
 const duplicateResults = new Set(['13', '15'])
 
-/** A real success always has both. */
 const paid = (named: string | undefined, amount: string | undefined, payee: string | undefined): Evidence =>
   succeeded(receiptOf(isPlaceholder(named) ? undefined : named), readShillings(amount), payee)
 
-/**
- * Whether the result is the payout's own. The answer to a status query comes to the same URL under other ids, and it may be a
- * refusal (our credential has expired, say) with a code that would be a failure in a payout's result. A B2B attempt without the
- * provider's ids (its submit was not answered) can never have been asked about, so nothing else can come to its URL: its receiver is compared.
- */
+/** A B2B attempt whose submit was not answered can never have been asked about, so nothing else comes to its URL: its receiver is compared. */
 const isNamedByAddressAlone = ({ rail, provider: { request, conversation } }: QueriedAttempt): boolean =>
   rail === 'MPESA_B2B' && request === null && conversation === null
 
@@ -93,7 +87,10 @@ const isOwnResult = (result: Result, attempt: QueriedAttempt): boolean => {
   )
 }
 
-/** A success at the attempt's own address counts, whatever other ids it names. A failure must name it: a refused query comes there too. */
+/**
+ * A success at the attempt's own address counts, whatever ids it names. A failure must name it: a refused query (our credential has expired,
+ * say) comes there too.
+ */
 const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => {
   const code = result.code ?? ''
   if (code === '0') {
@@ -108,7 +105,7 @@ const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => 
     : { kind: 'failed', ...known }
 }
 
-/** TransactionStatus of a status query's result. 2032 has none: a receipt that is not found does not prove that nothing was sent. */
+/** 2032 has no status: a receipt that is not found does not prove that nothing was sent. */
 const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Evidence => {
   const conversation = result.parameter('ConversationID')
   const isOther =
@@ -134,7 +131,7 @@ const readStatus = (status: string, result: Result, attempt: QueriedAttempt): Ev
 
 /**
  * The number in "254708374149 - John Doe". A phone's counts only as a whole: providers mask numbers. An organisation's is compared only where
- * nothing else names the attempt, because a till's may be that of its head office.
+ * nothing else names the attempt: a till's may be its head office's.
  */
 const receiverOf = (attempt: QueriedAttempt, text = ''): string | undefined => {
   const number = /^\s*\+?(\d+)(?![\d*])/.exec(text)?.[1]
@@ -142,7 +139,7 @@ const receiverOf = (attempt: QueriedAttempt, text = ''): string | undefined => {
   return isNamedByAddressAlone(attempt) ? number : undefined
 }
 
-/** What a delivery to a B2C or B2B attempt's URLs says. A delivery to the time-out URL only says that the outcome is not known yet. */
+/** A delivery to the time-out URL only says that the outcome is not known yet. */
 export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: QueriedAttempt): Delivery => {
   const result = readResult(body)
   if (kind === 'timeout') {
@@ -159,7 +156,7 @@ export const readPayoutDelivery = (kind: DeliveryKind, body: unknown, attempt: Q
       return { evidence: unknown('no_receiver', 'The provider does not say who was paid.'), provider: nameless }
     return { evidence, provider: isRepeat ? nameless : result.provider, ...(receiver !== undefined && { receiver }) }
   }
-  // The ids of the envelope belong to the query; the payment's ids are among the parameters.
+  // The envelope's ids are the query's; the payment's are among the parameters.
   const provider = { request: null, conversation: result.parameter('ConversationID') ?? null }
   const receiver = receiverOf(attempt, result.parameter('CreditPartyName'))
   return {
@@ -180,7 +177,7 @@ export const createPayoutRail = (options: DarajaOptions, send: Send, credential:
     return readSubmission(answer, referenceOfAnswer(sentId), sentId !== null)
   }
 
-  /** The answer comes as a delivery, so `pending` is the best. The provider knows no id of a B2B payout whose submit was not answered. */
+  /** The answer comes as a delivery. A B2B payout whose submit was not answered has no id to ask by. */
   const query = async (attempt: Attempt): Promise<Evidence> => {
     const original = attempt.provider.request ?? (attempt.rail === 'MPESA_B2C' ? attempt.orderId : null)
     if (original === null) return unknown('no_reference', 'The provider gave no id to query by.')
@@ -201,7 +198,7 @@ export const createPayoutRail = (options: DarajaOptions, send: Send, credential:
     return unknown(safeCode(textField(answer.body, 'errorCode')), 'The provider did not accept the query.')
   }
 
-  /** M-PESA's two queries for names: of a subscriber, and of an organisation by its paybill or till. Both answer at once. */
+  /** Of a subscriber, and of an organisation. Both answer at once. */
   const lookUp: LookUp = async ({ rail, destination, isPaybill }) => {
     if (rail !== 'MPESA_B2C') {
       const asked = { IdentifierType: isPaybill ? '4' : '2', Identifier: destination }
@@ -211,7 +208,7 @@ export const createPayoutRail = (options: DarajaOptions, send: Send, credential:
       header: { requestID: randomUUID(), timestamp: nairobiTimestamp(clock.now()) },
       body: { msisdn: destination, shortcode: payerOf(options, 'MPESA_B2C') },
     })
-    // The first name in full, the others masked: `{firstName: "WANJIRU", middleName: "N****", lastName: "K****"}`.
+    // `{firstName: "WANJIRU", middleName: "N****", lastName: "K****"}`.
     const parts = ['firstName', 'middleName', 'lastName']
     return readNameAnswer(answer, (body) => parts.flatMap((part) => textField(field(body, 'body'), part) ?? []).join(' '))
   }

@@ -17,7 +17,6 @@ import {
 } from './gateway.ts'
 import { createPesalinkPayout } from './payout.ts'
 
-/** What can be tested without moving money: a token, the signing key, the clock. */
 export async function* checkPesalink(options: PesalinkOptions, deps: AdapterDeps): AsyncGenerator<RailCheck> {
   const token = await obtainToken(options, deps.clock)
   yield {
@@ -40,7 +39,7 @@ export async function* checkPesalink(options: PesalinkOptions, deps: AdapterDeps
   yield await checkClock(options.baseUrl, deps.clock, options.timeoutMs)
 }
 
-/** The bank's notice of a payment to the account, in the shape of Jenga's instant payment notifications. Only a credit is a deposit. */
+/** In the shape of Jenga's instant payment notifications. Only a credit is a deposit. */
 const readNotice =
   (accountNumber: string) =>
   (body: unknown): DepositNotice | null | undefined => {
@@ -67,7 +66,6 @@ const readRegistration = (answer: Exchange): Submission => {
   return refusedByProvider(String(answer.status), 'The bank refused the address for notices.')
 }
 
-/** Payments by PesaLink to the organisation's account, which the bank reports to our address. */
 const createBankDeposits = (options: PesalinkOptions, send: Send, sign: Sign): DepositAdapter | null => {
   const { depositBankCode, noticePath, source } = options
   if (depositBankCode === null) return null
@@ -88,7 +86,6 @@ const createBankDeposits = (options: PesalinkOptions, send: Send, sign: Sign): D
   }
 }
 
-/** PesaLink through a bank's API: payouts to accounts and phones, and deposits, over one shared token. */
 export const createPesalink = (given: PesalinkOptions, deps: AdapterDeps): ProviderRails<'PESALINK'> => {
   const options = { ...given, baseUrl: given.baseUrl.replace(/\/+$/, '') }
   const sign = createSigner(options.privateKeyPem)

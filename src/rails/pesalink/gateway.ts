@@ -10,38 +10,38 @@ import type { definition } from './definition.ts'
 
 export type PesalinkSettings = SettingsOf<typeof definition>
 
-/** One bank's API for PesaLink, in Jenga's shape. */
+/** One bank's API, in Jenga's shape. */
 export const options = (settings: PesalinkSettings) => ({
   baseUrl: settings.PESALINK_URL ?? '',
   apiKey: settings.PESALINK_API_KEY ?? '',
   merchantCode: settings.PESALINK_MERCHANT_CODE ?? '',
   consumerSecret: settings.PESALINK_CONSUMER_SECRET ?? '',
-  /** RSA private key (PEM) whose public half the bank holds. */
+  /** RSA; the bank holds the public half. */
   privateKeyPem: pem(settings.PESALINK_PRIVATE_KEY),
   source: {
     countryCode: 'KE',
     name: settings.PESALINK_ACCOUNT_NAME ?? '',
     accountNumber: settings.PESALINK_ACCOUNT_NUMBER ?? '',
   },
-  /** Our bank codes in the bank's numbering ("0012" here is "57" there). A code that is not listed is refused, never guessed. */
+  /** "0012" here is "57" there. A code that is not listed is refused, never guessed. */
   bankCodes: settings.PESALINK_BANK_CODES,
-  /** The codes of the bank's documentation that prove that no money moved. Any other code of a failure is `unknown`. */
+  /** Codes that the bank documents as "no money moved". Any other code of a failure is `unknown`. */
   failureCodes: settings.PESALINK_FAILURE_CODES as readonly string[],
-  /** The field of the request for a delivery URL, where the bank has one; null: the outcome is known only by query. */
+  /** The field for a delivery URL, where the bank has one; null: the outcome is known only by query. */
   callbackField: settings.PESALINK_CALLBACK_FIELD ?? null,
   timeoutMs: longestRequestMs,
   /** The code of our bank, for people who pay in from another one; null: switched off. */
   depositBankCode: settings.PESALINK_DEPOSIT_BANK_CODE ?? null,
-  /** Where the bank takes the address for notices of deposits; null: it is entered there by hand. */
+  /** Null: the address for notices is entered at the bank by hand. */
   noticePath: settings.PESALINK_NOTICE_PATH ?? null,
-  /** Where the bank answers whose account it is; banks differ, and publish no path. Null: it is not asked. */
+  /** Where the bank answers whose account it is; banks differ, and publish no path. */
   lookUpPath: settings.PESALINK_LOOKUP_PATH ?? null,
 })
 export type PesalinkOptions = ReturnType<typeof options>
 
 export type Sign = (text: string) => string
 
-/** Throws for a PEM that is no RSA private key, when the rail is built. */
+/** Throws for a PEM that is no RSA private key. */
 export const createSigner = (privateKeyPem: string): Sign => {
   const key: KeyObject = createPrivateKey(privateKeyPem)
   if (key.asymmetricKeyType !== 'rsa') throw new TypeError('PesaLink signs with an RSA key')
@@ -56,7 +56,7 @@ export const obtainToken = async (options: PesalinkOptions, clock: Clock): Promi
     body: { merchantCode: options.merchantCode, consumerSecret: options.consumerSecret },
     timeoutMs: options.timeoutMs,
   })
-  // `expiresIn` is the instant of expiry.
+  // The instant of expiry.
   return readToken(answer, 'accessToken', (body) => {
     const end = providerInstant(textField(body, 'expiresIn') ?? '')
     return end === undefined ? Number.NaN : (end.getTime() - clock.now().getTime()) / 1000
@@ -70,7 +70,7 @@ export const connectPesalink = (options: PesalinkOptions, deps: AdapterDeps): Se
       provider: 'PESALINK',
       credentials: [options.baseUrl, options.merchantCode, options.apiKey, options.consumerSecret],
       obtain: () => obtainToken(options, deps.clock),
-      // A 401 of the bank's API itself, in JSON: a 401 of a proxy would prove nothing about the bank.
+      // In JSON: a 401 of a proxy would prove nothing about the bank.
       refusesToken: ({ status, body }) => status === 401 && asRecord(body) !== undefined,
     },
     deps,

@@ -14,7 +14,6 @@ const account = /^[A-Za-z0-9]{5,20}$/
 
 type Destination = { service: 'pesalinkacc' | 'pesalinkMobile'; fields: Record<string, string> }
 
-/** With a bank code the destination is an account at that bank, without one it is a phone number. */
 const destinationOf = (
   { bankCodes }: PesalinkOptions,
   { destination, bankCode }: Pick<PayoutInstruction, 'destination' | 'bankCode'>,
@@ -52,7 +51,7 @@ const prepareTransfer = (options: PesalinkOptions, instruction: PayoutInstructio
       },
       ...(options.callbackField !== null && { [options.callbackField]: instruction.callbacks.result }),
     },
-    // The fields that the signature covers, in the bank's order and without separators.
+    // In the bank's order and without separators.
     signed: `${amount}${instruction.currency}${instruction.reference}${name}${options.source.accountNumber}`,
   }
 }
@@ -68,7 +67,7 @@ const amountOf = (details: unknown) => {
   return stated === undefined || stated === null ? null : readShillings(stated)
 }
 
-/** "Failed" alone is not enough: Jenga says it with 400105 for "unknown status, contact support". The bank must document the code as final. */
+/** Jenga says "Failed" also with 400105, "unknown status, contact support": the bank must document the code as final. */
 const readDetails = (details: unknown, failureCodes: readonly string[]): Evidence => {
   const state = (textField(details, 'state') ?? textField(details, 'status') ?? '').toLowerCase()
   const receipt = receiptOf(textField(details, 'transactionId') ?? textField(details, 'transactionReference'))
@@ -91,7 +90,7 @@ const readDetails = (details: unknown, failureCodes: readonly string[]): Evidenc
   }
 }
 
-/** A delivery has the query's shape: `{status, code, message, data: {reference, transactionId, state, code, amount}}`. */
+/** In the query's shape: `{status, code, message, data: {reference, transactionId, state, code, amount}}`. */
 export const readTransferDelivery =
   (failureCodes: readonly string[]) =>
   (kind: DeliveryKind, body: unknown, attempt: Pick<Attempt, 'reference'>): Delivery => {
@@ -102,13 +101,13 @@ export const readTransferDelivery =
     }
     if (kind === 'timeout') return { evidence: unknown('queue_timeout', 'The bank has not decided in time.'), provider }
     const evidence = readDetails(details, failureCodes)
-    // It came to the attempt's own address. Only a failure must name it.
+    // Only a failure must name the attempt: it came to the attempt's own address.
     return evidence.kind === 'failed' && provider.request !== attempt.reference
       ? { evidence: unknown('other_request', 'The delivery does not name this payment.'), provider }
       : { evidence, provider }
   }
 
-/** `refused` needs the bank's own 4xx with `status: false`. A 409 is `lost`: it was sent before. 200 with `status: false` proves nothing. */
+/** `refused` needs the bank's own 4xx with `status: false`. A 409 is `lost`: it was sent before. */
 const readSubmission = (answer: Exchange, reference: string, failureCodes: readonly string[]): Submission => {
   if (answer.kind !== 'answer') return answer
   const status = field(answer.body, 'status')
@@ -128,7 +127,7 @@ const readSubmission = (answer: Exchange, reference: string, failureCodes: reado
   return evidence.kind === 'succeeded' ? { kind: 'accepted', provider, evidence } : { kind: 'accepted', provider }
 }
 
-/** Payouts to bank accounts and phones by PesaLink. The 12-digit reference is unique at the bank, and queries use it. */
+/** The 12-digit reference is unique at the bank, and queries use it. */
 export const createPesalinkPayout = (options: PesalinkOptions, send: Send, sign: Sign): PayoutAdapter => {
   const pay = async (instruction: PayoutInstruction): Promise<Submission> => {
     const prepared = prepareTransfer(options, instruction)
@@ -156,7 +155,6 @@ export const createPesalinkPayout = (options: PesalinkOptions, send: Send, sign:
   }
 
   const { lookUpPath, source } = options
-  /** The name of the holder of an account, or of a phone that is registered for PesaLink. */
   const lookUp: LookUp | null =
     lookUpPath === null
       ? null

@@ -23,25 +23,25 @@ import { amountText, type Match } from './rules.ts'
 
 type Range = { low: Minor; high: Minor }
 
-/** What a provider's accounts hold, and our books on both sides of it: at the query, and at its result. */
+/** What a provider's accounts hold, and our books at the query and at its result. */
 type Look = {
   statedMinor: Minor
   requested: Clearing
   answered: Clearing
-  /** Under way at the result: this money may have moved at the provider, and is not booked. */
+  /** Under way at the result: it may have moved at the provider, and is not booked. */
   mayComeInMinor: Minor
   mayGoOutMinor: Minor
 }
 
-/** The organisation's own money: the balance less what our books say is ours to move. */
+/** The balance less what our books say is ours to move. */
 const ownMoney = ({ statedMinor, requested, answered, mayComeInMinor, mayGoOutMinor }: Look): Range => ({
   low: statedMinor - (answered.cameInMinor + mayComeInMinor - requested.wentOutMinor),
   high: statedMinor - (requested.cameInMinor - answered.wentOutMinor - mayGoOutMinor),
 })
 
 /**
- * Compares what the accounts hold with what was expected: the organisation's own money as it was last known, and our books since. The
- * first comparison makes that own money known. A difference is reported once: the next comparison continues from the new amount.
+ * Compares what the accounts hold with the organisation's own money as last known and our books since. The first comparison makes it known; a
+ * difference is reported once, and the next comparison continues from the new amount.
  */
 const compareBalance = (known: Range | null, look: Look, accounts: number, currency: string): { own: Range; result: Match } => {
   const { statedMinor } = look
@@ -84,17 +84,15 @@ const underWay = statement(
      (select coalesce(sum(amount_minor), 0)::bigint from payments where rail = any($1::text[]) and status in ${underWayPaymentsSql}) as "mayGoOutMinor"`,
 )
 
-/** What may have moved at a provider and is not booked. */
 const readUnderWay = async (db: Db, rails: readonly string[]) =>
   only(await db.query<{ mayComeInMinor: Minor; mayGoOutMinor: Minor }>(underWay, [rails]))
 
-/** Sent once a day at this time in Nairobi, when few payments are under way. */
+/** In Nairobi, when few payments are under way. */
 const hourMs = 3 * 3_600_000
 /** A result comes within seconds, or not at all. */
 const answerWithinMs = 600_000
 const mostUnanswered = 3
 
-/** The queries of one round, and where the provider answers each. */
 const recordQueries = async (tx: Tx, config: Config, provider: Provider, numbers: readonly string[]) => {
   const { cameInMinor, wentOutMinor } = await readClearing(tx, provider)
   const round = { roundId: newId(), provider, cameInMinor, wentOutMinor, requestedAt: tx.at }
@@ -107,7 +105,7 @@ const recordQueries = async (tx: Tx, config: Config, provider: Provider, numbers
   })
 }
 
-/** Queries the balance of each of the organisation's accounts once a day, and again when no result came. Results come as deliveries. */
+/** Once a day, and again when no result came. */
 export const requestBalances = async ({ clock, config, db, rails }: Parts): Promise<void> => {
   for (const provider of providers) {
     const account = rails.accounts[provider]
@@ -127,7 +125,6 @@ export const requestBalances = async ({ clock, config, db, rails }: Parts): Prom
 
 type BalanceDelivery = { id: Uuid; secret: string; kind: DeliveryKind; body: string; allowedSource: boolean }
 
-/** Compares once every account of a round has its result. */
 const compareRound = async (tx: Tx, config: Config, round: readonly (typeof balanceQueries.$inferSelect)[]): Promise<void> => {
   const [oldest] = round
   if (!oldest || round.some(({ answeredAt }) => answeredAt === null)) return
@@ -137,7 +134,7 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
   if (last && last.createdAt >= oldest.requestedAt) return
   const { own_low_minor: low, own_high_minor: high } = last?.totals ?? {}
   const known = low === undefined || high === undefined ? null : { low: BigInt(low), high: BigInt(high) }
-  // In this order: a payment that ends between the two reads is counted as possible, not left out.
+  // In this order: a payment that ends between the two reads counts as possible.
   const underWay = await readUnderWay(tx, railsOf(provider))
   const answered = await readClearing(tx, provider)
   const lines = round.reduce((sum, { subAccounts }) => sum + (subAccounts ?? 0), 0)
@@ -155,7 +152,7 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
   })
 }
 
-/** The result of a balance query. One that is not authentic, or cannot be read, changes nothing: the query is sent again. */
+/** A result that is not authentic, or cannot be read, changes nothing: the query is sent again. */
 export const receiveBalance = async (deps: Parts, { id, secret, kind, body, allowedSource }: BalanceDelivery): Promise<void> => {
   const query = await findQuery(deps.db, { id })
   const isAuthentic = equalBytes(sha256(secret), query?.secretHash ?? sha256(''))

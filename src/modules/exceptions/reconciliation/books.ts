@@ -4,8 +4,8 @@ import type { AnyRail, Provider } from '../../../lib/rail-names.ts'
 import type { Movement } from '../../../rails/rail.ts'
 
 /**
- * A line of a provider's statement. `until`: the end of its day, where it states no time. `party`: the other side as it is printed, masked;
- * `account`: the one at a paybill; `linked`: the receipt that it undoes or belongs to; `isCharge`: its details call it a charge.
+ * `until`: the end of its day, where it states no time. `party`: the other side as printed, masked; `account`: at a paybill; `linked`: the
+ * receipt that it undoes or belongs to.
  */
 export type StatementLine = Movement & {
   until?: Date
@@ -17,32 +17,29 @@ export type StatementLine = Movement & {
 
 export type Period = { start: Date; end: Date }
 
-/** A statement as it was read. Its lines are of money that has moved. */
+/** Its lines are of money that has moved. */
 export type Statement = {
   provider: Provider
   lines: readonly StatementLine[]
-  /** Lines of movements that have not been completed, or not yet: no evidence, but of something. */
+  /** Movements that are not completed: evidence of nothing, but named. */
   unfinished: readonly StatementLine[]
-  /** The organisation's number and account that the heading names, and the period that it states. */
   heading: { number: string | null; account: string | null; period: { start: Date | undefined; end: Date | undefined } }
-  /** All of it, in capitals and without anything between letters and digits: what names an id, names it in here. */
+  /** Squeezed: what names an id, names it in here. */
   text: string
 }
 
-/** Our record of one payment or top-up that was sent: its amount is signed as in a statement. */
+/** Its amount is signed as in a statement. */
 export type Booked = {
   kind: 'payment' | 'topup'
   id: Uuid
   rail: AnyRail
   attemptId: Uuid | null
   reference: string | null
-  /** The other name under which the provider got it. */
   orderId: Uuid | null
-  /** The provider's own name of it. */
   conversation: string | null
-  /** Every name under which any send of it is known to the provider. */
+  /** Under which any send of it is known to the provider. */
   names: readonly string[]
-  /** Of a payment: when it was sent (`until`: at the latest, where writes were lost), and to whom. */
+  /** Of a payment. `until`: at the latest, where writes were lost. */
   sent: { at: Date; until: Date; payeeMask: string; accountReference: string | null } | null
   receipt: string | null
   amountMinor: Minor
@@ -50,5 +47,4 @@ export type Booked = {
   at: Date
 }
 
-/** A text or a name, as they are compared with each other. */
 export const squeezed = (text: string): string => text.toUpperCase().replace(/[^0-9A-Z]/g, '')

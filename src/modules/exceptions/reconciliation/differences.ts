@@ -20,7 +20,7 @@ import { resolvePayment } from '../resolve-payment.ts'
 import { type Difference, differenceKinds, type Match, type StatementMatch } from './rules.ts'
 import { Reconciliation, ReconciliationDifference } from './schema.ts'
 
-/** The source of a comparison by API; for a file it is the file's name. */
+/** The source of a comparison by API; a file's is its name. */
 export const providerSource = 'provider'
 export const balanceSource = 'balance'
 
@@ -97,16 +97,13 @@ export const presentDifference = (row: DifferenceRecord): ReconciliationDifferen
 export type Comparison = {
   provider: Provider
   source: string
-  /** The organisation's number and account at the provider that a statement names. */
   account?: string | null
   /** The same content is compared once. */
   content: string
   period: { start: Date; end: Date }
   lines: number
   result: Match | StatementMatch
-  /** Kept for the next comparison. */
   totals?: Readonly<Record<string, string>> | undefined
-  /** Lists what differs, and changes nothing. */
   report?: boolean
 }
 
@@ -123,17 +120,15 @@ const suspenseFor = (provider: Provider, { receipt, statedMinor }: Pick<Differen
   }
 }
 
-/** Taken as evidence of its payment or top-up. */
 export const isEvidence = ({ kind, subject }: Difference): boolean =>
   kind === 'under_way' || (kind === 'reversed' && subject?.kind === 'payment')
 
 const isUnexplained = ({ kind, subject }: Difference): boolean =>
   kind === 'not_in_our_books' || (kind === 'reversed' && subject?.kind !== 'payment')
 
-/** Differences that are written at once: the lists of ten thousand, written in one turn, hold up every other request. */
+/** The lists of ten thousand, written in one turn, hold up every other request. */
 const portion = 1_000
 
-/** Records a comparison of the books with what a provider says: its sums, and a row for each difference. */
 export const recordComparison = async (
   tx: Tx,
   operator: Operator,
@@ -177,13 +172,10 @@ export const recordComparison = async (
     await insertRows(
       tx,
       reconciliationDifferences,
-      result.differences
-        .slice(from, from + portion)
-        // A line that was accepted as evidence needs no person.
-        .map((each) => ({
-          ...rowOf(each),
-          ...(isClosed(each) && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
-        })),
+      result.differences.slice(from, from + portion).map((each) => ({
+        ...rowOf(each),
+        ...(isClosed(each) && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
+      })),
     )
   const unexplained = report ? [] : result.differences.filter(isUnexplained)
   await recordAllSuspense(
@@ -226,7 +218,7 @@ const closeOpen = prepareWrite(
 const alreadyResolved = (id: Uuid): Refusal =>
   conflict('This difference is already resolved.', 'decided', { id: formatId('reconciliation', id) })
 
-/** Ends the payment as the statement shows. True while a second administrator has to agree: then the difference stays open. */
+/** True while a second administrator has to agree: then the difference stays open. */
 const acceptOffer = async (
   tx: Tx,
   config: Config,
@@ -244,9 +236,8 @@ const acceptOffer = async (
 }
 
 /**
- * Closes a difference. `accept`: with the outcome that it offers for its payment; it stays open while that waits for a second administrator.
- * Without, a line that was offered as that payment's is money that nothing here explains, and goes to suspense. The payment's locks are taken
- * first, as everywhere.
+ * `accept`: with the outcome that it offers; it stays open while that waits for a second administrator. Without, a line that was offered as
+ * the payment's goes to suspense. The payment's locks are taken first.
  */
 export const resolveDifference = async (
   tx: Tx,
@@ -267,7 +258,7 @@ export const resolveDifference = async (
   return closed
 }
 
-/** Closes several with one note and without their offers: all of them, or none. */
+/** All of them, or none; without their offers. */
 export const resolveDifferences = (
   tx: Tx,
   config: Config,
@@ -276,7 +267,7 @@ export const resolveDifferences = (
   note: string,
 ): Promise<DifferenceRecord[]> => eachById(ids, (id) => resolveDifference(tx, config, operator, id, { note, accept: false }))
 
-/** Where a setting says so, every outcome that a statement offers is accepted. What is refused stays for a person. */
+/** What is refused stays for a person. */
 export const acceptAll = async (
   db: Database,
   config: Config,

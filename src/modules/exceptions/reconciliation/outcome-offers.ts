@@ -2,20 +2,19 @@ import type { AnyRail } from '../../../lib/rail-names.ts'
 import { type Booked, type Statement, type StatementLine, squeezed } from './books.ts'
 
 /**
- * What a statement shows about a payment whose outcome is unknown, and that it does not name. `succeeded`: one line alone can be it. `failed`:
- * the statement is proven to be complete about it, and nothing in it is like it. Null: a person reads; the reason says what.
+ * Of a payment of unknown outcome that a statement does not name. `succeeded`: one line alone can be it. `failed`: the statement is proven to
+ * be complete about it. Null: a person reads.
  */
 export type Offer = { outcome: 'succeeded' | 'failed' | null; line: StatementLine | null; reason: string }
 
-/** Which rails move money by the account that a statement is of; null where it does not say whose it is. */
+/** `rails`: that move money by the statement's account; null where it does not say whose it is. */
 export type Book = Pick<Statement, 'heading' | 'text' | 'unfinished'> & { rails: ReadonlySet<AnyRail> | null }
 
-/** A statement is complete about a payment when it goes on for this long after the payment was sent: a provider may be late. */
+/** A provider may list late: a statement is complete about a payment when it goes on for so long after it. */
 const closedAfterMs = 3 * 3_600_000
-/** The provider's clock and ours. */
 const clocksDifferMs = 600_000
 
-/** Compares what a statement and our mask both show of a number; undefined when one shows too little. A paybill's account stands behind it. */
+/** Undefined when one shows too little. A paybill's account stands behind the number. */
 const isSamePayee = (printed: string | undefined, payeeMask: string): boolean | undefined => {
   const shown = /\d+$/.exec(/[\d*]*\d/.exec(printed ?? '')?.[0] ?? '')?.[0] ?? ''
   const ours = /^\**([^*/]*)/.exec(payeeMask)?.[1] ?? ''
@@ -29,7 +28,6 @@ const latest = ({ at, until = at }: StatementLine): number => until.getTime()
 
 const isInTime = (line: StatementLine, { sent }: Sent): boolean => latest(line) >= sent.at.getTime() - clocksDifferMs
 
-/** The same sum to the same payee, and at a paybill for the same account. */
 const mayBe = (line: StatementLine, ours: Sent): boolean => {
   const { payeeMask, accountReference } = ours.sent
   const isSameAccount = !accountReference || !line.account || squeezed(line.account) === squeezed(accountReference)
@@ -43,11 +41,11 @@ const isLike = (line: StatementLine, ours: Sent): boolean =>
 
 const isSent = (ours: Booked): ours is Sent => ours.sent !== null
 
-/** Names of a payment that are long enough to be nothing else. */
+/** Names that are long enough to be nothing else. */
 const isNamedIn = (text: string, { names }: Booked): boolean =>
   names.map(squeezed).some((name) => name.length >= 10 && text.includes(name))
 
-/** The payments of ours that a statement lists, by the times of their lines. */
+/** By the times of their lines. */
 export type Listed = ReadonlyMap<Booked, StatementLine>
 
 const hasNeighbours = ({ rail, sent }: Sent, listed: Listed): boolean => {
@@ -55,7 +53,7 @@ const hasNeighbours = ({ rail, sent }: Sent, listed: Listed): boolean => {
   return others.some((line) => latest(line) <= sent.at.getTime()) && others.some((line) => line.at > sent.until)
 }
 
-/** The statement's own lines go on for long enough after the payment, and its heading says nothing else. */
+/** The lines go on for long enough after the payment, and the heading says nothing else. */
 const isClosed = ({ sent: { at, until } }: Sent, lines: readonly StatementLine[], { heading }: Book): boolean => {
   const closed = until.getTime() + closedAfterMs
   const { start, end } = heading.period
@@ -65,10 +63,7 @@ const isClosed = ({ sent: { at, until } }: Sent, lines: readonly StatementLine[]
 
 const person = (reason: string): Offer => ({ outcome: null, line: null, reason })
 
-/**
- * For each payment of unknown outcome that the statement does not name, against the lines that nothing in our books explains. A payment that is
- * not among the results is one that the statement proves nothing about: another account pays it, or it was sent at another time.
- */
+/** A payment without an offer is one that the statement proves nothing about: another account pays it, or it was sent at another time. */
 export const offersFor = (
   { lines, unexplained, listed }: { lines: readonly StatementLine[]; unexplained: readonly StatementLine[]; listed: Listed },
   unknown: readonly Booked[],

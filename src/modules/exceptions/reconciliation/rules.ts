@@ -26,13 +26,13 @@ export type Difference = {
   statedMinor: Minor | null
   reason: string
   action: string
-  /** The outcome that the statement shows for a payment that is unknown here: a person accepts it. */
+  /** A person accepts it. */
   offer?: Offer['outcome']
 }
 
 export type Match = { matched: number; differences: Difference[]; bookedMinor: Minor; statedMinor: Minor }
 
-/** `charges`: the provider's own, which are no movements of ours: they are only summed. */
+/** `charges`: the provider's own, only summed. */
 export type StatementMatch = Match & { charges: { lines: number; minor: Minor } }
 
 const isBooked = ({ status }: Booked): boolean => isPaid(status)
@@ -99,7 +99,7 @@ const reportActions: Partial<Record<Difference['kind'], string>> = {
   reversed: 'Nothing was recorded: an uploaded statement is only compared. Reconcile the file by the command.',
 }
 
-/** A difference that only says what differs: it offers no outcome, and promises nothing that is done about it. */
+/** Of a statement that proves nothing: it offers no outcome and promises nothing. */
 export const withoutEffect = ({ offer: _, ...difference }: Difference): Difference => ({
   ...difference,
   action: reportActions[difference.kind] ?? difference.action,
@@ -119,10 +119,9 @@ const indexBy = (booked: readonly Booked[], namesOf: (ours: Booked) => readonly 
   new Map(booked.flatMap((each) => namesOf(each).flatMap((name) => (name === null ? [] : [[name, each] as const]))))
 
 /**
- * Compares a statement with our books. Every line and every booked movement is either matched, a charge, or part of exactly one difference, so
- * that the differences add up to what the two sums differ by. The lines of one receipt belong together. They are looked for by an id in their
- * texts (the order's, then the provider's own), by the receipt, by our reference. `book`: of a whole statement, which also shows what it does
- * not list.
+ * Every line and every booked movement is matched, a charge, or part of exactly one difference, so that the differences add up to what the two
+ * sums differ by. A receipt's lines are looked for by an id in their texts, by the receipt, by our reference. `book`: of a whole statement,
+ * which also shows what it does not list.
  */
 export const match = (
   lines: readonly StatementLine[],
@@ -166,7 +165,7 @@ export const match = (
       }
     return undefined
   }
-  /** Whether a line that reads as a charge is the payment all the same: its texts may be ours. */
+  /** A line that reads as a charge may name a payment of ours. */
   const isOrder = (line: StatementLine): boolean =>
     line.isCharge !== true || [byId, byReference].some((named) => referred([line], named)?.amountMinor === line.amountMinor)
   /** The line that names the order, else the one of its amount, else the largest. */
@@ -176,7 +175,7 @@ export const match = (
     const ofAmount = (each: StatementLine) => each.amountMinor === ours.amountMinor
     return naming.find(ofAmount) ?? largest(naming) ?? some.find(ofAmount) ?? largest(some)
   }
-  /** A receipt is a transaction's name, not a line's: with the movement, it has the provider's charges, and lines that are neither. */
+  /** A receipt is a transaction's name: it also has the provider's charges. */
   const conclude = (all: readonly StatementLine[], line: StatementLine, ours: Booked | null): void => {
     for (const other of all) {
       if (other === line) continue
@@ -186,7 +185,6 @@ export const match = (
   }
 
   const transactions = [...Map.groupBy(lines, ({ receipt }) => receiptKey(receipt)).values()]
-  /** By the receipt that they undo. */
   const undoing = Map.groupBy(
     lines.filter(({ linked, receipt, isCharge }) => linked && !isCharge && receiptKey(linked) !== receiptKey(receipt)),
     ({ linked = '' }) => receiptKey(linked),
@@ -223,7 +221,7 @@ export const match = (
     if (isBooked(ours) && ours.amountMinor === line.amountMinor) matched += 1
     else if (isBooked(ours)) differ('amount_differs', line, ours)
     else if (isOpen(ours)) differ('under_way', line, ours)
-    // The books say that nothing moved, or that it came back; so does the statement, in two lines.
+    // Nothing moved, or it came back: the statement says so in two lines.
     else if (isEven) matched += 2
     else differ('ended_otherwise', line, ours)
     if (isEven) undone.add(reversal)

@@ -63,7 +63,7 @@ export const FindDifferences = PageQuery.extend({
   reconciliation_id: IdIn('reconciliation').optional(),
 })
 
-/** What a statement may have: some thousand lines. */
+/** Some thousand lines. */
 export const longestStatement = 900_000
 
 export const UploadStatement = z

@@ -33,12 +33,12 @@ import type { Book } from './outcome-offers.ts'
 import { type Difference, type Match, match, withoutEffect } from './rules.ts'
 import { readInPortions } from './statement-rules.ts'
 
-/** How far our own times may lie outside a statement's first and last line: a completion reaches us later than it happened. */
+/** A completion reaches us later than it happened. */
 const edgeMs = 3_600_000
 
 /**
- * What was completed in the period, and what the statement names by receipt or reference, at any time. `lost`: a payment of unknown outcome
- * without an attempt was sent, if at all, in writes that were lost, under names that follow from it.
+ * What was completed in the period, and at any time what the statement names. `lost`: an unknown payment without an attempt was sent, if at
+ * all, in lost writes, under names that follow from it.
  */
 const bookedStatement = statement(
   'reconciliation.booked',
@@ -69,7 +69,7 @@ const bookedStatement = statement(
 
 type Lost = { id: Uuid; accountId: Uuid; workspaceId: Uuid; idempotencyKey: string | null }
 
-/** As the database answers: times in JSON are texts. `sent` is null where no attempt may have been sent. */
+/** Times in JSON are texts. `sent` is null where no attempt may have been sent. */
 type Row = Omit<Booked, 'names' | 'sent'> & {
   names: (string | null)[] | null
   sent: (Omit<NonNullable<Booked['sent']>, 'at' | 'until'> & { at: string | null; until: string | null }) | null
@@ -99,19 +99,17 @@ const readBooked = async (
   })
 }
 
-/** What is compared: a statement, or the provider's own list of what came in. */
 type Compared = Pick<Comparison, 'provider' | 'source' | 'account' | 'content'> & {
-  /** The rails that the lines list: payments by other rails are not missing in them. */
+  /** Payments by other rails are not missing. */
   rails: readonly AnyRail[]
   lines: readonly StatementLine[]
   period: Period
-  /** The lines that it has just before and after its period, if any. */
+  /** Just before and after its period. */
   listedOutside?: readonly StatementLine[]
   /** Of a whole statement, which also shows what it does not list. */
   book?: Book
 }
 
-/** A time with what lies about it that may belong to it. */
 const widened = ({ start, end }: Period): Period => ({
   start: new Date(start.getTime() - edgeMs),
   end: new Date(end.getTime() + edgeMs),
@@ -125,7 +123,7 @@ const periodOf = (lines: readonly StatementLine[]) => {
   return { start: new Date(Math.min(...times)), end: new Date(Math.max(...times)) }
 }
 
-/** A payment without an attempt: it was sent in writes that were lost, under the names that the statement shows. */
+/** It was sent in writes that were lost, under the names that the statement shows. */
 const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence: Evidence): Promise<void> => {
   const payment = await lockPaymentWithAccount(tx, id)
   const source = { kind: 'operator', actor: operator } as const
@@ -134,7 +132,6 @@ const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence
     alertAfterCommit(tx, 'evidence_mismatch', { subject: 'payment', id, code: verdict })
 }
 
-/** A statement comes from the provider: what it shows about an attempt that is still open ends the attempt. */
 const takeAsEvidence = async (db: Database, operator: Operator, difference: Difference): Promise<void> => {
   const { subject, attemptId, receipt, statedMinor } = difference
   if (!subject || statedMinor === null) return
@@ -154,7 +151,6 @@ const takeAsEvidence = async (db: Database, operator: Operator, difference: Diff
   })
 }
 
-/** Compares a provider's statement with our books; every difference becomes a row with its reason and what to do. */
 export const reconcileStatement = async (
   deps: Parts,
   operator: Operator,
@@ -162,7 +158,7 @@ export const reconcileStatement = async (
 ): Promise<ReconciliationRecord> =>
   reconcileLines(deps, operator, { ...(await readWhole(deps.rails, text, 'file')), source, content: text })
 
-/** The rails that move money by the account that a statement is of. Null: it does not say whose it is, or the rails are not configured. */
+/** Null: the statement does not say whose it is, or the rails are not configured. */
 const railsBy = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Statement, path: string) => {
   const own = railsOf(provider).filter((rail) => numbers[rail] !== undefined)
   const { number } = heading
@@ -176,7 +172,7 @@ const railsBy = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Sta
   })
 }
 
-/** `path`: where the text stands, for the refusal of one that is no statement of ours. */
+/** `path`: where the text stands, for refusals. */
 const readWhole = async (rails: Pick<Rails, 'numbers'>, text: string, path: string) => {
   const reading = readInPortions(text)
   let step = reading.next()
@@ -195,16 +191,15 @@ const readWhole = async (rails: Pick<Rails, 'numbers'>, text: string, path: stri
   return { provider, account, rails: railsOf(provider), lines, period, book: { ...read, rails: railsBy(rails, read, path) } }
 }
 
-/** What an administrator has uploaded. Before the transaction: it takes a few turns of the event loop. */
+/** Before the transaction: it takes a few turns of the event loop. */
 export const readUpload = async (
   rails: Pick<Rails, 'numbers'>,
   { source, statement: text }: { source: string; statement: string },
 ): Promise<Compared> => ({ ...(await readWhole(rails, text, 'statement')), source, content: `uploaded ${text}` })
 
 /**
- * Compares a statement that an administrator has uploaded, and lists the differences. Whoever uploads a file may have written it, so it is
- * evidence of nothing: no deposit is credited, no attempt ends, nothing goes to suspense and no outcome is offered. The same content may
- * still be reconciled by the command, which does all of that.
+ * Whoever uploads a file may have written it, so nothing is booked, ended or offered. The command `reconcile` may compare the same content
+ * again, and does all of that.
  */
 export const reportStatement = async (
   tx: Tx,
@@ -238,7 +233,7 @@ const compareLines = async (
   const { lines, rails, listedOutside, book } = statement
   const { start, end } = statement.period
   const references = lines.flatMap((line) => line.references)
-  // M-PESA writes the name of the order, from which the name of its first send follows.
+  // M-PESA writes the order's name, from which that of its first send follows.
   const attemptIds = orderIds(references).map((orderId) => deps.orderNames.attemptOf({ orderId }, 1))
   const receipts = lines.flatMap(({ receipt, linked }) => [receipt, linked ?? receipt])
   const anyCase = [...new Set(receipts.flatMap((each) => [each, each.toUpperCase(), each.toLowerCase()]))]
@@ -246,7 +241,7 @@ const compareLines = async (
   const booked = await readBooked(db, rails, widened(statement.period), names, deps.orderNames)
   const inside = namesOf(lines)
   const outside = namesOf(listedOutside ?? [])
-  // Near the start and the end, only what the statement names belongs to its period; a booking may have only its reference.
+  // Near the edges only what the statement names belongs to its period; a booking may have only its reference.
   const ofPeriod = booked.filter(({ receipt, reference, orderId, at, status }) => {
     const known = [receipt && receiptKey(receipt), reference, orderId]
     const isNamed = (names: ReadonlySet<string>) => known.some((name) => name !== null && names.has(name))
@@ -254,7 +249,7 @@ const compareLines = async (
     return !isNamed(outside) && at >= start && at <= end
   })
   const result = match(lines, ofPeriod, deps.config.CURRENCY, book)
-  // "Nothing" is also what is answered for an account that is not registered for the list: it proves nothing against our books.
+  // An account that is not registered for the list gets the same answer.
   if (statement.source === providerSource && lines.length === 0 && result.differences.length > 0) {
     const unproven = `The provider listed nothing, and our books have ${counted(ofPeriod.length)} of that day. If it always lists nothing, the account is not registered for this list: run npm run admin -- rails register.`
     return {
@@ -270,7 +265,7 @@ const compareLines = async (
 
 const counted = (count: number): string => (count === 1 ? 'one payment' : `${count} payments`)
 
-/** Why a statement says nothing about payments of unknown outcome, in sentences; undefined where it says something about each, or there are none. */
+/** In sentences; undefined where the statement says something about each, or there are none. */
 const unprovenBy = (
   { numbers }: Pick<Rails, 'numbers'>,
   booked: readonly Booked[],
@@ -296,12 +291,12 @@ const unprovenBy = (
   return `${about}: ${reasons.join('; ')}.`
 }
 
-/** A day is compared this long after its end: the provider's list may be late. */
+/** The provider's list may be late. */
 const settledAfterMs = 3 * 3_600_000
 /** After a longer outage, earlier days are compared by file. */
 const mostDaysBehind = 7
 
-/** The days of the provider's time zone that are not compared with its list of incoming payments yet, oldest first; at first, yesterday. */
+/** In Nairobi, oldest first; at first, yesterday. */
 const daysToList = (now: Date, listedUntil: Date | null): Period[] => {
   const today = nairobiMidnight(new Date(now.getTime() - settledAfterMs))
   const first = listedUntil ?? daysAfter(today, -1)
@@ -311,13 +306,13 @@ const daysToList = (now: Date, listedUntil: Date | null): Period[] => {
   return days
 }
 
-/** Compares each past day's top-ups with the provider's list of incoming payments. Outgoing ones are compared by statement. */
+/** Outgoing payments are compared by statement. */
 export const reconcilePaidIn = async (deps: Parts): Promise<void> => {
   const { collection } = deps.rails
   if (!collection) return
   const provider = providerOf(collectionRail)
   const deposits = depositRailOf(provider)
-  // Days are compared oldest first: the last comparison is that of the newest day.
+  // The newest comparison is that of the newest day.
   const last = await findComparison(deps.db, provider, providerSource)
   for (const period of daysToList(deps.clock.now(), last?.periodEnd ?? null)) {
     const movements = await collection.listPaidIn(widened(period))

@@ -6,9 +6,9 @@ import { definitions } from '../../../rails/definitions.ts'
 import { providerLabels } from '../../../rails/texts.ts'
 import { type Statement, type StatementLine, squeezed } from './books.ts'
 
-// The forms in which exports write times and amounts. What could mean two things, or nothing, is refused: a cell is never read by half.
+// What could mean two things, or nothing, is refused: a cell is never read by half.
 
-/** An instant; of a date alone, the whole day. */
+/** Of a date alone, the whole day. */
 type Span = { at: Date; until: Date }
 
 const largest = 10n ** 17n
@@ -40,8 +40,8 @@ const zoneMs = (zone: string | undefined): number => {
 }
 
 /**
- * Year first, or day first as in Kenya; with a time of 24 hours, or of 12 with AM or PM, or without. Nairobi's time, unless a zone is written.
- * Undefined for all else, and for a day or a time that does not exist.
+ * Year first, or day first as in Kenya; 24 hours, or AM and PM, or no time. Nairobi's time unless a zone is written. Undefined for all else,
+ * and for what does not exist.
  */
 const readSpan = (text: string): Span | undefined => {
   const trimmed = text.replace(/[\u00a0\u202f\s]+/g, ' ').trim()
@@ -58,12 +58,12 @@ const readSpan = (text: string): Span | undefined => {
   return { at, until: at }
 }
 
-/** Every time that a text names: "From 01-03-2026 00:00:00 To 31-03-2026". */
+/** "From 01-03-2026 00:00:00 To 31-03-2026". */
 const spansIn = (text: string): Span[] => (text.match(withinText) ?? []).flatMap((each) => readSpan(each) ?? [])
 
 const knownTimes = '2026-03-31 14:05:00, 31-03-2026 14:05:00, 31/03/2026 02:05 PM, or a date alone'
 
-/** With separators of thousands that stand where they belong: `1,500.00`, `1 500.00`, `1.500,00`, `1'500`, `1500.5`, `1500,50`. */
+/** `1,500.00`, `1 500.00`, `1.500,00`, `1'500`, `1500.5`, `1500,50`. */
 const forms = [
   /^(?<whole>\d{1,15}|\d{1,3}(?:,\d{3})+)(?:\.(?<cents>\d{1,2})(?:(?<=\.\d\d)00)?)?$/,
   /^(?<whole>\d{1,3}(?:[ '’]\d{3})+)(?:[.,](?<cents>\d{1,2}))?$/,
@@ -95,18 +95,18 @@ type Form = (typeof definitions)[keyof typeof definitions]['statement']
 type Cell = (row: Row, column: Exclude<keyof Form['columns'], 'texts'>) => string
 type Table = { cell: Cell; textsOf: (row: Row) => string[]; form: Form; columns: number }
 
-/** A row that cannot be read makes the whole file invalid: a statement that is read by half would show differences that do not exist. */
+/** A statement that is read by half would show differences that do not exist. */
 class Unreadable extends Error {}
 
 const plain = (text: string): string => text.trim().toLowerCase().replace(/\s+/g, ' ')
 
-/** "Business Payment Charge": what is charged is said before whom it is for, so that the name of a payee makes no charge of a payment. */
+/** "Business Payment Charge": what is charged stands before whom it is for, so a payee's name makes no charge of a payment. */
 const isChargeText = (details: string): boolean => {
   const [head = ''] = details.trim().split(/\s(?:to|from|via|by|of)\s|[-:;,(.]/i, 1)
   return /^charges?\b|\bcharges?$/i.test(head.trim())
 }
 
-/** What the rows above the columns say, each in one cell or in two: "Short Code:,600998", "Short Code: 600998". */
+/** Each in one cell or in two: "Short Code:,600998", "Short Code: 600998". */
 const readHeading = (rows: readonly Row[], { heading }: Form): Statement['heading'] => {
   const said = rows.flatMap(({ cells }) =>
     cells.flatMap((cell, index) => {
@@ -131,7 +131,7 @@ const readHeading = (rows: readonly Row[], { heading }: Form): Statement['headin
 const footer =
   /^(?:(?:sub|grand)[ -]?)?totals?\b|^(?:opening|closing|available|current|ledger) balance\b|^page\b|^(?:\W*end of|disclaimer|notes?\b|generated|printed|this (?:statement|is|document))/i
 
-/** Totals, page numbers and sentences below or between the lines: they state no time, and no receipt. */
+/** Totals, page numbers and sentences: they state no time, and no receipt. */
 const isFooter = (row: Row, cell: Cell): boolean => {
   if (readSpan(cell(row, 'time'))) return false
   const [first = ''] = row.cells.filter((each) => each.trim() !== '')
@@ -148,7 +148,7 @@ const amountIn = (row: Row, cell: Cell, column: 'in' | 'out'): bigint | null => 
   return amount
 }
 
-/** In some exports what goes out is negative, in others positive: then a negative amount is money that came back. */
+/** Where what goes out is positive, a negative amount is money that came back. */
 const isOutNegative = (rows: readonly Row[], cell: Cell): boolean => {
   const signed = rows.map((row) => ({ row, amount: readAmount(cell(row, 'out')) ?? 0n }))
   const negative = signed.filter(({ amount }) => amount < 0n)
@@ -163,7 +163,7 @@ const isOutNegative = (rows: readonly Row[], cell: Cell): boolean => {
 }
 
 const readLine = (row: Row, { cell, textsOf, form, columns }: Table, outSign: bigint): StatementLine | null => {
-  // A separator within a cell has moved the cells behind it. An export may leave out empty cells at the end of a row.
+  // A separator within a cell has moved the cells behind it. Exports leave out empty cells at the end of a row.
   if (filledWidth(row.cells) > columns) throw new Unreadable(rowProblem(row.cells, columns) ?? 'it has too many cells')
   const [receipt, timeText] = [cell(row, 'receipt'), cell(row, 'time')]
   if (receipt === '') throw new Unreadable('it has no receipt')
@@ -188,7 +188,7 @@ const readLine = (row: Row, { cell, textsOf, form, columns }: Table, outSign: bi
   }
 }
 
-/** Rows that are read in one turn of the event loop. */
+/** Read in one turn of the event loop. */
 const portion = 1_000
 
 function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<Statement, 'lines' | 'unfinished'>> {
@@ -205,7 +205,7 @@ function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<St
       if (line) (isDone ? lines : unfinished).push(line)
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error
-      // What has not moved may lack an amount or a receipt; its text is searched for names all the same.
+      // What has not moved may lack an amount; its text is searched for names all the same.
       if (isDone) throw new Unreadable(`line ${row.number} cannot be read: ${error.message}`)
     }
   }
@@ -214,7 +214,7 @@ function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<St
 
 export type ReadStatement = Statement | { problem: string }
 
-/** An organisation's statement as its portal exports it, with a stop after each portion: a whole statement in one turn of the event loop would hold up every other request. */
+/** Stops after each portion: a whole statement in one turn of the event loop would hold up every other request. */
 export function* readInPortions(text: string): Generator<void, ReadStatement> {
   const rows = readRows(text)
   yield

@@ -30,7 +30,7 @@ export const createCredentials = (secretOf: SecretOf) => {
     options,
     /** The till of the store `shortcode`. */
     till: '5174379',
-    /** The initiator's password in a SecurityCredential, or undefined when it was not made for this environment. Clients send the last one again. */
+    /** Undefined when it was not made for this environment. Clients send the last one again. */
     decryptCredential: (credential: string): string | undefined => {
       if (opened?.credential === credential) return opened.password
       try {
@@ -50,11 +50,10 @@ export type Daraja = Emulation & { credentials: ReturnType<typeof createCredenti
 export const mobile = z.string().regex(mobileForm)
 export const organisation = z.string().regex(/^\d{5,7}$/)
 
-/** The portal refuses addresses with these words in them, in either case. */
+/** The portal refuses these words, in either case. */
 const forbiddenInAddress = /exe|cmd|sql|query|mpesa/i
 export const url = z.url({ protocol: /^https?$/ }).refine((text) => !forbiddenInAddress.test(text))
 
-/** Whole shillings, as text or as a number. */
 export const amount = (least: bigint, most: bigint) =>
   z
     .union([z.string(), z.int()])
@@ -70,7 +69,7 @@ export const initiated = {
   ResultURL: url,
 }
 
-/** An endpoint that answers requests of this form, and refuses others by the first field that is wrong. */
+/** Refuses other requests by the first field that is wrong. */
 export const endpoint =
   <Form extends z.ZodType>(form: Form, answer: (provider: Daraja, request: z.output<Form>) => EmulatedAnswer) =>
   (provider: Daraja, body: unknown): EmulatedAnswer => {

@@ -28,7 +28,7 @@ const endpoints = {
   '/sfcverify/v1/query/info': { rail: 'MPESA_B2B', answer: queryOrganisation },
 } as const
 
-/** A fault that a test orders is meant for an order, never for the registration of an address or a query for a name. */
+/** A fault that a test orders is meant for an order. */
 const sideErrands: ReadonlySet<unknown> = new Set([registerPull, withoutProduct, registerUrl, querySubscriber, queryOrganisation])
 
 const partyOf = (body: unknown): string | null =>

@@ -34,7 +34,7 @@ const isProven = (provider: Daraja, signed: z.output<typeof Proof>): boolean => 
 
 const wrongCredentials = () => gatewayError(500, '500.001.1001', 'Wrong credentials')
 
-/** The gateway takes every number: that nobody is paid under it is found when the person has entered the PIN. */
+/** The gateway takes every number: that nobody is paid under it is found when the PIN is entered. */
 const operatorUnknown: Scenario = { code: 'SFC_IC0003', reporting: 'once', losesAnswer: false }
 
 const isPayable = ({ credentials }: Daraja, { TransactionType, PartyB, BusinessShortCode }: z.output<typeof Push>): boolean =>
@@ -62,7 +62,7 @@ export const stkPush = endpoint(Push, (provider, request) => {
     key: `ws_CO_${nairobiTimestamp(provider.clock.now())}${randomInt(1e9, 1e10)}`,
     conversation: `${randomBytes(2).toString('hex')}-${randomBytes(6).toString('hex')}`,
     amountMinor: request.Amount * 100n,
-    // A till has no accounts: its list of payments and its statement name none.
+    // A till has no accounts.
     reference: request.TransactionType === 'CustomerPayBillOnline' ? request.AccountReference : '',
     party: request.PhoneNumber,
     account: request.BusinessShortCode,
@@ -82,7 +82,7 @@ export const stkPush = endpoint(Push, (provider, request) => {
   }
 })
 
-/** Under way it gets one of the provider's two answers, in turn; one that is unknown (after a restart) gets the provider's error. */
+/** Under way it gets one of the provider's two answers, in turn. */
 export const stkQuery = endpoint(Query, (provider, request) => {
   if (!isProven(provider, request)) return wrongCredentials()
   const order = provider.book.find(['MPESA_STK'], request.CheckoutRequestID)
@@ -104,7 +104,7 @@ export const stkQuery = endpoint(Query, (provider, request) => {
   }
 })
 
-/** Addresses for notices may not have these words either. */
+/** Refused in addresses for notices as well. */
 const forbidden = /m-pesa|safaricom/i
 
 const Registration = z.object({
@@ -130,7 +130,7 @@ const namesOf = (payer: string | null): { FirstName: string; MiddleName: string;
   return { FirstName, MiddleName: others.slice(0, -1).join(' '), LastName: others.at(-1) ?? '' }
 }
 
-/** C2B's confirmation, and its validation: the number is masked, the names are not. */
+/** The number is masked, the names are not. */
 export const renderConfirmation: Render = (order, settled) => ({
   TransactionType: 'Pay Bill',
   TransID: settled.receipt,

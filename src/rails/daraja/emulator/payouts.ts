@@ -14,13 +14,12 @@ import { amount, type Daraja, endpoint, initiated, mobile, organisation } from '
 const parameters = (values: Record<string, unknown>) => Object.entries(values).map(([Key, Value]) => ({ Key, Value }))
 const queueReference = { Key: 'QueueTimeoutURL', Value: 'https://internalapi.safaricom.co.ke/mpesa/b2cresults/v1/submit' }
 
-/** The number, and behind it the name of its holder where there is one. */
 const publicName = ({ party, payee }: Order): string => (payee === null ? party : `${party} - ${payee}`)
 
-/** The provider's two ids: of an order, or of a query, whose answer carries the query's own. */
+/** Of an order, or of a query. */
 export type Ids = { key: string; conversation: string }
 
-/** The value of TransactionID when there was no transaction. */
+/** There was no transaction. */
 const noTransaction = 'OAK0000000'
 
 export const envelope = (ids: Ids, code: string, transactionId = noTransaction, resultCode = wireNumber(code)) => ({
@@ -32,7 +31,7 @@ export const envelope = (ids: Ids, code: string, transactionId = noTransaction, 
   TransactionID: transactionId,
 })
 
-/** Numbers as numbers, one reference item as a bare object, and no parameters in a failure. */
+/** Numbers as numbers, one reference item as a bare object, no parameters in a failure. */
 export const renderB2c: Render = (order, settled) => {
   const ReferenceData = { ReferenceItem: queueReference }
   const result = envelope(order, order.code, settled.receipt)
@@ -50,7 +49,7 @@ export const renderB2c: Render = (order, settled) => {
   return { Result: { ...result, ResultParameters: { ResultParameter }, ReferenceData } }
 }
 
-/** B2B is inconsistent: text codes and lists in a success, numbers and a bare object in a failure. */
+/** Text codes and lists in a success, numbers and a bare object in a failure. */
 export const renderB2b: Render = (order, settled) => {
   if (order.code !== '0') {
     const bare = { Key: 'BOCompletedTime', Value: wireNumber(nairobiTimestamp(order.at)) }
@@ -79,14 +78,14 @@ export const renderB2b: Render = (order, settled) => {
   }
 }
 
-/** The queue's time-out was reached; the order itself continues. */
+/** The order itself continues. */
 export const renderTimeout = (order: Order) => ({
   Result: { ...envelope(order, '1', ''), ResultType: 1, ResultDesc: 'The request timed out in the queue.' },
 })
 
 const statusWord = { under_way: 'Initiated', moved: 'Completed', refused: 'Declined' } as const
 
-/** The answer to a status query about an order, known or unknown. The envelope's ids are the query's, not the payment's. */
+/** The envelope's ids are the query's, not the payment's. */
 const renderStatus = (order: Order | undefined, query: Ids, code: string) => {
   const result = { ...envelope(query, code), ReferenceData: { ReferenceItem: { Key: 'Occasion' } } }
   if (!order || code !== '0') return { Result: result }
@@ -153,7 +152,7 @@ const accepted = (order: Ids, lost = false): EmulatedAnswer => ({
 const newConversation = (provider: Daraja): string =>
   `AG_${nairobiTimestamp(provider.clock.now()).slice(0, 8)}_${randomBytes(10).toString('hex')}`
 
-/** A wrong initiator is detected after the gateway: the request is accepted, and its result is 2001. */
+/** Detected after the gateway: the request is accepted, and its result is 2001. */
 export const isInitiator = (provider: Daraja, name: string, credential: string): boolean => {
   const { initiatorName, initiatorPassword } = provider.credentials.options
   const password = provider.credentials.decryptCredential(credential)
@@ -183,7 +182,6 @@ const takePayout = (
   return accepted(order, order.scenario.losesAnswer)
 }
 
-/** The answer comes as a delivery, like every answer to an initiator. */
 export const answerLater = (
   provider: Daraja,
   url: string,

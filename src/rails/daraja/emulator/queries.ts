@@ -46,13 +46,12 @@ const PullRegistration = z.object({
   CallBackURL: url,
 })
 
-/** Once, before payments can be listed. */
 export const registerPull = endpoint(PullRegistration, (_provider, { ShortCode }) => {
   const answer = { ResponseRefID: randomUUID(), ResponseStatus: '1000', ShortCode }
   return { status: 200, body: { ...answer, ResponseDescription: 'Success' } }
 })
 
-/** Incoming payments, as the provider lists them: by time, with the prompt's account reference. */
+/** By time, with the prompt's account reference. */
 export const pullTransactions = endpoint(Pull, (provider, { ShortCode, StartDate, EndDate, OffSetValue }) => {
   const listed = provider.book
     .movements()
@@ -77,8 +76,6 @@ export const pullTransactions = endpoint(Pull, (provider, { ShortCode, StartDate
     body: { ResponseRefID: randomUUID(), ResponseCode: '1000', ResponseMessage: 'Success', Response: [listed] },
   }
 })
-
-// The queries for the name behind a number. They answer at once, and move nothing.
 
 const Subscriber = z.object({
   header: z.object({ requestID: z.string().min(1).max(64), timestamp: z.string().min(1) }),

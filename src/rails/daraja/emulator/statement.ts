@@ -27,7 +27,7 @@ const isMpesa = (rail: AnyRail): rail is RailOf<'MPESA'> => Object.hasOwn(words,
 
 const masked = (party: string): string => `${party.slice(0, 3)}***${party.slice(-3)}`
 
-/** What samples of the portal's export print. Of a payout to a phone it is the caller's conversation id, not its `Occassion`. */
+/** As in samples: a payout to a phone has the caller's conversation id, not its `Occassion`. */
 const detailsOf = ({ rail, party, key, reference }: Movement): string => {
   const to = `${isMpesa(rail) ? words[rail] : rail} ${masked(party)}`
   return rail === 'MPESA_B2C' ? `${to} via API. Original conversation ID is ${key}.` : `${to} ${reference}`.trim()
@@ -50,7 +50,7 @@ const line = (moved: Movement): string[] => {
   ]
 }
 
-/** What M-PESA charges: to a phone above the payment, under its receipt; to an organisation below it, under a receipt of its own. */
+/** To a phone above the payment, under its receipt; to an organisation below it, under a receipt of its own. */
 const withCharge = (moved: Movement): string[][] => {
   if (isIncoming(moved)) return [line(moved)]
   const isOfPhone = moved.rail === 'MPESA_B2C'
@@ -61,7 +61,7 @@ const withCharge = (moved: Movement): string[][] => {
   return isOfPhone ? [charge, line(moved)] : [line(moved), charge]
 }
 
-/** Of one account, with what the portal prints above the columns; without one of all, as an export without a heading. */
+/** Without an account: of all, as an export without a heading. */
 export const statement: StatementRows = (movements, account) => [
   ...(account === undefined
     ? []

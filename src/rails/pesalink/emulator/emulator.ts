@@ -11,7 +11,6 @@ import { bankAccount, createCredentials, details, type Pesalink, phone, refuse, 
 
 const Notices = z.object({ accountNumber: z.string(), url: z.url({ protocol: /^https?$/ }) })
 
-/** The bank's registration of the address for notices of deposits. */
 const registerNotices = (provider: Pesalink, body: unknown): EmulatedAnswer => {
   const parsed = Notices.safeParse(body)
   if (!parsed.success || parsed.data.accountNumber !== provider.credentials.options.source.accountNumber)
@@ -20,7 +19,7 @@ const registerNotices = (provider: Pesalink, body: unknown): EmulatedAnswer => {
   return { status: 200, body: { status: true, code: 0, message: 'success' } }
 }
 
-/** The bank's notice, in the shape of Jenga's instant payment notifications. */
+/** In the shape of Jenga's instant payment notifications. */
 const renderNotification: Render = (order, settled) => ({
   callbackType: 'IPN',
   customer: { name: order.payer ?? '', mobileNumber: order.party, reference: order.reference },
@@ -39,7 +38,6 @@ const renderNotification: Render = (order, settled) => ({
 
 const Account = z.discriminatedUnion('type', [bankAccount, phone])
 
-/** Whose account it is: it answers at once, and moves nothing. */
 const queryAccount = (provider: Pesalink, body: unknown, signature: string): EmulatedAnswer => {
   const parsed = Account.safeParse(body)
   if (!parsed.success) return refuse(400, 400_101, `Invalid ${parsed.error.issues[0]?.path.join('.') ?? 'payload'}`)
@@ -61,13 +59,12 @@ const line = (moved: Movement): string[] => {
   return [key, nairobiDateTime(at), reference, 'Success', isIn ? amount : '', isIn ? '' : amount, receipt]
 }
 
-/** The bank charges for a transfer below it, as a transaction of its own. */
+/** The charge is a transaction of its own, below the transfer. */
 const withCharge = (moved: Movement): string[][] =>
   isIncoming(moved)
     ? [line(moved)]
     : [line(moved), ['', nairobiDateTime(moved.at), 'PESALINK CHARGE', 'Success', '', '35.00', `CH${moved.receipt.slice(2)}`]]
 
-/** The rows of the bank's statement: of one account, with what stands above the columns, or of all. */
 const statement: StatementRows = (movements, account) => [
   ...(account === undefined ? [] : [[`Account Number: ${account}`], [`Statement Period: ${periodText(movements)}`], []]),
   columns,

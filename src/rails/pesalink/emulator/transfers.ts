@@ -8,7 +8,7 @@ import { newKey, pem, type SecretOf } from '../../../dev/sandbox/secrets.ts'
 import { decimalShillings, mobileForm } from '../../fields.ts'
 import type { PesalinkOptions } from '../gateway.ts'
 
-/** The codes that magic accounts can answer and that are final in the sandbox's "documentation". */
+/** The "documented" failures of the sandbox. */
 const failureCodes = [1, 2, 3, 4, 8, 11, 17, 21, 26, 1001, 1019, 1032, 1037, 2001, 2006, 2028, 2040, 8006].map(String)
 
 export const createCredentials = (secretOf: SecretOf) => {
