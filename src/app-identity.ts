@@ -46,7 +46,7 @@ const realGithub = (config: Config, clientId: string, clientSecret: string): Git
   }
 }
 
-/** The sandbox simulates a provider only where it cannot be mistaken for a real one: on this machine, outside production. */
+/** Only where a simulated provider cannot be mistaken for a real one: on this machine, outside production. */
 const maySimulate = (config: Config): boolean => config.NODE_ENV !== 'production' && isLoopbackUrl(config.publicUrl)
 
 /** The address at which this process reaches itself; callers may use another name and port. */
@@ -76,9 +76,7 @@ export const createIdentityParts = (config: Config) => {
   }
   return {
     providers,
-    /** Adds the simulated providers, if there are any, to the public server. */
     registerSandbox: async (http: App): Promise<void> => sandbox?.register(http),
-    /** Whether a provider is simulated. */
     simulated,
   }
 }

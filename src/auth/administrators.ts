@@ -14,7 +14,6 @@ const among = statement(
   `select a.id from accounts a where a.id = any($1::uuid[]) and (${isAdministratorSql('$2')})`,
 )
 
-/** ADMIN_ACCOUNTS in the form that is compared, for wallets and e-mails alike. */
 export const administratorNames = (configured: readonly string[]): string[] =>
   configured.flatMap((name) => {
     const wallet = parseWalletName(name)

@@ -5,15 +5,15 @@ import { decidingRoles, type Role, requestingRoles } from './permissions.ts'
 export const walletIsLinked = (account: string, address: string): string =>
   `exists (select from identities i where i.provider = 'wallet' and i.account_id = ${account} and i.subject_key = lower(${address}))`
 
-/** Whether an account has a passkey or a wallet to sign with. Single values: see `statusOf`. */
+/** Single values: see `statusOf`. */
 export const canSign = (account: string): string =>
   `coalesce((select true from passkeys k where k.account_id = ${account} limit 1),
      (select true from identities i where i.account_id = ${account} and i.provider = 'wallet' limit 1), false)`
 
-/** A decision `d` that its giver signed: with a passkey, a wallet, or in advance with a mandate. */
+/** Signed with a passkey, a wallet, or in advance with a mandate. */
 export const isSigned = (d: string): string => `${d}.via <> 'credential'`
 
-/** A decision `d` whose wallet is a contract: its owners may change, so only its chain can say whether it stands behind what it signed. */
+/** Its owners may change, so only its chain can say whether it stands behind what it signed. */
 export const isContractSigned = (d: string): string => `${d}.signer like 'eip155:%'`
 
 const isMember = (account: string, workspace: string, roles: readonly Role[]): string =>
@@ -23,28 +23,24 @@ const isMember = (account: string, workspace: string, roles: readonly Role[]): s
 // Single values, not `exists`: a plan may answer many of those by reading all of a table once.
 const statusOf = (account: string): string => `(select a.status from accounts a where a.id = ${account})`
 
-/**
- * Whether policy or approval `rule` asks for more than one person's own word: loosening it is under the rule, and who decides must have been there
- * before it.
- */
+/** More than one person's own word: loosening it is under the rule, and who decides must have been there before it. */
 export const asksForTwo = (rule: string, count: 'required_approval_count' | 'required_approvals'): string =>
   `(${rule}.${count} > 1 or ${rule}.separation_of_duties or ${rule}.approval_proof = 'signature')`
 
-/** Since when, without a break, the role of member `m` lets it decide, or ask for payments. Not recorded: since it joined. */
+/** Without a break. Not recorded: since it joined. */
 export const roleSince = (m: string, act: 'deciding' | 'requesting' = 'deciding'): string =>
   `coalesce(${m}.${act}_since, ${m}.created_at)`
 
 /**
- * Whether member `m` of workspace `w` counts as a second person under `rules` (active policies of the workspace) at a time: nobody may invite, or
- * raise, a second account of their own that approves at once, or that asks for what they approve where duties are separate. The owning account
- * always counts; others whose role began before each policy that asks for two, or 24 hours ago.
+ * Whether member `m` counts as a second person under `rules` at a time: else somebody could invite, or raise, a second account of their own that
+ * approves at once. The owning account always counts; others whose role began before each policy that asks for two, or 24 hours ago.
  */
 export const countsUnder = (m: string, w: string, rules: string, at: string, since = roleSince(m)): string =>
   `(${m}.account_id = ${w}.owning_account_id or ${since} <= ${at} - interval '24 hours'
      or not exists (select from ${rules} as rule where rule.workspace_id = ${w}.id and rule.archived_at is null
        and ${asksForTwo('rule', 'required_approval_count')} and rule.created_at < ${since}))`
 
-/** From when on the same member counts under all of the workspace's policies; null: now. */
+/** From when on it counts under all of the workspace's policies; null: now. */
 export const countsFrom = (m: string, w: string): string =>
   `case when not ${countsUnder(m, w, 'spending_policies', "'-infinity'::timestamptz")} then ${roleSince(m)} + interval '24 hours' end`
 
@@ -53,24 +49,19 @@ export const hasDecidingRole = (account: string, workspace: string): string => i
 const mayDecide = (account: string, workspace: string): string =>
   `(${hasDecidingRole(account, workspace)} and ${statusOf(account)} = 'active')`
 
-/**
- * Whether who asked for payment `p` may still ask for it: a member whose role has `payment.create`, its account was not closed, and its grant was
- * not revoked. A freeze
- * takes nothing away for good, so it does not count here.
- */
+/** Whether who asked for payment `p` may still ask for it. A freeze takes nothing away for good, so it does not count here. */
 export const mayStillRequest = (p: string): string =>
   `(${isMember(`${p}.initiator_account_id`, `${p}.workspace_id`, requestingRoles)}
      and ${statusOf(`${p}.initiator_account_id`)} <> 'closed'
      and (${p}.grant_id is null or (select g.revoked_at is null from grants g where g.id = ${p}.grant_id)))`
 
-/** Nothing of payment \`p\` was sent: it waits for its time, for an approval, or to be sent. */
 export const isNotSent = (p: string): string =>
   `(${p}.status in ('scheduled', 'pending_approval') or (${p}.status = 'processing'
      and not exists (select from rail_attempts t where t.subject_id = ${p}.id and t.state <> 'not_sent')))`
 
 /**
- * A column of all grants from which one of \`seeds\` (a query of ids) comes: those above it, and the one that led to the session in which it
- * was made. (`offset 0` keeps each step a lookup by id: a plan made while the table was small would read all grants at each step.)
+ * All grants from which one of `seeds` (a query of ids) comes: those above it, and the one that led to the session in which it was made.
+ * `offset 0` keeps each step a lookup by id: a plan made while the table was small would read all grants at each step.
  */
 export const originsOf = (name: string, seeds: string): string =>
   `${name}(id) as (
@@ -80,10 +71,7 @@ export const originsOf = (name: string, seeds: string): string =>
        cross join lateral unnest(g.ancestor_ids || g.derived_from_grant_id) as above
      where above is not null)`
 
-/**
- * What a decision `d` on the approval of payment `p` has lost since it was given, as one of `voidReasons`; null while it holds. Every kind
- * of decision names here what it rests on: a signature and a mandate on their wallet, one by passkey on the passkey.
- */
+/** One of `voidReasons`; null while the decision holds. Every kind of decision names here what it rests on. */
 export const lostBy = (d: string, p: string): string =>
   `case when not ${mayDecide(`${d}.account_id`, `${p}.workspace_id`)} then 'approver'
      when ${d}.via in ('signature', 'mandate') and not ${walletIsLinked(`${d}.account_id`, `${d}.signer`)} then 'wallet'
@@ -91,7 +79,7 @@ export const lostBy = (d: string, p: string): string =>
      when ${d}.via = 'mandate' and coalesce((select x.status from intent_mandates x where x.id = ${p}.mandate_id), 'revoked') = 'revoked' then 'mandate'
    end`
 
-/** The latest decision of each account on approval `approval`, if it was not voided: these decisions count while they hold. */
+/** The latest decision of each account, if it was not voided: these count while they hold. */
 export const currentDecisions = (approval: string): string =>
   `(select latest.* from (
       select distinct on (account_id) * from approval_decisions where approval_id = ${approval} order by account_id, decided_at desc, id desc) as latest

@@ -26,7 +26,7 @@ const asDeployed = async (client: PublicClient, address: Address, hash: Hex, sig
   return answer === magicValue
 }
 
-/** A wallet that may not be deployed yet: ERC-6492's validator deploys it inside the call, and queries it. */
+/** May not be deployed yet: ERC-6492's validator deploys it inside the call. */
 const asPredicted = async (client: PublicClient, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
   const { data } = await client.call({
     data: encodeDeployData({
@@ -38,10 +38,7 @@ const asPredicted = async (client: PublicClient, address: Address, hash: Hex, si
   return data !== undefined && /^0x0*1$/.test(data)
 }
 
-/**
- * viem's own verifyMessage recovers a key when the chain fails. Here that was already tried, with stricter rules, and a failing chain
- * proves nothing: this throws.
- */
+/** Not viem's verifyMessage, which recovers a key when the chain fails. A failing chain proves nothing: this throws. */
 export const queryChain = async (url: string, { chainId, address, message, signature }: SignedByContract): Promise<boolean> => {
   const client = createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 0 }) })
   if (!isHex(signature, { strict: true })) return false

@@ -3,7 +3,7 @@ import type { SignedByContract } from './contract-wallet-chain.ts'
 
 export type ChainAnswer = 'valid' | 'invalid' | 'unanswered'
 
-/** The limit for all calls to a chain about one signature; without an answer in this time the signature is refused. */
+/** For all calls to a chain about one signature. */
 const deadlineMs = 3_000
 /** Every caller can make us query a chain. */
 const slotOptions = { size: 16, waiting: 32 }
@@ -18,10 +18,7 @@ const inTime = async (answer: Promise<boolean>): Promise<boolean> => {
   }
 }
 
-/**
- * Wallets that are contracts: they have no key of their own, so only their chain can say whether a signature is theirs. viem is loaded when a chain is queried for the
- * first time: it costs as much memory as the rest of the service.
- */
+/** A contract has no key: only its chain knows its signatures. viem is loaded at the first query: it costs as much memory as all the rest. */
 export const createContractWallets = (
   rpcUrls: ReadonlyMap<number, string>,
   onFailure: (failure: { chainId: number; error: string }) => void,
@@ -52,7 +49,6 @@ export const createContractWallets = (
   return {
     chainIds: [...rpcUrls.keys()],
     query,
-    /** False for what the chain does not confirm, and when it does not answer. */
     isValidSignature: async (signed: SignedByContract): Promise<boolean> => (await query(signed)) === 'valid',
   }
 }

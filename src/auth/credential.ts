@@ -10,13 +10,12 @@ import type { Principal } from './principal.ts'
 
 const findDashboardToken = selectRow('sessions.of_dashboard_token', dashboardTokens, ['id'])
 
-/** The browser's session that a caller acts in, also when it acts with a dashboard token that the session issued. */
+/** Also when the caller acts with a dashboard token that the session issued. */
 export const sessionBehind = async (db: Db, { kind, id }: Principal['credential']): Promise<Uuid | null> => {
   if (kind === 'session') return id
   return kind === 'dashboard' ? ((await findDashboardToken(db, { id }))?.sessionId ?? null) : null
 }
 
-/** Of a session, or of the session behind a dashboard token. */
 const linkOf = prepare(
   'auth.begun_by',
   { credentialId: 'uuid' },
@@ -37,10 +36,7 @@ const linkOf = prepare(
   'joined',
 )
 
-/**
- * The grant behind a credential: its own grant, else the grant that linked the sign-in method of its session. Whatever is created or linked
- * with such a credential ends when that grant is revoked.
- */
+/** Its own grant, else the one that linked the sign-in method of its session: whatever the credential makes or links ends with that grant. */
 export const grantBehind = async (db: Db, credential: Principal['credential'], grantId: Uuid | null): Promise<Uuid | null> => {
   if (grantId !== null) return grantId
   return (await first(db, linkOf, { credentialId: credential.id }))?.grantId ?? null
@@ -64,10 +60,7 @@ const statements: Readonly<Record<Exclude<Kind, 'oauth'>, ReturnType<typeof stat
 
 type Credential = Pick<Principal, 'credential'> & { grantId: Uuid | null }
 
-/**
- * Whether a credential would still be accepted now, known only by its id. An access token is active as long as its grant here: that is
- * enough, because an OAuth grant has no permission for anything that uses this.
- */
+/** Known only by its id. Of an access token its grant is enough: an OAuth grant has no permission for anything that uses this. */
 export const isCredentialActive = async (db: Db, { credential, grantId }: Credential, now: Date, sessionIdleDays: number) => {
   const { kind, id } = credential
   if (grantId !== null && (await db.query(grant, [grantId, now])).length === 0) return false

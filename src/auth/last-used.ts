@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import { type Query, statement } from '../db/statement.ts'
 import type { Uuid } from '../lib/ids.ts'
 
-/** An API key is always used together with its grant. */
 type Used = 'sessions' | 'api_keys' | 'grants' | 'members'
 
 /** How stale "last used" may be: it is written once a minute for all credentials together, not by each request. */
@@ -36,7 +35,6 @@ export const createLastUsed = (query: Query, logger: Logger) => {
     // A lost time stamp costs a minute of "last used"; a request that fails because of it would be worse.
     await query(touchAll, values).catch(() => logger.debug('when credentials were last used could not be written'))
   }
-  /** Writes the recorded uses now: before they are shown, and at the end. */
   const flush = (): Promise<void> => {
     writing = writing.then(write)
     return writing
@@ -46,7 +44,7 @@ export const createLastUsed = (query: Query, logger: Logger) => {
   }
 
   return {
-    /** Records a use in memory, unless the row has a recent one. Costs no statement. */
+    /** Costs no statement. */
     note: (kind: Used, id: Uuid, now: Date, written: Date | null): void => {
       if (written && now.getTime() - written.getTime() <= staleAfterMs) return
       waiting[kind].set(id, now)

@@ -3,7 +3,6 @@ import type { Uuid } from '../lib/ids.ts'
 import type { Key } from '../lib/key-ring.ts'
 import { equalBytes } from './secrets.ts'
 
-/** What a provider knows an order by: a UUID, and 12 digits. */
 type OrderName = { orderId: Uuid; reference: string }
 
 /** A UUID of version 8 (RFC 9562): its other bits are ours to choose. */
@@ -20,15 +19,14 @@ const digitsOf = (mac: Buffer): string => String(100_000_000_000n + (mac.readBig
 const secretDigits = 48
 
 /**
- * The names that go to a provider. All of them follow from what caused the order, so a payment that the database lost, and that is asked for
- * again, is sent under the same names. With a random name it would be another order, and be paid twice. `key` is never rotated: with another
- * key a lost payment would get other names.
+ * All names follow from what caused the order: a payment that the database lost, and that is asked for again, is sent under the same names, not
+ * paid twice. So `key` is never rotated.
  */
 export const createOrderNames = (key: Key) => {
   const imported = createSecretKey(key.bytes)
   const mac = (...parts: readonly (string | number)[]): Buffer =>
     createHmac('sha256', imported).update(JSON.stringify(parts)).digest()
-  /** In the path of each delivery, because deliveries are unsigned. Hexadecimal: a provider refuses addresses with certain words in them. */
+  /** In the path of each delivery: deliveries are unsigned. Hexadecimal, because a provider refuses addresses with certain words. */
   const secretOf = (attemptId: Uuid): string => mac('callback', attemptId).toString('hex').slice(0, secretDigits)
   return {
     /** `generation`: counted up when the name before it belongs to another payment. */
@@ -36,10 +34,10 @@ export const createOrderNames = (key: Key) => {
       const name = mac('order', generation, ...seed)
       return { orderId: uuidOf(name), reference: digitsOf(name) }
     },
-    /** The name of one send of the order, in its callback addresses. `send` counts from 1. */
+    /** `send` counts from 1. */
     attemptOf: ({ orderId }: Pick<OrderName, 'orderId'>, send: number): Uuid => uuidOf(mac('attempt', orderId, send)),
     secretOf,
-    /** Constant time. True also for an attempt that the database no longer has: only this service can have made the secret. */
+    /** True also for an attempt that the database no longer has: only this service can have made the secret. */
     isSecretOf: (attemptId: Uuid, secret: string): boolean => equalBytes(Buffer.from(secretOf(attemptId)), Buffer.from(secret)),
   }
 }

@@ -2,11 +2,10 @@ import { z } from 'zod'
 import type { PasskeyKey, PasskeyProof } from '../lib/passkey-proof.ts'
 import { sha256 } from './secrets.ts'
 
-// Most processes never meet a passkey: the library, with its parsers of certificates, is loaded when the first one comes.
+// Loaded when the first passkey comes: most processes never meet one.
 const webauthn = () => import('@simplewebauthn/server')
 const helpers = () => import('@simplewebauthn/server/helpers')
 
-/** Who a passkey is made for: the website's host, and the one origin that may use it. */
 const siteOf = ({ publicUrl }: { publicUrl: string }) => ({
   expectedRPID: new URL(publicUrl).hostname,
   expectedOrigin: publicUrl,
@@ -21,7 +20,7 @@ const Base64Url = z
   .min(1)
   .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url')
 
-// Browsers add fields to both with time, so what is not read here is left aside instead of refused, of whatever type it is.
+// Browsers add fields with time: what is not read here may be of any type.
 const notRead = (what: string) =>
   z
     .unknown()
@@ -71,7 +70,7 @@ export const Assertion = z
   })
 export type Assertion = z.output<typeof Assertion>
 
-/** The public key of a passkey, from COSE (RFC 9053) to JWK (RFC 7517). Undefined for a key of another kind. */
+/** From COSE (RFC 9053) to JWK (RFC 7517). Undefined for a key of another kind. */
 const jwkOf = async (cose: Uint8Array): Promise<PasskeyKey | undefined> => {
   const { decodeCredentialPublicKey, isoBase64URL, cose: names } = await helpers()
   const key = decodeCredentialPublicKey(new Uint8Array(cose))
@@ -82,7 +81,7 @@ const jwkOf = async (cose: Uint8Array): Promise<PasskeyKey | undefined> => {
   return undefined
 }
 
-/** The challenge that a response answers, by its `clientDataJSON`; empty where it cannot be read. */
+/** Empty where it cannot be read. */
 export const challengeOf = (clientDataJSON: string): Buffer => {
   try {
     const { challenge }: { challenge?: unknown } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString())
@@ -93,9 +92,8 @@ export const challengeOf = (clientDataJSON: string): Buffer => {
 }
 
 /**
- * The attestation object without its statement. We ask for none, and a browser may pass one on all the same (WebAuthn §6.5.5 leaves self attestation
- * as it is). Verifying one, the library fetches addresses that a certificate names, before it asks who signed that certificate. What counts, the key
- * and the flags, is the authenticator's data.
+ * We ask for no attestation, and a browser may pass one on all the same (WebAuthn §6.5.5). To verify it, the library fetches addresses that a
+ * certificate names before it asks who signed that. What counts, the key and the flags, is the authenticator's data.
  */
 const withoutStatement = async (attestationObject: string): Promise<string> => {
   const { decodeAttestationObject, isoBase64URL, isoCBOR } = await helpers()
@@ -108,7 +106,7 @@ const withoutStatement = async (attestationObject: string): Promise<string> => {
   return isoBase64URL.fromBuffer(isoCBOR.encode(bare))
 }
 
-/** A passkey that was made on this site with its user verified; else why it is not accepted. Whether the challenge is ours is the caller's to check. */
+/** Made on this site with its user verified; else why not. Whether the challenge is ours is the caller's to check. */
 export const readNewPasskey = async (
   site: { publicUrl: string },
   { id, rawId, type, response: { clientDataJSON, attestationObject } }: NewCredential,
@@ -138,15 +136,12 @@ export const readNewPasskey = async (
   }
 }
 
-/** What a passkey signs for a text: the assertion's challenge is its SHA-256, so nothing but this text was signed. */
+/** The assertion's challenge is the text's SHA-256, so nothing but this text was signed. */
 export const challengeFor = (message: string): string => sha256(message).toString('base64url')
 
 export type ReadAssertion = { signature: string; proof: PasskeyProof; signCount: number; backedUp: boolean }
 
-/**
- * An assertion over `challenge` (base64url) by this passkey, made on this site with its user verified; else why it is not one. Whether the count has grown is
- * checked where it is stored, under the passkey's lock.
- */
+/** Made over `challenge` (base64url) on this site, with its user verified; else why not. Its count is checked under the passkey's lock. */
 export const readAssertion = async (
   site: { publicUrl: string },
   passkey: { credentialId: string; coseKey: Buffer; publicKey: PasskeyKey },

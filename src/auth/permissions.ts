@@ -12,7 +12,6 @@ type Row = {
 
 const everyone = ['approver', 'member', 'viewer'] as const
 
-/** Every permission. A new one does not compile until it says who has it and whether it may be delegated. */
 const table = {
   'account.read': { has: 'account', delegable: true },
   'account.manage': { has: 'account', delegable: false },
@@ -42,7 +41,6 @@ export const isPermission = (text: string): text is Permission => Object.hasOwn(
 
 const rowOf = (permission: Permission): Row => table[permission]
 
-/** Permissions of the account itself do not depend on the role in the workspace. */
 const heldAs = (role: Role | null): ReadonlySet<Permission> =>
   new Set(
     permissions.filter((permission) => {

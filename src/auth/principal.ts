@@ -5,10 +5,7 @@ import type { Permission, Role } from './permissions.ts'
 
 type Capabilities = { topups: boolean; payments: boolean; apiKeys: boolean; oauth: boolean }
 
-/**
- * The caller, for every kind of credential. Created once for each request, and safe to log: it contains no secret. Routes and services read
- * everything but `credential`, which is for the audit log and for ending a stream when its credential ends.
- */
+/** Created once for each request, and safe to log: it contains no secret. `credential` is for the audit log and for ending streams alone. */
 export type Principal = {
   readonly accountId: Uuid
   readonly accountStatus: 'active' | 'frozen' | 'closed'
@@ -18,7 +15,6 @@ export type Principal = {
     readonly owningAccountId: Uuid
     readonly frozen: boolean
     readonly closed: boolean
-    /** The time zone of its days and months. */
     readonly zone: { readonly timeZone: string; readonly nextTimeZone: string | null; readonly nextFrom: Date | null }
     readonly kind: 'personal' | 'team'
     readonly name: string
@@ -39,10 +35,8 @@ export type Principal = {
   readonly origin: RequestOrigin
 }
 
-/** What the credential alone determines; the request adds its origin. */
 export type Authenticated = Omit<Principal, 'origin'>
 
-/** Where a request came from: an audit row records it beside the actor. */
 export type RequestOrigin = { readonly ip: string | null; readonly userAgent: string | null; readonly requestId: string | null }
 
 /** For routes that stay open to a frozen account because most of what they do only stops something: refuses everything else. */
@@ -63,12 +57,11 @@ export const requireProvenAt = (provenAt: Date | null, now: Date): void => {
   })
 }
 
-/** What a proof is asked of. */
 export type Acting = Pick<Principal, 'provenAt'> & { credential: Pick<Principal['credential'], 'kind'>; grant: unknown }
 
 /**
- * For what a stolen session alone must not do to its owner's account and workspaces. A key or an agent needs no proof: a person gave it its
- * permissions. A session's dashboard token, which a page may hold, proves nothing of the person.
+ * For what a stolen session alone must not do. A key or an agent needs no proof: a person gave it its permissions. A session's dashboard token,
+ * which a page may hold, proves nothing of the person.
  */
 export const requireFreshProof = ({ credential, grant, provenAt }: Acting, now: Date): void => {
   if (grant === null) requireProvenAt(credential.kind === 'session' ? provenAt : null, now)

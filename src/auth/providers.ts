@@ -6,16 +6,15 @@ import { equalBytes, sha256 } from './secrets.ts'
 export type ProviderName = 'google' | 'github'
 export const providerTitles: Readonly<Record<ProviderName, string>> = { google: 'Google', github: 'GitHub' }
 
-/** Created by us for one flow. The provider returns `state` through the browser, and `nonce` in the token that it signs. */
+/** `state` comes back through the browser, `nonce` in the token that the provider signs. */
 export type FlowSecrets = { state: string; nonce: string; verifier: string }
 
-/** The person who signed in, as the provider identifies them. */
 export type ProvenSubject = { subject: string; email: string | null; emailVerified: boolean; displayName: string | null }
 
 type Way = { redirectUri: string; chooseAccount: boolean }
 type Answer = { code: string; redirectUri: string }
 
-/** An authorization-code provider. Both calls may use the network: never inside a transaction. */
+/** Both calls may use the network: never inside a transaction. */
 export type IdentityProvider = {
   /** The issuer under which its identities are stored. A sandbox's is never equal to a real one's. */
   issuer: string
@@ -26,7 +25,7 @@ export type IdentityProvider = {
 
 type Client = { clientId: string; clientSecret: string }
 
-/** Where the browser begins an authorization-code flow, with PKCE. `own`: the provider's further parameters. */
+/** `own`: the provider's further parameters. */
 const beginAt = (
   address: string,
   { clientId }: Client,
@@ -49,7 +48,6 @@ const beginAt = (
   return url.href
 }
 
-/** The request that exchanges a code for tokens. */
 const exchangeOf = ({ clientId, clientSecret }: Client, { verifier }: FlowSecrets, { code, redirectUri }: Answer) => ({
   client_id: clientId,
   client_secret: clientSecret,
@@ -71,20 +69,19 @@ export const notOfThisFlow = (name: ProviderName, what: string): Refusal =>
 
 const longestEmail = 320
 
-/** An e-mail in the form that is stored and compared; text that does not look like one gives none. */
 export const readEmail = (text: unknown): string | null =>
   typeof text === 'string' && text.length <= longestEmail && /^[^\s@\u0000-\u001f\u007f]+@[^\s@\u0000-\u001f\u007f]+$/u.test(text)
     ? text
     : null
 
-/** A name as the provider shows it, made one of ours: a sign-in is not refused because of it. */
+/** A sign-in is not refused because of a name. */
 export const readName = (text: unknown): string | null => (typeof text === 'string' ? cleanName(text) : null)
 
 export const timeoutMs = 10_000
 
 type ProviderResponse = { status: number; body: unknown }
 
-/** One request to a provider. It follows no redirect: that would send a token or a secret along. */
+/** It follows no redirect: that would send a token or a secret along. */
 export const requestProvider = async (name: ProviderName, url: string, init: RequestInit = {}): Promise<ProviderResponse> => {
   try {
     const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
@@ -110,7 +107,6 @@ export const requestJson = async <Schema extends z.ZodType>(
 type GoogleEndpoints = { authorize: string; token: string; keys: string }
 
 export type GoogleOptions = Client & {
-  /** The issuer under which its identities are stored. */
   issuer: string
   /** The issuers that an ID token may name. */
   tokenIssuers: readonly string[]
@@ -131,7 +127,7 @@ const Discovery = z.object({ issuer: z.string(), authorization_endpoint: z.url()
 /** A stand-in may write its issuer with a slash at its end. */
 export const issuerForms = (issuer: string): string[] => [issuer, `${issuer}/`]
 
-/** OpenID Connect Discovery, for a stand-in; read when it is needed, and kept after an answer. */
+/** For a stand-in. Read when it is needed, and kept after an answer. */
 export const discover = (issuer: string): (() => Promise<GoogleEndpoints>) => {
   let known: GoogleEndpoints | undefined
   return async () => {
@@ -162,7 +158,7 @@ const maxAgeSeconds = 86_400
 /** The library is loaded at the first sign-in: many processes never have one. */
 const jose = () => import('jose')
 
-/** The provider's signing keys, kept for an hour; for an unknown key the list is read again at once, because keys rotate. */
+/** For an unknown key the list is read again at once, because keys rotate. */
 const keySetAt = async (url: string) => {
   const { createRemoteJWKSet } = await jose()
   return createRemoteJWKSet(new URL(url), { timeoutDuration: timeoutMs, cacheMaxAge: cacheSeconds * 1000, cooldownDuration: 0 })

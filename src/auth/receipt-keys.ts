@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import type { Key, KeyRing } from '../lib/key-ring.ts'
 
-/** What stands before the 32 bytes of an Ed25519 seed in PKCS #8 (RFC 8410). */
+/** PKCS #8 before the 32 bytes of an Ed25519 seed (RFC 8410). */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 const privateKeyOf = ({ bytes }: Key): KeyObject =>
@@ -18,10 +18,7 @@ export const createReceiptKeys = (ring: KeyRing) => {
   return {
     current: { id: ring.current.id, publicKey: publicKeyOf(signer) },
     all,
-    /**
-     * A detached JWS (RFC 7515, appendix F: the payload is left out) by the current key. `type` is the header's `typ`, so that a signature over
-     * one kind of document is not one over another.
-     */
+    /** A detached JWS (RFC 7515, appendix F). By its `type` a signature over one kind of document is not one over another. */
     sign: (payload: string, type: string): string => {
       // By Node alone: through WebCrypto the signature of a receipt takes twice as long.
       const header = base64url(JSON.stringify({ alg: 'EdDSA', kid: ring.current.id, typ: type }))

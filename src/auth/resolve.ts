@@ -10,7 +10,6 @@ import { effectivePermissions, type Role } from './permissions.ts'
 import type { Authenticated, Principal } from './principal.ts'
 import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sha256Hex } from './secrets.ts'
 
-/** What the lookup of every credential returns about its account and its workspace; `null` as in the column. */
 type IdentityRow = {
   accountId: Uuid
   accountStatus: Principal['accountStatus']
@@ -65,8 +64,7 @@ const grantColumns = (
   g.kind = 'oauth' or cardinality(g.ancestor_ids) > 0 and exists (select from grants x where x.id = any(g.ancestor_ids) and x.kind = 'oauth')
     as "throughOauth"`
 
-// One statement for each kind of credential. The search value is a hash in hex, or the public first part of a key. In a transaction, whose
-// credentials are read again behind the locks of their accounts, they are joined as well.
+// One statement for each kind of credential, by a hash in hex or a key's public first part. In transactions they are joined as well.
 
 type Row = IdentityRow & { id: Uuid }
 type ApiKeyRow = Row &
@@ -84,7 +82,6 @@ type DashboardTokenRow = Row & {
   expiresAt: Date
   isAdmin: boolean
   parentEndsAt: Date | null
-  /** Of the session that issued it. */
   sessionCreatedAt: Date | null
   provenAt: Date | null
   sessionRevokedAt: Date | null
@@ -117,7 +114,7 @@ const bySession = lookup<SessionRow, typeof ofPerson>(
 )
 
 const ofToken = { hash: 'text', audience: 'text' } as const
-/** `audience`: this API's name in a token's resources. A token has those of the grant's permissions that its scopes name. */
+/** A token has those of the grant's permissions that its scopes name. */
 const byAccessToken = lookup<AccessTokenRow, typeof ofToken>(
   'auth.access_tokens',
   ofToken,
@@ -148,21 +145,17 @@ type ResolverDeps = {
   db: Db
   lastUsed: LastUsed
   clock: Clock
-  /** As `administratorNames` gives them. */
   admins: readonly string[]
   sessionIdleDays: number
   audience: string
 }
 
-/**
- * `workspaceId`: the workspace that an un-delegated caller names for this request (header `Workspace-Id`). `tx`: a writer's transaction, in
- * which the credential is checked once more under the locks.
- */
+/** `workspaceId`: what the header `Workspace-Id` names. `tx`: a writer's transaction, in which the credential is checked again under the locks. */
 export type Resolve = (secret: string, workspaceId: Uuid | null, tx?: Tx) => Promise<Authenticated>
 
 export type BearerResolver = { prefix: string; resolve: Resolve }
 
-/** An administrator signs in again every day: a session that is left open somewhere does not keep that right. */
+/** An administrator's session that is left open somewhere does not keep that right. */
 const administratorsSessionHours = 12
 const endOfAdministrators = (isAdmin: boolean, sessionCreatedAt: Date | null): Date | null =>
   isAdmin && sessionCreatedAt ? secondsAfter(sessionCreatedAt, administratorsSessionHours * 3600) : null
@@ -207,10 +200,7 @@ const refuseForeignWorkspace = (bound: Uuid, named: Uuid | null): void => {
     throw new Refusal('forbidden', { message: 'This credential is bound to another workspace.' })
 }
 
-/**
- * No row: the secret is unknown; or it is valid and the named workspace is not the caller's, which gives the same 404 as one that does not
- * exist.
- */
+/** The secret is unknown, or the workspace is not the caller's: the same 404 as for one that does not exist. */
 const refuseUnknown = async (resolve: Resolve, secret: string, workspaceId: Uuid | null, message: string): Promise<never> => {
   if (workspaceId === null) throw new Refusal('invalid_token', { message })
   await resolve(secret, null)
@@ -233,7 +223,6 @@ const grantEndsOf = ({ grantRevokedAt, grantExpiresAt }: Pick<GrantRow, 'grantRe
   expiresAt: grantExpiresAt,
 })
 
-/** The key of what a person uses: the secret, and the workspace that the request names. */
 const keyOf = ({ admins }: ResolverDeps, secret: string, workspaceId: Uuid | null) => ({
   hash: sha256Hex(secret),
   workspace_id: workspaceId,
@@ -285,10 +274,7 @@ const resolveSession =
     return principalOf(row, { kind: 'session', id: row.id }, expiresAt, null)
   }
 
-/**
- * An OAuth access token. The grant is checked on every request, so that a revocation applies to the next one; a token that was issued for
- * another API counts as unknown here.
- */
+/** A token that was issued for another API counts as unknown here. */
 const resolveAccessToken =
   ({ db, lastUsed, clock, audience }: ResolverDeps): Resolve =>
   async (secret, workspaceId, tx) => {
@@ -325,7 +311,7 @@ const resolveDashboardToken =
     return principalOf(row, { kind: 'dashboard', id: row.id }, ends, grant)
   }
 
-/** The resolver for each prefix of a bearer, and for the session cookie. A rejected credential never falls through to another. */
+/** A rejected credential never falls through to another resolver. */
 export const createResolvers = (deps: ResolverDeps): { bearers: BearerResolver[]; session: Resolve } => ({
   bearers: [
     { prefix: secretPrefixes.api_key, resolve: resolveApiKey(deps) },

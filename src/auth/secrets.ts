@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** The kinds of secrets. The prefix names the resolver; none of them is an id's prefix. */
+/** The prefix names the resolver; none of them is an id's prefix. */
 export const secretPrefixes = {
   api_key: 'service_live_',
   access_token: 'service_oat_',
@@ -13,7 +13,7 @@ export const secretPrefixes = {
 } as const
 type SecretKind = keyof typeof secretPrefixes
 
-/** 256 random bits as 64 hex digits after the prefix. With this entropy a SHA-256 hash is enough for storage. */
+/** 256 random bits as hex: with this entropy a SHA-256 hash is enough for storage. */
 export const newSecret = (kind: SecretKind): string => secretPrefixes[kind] + randomBytes(32).toString('hex')
 
 export const newSessionToken = (): string => randomBytes(32).toString('base64url')
@@ -28,7 +28,7 @@ export const sha256 = (...parts: (string | Uint8Array)[]): Buffer => {
 
 export const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
 
-/** What the audit log has of a secret: a hash of its stored hash, so that another secret in its place is noticed. */
+/** For the audit log, so that another secret in its place is noticed. */
 export const digestOfSecret = (stored: Uint8Array): string => hash('sha256', stored, 'hex')
 
 export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b)
@@ -40,7 +40,6 @@ const lookupDigits = 12
 export const apiKeyLookup = (key: string): string =>
   key.slice(secretPrefixes.api_key.length, secretPrefixes.api_key.length + lookupDigits)
 
-/** What a text says of an API key: the hex digits that find its row, and the whole key if it is one. */
 export type KeyStart = { lookup: string; whole: string | null }
 
 /** At least six hex digits of a key, so that a find does not list everybody's; null for another text. */

@@ -9,10 +9,7 @@ const algorithm = 'aes-256-gcm'
 
 const associated = (context: readonly string[]) => Buffer.from(JSON.stringify(context))
 
-/**
- * AES-256-GCM with a ring of keys. The context (row id, workspace …) is authenticated: a ciphertext that is moved elsewhere cannot be
- * opened.
- */
+/** AES-256-GCM with a ring of keys. The context (row id, workspace …) is authenticated: a ciphertext that is moved elsewhere cannot be opened. */
 export const createVault = (keys: KeyRing) => {
   // Node imports a key that is given as bytes with every call: that takes ten times as long as the cipher of a short text.
   const imported = new Map([...keys.all.values()].map(({ id, bytes }) => [id, createSecretKey(bytes)]))
@@ -65,7 +62,6 @@ export const createDerivations = (keys: KeyRing) => {
   return {
     currentKeyId: keys.current.id,
     mac: (purpose: string, message: string): Buffer => under(keys.current, purpose, message),
-    /** The value under one key of the ring; undefined when the key is no longer in it. */
     macUnder: (keyId: string, purpose: string, message: string): Buffer | undefined => {
       const key = keys.all.get(keyId)
       return key && under(key, purpose, message)

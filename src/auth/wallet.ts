@@ -3,24 +3,20 @@ import { keccak_256 } from '@noble/hashes/sha3'
 import { z } from 'zod'
 import { parseWalletName, walletNameOf } from '../lib/wallet-name.ts'
 
-/** What a signature of a sign-in message is for. */
 export const intents = ['sign_in', 'link'] as const
 export type Intent = (typeof intents)[number]
 
 // Most processes need only these few lines of viem; the rest is loaded when a chain is queried (contract-wallet.ts).
 
-/** An EIP-55 checksummed address: stored and shown in this form, unique by its lower-cased form. */
+/** EIP-55 checksummed: stored and shown in this form, unique by its lower-cased form. */
 export type Address = `0x${string}`
 
 const require = createRequire(import.meta.url)
 
-/** The uncompressed public key of a signature over a hash; throws where there is none. */
+/** Throws where the signature has none. */
 export type RecoverKey = (signature: Uint8Array, recovery: number, hash: Uint8Array) => Uint8Array
 
-/**
- * libsecp256k1 in native code, forty times as fast as JavaScript (docs/security.md). Its package's own fallback is `elliptic`, so only the
- * binding is loaded here. Where it cannot be loaded (no prebuilt one, no compiler), the library that viem and the verifier of receipts use.
- */
+/** Forty times as fast as JavaScript (docs/security.md). Its package's own fallback is `elliptic`, so only the binding is loaded. */
 export const nativeRecovery = (): RecoverKey | undefined => {
   try {
     const native: typeof import('secp256k1') = require('secp256k1/bindings.js')
@@ -57,7 +53,6 @@ const hashMessage = (message: string): Uint8Array => {
   return keccak_256(Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`), bytes]))
 }
 
-/** A wallet address in a request: any letter case, converted to its checksummed form. */
 export const WalletAddress = z
   .string()
   .max(100, { abort: true })
@@ -68,7 +63,7 @@ export const WalletAddress = z
     return z.NEVER
   })
 
-/** A wallet in a request, by CAIP-10 (a contract on that chain) or by its bare address (a key of its own), with its checksum. */
+/** By CAIP-10 (a contract on that chain) or by its bare address (a key of its own), with its checksum. */
 export const NamedWallet = z
   .string()
   .max(100, { abort: true })
@@ -81,8 +76,8 @@ export const NamedWallet = z
   })
 
 /**
- * The address that signed `message` by EIP-191 `personal_sign`, or undefined when the signature is malformed or has a high s (EIP-2: each
- * signature has one accepted form, so a stored one cannot be presented again in another).
+ * EIP-191 `personal_sign`. Undefined when the signature is malformed or has a high s (EIP-2): each signature has one accepted form, so a stored one
+ * cannot be presented again in another.
  */
 export const recoverSigner = (message: string, signature: string): Address | undefined => {
   if (!signaturePattern.test(signature)) return undefined

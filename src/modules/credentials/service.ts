@@ -14,10 +14,8 @@ import { findGrant, scopeOf } from '../delegation/queries.ts'
 import type { Credential } from './schema.ts'
 
 /**
- * The limits of grants, and of the policies that apply to every payment. One of these that asks for approvals without a threshold asks for
- * them from 0 on. As text: two tables joined into one relation. Its plan costs more to start than its rows to read, so what is asked for in one turn
- * is one statement; the ids of the grants are one text of a list.
- * Each counter is looked up by itself: joined, those of everybody's month are read.
+ * A policy that asks for approvals without a threshold asks for them from 0 on. As text: two tables in one relation, whose plan costs more to start
+ * than its rows to read. Each counter is looked up by itself: joined, those of everybody's month are read.
  */
 const limits = prepare(
   'credentials.limits',
@@ -51,7 +49,6 @@ const limits = prepare(
   'joined',
 )
 
-/** What the caller may do now, so that an agent need not learn its limits from refusals. */
 export const readCredential = async (db: Database, clock: Clock, principal: Principal): Promise<Credential> => {
   const at = clock.now()
   const { workspace, grant } = principal
@@ -61,7 +58,6 @@ export const readCredential = async (db: Database, clock: Clock, principal: Prin
     grant ? findGrant(db, scopeOf(principal), grant.id) : undefined,
     db.run(limits, { workspaceId: workspace.id, grantIds: makePgArray([...lineage]), day, month }),
   ])
-  // Everything that limits every payment made with the credential, and how much of each limit is used in the current day and month.
   const inUse = rows.map(({ dayMinor, monthMinor, ...limit }) => ({ ...limit, usage: { dayMinor, monthMinor } }))
   // A grant is of the workspace that it works in, so its own usage and what its chain leaves are among the limits.
   const ofGrant = {

@@ -12,7 +12,6 @@ export type Controls = Limits & {
   onDuplicate: DuplicateAnswer | null
 }
 
-/** Undefined: unchanged. */
 export type ControlsChange = { [Name in keyof Controls]?: Controls[Name] | undefined }
 
 const allowsMore = (before: readonly string[] | null, after: readonly string[] | null): boolean =>
@@ -51,10 +50,7 @@ const harmless: readonly unknown[] = [null, 'allow', 'warn', 'confirm']
 
 export const isLimited = (controls: Controls): boolean => controlNames.some((name) => !harmless.includes(controls[name]))
 
-/**
- * `account.manage` opens the whole account to its holder: a session that it leads to has no limits. So limits beside this permission would
- * not hold.
- */
+/** `account.manage` opens the whole account: a session that it leads to has no limits, so limits beside it would not hold. */
 export const refuseLimitedAccountManager = (permissions: readonly string[], controls: Controls): void => {
   if (permissions.includes('account.manage') && isLimited(controls))
     throw invalidFields({

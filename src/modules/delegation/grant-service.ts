@@ -33,10 +33,7 @@ type NewGrant = {
   workspaceId?: Uuid
 }
 
-/**
- * What is granted is what the caller may do in the grant's workspace. Some permissions can be delegated only by the person, and never to an OAuth
- * client.
- */
+/** Some permissions can be delegated only by the person, and never to an OAuth client. */
 const checkPermissions = (principal: Principal, { role }: MemberRecord, grant: NewGrant): void => {
   const ofRole = [...effectivePermissions(role, null)]
   const held = new Set(principal.grant ? ofRole.filter((permission) => principal.permissions.has(permission)) : ofRole)
@@ -51,11 +48,7 @@ const checkPermissions = (principal: Principal, { role }: MemberRecord, grant: N
   })
 }
 
-/**
- * The parent is locked until this transaction ends: when it was revoked before, this is refused; when it is revoked afterwards, the
- * revocation finds the child. An end after the parent's is refused, not shortened: the caller must learn that it did not get what it asked
- * for.
- */
+/** The parent is locked: a revocation was before this, or finds the child. An end after the parent's is refused, not shortened. */
 const endWithinParent = (principal: Principal, chain: readonly GrantRecord[], expiresAtRequested: Date | null, at: Date) => {
   if (expiresAtRequested && expiresAtRequested <= at)
     throw invalidFields({ path: 'expires_at', message: 'must be in the future' })
@@ -98,7 +91,7 @@ const requireRoom = (lineage: readonly Uuid[], living: number): void => {
     throw conflict(`At most ${maxBelowRoot} active keys and agents can be below one key: revoke some first.`, 'limit_reached')
 }
 
-/** Delegates part of what the caller may do. A grant created through a grant is its child: everything above also limits the child. */
+/** A grant created through a grant is its child: everything above also limits it. */
 export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant): Promise<ChangedGrant> => {
   const { at } = tx
   const workspaceId = input.workspaceId ?? principal.workspace.id
@@ -164,20 +157,20 @@ type GrantChange = {
   label?: string | undefined
 }
 
-/** A delegated caller manages only the grants below its own: its own grant is changed by those above it. */
+/** A delegated caller's own grant is changed by those above it. */
 export const requireDescendant = (principal: Principal, grantId: Uuid): void => {
   if (principal.grant?.id === grantId)
     throw new Refusal('forbidden', { message: 'A credential cannot do this to its own grant, only to those below it.' })
 }
 
-/** A grant can be frozen and unfrozen in a frozen workspace; nothing else about it can change. */
+/** In a frozen workspace a grant can be frozen and unfrozen; nothing else about it can change. */
 const requireUnfrozen = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<void> => {
   if (principal.accountStatus === 'frozen') throw new Refusal('account_frozen')
   const workspace = await findWorkspace(tx, workspaceId)
   if (!workspace || workspace.frozenAt || workspace.suspendedAt || workspace.closedAt) throw new Refusal('workspace_frozen')
 }
 
-/** The result of the change is checked like a new grant: a limit that stays may contradict a new one. */
+/** Checked like a new grant: a limit that stays may contradict a new one. */
 const mergeControls = (grant: GrantRecord, change: ControlsChange): Controls => {
   const controls = changeControls(grant, change)
   const problems = controlContradictions(controls, 'spending_controls.')
@@ -192,10 +185,7 @@ const summary = (grant: GrantRecord) => ({
   frozen: grant.frozenAt !== null,
 })
 
-/**
- * Of a grant that the caller may see, and has locked. Limits that are left out stay. The change applies to the next payment: payments hold the
- * chain's lock while they are decided.
- */
+/** The caller may see the grant, and has locked it. Payments hold the chain's lock while they are decided, so the change applies to the next one. */
 export const changeVisibleGrant = async (tx: Tx, principal: Principal, grant: GrantRecord, change: GrantChange) => {
   const { controls, frozen, label } = change
   if (controls !== undefined || frozen !== undefined) requireDescendant(principal, grant.id)
@@ -241,7 +231,7 @@ export const lockGrantToManage = async (tx: Tx, principal: Principal, id: Uuid):
   return found(await lockGrantOfWorkspace(tx, { id, workspaceId: workspace.id }))
 }
 
-/** The stop for everything that acts for someone in the workspace. Answers how many were frozen by it. */
+/** Answers how many were frozen by it. */
 export const freezeWorkspaceGrants = async (tx: Tx, principal: Principal): Promise<number> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
   const usable = await tx.run(lockUsable, { workspaceId: workspace.id, now: tx.at })

@@ -29,7 +29,6 @@ export const presentControls = (controls: Controls): SpendingControls =>
 
 export const presentHeadroom = presenter(Grant.shape.headroom)
 
-/** `usage` and `headroom` change with every payment: what is used, and what the grant's whole chain leaves. */
 export const presentGrant = (grant: GrantRecord, { usage, headroom }: { usage: Usage; headroom: Headroom }): Grant =>
   shownGrant(grant, {
     permissions: permissions.filter((permission) => grant.permissions.includes(permission)),
@@ -68,13 +67,13 @@ const counters = prepare('grants.counters', { ids: 'uuid[]', starts: 'date[]' },
     ),
 )
 
-/** The first dates of the days and months that contain an instant somewhere on earth: so no time zone must be known to read counters. */
+/** Of the days and months that contain an instant somewhere on earth: so no time zone must be known to read counters. */
 const startsAt = (at: Date): string[] => {
   const days = [-1, 0, 1].map((days) => daysAfter(at, days).toISOString().slice(0, 10))
   return [...new Set([...days, ...days.map((day) => `${day.slice(0, 7)}-01`)])]
 }
 
-/** Its limits and no other column: copies of whole grants were a third of what the collector had of a page. */
+/** No other column: copies of whole grants were a third of what the collector had of a page. */
 const inUse = ({ perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor }: GrantRecord, usage: Usage) => ({
   perPaymentLimitMinor,
   dailyLimitMinor,
@@ -82,10 +81,7 @@ const inUse = ({ perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor }: Gra
   usage,
 })
 
-/**
- * The grants as REST returns them now, by their ids and in the order given, each with its usage in its workspace's own day and month. One round
- * trip, however many grants.
- */
+/** The grants as REST shows them, with usage in their workspace's own day and month. One round trip, however many. */
 export const viewsOf = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<ReadonlyMap<Uuid, Grant>> => {
   if (records.length === 0) return new Map()
   const own = new Set(records.map(({ id }) => id))
@@ -120,13 +116,12 @@ export const viewGrant = async (db: Db, at: Date, grant: GrantRecord): Promise<G
 
 const dateOrNull = (time: string | null): Date | null => (time === null ? null : new Date(time))
 
-/** The same order as in authentication: a revoked key is never shown as expired, and a key ends with its grant at the latest. */
+/** As in authentication: a revoked key is never shown as expired, and a key ends with its grant at the latest. */
 export const apiKeyStatus = (key: ApiKeyRecord, grant: Pick<GrantRecord, 'revokedAt' | 'expiresAt'>, at: Date) => {
   const life = keyLife(key, at)
   return life === 'active' && grantLife(grant, at) !== 'active' ? 'revoked' : life
 }
 
-/** `grant` is the key's own, as REST shows it. */
 export const presentApiKey = (key: ApiKeyRecord, grant: Grant, at: Date): ApiKey =>
   shownKey(key, {
     key_prefix: secretPrefixes.api_key + key.lookup,
@@ -135,7 +130,6 @@ export const presentApiKey = (key: ApiKeyRecord, grant: Grant, at: Date): ApiKey
     grant,
   })
 
-/** The keys as REST returns them now, in the order given. */
 export const viewKeys = async (db: Db, at: Date, rows: readonly KeyWithGrant[]): Promise<ApiKey[]> => {
   const views = await viewsOf(
     db,

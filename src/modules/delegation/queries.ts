@@ -11,7 +11,7 @@ import type { Uuid } from '../../lib/ids.ts'
 
 export type GrantRecord = typeof grants.$inferSelect
 
-/** What a caller may see: a person its account's grants, a delegated caller its own grant and its descendants. */
+/** A person sees its account's grants, a delegated caller its own grant and what descends from it. */
 export type GrantScope = { accountId: Uuid; within: Uuid | null }
 
 export const scopeOf = (principal: Pick<Principal, 'accountId' | 'grant'>): GrantScope => ({
@@ -50,7 +50,7 @@ export const grantList = prepare(
   'page',
 )
 
-/** The active grants of an account without a parent: everything below them, in the same workspace, ends with them. */
+/** Everything below them, in the same workspace, ends with them. */
 export const activeRoots = prepare('grants.active_roots', { ...scope, kind: 'text?', workspaceId: 'uuid?' }, (orm, at) =>
   orm
     .select({ id: grants.id })
@@ -71,7 +71,7 @@ export const listWorkspaceGrants = selectPage('grants.of_workspace', grants, gra
 
 const depth = sql`cardinality(${grants.ancestorIds})`
 
-/** The grants of a workspace that are neither ended nor frozen, locked in the order of their depth. */
+/** Neither ended nor frozen; locked in the order of their depth. */
 export const lockUsable = prepare('grants.lock_usable', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, at) =>
   orm
     .select()
@@ -114,12 +114,11 @@ export const shareLineage = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => 
   return grant ? shareChain(tx, [...grant.ancestorIds, id]) : []
 }
 
-/** Of a grant's tree: the grants above and below it all have this root. */
 const rootOf = ({ id, ancestorIds }: Pick<GrantRecord, 'id' | 'ancestorIds'>): Uuid => ancestorIds[0] ?? id
 
-// Two statements, as one with `or` could only combine their indexes by bitmaps, which the connections' settings switch off.
+// Two statements: one with `or` would combine their indexes by bitmaps, which the connections' settings switch off.
 
-/** By the roots of their trees, which have an index: one on all ancestors would need bitmaps as well. */
+/** By the roots, which have an index: one on all ancestors would need bitmaps as well. */
 const lockBelow = prepare('grants.lock_below', { roots: 'uuid[]', above: 'uuid[]', known: 'uuid[]' }, (orm, at) =>
   orm
     .select()
@@ -147,11 +146,11 @@ const lockDerived = prepare('grants.lock_derived', { from: 'uuid[]', known: 'uui
     .for('update'),
 )
 
-/** A grant's active descendants, locked in the order of their depth. The grant is locked already. */
+/** In the order of their depth. The grant is locked already. */
 export const lockDescendants = (tx: Tx, grant: GrantRecord): Promise<GrantRecord[]> =>
   tx.run(lockBelow, { roots: [rootOf(grant)], above: [grant.id], known: [grant.id] })
 
-/** Everything that ends with a grant, already locked: its descendants, the grants created in sessions that these led to, and so on. */
+/** What ends with a grant, already locked: its descendants, the grants created in sessions that these led to, and so on. */
 export const lockDependents = async (tx: Tx, grant: GrantRecord): Promise<GrantRecord[]> => {
   const chain: GrantRecord[] = []
   for (let last = [grant]; last.length > 0; ) {
@@ -194,7 +193,6 @@ export const keyList = prepare(
   'page',
 )
 
-/** Without a scope, for operators. */
 export const findAnyKey = selectRow('api_keys.of_any', apiKeys, ['id'])
 
 const beginning = prepare(
@@ -208,9 +206,9 @@ const beginning = prepare(
   'pool',
 )
 
-/** The keys of any account that begin like a text that was found somewhere; a whole key finds itself alone. For operators. */
+/** For operators. A whole key finds itself alone. */
 export const findKeysThatBegin = async (db: Db, start: KeyStart): Promise<KeyWithGrant[]> => {
-  // Hex digits: all that begin like this come before the first letter that is none.
+  // "g" comes after every hex digit.
   const rows = await db.run(beginning, { start: start.lookup, end: `${start.lookup}g` })
   rows.sort((one, other) => (one.key.id < other.key.id ? 1 : -1))
   return rows.filter(({ key }) => start.whole === null || equalBytes(hashApiKey(start.whole, key.salt), key.hash))

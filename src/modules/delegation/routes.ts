@@ -205,7 +205,6 @@ const withAccount = (grant: Grant, accountId: Uuid): z.output<typeof WorkspaceGr
 
 const byManager = { permission: 'workspace.manage', access: 'undelegated' } as const
 
-/** For owners and administrators of the workspace in person: every grant of it, of every account. */
 export const registerWorkspaceGrants = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.list('/v1/workspaces/current/grants', {

@@ -40,14 +40,13 @@ const wire = z.strictObject({
   }),
 })
 
-/** For a new grant: an absent limit is no limit. Contradicting limits are refused here, for every caller. */
 export const SpendingControlsIn = wire.transform((input, context): Controls => {
   const controls = changeControls(noControls, filtersOf(input))
   for (const { path, message } of controlContradictions(controls)) context.addIssue({ code: 'custom', path: [path], message })
   return controls
 })
 
-/** For an existing grant: an absent limit stays, null removes it. Only the code that merges them can check for contradictions. */
+/** An absent limit stays, null removes it. Contradictions are found where the change is merged. */
 const SpendingControlsChange = wire
   .transform((input): ControlsChange => filtersOf(input))
   .meta({ description: 'A field that is left out keeps its value; null removes a limit.' })
@@ -100,7 +99,6 @@ export const UpdateGrant = z
   .partial()
   .meta({ id: 'UpdateGrant' })
 
-/** Here and not with the API keys, because revoking a grant publishes the keys that end with it. */
 export const ApiKey = z
   .object({
     id: IdOut('api_key'),
@@ -148,7 +146,7 @@ export const UpdateApiKey = z
   .meta({ id: 'UpdateApiKey' })
 export type UpdateApiKey = z.output<typeof UpdateApiKey>
 
-/** Optional: without a body the old key ends at once. */
+/** Without a body the old key ends at once. */
 export const RotateApiKey = z
   .strictObject({
     overlap_seconds: z

@@ -43,9 +43,8 @@ const lockKeys = prepare('api_keys.lock_of_grants', { grantIds: 'uuid[]' }, (orm
 )
 
 /**
- * Ends a grant, its descendants, all their keys, and the sign-in methods and sessions that came from them, permanently and from the next
- * request on. The caller has checked whether the actor may. The grant is locked first and its descendants are read afterwards, so that a
- * child created meanwhile is found.
+ * Ends a grant with everything that came from it. The caller has checked whether the actor may. The grant is locked first and its descendants are
+ * read afterwards, so that a child created meanwhile is found.
  */
 export const revokeGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, grantId: Uuid) => {
   const root = await lockGrant(tx, grantId)
@@ -98,7 +97,6 @@ const limitGrantEnd = async (tx: Tx, actor: Actor, grant: GrantRecord, end: Date
 export const moveGrantEnd = (tx: Tx, grant: GrantRecord, expiresAt: Date): void =>
   void updateRow(tx, grants, grant, { expiresAt })
 
-/** Revokes one of the caller's grants: its account's, or at or below the grant that it acts with. */
 export const revokeOwnGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, principal: Principal, grantId: Uuid) => {
   if (!(await findGrant(tx, scopeOf(principal), grantId))) throw notFound()
   return revokeGrant(tx, onGrantsRevoked, principal, grantId)
@@ -106,7 +104,7 @@ export const revokeOwnGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, p
 
 type GrantsOf = { accountId: Uuid; within?: Uuid | null; kind?: GrantRecord['kind']; workspaceId?: Uuid | null }
 
-/** Every grant that an account has given, in one workspace or of one kind, with its descendants. */
+/** In one workspace or of one kind, with their descendants. */
 export const revokeGrantsOf = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, given: GrantsOf) => {
   const revoked: GrantRecord[] = []
   for (const { id } of await tx.run(activeRoots, given)) revoked.push(await revokeGrant(tx, onGrantsRevoked, actor, id))
@@ -114,9 +112,8 @@ export const revokeGrantsOf = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, a
 }
 
 /**
- * Grants that have expired: authentication already refuses them; here they and their descendants are revoked, and the events are published. Of grants
- * that end together the oldest comes first: its descendants end with it. A refresh may have moved the end of an OAuth grant while this waited for
- * its lock.
+ * Authentication refuses expired grants already; here they and their descendants are revoked, and events are published. The oldest comes first:
+ * what descends from it ends with it. A refresh may have moved an end while this waited for the lock.
  */
 export const revokeDueGrants = sweepOf(
   'grants.end',
@@ -135,7 +132,6 @@ const requireCapability = (principal: Principal): void => {
   if (!principal.capabilities.apiKeys) throw new Refusal('capability_disabled', { details: { capability: 'api_keys' } })
 }
 
-/** The plaintext leaves this function once and is not stored. */
 const issueKey = async (
   tx: Tx,
   principal: Principal,
@@ -168,7 +164,7 @@ const issueKey = async (
   return { ...view, key: plaintext }
 }
 
-/** A key and its grant. Permissions that are missing in the list are left for a person to decide: see `defaultKeyPermissions`. */
+/** Permissions that are missing in the list are left for a person to decide: see `defaultKeyPermissions`. */
 export const createApiKey = async (tx: Tx, principal: Principal, input: CreateApiKey): Promise<IssuedKey> => {
   requireCapability(principal)
   const created = await createGrant(tx, principal, {
@@ -193,7 +189,6 @@ export const updateApiKey = async (
   return presentApiKey(updateRow(tx, apiKeys, key, { name }), view, tx.at)
 }
 
-/** A new key on the same grant; the old one ends with the overlap. */
 export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overlapSeconds: number): Promise<IssuedKey> => {
   requireCapability(principal)
   const { key, grant } = found(await lockKey(tx, scopeOf(principal), id))
@@ -202,7 +197,7 @@ export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overl
   requireDescendant(principal, grant.id)
   const status = apiKeyStatus(key, grant, at)
   if (status !== 'active') throw conflict(`This key is ${status}: only an active key can be rotated.`, status)
-  // The key has a successor already; a third key would come from a repeated request.
+  // A third key would come from a repeated request.
   if (key.revokedAt) throw conflict('This key has been rotated already and ends when its overlap does.', 'rotated')
   const old = updateRow(tx, apiKeys, key, { revokedAt: secondsAfter(at, overlapSeconds) })
   const issued = await issueKey(tx, principal, { grant, view }, { name: key.name, expiresAt: key.expiresAt })
@@ -217,9 +212,8 @@ export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overl
 }
 
 /**
- * A grant ends with its last active key, and its descendants end too. Every key's end is known when the key is written, so the latest end
- * also becomes the `expires_at` of the grant and its descendants: authentication reads nothing above a grant. The caller has locked the
- * key's grant.
+ * A grant ends with its last active key. Every key's end is known when it is written, so the latest also becomes the `expires_at` of the grant and
+ * its descendants: authentication reads nothing above a grant. The caller has locked the grant.
  */
 const endKey = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, record: KeyWithGrant, reason?: string) => {
   const { at } = tx
@@ -239,11 +233,11 @@ const endKey = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, re
   return view
 }
 
-/** Ends a key from the next request on; with the last key its grant and all descendants end too. A second call gives the same answer. */
+/** A second call gives the same answer. */
 export const revokeApiKey = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, principal: Principal, id: Uuid): Promise<ApiKey> =>
   endKey(tx, onGrantsRevoked, principal, found(await lockKey(tx, scopeOf(principal), id)))
 
-/** The same by an operator, for a key of any account. */
+/** By an operator, for a key of any account. */
 export const revokeAnyKey = async (
   tx: Tx,
   onGrantsRevoked: OnGrantsRevoked,

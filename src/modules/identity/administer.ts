@@ -38,7 +38,6 @@ const auditView = ({ status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oau
   capabilities: { topups: topupsEnabled, payments: paymentsEnabled, api_keys: apiKeysEnabled, oauth: oauthEnabled },
 })
 
-/** Whether the account may do more afterwards. */
 const lifts = (before: AccountRecord, after: AccountRecord): boolean =>
   (before.status !== 'active' && after.status === 'active') || Object.values(columns).some((name) => !before[name] && after[name])
 
@@ -55,10 +54,7 @@ const endCredentials = async (tx: Tx, deps: AdministerDeps, operator: Operator, 
 const findOwned = async (tx: Tx, { id, status }: AccountRecord) =>
   (await listOwnedWorkspaces(tx, { owningAccountId: id })).map((workspace) => ({ ...workspace, ownerStatus: status }))
 
-/**
- * Freezes, closes or reactivates an account, and changes what it may do. Takes the lock of its money: a payment that is being decided at
- * the same time is not sent afterwards.
- */
+/** Takes the lock of the account's money: a payment that is being decided at the same time is not sent afterwards. */
 export const administerAccount = async (tx: Tx, deps: AdministerDeps, operator: Operator, id: Uuid, input: AdministerAccount) => {
   found(await findAccount(tx, id))
   const balance = await lockBalance(tx, id)
@@ -86,7 +82,7 @@ export const administerAccount = async (tx: Tx, deps: AdministerDeps, operator: 
   return { ...after, updatedAt: at }
 }
 
-/** Makes an account an administrator, or ends that. ADMIN_ACCOUNTS stays as it is. */
+/** ADMIN_ACCOUNTS stays as it is. */
 export const setAdministrator = async (tx: Tx, operator: Operator, id: Uuid, isAdmin: boolean): Promise<boolean> => {
   const account = await lockAccountRow(tx, id)
   if (account.isAdmin === isAdmin) return false
@@ -108,9 +104,8 @@ const forgetSessions = prepareWrite('sessions.forget_origins', { accountId: 'uui
 )
 
 /**
- * Closes the caller's own account for good, and forgets the person: e-mail, name, sign-in methods, where its sessions were, and where its payees
- * are paid. The books stay, and with them what was signed, receipts and the audit log. Someone who signs in the same way afterwards begins
- * a new account.
+ * Forgets the person. The books stay, and with them what was signed, receipts and the audit log. Who signs in the same way afterwards begins a new
+ * account.
  */
 export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Principal): Promise<void> => {
   const { accountId } = principal

@@ -43,7 +43,6 @@ import { examineForLink } from './sign-in/wallet.ts'
 
 const path = '/v1/accounts/me/passkeys'
 
-/** The sign-in methods of an account, what it approves with, its sessions, and the ends of all of these. */
 export const registerIdentities = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   routes.list('/v1/accounts/me/identities', {

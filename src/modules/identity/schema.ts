@@ -132,7 +132,6 @@ export const AdminAccountWithIdentities = AdminAccount.extend({ identities: z.ar
   id: 'AdminAccountWithIdentities',
 })
 
-/** A signed Sign-In with Ethereum message: the proof of a wallet. */
 const signedMessage = { message: bounded(4000).min(1), signature: bounded(20_000).min(1) }
 const SignInIntent = z.enum(intents).meta({
   description:

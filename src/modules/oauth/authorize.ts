@@ -60,10 +60,7 @@ const parseDetails = (text: string | undefined): SpendingControls | null => {
   throw refusedDetails(`cannot be understood: ${where}: ${issue?.code === 'unrecognized_keys' ? 'is not known' : issue?.message}`)
 }
 
-/**
- * What a client requests of a person; the same for every way in which a request can arrive. A client that names no scope asks for reading only: to
- * move money or change something it says so.
- */
+/** The same however a request arrives. A client that names no scope asks for reading only. */
 const readRequestedAccess = (
   { scopes }: ClientRecord,
   parameters: Pick<CodeParameters, 'scope' | 'resource' | 'authorization_details'>,
@@ -76,7 +73,7 @@ const readRequestedAccess = (
   requestedControls: parseDetails(parameters.authorization_details),
 })
 
-/** Checked before everything else: until this passes, the answer is only ever a page of ours. */
+/** Until this passes, the answer is only ever a page of ours. */
 const readRedirectUri = (client: ClientRecord, requested: string | undefined): string => {
   const [only, ...others] = client.redirectUris
   if (requested === undefined) {
@@ -88,7 +85,7 @@ const readRedirectUri = (client: ClientRecord, requested: string | undefined): s
   return requested
 }
 
-/** Everything else in an authorization request; errors here may be reported to the client. */
+/** Errors here may be reported to the client. */
 const readCodeRequest = (client: ClientRecord, parameters: CodeParameters, own: string) => {
   if (!client.grantTypes.includes('authorization_code')) throw new OAuthError('unauthorized_client')
   if (parameters.request !== undefined) throw new OAuthError('request_not_supported')
@@ -105,7 +102,7 @@ const asksForNone = ({ prompt }: CodeParameters): boolean => prompt?.split(' ').
 
 type RedirectTarget = { redirectUri: string; state: string | null; issuer: string }
 
-/** The authorization response, for success and error, always with `iss` (RFC 9207). The URI's own query stays as it was registered. */
+/** Always with `iss` (RFC 9207). The URI's own query stays as it was registered. */
 export const answerUrl = ({ redirectUri, state, issuer }: RedirectTarget, parameters: Record<string, string>): string => {
   const query = new URLSearchParams({ ...parameters, ...(state !== null && { state }), iss: issuer })
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`
@@ -117,7 +114,7 @@ export const errorUrl = (answer: RedirectTarget, error: OAuthError): string =>
 type AuthorizeDeps = Pick<Parts, 'clock' | 'config' | 'db'>
 type NewRequest = Omit<typeof oauthAuthorizations.$inferInsert, 'id' | 'clientId' | 'createdAt' | 'expiresAt'>
 
-/** `request` makes it anew where its user code is in use. */
+/** `request` makes it again where its user code is in use. */
 const keepRequest = async <Made extends NewRequest>(
   { clock, db }: AuthorizeDeps,
   client: ClientRecord,
@@ -136,7 +133,7 @@ const requestUriPrefix = 'urn:ietf:params:oauth:request_uri:'
 const pushedTtlSeconds = 90
 const decisionTtlSeconds = 600
 
-/** A pushed authorization request (RFC 9126): everything is checked now, and reported to the client instead of to a browser. */
+/** RFC 9126: everything is checked now, and reported to the client instead of to a browser. */
 export const pushRequest = async (deps: AuthorizeDeps, client: ClientRecord, parameters: CodeParameters) => {
   const redirectUri = readRedirectUri(client, parameters.redirect_uri)
   if (asksForNone(parameters)) throw new OAuthError('consent_required')
@@ -172,15 +169,12 @@ const takeRow = prepareWrite(
       .returning({ id: oauthAuthorizations.id }),
 )
 
-/**
- * Only the person signed in where the request arrives may decide it. An agent's credential counts as signed out: it cannot decide anything.
- */
+/** Only who is signed in where the request arrives may decide it. An agent's credential counts as signed out. */
 const bindingOf = async (db: Database, principal: Principal | null) =>
   principal && !principal.grant
     ? { accountId: principal.accountId, sessionId: await sessionBehind(db, principal.credential) }
     : { accountId: null, sessionId: null }
 
-/** Starts a pushed request, once. */
 const takePushed = async (deps: AuthorizeDeps, client: ClientRecord, principal: Principal | null, requestUri: string) => {
   if (!requestUri.startsWith(requestUriPrefix)) throw new OAuthError('request_uri_not_supported')
   const at = deps.clock.now()
@@ -205,9 +199,8 @@ const grantFor = prepare('oauth_grants.of_client', { clientId: 'uuid', accountId
 )
 
 /**
- * Handles an authorization request; returns where the browser goes next. An error is reported to the client by a redirect only where the
- * person has given the client a grant before: otherwise we would redirect to any address that a stranger registered (an open redirector,
- * RFC 9700, 4.11.2). For everybody else a page of ours says what is wrong, and its link back carries the error.
+ * Where the browser goes next. A redirect reports an error only to a client that the person has given a grant before: else we would redirect to any
+ * address that a stranger registered (RFC 9700, 4.11.2). For others a page says what is wrong, and its link back carries the error.
  */
 export const authorize = async (
   deps: AuthorizeDeps & Pick<Parts, 'clientDocuments'>,
@@ -247,7 +240,7 @@ const newUserCode = (): string => Array.from({ length: codeLength }, () => lette
 
 export const formatUserCode = (code: string): string => `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`
 
-/** The code that a person typed: any case, any separators. Undefined when it cannot be one of ours. */
+/** In any case, with any separators. Undefined when it cannot be one of ours. */
 export const readUserCode = (text: string): string | undefined => {
   const code = text.toUpperCase().replace(/[^A-Z]/g, '')
   return code.length === codeLength && [...code].every((letter) => letters.includes(letter)) ? code : undefined

@@ -9,13 +9,13 @@ import type { Parts } from '../parts.ts'
 import { OAuthError } from './errors.ts'
 import { knownScopes } from './scopes.ts'
 
-// Only the port may differ, so it is cut out of the text itself: a parser would normalise what must be compared.
+// Cut out of the text: a parser would normalise what must be compared.
 const loopbackPattern = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d{1,5})?((?:[/?].*)?)$/
 const maxUriLength = 2000
 
 /**
- * Schemes that a browser runs or shows by itself, and those of the system's own programs. Every other one may be an application's: RFC 8252 (7.1)
- * asks for its maker's domain name, but the editors that people connect have names without a dot (`cursor`, `vscode`).
+ * Run or shown by a browser, or by the system's own programs. Others may be an application's: RFC 8252 (7.1) asks for its maker's domain name, but
+ * editors have names without a dot (`cursor`, `vscode`).
  */
 const notPrivateUse = new Set(
   (
@@ -25,10 +25,8 @@ const notPrivateUse = new Set(
 )
 const isPrivateUse = (scheme: string): boolean => !notPrivateUse.has(scheme) && !/^(ms|x-apple)-/.test(scheme)
 
-/** The answer goes to a program on the machine of the person who decides. */
 export const isLocalRedirect = (uri: string): boolean => loopbackPattern.test(uri) || !/^https?:/i.test(uri)
 
-/** What is wrong with a redirect URI in a registration, or undefined. */
 const redirectUriProblem = (uri: string): string | undefined => {
   if (uri.length > maxUriLength) return `is longer than ${maxUriLength} characters`
   if (/[\s\u0000-\u001f\u007f\\]/.test(uri) || !URL.canParse(uri)) return 'must be an absolute URI'
@@ -49,7 +47,7 @@ const withoutPort = (uri: string): string | undefined => {
   return parts ? `${parts[1]}${parts[2]}` : undefined
 }
 
-/** Equal byte for byte, except for the port of a loopback address: a native application uses a free port each time (RFC 8252, 7.3). */
+/** Byte for byte, but for the port of a loopback address: a native application uses a free one each time (RFC 8252, 7.3). */
 export const matchesRedirectUri = (registered: string, requested: string): boolean => {
   if (registered === requested) return true
   const anyPort = withoutPort(registered)
@@ -61,7 +59,7 @@ export const matchesRedirectUri = (registered: string, requested: string): boole
   )
 }
 
-/** What a person sees about where the answer goes: the host, or the scheme of an application on this device. */
+/** The host, or the scheme of an application on this device. */
 export const redirectHost = (uri: string): string => {
   const url = new URL(uri)
   return url.protocol === 'https:' || url.protocol === 'http:' ? url.host : `${url.protocol}//`
@@ -70,7 +68,7 @@ export const redirectHost = (uri: string): string => {
 export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
 type ClientGrantType = (typeof clientGrantTypes)[number]
 
-/** What we know of a client's metadata (RFC 7591 section 2); the rest is ignored, and so not echoed. */
+/** RFC 7591 section 2; the rest is ignored, and so not echoed. */
 const Wire = z.object({
   redirect_uris: z.array(z.string()).max(20).default([]),
   client_name: z.string().optional(),
@@ -91,10 +89,7 @@ const readName = (text: string | undefined, redirectUris: readonly string[]): st
   return name ?? (first === undefined ? 'Unnamed application' : redirectHost(first).slice(0, maxNameLength))
 }
 
-/**
- * Grant types that we do not support are left out; one of the rest must be able to begin a flow. Without any the client redirects (RFC 7591,
- * section 2): one that only devices use names its grant type.
- */
+/** Others are left out; one of the rest must begin a flow. Without any the client redirects (RFC 7591, section 2). */
 const readGrantTypes = (named: readonly string[] | undefined, redirectUris: readonly string[]): ClientGrantType[] => {
   const all = named === undefined || named.length === 0 ? ['authorization_code', 'refresh_token'] : named
   const types = clientGrantTypes.filter((type) => all.includes(type))
@@ -115,10 +110,7 @@ const readUri = (text: string | undefined): string | null => {
   return text
 }
 
-/**
- * Checks a client's metadata, whether it was posted or fetched. `authMethod`: the default when the client names none. A document is written for
- * many servers: of its redirect URIs those that are not acceptable here are left out, and a request that uses one is refused.
- */
+/** `fetched`: a document is written for many servers, so redirect URIs that are not acceptable here are left out, and requests with them refused. */
 export const readClientMetadata = (
   input: unknown,
   { fetched, ...defaults }: { authMethod: (typeof clientAuthMethods)[number]; fetched?: true },
@@ -162,7 +154,7 @@ const unavailable = (why: string) =>
 /** During development on one machine a client may serve its document from the loopback address, over http and on any port. */
 const onLoopback = (config: Config, url: URL): boolean => config.metadataLoopback && isLoopbackUrl(url.href)
 
-/** A client id that is the address of a metadata document, or undefined when it is not a URL. */
+/** Undefined when the id is not a URL. */
 export const documentUrl = (config: Config, clientId: string): URL | undefined => {
   if (!/^https?:\/\//i.test(clientId)) return undefined
   if (clientId.length > maxAddressLength || !URL.canParse(clientId)) throw refusedDocument('has no valid address')

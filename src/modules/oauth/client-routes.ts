@@ -28,7 +28,7 @@ import {
 } from './schema.ts'
 import { introspectToken, revokeToken } from './tokens.ts'
 
-/** A client in a browser may call these from any origin: its credentials are in the body, never in a cookie. */
+/** Its credentials are in the body, never in a cookie. */
 export const anyOrigin = {
   origin: '*',
   credentials: false,
@@ -63,7 +63,6 @@ type Form = FastifyRequest<{ Body: Omit<ClientCredentials, 'authorization'> }>
 
 const credentialsOf = ({ headers: { authorization }, body }: Form): ClientCredentials => ({ ...body, authorization })
 
-/** Refusals of a request for access, pushed or from a device. */
 const requestRefusals = oauthRefusals(
   'invalid_request',
   'invalid_client',
@@ -73,7 +72,7 @@ const requestRefusals = oauthRefusals(
   'invalid_authorization_details',
 )
 
-/** The endpoints that clients call directly: forms, and errors with the codes of RFC 6749. */
+/** Forms, and errors with the codes of RFC 6749. */
 export const registerClientEndpoints = (app: App, deps: Parts): void => {
   const refreshTokens = createRefreshTokens(deps)
   app.register(async (scope: App) => {

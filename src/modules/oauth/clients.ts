@@ -23,14 +23,13 @@ const hashing = <Result>(work: () => Promise<Result>): Promise<Result> =>
     throw error instanceof NoSlotError ? new OAuthError('temporarily_unavailable', undefined, { 'retry-after': '1' }) : error
   })
 
-/** What a metadata document says. */
 const documented = ['name', 'redirectUris', 'grantTypes', 'authMethod', 'scopes', 'uri', 'freshUntil'] as const
 
 export type ClientRecord = typeof oauthClients.$inferSelect
 
 export const clientIdOf = (client: Pick<ClientRecord, 'id' | 'url'>): string => client.url ?? formatId('oauth_client', client.id)
 
-/** Registers a client (RFC 7591): every caller may do this, so a registration proves nothing about the client. */
+/** RFC 7591: every caller may do this, so a registration proves nothing about the client. */
 export const registerClient = async ({ clock, db }: Pick<Parts, 'clock' | 'db'>, origin: RequestOrigin, input: unknown) => {
   const metadata = readClientMetadata(input, { authMethod: 'client_secret_basic' })
   const secret = metadata.authMethod === 'none' ? null : newSecret('client_secret')
@@ -66,7 +65,7 @@ export const getClient = async (db: Db, id: Uuid): Promise<ClientRecord> => {
   return client
 }
 
-/** A client as it is stored: for endpoints that a client calls only after an authorization request. */
+/** For endpoints that a client calls only after an authorization request. */
 export const findClient = async ({ config, db }: Pick<Parts, 'config' | 'db'>, clientId: string): Promise<ClientRecord> => {
   const id = parseId('oauth_client', clientId)
   const url = id ? undefined : documentUrl(config, clientId)
@@ -79,7 +78,7 @@ export const findClient = async ({ config, db }: Pick<Parts, 'config' | 'db'>, c
   return client
 }
 
-/** A client that begins a flow: its metadata document is read when we have none, or an old one. */
+/** Its metadata document is read when we have none, or an old one. */
 export const requireClient = async (deps: ClientsDeps, clientId: string): Promise<ClientRecord> => {
   const url = documentUrl(deps.config, clientId)
   if (!url) return findClient(deps, clientId)
@@ -134,10 +133,7 @@ const presented = ({ authorization, client_id: id, client_secret: secret }: Clie
   return basic.secret === '' ? { clientId: basic.clientId, secret: undefined } : basic
 }
 
-/**
- * Identifies the caller of the endpoints that clients call directly. A confidential client may send its secret in either way; a public one
- * has no secret. `begins`: the client may be new to us, so its metadata document is read.
- */
+/** A confidential client may send its secret in either way. `begins`: the client may be new to us, so its metadata document is read. */
 export const authenticateClient = async (
   deps: ClientsDeps,
   credentials: ClientCredentials,
@@ -158,12 +154,11 @@ export const authenticateClient = async (
 
 const staleSeconds = 3600
 
-/** A row that another transaction writes is passed over. */
 const touch = statement(
   'oauth_clients.touch',
   'update oauth_clients set last_used_at = $2 where id = (select id from oauth_clients where id = $1 for update skip locked)',
 )
-/** An hour stale at most: it only shows which registrations are idle. Without a statement where the client, as it was read, is fresh. */
+/** An hour stale at most: it only shows which registrations are idle. */
 export const touchClient = async (db: Db, { id, lastUsedAt }: Pick<ClientRecord, 'id' | 'lastUsedAt'>, at: Date) => {
   if (lastUsedAt === null || lastUsedAt < secondsAfter(at, -staleSeconds)) await db.query(touch, [id, at])
 }

@@ -33,8 +33,8 @@ import { isSubset } from './scopes.ts'
 import { newHandle } from './tokens.ts'
 
 /**
- * A host identifies a client by serving its metadata document, but only for answers that go to that host itself. The device flow has no
- * such answer: every caller can begin it with the address of another client's document, so no host identifies the client.
+ * A host that serves the client's document identifies it, but only for answers that go there. The device flow has none: any caller can begin it with
+ * another client's address.
  */
 const verifiedHost = (client: ClientRecord, redirectUri: string | null): string | null => {
   if (client.url === null || redirectUri === null) return null
@@ -51,7 +51,7 @@ const statusOf = ({ status, expiresAt }: AuthorizationRecord, now: Date): Author
   return expiresAt <= now ? 'expired' : 'pending'
 }
 
-/** Long enough to copy a code by hand from a browser to a terminal; because of PKCE it is worthless to others meanwhile. */
+/** Long enough to copy a code from a browser to a terminal; because of PKCE it is worthless to others. */
 const codeTtlSeconds = 120
 
 const membershipsOf = prepare('oauth.memberships', { accountId: 'uuid' }, (orm, at) =>
@@ -71,7 +71,7 @@ const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[
   })
 }
 
-/** A request as the person names it who decides it: by its id, or by the code that a device shows. */
+/** By its id, or by the code that a device shows. */
 type AuthorizationName = { id: Uuid } | { user_code: string }
 
 /** One that began in another person's browser, or has not reached a browser yet, is not found. */
@@ -95,7 +95,6 @@ const storedControls = (stored: unknown): Controls => (stored === null ? noContr
 
 const shown = presenter(Authorization)
 
-/** What a person is asked, and the workspaces for which they may agree. */
 export const readConsentRequest = async (
   { clock, db }: Pick<Parts, 'clock' | 'db'>,
   principal: Principal,
@@ -126,10 +125,7 @@ const requireOpen = async (tx: Tx, principal: Principal, authorization: Authoriz
     throw new Refusal('forbidden', { message: 'This request was opened in another session: the application has to ask again.' })
 }
 
-/**
- * What applies where the person decides nothing. Only a person lets an agent's new payees go unconfirmed: a client that asks for it does not get it.
- * An agent repeats calls: it must say that a second payment is meant, whatever the client asked for.
- */
+/** Only a person lets an agent's new payees go unconfirmed. An agent repeats calls: it must say that a second payment is meant. */
 const undecided = (requested: Controls): Controls => ({
   ...requested,
   newPayees: requested.newPayees === 'allow' ? null : requested.newPayees,
@@ -141,7 +137,7 @@ const tooWide = (requested: NonNullable<Controls[keyof Controls]>): string =>
     ? 'must name nothing that the client did not ask for'
     : `must not ${typeof requested === 'bigint' ? 'be' : 'allow'} more than the client asked for, ${requested}`
 
-/** The limits that will apply: those requested, narrowed by the person's choices. Wider ones are refused, never reduced. */
+/** Those requested, narrowed by the person. Wider ones are refused, never reduced. */
 const narrowControls = (requested: Controls, decided: Controls = noControls): Controls => {
   const under = 'spending_controls.'
   const fields: FieldError[] = []
@@ -228,7 +224,7 @@ const approve = async (
   return code
 }
 
-/** The person's decision, once. Only a person in their own session can make it, and it never grants more than was requested. */
+/** Only a person in their own session makes it, and it never grants more than was requested. */
 export const decideAuthorization = async (
   tx: Tx,
   { config, derivations }: Pick<Parts, 'config' | 'derivations'>,

@@ -9,7 +9,7 @@ import { OAuthError } from './errors.ts'
 
 const formType = 'application/x-www-form-urlencoded'
 
-/** A refusal of ours or of OAuth's; anything else is a bug: logged, and never shown. */
+/** Anything but a refusal is a bug: logged, and never shown. */
 const refusalOf = (error: unknown, request: FastifyRequest): OAuthError | Refusal => {
   if (error instanceof OAuthError) return error
   const refusal = toRefusal(error)
@@ -59,7 +59,7 @@ const titles: Readonly<Record<number, string>> = {
   429: 'Too many requests',
 }
 
-/** For a browser: an error stays on a page of ours. It links to the client's address where that is one that the client registered. */
+/** An error stays on a page of ours. It links to the client's address if that is one that the client registered. */
 export const handlePageError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
   const refused = refusalOf(error, request)
   const { status, message, headers } = refused

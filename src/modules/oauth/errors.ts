@@ -34,7 +34,7 @@ export class OAuthError extends Error {
   readonly code: OAuthErrorCode
   readonly status: number
   readonly headers: Record<string, string>
-  /** Where a browser may go back to: the client's address, with this error and the client's state. */
+  /** The client's address, with this error and the client's state. */
   readonly back: string | undefined
 
   constructor(code: OAuthErrorCode, description?: string, headers: Record<string, string> = {}, back?: string) {

@@ -47,7 +47,7 @@ export const ResourceMetadata = z
   })
   .meta({ id: 'OAuthResourceMetadata' })
 
-/** RFC 8414. Everything comes from the configured public address: no header of a request can change where a client is sent. */
+/** RFC 8414. From the configured address alone: no header can change where a client is sent. */
 export const serverMetadata = (publicUrl: string): z.output<typeof ServerMetadata> => ({
   issuer: publicUrl,
   authorization_endpoint: `${publicUrl}/v1/oauth/authorize`,
@@ -72,7 +72,7 @@ export const serverMetadata = (publicUrl: string): z.output<typeof ServerMetadat
   service_documentation: `${publicUrl}/docs/guides/oauth`,
 })
 
-/** RFC 9728. The MCP server's tools need fewer scopes than the API has: a client that asks for all of them should not get more. */
+/** RFC 9728. The MCP server's tools need fewer scopes: a client that asks for all should not get more. */
 export const resourceMetadata = (publicUrl: string, resource: ProtectedResource): z.output<typeof ResourceMetadata> => ({
   resource: resourceUrl(publicUrl, resource),
   authorization_servers: [publicUrl],

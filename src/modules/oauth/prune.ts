@@ -24,7 +24,7 @@ const unusedClients = prepareRemoval('oauth.prune_unused_clients', oauthClients.
 })
 const lapsedClients = prepareRemoval('oauth.prune_lapsed_clients', oauthClients.id, oauthClients.lastUsedAt, { only: isIdle, by })
 
-/** Idle registrations, used codes, ended tokens: rows that every caller may create must be deleted some time. */
+/** Rows that every caller may create must be deleted some time. */
 export const pruneOAuth = async (db: Database, clock: Clock): Promise<void> => {
   const daysAgo = (days: number) => daysAfter(clock.now(), -days)
   await prune(

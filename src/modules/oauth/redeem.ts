@@ -44,10 +44,7 @@ const lockByDevice = selectRow('oauth_authorizations.lock_by_device', oauthAutho
 
 const verifierPattern = /^[A-Za-z0-9._~-]{43,128}$/
 
-/**
- * A verifier without a challenge is as wrong as a challenge without a verifier: an attacker may have removed or added one (RFC 9700,
- * 4.8.2).
- */
+/** A verifier without a challenge is as wrong as the reverse: an attacker may have removed or added one (RFC 9700, 4.8.2). */
 const checkVerifier = (challenge: string | null, verifier: string | undefined): void => {
   if (challenge === null && verifier === undefined) return
   if (challenge === null) throw new OAuthError('invalid_grant', 'This request was begun without a code_challenge.')
@@ -59,7 +56,7 @@ const checkVerifier = (challenge: string | null, verifier: string | undefined): 
 
 const unknownCode = () => new OAuthError('invalid_grant', 'The code is unknown or expired, or was given to another client.')
 
-/** Exchanges an approved request for the first tokens of its grant. The caller has locked the request and checked the verifier. */
+/** The caller has locked the request and checked the verifier. */
 const redeem = async (
   tx: Tx,
   { config, derivations }: RedeemDeps,
@@ -98,7 +95,7 @@ export const redeemCode = async (
     if (!authorization || authorization.clientId !== client.id) throw unknownCode()
     const { status, codeExpiresAt, grantId } = authorization
     if (status === 'redeemed' && grantId !== null) {
-      // A code that is used twice was stolen, and one of the two uses was the thief's: the grant of the first use is revoked too (RFC 6749, 4.1.2).
+      // One of the two uses was a thief's: the grant of the first is revoked too (RFC 6749, 4.1.2).
       const actor = { accountId: authorization.accountId, origin, way: 'oauth_client' }
       audit(tx, actor, 'oauth_code.reused', { subject: grantId, after: { client_id: clientIdOf(client) } })
       await revokeGrant(tx, deps.onGrantsRevoked, actor, grantId)
@@ -143,8 +140,8 @@ export const pollDevice = async (deps: RedeemDeps, client: ClientRecord, origin:
 }
 
 /**
- * A request that comes to any process within this time after the rotation is the same use: on a machine with other work a request is tens of
- * milliseconds on its way. The new pair is answered only after it, so who has an answer is always later.
+ * A request that comes within this time after the rotation is the same use: on a busy machine one is tens of milliseconds on its way. The new pair is
+ * answered only after it, so who has an answer is always later.
  */
 const sameUseMs = 50
 const answerAfterMs = sameUseMs + 10
@@ -160,7 +157,7 @@ const arrivedInTime = statement(
    from oauth_access_tokens where grant_id = $1 and generation = $2`,
 )
 
-/** By the token's handle, so that nothing has to be read first. */
+/** By the handle, so that nothing has to be read first. */
 const lock = prepare(
   'oauth.lock_grant',
   { handle: 'text' },
@@ -174,7 +171,6 @@ const lock = prepare(
   'pool',
 )
 
-/** The requested scopes; never more than the person consented to. A wrong request is refused and changes nothing. */
 const readAudience = (config: Config, grant: GrantRecord, state: OAuthGrantRecord, parameters: TokenParameters): Audience => {
   const scopes = parseScope(parameters.scope) ?? grant.permissions
   if (!isSubset(scopes, grant.permissions)) throw new OAuthError('invalid_scope', 'The scope is more than was granted.')
@@ -195,15 +191,13 @@ type RefreshRequest = {
   origin: RequestOrigin
   parameters: TokenParameters
   presented: PresentedRefresh
-  /** How long the request has waited in this service. Measured with our own clock, never compared with another. */
+  /** In this service, by our own clock, never compared with another. */
   elapsedMs: () => number
 }
 
 /**
- * Rotates a refresh token (RFC 9700 section 4.14.2). A token that was used before is either stolen or was sent twice; the difference is
- * whether both requests were under way at the same time. A family is one grant, so one theft ends one installation of one agent.
- *
- * Two trips: the first takes the lock of the grant and reads what is behind it, the second sends all writes with the commit.
+ * RFC 9700 section 4.14.2. A token that was used before is stolen or was sent twice: the latter if both requests were under way at once. A family is one
+ * grant, so one theft ends one installation of one agent. Two trips: the lock with all readings, then all writes with the commit.
  */
 const rotate = async (tx: Tx, deps: Pick<Parts, 'config' | 'derivations' | 'onGrantsRevoked'>, request: RefreshRequest) => {
   const { client, origin, parameters, presented } = request
@@ -227,15 +221,13 @@ const rotate = async (tx: Tx, deps: Pick<Parts, 'config' | 'derivations' | 'onGr
     return mintGeneration(tx, deps.config, deps.derivations, { client, grant, state, audience })
   }
   if (generation >= state.generation || !isOurs(deps.derivations, presented)) throw unknownRefreshToken()
-  // The request was under way before the pair of the presented token's rotation was answered, by the database's clock alone, or came late by no more
-  // than the configured leeway. The number of rotations since then does not matter: connections of one client that refresh independently overtake
-  // each other.
+  // Under way before the pair of the presented token's rotation was answered, by the database's clock alone, or late by no more than the leeway. How many
+  // rotations came since does not matter: connections of one client overtake each other.
   const leewaySeconds = deps.config.OAUTH_REFRESH_LEEWAY_SECONDS + sameUseMs / 1_000
   const inTime = [grant.id, generation + 1, arrival.arrivedAt, leewaySeconds]
   const [rotated] = await tx.query<{ inTime: boolean }>(arrivedInTime, inTime)
   if (rotated?.inTime) {
     if (hasEnded(row, state.expiresAt, tx.at)) throw unknownRefreshToken()
-    // It was rotated at the same time as this request: its answer again.
     const again = await repeatGeneration(tx, deps.derivations, grant, state)
     if (!again || !same(again.audience, readAudience(deps.config, grant, state, parameters)))
       throw new OAuthError('invalid_grant', 'This refresh token was just used for another scope or resource.')
@@ -249,8 +241,8 @@ const rotate = async (tx: Tx, deps: Pick<Parts, 'config' | 'derivations' | 'onGr
 }
 
 /**
- * Of one grant one rotation is under way at a time; a request with the same token that came meanwhile gets the same pair. Where it may have been
- * committed without an answer, the client asks again with the same token, and gets the same pair.
+ * One rotation of a grant is under way at a time; a request with the same token gets the same pair, also where the first may have been committed
+ * without an answer.
  */
 export const createRefreshTokens = (
   deps: Pick<Parts, 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked'>,

@@ -49,7 +49,6 @@ const registerMetadata = (app: App, deps: Parts): void => {
   }
 }
 
-/** Where a browser brings a client's authorization request. */
 const registerAuthorize = (app: App, deps: Parts): void => {
   app.register(async (scope: App) => {
     scope.setErrorHandler(handlePageError)
@@ -100,7 +99,6 @@ export const registerOAuth = (app: App, deps: Parts): void => {
 
 const ByUserCode = z.object({ user_code: bounded(40) })
 
-/** The data for a consent page: the dashboard's, or any other page of ours. */
 const registerConsent = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   const decided = ['conflict', 'forbidden', 'capability_disabled', 'account_frozen', 'membership_suspended'] as const

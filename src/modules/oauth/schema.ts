@@ -238,7 +238,6 @@ const OAuthErrorBody = z
   })
   .meta({ id: 'OAuthError', description: 'The error of RFC 6749 section 5.2; message repeats error_description.' })
 
-/** The responses of OAuth's refusals, by status, for the OpenAPI document. */
 export const oauthRefusals = (...codes: OAuthErrorCode[]) =>
   Object.fromEntries(
     [...Map.groupBy(codes, (code) => oauthCatalogue[code][0])].map(([status, of]) => [

@@ -34,7 +34,7 @@ export const newHandle = (): string => randomBytes(handleDigits / 2).toString('h
 
 type Derived = { accessToken: string; refreshToken: string }
 
-/** Derives a generation's tokens, with the key that they are made with; undefined when that key is no longer in the ring. */
+/** Undefined when the key is no longer in the ring. */
 const deriveAgain = (
   derivations: Derivations,
   { handle, generation, keyId }: Pick<OAuthGrantRecord, 'handle' | 'generation' | 'keyId'>,
@@ -63,7 +63,7 @@ export const readRefreshToken = (text: string): PresentedRefresh | undefined => 
     : { handle, generation: Number.parseInt(number, 16), hash: sha256(text), text }
 }
 
-/** Whether this service made the token, however long ago: with any key that is still in the ring. */
+/** However long ago: with any key that is still in the ring. */
 export const isOurs = (derivations: Derivations, { handle, generation, text }: PresentedRefresh): boolean =>
   derivations
     .macs('oauth.refresh_token', '')
@@ -90,7 +90,7 @@ const grantTables = (orm: QueryBuilder) =>
     .innerJoin(oauthClients, eq(oauthClients.id, oauthGrants.clientId))
     .innerJoin(accounts, eq(accounts.id, grants.accountId))
 
-/** A grant with all that its tokens depend on. A writer reads it behind the grant's lock. */
+/** A writer reads it behind the grant's lock. */
 export const grantState = prepare('oauth.grant_state', { grantId: 'uuid' }, (orm, at) =>
   grantTables(orm).where(eq(oauthGrants.grantId, at.grantId)),
 )
@@ -104,7 +104,7 @@ export const hasEnded = ({ grant, account }: RowOf<typeof grantState>, expiresAt
 
 export type Audience = { scopes: string[]; resources: string[] }
 
-/** The grant's limits, where there are any or the client asked for some. */
+/** Where there are any or the client asked for some. */
 const detailsOf = (grant: GrantRecord, { detailed }: OAuthGrantRecord) => {
   const controls = presentControls(grant)
   return detailed || Object.keys(controls).length > 0
@@ -132,9 +132,8 @@ const respond = (
 type TokenGeneration = { client: ClientRecord; grant: GrantRecord; state: OAuthGrantRecord; audience: Audience }
 
 /**
- * The next generation of a grant's tokens. Only hashes are stored: both tokens are derived from the grant's handle and the generation, so
- * that requests under way at the same time can all get the same pair. The caller has locked the grant and commits right after this: the
- * time of the rotation is written last, so that every request that arrived before the commit counts as in time.
+ * Only hashes are stored: both tokens are derived, so that requests under way at once all get the same pair. The caller has locked the grant and commits
+ * right after this: the time of the rotation is written last, so that whatever arrived before the commit is in time.
  */
 export const mintGeneration = (
   tx: Tx,
@@ -181,7 +180,7 @@ export const repeatGeneration = async (tx: Tx, derivations: Derivations, grant: 
 
 const findAccessToken = selectRow('oauth_access_tokens.by_hash', oauthAccessTokens, ['hash'])
 
-/** A token and its grant: an access token, or a refresh token, also one that was rotated long ago. */
+/** An access token, or a refresh token, also one that was rotated long ago. */
 const findIssued = async ({ db, derivations }: Pick<Parts, 'db' | 'derivations'>, text: string | undefined) => {
   if (text === undefined) throw new OAuthError('invalid_request', 'token is required.')
   const access = await findAccessToken(db, { hash: sha256(text) })
@@ -198,7 +197,7 @@ const findIssued = async ({ db, derivations }: Pick<Parts, 'db' | 'derivations'>
   return { row, scopes: row.grant.permissions, resources, createdAt: null, expiresAt, isCurrent }
 }
 
-/** RFC 7662, for a client about its own tokens: every caller may register one. The grant's limits are shown as they are now, not as they were. */
+/** RFC 7662, about a client's own tokens alone: every caller may register one. Limits are as they are now. */
 export const introspectToken = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db' | 'derivations'>,
   caller: ClientRecord,

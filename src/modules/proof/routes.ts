@@ -4,7 +4,6 @@ import type { Parts } from '../parts.ts'
 import { KeySet, LogQuery, SealedLog } from './schema.ts'
 import { listSigningKeys, presentKeys, readSealedLog } from './service.ts'
 
-/** What a stranger needs to check a receipt: the keys, and the sealed log's head. */
 export const registerProof = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
   app.get(

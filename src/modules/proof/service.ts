@@ -44,7 +44,7 @@ const problemWith = (
 }
 
 /**
- * Records the public keys of RECEIPT_KEYS before any of them signs, and compares them with those that have signed.
+ * Before any of them signs.
  * @throws StartupError where a key that signed is missing, is another one, or is retired and first.
  */
 export const registerSigningKeys = (db: Database, receiptKeys: ReceiptKeys): Promise<void> =>
@@ -56,7 +56,7 @@ export const registerSigningKeys = (db: Database, receiptKeys: ReceiptKeys): Pro
     if (problem) throw new StartupError(problem)
   })
 
-/** Ends a key: it stays published with the time, and its private half may leave RECEIPT_KEYS. The current key cannot be retired. */
+/** It stays published with the time of its end, and its private half may leave RECEIPT_KEYS. */
 export const retireSigningKey = async (tx: Tx, receiptKeys: ReceiptKeys, operator: Operator, id: string) => {
   if (id === receiptKeys.current.id)
     throw new Refusal('conflict', {
@@ -102,11 +102,10 @@ export const signHead = (config: Config, receiptKeys: ReceiptKeys, head: LogHead
   return { ...stated, jws: receiptKeys.sign(canonicalJson({ issuer: config.publicUrl, ...stated }), 'audit-log-head') }
 }
 
-/** A detached JWS over a document without its `jws`. */
 export const signDocument = (receiptKeys: ReceiptKeys, document: object, type: string): string =>
   receiptKeys.sign(canonicalJson(document), type)
 
-/** The head of the sealed log; with `from` also that the log of that many seals is its beginning. */
+/** With `from` also that the log of that many seals is its beginning. */
 export const readSealedLog = async (db: Db, config: Config, receiptKeys: ReceiptKeys, from: number | undefined) => {
   const head = await readLogHead(db)
   const signed = signHead(config, receiptKeys, head)

@@ -29,7 +29,6 @@ import type { CreateInvitation } from './schema.ts'
 
 const ttlDays = 7
 
-/** Creates an invitation and its token, which is stored only as a hash. */
 export const createInvitation = async (tx: Tx, principal: Principal, input: CreateInvitation) => {
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   requireOpen(workspace)
@@ -70,7 +69,7 @@ export const createInvitation = async (tx: Tx, principal: Principal, input: Crea
   return { invitation, token }
 }
 
-/** A second call gives the same answer. An accepted invitation is a membership by now, which has its own route to end it. */
+/** A second call gives the same answer. An accepted invitation is a membership, which has its own route. */
 export const revokeInvitation = async (tx: Tx, principal: Principal, id: Uuid): Promise<InvitationRecord> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
   const invitation = found(await findInvitation(tx, { workspaceId: workspace.id, id }))
@@ -85,14 +84,14 @@ const revoke = async (tx: Tx, principal: Principal, invitation: InvitationRecord
   return updateRow(tx, invitations, invitation, { revokedAt: tx.at })
 }
 
-/** Ends an invitation of the caller's, in whichever workspace, if nobody has accepted it: read again under the lock that accepting takes. */
+/** If nobody has accepted it: read again under the lock that accepting takes. */
 export const endPendingInvitation = async (tx: Tx, principal: Principal, { id, workspaceId }: InvitationRecord) => {
   await first(tx, lockWorkspace, { id: workspaceId })
   const invitation = await findInvitation(tx, { workspaceId, id })
   if (invitation && invitationStatus(invitation, tx.at) === 'pending') await revoke(tx, principal, invitation)
 }
 
-/** The invitation of a token, read under its workspace's lock: when two accounts accept it at once, the second finds it used. */
+/** Read under its workspace's lock: when two accounts accept it at once, the second finds it used. */
 const lockInvitation = async (tx: Tx, token: string): Promise<{ invitation: InvitationRecord; workspace: WorkspaceRecord }> => {
   const tokenHash = sha256(token)
   const unlocked = await findInvitationByToken(tx, { tokenHash })
@@ -117,7 +116,7 @@ const requireAddressee = async (db: Db, accountId: Uuid, invitation: InvitationR
   })
 }
 
-/** Makes the caller a member. The same account gets the same answer again while it is a member by this invitation. */
+/** The same account gets the same answer again while it is a member by this invitation. */
 export const acceptInvitation = async (tx: Tx, principal: Principal, token: string): Promise<WorkspaceMembership> => {
   const { accountId } = principal
   // A membership belongs to a person: a delegated credential can neither accept an invitation nor see one.
@@ -152,7 +151,7 @@ export const acceptInvitation = async (tx: Tx, principal: Principal, token: stri
   return { workspace, member: joined }
 }
 
-/** What a person sees before they accept; refused in the same cases as accepting, except for a stopped workspace. */
+/** Refused in the same cases as accepting, except for a stopped workspace. */
 export const previewInvitation = async (db: Database, clock: Clock, principal: Principal, token: string) => {
   const invitation = await findInvitationByToken(db, { tokenHash: sha256(token) })
   const workspace = invitation && (await findWorkspace(db, invitation.workspaceId))

@@ -26,7 +26,7 @@ const includesRole = (role: Role, other: Role): boolean => {
 
 type RoleTimes = Pick<MemberRecord, 'role' | 'status' | 'decidingSince' | 'requestingSince' | 'createdAt'>
 
-/** Since when, without a break, a member may decide and may ask for payments. `before`: what it was until now, if it was one. */
+/** Without a break. `before`: what the member was until now, if it was one. */
 export const rolesSince = (held: MemberChange, at: Date, before?: RoleTimes) => {
   const has = ({ role, status }: MemberChange, roles: readonly Role[]) => status === 'active' && roles.includes(role)
   const since = (roles: readonly Role[], recorded: Date | null | undefined): Date | null => {
@@ -39,7 +39,7 @@ export const rolesSince = (held: MemberChange, at: Date, before?: RoleTimes) => 
   }
 }
 
-/** More rights than before: a role with a permission that the old one lacks, or a suspension lifted. */
+/** A role with a permission that the old one lacks, or a suspension lifted. */
 const addsRights = (target: Pick<MemberRecord, 'role' | 'status'>, change: MemberChange): boolean =>
   change.status !== 'removed' &&
   (!includesRole(target.role, change.role) || (target.status === 'suspended' && change.status === 'active'))
@@ -67,10 +67,7 @@ type Place = { workspaceId: Uuid; accountId: Uuid }
 const mayOffer = (role: Role | null, offered: Role): boolean =>
   role !== null && effectivePermissions(role, null).has('workspace.manage') && (offered !== 'owner' || role === 'owner')
 
-/**
- * Open invitations end with the right to create them; otherwise a member who is being removed could return by one. `role`: null when
- * removed.
- */
+/** They end with the right to create them: a member who is removed could return by one. `role`: null when removed. */
 const endInvitations = async (tx: Tx, actor: Actor, { workspaceId, accountId }: Place, role: Role | null): Promise<void> => {
   const open = await tx.run(openBy, { workspaceId, accountId })
   const ended = open.filter((invitation) => !mayOffer(role, invitation.role)).map(({ id }) => ({ id, revokedAt: tx.at }))
@@ -80,10 +77,10 @@ const endInvitations = async (tx: Tx, actor: Actor, { workspaceId, accountId }: 
 
 const removeRow = prepareWrite('members.remove', { id: 'uuid' }, (orm, at) => orm.delete(members).where(eq(members.id, at.id)))
 
-/** Ends what a member delegated in the workspace. Passed in, because delegation imports workspaces and not the other way round. */
+/** Passed in: delegation imports workspaces. */
 export type EndDelegations = (tx: Tx, actor: Actor, member: { accountId: Uuid; workspaceId: Uuid }) => Promise<void>
 
-/** Refuses a change: first when the actor may not make it, then when the workspace cannot be without what it removes. */
+/** First when the actor may not make it, then when the workspace cannot be without what it removes. */
 const checkChange = async (
   tx: Tx,
   { grant }: Principal,
@@ -97,14 +94,13 @@ const checkChange = async (
   if (change.role === 'owner' && change.status === 'active') return
   if (target.accountId === workspace.owningAccountId) throw new Refusal('last_owner')
   if (target.role !== 'owner' || target.status !== 'active') return
-  // The active owners, the target included.
+  // The target included.
   const counted = await first(tx, countOwners, { workspaceId: workspace.id })
   if ((counted?.owners ?? 0) <= 1) throw new Refusal('last_owner')
 }
 
 type Ends = Pick<Parts, 'onAuthorityLost' | 'onRequesterLost'>
 
-/** What the member decided and asked for in the workspace, and no longer may, ends. */
 const endAuthority = async (tx: Tx, deps: Ends, actor: Principal, { accountId, workspaceId }: NamedMember) => {
   await deps.onAuthorityLost(tx, actor, accountId)
   await deps.onRequesterLost(tx, actor, { accountId, workspaceIds: [workspaceId] })
@@ -131,7 +127,7 @@ export const updateMember = async (tx: Tx, deps: Ends, principal: Principal, id:
   return updated
 }
 
-/** Every member may leave in person; removing another member takes `workspace.manage`. The member's grants in the workspace end at once. */
+/** Every member may leave in person; removing another takes `workspace.manage`. */
 export const removeMember = async (tx: Tx, deps: Ends, principal: Principal, id: Uuid, endDelegations: EndDelegations) => {
   const membership = await lockMembership(tx, principal, null)
   const manages =

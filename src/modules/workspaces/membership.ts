@@ -18,10 +18,7 @@ import {
   type WorkspaceRecord,
 } from './queries.ts'
 
-/**
- * The caller's workspace, locked, and the caller's membership read under the lock: of two owners who remove each other at the same moment,
- * the second is no longer an owner when its turn comes.
- */
+/** The membership is read under the workspace's lock: of two owners who remove each other, the second is no owner when its turn comes. */
 export const lockMembership = async (tx: Tx, principal: Principal, permission: Permission | null) => {
   const { id } = principal.workspace
   // The second statement begins when the first has its lock.
@@ -33,9 +30,8 @@ export const lockMembership = async (tx: Tx, principal: Principal, permission: P
 }
 
 /**
- * The caller's membership of a workspace, which stays as it is until the transaction ends: who removes, suspends or lowers a member locks
- * that member's account, and so does everything that the member does. So a member makes nothing there that would outlive the
- * membership. A workspace that was never the caller's is not there.
+ * It stays until the transaction ends: who changes a member locks that account, as does all that the member does. So nothing that it makes there outlives
+ * it. A workspace that was never the caller's is not there.
  */
 export const heldMembership = async (tx: Tx, principal: Principal, workspaceId: Uuid): Promise<MemberRecord> => {
   requireLocked(tx, [principal.accountId])
@@ -52,7 +48,6 @@ export const requireOpen = (workspace: WorkspaceRecord): void => {
   if (workspaceStatus(workspace) !== 'active') throw new Refusal('workspace_frozen')
 }
 
-/** For rights that cannot be delegated: a delegation only narrows. */
 export const requireUndelegated = (principal: Principal): void => {
   if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
 }
@@ -64,7 +59,7 @@ export const publishWorkspaceEvent = async (tx: Tx, config: Config, type: EventT
   return workspace
 }
 
-/** Several things can stop a workspace. Its status is published when the first of them begins and when the last one ends. */
+/** Several things can stop a workspace: published when the first begins and when the last ends. */
 export const publishWorkspaceStatusEvent = async (tx: Tx, config: Config, before: WorkspaceRecord): Promise<WorkspaceRecord> => {
   const after = await findWorkspace(tx, before.id)
   if (!after) throw new Error('a workspace that was changed is missing')

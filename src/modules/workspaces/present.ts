@@ -26,7 +26,7 @@ export const presentWorkspaceView = (
   membership: { role: member.role, status: member.status },
 })
 
-/** What the caller's credential already contains, so that no query is needed. Null where the caller is not a member. */
+/** From the credential, without a query. Null where the caller is not a member. */
 export const presentCurrent = ({ workspace, role, memberStatus }: Principal, currency: string): WorkspaceView | null =>
   role && memberStatus
     ? {

@@ -29,15 +29,11 @@ const byId = prepare('workspaces.by_id', { id: 'uuid' }, selectById, 'joined')
 
 export const findWorkspace = (db: Db, id: Uuid): Promise<WorkspaceRecord | undefined> => first(db, byId, { id })
 
-/**
- * A writer of a workspace, its members or its invitations waits for this row: what it read of them before may be out of date then. Not FOR
- * UPDATE, which would also wait for every insert that only refers to the workspace.
- */
+/** What a writer read before may be out of date. Not FOR UPDATE, which would also wait for every insert that refers to the workspace. */
 export const lockWorkspace = prepare('workspaces.lock', { id: 'uuid' }, (orm, at) =>
   selectById(orm, at).for('no key update', { of: workspaces }),
 )
 
-/** Locks a workspace against changes while another change depends on it. */
 export const shareWorkspace = prepare('workspaces.share', { id: 'uuid' }, (orm, at) =>
   selectById(orm, at).for('share', { of: workspaces }),
 )
@@ -47,7 +43,7 @@ const membership = selectRow('members.of', members, ['workspaceId', 'accountId']
 export const findMembership = (db: Db, workspaceId: Uuid, accountId: Uuid): Promise<MemberRecord | undefined> =>
   membership(db, { workspaceId, accountId })
 
-/** Newest workspace first; `only`: the workspace of a grant. */
+/** `only`: the workspace of a grant. */
 export const membershipList = prepare(
   'workspaces.memberships',
   { accountId: 'uuid', only: 'uuid?', before: 'uuid?', take: 'rows' },
@@ -74,7 +70,7 @@ export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<
   return row.id
 }
 
-/** Where an account's session begins: the workspace that it used last and may still use, else its personal one. */
+/** The workspace that it used last and may still use, else its personal one. */
 const home = prepare('workspaces.home', { accountId: 'uuid' }, (orm, at) =>
   orm
     .select({ id: workspaces.id })
@@ -147,7 +143,7 @@ export const listInvitationsWith = selectAmong('invitations.by_ids', invitations
 
 export const findInvitationByToken = selectRow('invitations.by_token', invitations, ['tokenHash'])
 
-/** The addressee of an invitation: a verified e-mail or a wallet. An account proves either by an identity that is attached now. */
+/** An account proves a verified e-mail or a wallet by an identity that is attached now. */
 type Addressee = { email: string | null; walletAddress: string | null }
 
 const keysOf = (walletAddress: string): string[] => {

@@ -37,7 +37,7 @@ const defaultTimeZone = 'Africa/Nairobi'
 export const createPersonalWorkspace = (tx: Tx, accountId: Uuid): Uuid =>
   insertWorkspace(tx, accountId, { name: 'Personal', kind: 'personal', timeZone: defaultTimeZone })
 
-/** A workspace with its owner as its first member. Nothing is waited for. */
+/** Nothing is waited for. */
 const insertWorkspace = (tx: Tx, ownerId: Uuid, workspace: { name: string; kind: 'personal' | 'team'; timeZone: string }) => {
   const { at } = tx
   const [id, times] = [newId(), { createdAt: at, updatedAt: at }]
@@ -89,7 +89,7 @@ export const updateWorkspace = async (tx: Tx, config: Config, principal: Princip
   return { workspace: await publishWorkspaceEvent(tx, config, 'workspace.updated', changed), member }
 }
 
-/** Freezes the workspace: refuses all its writes except those that only stop something; what is under way finishes. */
+/** What is under way finishes. */
 export const freezeWorkspace = async (tx: Tx, config: Config, principal: Principal, reason: string | undefined) => {
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   if (workspace.frozenAt) return { workspace, member }
@@ -112,10 +112,7 @@ export const unfreezeWorkspace = async (tx: Tx, config: Config, principal: Princ
   return { workspace: await publishWorkspaceStatusEvent(tx, config, workspace), member }
 }
 
-/**
- * The workspace in which this credential works from now on. Under the workspace's lock: a member who is being removed cannot switch back to
- * it.
- */
+/** Under the workspace's lock: a member who is being removed cannot switch back to it. */
 export const switchWorkspace = async (tx: Tx, principal: Principal, to: Uuid): Promise<WorkspaceMembership> => {
   // The second statement begins when the first has its lock.
   const [workspace, member] = await Promise.all([
@@ -150,13 +147,12 @@ const setSuspended =
     return publishWorkspaceStatusEvent(tx, deps.config, workspace)
   }
 
-/** Stops a workspace like its own freeze does, but its members cannot undo it. */
+/** Its members cannot undo it. */
 export const suspendWorkspace = setSuspended(true)
 
-/** Returns a workspace to its members; if they froze it themselves, it stays frozen. */
+/** If they froze it themselves, it stays frozen. */
 export const reinstateWorkspace = setSuspended(false)
 
-/** Creates a team's workspace with its first member, who owns it. */
 export const createWorkspace = async (tx: Tx, config: Config, principal: Principal, input: CreateWorkspace) => {
   const { accountId } = principal
   const timeZone = input.time_zone ?? defaultTimeZone

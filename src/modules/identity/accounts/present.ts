@@ -56,7 +56,7 @@ const as = (name: Exclude<keyof EntryView, 'reference' | 'beneficiary' | 'batch'
   ({ shown }) => shown[name],
 ]
 
-/** A movement as a row of a table: amounts in major units and the local time for people, beside those for programs. */
+/** Amounts in major units and the local time for people, beside those for programs. */
 export const historyColumns = (timeZone: string, currency: string): readonly Column<Exported>[] => [
   as('id'),
   as('created_at'),
@@ -75,7 +75,7 @@ export const historyColumns = (timeZone: string, currency: string): readonly Col
   ['beneficiary_name', ({ shown }) => shown.beneficiary?.display_name ?? null],
 ]
 
-/** The accounts as an administrator sees them, in the order given. Two queries, however many accounts. */
+/** In the order given. */
 export const viewAccounts = async (db: Db, config: Config, records: readonly AccountRecord[]): Promise<AdminAccount[]> => {
   const ids = records.map(({ id }) => id)
   const administrators = await administratorsAmong(db, ids, config.ADMIN_ACCOUNTS)

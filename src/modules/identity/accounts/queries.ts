@@ -41,8 +41,8 @@ export const accountWith = prepare('accounts.with_email', { email: 'text' }, (or
 export const getAccount = async (db: Db, id: Uuid): Promise<AccountRecord> => existing(await byId(db, { id }))
 
 /**
- * Guards an account's set of identities and its e-mail. NO KEY UPDATE: inserting an identity or a session takes KEY SHARE on this row,
- * and two that hold that and both want FOR UPDATE would wait for each other.
+ * Guards an account's identities and its e-mail. NO KEY UPDATE: an insert of an identity or a session takes KEY SHARE on this row, and two that
+ * then want FOR UPDATE would wait for each other.
  */
 export const lockAccountRow = async (tx: Tx, id: Uuid): Promise<AccountRecord> => existing(await lockById(tx, { id }))
 
@@ -96,7 +96,6 @@ export const listAccounts = (db: Db, { id, email, walletAddress, wallet, status 
     ...page,
   })
 
-/** Where it may ask for payments now. */
 export const listMembershipsOf = selectRows('members.of_account', members, ['accountId'])
 
 export const listOwnedWorkspaces = selectRows('workspaces.owned', workspaces, ['owningAccountId'])
@@ -120,13 +119,13 @@ const paidTo = prepare(
       .where(sql`${payments.id} = any(${at.ids})`),
   'page',
 )
-/** The workspaces whose beneficiaries the reader may see: in person, all that the account pays for; else the credential's own, or none. */
+/** Whose beneficiaries the reader may see: in person, of all that the account pays for; else of the credential's workspace, or none. */
 const scopeOf = ({ grant, permissions, workspace }: Principal): { workspaceId: Uuid | null } | null => {
   if (!permissions.has('beneficiary.read')) return null
   return { workspaceId: grant ? workspace.id : null }
 }
 
-/** The ledger's entries; those of payments with the payee. One more query for each page, however long it is. */
+/** One more query for each page, however long it is. */
 export const readHistory = async (db: Db, principal: Principal, page: PageRequest, filter: HistoryFilter) => {
   const entries = await listHistory(db, principal.accountId, page, filter)
   const scope = scopeOf(principal)

@@ -18,7 +18,7 @@ import type { Account, HistorySummary } from '../schema.ts'
 import { presentAccount } from './present.ts'
 import { type AccountRecord, getAccount, getAccounts } from './queries.ts'
 
-/** A new account with what every account has from the start: a ledger account and a personal workspace. Nothing is waited for. */
+/** Nothing is waited for. */
 export const createAccount = (tx: Tx, config: Config, profile: { email: string | null; displayName: string | null }) => {
   const { at } = tx
   const accountId = newId()
@@ -44,7 +44,6 @@ export const updateAccount = async (tx: Tx, principal: Principal, change: { disp
   })
 }
 
-/** An event for each of these accounts, whose balances changed. Its data is the account as REST shows it now. */
 export const balanceEvents = (accounts: readonly AccountRecord[], balances: ReadonlyMap<Uuid, Balance>): NewEvent[] => {
   if (accounts.length !== balances.size) throw new Error('an account that must exist is missing')
   return accounts.flatMap((account): NewEvent[] => {
@@ -57,7 +56,7 @@ export const balanceEvents = (accounts: readonly AccountRecord[], balances: Read
 export const balanceUpdated = async (tx: Tx, accountId: Uuid, balance: Balance): Promise<NewEvent[]> =>
   balanceEvents(await getAccounts(tx, [accountId]), new Map([[accountId, balance]]))
 
-/** Every one of the last days, also those on which nothing moved. */
+/** Also days on which nothing moved. */
 export const summarizeHistory = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   { accountId, workspace }: Pick<Principal, 'accountId' | 'workspace'>,

@@ -40,18 +40,15 @@ const lockNames = (tx: Tx, names: readonly string[]): Promise<unknown> => tx.que
 
 const emailName = (email: string): string => `email:${email}`
 
-/**
- * A row that does not exist yet cannot be locked, so names are locked: of identities and of their e-mails, in sorted order, before any row. Of two
- * first sign-ins with one identity, or two claims on one e-mail, at the same moment, the second one waits.
- */
+/** A row that does not exist yet cannot be locked, so names are: of identities and their e-mails, in sorted order, before any row. */
 export const lockIdentities = (tx: Tx, all: readonly Named[]): Promise<unknown> => {
   const names = all.map(({ provider, issuer, subjectKey }) => `identity:${provider}:${issuer}:${subjectKey}`)
   return lockNames(tx, [...names, ...emailsOf(all).map(emailName)])
 }
 
 /**
- * Runs after every change of an account's identities. The account keeps its e-mail while one of them verifies it; else it gets the e-mail
- * of the oldest identity whose verified e-mail no other account has; else it has none.
+ * The account keeps its e-mail while one of its identities verifies it; else it gets that of the oldest identity whose verified e-mail no other
+ * account has; else none.
  */
 export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid): Promise<void> => {
   const [{ email: current }, attached] = await Promise.all([lockAccountRow(tx, accountId), listIdentities(tx, { accountId })])
@@ -70,7 +67,7 @@ export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid): Promise<vo
 
 type Attached = Pick<IdentityRecord, 'accountId' | 'linkedByGrantId' | 'originSessionId'> & { proof: IdentityProof }
 
-/** Nothing is waited for. Of an account that has other identities the e-mail is computed again afterwards. */
+/** Where the account has other identities, `recomputeAccountEmail` comes next. */
 export const attachIdentity = (tx: Tx, actor: Actor, { accountId, proof, linkedByGrantId, originSessionId }: Attached) => {
   const { at } = tx
   const { provider, issuer, subject } = proof
@@ -84,21 +81,21 @@ export const attachIdentity = (tx: Tx, actor: Actor, { accountId, proof, linkedB
   return identity
 }
 
-/** An attached identity was proven again. Where an e-mail is verified no longer, or another one is, `recomputeAccountEmail` comes next. */
+/** The e-mail may change: `recomputeAccountEmail` comes next. */
 export const noteProof = (tx: Tx, identity: IdentityRecord, proof: IdentityProof): IdentityRecord => {
   const { email, emailVerified } = proof
   const displayName = proof.displayName ?? identity.displayName
   return updateRow(tx, identities, identity, { lastUsedAt: tx.at, email, emailVerified, displayName })
 }
 
-/** Whether an account may be signed in to, by its status behind its lock. `isLinked`: with an identity that it has already. */
+/** By its status behind its lock. `isLinked`: with an identity that it has already. */
 export const statusRefusal = (status: string, isLinked: boolean): Refusal | null => {
   if (status === 'closed') return new Refusal('account_frozen', { message: 'This account is closed.' })
   // A frozen account can still be read by its people, but gets no new sign-in method.
   return status === 'frozen' && !isLinked ? new Refusal('account_frozen') : null
 }
 
-/** Links a proven identity to an account. It may be attached already, or belong to another account (the answer does not say to which). */
+/** It may be attached already, or belong to another account (the answer does not say to which). */
 export const linkIdentity = async (tx: Tx, config: Config, owner: Actor & { accountId: Uuid }, proof: IdentityProof) => {
   const { accountId } = owner
   const unauthorized = await signInAuthorityRefusal(tx, config, accountId, grantOf(owner))
@@ -134,7 +131,7 @@ const removeRow = prepareWrite('identities.remove', { id: 'uuid' }, (orm, at) =>
   orm.delete(identities).where(eq(identities.id, at.id)),
 )
 
-/** Sessions that began with it end too, and what a wallet signed counts no more: a stolen sign-in method leaves nothing behind. */
+/** Its sessions end too, and what a wallet signed counts no more: a stolen sign-in method leaves nothing behind. */
 const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: IdentityRecord): Promise<void> => {
   const { id, accountId, provider, subject } = identity
   await revokeSessions(tx, deps.config, actor, { accountId, identityId: id })
@@ -145,16 +142,13 @@ const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: Identity
   if (provider === 'wallet') await deps.onAuthorityLost(tx, actor, accountId)
 }
 
-/**
- * An account's identities, read under its lock. Their names, and those of all e-mails that may move to another account, are locked first.
- */
+/** Their names, and those of all e-mails that may move to another account, are locked before the account. */
 const lockAttached = async (tx: Tx, accountId: Uuid): Promise<IdentityRecord[]> => {
   await lockIdentities(tx, await listIdentities(tx, { accountId }))
   await lockAccountRow(tx, accountId)
   return listIdentities(tx, { accountId })
 }
 
-/** Detaches these of the sign-in methods that the account still has, or all of them. */
 export const detachThese = async (tx: Tx, deps: DetachDeps, principal: Principal, ids: readonly Uuid[] | 'all') => {
   if (ids.length === 0) return
   const attached = await lockAttached(tx, principal.accountId)
@@ -162,15 +156,14 @@ export const detachThese = async (tx: Tx, deps: DetachDeps, principal: Principal
     await detach(tx, deps, principal, identity)
 }
 
-/** Detaches a sign-in method. Of two removals at the same time, the second sees the result of the first, so one method always stays. */
+/** Of two removals at the same time, the second sees the result of the first, so one method always stays. */
 export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Principal, id: Uuid): Promise<IdentityRecord> => {
   await requireSignInAuthority(tx, deps.config, principal)
   const attached = await lockAttached(tx, principal.accountId)
   const identity = attached.find((candidate) => candidate.id === id)
   if (!identity) throw notFound()
   const others = attached.filter((other) => other !== identity)
-  // What a key links ends with the key, so neither the key nor a session that began with what it linked may leave only such methods behind:
-  // its end would lock the person out, or leave the account to whoever had the key.
+  // What a key links ends with it: if only such methods stayed, the key's end would lock the person out.
   const behind = await linkingGrantOf(tx, principal)
   const staying = behind === null ? others : others.filter((other) => other.linkedByGrantId === null)
   if (staying.length === 0) throw new Refusal('last_identity')
@@ -178,10 +171,7 @@ export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Princi
   return identity
 }
 
-/**
- * Runs when grants were revoked: the sign-in methods that they linked are detached, and their sessions end. The last sign-in method of an
- * account stays, without its sessions. The caller has locked the grants.
- */
+/** What revoked grants linked is detached. An account's last sign-in method stays, without its sessions. The caller has locked the grants. */
 export const detachLinkedBy = async (
   tx: Tx,
   deps: DetachDeps,

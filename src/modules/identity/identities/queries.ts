@@ -15,13 +15,12 @@ export const pageIdentities = selectPage('identities.page', identities, identiti
 
 export const findIdentity = selectRow('identities.by_key', identities, ['provider', 'issuer', 'subjectKey'])
 
-/** What a sign-in has proved: this issuer confirms that this subject signed in now. */
 export type IdentityProof = Pick<
   IdentityRecord,
   'provider' | 'issuer' | 'subject' | 'subjectKey' | 'email' | 'emailVerified' | 'displayName' | 'chainId'
 >
 
-/** Names a wallet's identity: the same address can be another person's contract on each chain, so a contract is named with its own. */
+/** A contract is named with its chain: the same address can be another person's contract on each. */
 export const walletKey = (name: string) => ({ provider: 'wallet', issuer: 'eip155', subjectKey: name.toLowerCase() }) as const
 
 /** `chainId`: the chain of the contract that verified the signature; null when the address's own key signed. */
@@ -37,9 +36,8 @@ export const walletProof = (address: Address, chainId: number | null): IdentityP
 export const presentIdentity = presenter(Identity)
 
 /**
- * The name of the wallet that signed `message`: recovered from the signature or, when `named` is the address of a linked contract wallet,
- * verified by its chain. Never called inside a transaction, because it may use the network. Whether the wallet may decide anything is
- * checked elsewhere.
+ * Recovered from the signature or, when `named` is the address of a linked contract wallet, verified by its chain: may use the network. Whether the
+ * wallet may decide anything is checked elsewhere.
  */
 export const proveSigner = async (
   db: Database,

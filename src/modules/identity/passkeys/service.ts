@@ -41,10 +41,7 @@ const maxPasskeys = 20
 
 const notAccepted = (message: string): Refusal => new Refusal('invalid_signature', { message, details: { field: 'credential' } })
 
-/**
- * What the browser needs to make a passkey for the caller. The challenge is kept until it is used: bound to this account, so that nobody else's
- * passkey answers it.
- */
+/** The challenge is bound to this account, so that nobody else's passkey answers it. */
 export const startPasskey = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   { accountId }: Principal,
@@ -70,10 +67,7 @@ export const startPasskey = async (
   }
 }
 
-/**
- * Registers a passkey for the caller, of which `read` is what `readNewPasskey` found. The attempt uses the challenge up, whatever was found. The
- * account is locked: of two at once, one is the twentieth.
- */
+/** `read`: what `readNewPasskey` found. The attempt uses the challenge up, whatever was found. */
 export const addPasskey = async (
   tx: Tx,
   principal: Principal,
@@ -113,7 +107,7 @@ const removeRow = prepareWrite('passkeys.remove', { id: 'uuid', accountId: 'uuid
     .returning(),
 )
 
-/** Removes a passkey. What it approved and was not sent yet counts no more. */
+/** What it approved and was not sent yet counts no more. */
 export const removePasskey = async (tx: Tx, onAuthorityLost: OnAuthorityLost, principal: Principal, id: Uuid) => {
   const { accountId } = principal
   const removed = await first(tx, removeRow, { id, accountId })
@@ -127,10 +121,7 @@ export const removePasskey = async (tx: Tx, onAuthorityLost: OnAuthorityLost, pr
 
 export type UsedPasskey = ReadAssertion & { passkey: PasskeyRecord }
 
-/**
- * The signature of a registered passkey of this account over `challenge`; else why it is not one. Called before the transaction; `recordPasskeyUse`
- * is called inside it.
- */
+/** Called before the transaction; `recordPasskeyUse` is called inside it. */
 export const provePasskey = async (
   db: Database,
   config: Config,
@@ -159,15 +150,12 @@ const noteUse = prepareWrite(
       .returning({ id: passkeys.id }),
 )
 
-/**
- * Records the use of a passkey, under its lock. False where it was removed meanwhile, or where its count has not grown: then the assertion was
- * used before, or a copy of the passkey exists.
- */
+/** Under its lock. False where it was removed, or its count has not grown: the assertion was used before, or a copy of the passkey exists. */
 export const recordPasskeyUse = async (tx: Tx, { passkey, signCount, backedUp }: UsedPasskey): Promise<boolean> => {
   return (await tx.run(noteUse, { id: passkey.id, signCount: BigInt(signCount), backedUp, at: tx.at })).length === 1
 }
 
-/** What the browser needs to sign with a passkey that proves this session. The challenge can be used in this session alone. */
+/** The challenge can be used in this session alone. */
 export const startProof = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   { accountId, credential }: Principal,
@@ -189,14 +177,14 @@ export const startProof = async (
   }
 }
 
-/** What a passkey of the caller signed. Called before the transaction, in which the challenge is used up whatever it is. */
+/** Called before the transaction, in which the challenge is used up whatever it is. */
 export const examineProof = async (deps: Pick<Parts, 'config' | 'db'>, { accountId }: Principal, assertion: Assertion) => {
   const challenge = challengeOf(assertion.response.clientDataJSON)
   const used = await provePasskey(deps.db, deps.config, accountId, { assertion, challenge: challenge.toString('base64url') })
   return { nonce: challenge.toString('hex'), used }
 }
 
-/** Proves the caller's session by a passkey. An attempt that proves nothing uses up its challenge, and leaves an audit row. */
+/** An attempt that proves nothing uses up its challenge, and leaves an audit row. */
 export const proveByPasskey = async (tx: Tx, principal: Principal, { nonce, used }: Awaited<ReturnType<typeof examineProof>>) => {
   const refuse = (refusal: Refusal): never => {
     audit(tx, principal, 'session.prove_refused', { workspaceId: null, after: { reason: refusal.message } })

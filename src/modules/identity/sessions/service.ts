@@ -28,7 +28,6 @@ export const findSession = selectRow('sessions.by_id', sessions, ['accountId', '
 
 const shown = presenter(Session)
 
-/** `currentId`: the session of the reader. */
 export const presentSession = (session: SessionRecord, config: Config, now: Date, currentId: Uuid | null = null): Session => {
   const idleDays = config.SESSION_IDLE_DAYS
   return shown(session, {
@@ -40,7 +39,7 @@ export const presentSession = (session: SessionRecord, config: Config, now: Date
 
 const forbidden = (message: string): Refusal => new Refusal('forbidden', { message })
 
-/** What an actor acts with, or what began what ends now without it; null where it is the sign-in itself. */
+/** Null where the actor is the sign-in itself. */
 const behind = (actor: Actor) =>
   'credential' in actor ? { credential: actor.credential, grantId: actor.grant?.id ?? null } : (actor.startedBy ?? null)
 
@@ -53,10 +52,8 @@ export const linkingGrantOf = async (tx: Tx, actor: Actor): Promise<Uuid | null>
 }
 
 /**
- * The reason why an actor may not change the account's sign-in methods and sessions, if there is one: an actor that can change them can
- * take over the account. A person may. A key may when a person gave it `account.manage` and nothing in its lineage limits its spending,
- * because a session has no limits; never where the account is an administrator's. Locks the lineage until the transaction ends, so it is
- * called before any lock of the account itself: a revocation takes the same locks in this order.
+ * Who can change these can take over the account. A key may where a person gave it `account.manage` and nothing in its lineage limits its spending,
+ * because a session has no limits; never for an administrator's account. Locks the lineage before any lock of the account, as a revocation does.
  */
 export const signInAuthorityRefusal = async (tx: Tx, config: Config, accountId: Uuid, grantId: Uuid | null) => {
   if (grantId === null) return null
@@ -78,22 +75,21 @@ export const requireSignInAuthority = async (tx: Tx, config: Config, { accountId
   if (refusal) throw refusal
 }
 
-/** The session in which an actor acts, if it acts in one: what is made now keeps it as its origin. */
+/** What is made now keeps it as its origin. */
 export const sessionOf = async (tx: Tx, actor: Actor): Promise<Uuid | null> => {
   const begun = behind(actor)
   return begun && sessionBehind(tx, begun.credential)
 }
 
-/** A sign-in method or a passkey of the account. */
 type Method = { id: Uuid; createdAt: Date; originSessionId: Uuid | null }
 
-/** Whether a method proves a session: it began the session, or it was there before. What was added since may be a thief's. */
+/** It began the session, or was there before: what was added since may be a thief's. */
 export const provesSession = (session: SessionRecord, { id, createdAt, originSessionId }: Method): boolean =>
   id === (session.beganByIdentityId ?? session.identityId) || (createdAt < session.createdAt && originSessionId !== session.id)
 
 type Owner = Actor & { accountId: Uuid }
 
-/** A method of the account was used again: its person is who they were. False where it proves nothing of this session. */
+/** False where the method proves nothing of this session. */
 export const renewProof = async (tx: Tx, actor: Owner, method: Method): Promise<boolean> => {
   const sessionId = await sessionOf(tx, actor)
   const session = sessionId === null ? undefined : await findSession(tx, { accountId: actor.accountId, id: sessionId })
@@ -103,7 +99,7 @@ export const renewProof = async (tx: Tx, actor: Owner, method: Method): Promise<
   return true
 }
 
-/** Whoever links now. A link that ends at a provider's callback has the proof of the session that began it. */
+/** A link that ends at a provider's callback has the proof of the session that began it. */
 export const actingOf = async (tx: Tx, actor: Owner): Promise<Acting> => {
   if ('credential' in actor) return actor
   const { startedBy } = actor
@@ -114,13 +110,9 @@ export const actingOf = async (tx: Tx, actor: Owner): Promise<Acting> => {
 
 export type NewSession = { id: Uuid; token: string; expiresAt: Date }
 
-/** Who signs in, and how. */
 type SessionOwner = { accountId: Uuid; workspaceId: Uuid; identityId: Uuid; origin: RequestOrigin; way: string }
 
-/**
- * Each sign-in gets a session of its own. Its token is created here and never reused, so it cannot be set beforehand (session fixation).
- * Written with the commit.
- */
+/** A token is never reused, so it cannot be set beforehand (session fixation). Written with the commit. */
 export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewSession => {
   const { at } = tx
   const { accountId, workspaceId, identityId, origin } = owner
@@ -167,8 +159,8 @@ const revoke = prepareWrite(
 )
 
 /**
- * Ends sessions of an account at once: all, one, or those that began with a sign-in method (before it is detached: afterwards no column
- * identifies them). One that has already ended stays as it is, without a second event or audit row.
+ * All, one, or those that began with a sign-in method (before it is detached: afterwards no column identifies them). One that has already ended
+ * stays as it is.
  */
 export const revokeSessions = async (
   tx: Tx,
@@ -187,7 +179,6 @@ export const revokeSessions = async (
   return ended
 }
 
-/** Ends one of the caller's sessions. The caller must be allowed to change how the account is signed in to. */
 export const endSession = async (tx: Tx, config: Config, principal: Principal, id: Uuid): Promise<SessionRecord> => {
   await requireSignInAuthority(tx, config, principal)
   const { accountId } = principal
@@ -195,13 +186,12 @@ export const endSession = async (tx: Tx, config: Config, principal: Principal, i
   return ended ?? found(await findSession(tx, { accountId, id }))
 }
 
-/** Ends the caller's own session, with all tokens that it issued. A key or a grant is revoked, not logged out. */
+/** A key or a grant is revoked, not logged out. */
 export const logOut = async (tx: Tx, config: Config, principal: Principal): Promise<void> => {
   const id = await sessionBehind(tx, principal.credential)
   if (id !== null) await revokeSessions(tx, config, principal, { accountId: principal.accountId, id })
 }
 
-/** A short-lived bearer with the caller's own workspace, permissions and grant; it ends with the credential that issued it. */
 export const createDashboardToken = async (tx: Tx, config: Config, principal: Principal) => {
   const { kind, id: credentialId } = principal.credential
   // A token that could issue another one would outlive the credential behind it.
@@ -235,6 +225,6 @@ const oldSessions = prepareRemoval('sessions.prune', sessions.id, endOfSession, 
   only: sql`not exists (select from ${dashboardTokens} where ${dashboardTokens.sessionId} = ${sessions.id})`,
 })
 
-/** Sessions that ended long ago: the audit log has what was done with them. */
+/** The audit log has what was done with them. */
 export const pruneSessions = (db: Db, before: Date): Promise<void> =>
   prune(db, { removal: oldTokens, before }, { removal: oldSessions, before })

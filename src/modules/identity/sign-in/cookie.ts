@@ -28,13 +28,12 @@ const nameOf = (config: Config): string => (isSecure(config) ? '__Host-service_f
 
 const shape = /^[A-Za-z0-9_-]{43}$/
 
-/** The secret that identifies this browser during its way to a provider and back. */
 export const readBrowser = (request: FastifyRequest, config: Config): string | null => {
   const value = request.cookies[nameOf(config)]
   return value !== undefined && shape.test(value) ? value : null
 }
 
-/** The browser's secret, or a new one. It is kept while flows of other tabs may still return. */
+/** Kept while flows of other tabs may still return. */
 export const markBrowser = (request: FastifyRequest, reply: FastifyReply, config: Config): string => {
   const browser = readBrowser(request, config) ?? randomBytes(32).toString('base64url')
   reply.setCookie(nameOf(config), browser, { ...attributes(config), maxAge: flowTtlSeconds })

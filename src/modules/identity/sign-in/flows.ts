@@ -26,8 +26,7 @@ import { requireSignInAuthority } from '../sessions/service.ts'
 import { readReturnTo } from './return-to.ts'
 import { signIn } from './service.ts'
 
-// A flow leads a browser to a provider and back. A sign-in begins in its browser; a link begins with any credential, and goes through a page of
-// ours, at which a browser takes it over. Coming back ends the flow.
+// A sign-in begins in its browser; a link begins with any credential, and goes through a page of ours, at which a browser takes it over.
 
 export const flowTtlSeconds = 600
 
@@ -55,7 +54,7 @@ const bind = prepareWrite('sign_in_flows.bind', { id: 'uuid', browserHash: 'byte
     .returning({ id: signInFlows.id }),
 )
 
-/** Ends a flow: for its provider and its browser, before it expires, and once. */
+/** For its provider and its browser, before it expires, and once. */
 const take = prepareWrite(
   'sign_in_flows.take',
   { stateHash: 'bytea', provider: 'text', browserHash: 'bytea', now: 'timestamptz' },
@@ -80,7 +79,6 @@ export const pruneFlows = (db: Db, before: Date): Promise<void> => prune(db, { r
 const newToken = () => randomBytes(32).toString('base64url')
 const contextOf = (id: Uuid) => ['sign_in_flow', id]
 
-/** The state is stored only as a hash; state, nonce and verifier are also stored encrypted. */
 const openFlow = (
   tx: Tx,
   { vault }: FlowDeps,
@@ -115,7 +113,7 @@ export const requireProvider = ({ identityProviders }: FlowDeps, name: ProviderN
   return provider
 }
 
-/** The provider's page for a flow. A person who links chooses the account there, because the browser may be signed in to another one. */
+/** A person who links chooses the account there: the browser may be signed in to another one. */
 const authorizationUrlOf = (deps: FlowDeps, { provider, secrets, linkHash }: Pick<Flow, 'provider' | 'secrets' | 'linkHash'>) =>
   requireProvider(deps, provider).authorizationUrl(secrets, {
     redirectUri: redirectUriOf(deps, provider),
@@ -124,7 +122,7 @@ const authorizationUrlOf = (deps: FlowDeps, { provider, secrets, linkHash }: Pic
 
 type StartInput = { provider: ProviderName; returnTo: string | undefined }
 
-/** Begins a sign-in. `browser`: the secret of the browser that asks; no other browser can finish it. */
+/** `browser`: the secret of the one that asks; no other can finish it. */
 export const startSignIn = async (
   deps: FlowDeps,
   origin: RequestOrigin,
@@ -143,9 +141,8 @@ export const readLinkReturnTo = ({ config }: FlowDeps, requested: string | undef
   readReturnTo(config, requested ?? '/account')
 
 /**
- * Begins a link. A page of ours names the account before the browser continues to the provider, so that a link on another site cannot skip
- * it. `browser`: set when a page of ours made the request, and the person sees there whose account it is; only that browser continues
- * without the page.
+ * A page of ours names the account first, so that a link on another site cannot skip it. `browser`: set when a page of ours asked and showed whose
+ * account it is; only that browser continues without the page.
  */
 export const startLink = async (
   tx: Tx,
@@ -169,7 +166,7 @@ export const startLink = async (
   return { authorizationUrl: `${deps.config.publicUrl}/link/${link}`, expiresAt }
 }
 
-/** The session-aware start route, for a signed-in caller: makes the checks that POST routes declare, and begins a link. */
+/** Makes the checks that POST routes declare. */
 export const startLinkAs = async (deps: FlowDeps, caller: Principal, input: StartInput) => {
   requireProvider(deps, input.provider)
   if (!caller.permissions.has('account.manage'))
@@ -182,7 +179,7 @@ export const startLinkAs = async (deps: FlowDeps, caller: Principal, input: Star
 const linkEnded = (): Refusal =>
   new Refusal('not_found', { message: 'This link was used, has ended or does not exist. Start again to get a new one.' })
 
-/** The flow of a link's page, until it expires or the credential that began it ends. */
+/** Until it expires or the credential that began it ends. */
 const findLive = async (deps: FlowDeps, link: string): Promise<Flow> => {
   const now = deps.clock.now()
   const flow = unseal(deps, await first(deps.db, byLink, { linkHash: sha256(link), now }))
@@ -196,8 +193,8 @@ const proofOf = (derivations: Derivations, link: string, browser: string): Buffe
   derivations.mac('link-page', `${link}:${browser}`)
 
 /**
- * What a person reads before their sign-in is linked: the account's name, so that they do not link it to a stranger's account. Where the browser
- * asked for this link itself (`asker`) and is signed in to the same account, the address at which it continues without the page.
+ * Names the account, so that nobody links to a stranger's. The browser that asked for this link itself (`asker`), and is signed in to the same
+ * account, continues without the page.
  */
 export const openLinkPage = async (
   deps: FlowDeps,
@@ -226,7 +223,6 @@ export const openLinkPage = async (
   }
 }
 
-/** Binds the flow to the browser that saw its page, and returns where the browser continues. */
 export const leaveLinkPage = async (deps: FlowDeps, link: string, browser: string | null, proof: string): Promise<string> => {
   const flow = await findLive(deps, link)
   if (!browser || !equalBytes(Buffer.from(proof, 'base64url'), proofOf(deps.derivations, link, browser))) throw linkEnded()
@@ -235,7 +231,6 @@ export const leaveLinkPage = async (deps: FlowDeps, link: string, browser: strin
   return authorizationUrlOf(deps, flow)
 }
 
-/** The parameters that the provider sent with the browser, and the browser's secret. */
 type ProviderReturn = z.output<typeof CallbackQuery> & { provider: ProviderName; browser: string | null }
 
 const redeem = async (deps: FlowDeps, flow: Flow | undefined, { code, error }: ProviderReturn): Promise<IdentityProof> => {
@@ -250,10 +245,7 @@ const redeem = async (deps: FlowDeps, flow: Flow | undefined, { code, error }: P
   return { ...proven, provider: name, issuer: provider.issuer, subjectKey: proven.subject, chainId: null }
 }
 
-/**
- * Ends a flow with the parameters that the provider sent. Its state is used up, also by a failure. A refusal names where the browser came from,
- * when it finished its own flow.
- */
+/** Its state is used up, also by a failure. A refusal names where the browser came from, when it finished its own flow. */
 export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: ProviderReturn) => {
   const { provider, browser, state } = answer
   const key = browser && state ? { stateHash: sha256(state), provider, browserHash: sha256(browser) } : undefined
@@ -279,8 +271,7 @@ export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: 
     }
     const { accountId, startedBy } = actor
     const { outcome } = await inTx(deps.db, async (tx) => {
-      // Under its account's lock, the first statement: after an acknowledged logout or revocation nothing is linked, and a later one ends what
-      // was linked.
+      // The first statement: after an acknowledged logout or revocation nothing is linked, and a later one ends what was linked.
       await lockAccount(tx, accountId)
       if (await isCredentialActive(tx, startedBy, tx.at, deps.config.SESSION_IDLE_DAYS))
         return linkIdentity(tx, deps.config, { ...actor, accountId }, proof)

@@ -10,15 +10,13 @@ import { secondsAfter } from '../../../lib/clock.ts'
 
 export const nonceTtlSeconds = 600
 
-/** A sign-in's nonce as it came back, and when. */
 export type SignInNonce = { nonce: string; expiresAt: Date; presentedAt: Date }
 
 export type IssuedNonce = { nonce: string; issuedAt: Date; expiresAt: Date }
 
-/** What a nonce that has a row from the start is for. */
 type NoncePurpose = Exclude<(typeof noncePurposes)[number], 'wallet_sign_in'>
 
-/** Stored when it is given out, because what it is bound to decides how a later request with it is refused. */
+/** What it is bound to decides how a later request with it is refused. */
 export const issueNonce = async (
   db: Db,
   now: Date,
@@ -30,7 +28,7 @@ export const issueNonce = async (
   return { nonce, issuedAt: now, expiresAt }
 }
 
-/** Uses the nonce of a sign-in up; whether nobody has used it before: of twenty requests at once one has it. */
+/** Whether nobody has used it before: of twenty requests at once one has it. */
 export const burnNonce = (db: Db, { nonce, expiresAt, presentedAt: at }: SignInNonce): Promise<boolean> =>
   insertOnce(db, nonces, { nonce, purpose: 'wallet_sign_in', createdAt: at, expiresAt, consumedAt: at }, nonces.nonce)
 
@@ -41,14 +39,14 @@ export const pruneNonces = (db: Db, before: Date): Promise<void> => prune(db, { 
 
 export const findNonce = selectRow('nonces.find', nonces, ['nonce', 'purpose'])
 
-/** For a nonce that is used up in the same transaction as what it was issued for: a second request with it waits here. */
+/** A second request with it waits here. */
 export const lockNonce = selectRow('nonces.lock', nonces, ['nonce', 'purpose'], { lock: 'update' })
 
 export const consumeNonce = async (tx: Tx, nonce: string, now: Date): Promise<void> => {
   await tx.query('update nonces set consumed_at = $2 where nonce = $1', [nonce, now])
 }
 
-/** Uses up a nonce of this purpose, bound to this; false where it is unknown, used, expired or bound to something else. */
+/** False where it is unknown, used, expired or bound to something else. */
 export const redeemNonce = async (
   tx: Tx,
   { nonce, purpose, boundTo }: { nonce: string; purpose: NoncePurpose; boundTo: string },
@@ -67,17 +65,14 @@ const form = new RegExp(`^([0-9a-f]{${timeDigits}})[0-9a-f]{${randomDigits}}([0-
 const purpose = 'sign-in-nonce'
 const shorten = (mac: Buffer): string => mac.toString('hex', 0, macDigits / 2)
 
-/**
- * A nonce that proves itself: its end, random bytes, and a code over both. Nothing is stored until it is used (`burnNonce`), so whoever asks
- * for millions of them fills no table.
- */
+/** Proves itself: its end, random bytes, and a code over both. Nothing is stored until it is used, so whoever asks for millions fills no table. */
 export const newSignInNonce = (derivations: Derivations, issuedAt: Date): IssuedNonce => {
   const expiresAt = secondsAfter(issuedAt, nonceTtlSeconds)
   const body = expiresAt.getTime().toString(16).padStart(timeDigits, '0') + randomBytes(randomDigits / 2).toString('hex')
   return { nonce: body + shorten(derivations.mac(purpose, body)), issuedAt, expiresAt }
 }
 
-/** A nonce that this service gave out, under any key that is still in the ring, and that has not expired. It may have been used. */
+/** Ours, under any key that is still in the ring, and not expired. It may have been used. */
 export const readSignInNonce = (derivations: Derivations, nonce: string, now: Date): SignInNonce | undefined => {
   const [, time, mac] = form.exec(nonce) ?? []
   if (time === undefined || mac === undefined) return undefined

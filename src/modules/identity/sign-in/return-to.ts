@@ -28,13 +28,10 @@ const isPlainPath = (pathname: string): boolean => {
   return decoded !== undefined && /^\/(?!\/)[^\\\u0000-\u001f\u007f]*$/.test(decoded)
 }
 
-/** Paths that have an effect when a browser only opens them, or that first name an account: no sign-in redirects to them. */
+/** They have an effect when a browser only opens them, or first name an account. */
 const isInternalPath = (pathname: string): boolean => /^\/(?:v1|link)(?:\/|$)/i.test(fullyDecoded(pathname) ?? '')
 
-/**
- * Where a browser may go after a sign-in: a path of a page on this site, or a URL of an allowed origin. Anything else is refused, never
- * corrected.
- */
+/** A path of a page on this site, or a URL of an allowed origin. Anything else is refused, never corrected. */
 export const readReturnTo = (config: Config, input: string): string => {
   if (input.length > longest || /[\\\s\u0000-\u001f\u007f]/.test(input)) throw refused()
   const isPath = input.startsWith('/')

@@ -136,7 +136,6 @@ const registerProvider = (app: App, deps: Parts, provider: ProviderName): void =
 const Params = z.object({ flow: bounded(100).min(1) })
 const Html = z.string().meta({ description: 'A page.' })
 
-/** Redirects to an address, or shows a page. */
 const sendStep = async (request: FastifyRequest, reply: FastifyReply, step: Promise<string | Page>): Promise<FastifyReply> => {
   try {
     const next = await step
@@ -148,7 +147,6 @@ const sendStep = async (request: FastifyRequest, reply: FastifyReply, step: Prom
   }
 }
 
-/** The ways to the providers and back, our pages for a link that was begun outside the browser that finishes it, wallets, and the end of a session. */
 export const registerSignIn = (app: App, deps: Parts): void => {
   registerProvider(app, deps, 'google')
   registerProvider(app, deps, 'github')

@@ -29,7 +29,6 @@ import { spendNonce, type WalletAttempt } from './wallet.ts'
 
 const byPerson = { linkedByGrantId: null, originSessionId: null }
 
-/** The attached identities whose provider has verified this e-mail. */
 const verifiedBy = prepare('identities.with_email', { email: 'text' }, (orm, at) =>
   orm
     .select({
@@ -42,8 +41,8 @@ const verifiedBy = prepare('identities.with_email', { email: 'text' }, (orm, at)
 )
 
 /**
- * The account that a proof opens: that of the linked identity, else the one with this e-mail, else the only one with an attached identity that has
- * it. Only e-mails that a provider has verified are compared: an unverified one never leads its real owner into another account.
+ * That of the linked identity, else the one with this e-mail, else the only one with an identity that has it. Verified e-mails alone: another never
+ * leads its real owner into another account.
  */
 const findAccount = async (tx: Tx, proof: IdentityProof) => {
   const identity = await findIdentity(tx, proof)
@@ -55,7 +54,7 @@ const findAccount = async (tx: Tx, proof: IdentityProof) => {
   const [accountId, ...others] = candidates
   if (accountId === undefined || others.length > 0) return undefined
   const own = matches.filter((carrier) => carrier.accountId === accountId)
-  // What leads to the account only through what a grant, or a session, has linked there ends with that.
+  // What a grant or a session linked there leads to the account only while that lasts.
   const ofAll = (origin: 'linkedByGrantId' | 'originSessionId') =>
     own.some((carrier) => carrier[origin] === null) ? null : (own[0]?.[origin] ?? null)
   return { accountId, identity: null, linkedByGrantId: ofAll('linkedByGrantId'), originSessionId: ofAll('originSessionId') }
@@ -67,7 +66,6 @@ const refuse = async (tx: Tx, actor: Actor, provider: string, refusal: Refusal):
   throw new CommitThenThrow(refusal)
 }
 
-/** What somebody who signs in has proved, or why it proves nothing. */
 type Arrival = {
   provider: IdentityProof['provider']
   verdict: IdentityProof | Refusal
@@ -80,9 +78,8 @@ type Arrival = {
 class Moved extends Error {}
 
 /**
- * The account of the linked identity, else the one with that verified e-mail, else a new one: in this order. The account's lock guards its status
- * and the order of its events, and is taken before the transaction's first write; the name's keeps the identity from being made, linked, detached or
- * moved. Everything of a first sign-in is written with the commit.
+ * The account's lock guards its status and the order of its events, and comes before the first write; the name's keeps the identity from being made,
+ * linked, detached or moved. Everything of a first sign-in is written with the commit.
  */
 const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   const { provider, origin, verdict } = arrival
@@ -97,7 +94,6 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   ])
   if (proof instanceof Refusal) return refuse(tx, actorOf(null), provider, proof)
   if (found && found.accountId !== before?.accountId) throw new Moved()
-  // The account's row guards the set of its identities.
   const [row, home] = found
     ? await Promise.all([lockAccountRow(tx, found.accountId), findHomeWorkspaceId(tx, found.accountId)])
     : []
@@ -110,7 +106,6 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   const actor = actorOf(accountId)
   // No other transaction knows a new account yet.
   if (!found) noteLocked(tx, [accountId])
-  // Attached now, if the account is new or was found by its e-mail.
   const identity = found?.identity
     ? noteProof(tx, found.identity, proof)
     : attachIdentity(tx, actor, { proof, ...byPerson, ...found, accountId })
@@ -124,10 +119,7 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
 
 const mostTries = 3
 
-/**
- * Signs somebody in, in one transaction. Where it may have been committed without an answer, the person signs in again. A second sign-in with the
- * same identity waits at its locks.
- */
+/** Where it may have been committed without an answer, the person signs in again. */
 export const signIn = async (deps: Pick<Parts, 'config' | 'db' | 'lastUsed'>, arrival: Arrival) => {
   // A session begins in the workspace that was used last, so pending "last used" times are written first.
   await deps.lastUsed.flush()
@@ -141,6 +133,6 @@ export const signIn = async (deps: Pick<Parts, 'config' | 'db' | 'lastUsed'>, ar
   }
 }
 
-/** Links the wallet to the caller's account. A proof that failed commits its audit row. */
+/** A proof that failed commits its audit row. */
 export const linkWallet = async (tx: Tx, config: Config, principal: Principal, verdict: WalletAttempt['verdict']) =>
   verdict instanceof Refusal ? refuse(tx, principal, 'wallet', verdict) : linkIdentity(tx, config, principal, verdict)

@@ -21,11 +21,11 @@ const statements = {
 
 export const statementOf = (intent: Intent | undefined): string => statements[intent ?? 'either']
 
-/** Whether a text says that it is for this: one that was made for the other is refused, so that a sign-in never adds a wallet to an account. */
+/** A text for the other intent is refused, so that a sign-in never adds a wallet to an account. */
 const isFor = (intent: Intent | undefined, statement: string | undefined): boolean =>
   statement === statementOf(intent) || statement === statements.either
 
-/** What a sign-in message must contain; shown to the caller before signing, and again when it was wrong. */
+/** Shown before signing, and again when the message was wrong. */
 export const expectedOf = (config: Config) => ({
   domain: new URL(config.publicUrl).host,
   uri: config.publicUrl,
@@ -35,8 +35,8 @@ export const expectedOf = (config: Config) => ({
 const loopbackName = /^(?:localhost|127\.0\.0\.1|\[::1\]|(?:[a-z0-9-]+\.)+localhost)$/i
 
 /**
- * Whether a host is ours, compared as text: a parser would drop a user part (`evil.example@our.host`), which is all that a person sees of it. In
- * development a browser may use any of the loopback address's names, with our port.
+ * Compared as text: a parser would drop a user part (`evil.example@our.host`), which is all that a person sees. In development any name of the
+ * loopback address, with our port.
  */
 const isOurHost = (config: Config, host: string): boolean => {
   const ours = new URL(config.publicUrl)
@@ -65,7 +65,6 @@ export type SignInMessage = Pick<
 
 type Variable = { statement: string; address: string; chainId: number; nonce: string; issuedAt: string; expirationTime: string }
 
-/** The EIP-4361 text that this service gives out, ready to be signed. */
 export const prepareSignInMessage = (
   config: Config,
   { statement, address, chainId, nonce, issuedAt, expirationTime }: Variable,
@@ -94,8 +93,8 @@ const isExactTime = (text: string): boolean => {
 const afterLabel = (line: string): string => line.slice(line.indexOf(': ') + 2)
 
 /**
- * A message exactly as this service gives it out, which is what nearly every wallet signs. The parser of `siwe` takes 0.8 ms of the event
- * loop, four times as long as recovering the signer.
+ * Exactly as this service gives it out, as nearly every wallet signs it. The parser of `siwe` takes 0.8 ms, four times as long as recovering the
+ * signer.
  */
 const readPrepared = (config: Config, text: string): SignInMessage | undefined => {
   const [, address = '', , statement = '', , , , chain = '', nonce = '', issued = '', expires = ''] = text.split('\n', 11)
@@ -134,7 +133,6 @@ export const readSignInMessage = (config: Config, text: string): SignInMessage =
 /** A wallet's clock may be ahead of ours. */
 const aheadSeconds = 300
 
-/** The message must be for this sign-in: not an old one, and not one for later. */
 const isRecent = (issued: Date | undefined, now: Date): boolean =>
   issued !== undefined &&
   issued <= secondsAfter(now, aheadSeconds) &&
@@ -142,7 +140,7 @@ const isRecent = (issued: Date | undefined, now: Date): boolean =>
 
 const timeOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text))
 
-/** Domain, URI, chain and the message's own times: what is wrong, if anything. The nonce and the signature are checked elsewhere. */
+/** What is wrong, if anything. The nonce and the signature are checked elsewhere. */
 export const checkSignInMessage = (
   config: Config,
   message: SignInMessage,
@@ -197,10 +195,10 @@ const badNonce = (config: Config): Refusal =>
     },
   })
 
-/** What a signed message proves, or why it proves nothing. `nonce`: not used up yet. */
+/** `nonce`: not used up yet. */
 export type WalletAttempt = { verdict: IdentityProof | Refusal; nonce: SignInNonce | null }
 
-/** Uses up the nonce of an attempt, also of one that proves nothing. One whose nonce was used before proves nothing, whatever it says. */
+/** Also of an attempt that proves nothing. One whose nonce was used before proves nothing, whatever it says. */
 export const spendNonce = async (db: Db, config: Config, { nonce, verdict }: WalletAttempt): Promise<WalletAttempt['verdict']> =>
   nonce === null || (await burnNonce(db, nonce)) ? verdict : badNonce(config)
 
@@ -213,8 +211,8 @@ const wrongSigner = (recovered: Address | undefined, claimed: string): Refusal =
 type WalletDeps = Pick<Parts, 'clock' | 'config' | 'contractWallets' | 'db' | 'derivations'>
 
 /**
- * Checks a signed message, outside any transaction. Only a contract's signature needs more than the message: a query to its chain, which takes
- * time. Its nonce is used up first: however often one message is sent, it causes one query. Throws 400 for text that is not a sign-in message.
+ * Outside any transaction: a contract's signature is a query to its chain. Its nonce is used up first, so one message causes one query. Throws 400
+ * for text that is not a sign-in message.
  */
 export const examineWallet = async (deps: WalletDeps, input: z.output<typeof SignedMessage>): Promise<WalletAttempt> => {
   const siwe = readSignInMessage(deps.config, input.message)
