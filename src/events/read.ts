@@ -34,6 +34,11 @@ const columns = `id, transaction::text, type, account_id as "accountId", workspa
   end as messages, created_at as "createdAt"`
 /** No event that commits late is skipped: reading stops at a position where a slower transaction may still write an event. */
 const settled = 'transaction < (select events_settled_before())'
+/**
+ * What was seen settled stays so, although the edge can fall back for a moment: a transaction of another database on the server that ends while
+ * the edge is computed looks like one of ours that is running.
+ */
+const stillSettled = 'transaction < greatest((select events_settled_before()), key.settled)'
 
 const dataOf = ({ data, snapshot, messages }: Row): unknown => {
   if (snapshot === null) return data
@@ -93,12 +98,12 @@ export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefin
 const ranges = (beyond: string, order: 'asc' | 'desc') => `
   select * from (
     (select ${columns} from events
-     where account_id = key.account_id and workspace_id is null and ${beyond} and ${settled} and type = any(key.types)
+     where account_id = key.account_id and workspace_id is null and ${beyond} and ${stillSettled} and type = any(key.types)
      order by events.transaction ${order}, events.id ${order} limit key.take)
     union all
     (select found.* from unnest(key.workspace_ids) as mine(workspace) cross join lateral (
        select ${columns} from events
-       where workspace_id = mine.workspace and ${beyond} and ${settled} and type = any(key.types)
+       where workspace_id = mine.workspace and ${beyond} and ${stillSettled} and type = any(key.types)
        order by events.transaction ${order}, events.id ${order} limit key.take) as found)
   ) as page order by transaction::xid8 ${order}, id ${order} limit key.take`
 
@@ -106,7 +111,7 @@ const ranges = (beyond: string, order: 'asc' | 'desc') => `
 const rareRanges = (beyond: string, order: 'asc' | 'desc') => `
   select found.* from unnest(array_append(key.workspace_ids, key.account_id)) as mine(owner) cross join unnest(key.types) as asked(type) cross join lateral (
     select ${columns} from events
-    where coalesce(workspace_id, account_id) = mine.owner and type = asked.type and type not in ${namesSql(frequentEventTypes)} and ${beyond} and ${settled}
+    where coalesce(workspace_id, account_id) = mine.owner and type = asked.type and type not in ${namesSql(frequentEventTypes)} and ${beyond} and ${stillSettled}
     order by events.transaction ${order}, events.id ${order} limit key.take) as found
   order by found.transaction::xid8 ${order}, found.id ${order} limit key.take`
 
@@ -136,6 +141,7 @@ const pageKey = {
   workspace_ids: 'uuid[]',
   types: 'text[]',
   take: 'int',
+  settled: 'xid8',
   since: 'timestamptz',
   until: 'timestamptz',
 } as const
@@ -153,9 +159,21 @@ const earlier = declare('earlier', earlierThan, 'desc')
 
 const isFrequent = (type: string): boolean => frequentEventTypes.some((frequent) => frequent === type)
 
-type Asked = { from: Position | null; audience: Audience; take: number; since?: Date; until?: Date | undefined }
+/** `delivered`: a position up to which everything is known to be settled. */
+type Asked = {
+  from: Position | null
+  audience: Audience
+  take: number
+  delivered?: Position
+  since?: Date
+  until?: Date | undefined
+}
 
-const page = async (db: Db, query: typeof later, { from, audience, take, since, until }: Asked): Promise<StoredEvent[]> => {
+const page = async (
+  db: Db,
+  query: typeof later,
+  { from, audience, take, delivered, since, until }: Asked,
+): Promise<StoredEvent[]> => {
   const { accountId, workspaceIds, types, asked } = audience
   const form = !asked ? 'all' : types.some(isFrequent) ? 'asked' : 'rare'
   const rows = await db.run(query[form], {
@@ -165,6 +183,7 @@ const page = async (db: Db, query: typeof later, { from, audience, take, since, 
     workspace_ids: workspaceIds,
     types,
     take,
+    settled: delivered ? BigInt(delivered.transaction) + 1n : null,
     since: since ?? null,
     until: until ?? null,
   })

@@ -118,7 +118,9 @@ export class Stream {
     const { db, sink, delivered } = this.#options
     this.#held = []
     this.#isBehind = false
-    const page = await eventsAfter(db, { from: this.#cursor, audience: audienceOf(this.#reader), take: pageSize })
+    // The feed does not bring again what it has delivered, so the table has to.
+    const asked = { from: this.#cursor, audience: audienceOf(this.#reader), take: pageSize, delivered: delivered() }
+    const page = await eventsAfter(db, asked)
     if (page.length === pageSize) this.#isBehind = true
     for (const event of page) {
       // Check first: it is not known any more whether the rest may be sent.

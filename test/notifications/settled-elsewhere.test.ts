@@ -1,9 +1,10 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { signIn } from '../harness/people.ts'
+import { createKey, signIn } from '../harness/people.ts'
 import { createTestDatabase } from '../harness/postgres.ts'
 import { openService } from '../harness/service.ts'
 import { settledEvents } from '../harness/settled-events.ts'
+import { openStream } from '../harness/stream.ts'
 
 const service = await openService()
 
@@ -24,4 +25,26 @@ test('what is settled waits for older transactions of other databases, as they h
   await settling
   await other.end()
   await elsewhere.drop()
+})
+
+/** The edge as it is computed in the moment in which an old transaction of another database ends. */
+const fallenBack = `create or replace function events_settled_before() returns xid8 language sql stable as $$ select '0'::xid8 $$`
+
+test('a stream that resumes gets what was sent before, also while the edge has fallen back', async () => {
+  const person = await signIn(service.api)
+  // While a stream is open, the feed's place moves on with what it delivers, and not back with the edge.
+  const open = await openStream(person.api)
+  await createKey(person)
+  const grant = await open.next('grant.created')
+  const key = await open.next('api_key.created')
+  const database = new pg.Client({ connectionString: service.database.url })
+  await database.connect()
+  const { rows } = await database.query(`select pg_get_functiondef('events_settled_before'::regproc) as text`)
+  await database.query(fallenBack)
+  const resumed = await openStream(person.api, { lastEventId: grant.id, timeoutMs: 5_000 })
+  expect((await resumed.next()).id).toBe(key.id)
+  await database.query(rows[0].text)
+  await database.end()
+  resumed.close()
+  open.close()
 })
