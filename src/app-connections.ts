@@ -8,7 +8,7 @@ import { endUnauthorizedPayments } from './modules/payments/approvals/unauthoriz
 import { ownersRelyingOn, voidLostDecisions } from './modules/payments/approvals/void.ts'
 import type { OnAccountClosed, OnAuthorityLost, OnGrantsRevoked, OnRequesterLost } from './modules/ports.ts'
 
-/** What ends in one feature because of another that it cannot import: `modules/ports.ts` says when each is called. */
+/** What ends in one feature because of another that it cannot import; `modules/ports.ts` says when. */
 export const connectFeatures = (parts: { clock: Clock; config: Config; vault: Vault }) => {
   const onAuthorityLost: OnAuthorityLost = async (tx, actor, accountId) => {
     await revokeUnsignedMandates(tx, actor, accountId)

@@ -33,7 +33,6 @@ import type {
 
 // The only place that knows what calls the providers. What is known about a provider stands in its definition.
 
-/** What each provider's adapter needs to call it. */
 export type RailOptions = { [P in Provider]: ReturnType<(typeof connected)[P]['options']> }
 
 type AnyAdapter<P extends Provider> = Omit<Adapter<P, RailSettings, RailOptions[P]>, 'create'> & {
@@ -42,7 +41,7 @@ type AnyAdapter<P extends Provider> = Omit<Adapter<P, RailSettings, RailOptions[
 
 const adapters: { readonly [P in Provider]: AnyAdapter<P> } = connected
 
-/** The options of a provider that is in use; null for one that is not. */
+/** Null for a provider that is not in use. */
 type OptionsOf = <P extends Provider>(provider: P) => RailOptions[P] | null
 
 const connect = <P extends Provider>(provider: P, optionsOf: OptionsOf, deps: AdapterDeps): SomeRails | null => {
@@ -50,18 +49,18 @@ const connect = <P extends Provider>(provider: P, optionsOf: OptionsOf, deps: Ad
   return options && adapters[provider].create(options, deps)
 }
 
-/** Without a setting only the emulator gets lost orders again. */
+/** Without a setting only the emulator may get a lost order again. */
 const repeatsOf = (config: Config, rail: RailName, account: string, isEmulator: boolean): Repeats | null => {
   const { repeat } = payouts[rail]
   if (repeat === 'pays_again') return null
   return (config[repeat.setting] ?? isEmulator) ? { provenFor: isEmulator ? null : account } : null
 }
 
-/** Providers allow queries for names one by one, on request: only the emulator answers them all from the start. */
+/** Providers allow queries for names one by one, on request. */
 const asksForNames = ({ NAME_LOOKUPS: named }: Pick<Config, 'NAME_LOOKUPS'>, rail: RailName, isEmulated: boolean): boolean =>
   named === undefined ? isEmulated : named.includes(rail)
 
-/** The adapters for one set of provider options: the real providers', or the emulator's. The adapters do not know which. */
+/** Of the real providers, or of the emulator: the adapters do not know which. */
 const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, registersItself: boolean): Rails => {
   const gates = Object.fromEntries(
     sendingRails.map((rail) => [rail, createGate({ clock, concurrency: config.RAIL_CONCURRENCY })]),
@@ -113,7 +112,6 @@ const isNamed = (config: Config, provider: Provider): boolean => config.RAILS?.i
 export const realRails = (config: Config, clock: Clock): Rails =>
   connectRails(config, clock, (provider) => (isNamed(config, provider) ? adapters[provider].options(config) : null), false)
 
-/** How the emulator in `sandbox/` is reached. */
 export type SandboxOptions = { options: (baseUrl: string) => RailOptions }
 
 export const sandboxRails = (config: Config, clock: Clock, sandbox: SandboxOptions, baseUrl: string): Rails => {
@@ -124,7 +122,7 @@ export const sandboxRails = (config: Config, clock: Clock, sandbox: SandboxOptio
 const check = <P extends Provider>(provider: P, config: Config, clock: Clock): AsyncIterable<RailCheck> =>
   adapters[provider].check(adapters[provider].options(config), { clock })
 
-/** Tests what the configured rails need, without moving money. */
+/** Moves no money. */
 export async function* configuredRailChecks(config: Config, clock: Clock): AsyncGenerator<RailCheck> {
   const named = providers.filter((provider) => isNamed(config, provider))
   if (named.length === 0) {
@@ -135,7 +133,7 @@ export async function* configuredRailChecks(config: Config, clock: Clock): Async
   yield checkCallbackUrl(config.operatorUrl, isLoopbackUrl(config.operatorUrl))
 }
 
-/** The rails by which deposits are taken with these settings, from real providers. */
+/** From real providers. */
 export const configuredDeposits = (config: Config, clock: Clock): DepositRail[] => {
   const { deposits } = realRails(config, clock)
   return depositRails.filter((rail) => deposits[rail])

@@ -57,12 +57,11 @@ import { factsOf } from './operate/verify/verify.ts'
 import { railsDown, railsHeld } from './rails/gate.ts'
 import type { Rails } from './rails/rail.ts'
 
-/** Every part, built once: what the features and the listeners need, all together. */
 export type Deps = RoutesDeps & WorkDeps & MetricsDeps & { reads: Reads; lastUsed: LastUsed; cursors: Cursors }
 
 export type Service = Awaited<ReturnType<typeof createService>>
 
-/** `databaseUrl` is already migrated, and the keys of `config` exist (in development they were generated). */
+/** `databaseUrl` is already migrated; in development the keys of `config` were generated. */
 export type ServiceOptions = {
   config: Config
   databaseUrl: string
@@ -73,9 +72,9 @@ export type ServiceOptions = {
   logger: Logger
   rails: Rails
   sandbox?: SandboxControl
-  /** What earlier lives of processes left, and where this one writes. */
+  /** What earlier lives of processes left. */
   journal?: MarkFile & SendJournal
-  /** What describes each route as it is registered: for the API document, which is rendered at build. */
+  /** Describes each route as it is registered: for the API document, which is rendered at build. */
   document?: (http: App) => Promise<void>
 }
 
@@ -143,7 +142,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
   }
 }
 
-/** The parts alone, for commands that run beside the service: without listeners and without jobs. */
+/** For commands that run beside the service: without listeners and without jobs. */
 export const createParts = (options: PartsOptions): Deps => buildDeps(options, createIdentityParts(options.config))
 
 const buildHttp = async (
@@ -193,7 +192,7 @@ const buildHttp = async (
   return { http, routes }
 }
 
-/** A process that runs jobs also checks the data against every promise, once a day over all processes. */
+/** Once a day over all processes. */
 const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] => {
   const { clock, logger, alerts, config } = deps
   const onBroken: DailyOptions['onBroken'] = ({ invariant, promise }) =>
@@ -202,7 +201,7 @@ const dailyVerification = (deps: Deps, databaseUrl: string): Sweep[] => {
   return config.JOBS === 'off' ? [] : [{ name: 'verify.daily', everySeconds: 86_400, run }]
 }
 
-/** The wiring: every part, built from what it depends on. Nothing listens and nothing runs before `start`. */
+/** Nothing listens and nothing runs before `start`. */
 export const createService = async (options: ServiceOptions) => {
   const identity = createIdentityParts(options.config)
   const registry = new Registry()
@@ -222,7 +221,7 @@ export const createService = async (options: ServiceOptions) => {
     http,
     operator,
     routes,
-    /** Before `stop`: everything is served on, but readiness is red and every answer closes its connection. */
+    /** Before `stop`: readiness is red and every answer closes its connection. */
     depart: () => {
       departure.hasBegun = true
     },

@@ -40,7 +40,7 @@ const environment = z.object({
   DATA_DIR: z.string().default('.data'),
   CURRENCY: currency.default('KES'),
   DUPLICATE_WINDOW_SECONDS: whole(0, 604_800).default(3600),
-  /** How long an accepted payment waits for a rail that is down before it fails. */
+  /** For a rail that is down, before the payment fails. */
   PAYMENT_WAIT_MINUTES: whole(5, 43_200).default(45),
   SESSION_COOKIE_DOMAIN: z.string().optional(),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
@@ -91,7 +91,7 @@ const environment = z.object({
   EVENT_RETENTION_DAYS: whole(1, 3650).default(7),
   /** What providers' authentic deliveries said; kept as long as the books where it is not set. */
   DELIVERY_BODY_RETENTION_DAYS: whole(31, 3650).optional(),
-  /** Periods of events and of delivered bodies whose retention is over are dropped, or only detached: then an operator archives them. */
+  /** `detach`: an operator archives them. */
   EXPIRED_PERIODS: z.enum(['drop', 'detach']).default('drop'),
   RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000).optional(),
   /** Accepts the outcomes that a provider's statement offers for payments that are unknown, without a person. */
@@ -99,7 +99,7 @@ const environment = z.object({
   RATE_LIMIT_ENABLED: flag.default(true),
 })
 
-/** Values that no operator needs to choose: no variable changes them. */
+/** No variable changes these. */
 const fixed = {
   DATABASE_STATEMENT_TIMEOUT_MS: 7_000,
   REQUEST_TIMEOUT_MS: 10_000,
@@ -117,12 +117,11 @@ const fixed = {
   SHED_LOAD: true,
 }
 
-/** Every variable that is read; `.env.example` explains each. */
+/** `.env.example` explains each. */
 export const variableNames: readonly string[] = Object.keys(environment.shape)
 
 type Environment = z.output<typeof environment>
 
-/** What follows from the settings. */
 const derive = (env: Environment) => {
   const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`
   const scale = env.NODE_ENV === 'production' ? 1 : 100
@@ -135,21 +134,20 @@ const derive = (env: Environment) => {
     /** How long a process serves on after the signal to end. */
     shutdownDelayMs: env.SHUTDOWN_DELAY_MS ?? (env.NODE_ENV === 'production' ? 5_000 : 0),
     rateLimitPerMinute,
-    /** Requests a minute of one address on routes that issue credentials. */
+    /** Of one address, on routes that issue credentials. */
     rateLimitPublicPerMinute: Math.ceil(rateLimitPerMinute / 10),
     /** How many prompts to pay phones may get; null: no limit. */
     promptLimits: env.RATE_LIMIT_ENABLED
       ? { perPhoneMinute: 3 * scale, perPhoneDay: 20 * scale, perAccountMinute: 20 * scale }
       : null,
-    /** Whether the metadata document of an OAuth client may be on this machine: while it is developed here. */
+    /** Of an OAuth client, on this machine: while it is developed here. */
     metadataLoopback: env.NODE_ENV === 'development' && isLoopbackUrl(publicUrl),
   }
 }
 
-/** Every setting, checked and in the unit that its name says. Missing keys are null here: `development-keys.ts` generates them. */
+/** Checked and in the unit that its name says. Missing keys are null here: `development-keys.ts` generates them. */
 export type Config = Readonly<Environment & typeof fixed & ReturnType<typeof derive>>
 
-/** Requests to a provider: sign-ins, codes, tokens, credentials, and orders to move money. */
 const providerUrls = ['GOOGLE_ISSUER', 'GITHUB_URL', 'OPERATOR_URL'] as const
 
 const textOf = (env: object, name: string): string | undefined => {
@@ -157,7 +155,7 @@ const textOf = (env: object, name: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** Rules for every environment. `variables`: as they were given. */
+/** `variables`: as they were given. */
 function* contradictions(env: Environment, variables: Readonly<Record<string, string>>): Generator<string> {
   if (env.RAILS?.includes('sandbox') && env.RAILS.length > 1) yield 'RAILS is either sandbox or real rails, not both'
   for (const { setting, required, refusedInCallbacks, replaced, payouts } of allDefinitions.filter(({ setting }) =>
@@ -222,14 +220,14 @@ const wellKnown = new Set(['payments', 'postgres', 'password', 'secret', 'change
 const serversOf = (url: string): string[] =>
   url.startsWith('redis') ? [new URL(url).hostname] : [parseDatabaseAddress(url).host ?? []].flat()
 
-/** Another machine: neither this one nor, by a name without a dot, a container beside this one. */
+/** By a name without a dot a server is a container beside this one. */
 const isElsewhere = (server: string): boolean =>
   server !== '' && !isLoopbackUrl(`http://${server}`) && (server.includes('.') || server.includes(':'))
 
 const isEncrypted = (url: string): boolean =>
   url.startsWith('rediss:') || /[?&]sslmode=(require|verify-ca|verify-full)(&|$)/.test(url)
 
-/** What is allowed in development and refused in production, each with its own sentence. */
+/** What is allowed in development alone. */
 function* unfitForProduction(env: Environment): Generator<string> {
   if (env.NODE_ENV !== 'production') return
   yield* unsafeKeys(env)
@@ -251,7 +249,7 @@ function* unfitForProduction(env: Environment): Generator<string> {
     yield `TRUST_PROXY must not trust everyone in production (${network}): a client could name any address as its own`
 }
 
-/** Reads the settings. An empty variable counts as not set; a bad one ends in a StartupError that names it. */
+/** An empty variable counts as not set; a bad one ends in a StartupError that names it. */
 export const loadConfig = (variables: Record<string, string | undefined>): Config => {
   const input = Object.fromEntries(Object.entries(variables).flatMap(([name, value]) => (value ? [[name, value]] : [])))
   const parsed = environment.safeParse(input)

@@ -18,20 +18,20 @@ import { handleSignals } from './process/signals.ts'
 import { summarize } from './process/summary.ts'
 
 const say = (text: string) => process.stdout.write(`${text}\n`)
-// The reader of our output may end before the service does (`npm start | head`); the service keeps running.
+// The reader of our output may end first (`npm start | head`).
 process.stdout.on('error', () => undefined)
 
 const signals = handleSignals(isWorker ? () => undefined : say)
 const parts = new AsyncDisposableStack()
 
-/** What the service needs before it is built. A worker gets all of it from the first process, through its environment. */
+/** What the service needs before it is built; a worker gets it from the first process, through its environment. */
 type Ground = { config: Config; logger: Logger; database: RunningDatabase; keys: Keys; rails: RunningRails }
 
 const clock = createMovableClock()
 
 const prepare = async (): Promise<Ground> => {
   const variables = readEnvironment()
-  // A worker's ports are already open: in the first process.
+  // A worker's ports are open in the first process.
   const config = isWorker ? loadConfig(variables) : await loadConfigWithPorts(variables)
   const logger = await createLogger(config)
   const crash = (error: unknown) => {
@@ -49,7 +49,7 @@ const prepare = async (): Promise<Ground> => {
   return { config, logger, database, keys, rails }
 }
 
-/** Before the service is built, so that every request of it is seen. */
+/** Before the service is built, so that every request is seen. */
 const trace = async (endpoint: string, serviceName: string): Promise<void> => {
   const { startTracing } = await import('./process/tracing.ts')
   parts.defer(startTracing({ endpoint, serviceName }).stop)
@@ -59,7 +59,6 @@ const trace = async (endpoint: string, serviceName: string): Promise<void> => {
 type Leave = () => Promise<void>
 
 const serve = async ({ config, logger, database, keys, rails: { rails, sandbox } }: Ground): Promise<Leave> => {
-  // Not loaded by a first process that only manages workers.
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) await trace(config.OTEL_EXPORTER_OTLP_ENDPOINT, 'payments-service')
   const { createService } = await import('./app.ts')
   const { ENCRYPTION_KEYS, TOKEN_SECRETS, ORDER_KEY } = keys.settings

@@ -50,10 +50,10 @@ export const databaseUrl = z.string().superRefine((text, context) => {
   }
 })
 
-/** The address of a provider's API: paths are appended to it. */
+/** Paths are appended to it. */
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
 
-/** An issuer may have a path; with or without a slash at its end it is the same one. */
+/** With or without a slash at its end it is the same one. */
 export const issuer = z
   .url({ protocol: /^https?$/ })
   .regex(/^[^?#]*$/, 'must have no query and no fragment')
@@ -68,7 +68,7 @@ export const keyRing = z.string().transform((text, context): KeyRing => {
   }
 })
 
-/** A key ring of one entry: what is made with it must be the same for ever. */
+/** What is made with it must be the same for ever. */
 export const lastingKey = keyRing.refine(({ all }) => all.size === 1, 'must be one key: it is never rotated')
 
 /** `*.` before a host stands for all hosts below it. A name without a dot, or an address, is no push service. */
@@ -87,7 +87,7 @@ export const rpcUrls = list.transform((entries, context): ReadonlyMap<number, st
   return urls
 })
 
-/** Verified e-mails, wallets by CAIP-10, or bare addresses. A misspelt one would never be anybody. */
+/** Verified e-mails, wallets by CAIP-10, or bare addresses. */
 export const administrators = list.transform((names, context): readonly string[] => {
   for (const name of names)
     if (!parseWalletName(name) && !/^[^\s@]+@[^\s@]+$/.test(name))

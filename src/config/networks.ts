@@ -7,9 +7,7 @@ const narrowest = { ipv4: 8, ipv6: 7 }
 /** IPv4 written as IPv6 (`::ffff:0.0.0.0/96`): the last 32 bits are the IPv4 address. */
 const mapped = /^(?:0*:)*:?(?:0*:)*ffff:/i
 
-/**
- * Whether a network of trusted proxies is so large that it includes strangers. Also detects the two halves of the whole, and mapped IPv4.
- */
+/** So large that it includes strangers; also the two halves of the whole, and mapped IPv4. */
 export const coversEveryone = (network: string): boolean => {
   const [address = '', prefix] = network.split('/')
   if (prefix === undefined) return false
@@ -25,7 +23,6 @@ const isNetwork = (entry: string): boolean => {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
 }
 
-/** Addresses and networks (`10.0.0.0/8`). */
 const networksOr = (names: readonly string[]) =>
   list.transform((entries, context): readonly string[] => {
     for (const entry of entries.filter((one) => !names.includes(one) && !isNetwork(one)))

@@ -54,9 +54,8 @@ const lock = async (tx: Tx, locks: AccountLocks): Promise<boolean> => {
 }
 
 /**
- * The first lock of every writer, taken before its first write. It needs no transaction id, so the id that orders an account's
- * events is assigned to one transaction at a time, in the order of their effects. A row lock cannot do that: a transaction that waits for a row has
- * its transaction id already. Held until the commit; statements that follow in the same flush see what the holder before committed.
+ * The first lock of every writer, before its first write: it needs no transaction id, so ids are assigned in the order of an account's effects.
+ * Held until the commit; statements that follow in the same flush see what the holder before committed.
  */
 export const lockAccounts = async (tx: Tx, locks: AccountLocks): Promise<void> => {
   if (await lock(tx, locks)) throw new Error('an account was locked after the first write of its transaction')
@@ -67,10 +66,7 @@ export const lockFurtherAccounts = async (tx: Tx, ...exclusive: Uuid[]): Promise
 
 export const lockAccount = (tx: Tx, account: Uuid): Promise<void> => lockAccounts(tx, { exclusive: [account] })
 
-/**
- * The locks of a batch. `wait`: waits for all of them; else takes those that are free, and returns the accounts that another transaction
- * holds.
- */
+/** `wait`: for all of them. Else takes those that are free, and returns the accounts that another transaction holds. */
 export const lockBatch = async (tx: Tx, locks: AccountLocks, wait: boolean): Promise<ReadonlySet<Uuid>> => {
   if (wait) {
     await lockAccounts(tx, locks)
@@ -87,10 +83,9 @@ export const lockBatch = async (tx: Tx, locks: AccountLocks, wait: boolean): Pro
   return held
 }
 
-/** Whether this transaction holds an account's lock for itself. */
 export const holdsLock = (tx: Tx, account: Uuid): boolean => tx.accountLocks.get(account) === 'exclusive'
 
-/** For what relies on its caller's lock. A deferred statement that moves money also must not wait for one. */
+/** For what relies on its caller's lock. */
 export const requireLocked = (tx: Tx, accounts: readonly Uuid[]): void => {
   if (accounts.some((account) => !holdsLock(tx, account))) throw new Error('an account whose lock this needs is not locked')
 }

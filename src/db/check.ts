@@ -14,24 +14,18 @@ export type CheckFacts = {
   open: (sealed: { ciphertext: Buffer; keyId: string }, context: readonly string[]) => string | undefined
   /** A payee's fingerprint, under each secret that is configured. */
   fingerprints: (text: string) => readonly Buffer[]
-  /** What a provider knows an order by, and the id of one send of it. */
+  /** What a provider knows an order by. */
   orderOf: (seed: readonly string[], generation: number) => { orderId: Uuid; reference: string }
   attemptOf: (order: { orderId: Uuid }, send: number) => Uuid
   /** The key of the audit log's seals; undefined for a secret that is not configured. */
   sealMac: (keyId: string, digest: string) => Buffer | undefined
-  /**
-   * Checks what was created and changed since this moment, and every account whose balance moved; null: everything. Older rows cannot have
-   * changed through the service: it never rewrites a transfer, an event or an audit row.
-   */
+  /** Checks what was created and changed since, and every account whose balance moved; null: everything. No older row is ever rewritten. */
   since: Date | null
-  /** A seal that was recorded outside the database, where a writer of the database cannot change it. */
+  /** A seal that was recorded outside of the database. */
   head?: { sequence: number; hash: Buffer }
 }
 
-/**
- * `sealedThrough`: every transaction that wrote in the period is a later one, so that rows of the period are found by the index on
- * `transaction`. It is the end of the last seal before the period: what a seal covers had ended when it was made.
- */
+/** `sealedThrough`: the end of the last seal before the period. Rows of the period have later transactions, and are found by that index. */
 export type Period = CheckFacts & { sealedThrough: string }
 
 /** A promise about the data, as a query for its breaches: the `subject` of each row is one breach. */
@@ -44,7 +38,6 @@ export type Check = {
 
 /** What the query of a check may name, as `$since`. */
 const places: Readonly<Record<string, { type: string; of: (facts: Period) => unknown }>> = {
-  /** The start of the period that the check reads. */
   since: { type: 'timestamptz', of: ({ since }) => since?.toISOString() ?? '-infinity' },
   now: { type: 'timestamptz', of: ({ now }) => now },
   /** Older events may be deleted already. */
@@ -54,7 +47,7 @@ const places: Readonly<Record<string, { type: string; of: (facts: Period) => unk
   token_secrets: { type: 'text[]', of: ({ tokenSecretIds }) => tokenSecretIds },
 }
 
-/** The rows of a query that names its places. `first`: its `$1`, `$2`, …. */
+/** `first`: the query's `$1`, `$2`, …. */
 export const rowsOf = <Row extends object>(db: Db, facts: Period, text: string, ...first: unknown[]): Promise<Row[]> => {
   const values = [...first]
   const numbered = text.replaceAll(/\$([a-z_]+)/g, (_, name: string) => {
@@ -65,10 +58,8 @@ export const rowsOf = <Row extends object>(db: Db, facts: Period, text: string, 
   return db.query<Row>(numbered, values)
 }
 
-/** Breaches of one promise that are named. */
 export const most = 50
 
-/** Checks that are queries, by the numbers of their invariants and by their promises. */
 export const sqlChecks = (queries: Readonly<Record<string, Readonly<Record<string, string>>>>): Check[] =>
   Object.entries(queries).flatMap(([invariant, promises]) =>
     Object.entries(promises).map(([promise, text]) => ({

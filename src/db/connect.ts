@@ -15,14 +15,14 @@ type Parser = (text: string) => unknown
 const { builtins } = pg.types
 const bigintArray = 1016
 
-/** Connections are in UTC; a time in another zone, or far from now, is left to the driver. */
+/** A time in another zone, or far from now, is left to the driver. */
 const utc = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)\+00$/
 const instant: Parser = (text) => {
   const parts = utc.exec(text)
   return parts ? new Date(`${parts[1]}T${parts[2]}Z`) : pg.types.getTypeParser(builtins.TIMESTAMPTZ, 'text')(text)
 }
 
-/** How values are read, where the driver's own way does not fit: money is exact, and a day has no time zone. */
+/** Money is exact, and a day has no time zone. */
 const types = new pg.TypeOverrides()
 types.setTypeParser(builtins.INT8, BigInt)
 types.setTypeParser(builtins.DATE, String)
@@ -36,9 +36,9 @@ export type DatabaseOptions = {
   clock: Clock
   /** A lock is waited for two thirds as long; a connection without an answer for a third longer is destroyed. */
   statementTimeoutMs: number
-  /** Behind a transaction pooler (PgBouncer): its settings replace ours, and statements have names only if it keeps prepared ones. */
+  /** Behind a transaction pooler (PgBouncer) its settings replace ours, and statements have names only if it keeps prepared ones. */
   pooler?: Pick<Pooler, 'keepsStatements'>
-  /** Called with how long each caller waited for a connection. */
+  /** How long each caller waited for a connection. */
   onPoolWait?: (seconds: number) => void
 }
 
@@ -52,9 +52,8 @@ const searchSettings = statement(
 const longestAnswerMs = 5_000
 
 /**
- * One connection that many requests share for reads: statements are sent as they come and answered in order, without one waiting for the
- * answer to another. It is opened when first needed, and again after it was lost; reads under way then fail as 503 and can be repeated. A
- * second such connection was not faster: one Postgres process keeps up with one of ours.
+ * One connection that many requests share for reads. It is opened when first needed, and again after it was lost; reads under way then fail as 503.
+ * A second one of the kind was not faster.
  */
 const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) => {
   const answerTimeoutMs = Math.min(longestAnswerMs, connection.query_timeout ?? longestAnswerMs)
@@ -75,7 +74,7 @@ const openShared = (connection: pg.ClientConfig, lost: (error: Error) => void) =
     client.on('error', (error) => {
       forget()
       lost(error)
-      // A socket that only reports an error may still be open: the service reads nothing from it again.
+      // A socket that only reports an error may still be open.
       client.end().catch(() => undefined)
     })
     client.once('end', forget)
@@ -105,27 +104,23 @@ export const connect = (options: DatabaseOptions): Database => {
     types,
     application_name: 'payments-service',
     connectionTimeoutMillis: options.statementTimeoutMs,
-    // A server that answers cancels the statement first, by its own time-out. After this time the driver destroys the connection: so a server that
-    // is frozen is left.
+    // A server that answers cancels the statement first, by its own time-out. A frozen one is left after this time.
     query_timeout: Math.ceil((options.statementTimeoutMs * 4) / 3),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   }
   const pool = new pg.Pool({
-    // Statements are sent without waiting for the answers before them; see Tx.
     pipeline: true,
     ...connection,
     max: options.poolSize,
-    // Connections that nobody uses are closed before that.
     idleTimeoutMillis: 10_000,
   })
-  /** A connection of its own, and how long it was waited for, whether there was one or not. */
   const checkOut = (): Promise<pg.PoolClient> => {
     const start = performance.now()
     return pool.connect().finally(() => options.onPoolWait?.((performance.now() - start) / 1000))
   }
   const signals = new EventEmitter()
-  // The pool ends before its connections are closed: an error that the server's own shutdown causes on them is expected.
+  // The server's own shutdown causes errors on connections that are not closed yet.
   let closing = false
   const lost = (message: string) => (error: Error) => {
     tell({ signals }, connectionLost, null)
@@ -136,7 +131,6 @@ export const connect = (options: DatabaseOptions): Database => {
   pool.on('connect', (client) => client.on('error', lost('a database connection was lost')))
   const pooled: Use = async (send) => {
     const client = await checkOut()
-    // As by the pool's own `query`: a connection whose statement failed is not used again.
     let isBroken = true
     try {
       const answer = await send(client)

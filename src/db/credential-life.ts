@@ -1,6 +1,6 @@
 import { daysAfter } from '../lib/clock.ts'
 
-// Whether a grant, a key or a session is active. The only definition, in code and in SQL; a test compares the two.
+// Whether a grant, a key or a session is active, in code and in SQL; a test compares the two.
 
 export type Life = 'active' | 'revoked' | 'expired'
 export type Ends = { revokedAt: Date | null; expiresAt: Date | null }
@@ -8,7 +8,7 @@ export type SessionTimes = { revokedAt: Date | null; expiresAt: Date; lastUsedAt
 
 const isPast = (time: Date | null, now: Date): boolean => time !== null && time <= now
 
-/** A revoked grant is inactive at any time. It may have expired too: then it still counts as revoked. */
+/** One that is both revoked and expired counts as revoked. */
 export const grantLife = ({ revokedAt, expiresAt }: Ends, now: Date): Life => {
   if (revokedAt) return 'revoked'
   return isPast(expiresAt, now) ? 'expired' : 'active'
@@ -29,7 +29,7 @@ export const sessionEnd = ({ expiresAt, lastUsedAt }: Pick<SessionTimes, 'expire
 export const sessionLife = (session: SessionTimes, now: Date, idleDays: number): Life =>
   grantLife({ revokedAt: session.revokedAt, expiresAt: sessionEnd(session, idleDays) }, now)
 
-// The same in SQL. `row` names the table's row; `now` and `idleDays` are parameters or columns.
+// In SQL. `row` names the table's row; `now` and `idleDays` are parameters or columns.
 
 export const grantIsActive = (row: string, now: string): string =>
   `(${row}.revoked_at is null and (${row}.expires_at is null or ${row}.expires_at > ${now}))`

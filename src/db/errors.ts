@@ -11,7 +11,7 @@ const pgError = (error: unknown): PgLike | undefined => {
   return undefined
 }
 
-/** The SQLSTATE of an error, at any depth of wrapping. Never its message: drizzle's contains the bound parameters. */
+/** At any depth of wrapping. */
 export const sqlState = (error: unknown): string | undefined => {
   const code = pgError(error)?.code
   return typeof code === 'string' ? code : undefined
@@ -36,13 +36,12 @@ const connectionCodes = new Set([
   ...['ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'],
 ])
 
-/** The server takes no writes any more: it was demoted, or a person made it read-only. Another server may take them. */
+/** Demoted, or made read-only by a person. */
 export const isReadOnly = (error: unknown): boolean => sqlState(error) === '25006'
 
-// Shut down, crashed, starting up, too many connections, statement or lock time-out, disk full, out of memory, cancelled, read-only.
 const unavailableStates = /^(08|53|57P|57014|55P03|25006|25P0[2-4]|58)/
 
-/** A connection that was lost has no SQLSTATE; whether a COMMIT on it took effect is not known. */
+/** It has no SQLSTATE; whether a COMMIT on it took effect is not known. */
 const isConnectionLost = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   return /Connection terminated|connection timeout|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool|not queryable|Query read timeout/i.test(
@@ -50,7 +49,7 @@ const isConnectionLost = (error: unknown): boolean => {
   )
 }
 
-/** A server that accepted the connection and lost it, or that is starting: it is running, or will be soon. */
+/** The server is running, or will be soon. */
 export const isInterrupted = (error: unknown): boolean => {
   const state = sqlState(error)
   return state === undefined ? isConnectionLost(error) : ['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03'].includes(state)
@@ -65,13 +64,13 @@ export const isUnavailable = (error: unknown): boolean => {
   return isConnectionLost(error) || (error instanceof Error && error.cause instanceof Error && isConnectionLost(error.cause))
 }
 
-/** A temporary failure of the database becomes 503 with `Retry-After`, never "failed"; every other error stays as it is. */
+/** A temporary failure becomes 503 with `Retry-After`, never "failed". */
 export const translateDatabaseError = (error: unknown): unknown => {
   if (error instanceof Refusal || !(isUnavailable(error) || isRetryable(error))) return error
   return new Refusal('unavailable', { headers: { 'retry-after': '1' }, cause: error })
 }
 
-/** Where an error was created. Its stack begins with its message, which can have several lines: that part is removed first. */
+/** A stack begins with the message, which can have several lines. */
 const placesOf = ({ message, stack = '' }: Error): string => {
   const begin = message === '' ? 0 : stack.indexOf(message) + message.length
   return stack
@@ -82,10 +81,7 @@ const placesOf = ({ message, stack = '' }: Error): string => {
     .join('\n')
 }
 
-/**
- * What may be logged of an error: never the message of a database error, which contains the bound values. Drizzle puts them into the
- * message of its own error even where the database never answered; the reason is in its cause.
- */
+/** Never the message of a database error: it contains the bound values. Drizzle puts them into its own error's too. */
 export const describeError = (error: unknown): Record<string, unknown> => {
   if (!(error instanceof Error)) return { error: typeof error }
   const state = sqlState(error)

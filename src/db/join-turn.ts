@@ -4,16 +4,13 @@ export type JoinOptions<Key, Value> = {
   /** How many queries may be under way at once: later keys wait, and are sent together in the next query. */
   inFlight: number
   maxKeys: number
-  /**
-   * `turn`: what is asked for in one turn of the event loop is asked together. `flush`: what one run of code asks for, in time to leave with the
-   * other statements that it issues on its connection (`corkUntilTick`).
-   */
+  /** `turn`: what one turn of the event loop asks for. `flush`: what one run of code does, in time to leave with its other statements. */
   until?: 'turn' | 'flush'
 }
 
 let due: (() => void)[] = []
 
-/** What different queries wait for leaves together: on one connection in one system call. */
+/** What different queries wait for leaves in one system call. */
 const atEndOfTurn = (send: () => void): void => {
   if (due.push(send) > 1) return
   setImmediate(() => {
@@ -23,14 +20,13 @@ const atEndOfTurn = (send: () => void): void => {
   })
 }
 
-/** When what this turn of the event loop asks for is sent. */
 export const endOfTurn = (): Promise<void> => new Promise(atEndOfTurn)
 
 type Waiting<Key, Value> = { key: Key; resolve: (answers: Value) => void; reject: (error: unknown) => void }
 
 /**
- * One query for all keys that are asked for in one turn of the event loop, or while earlier queries are under way. Every answer is read
- * after its key was asked for: nothing is cached for the next query.
+ * One query for all keys that are asked for in one turn of the event loop, or while earlier queries are under way. Every answer is read after its
+ * key was asked for.
  */
 export const joinTurn = <Key, Value>(options: JoinOptions<Key, Value>): ((key: Key) => Promise<Value>) => {
   const { query, inFlight, maxKeys, until = 'turn' } = options

@@ -5,9 +5,8 @@ export const markKinds = ['audit', 'sent', 'seal', 'key'] as const
 export type MarkKind = (typeof markKinds)[number]
 
 /**
- * How many are kept of each. A database commits in one order, so as long as the newest of it is there, everything before it is there too: one
- * would do, if acknowledgements came in the order of the commits. What was sent is kept longer, because what is sent twice is paid twice; a key, because
- * a request that repeats it must not be taken as a new one.
+ * How many are kept of each. A database commits in one order: while the newest is there, everything before it is. Sent attempts and keys are kept
+ * longer, because what is repeated without them is paid twice.
  */
 const most: Readonly<Record<MarkKind, number>> = { audit: 32, sent: 2_000, seal: 1, key: 2_000 }
 /** Younger than everything that a retention removes. */
@@ -15,21 +14,19 @@ const forgetAfterMs = 12 * 3_600_000
 
 export type Noted = { kind: MarkKind; id: string; atMs: number }
 
-/** A server, and how far its log is. Of the mark: where it was before the newest acknowledged commit, so no server with that commit is behind it. */
+/** A server, and how far its log is. In the mark: where it was before the newest acknowledged commit. */
 export type Place = { system: string; server: string; position: bigint }
 
-/** What one life of a process leaves to the next. */
 export type Left = { place: Place | undefined; noted: readonly Noted[] }
 
-/** Where the mark is kept between two lives of a process. */
 export type MarkFile = {
   left: readonly Left[]
   write: (place: Place | undefined, noted: readonly Noted[]) => void
-  /** A person has looked: what was left until now is not looked for again. */
+  /** A person has looked: nothing older is looked for again. */
   forget: (atMs: number) => void
 }
 
-/** The newest of what the database has acknowledged to this process: what is looked for on a server before it is trusted. */
+/** The newest that the database has acknowledged to this process: what is looked for on a server before it is trusted. */
 export type Mark = ReturnType<typeof createMark>
 
 export const createMark = (clock: Clock) => {
@@ -52,7 +49,7 @@ export const createMark = (clock: Clock) => {
   return {
     newest: (kind: MarkKind): string[] => [...kinds[kind].values()].filter(isFresh).map(({ id }) => id),
     has: (kind: MarkKind, id: string): boolean => isFresh(kinds[kind].get(id)),
-    /** `position`: `reached`, from before what is noted was begun. */
+    /** `position`: `reached`, from before that was begun. */
     note: (kind: MarkKind, ids: readonly string[], position = 0n): void => {
       const atMs = nowMs()
       for (const id of ids) keep({ kind, id, atMs })

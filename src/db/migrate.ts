@@ -6,34 +6,27 @@ import { type Migration, migrationsFolder, readMigrations } from './migrations.t
 import { addressed } from './settings.ts'
 import { withClient } from './start.ts'
 
-// A number that no other lock uses: processes that start together apply the migrations one after another.
 const migrationLock = 7_241_990
 
-/**
- * Statements behind a waiting ALTER TABLE wait as well: nobody may wait longer than this because of a migration. Less than `deadlock_timeout` (1 s):
- * a statement that waits in a circle with a migration goes on before Postgres looks for the circle and ends one of both.
- */
+/** Less than `deadlock_timeout` (1 s): a statement that waits in a circle with a migration goes on before Postgres ends one of both. */
 const lockTimeoutMs = 500
 const pollMs = 200
 
 export type MigrateOptions = {
   folder?: string
-  /** The last migration to apply: a database of an older release. Without it all of the folder. */
+  /** The last migration to apply; without it all of the folder. */
   last?: string
-  /** For how long a migration that does not get its locks is tried again. */
+  /** For how long the locks of a migration are tried again. */
   patienceMs?: number
   /** Between two tries: the service works off what waited during one. */
   pauseMs?: number
-  /** A migration did not get its locks and is tried again after the pause. `holders`: the oldest transactions of the database. */
+  /** `holders`: the oldest transactions of the database. */
   onContended?: (contended: { migration: string; tries: number; holders: readonly string[] }) => void
 }
 
 /**
- * Brings a database up to date with the folder, and returns the names of the migrations that it applied. Safe to call from several processes at
- * once. `url` leads to Postgres itself, not to a pooler.
- *
- * A migration that cannot lock its tables within half a second, because a transaction is reading one (a `pg_dump` for one), is undone and tried
- * again: a waiting ALTER TABLE blocks everybody who comes after it.
+ * Brings a database up to date with the folder; returns what it applied. Safe to call from several processes at once. `url`: of Postgres itself, not
+ * of a pooler. A migration that cannot lock its tables within half a second is undone and tried again: a waiting ALTER TABLE blocks everybody behind it.
  * @throws StartupError for a migration that was edited or skipped, or that got no lock in time
  */
 export const migrate = async (url: string, options: MigrateOptions = {}): Promise<string[]> => {
@@ -60,9 +53,9 @@ const upTo = (migrations: readonly Migration[], last: string | undefined): reado
   return migrations.slice(0, at + 1)
 }
 
-/** Whether every migration has been applied, unchanged: readiness asks this, of any connection that may read the journal. */
+/** Whether every migration has been applied, unchanged. */
 export const migrationsCheck = (pool: Pick<pg.Pool, 'query'>, folder = migrationsFolder): (() => Promise<boolean>) => {
-  // Read once: a running process needs the migrations of its own release, not those of a newer one that is being installed beside it.
+  // Read once: a newer release may be being installed beside this one.
   const expected = readMigrations(folder)
   return async () => {
     if (expected.length === 0) return true
@@ -71,7 +64,7 @@ export const migrationsCheck = (pool: Pick<pg.Pool, 'query'>, folder = migration
   }
 }
 
-/** Polls: a session that waits for the lock in one statement has a snapshot, and CREATE INDEX CONCURRENTLY would wait for its end. */
+/** Polls: what waits in one statement has a snapshot, and CREATE INDEX CONCURRENTLY would wait for its end. */
 const takeTurn = async (client: pg.Client) => {
   for (;;) {
     const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [migrationLock])
@@ -144,10 +137,7 @@ const applyInTransaction = async (client: pg.Client, migration: Migration) => {
 
 const namedTable = /\b(?:alter\s+table(?:\s+if\s+exists)?(?:\s+only)?|references|on)\s+(?:"?public"?\.)?"?(\w+)/gi
 
-/**
- * All tables that the migration names and does not create, within the time for one lock. Locked one by one by their statements, each may wait that
- * long while those before it are kept: who waits for these would wait for longer than `deadlock_timeout`.
- */
+/** All that it names and does not create, within the time for one lock: each by its own statement could wait that long while the others are held. */
 const lockTables = async (client: pg.Client, { statements }: Migration) => {
   const named = statements.flatMap((statement) => [...statement.matchAll(namedTable)].map(([, name = '']) => name))
   const { rows } = await client.query<{ name: string }>(
@@ -158,16 +148,13 @@ const lockTables = async (client: pg.Client, { statements }: Migration) => {
   if (rows.length === 0) return
   await client.query(`set local statement_timeout = ${lockTimeoutMs}`)
   await client.query(`lock table ${rows.map(({ name }) => name).join(', ')} in access exclusive mode`).catch((cause: unknown) => {
-    // The time for all of them is over. In the migration's own statements 57014 is an operator who cancels it.
+    // In the migration's own statements 57014 is an operator who cancels it.
     throw sqlState(cause) === '57014' ? new LocksNotFree('the locks were not free in time', { cause }) : cause
   })
   await client.query('set local statement_timeout to default')
 }
 
-/**
- * Each statement by itself, for what PostgreSQL refuses in a transaction. A try that failed in the middle runs all statements again, so each may be
- * repeated.
- */
+/** For what PostgreSQL refuses in a transaction. A try that failed in the middle runs all statements again, so each may be repeated. */
 const applyInSteps = async (client: pg.Client, migration: Migration) => {
   for (const written of migration.statements)
     for (const statement of await forEachPart(client, written)) {
@@ -183,10 +170,7 @@ const applyInSteps = async (client: pg.Client, migration: Migration) => {
 
 const eachPart = /^\s*-- each part of (\w+) without (\w+)$/m
 
-/**
- * A statement below `-- each part of <divided table> without <index>` runs for each of the parts that have no part of that index yet, with the
- * part's name in place of `{part}`. Parts that are created later get theirs from the table.
- */
+/** Below `-- each part of <divided table> without <index>`: runs for each part without that index, with its name in place of `{part}`. */
 const forEachPart = async (client: pg.Client, statement: string): Promise<readonly string[]> => {
   const [, table, index] = eachPart.exec(statement) ?? []
   if (table === undefined) return [statement]
@@ -213,7 +197,6 @@ const dropInvalid = async (client: pg.Client, statement: string) => {
 const record = (client: pg.Client, { hash, at }: Migration) =>
   client.query('insert into drizzle.__drizzle_migrations (hash, created_at) values ($1, $2)', [hash, at])
 
-/** What probably holds the locks: the transactions of this database that began before our try. */
 const oldTransactions = async (client: pg.Client): Promise<string[]> => {
   const { rows } = await client.query<{ holder: string }>(
     `select format('process %s (%s) for %s s', pid, coalesce(nullif(application_name, ''), 'no name'), extract(epoch from now() - xact_start)::int) as holder

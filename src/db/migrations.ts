@@ -6,11 +6,10 @@ import { fileURLToPath } from 'node:url'
 export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))
 
 export type Migration = {
-  /** The file's name without `.sql`. */
   tag: string
-  /** SHA-256 of the file: an edited migration is another one. */
+  /** SHA-256 of the file. */
   hash: string
-  /** The journal's time, in milliseconds: what orders migrations. */
+  /** The journal's time, in milliseconds, which orders migrations. */
   at: number
   statements: readonly string[]
   /** False for a file that begins with `-- no transaction`. */

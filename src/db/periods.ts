@@ -1,19 +1,16 @@
 import { type Db, statement } from './client.ts'
 import type { dividedTables } from './tables/divided.ts'
 
-/** A table whose rows lie in periods, and how long one lasts. Each more is another part that a read without a time opens: 0.05 ms. */
+/** Each more is another part that a read without a time opens: 0.05 ms. */
 export type Divided = { table: (typeof dividedTables)[number]; unit: 'week' | 'month' }
 
 const create = statement('periods.create', `select create_periods($1, $2, now() + $3::interval) as created`)
 const drop = statement('periods.drop', `select drop_periods($1, now() - make_interval(days => $2), $3) as period`)
 
-/** So that the next period is there before it begins, also when the job that creates it fails for days. */
+/** The next period is there before it begins, also when the job fails for days. */
 const ahead = { week: '10 days', month: '35 days' } as const
 
-/**
- * Creates the period that goes on now and the next one. By the database's clock, as what is dropped: rows lie in the period in which their ids
- * were made.
- */
+/** The period that goes on now and the next one, by the database's clock. */
 export const createPeriods = async (db: Db, divided: readonly Divided[]): Promise<void> => {
   for (const { table, unit } of divided) await db.query(create, [table, unit, ahead[unit]])
 }

@@ -1,7 +1,4 @@
-/**
- * SQL for the name of an account, as its owner chose it, else its first wallet: never an e-mail, as it stands where strangers and
- * programs read it. `id`: an expression.
- */
+/** An account's name, else its first wallet: never an e-mail, as strangers and programs read it. `id`: an expression. */
 export const personNameSql = (id: string): string => `(
   select coalesce(person.display_name, (
     select left(i.subject, 6) || '…' || right(i.subject, 4) from identities i
@@ -10,11 +7,10 @@ export const personNameSql = (id: string): string => `(
 
 export type NamedPerson = { id: string; name: string | null }
 
-/** SQL for the people whose approvals stand, as `NamedPerson[]`. `approvalId`: an expression. */
+/** The people whose approvals stand, as `NamedPerson[]`. `approvalId`: an expression. */
 export const approversSql = (approvalId: string): string => `coalesce((
   select json_agg(json_build_object('id', x.account_id, 'name', ${personNameSql('x.account_id')}) order by x.account_id)
   from (select distinct d.account_id from approval_decisions d where d.approval_id = ${approvalId} and d.decision = 'approve'
     and not exists (select from approval_voids v where v.decision_id = d.id)) x), '[]')`
 
-/** For one cell of a table. */
 export const namesText = (people: readonly NamedPerson[]): string => people.map(({ id, name }) => name ?? id).join(', ')

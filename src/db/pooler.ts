@@ -1,10 +1,7 @@
 import { only } from '../lib/lists.ts'
 import { withClient } from './start.ts'
 
-/**
- * A program between us and Postgres that gives its connections to other clients between our transactions: usually PgBouncer. `otherwise`: the
- * settings that its connections do not have as the service needs them.
- */
+/** A program that gives its connections to others between our transactions. `otherwise`: the settings that it has not as the service needs them. */
 export type Pooler = { keepsStatements: boolean; otherwise: string[] }
 
 const marker = 'payments_service_probe'
@@ -12,9 +9,8 @@ const marker = 'payments_service_probe'
 export type Server = { version: number; pooler: Pooler | undefined }
 
 /**
- * What is behind an address, asked for on a connection without settings of ours. A pooler gives each client a process id of its own, which
- * differs from that of the server's process. PgBouncer from 1.21 on, with `max_prepared_statements` above 0, keeps prepared statements under names
- * of its own; an older one (Debian 12 has 1.18) loses them, so statements go to it without names.
+ * A pooler gives each client a process id of its own. PgBouncer from 1.21 on, with `max_prepared_statements` above 0, keeps prepared statements under
+ * names of its own; an older one (Debian 12 has 1.18) loses them, so statements go to it without names.
  */
 export const probeServer = (url: string, settings: Readonly<Record<string, string>>): Promise<Server> =>
   withClient({ connectionString: url }, async (client) => {

@@ -13,7 +13,6 @@ type Writer = Pick<PgDatabase<NodePgQueryResultHKT>, 'insert' | 'update' | 'dele
 const orm: Writer = drizzle.mock({ casing: 'snake_case' })
 const casing = new CasingCache('snake_case')
 
-/** A complete write of drizzle, with the type of the rows that it returns. */
 type Written = Complete & { readonly _: { readonly returning: unknown } }
 type RowOf<B extends Written> = B['_']['returning'] extends undefined ? never : B['_']['returning']
 
@@ -23,10 +22,7 @@ const returnedBy = (built: Complete): object => {
   return config.returningFields ?? {}
 }
 
-/**
- * Declares a change or removal of rows under a condition. As `prepare`; its rows are what it returns. Nothing of it waits for an answer that nobody
- * needs: `tx.defer(tx.run(…))`.
- */
+/** Declares a change or removal of rows under a condition; its rows are what it returns. */
 export const prepareWrite = <const P extends Parameters, B extends Written>(
   name: string,
   parameters: P,
@@ -37,12 +33,12 @@ export const prepareWrite = <const P extends Parameters, B extends Written>(
     return { built, fields: returnedBy(built) }
   })
 
-// Rows are written by one statement however many they are, generated from the table, with one parameter for each column: a list of its values.
+// One parameter for each column, a list of its values: one statement for any number of rows.
 
 type Row = Readonly<Record<string, unknown>>
 type Columns = readonly (readonly [key: string, column: PgColumn])[]
 
-/** A value as the driver gets it: a document that is a text already, bytes that are packed already. */
+/** As the driver gets it: a document that is a text already, bytes that are packed already. */
 export class Sent {
   readonly value: string | Buffer | null
   constructor(value: string | Buffer | null) {
@@ -65,7 +61,6 @@ const sentValue = (value: unknown, column: PgColumn): unknown => {
   return value === null || value === undefined ? null : column.mapToDriverValue(value)
 }
 
-/** Rows `x` of these columns: how a statement reads them, each column's value as of its type, and how rows are sent. */
 const rowsOf = (columns: Columns) => {
   const names = columns.map(([, column]) => nameOf(column))
   // A list of lists has no rows: each is sent as its text.
@@ -85,7 +80,6 @@ type Write = { query: Statement; send: (rows: readonly Row[]) => unknown[][] }
 
 const writes = new WeakMap<PgTable, Map<string, Write>>()
 
-/** A statement that is generated once. `key`: what it is of, besides its table. */
 const writeOf = (table: PgTable, key: string, generate: () => Write): Write => {
   const known = writes.get(table) ?? new Map<string, Write>()
   writes.set(table, known)
@@ -94,10 +88,7 @@ const writeOf = (table: PgTable, key: string, generate: () => Write): Write => {
   return write
 }
 
-/**
- * Inserts any number of rows by one statement. A column that no row has is left to its default. `end`: what follows, for rows whose key is there
- * already (of table `t`), and what is returned.
- */
+/** A column that no row has is left to its default. `end`: what follows, for rows whose key is there already (of table `t`), and what is returned. */
 export const insertRows = async <T extends PgTable, Returned extends object = never>(
   { query }: Pick<Db, 'query'>,
   table: T,
@@ -115,11 +106,11 @@ export const insertRows = async <T extends PgTable, Returned extends object = ne
   return query<Returned>(insert.query, insert.send(rows as readonly Row[]))
 }
 
-/** Inserts a row. The work does not wait for it: it is sent in its place, and a failure fails the commit. */
+/** Not waited for: a failure fails the commit. */
 export const insertRow = <T extends PgTable>(tx: Tx, table: T, row: InferInsertModel<T>): void =>
   tx.defer(insertRows(tx, table, [row]))
 
-/** Inserts a row unless there is one with its key already: answers whether it did. `key`: the columns of one unique index; any when left out. */
+/** Whether there was none with its key. `key`: the columns of one unique index; any when left out. */
 export const insertOnce = async <T extends PgTable>(
   db: Db,
   table: T,
@@ -130,7 +121,7 @@ export const insertOnce = async <T extends PgTable>(
   return (await insertRows(db, table, [row], `on conflict ${target} do nothing returning true as inserted`)).length > 0
 }
 
-/** Inserts a row, or changes these columns of the one that has its key: answers the row as it is then. */
+/** Inserts a row, or changes the `replaced` columns of the one that has its key. */
 export const upsertRow = async <T extends PgTable>(
   db: Db,
   table: T,
@@ -144,7 +135,7 @@ export const upsertRow = async <T extends PgTable>(
   return only(await insertRows<T, InferSelectModel<T>>(db, table, [row], end))
 }
 
-/** Changes these columns of any number of rows by one statement, each row by its id. */
+/** Changes these columns, each row by its id. */
 export const updateRows = async <T extends PgTable & { id: PgColumn }, const Column extends Name<T>>(
   tx: Tx,
   table: T,
@@ -162,10 +153,7 @@ export const updateRows = async <T extends PgTable & { id: PgColumn }, const Col
   await tx.query(update.query, update.send(rows as readonly Row[]))
 }
 
-/**
- * Changes these columns of a row, and answers the row as it is then. The work does not wait for it, as for an insert. Each set of columns is a
- * statement of its own on each connection: what callers can combine is written whole.
- */
+/** Not waited for. Each set of columns is a statement of its own on each connection: what callers can combine is written whole. */
 export const updateRow = <T extends PgTable & { id: PgColumn }, R extends { readonly id: string }>(
   tx: Tx,
   table: T,

@@ -4,8 +4,7 @@ import type { Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { declareStatements, type Lane, type QueryLane, type Statement, statement } from './statement.ts'
 
-// A query is declared once: its name, its parameters, and drizzle's builder for its text and the type of its rows. It is built when it is
-// first used and not for each request, which would cost more than Postgres needs to answer it.
+// A query is built when it is first used, not for each request: that would cost more than Postgres needs to answer it.
 
 type Kinds = {
   uuid: Uuid
@@ -32,10 +31,7 @@ type Kind = keyof Kinds
 type Optional = `${Exclude<Kind, 'rows'>}?`
 type Nullable = `${Exclude<Kind, 'rows' | 'flag'>}|null`
 
-/**
- * The type of each parameter in SQL. One with a question mark may be missing; then its condition is not part of the text. One that may be null
- * is a value to write.
- */
+/** One with a question mark may be missing: then its condition is not part of the text. One that may be null is a value to write. */
 export type Parameters = Readonly<Record<string, Kind | Optional | Nullable>>
 
 type Required<P extends Parameters> = {
@@ -51,7 +47,6 @@ type Given<P extends Parameters> = {
 }
 export type Values<P extends Parameters> = Required<P> & Given<P>
 
-/** Where a value stands in the text: undefined for one that is missing. */
 export type Places<P extends Parameters> = {
   [Name in keyof P]: P[Name] extends 'rows' ? Placeholder : P[Name] extends Optional ? SQL | undefined : SQL
 }
@@ -60,7 +55,6 @@ export type Places<P extends Parameters> = {
 export type Complete = { toSQL: () => { sql: string; params: unknown[] } }
 type Built = Complete & { readonly _: { readonly result: readonly unknown[]; readonly selectedFields: unknown } }
 
-/** A text of a query. */
 export type Form<V, Row> = {
   statement: Statement | string
   /** For how many sets of values at once. */
@@ -74,20 +68,18 @@ export type Form<V, Row> = {
 
 export type Prepared<V, Row> = {
   readonly lane: Lane
-  /** What is asked for in one turn of the event loop is one statement; `in_tx`: also what a transaction asks for in one run of code. */
+  /** What one turn of the event loop asks for is one statement; `in_tx`: also what a transaction asks for in one run of code. */
   readonly joins: 'outside' | 'in_tx' | null
   /** `joined`: for several sets of values at once. */
   form: (values: V, joined: boolean) => Form<V, Row>
 }
-/** A row that a query reads. */
 export type RowOf<Q> = Q extends Prepared<infer _, infer Row> ? Row : never
 
-/** Each form is a prepared statement on every connection that used it: callers can combine filters, and must not make them without end. */
+/** Each is a prepared statement on every connection: callers can combine filters, and must not make them without end. */
 const mostForms = 32
 
 const builder = new QueryBuilder({ casing: 'snake_case' })
 
-/** Its name, without whether it may be missing. */
 const kindOf = (kind: Parameters[string] = 'text'): string => kind.replace(/\?$|\|null$/, '')
 const typeOf = (kind: Parameters[string] | undefined): string => (kind === 'rows' ? 'int' : kindOf(kind))
 
@@ -159,7 +151,7 @@ const readerOf = (name: string, fields: object, from: number): ((row: readonly u
   }
 }
 
-/** What `prepare` and `prepareWrite` have in common. `build` gets the places of the values, and answers the statement and the fields of its rows. */
+/** `build` gets the places of the values. */
 export const declareForms = <P extends Parameters, Row>(
   name: string,
   queryLane: QueryLane,
@@ -224,7 +216,7 @@ export const declareForms = <P extends Parameters, Row>(
     if (isKept) forms.set(key, form)
     return form
   }
-  // Without any filter, and with each alone: what a test of the plans looks at.
+  // What the test of the plans looks at.
   declareStatements(name, () => {
     for (const given of [[], ...optional.map((parameter) => [parameter])])
       for (const isJoined of joins ? [false, true] : [false]) formOf(given, isJoined)
@@ -233,10 +225,8 @@ export const declareForms = <P extends Parameters, Row>(
 }
 
 /**
- * Declares a query: `build` gets drizzle's builder and the places of the values. Fields are at most two levels deep, and a table that is
- * joined has all of its fields named. It runs by `db.run`, in the transaction that it is given or, outside of one, on the connection of its
- * lane. On the lane `joined`, whose parameters are ids and texts, what requests ask for in one turn of the event loop is one statement: what a
- * lookup costs is mostly the statement, not its rows.
+ * Declares a query. Fields are at most two levels deep, and a table that is joined has all of its fields named. On the lane `joined`, whose
+ * parameters are ids and texts, what requests ask for in one turn is one statement: a lookup costs mostly the statement, not its rows.
  */
 export const prepare = <const P extends Parameters, B extends Built>(
   name: string,
@@ -253,8 +243,8 @@ type SqlType = 'uuid' | 'date' | 'timestamptz' | 'text' | 'int' | 'bigint' | 'xi
 type Key<T> = { readonly [Name in keyof T]: string | number | bigint | Date | null | readonly string[] }
 
 /**
- * Declares a query that is text, for each of the keys that are asked for in one turn of the event loop: the text names the parts of its key `key.…`, and
- * reads a bounded number of rows, because what is asked together waits for the slowest of it.
+ * Declares a query that is text, for each of the keys that one turn asks for: it names the parts of its key `key.…`, and reads a bounded number of
+ * rows, because what is asked together waits for the slowest of it.
  */
 export const prepareText = <Row extends object, const T extends Readonly<Record<string, SqlType>>>(
   name: string,

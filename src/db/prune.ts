@@ -4,14 +4,13 @@ import type { Db } from './client.ts'
 import { isUnavailable } from './errors.ts'
 import { prepareWrite } from './prepare-write.ts'
 
-/** Deletes the oldest rows from before a time: so many of them, behind those that are passed over. Answers a row for each. */
+/** The oldest rows from before a time, behind those that are passed over. Answers a row for each. */
 type Remove = (db: Db, batch: { before: Date; size: number; passedOver: number }) => Promise<readonly unknown[]>
 export type Removal = { removal: Remove; before: Date }
 
-/** Which rows go, and in which order: the oldest first, in the order of the index on `age` and the key where nothing else is said. */
+/** `by`: the order of the index on `age` and the key where nothing else is said. */
 type Old = { only?: SQL; by?: readonly PgColumn[] }
 
-/** Declares how the rows are removed whose `age` is before a time. */
 export const prepareRemoval = (name: string, key: PgColumn, age: PgColumn | SQL, { only, by }: Old = {}): Remove => {
   const { table } = key
   const remove = prepareWrite(name, { before: 'timestamptz', size: 'int', passedOver: 'int' }, (orm, at) =>
@@ -32,10 +31,7 @@ export const prepareRemoval = (name: string, key: PgColumn, age: PgColumn | SQL,
 const batch = 5_000
 const mostPassedOver = 20
 
-/**
- * Until nothing more is old enough: no long transaction, no long lock. A batch that fails is cut in half until the row is found that
- * cannot be deleted; that row is passed over, so it keeps none of the others. Answers the last failure.
- */
+/** In batches: no long transaction. One that fails is halved until the row is found that cannot be deleted; it is passed over. Answers the last failure. */
 const removeAll = async (db: Db, { removal, before }: Removal): Promise<unknown> => {
   let failure: unknown
   let size = batch
@@ -56,7 +52,7 @@ const removeAll = async (db: Db, { removal, before }: Removal): Promise<unknown>
   return failure
 }
 
-/** Fails only after everything that can be deleted is: then the sweep is reported, and its next run tries again what was passed over. */
+/** Fails only after everything that can be deleted is. */
 export const prune = async (db: Db, ...removals: readonly Removal[]): Promise<void> => {
   const failures: unknown[] = []
   for (const each of removals) failures.push(await removeAll(db, each))

@@ -6,8 +6,6 @@ import { newestFirst, ownedBy } from './list-queries.ts'
 import { type Parameters, type Places, prepare } from './prepare.ts'
 import type { QueryLane } from './statement.ts'
 
-// The queries that most tables have, declared by table and columns: whole rows by equal values, and the page of an owner.
-
 type Row<T extends PgTable> = InferSelectModel<T>
 type Column<T extends PgTable> = keyof Row<T> & string
 type Key<T extends PgTable, Name extends Column<T>> = { [Each in Name]: NonNullable<Row<T>[Each]> }
@@ -15,7 +13,6 @@ type Options = { lane?: QueryLane; lock?: 'update' | 'no key update' | 'share' }
 
 const columnsOf = (table: PgTable): Readonly<Record<string, PgColumn>> => getTableColumns(table)
 
-/** The type of a column as `prepare` names it. */
 const kindOf = (column: AnyColumn | undefined): Parameters[string] => {
   const type = column?.getSQLType()
   if (type === 'uuid' || type === 'text' || type === 'bytea') return type
@@ -32,7 +29,7 @@ const whereEqual = (orm: QueryBuilder, table: PgTable, at: Places<Parameters>) =
     .from(table)
     .where(and(...Object.entries(columnsOf(table)).flatMap(([name, column]) => (at[name] ? [eq(column, at[name])] : []))))
 
-/** Declares how the row with these values, which one row has at most, is read. */
+/** One row at most. */
 export const selectRow = <T extends PgTable, const Name extends Column<T>>(
   name: string,
   table: T,
@@ -51,7 +48,7 @@ export const selectRow = <T extends PgTable, const Name extends Column<T>>(
   return async (db, key) => (await first(db, query, key)) as Row<T> | undefined
 }
 
-/** Declares how all rows with these values are read, the oldest first. */
+/** The oldest first. */
 export const selectRows = <T extends PgTable & { id: PgColumn }, const Name extends Column<T>>(
   name: string,
   table: T,
@@ -62,7 +59,7 @@ export const selectRows = <T extends PgTable & { id: PgColumn }, const Name exte
   return async (db, key) => (await db.run(query, key)) as Row<T>[]
 }
 
-/** Declares how the rows with one of several values in a column are read, in no order. */
+/** One of several values in a column; in no order. */
 export const selectAmong = <T extends PgTable, const Name extends Column<T>>(
   name: string,
   table: T,
@@ -76,7 +73,7 @@ export const selectAmong = <T extends PgTable, const Name extends Column<T>>(
   return async (db, values) => (values.length === 0 ? [] : ((await db.run(query, { values })) as Row<T>[]))
 }
 
-/** Declares the list of an owner's rows: a page of them, the newest first. */
+/** A page of an owner's rows, the newest first. */
 export const selectPage = <T extends PgTable & { id: PgColumn }>(
   name: string,
   table: T,

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Db } from './client.ts'
 import { statement } from './statement.ts'
 
-/** What a client may not set, or not for the operator, and what a value means that is not safe. */
+/** What a client may not set, or not for the operator. */
 const unsafe: Readonly<Record<string, readonly [isSafe: (setting: string) => boolean, warning: string]>> = {
   synchronous_standby_names: [
     (setting) => setting !== '',
@@ -29,7 +29,6 @@ const unsafe: Readonly<Record<string, readonly [isSafe: (setting: string) => boo
 
 const read = statement('server.settings', 'select name, setting from pg_settings where name = any($1::text[])')
 
-/** For an operator, of what the service needs and cannot set by itself. */
 export const warnOfServer = async (db: Db, logger: Logger): Promise<void> => {
   for (const { name, setting } of await db.query<{ name: string; setting: string }>(read, [Object.keys(unsafe)])) {
     const [isSafe, warning] = unsafe[name] ?? []

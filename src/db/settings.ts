@@ -2,7 +2,7 @@ import type pg from 'pg'
 
 type Settings = Readonly<Record<string, string>>
 
-/** What statements mean and what becomes of them: no default of the server, the database or the role may change it. */
+/** No default of the server, the database or the role may change these. */
 const meaning: Settings = {
   default_transaction_isolation: 'read committed',
   default_transaction_read_only: 'off',
@@ -19,7 +19,7 @@ const meaning: Settings = {
 
 /** A pooler's connections do without these: PgBouncer sends half a kilobyte. */
 const ofDirect: Settings = {
-  // Connections wait for work, and the pool closes those that nobody uses.
+  // The pool closes those that nobody uses.
   idle_session_timeout: '0',
   default_transaction_deferrable: 'off',
   transform_null_equals: 'off',
@@ -32,10 +32,7 @@ const ofDirect: Settings = {
   enable_sort: 'on',
 }
 
-/**
- * A pool with a longer statement time-out reads whole tables on purpose (verify): it sorts and joins millions of rows in memory, by plans for
- * the actual values.
- */
+/** A longer time-out is `verify`'s, which reads whole tables: it sorts and joins in memory, by plans for the actual values. */
 const longestRequestMs = 60_000
 const plansOf = (statementTimeoutMs: number): Settings =>
   statementTimeoutMs > longestRequestMs
@@ -47,20 +44,18 @@ const plansOf = (statementTimeoutMs: number): Settings =>
         enable_mergejoin: 'on',
       }
     : {
-        // A request's statements are lookups by key or over arrays of unknown length: a plan for the actual values is never better, and
-        // making one costs as much as running the statement.
+        // Lookups by key or over arrays: a plan for the actual values is never better, and costs as much as running the statement.
         plan_cache_mode: 'force_generic_plan',
-        // A plan is kept until the table's statistics change. A plan made while a table was small reads and sorts rows that have since
-        // become thousands (measured: 13 ms for a lookup by key). So the plans that pay only on small tables are switched off.
+        // A plan that was made while a table was small reads and sorts what has become thousands of rows (measured: 13 ms for a lookup by key).
         enable_seqscan: 'off',
         enable_bitmapscan: 'off',
-        // Where the ids of a join lay at the beginning of an index, a merge along it seems to end soon; with newer ids it reads all of it.
+        // Where the ids of a join lay at the beginning of an index, a merge along it seems to end soon.
         enable_mergejoin: 'off',
-        // Starting workers takes longer than what a request reads (measured: 8 ms for a page of 20), and they take the processors from others.
+        // Starting workers takes longer than what a request reads (measured: 8 ms for a page of 20).
         max_parallel_workers_per_gather: '0',
       }
 
-/** The one list of what every connection is set to, each value as `pg_settings` shows it. */
+/** What every connection is set to, each value as `pg_settings` shows it. */
 export const settingsOf = (statementTimeoutMs: number): Settings => ({
   ...meaning,
   statement_timeout: String(statementTimeoutMs),
@@ -71,13 +66,10 @@ export const settingsOf = (statementTimeoutMs: number): Settings => ({
 
 const option = ([name, value]: [string, string]): string => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`
 
-/** Work before there is a pool may take its time: a migration builds an index. */
+/** A migration builds an index. */
 const startSettings: Settings = { ...meaning, statement_timeout: '0', lock_timeout: '0' }
 
-/**
- * How a connection to Postgres is opened. Options of the address come before ours, as `?options=` would otherwise replace them all.
- * `settings`: for a pool those of `settingsOf`.
- */
+/** Options of the address come before ours, as `?options=` would otherwise replace them all. `settings`: for a pool those of `settingsOf`. */
 export const addressed = (
   url: string,
   settings: Settings = startSettings,

@@ -13,9 +13,8 @@ const pauseMs = 5
 const complaintEveryMs = 60_000
 
 /**
- * Where lists and exports are read from. Never for a decision: what a standby returns may be out of date. The standby, if it has replayed everything
- * that was committed when the request came; else the primary, and also where the standby does not answer. So no reader misses a write
- * that was acknowledged before the read began, by any caller and in any process.
+ * Where lists and exports are read from, never for a decision: the standby, if it has replayed everything that was committed when the request came,
+ * else the primary. So no reader misses a write that was acknowledged before, by any process.
  */
 export const createReads = (
   primary: Database,

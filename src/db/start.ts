@@ -5,11 +5,11 @@ import { newId, type Uuid } from '../lib/ids.ts'
 import type { KeyRing } from '../lib/key-ring.ts'
 import { addressed } from './settings.ts'
 
-/** Work on a connection of its own, which is closed whatever happens. With an address alone, it has the settings that work before a pool needs. */
+/** On a connection of its own. With an address alone, it has the settings of work before a pool. */
 export const withClient = async <T>(address: string | pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> => {
   const config = typeof address === 'string' ? addressed(address) : address
   const client = new pg.Client({ application_name: 'payments-service-start', connectionTimeoutMillis: 5_000, ...config })
-  // A connection that breaks also fails the query that waits on it; without a listener it would end the process.
+  // Without a listener a connection that breaks would end the process.
   client.on('error', () => undefined)
   await client.connect()
   try {
@@ -45,14 +45,14 @@ const compareKeys = (stored: readonly StoredKey[], configured: readonly StoredKe
 }
 
 /**
- * Compares the settings with the data, and names the data's installation. At the first start the data take them over. Run before anything
- * is written: a payment in another currency, or sealed under a key that nobody has, could not be repaired.
+ * Compares the settings with the data, before anything is written: a payment in another currency, or sealed under a lost key, could not be repaired.
+ * At the first start the data take them over. Answers the installation's name.
  * @throws StartupError with the sentence for the operator
  */
 export const fitInstallation = (url: string, given: Fitting): Promise<Uuid> =>
   withClient(url, async (client) => {
     await client.query('begin')
-    // Of several processes at the first start one writes, and the others compare themselves with it.
+    // Of several processes at the first start one writes.
     await client.query(`insert into installation (id, currency, created_at) values ($1, $2, now()) on conflict do nothing`, [
       newId(),
       given.currency,
@@ -86,9 +86,8 @@ const newestIds = `
 const idsAtOnce = 100_000n
 
 /**
- * Events and audit rows store the id of their transaction, and readers and seals follow its order. In a database that was restored from a
- * dump into another server, rows may carry ids that this server has not reached yet; new rows would be ordered before them. This uses up
- * transaction ids until the server has caught up, and returns how many it used: none, unless there was a restore.
+ * Readers and seals follow the order of transaction ids. After a dump was restored into another server, rows may carry ids that it has not reached:
+ * this uses them up. Returns how many.
  */
 export const catchUpTransactionIds = (url: string): Promise<bigint> =>
   withClient(url, async (client) => {
@@ -110,9 +109,8 @@ const refusedBy = [
 ] as const
 
 /**
- * Lets a role read and write the rows of every table and change no table: the role of the running service, beside the owner that
- * migrates. Where a trigger refuses a change of rows (the ledger, the audit log), the role gets no right to it either. Repeatable; run
- * it after each migration.
+ * The role of the running service, beside the owner that migrates: it reads and writes rows, but gets no right to what a trigger refuses (the ledger,
+ * the audit log). Repeatable; run it after each migration.
  * @throws StartupError where there is no such role
  */
 export const grantServing = (url: string, role: string): Promise<void> =>

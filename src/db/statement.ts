@@ -1,32 +1,28 @@
 import { hash } from 'node:crypto'
 
-/**
- * A statement with a name is parsed and planned once for each connection: frequent statements have names, and each name belongs to one
- * text.
- */
+/** Parsed and planned once for each connection. Each name belongs to one text. */
 export type Statement = { readonly name: string; readonly text: string; readonly lane: Lane }
 
 /**
- * Which connection a statement outside of a transaction takes. `record`: the one that all requests share for lookups by an index, in which
- * a slow statement delays all later ones. `page`: a second one of that kind, for lists. `pool`: one of its own, for what reads many rows
- * or waits for a lock.
+ * The connection of a statement outside of a transaction. `record`: shared by all requests, for lookups by an index; a slow statement delays all
+ * later ones. `page`: a second one, for lists. `pool`: one of its own, for what reads many rows or waits for a lock.
  */
 export type Lane = 'record' | 'page' | 'pool'
 
-/** Of a declared query. `joined`: by `record`, and what requests ask for in one turn of the event loop is one statement. */
+/** `joined`: by `record`, and what requests ask for in one turn of the event loop is one statement. */
 export type QueryLane = Lane | 'joined'
 
-/** The rows of one statement. A text without a name is planned each time that it runs. */
+/** A text without a name is planned each time that it runs. */
 export type Query = <Row extends object>(statement: Statement | string, values?: readonly unknown[]) => Promise<Row[]>
 
 const known = new Map<string, Statement>()
 
-/** Postgres cuts longer names off: those of two forms of a statement could become one. */
+/** Postgres cuts longer names off. */
 const longestName = 63
 const shortened = (name: string): string =>
   name.length <= longestName ? name : `${name.slice(0, longestName - 17)}~${hash('sha1', name).slice(0, 16)}`
 
-/** With two texts under one name, the second one would fail on every connection that knows the first. */
+/** A second text under one name would fail on every connection that knows the first. */
 export const statement = (fullName: string, text: string, lane: Lane = 'pool'): Statement => {
   const name = shortened(fullName)
   const existing = known.get(name)
@@ -38,13 +34,13 @@ export const statement = (fullName: string, text: string, lane: Lane = 'pool'): 
 
 const declared = new Map<string, () => void>()
 
-/** `build`: names the statements of a query that is built when it is first used. */
+/** `build`: of a query that is built when it is first used. */
 export const declareStatements = (name: string, build: () => void = () => undefined): void => {
   if (declared.has(name)) throw new Error(`two queries are called ${name}`)
   declared.set(name, build)
 }
 
-/** Every named statement of the modules that are loaded: for the test that asks Postgres for the plan of each. */
+/** Of the modules that are loaded: for the test of the plans. */
 export const namedStatements = (): readonly Statement[] => {
   for (const build of declared.values()) build()
   return [...known.values()]

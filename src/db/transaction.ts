@@ -23,7 +23,7 @@ export type TransactionOptions = {
   checkOut: () => Promise<pg.PoolClient>
   /** Whether connections keep prepared statements. */
   named: boolean
-  /** Behind a pooler, whose connections may have other defaults, a transaction says what it is. */
+  /** Behind a pooler, whose connections may have other defaults, it says what it is. */
   begin: string
   logger: Logger
   clock: Clock
@@ -31,12 +31,11 @@ export type TransactionOptions = {
   signals: EventEmitter
 }
 
-/** How work runs in one transaction, on a connection of its own: see `Tx`, and `inTx` for when it runs again. */
 export const createTransactions = (options: TransactionOptions): Database['transaction'] => {
   const { checkOut, named } = options
   const attempt = async <T>(work: (tx: Tx) => Promise<T>): Promise<Outcome<T>> => {
     const client = await checkOut()
-    // A task that several steps ask for is done once.
+    // What several steps ask for is done once.
     const afterCommit = new Set<() => void>()
     const deferred: Promise<unknown>[] = []
     let broken: Error | undefined
@@ -51,7 +50,6 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         query.catch(failed)
         deferred.push(query)
       }
-      // Not awaited: it is sent with the first statement, which fails when it fails.
       corkUntilTick(client)
       defer(client.query(options.begin))
       const query = sendBy(named, async (send) => {
@@ -98,11 +96,11 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       over = true
       corkUntilTick(client)
       const committed = client.query('commit').catch((error: unknown) => {
-        // A statement without an answer ends the connection, and the commit after it only finds it ended.
+        // A statement without an answer ends the connection: the commit only finds it ended.
         broken = [cause, error].find((one) => one instanceof Error) ?? new Error(String(error))
         throw isUnavailable(error) ? translateDatabaseError(error) : error
       })
-      // A commit whose wait for the synchronous standby was cancelled ends with a warning, and a failover may lose it.
+      // Its wait for the synchronous standby was cancelled: a failover may lose it.
       let isDoubtful = false
       const warn = ({ code }: { code?: string | undefined }) => {
         isDoubtful ||= code?.startsWith('01') === true || code?.startsWith('57') === true
@@ -113,7 +111,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         broken = new Error('the commit was not confirmed by its standby')
         throw new Refusal('unavailable', { headers: { 'retry-after': '1' }, cause: broken })
       }
-      // After an error that was caught, COMMIT succeeds as a ROLLBACK: it must not count as a commit.
+      // After an error that was caught, COMMIT is a ROLLBACK.
       if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')
       const [trace] = [...gathered].flatMap(([kind, rows]) => rows.flatMap((row) => kind.traceOf?.(row) ?? []))
       if (trace !== undefined) options.mark.note('audit', [trace], reached)
@@ -130,7 +128,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       }
       // The next connection may lead to a server that takes writes.
       if (isReadOnly(error) || isReadOnly(cause)) broken ??= new Error('the server is read-only')
-      // Statements that were sent after a failed one fail because of it: the first error tells the reason and whether to retry.
+      // Statements behind a failed one fail because of it.
       throw sqlState(error) === '25P02' ? (cause ?? error) : error
     } finally {
       client.release(broken)

@@ -1,17 +1,12 @@
 import { namesSql } from './tables/columns.ts'
 
-/** For every state of a record, the states that may follow it. */
 const moves = <State extends string>(table: Readonly<Record<State, readonly NoInfer<State>[]>>) => table
 
-/**
- * The states and transitions of every record, in one place: writers check them before they write, `verify` compares the published events
- * with them, and SQL takes its lists of states from here. A state that nothing follows is final.
- */
+/** Of every record, the states that may follow each. Writers check them, `verify` compares published events with them, SQL takes its lists from here. */
 export const transitions = {
   payment: moves({
-    // Decided when it is due.
     scheduled: ['processing', 'pending_approval', 'failed', 'cancelled'],
-    // Failed: it was approved in a later period, and exceeds that period's limits.
+    // Failed: approved in a later period, it exceeds that period's limits.
     pending_approval: ['processing', 'rejected', 'expired', 'cancelled', 'failed'],
     processing: ['succeeded', 'failed', 'unknown'],
     succeeded: ['returned'],
@@ -43,9 +38,8 @@ export const transitions = {
   }),
   mandate: moves({ active: ['exhausted', 'expired', 'revoked'], exhausted: [], expired: [], revoked: [] }),
   /**
-   * One send to a rail. `recorded`: no process may send it yet. `sending`: one process has the right to send, so it may have been sent.
-   * `not_sent`: proven never to have been sent; it becomes `resolved` only when the provider proves that it was sent after all.
-   * A mismatch makes an attempt disputed at any time, also after it has ended: then only a person ends it.
+   * One send to a rail. `recorded`: no process may send it yet. `sending`: one has the right to, so it may have been sent. `not_sent`: proven never to
+   * have been sent, until the provider proves otherwise. `disputed`: by a mismatch, at any time; only a person ends it.
    */
   attempt: moves({
     recorded: ['sending', 'not_sent', 'resolved'],
@@ -61,7 +55,7 @@ export const transitions = {
 export type Resource = keyof typeof transitions
 export type StateOf<R extends Resource> = Extract<keyof (typeof transitions)[R], string>
 
-/** In their order: lists of the API and constraints of tables have it. */
+/** Lists of the API and constraints of tables have this order. */
 const statesOf = <R extends Resource>(resource: R) => Object.keys(transitions[resource]) as [StateOf<R>, ...StateOf<R>[]]
 
 export const paymentStatuses = statesOf('payment')
@@ -71,10 +65,10 @@ export const approvalStatuses = statesOf('approval')
 export const mandateStatuses = statesOf('mandate')
 export const attemptStates = statesOf('attempt')
 
-/** Payments whose money is under way, or whose outcome is unknown: the statuses that evidence may end. */
+/** The statuses that evidence may end. */
 export const underWayPaymentStatuses = ['processing', 'unknown'] as const satisfies readonly StateOf<'payment'>[]
 
-/** How few payments end, or stay: an index has these alone, so that it costs the others nothing. */
+/** An index has these alone, so that it costs the others nothing. */
 export const rarePaymentStatuses = [
   'unknown',
   'rejected',
@@ -89,12 +83,12 @@ const statesAfter = (resource: Resource, from: string): readonly string[] =>
 export const mayMove = <R extends Resource>(resource: R, from: StateOf<R>, to: StateOf<R>): boolean =>
   statesAfter(resource, from).includes(to)
 
-/** A transition that the table does not allow is a bug, and undoes its transaction. */
+/** Another transition is a bug, and undoes its transaction. */
 export const requireMove = <R extends Resource>(resource: R, from: StateOf<R>, to: StateOf<R>): void => {
   if (!mayMove(resource, from, to)) throw new Error(`a ${resource} does not move from ${from} to ${to}`)
 }
 
-/** The states from which a record may come to this one: for an update that checks the state itself. */
+/** For an update that checks the state itself. */
 export const statesBefore = <R extends Resource>(resource: R, to: StateOf<R>): StateOf<R>[] =>
   statesOf(resource).filter((from) => mayMove(resource, from, to))
 
@@ -102,10 +96,7 @@ export const statesBefore = <R extends Resource>(resource: R, to: StateOf<R>): S
 export const edgesOf = (resource: Resource): string[] =>
   Object.keys(transitions[resource]).flatMap((from) => statesAfter(resource, from).map((to) => `${from}>${to}`))
 
-/**
- * Where the money of a payment is. `untouched`: nothing was held or counted yet. `held`: it counts against its limits, and its hold may still be released. `paid`: it reached the payee,
- * even if it came back later. `released`: the payment gave its hold and its charges back.
- */
+/** `untouched`: nothing was held or counted yet. `held`: it counts, and may still be released. `paid`: it reached the payee, even if it came back. */
 const moneyOf = {
   scheduled: 'untouched',
   pending_approval: 'held',
@@ -130,9 +121,8 @@ export type ReleasedPaymentStatus = WithMoney<'released'>
 export const releasedPaymentStatuses = withMoney('released')
 export const paidPaymentStatuses = withMoney('paid')
 export const openPaymentStatuses = withMoney('held')
-/** Nothing was sent, and a person or the time decides what follows. */
+/** A person or the time decides what follows. */
 export const waitingPaymentStatuses = ['scheduled', 'pending_approval'] as const satisfies readonly StateOf<'payment'>[]
-/** They count against their limits. */
 export const countedPaymentStatuses = [...openPaymentStatuses, ...paidPaymentStatuses]
 
 export const isPaid = (status: string): boolean => paidPaymentStatuses.some((paid) => paid === status)

@@ -5,20 +5,17 @@ import { endOfTurn, joinTurn } from './join-turn.ts'
 import type { Form } from './prepare.ts'
 import type { Lane, Query, Statement } from './statement.ts'
 
-/**
- * A time in a form that Postgres reads with any settings. The driver's own format depends on the process's time zone and costs six times as
- * much.
- */
+/** The driver's own format depends on the process's time zone and costs six times as much. */
 const encode = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : value)
 
-/** Sends one statement. With `rowMode` its rows are lists of their columns. */
+/** With `rowMode` rows are lists of their columns. */
 type Send = <Row extends object>(query: Statement | string, values?: readonly unknown[], rowMode?: 'array') => Promise<Row[]>
 export type Senders = Readonly<Record<Lane, Send>>
 
 /** Finds a connection, and runs around what is sent by it. */
 export type Use = <T>(send: (client: pg.ClientBase) => Promise<T>) => Promise<T>
 
-/** How statements are sent. `named`: false behind a pooler that forgets prepared statements. */
+/** `named`: false behind a pooler that forgets prepared statements. */
 export const sendBy =
   (named: boolean, use: Use): Send =>
   <Row extends object>(query: Statement | string, values: readonly unknown[] = [], rowMode?: 'array'): Promise<Row[]> => {
@@ -29,16 +26,13 @@ export const sendBy =
       ...(named && name !== undefined && { name }),
       ...(rowMode && { rowMode }),
     }
-    // A span for each statement, by its name and without its bound values.
+    // By its name, without its bound values.
     const span = name ?? 'statement'
     const send = async (client: pg.ClientBase): Promise<Row[]> => (await client.query<Row>(config)).rows
     return use((client) => inSpan(span, { 'db.system.name': 'postgresql', 'db.query.summary': span }, () => send(client)))
   }
 
-/**
- * How declared queries run, given how the statements of each lane are sent. Outside of transactions, joined queries that are asked for in one turn are
- * one statement, and what goes to a shared connection leaves at the end of the turn; in a transaction each statement is sent as it comes.
- */
+/** Outside of transactions what goes to a shared connection leaves at the end of the turn; in one, each statement as it comes. */
 export const runBy = (senders: Senders, isTx: boolean): Run => {
   const joins = new WeakMap<object, unknown>()
   const ask = async <V, Row>(lane: Lane, form: Form<V, Row>, list: readonly V[]): Promise<Row[][]> =>
@@ -60,7 +54,7 @@ export const runBy = (senders: Senders, isTx: boolean): Run => {
   }
 }
 
-/** The same for statements as text, outside of transactions: those without a name take a connection of their own. */
+/** Statements as text, outside of transactions: those without a name take a connection of their own. */
 export const queryBy =
   (senders: Senders): Query =>
   async (query, values) => {
@@ -69,12 +63,9 @@ export const queryBy =
     return senders[lane](query, values)
   }
 
-/**
- * Holds back what is written to this connection until the running code has finished, so that all its statements leave in one system call: a
- * transaction's `begin` with its first statements, its last statements with the `commit`.
- */
+/** What the running code writes to this connection leaves in one system call: `begin` with the first statements, the last ones with `commit`. */
 export const corkUntilTick = (client: pg.ClientBase): void => {
-  // A pool's clients have this type too, although its declared type does not say so.
+  // A pool's clients are of this class too, whatever their declared type.
   if (!(client instanceof pg.Client)) throw new Error('a connection is not of the driver')
   const { stream } = client.connection
   if (stream.writableCorked > 0) return

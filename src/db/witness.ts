@@ -5,10 +5,7 @@ import { describeError } from './errors.ts'
 import type { Mark, MarkFile, Place } from './mark.ts'
 import { statement } from './statement.ts'
 
-/**
- * Names the server that runs a statement, on its present course: a promoted standby has another timeline, and every server that was started
- * or restored has another start.
- */
+/** The server of a statement, on its present course: a promoted standby has another timeline, a restored server another start. */
 export const serverSql = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) || '/' || extract(epoch from pg_postmaster_start_time())::text`
 
 const look = statement(
@@ -28,7 +25,7 @@ const missing = statement(
    limit 100`,
 )
 
-/** Told once when this process learns of a loss. */
+/** Once, when this process learns of a loss. */
 export const lossNoticed = signal<null>('loss')
 
 type WitnessState = 'looking' | 'trusted' | 'lost'
@@ -37,7 +34,7 @@ export type Witness = ReturnType<typeof createWitness>
 
 const checkEveryMs = 1_000
 const warnOfClockMs = 1_000
-/** After a change of server, for the processes that remember something else: one of them may find a loss. */
+/** After a change of server: another process may remember something else, and find a loss. */
 const graceMs = 2_000
 
 const findMissing = async (db: Db, mark: Mark): Promise<string[]> => {
@@ -57,8 +54,8 @@ type Seen = { now: Date; lost: boolean; server: string | null; system: string; p
 type WitnessDeps = { clock: Clock; db: Database; logger: Logger }
 
 /**
- * Notices that a database lost what it had committed: a standby that lagged was promoted, a copy from an earlier moment was started. Rails
- * are called from a server only after the mark of this process was found on it: its log is not behind, and has the newest commits, orders and seal.
+ * Notices that a database lost what it had committed: a standby that lagged was promoted, an earlier copy was started. Rails are called from a server
+ * only after this process's mark was found on it: its log is not behind, and has the newest commits, orders and seal.
  */
 export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFile) => {
   const { mark } = db
@@ -93,7 +90,7 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
     if (from !== place.server) mark.trust(place)
   }
 
-  /** `asked`: the doubts that this look answers. One that came since is for the next look. */
+  /** `asked`: the doubts that this look answers. */
   const examine = async (place: Place, asked: number) => {
     const last = mark.place()
     if (last?.system === place.system && place.position < last.position)
@@ -153,20 +150,20 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
     /** The server from which rails may be called; undefined while nothing may be sent. */
     trusted: (): string | undefined => (state === 'trusted' ? trusted : undefined),
     state: (): WitnessState => state,
-    /** By how much this machine's clock differed from the database's at the last look; the service uses the database's. */
+    /** At the last look; the service uses the database's time. */
     clockDiffersByMs: () => clockDiffersByMs,
-    /** A connection was lost, or a statement ran on another server: nothing is sent until `check` has looked. */
+    /** Nothing is sent until `check` has looked. */
     doubt,
     check,
     /** Proof from outside: a provider reports about an attempt that is not there. */
     reportLoss: (what: string): void => lose({ what }),
-    /** How a loss is declared: pauses the rails for all processes. Done by each process, and tried again until it succeeds. */
+    /** Pauses the rails for all processes. Done by each process, and tried again until it succeeds. */
     declareWith: (given: () => Promise<void>): void => {
       declare = given
     },
     start: (): void => {
       const tick = () => {
-        // Without the database there is nothing to send, and the next look is a second away.
+        // Without the database there is nothing to send.
         check().catch((error: unknown) => logger.debug(describeError(error), 'the server could not be looked at'))
       }
       tick()

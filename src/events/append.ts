@@ -6,17 +6,13 @@ import { newId, type Uuid } from '../lib/ids.ts'
 import { changesOf, type Fields } from './stored-data.ts'
 import type { EventType } from './types.ts'
 
-/**
- * `data`: the resource as REST returns it. `paymentId`: a payment, as its row's snapshot has it or, with `data`, as it is now. Without a workspace
- * the event is for the account alone.
- */
+/** `data`: the resource as REST returns it. With a `snapshot`, a payment as it is now. Without a workspace the event is for the account alone. */
 export type NewEvent = { type: EventType; accountId: Uuid; workspaceId: Uuid | null } & (
   | { data: unknown }
   | { paymentId: Uuid }
   | { paymentId: Uuid; data: Fields; snapshot: Fields }
 )
 
-/** Told to this process's metrics and streams. */
 export const eventsCommitted = signal<{ at: Date; events: readonly NewEvent[] }>('events')
 
 const storedText = (event: NewEvent): string | null => {
@@ -24,7 +20,7 @@ const storedText = (event: NewEvent): string | null => {
   return 'data' in event ? JSON.stringify(event.data) : null
 }
 
-/** As it is now: what it shows may change later in the same transaction. Ids are in the order of the calls, as readers get them. */
+/** As it is now: what it shows may change later in the same transaction. Readers get the order of the ids. */
 const rowOf = (event: NewEvent, at: Date) => {
   const { type, accountId, workspaceId } = event
   const paymentId = 'paymentId' in event ? event.paymentId : null
@@ -33,13 +29,10 @@ const rowOf = (event: NewEvent, at: Date) => {
 
 const written: Gathered<ReturnType<typeof rowOf>> = { write: (tx, rows) => insertRows(tx, events, rows) }
 
-/**
- * Writes events in the transaction of their cause, whose work does not wait for them: all of a transaction are one statement, sent with its commit.
- * Streams are woken after it, because a notify inside would queue all commits.
- */
+/** In the transaction of their cause. Streams are woken after it, because a notify inside would queue all commits. */
 export const appendEvents = async (tx: Tx, all: readonly NewEvent[]): Promise<void> => {
   if (all.length === 0) return
-  // Writers hold the lock of the account that they change. This is for those that learn the account only after a write (a sign-in).
+  // For those that learn the account only after a write (a sign-in); all others hold its lock.
   const locked = lockFurtherAccounts(tx, ...all.map(({ accountId }) => accountId))
   tx.gather(
     written,

@@ -1,4 +1,4 @@
-/** What is done in a workspace, or to something that belongs to it: verbs by what they are about, or with what each is about. */
+/** In a workspace, or about what belongs to it: verbs by what they are about, or with what each is about. */
 const workspaceActions = {
   api_key: ['create', 'revoke', 'rotate'],
   approval: ['approve', 'approved', 'cancelled', 'decision_voided', 'expired', 'refused', 'reject', 'rejected', 'text_changed'],
@@ -34,7 +34,7 @@ const workspaceActions = {
   workspace: ['create', 'freeze', 'unfreeze', 'update'],
 } as const
 
-/** What people do about their own accounts, and what administrators do: it is in no workspace's log. */
+/** About people's own accounts, and what administrators do: in no workspace's log. */
 const privateActions = {
   account: ['close', 'update'],
   admin: {
@@ -81,7 +81,7 @@ const subjectsOf = <Of extends Table>(table: Of): [ActionOf<Of>, string | null][
     return subjects.map(([verb, subject]): [ActionOf<Of>, string | null] => [`${feature}.${verb}` as ActionOf<Of>, subject])
   })
 
-/** `feature.verb`. The compiler refuses an audit row with an action outside these lists. */
+/** `feature.verb`. */
 export type AuditAction = ActionOf<typeof workspaceActions> | ActionOf<typeof privateActions>
 
 /** What the id of an action's subject names; null where there is none. */

@@ -5,7 +5,7 @@ import { auditLog } from '../db/tables/events.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import { type AuditAction, subjectTypes } from './audit-actions.ts'
 
-/** The actor: a principal, an account that proved itself otherwise (a signature, a sign-in), or the service itself. */
+/** A principal, an account that proved itself otherwise (a signature, a sign-in), or the service itself. */
 export type Actor =
   | Principal
   | {
@@ -23,7 +23,7 @@ type AuditEntry = {
   subject?: Uuid
   before?: unknown
   after?: unknown
-  /** What a payment was decided from, packed: a batch's are packed portion by portion, as they are decided. */
+  /** What a payment was decided from, packed. */
   inputs?: Buffer | undefined
 }
 
@@ -67,9 +67,6 @@ const written: Gathered<ReturnType<typeof rowOf>> = {
   traceOf: ({ accountId, id }) => (accountId === null ? undefined : `${accountId}:${id}`),
 }
 
-/**
- * Appends to the audit log in the transaction of the actions: all of a transaction are one statement, sent with its commit, which fails when it
- * fails. Never a secret or a destination: callers pass what REST would show.
- */
+/** In the transaction of the action. Never a secret or a destination: callers pass what REST would show. */
 export const audit = (tx: Tx, actor: Actor, action: AuditAction, entry: AuditEntry = {}): void =>
   tx.gather(written, [rowOf(tx, actor, action, entry)])

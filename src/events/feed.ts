@@ -12,13 +12,13 @@ type Listener = { receive: (events: readonly StoredEvent[]) => void; isListening
 const channel = 'events'
 const batch = 500
 const slowPollMs = 1_000
-/** A listener that receives nothing checks that the server responds: a silent connection is destroyed and opened again. */
+/** A silent connection whose server does not answer is destroyed and opened again. */
 const heartbeatMs = 10_000
 const answerTimeoutMs = 5_000
-/** A slower transaction holds newer events back: read again soon. */
+/** A slower transaction holds newer events back. */
 const unsettledPollMs = 25
 
-/** Runs the work once for all who ask in one turn, and by itself: who asks meanwhile gets another run after it. */
+/** Once for all who ask in one turn; who asks meanwhile gets another run after it. */
 const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) => {
   let running: Promise<void> | undefined
   let again = false
@@ -38,7 +38,7 @@ const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) => {
   }
 }
 
-/** Every event of every tenant once and in order, as it becomes settled: the source of this process's streams. */
+/** Every event of every tenant once and in order, as it becomes settled. */
 export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: string; logger: Logger }) => {
   let listener: Listener | undefined
   let onWake = () => {}
@@ -67,7 +67,7 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
     if (events.length === batch) void read()
   }
 
-  /** A stream that began while the edge was read begins at the position before it, and so do the events that are read for it. */
+  /** A stream that began while the edge was read begins before it. */
   const moveOn = async (): Promise<void> => {
     const edge = await readEdge(db)
     waiting = false
@@ -116,7 +116,7 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
       await client.query(`listen ${channel}`)
       if (stopped) return void (await client.end())
       connection = client
-      // Only of a connection that listens, and until its first failure: one that is not open yet, or has ended, is not queried.
+      // Only while the connection listens: one that is not open yet, or has ended, is not queried.
       const heartbeat = setInterval(
         () => void client.query('select 1').catch(() => clearInterval(heartbeat)),
         heartbeatMs,
@@ -141,21 +141,21 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
       await listen()
       schedule(slowPollMs)
     },
-    /** Notifies every process, this one first, that events were committed. Coalesced; never part of a transaction. */
+    /** Notifies every process, this one first. Coalesced; never part of a transaction. */
     wake: (): void => {
       if (connection) void notify()
       else if (isNeeded()) void read()
     },
-    /** The position after the last event that the listener received. */
+    /** After the last event that the listener received. */
     position: (): Position => position,
     subscribe: (subscribed: Listener): void => {
       listener = subscribed
     },
-    /** Calls `told` when any process has committed events. A call may be lost. */
+    /** When any process has committed events. A call may be lost. */
     onWake: (told: () => void): void => {
       onWake = told
     },
-    /** Reads until everything that is committed now was read: for tests and for an orderly end. */
+    /** Until everything that is committed now was read: for tests and for an orderly end. */
     settle: async (): Promise<void> => {
       for (;;) {
         await read()

@@ -6,14 +6,11 @@ import { lastId, type Uuid } from '../lib/ids.ts'
 import { unpack } from '../lib/packed-text.ts'
 import { type Fields, withChanges, withKept } from './stored-data.ts'
 
-/** A reader's position: commit order is not id order, so an event's position is its transaction first and its id second. */
+/** An event's position is its transaction first and its id second: commit order is not id order. */
 export type Position = { transaction: string; id: Uuid }
 export type StoredEvent = Position & { type: string; accountId: Uuid; workspaceId: Uuid | null; data: unknown; createdAt: Date }
 
-/**
- * The events that a reader may get, by owner and type; `mayRead` then decides for each event. `asked`: the reader asked for these types alone, of
- * which there may be none among very many events.
- */
+/** By owner and type; `mayRead` then decides for each event. `asked`: for these types alone, of which there may be none among very many events. */
 export type Audience = { accountId: Uuid; workspaceIds: readonly Uuid[]; types: readonly string[]; asked: boolean }
 
 type Row = {
@@ -32,7 +29,7 @@ const columns = `id, transaction::text, type, account_id as "accountId", workspa
   (select snapshot from payments where payments.id = events.payment_id) as snapshot,
   case when type like 'approval.%' then (select array[approve_message, reject_message] from approvals where approvals.payment_id = events.payment_id)
   end as messages, created_at as "createdAt"`
-/** No event that commits late is skipped: reading stops at a position where a slower transaction may still write an event. */
+/** Reading stops where a slower transaction may still write an event. */
 const settled = 'transaction < (select events_settled_before())'
 /**
  * What was seen settled stays so, although the edge can fall back for a moment: a transaction of another database on the server that ends while
@@ -50,7 +47,7 @@ const dataOf = ({ data, snapshot, messages }: Row): unknown => {
 
 const toEvent = ({ snapshot, messages, ...row }: Row): StoredEvent => ({ ...row, data: dataOf({ ...row, snapshot, messages }) })
 
-/** Negative when `a` is before `b`. Ids are fixed-width lower-case text, so text order is their order. */
+/** Ids are fixed-width lower-case text, so text order is their order. */
 export const comparePositions = (a: Position, b: Position): number => {
   if (a.transaction !== b.transaction) return BigInt(a.transaction) < BigInt(b.transaction) ? -1 : 1
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0
@@ -58,7 +55,7 @@ export const comparePositions = (a: Position, b: Position): number => {
 
 const edge = statement('events.edge', 'select (events_settled_before()::text::numeric - 1)::text as transaction')
 
-/** The position after everything that is settled now. */
+/** After everything that is settled now. */
 export const readEdge = async (db: Db): Promise<Position> => {
   const [row] = await db.query<{ transaction: string }>(edge, [])
   return { transaction: row?.transaction ?? '0', id: lastId }
@@ -66,10 +63,7 @@ export const readEdge = async (db: Db): Promise<Position> => {
 
 const snapshot = statement('events.snapshot', 'select pg_current_snapshot()::text as snapshot')
 
-/**
- * Returns a function that tells, for any event, whether it was committed before now: a stream without a starting point begins with later
- * events.
- */
+/** Whether an event was committed before now: a stream without a starting point begins with later ones. */
 export const readPast = async (db: Db): Promise<(event: Position) => boolean> => {
   const [row] = await db.query<{ snapshot: string }>(snapshot, [])
   const [, end = '0', running = ''] = (row?.snapshot ?? '').split(':')
@@ -82,7 +76,7 @@ const next = statement(
   `select ${columns}, ${settled} as settled from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit $3`,
 )
 
-/** The next events of all tenants. `waiting`: a slower transaction holds more of them back. */
+/** Of all tenants. `waiting`: a slower transaction holds more of them back. */
 export const nextEvents = async (db: Db, after: Position, take: number): Promise<{ events: StoredEvent[]; waiting: boolean }> => {
   const rows = await db.query<Row & { settled: boolean }>(next, [after.transaction, after.id, take])
   const ready = rows.filter((row) => row.settled)
@@ -94,7 +88,7 @@ const place = statement('events.place', `select ${columns} from events where id 
 export const findEvent = async (db: Db, id: Uuid): Promise<StoredEvent | undefined> =>
   (await db.query<Row>(place, [id])).map((row) => toEvent(row))[0]
 
-/** One index range for the account and one for each workspace, each cut to a page before they are merged: a long history costs nothing. */
+/** One index range for the account and for each workspace, each cut to a page before they are merged: a long history costs nothing. */
 const ranges = (beyond: string, order: 'asc' | 'desc') => `
   select * from (
     (select ${columns} from events
@@ -107,7 +101,7 @@ const ranges = (beyond: string, order: 'asc' | 'desc') => `
        order by events.transaction ${order}, events.id ${order} limit key.take) as found)
   ) as page order by transaction::xid8 ${order}, id ${order} limit key.take`
 
-/** The same where none of the types is frequent: by the index of the others. */
+/** By the index of the types that are not frequent. */
 const rareRanges = (beyond: string, order: 'asc' | 'desc') => `
   select found.* from unnest(array_append(key.workspace_ids, key.account_id)) as mine(owner) cross join unnest(key.types) as asked(type) cross join lateral (
     select ${columns} from events
@@ -115,20 +109,18 @@ const rareRanges = (beyond: string, order: 'asc' | 'desc') => `
     order by events.transaction ${order}, events.id ${order} limit key.take) as found
   order by found.transaction::xid8 ${order}, found.id ${order} limit key.take`
 
-/** Greater than every id of a transaction. */
 const lastTransaction = '18446744073709551615'
 
 const laterThan = '(events.transaction, events.id) > (key.transaction, key.id)'
 
 /**
- * The transaction of the event that is nearest beyond a time, among those of all tenants, by the times in their ids. 20 minutes are more
- * than a transaction lasts and clocks differ. Null where the clock is set, and ids are of other times.
+ * The transaction of the event that is nearest beyond a time, of all tenants, by the times in their ids; 20 minutes are more than a transaction lasts
+ * and clocks differ. Null where the clock is set.
  */
 const transactionBeyond = (isBeyond: string, ids: string, order: 'asc' | 'desc') => `
   (select case when near.created_at ${isBeyond} then near.transaction end from events near where near.id ${ids} order by near.id ${order} limit 1)`
 
-// The place is one condition, and no alternative for the first page: only so is the index entered there. The times are looked for among the
-// transactions, so that what is newer or older is not read.
+// One condition, also for the first page: only so is the index entered at the place. Times are looked for among the transactions.
 const earlierThan = `(events.transaction, events.id) < (coalesce(key.transaction, '${lastTransaction}'), coalesce(key.id, '${lastId}'))
        and events.created_at > key.since and events.created_at < coalesce(key.until, 'infinity')
        and events.transaction >= coalesce(${transactionBeyond('<= key.since', `< first_id_at(key.since - interval '20 minutes')`, 'desc')}, '0')
@@ -148,7 +140,7 @@ const pageKey = {
 const read = (name: string, text: string, lane: 'page' | 'pool') =>
   prepareText<Row, typeof pageKey>(name, pageKey, text, lane, lane === 'pool' ? { most: 1 } : {})
 
-/** To look for types that may be missing among very many events takes longer: not on the connection that all lists share, and each by itself. */
+/** What looks for types among very many events is not on the connection that all lists share, and each is by itself. */
 const declare = (name: string, beyond: string, order: 'asc' | 'desc') => ({
   all: read(`events.${name}`, ranges(beyond, order), 'page'),
   asked: read(`events.${name}_of_types`, ranges(beyond, order), 'pool'),
@@ -190,18 +182,17 @@ const page = async (
   return rows.map((row) => toEvent(row))
 }
 
-/** Oldest first. */
 export const eventsAfter = (db: Db, asked: Asked & { from: Position }) => page(db, later, asked)
 
-/** Newest first; from the newest when there is no position to start from. None that is older than `since`, though its period may still be there. */
+/** None that is older than `since`, though its period may still be there. */
 export const eventsBefore = (db: Db, asked: Asked & { since: Date }) => page(db, earlier, asked)
 
 const forgetAll = 'delete from events'
 const isAhead = 'select exists (select from events where transaction >= pg_snapshot_xmax(pg_current_snapshot())) as ahead'
 
 /**
- * A dump restored into another cluster contains transaction ids that this cluster has not reached: its events would come again, out of
- * order, once it does. They are a copy of what REST shows, so they are deleted, and every reader gets `stream.reset`.
+ * A dump restored into another cluster has transaction ids that this cluster has not reached: its events would come again, out of order. They are a copy
+ * of what REST shows, so they are deleted, and every reader gets `stream.reset`.
  */
 export const forgetForeignEvents = async (db: Db): Promise<boolean> => {
   const [row] = await db.query<{ ahead: boolean }>(isAhead)
@@ -214,6 +205,6 @@ const oldest = statement(
   'select created_at from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit 1',
 )
 
-/** The creation time of the oldest event that this process has not yet passed to its readers; undefined when there is none. */
+/** That this process has not yet passed to its readers. */
 export const oldestUndelivered = async (db: Db, position: Position): Promise<Date | undefined> =>
   (await db.query<{ created_at: Date }>(oldest, [position.transaction, position.id]))[0]?.created_at

@@ -9,9 +9,8 @@ import { firstIdAt, timeOfId, type Uuid } from '../lib/ids.ts'
 import { fieldsOf } from '../lib/lists.ts'
 import { consistencyPath, inclusionPath, leafHash, nodeHash, type ReadNode, rootOf, treeOf } from '../lib/merkle.ts'
 
-// The sealed log is a Merkle tree of RFC 6962 in two levels: each seal has the root over its rows, and the tree over all seals has the root
-// of each seal as a leaf. A proof for one row is the way to its seal's root, and from there to the root over all seals: some twenty hashes for
-// millions of rows. Only the nodes of the upper tree are stored, two for each seal; a seal's own rows are read again for a proof.
+// A Merkle tree of RFC 6962 in two levels: each seal has the root over its rows, and is a leaf of the tree over all seals. A proof for one row is some
+// twenty hashes for millions of rows. Only the nodes of the upper tree are stored; a seal's own rows are read again for a proof.
 
 /** The purpose of TOKEN_SECRETS with which a seal's hash is keyed. */
 export const sealPurpose = 'audit.seal'
@@ -26,13 +25,10 @@ const joined = (left: Buffer, right: Buffer): Buffer => {
   return hash('sha256', pair, 'buffer')
 }
 
-/** `leafHash` of a row's line, by Node's own hash function. */
+/** `leafHash`, by Node's own hash function. */
 const leafOfLine = (line: string): Buffer => hash('sha256', `\0${line}`, 'buffer')
 
-/**
- * The root over a seal's rows, one line for each: `rootOf` of their leaves, by Node's own hash function, which takes a third of the time. A seal is
- * made and verified over millions of rows.
- */
+/** `rootOf` of the rows' leaves, by Node's own hash function, which takes a third of the time: seals are verified over millions of rows. */
 export const rowsRoot = (lines: readonly string[]): Buffer => {
   let level: Buffer[] = lines.map(leafOfLine)
   while (level.length > 1) {
@@ -46,7 +42,7 @@ export const rowsRoot = (lines: readonly string[]): Buffer => {
   return level[0] ?? hash('sha256', '', 'buffer')
 }
 
-/** The nodes that a calculation over a tree reads, in the order in which it does. */
+/** The nodes that a calculation over a tree reads, in its order. */
 const nodesOf = (calculate: (node: ReadNode) => unknown): Omit<SealNode, 'hash'>[] => {
   const read: Omit<SealNode, 'hash'>[] = []
   calculate((level, place) => {
@@ -56,9 +52,9 @@ const nodesOf = (calculate: (node: ReadNode) => unknown): Omit<SealNode, 'hash'>
   return read
 }
 
-/** Where a seal ends: the position of its last row in the order of commits, as text. */
+/** The position of a seal's last row in the order of commits. */
 type SealPlace = { transaction: string; id: string }
-/** `rowsRoot`: over its rows. `digest`: the root over all seals up to this one, whose sequences begin at 1. */
+/** `rowsRoot`: over its rows. `digest`: over all seals up to this one; sequences begin at 1. */
 export type Seal = SealPlace & {
   sequence: number
   rows: number
@@ -70,19 +66,18 @@ export type Seal = SealPlace & {
 }
 
 const beginning: SealPlace = { transaction: '0', id: '00000000-0000-0000-0000-000000000000' }
-/** For one transaction. */
 const batch = 500
-/** Few, because a proof of one row reads and hashes all rows of its seal. */
+/** A proof of one row reads and hashes all rows of its seal. */
 const rowsPerSeal = 64
 /** A number that no other lock uses: one process seals at a time. */
 const sealLock = 7_241_991
 
-/** Rows are committed within seconds after their ids were made, give or take the clocks of two machines: a seal's rows lie together. */
+/** Between a row's id and its commit, and between two machines' clocks, are seconds: a seal's rows lie together. */
 const slackDays = 40
 
 /**
- * A row as it is sealed: its columns as a JSON array, all as text. What may be private (what changed, the address, the browser) is in it as a
- * hash, together with the request's random id, so that a proof can show the row without showing that.
+ * A row as it is sealed: its columns as a JSON array, all as text. What may be private (what changed, the address, the browser) is in it as a hash,
+ * together with the request's random id, so that a proof does not show it.
  */
 const line = `json_build_array(id, transaction::text, to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), action, account_id,
   credential_kind, credential_id, grant_id, workspace_id, subject_type, subject_id,
@@ -124,14 +119,14 @@ const readNodes = statement(
   'record',
 )
 
-/** Nodes of the tree over all seals, in the order of the question; a missing one is left out. */
+/** In the order of the question; a missing one is left out. */
 export const readSealNodes = (db: Db, wanted: readonly Omit<SealNode, 'hash'>[]): Promise<SealNode[]> =>
   db.query(readNodes, fieldsOf(wanted, 'level', 'place'))
 
-/** What one more seal makes of the tree: the root over all, and the nodes that the seal completes. */
+/** The root over all, and the nodes that one more seal completes. */
 export type Grown = { digest: Buffer; completed: SealNode[] }
 
-/** The tree over so many seals, to which the next ones are added by the roots over their rows. */
+/** The tree over so many seals, to which the next are added by the roots over their rows. */
 export const readSealTree = async (db: Db, size: number): Promise<(root: Uint8Array) => Grown> => {
   // The largest complete subtrees, from the left: together they are the whole tree.
   const peaks = await readSealNodes(
@@ -154,7 +149,6 @@ export const readSealTree = async (db: Db, size: number): Promise<(root: Uint8Ar
   }
 }
 
-/** The newest seal: if its hash is recorded elsewhere, a later check can tell whether the chain up to it is still the same. */
 const readNewestSeal = async (db: Db): Promise<Seal | undefined> => (await db.query<Seal>(newestSeal))[0]
 
 const lastBefore = statement(
@@ -181,15 +175,15 @@ const isWithin = (row: SealPlace, seal: SealPlace): boolean => {
 }
 
 /**
- * The rows that each of several seals covers, in turn: those after the seal before it, in whatever period one may lie; one more than it
- * sealed where there are more. All are read at once, because a large transaction is sorted anew for each question about a part of it.
+ * The rows that each of several seals covers, in whatever period one may lie; one more than it sealed where there are more. Read at once: a large
+ * transaction is sorted anew for each question about a part of it.
  */
 export const readSealedRows = async (db: Db, before: SealPlace | undefined, seals: readonly Seal[]): Promise<Line[][]> => {
   const last = seals.at(-1)
   if (!last) return []
   const expected = seals.reduce((sum, { rows }) => sum + rows, 0)
   const all = await readSealed(db, before, last, expected + 1)
-  // Some have more rows than they sealed, maybe very many: which ones, and no more of each than shows it.
+  // Which ones, and no more of each than shows it.
   if (all.length > expected)
     return Promise.all(seals.map((seal, at) => readSealed(db, seals[at - 1] ?? before, seal, seal.rows + 1)))
   let next = 0
@@ -200,23 +194,18 @@ export const readSealedRows = async (db: Db, before: SealPlace | undefined, seal
   })
 }
 
-/** The ids that were made near two others, in either order. */
 const around = (one: Uuid, other: Uuid): [Uuid, Uuid] => {
   const [first, last] = one < other ? [one, other] : [other, one]
   return [firstIdAt(daysAfter(timeOfId(first), -slackDays)), firstIdAt(daysAfter(timeOfId(last), slackDays))]
 }
 
-/**
- * The same rows, from the periods around them alone: what a proof costs does not grow with the log's age. The service writes no
- * row elsewhere: one that stands there changes no proof, and `verify` reports it.
- */
+/** From the periods around them alone, so that a proof's cost does not grow with the log's age. A row elsewhere is `verify`'s to report. */
 const readNearSealedRows = (db: Db, before: SealPlace | undefined, seal: SealPlace): Promise<Line[]> =>
   db.query(sealedNear, [...rangeOf(before, seal), ...around(before?.id ?? beginning.id, seal.id)])
 
 const chunksOf = <T>(values: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(values.length / size) }, (_, at) => values.slice(at * size, (at + 1) * size))
 
-/** Seals the next rows. Returns the newest seal, and whether there may be more. */
 const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal; more: boolean } | undefined> => {
   const [lock] = await tx.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1) as taken', [sealLock])
   if (!lock?.taken) return undefined
@@ -258,10 +247,7 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal;
   return { seal, more: rows.length === batch }
 }
 
-/**
- * Seals what was committed since, in batches; no commit waits for it. A row is left out while an older transaction could still write one
- * before it. The newest hash is logged: stored where the database's owner cannot change it, it proves everything up to it.
- */
+/** In batches; no commit waits for it. The newest hash is logged: stored where the database's owner cannot change it, it proves everything up to it. */
 export const sealAuditLog = async (deps: { db: Database; logger: Logger; derivations: Derivations }): Promise<void> => {
   for (let more = true; more; ) {
     const sealed = await inTx(deps.db, (tx) => sealNext(tx, deps.derivations))
@@ -270,10 +256,9 @@ export const sealAuditLog = async (deps: { db: Database; logger: Logger; derivat
   }
 }
 
-/** The sealed log at a moment: how many seals, and the root over them. */
 export type LogHead = { size: number; root: Buffer; sealedAt: Date }
 
-/** An audit row and the seal that covers it. `through`: the seal's last row. `after`: the one of the seal before it; null for the first. */
+/** `through`: the last row of the seal that covers it. `after`: that of the seal before; null for the first. */
 type SealedRow = {
   id: Uuid
   sequence: bigint | null
@@ -282,7 +267,7 @@ type SealedRow = {
   after: SealPlace | null
 }
 
-/** Runs a calculation over the stored nodes: once to learn which it needs, then with what was read of them. */
+/** Once to learn which nodes it needs, then with what was read of them. */
 const overNodes = async <T>(db: Db, calculate: (node: ReadNode) => T): Promise<T> => {
   const nodes = await readSealNodes(db, nodesOf(calculate))
   const known = new Map(nodes.map(({ level, place, hash }) => [`${level}/${place}`, hash]))
@@ -293,7 +278,6 @@ const overNodes = async <T>(db: Db, calculate: (node: ReadNode) => T): Promise<T
   })
 }
 
-/** What all rows of one seal share in their proofs. */
 const proveSeal = async (db: Db, { through, after }: SealedRow, seal: number, size: number) => {
   const [lines, sealPath] = await Promise.all([
     readNearSealedRows(db, after ?? undefined, through),
@@ -303,7 +287,7 @@ const proveSeal = async (db: Db, { through, after }: SealedRow, seal: number, si
 }
 type SealProof = Awaited<ReturnType<typeof proveSeal>>
 
-/** That a row is in the log: `line` is leaf `index` of `rows` under the seal's root, which is leaf `seal` under the head's root. */
+/** `line` is leaf `index` of `rows` under the seal's root, which is leaf `seal` under the head's root. */
 const proveRow = ({ id }: SealedRow, seal: number, rowsRoot: Buffer, { lines, tree, sealPath }: SealProof) => {
   const index = lines.findIndex((each) => each.id === id)
   const line = lines[index]?.line
@@ -317,7 +301,7 @@ export const readLogHead = async (db: Db): Promise<LogHead | null> => {
   return seal ? { size: seal.sequence, root: seal.digest, sealedAt: seal.sealedAt } : null
 }
 
-/** The proof of each row under the head, in the same order; null where the row is not sealed yet. Each seal is read once. */
+/** In the same order; null where the row is not sealed yet. Each seal is read once. */
 export const proveRows = (db: Db, rows: readonly SealedRow[], head: LogHead | null): Promise<(RowProof | null)[]> => {
   const seals = new Map<number, Promise<SealProof>>()
   return Promise.all(

@@ -3,14 +3,11 @@
 /** A resource as REST returned it. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** The payment as it was published. `changes` that name its id are all of it. */
+/** `changes` that name its id are all of it. */
 export const withChanges = (snapshot: Fields, changes: Fields | null): Fields =>
   changes !== null && 'id' in changes ? changes : { ...snapshot, ...changes }
 
-/**
- * The fields by which the payment differs from its snapshot, with its status, which checks of the data read. All of it where these would not
- * give the same text again: the fields of the API are others than those when it was created.
- */
+/** The differing fields and the status, which checks read; all of it where these would not give the same text: the API's fields have changed since. */
 export const changesOf = (snapshot: Fields, payment: Fields): Fields => {
   const isChanged = ([name, value]: [string, unknown]) =>
     name === 'status' || JSON.stringify(value) !== JSON.stringify(snapshot[name])
@@ -18,16 +15,14 @@ export const changesOf = (snapshot: Fields, payment: Fields): Fields => {
   return JSON.stringify(withChanges(snapshot, changes)) === JSON.stringify(payment) ? changes : payment
 }
 
-// An event of an approval may leave out what its rows keep and never change: the two texts that are signed, and the decision that asked for the
-// approval. They are four fifths of it. Version 0.2.0, which may run beside this one and after it, would publish such an event with nulls. So this
-// version reads it, and a later one writes it (docs/upgrades.md, what a migration may do).
+// An event of an approval may leave out what its rows keep and never change: the two texts that are signed, and the decision. Version 0.2.0, which may
+// run beside this one, would publish it with nulls. So this version reads it, and a later one writes it (docs/upgrades.md).
 
-/** What the rows of an approval and its payment keep. */
 type Kept = { signing: unknown; decision: unknown }
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
 
-/** The approval as it was published; it has null in place of what is kept. */
+/** It has null in place of what is kept. */
 export const withKept = (approval: Fields, { signing, decision }: Kept): Fields => {
   const { payment } = approval
   return {

@@ -15,7 +15,7 @@ const forget = statement(
   'stream_places.forget',
   'delete from stream_places where account_id = $1 and renewed_at < clock_timestamp() - make_interval(secs => $2)',
 )
-// Keys and agents of one root take half of the places at most: their owner can always watch what they do.
+// At most half of the places: an owner can always watch what its keys and agents do.
 const take = statement(
   'stream_places.take',
   `insert into stream_places (id, account_id, root_grant_id) select $1, $2, $4::uuid
@@ -29,7 +29,7 @@ const leave = prepareWrite('stream_places.leave', { ids: 'uuid[]' }, (orm, at) =
   orm.delete(streamPlaces).where(sql`${streamPlaces.id} = any(${at.ids})`),
 )
 
-/** The open streams of an account, counted over all processes. Times are the database's, so processes with different clocks agree. */
+/** Counted over all processes, by the database's clock. */
 export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger: Logger; most: number }) => {
   const ownPlaces = new Set<Uuid>()
   /** A client that reconnects at once finds the place that it has just left. */
@@ -40,10 +40,7 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
     if (ownPlaces.size > 0) db.run(renew, { ids: [...ownPlaces] }).catch(note('the places of streams could not be renewed'))
   }
   return {
-    /**
-     * A place for one more stream, or null when the account has as many as it may, or the lineage of `rootGrantId` (null: a person) has half of
-     * them.
-     */
+    /** Null when the account, or the lineage of `rootGrantId` (null: a person), has as many as it may. */
     take: async (accountId: Uuid, rootGrantId: Uuid | null): Promise<Uuid | null> => {
       await Promise.all(leaving)
       const place = newId()

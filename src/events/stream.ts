@@ -15,33 +15,30 @@ export type Sink = {
 export type StreamOptions = {
   db: Db
   sink: Sink
-  /** False when the peer does not accept more yet. */
   send: (event: StoredEvent) => boolean
-  /** The credential's principal now; throws when the credential has ended. */
+  /** Throws when the credential has ended. */
   lookAgain: () => Promise<Reader>
-  /** Whether an error of `lookAgain` means that the credential has ended, and not that it could not be read. */
+  /** An error of `lookAgain` may also mean that the credential could not be read. */
   hasEnded: (error: unknown) => boolean
-  /** Called before the reader changes what it is sent. */
   onReader: (stream: Stream, after: Reader) => void
   /** The peer knows everything up to here, or did not ask for it. */
   from: Position
   /** Whether there may be events after `from` that the feed will not deliver. */
   replay: boolean
-  /** The last event that the feed has delivered, and with it every change of the credential up to there. */
+  /** The last event that the feed has delivered. */
   delivered: () => Position
-  /** Events that the stream did not ask for, although the feed has not reached them yet. */
+  /** Not asked for, although the feed has not reached it yet. */
   isPast: (event: Position) => boolean
 }
 
-/** How many live events wait while a stream catches up; with more of them the table is read once more instead. */
+/** With more of them the table is read once more instead. */
 const maxHeld = 100
 const pageSize = 100
 const retryMs = 1_000
 
 /**
- * One reader's position in the feed. Live events are sent as they come. While the stream waits (for a replay, a check of the credential, a
- * slow peer), a few events are held in memory; then the table is read from the last position on, and the held ones follow. So a stream has
- * no gap and no repetition, and no long queue: what a slow peer has missed is in the table.
+ * One reader's position in the feed. While it waits (for a replay, a check of the credential, a slow peer), a few events are held; then the table is read
+ * from the last position on, and the held ones follow: no gap, no repetition, no long queue.
  *
  * A class, because there are ten thousand: functions of its own would cost each stream 800 bytes.
  */
@@ -84,7 +81,7 @@ export class Stream {
     this.#pause()
   }
 
-  /** The credential may have changed: nothing after `since` is sent before it has been checked. */
+  /** Nothing after `since` is sent before the credential has been checked. */
   recheck(since: Position): void {
     if (!this.#held && comparePositions(since, this.#cursor) > 0) this.#cursor = since
     this.#isStale = true
@@ -126,7 +123,7 @@ export class Stream {
       // Check first: it is not known any more whether the rest may be sent.
       if (this.#isStale) this.#isBehind = true
       if (this.#ended || this.#isStale) return
-      // The table is ahead of the feed: what has changed the reader since is told by no event yet.
+      // The table is ahead of the feed: no event yet tells what has changed the reader.
       if (comparePositions(event, this.#known) > 0 && comparePositions(event, delivered()) > 0) {
         this.#known = page.at(-1) ?? event
         this.#isStale = true
@@ -152,7 +149,6 @@ export class Stream {
     this.#work().catch((error: unknown) => {
       if (this.#ended) return
       if (this.#options.hasEnded(error)) return this.end()
-      // Not known now: nothing is sent until it is.
       this.#isStale = true
       this.#isBehind = true
       setTimeout(() => this.#run(), retryMs).unref()
@@ -171,7 +167,7 @@ type StreamStart = { replayFrom: Position } | { isPast: (event: Position) => boo
 const nothing = () => false
 
 const tickMs = 250
-/** Every end of a credential is published by an event or known in advance; this interval is for changes made directly in the database. */
+/** Every other end is published by an event or known in advance: this is for changes made directly in the database. */
 const sweepMs = 60_000
 
 type Index = Map<Uuid, Set<Stream>>
@@ -190,7 +186,7 @@ const remove = (index: Index, key: Uuid, stream: Stream) => {
 
 const difference = (all: Iterable<Uuid>, less: Reader['workspaces']): Uuid[] => [...all].filter((id) => !less.has(id))
 
-/** Passes the feed's events to the streams of this process that may want them, and makes them check their credentials again. */
+/** To the streams of this process that may want them. */
 export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
   const byAccount: Index = new Map()
   const byWorkspace: Index = new Map()
@@ -210,7 +206,7 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
   const deliver = (event: StoredEvent) => {
     recheckConcerned(event)
     const ofWorkspace = event.workspaceId === null ? undefined : byWorkspace.get(event.workspaceId)
-    // Copies: a stream that ends while it is sent to leaves the index.
+    // A copy: a stream that ends while it is sent to leaves the index.
     for (const stream of [...((event.workspaceId === null ? byAccount.get(event.accountId) : ofWorkspace) ?? [])])
       stream.push(event)
     last = { transaction: event.transaction, id: event.id }
@@ -246,7 +242,7 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
   }
 
   return {
-    /** Begins after `start`: an event to replay from, or the past to leave out. The returned function ends the stream. */
+    /** `start`: an event to replay from, or the past to leave out. The returned function ends the stream. */
     open: (
       reader: Reader,
       start: StreamStart,
@@ -261,7 +257,7 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
       for (const id of reader.workspaces.keys()) add(byWorkspace, id, stream)
       checkedAt.set(stream, performance.now())
       ticker ??= setInterval(tick, tickMs).unref()
-      // This stream missed what happened to its credential between the check and its entry in the index.
+      // What happened to its credential before its entry in the index was missed.
       if (closed) stream.end()
       else stream.recheck(feed.position())
       return () => {
@@ -269,7 +265,6 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
         forget(stream)
       }
     },
-    /** Ends every stream and accepts no more. */
     close: () => {
       closed = true
       for (const stream of [...checkedAt.keys()]) stream.end()

@@ -1,6 +1,5 @@
 import type { Permission } from '../auth/permissions.ts'
 
-/** What events are about, the permission that a reader of each needs, and what happens to it. */
 const resources = {
   balance: { permission: 'account.read', verbs: ['updated'] },
   topup: { permission: 'topup.read', verbs: ['succeeded', 'failed', 'expired'] },
@@ -50,19 +49,18 @@ export const eventTypes: readonly EventType[] = eventResources.flatMap((resource
   resources[resource].verbs.map((verb) => `${resource}.${verb}` as EventType),
 )
 
-/** `payment.created` is about a payment: `payment.read` is needed to read it. */
 export const resourceOf = (type: string): string => type.split('.')[0] ?? ''
 
 export const permissionToRead = (type: string): Permission | undefined => {
   const known: Readonly<Record<string, { permission: Permission }>> = resources
-  // About an invitation: only readers who may create one get it.
+  // Only readers who may create an invitation get it.
   return type === 'member.invited' ? 'workspace.manage' : known[resourceOf(type)]?.permission
 }
 
-/** Types after which the event's own account may read less or more than before: its open streams check their credential again. */
+/** The event's own account may read less or more than before: its open streams check their credential again. */
 export const changesReader = (type: string): boolean => /^(api_key|grant|member)\.|^session\.revoked$/.test(type)
 
-/** The types that a reader asks for: single ones, or all of a resource. */
+/** `.*`: all of a resource. */
 export type TypePattern = EventType | `${EventResource}.*`
 
 export const typePatterns: readonly TypePattern[] = [...eventTypes, ...eventResources.map((resource) => `${resource}.*` as const)]

@@ -4,7 +4,7 @@ import { parseId, type Uuid } from '../lib/ids.ts'
 import type { Audience, StoredEvent } from './read.ts'
 import { eventTypes, permissionToRead, resourceOf, type TypeFilter } from './types.ts'
 
-/** A reader of events, reduced to what decides which ones it gets. */
+/** Reduced to what decides which events it gets. */
 export type Reader = {
   readonly accountId: Uuid
   readonly permissions: ReadonlySet<Permission>
@@ -15,7 +15,7 @@ export type Reader = {
   readonly expiresAt: Date | null
 }
 
-/** `memberships`: where the account is an active member, with the permissions of its role. `descendants`: the grants below the reader's. */
+/** `memberships`: with the permissions of its role. `descendants`: the grants below the reader's. */
 export const readerOf = (
   principal: Principal,
   memberships: ReadonlyMap<Uuid, ReadonlySet<Permission>>,
@@ -43,10 +43,7 @@ const isOwnGrant = (grants: readonly Uuid[], event: StoredEvent): boolean => {
   return id !== undefined && grants.includes(id)
 }
 
-/**
- * Whether REST would show this reader the event's resource. What belongs to an account and not to a workspace (its balance, its keys, its
- * sessions) is for that account alone, even where others have more rights in the workspace.
- */
+/** Whether REST would show it. What belongs to an account and not to a workspace (balance, keys, sessions) is for that account alone. */
 export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
   const needed = permissionToRead(event.type)
   if (needed === undefined) return false
@@ -56,7 +53,7 @@ export const mayRead = (reader: Reader, event: StoredEvent): boolean => {
   return held.has(needed) && (reader.grants === null || isOwnGrant(reader.grants, event))
 }
 
-/** `filter`: of the types that the reader asks for alone. */
+/** `filter`: of the types that the reader asks for. */
 export const audienceOf = (reader: Reader, filter: TypeFilter | null = null): Audience => {
   const held = [reader.permissions, ...reader.workspaces.values()]
   const mayHave = (type: string) => {
@@ -71,6 +68,6 @@ export const audienceOf = (reader: Reader, filter: TypeFilter | null = null): Au
   }
 }
 
-/** A reader that lost a workspace continues with the remaining ones; one whose role was lowered gets fewer events from now on. */
+/** One that lost a workspace continues with the others; one whose role was lowered gets fewer events. */
 export const lostWorkspace = (before: Reader, after: Reader): boolean =>
   [...before.workspaces.keys()].some((id) => !after.workspaces.has(id))

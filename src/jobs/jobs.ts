@@ -4,13 +4,13 @@ import { describeError } from '../db/errors.ts'
 import type { AnyRail } from '../lib/rail-names.ts'
 import { createLaneRunner, type Lane, type LaneRunner } from './lane.ts'
 
-/** The kinds of due work. One kind may have several lanes: payments have one for each rail. */
+/** One kind may have several lanes: payments have one for each rail. */
 type WorkKind = 'payments' | 'topups' | 'deliveries' | 'names' | 'notices'
 
-/** Finds what is due and does it; idempotent, and harmless when nothing is due. May answer how many rows that were. */
+/** Idempotent, and harmless when nothing is due. May answer how many rows it did. */
 export type Sweep = { name: string; everySeconds: number; run: () => Promise<unknown> }
 
-/** A sweep that has ended. `rows`: undefined where it does not count them. */
+/** `rows`: undefined where it does not count them. */
 export type Swept = { name: string; seconds: number; rows: number | undefined }
 
 export type Work = {
@@ -23,7 +23,7 @@ export type Work = {
 type Wake = { rails?: readonly AnyRail[]; own?: readonly string[] }
 const dueCommitted = signal<{ kind: WorkKind } & Wake>('work')
 
-/** What becomes due with this commit begins at once. With `rails`, only the lanes of these rails look for it; `own`: as the lanes' `wake`. */
+/** With `rails`, only their lanes look for it; `own`: as the lanes' `wake`. */
 export const wakeAfterCommit = (tx: Tx, kind: WorkKind, wake: Wake = {}): void =>
   tellAfterCommit(tx, dueCommitted, { kind, ...wake })
 
@@ -33,10 +33,7 @@ const announce = statement(
    on conflict (name) do update set every_seconds = excluded.every_seconds,
      next_run_at = least(schedules.next_run_at, now() + make_interval(secs => excluded.every_seconds))`,
 )
-/**
- * By the database's clock, so processes need not agree about the time. The process that moves the time of the next run has this run for
- * itself.
- */
+/** By the database's clock. The process that moves the time of the next run has this run for itself. */
 const take = statement(
   'schedules.take',
   `update schedules set next_run_at = now() + make_interval(secs => every_seconds)
@@ -54,7 +51,6 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
   let sweepRunner: LaneRunner | undefined
   const all = (): LaneRunner[] => [...runners.values()].flat()
 
-  /** One run of a sweep: the key by which the runner of its lane knows it, and the work. */
   const taskOf = ({ name, run }: Sweep) => ({
     key: name,
     tenant: name,
@@ -64,17 +60,14 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
       onSwept?.({ name, seconds: (performance.now() - start) / 1000, rows: typeof rows === 'number' ? rows : undefined })
     },
   })
-  /** Runs each sweep once every `everySeconds` over all processes. When a process dies in a sweep, the next run does its work. */
+  /** When a process dies in a sweep, the next run does its work. */
   const claimSweeps: Lane['claim'] = async ({ except }) => {
     const idle = sweeps.filter(({ name }) => !except.includes(name))
     const taken = await db.query<{ name: string }>(take, [idle.map(({ name }) => name)])
     return { tasks: idle.filter(({ name }) => taken.some((one) => one.name === name)).map(taskOf), more: false }
   }
 
-  /**
-   * Called when there is due work: it begins at once instead of at the next poll. A lost call costs a second. With `rails`, only the lanes of
-   * these rails look for it; `own`: as the lanes' `wake`.
-   */
+  /** A lost call costs a second. */
   const wake = (kind: WorkKind, { rails, own }: Wake = {}): void => {
     for (const runner of runners.get(kind) ?? []) runner.wake(rails, own)
   }
@@ -108,7 +101,7 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
       await db.query(announce, [sweeps.map(({ name }) => name), sweeps.map(({ everySeconds }) => everySeconds)])
       for (const runner of [sweepRunner, ...all()]) runner.start()
     },
-    /** Does everything that is due now, then returns how much that was: for tests and for commands. */
+    /** Returns how much was due: for tests and for commands. */
     drain: async (): Promise<number> => {
       let count = 0
       for (let more = true; more; ) {
@@ -119,7 +112,7 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
       }
       return count
     },
-    /** Runs every sweep once, now. A failure does not stop the other sweeps, and is thrown at the end. */
+    /** Each once, now. A failure stops no other sweep, and is thrown at the end. */
     sweep: async (): Promise<void> => {
       const failures: unknown[] = []
       for (const sweep of sweeps) failures.push(await sweepRunner?.attempt(taskOf(sweep)))

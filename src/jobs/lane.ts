@@ -3,13 +3,12 @@ import { describeError } from '../db/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { AnyRail } from '../lib/rail-names.ts'
 
-/** One piece of due work. `key` names its row; `tenant` is its owner: a tenant takes at most half of the free room. */
+/** `key` names its row; `tenant` is its owner. */
 export type Task = { key: string; tenant: string; run: () => Promise<void> }
 
 /**
- * How much may be taken now. `except`: rows that are being processed here, or failed a moment ago. `full`: tenants that have no room, so that
- * a reader of a few tenants reads those that have. `own`: rows that this process has just made due. Of others it then takes what is older than
- * `othersAfterSeconds`, because the process that made them takes them itself. Without it everything may be taken.
+ * What may be taken now. `except`: rows that are being processed here, or failed a moment ago. `full`: tenants without room. `own`: rows that this
+ * process has just made due; of others it then takes what is older than `othersAfterSeconds`, as their makers take them. Without it everything.
  */
 export type Room = {
   free: number
@@ -26,10 +25,7 @@ const mostOwn = 512
 /** `more`: there is due work for which there was no room. */
 export type Claimed = { tasks: readonly Task[]; more: boolean }
 
-/**
- * Due work of one kind, found by reading rows. Lanes do not wait for each other. `limit`: tasks under way at once in this process. `rail`: the
- * only rail whose work it does.
- */
+/** Lanes do not wait for each other. `limit`: tasks under way at once in this process. `rail`: the only one whose work it does. */
 export type Lane = { name: string; rail?: AnyRail; limit: number; claim: (room: Room) => Promise<Claimed> }
 
 const pollMs = 1_000
@@ -40,9 +36,9 @@ export type LaneRunner = ReturnType<typeof createLaneRunner>
 type LaneOptions = {
   lane: Lane
   logger: Logger
-  /** What has failed is not taken again for a growing time, this long at most. */
+  /** For how long at most what has failed is not taken again. */
   longestPauseMs?: number
-  /** Called with every failure, and how often this row has failed in succession. */
+  /** How often this row has failed in succession. */
   onFailure: (key: string, failures: number, error: unknown) => void
 }
 
@@ -58,10 +54,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
   let resume: (() => void) | undefined
   let looping: Promise<void> | undefined
 
-  /**
-   * After a commit: something may have become due; `rails` are all that it may be for. `made`: the rows, where they are known; empty where
-   * another process has made them due.
-   */
+  /** `rails` are all that it may be for. `made`: the rows, where they are known; empty where another process has made them due. */
   const wake = (rails?: readonly AnyRail[], made?: readonly string[]) => {
     if (rails && lane.rail && !rails.includes(lane.rail)) return
     if (made === undefined) ownUntilMs = 0
@@ -75,7 +68,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
 
   const takenBy = (tenant: string): number => [...underWay.values()].filter((task) => task.tenant === tenant).length
 
-  /** A tenant takes at most half of the free room, so that there is always room for one more. */
+  /** At most half of the free room, so that there is always some for one more tenant. */
   const roomOf = (tenant: string): number => {
     const taken = takenBy(tenant)
     return Math.max(1, Math.floor((lane.limit - (underWay.size - taken)) / 2)) - taken
@@ -88,7 +81,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
     ...(performance.now() < ownUntilMs && own.length <= mostOwn && { own }),
   })
 
-  /** Answers why it failed. */
+  /** Why it failed. */
   const attempt = async ({ key, run }: Pick<Task, 'key' | 'run'>): Promise<unknown> => {
     try {
       await run()
@@ -121,7 +114,6 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
       resume = undefined
     })
 
-  /** Whether to claim again at once. */
   const claimOnce = async (): Promise<boolean> => {
     if (underWay.size >= lane.limit) {
       needsRoom = true
@@ -157,7 +149,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
     },
     wake,
     attempt,
-    /** Does what is due now and returns how much that was: for tests and commands. Throws, at the end, what failed. */
+    /** Returns how much was due: for tests and commands. Throws, at the end, what failed. */
     drain: async (): Promise<number> => {
       let count = 0
       const errors = new Map<string, unknown>()
@@ -175,7 +167,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
       for (const error of errors.values()) throw error
       return count
     },
-    /** Takes no more work and waits for what is under way, for a limited time. */
+    /** For a limited time. */
     stop: async (): Promise<void> => {
       stopped = true
       wake()
@@ -188,7 +180,7 @@ export const createLaneRunner = ({ lane, logger, longestPauseMs = 60_000, onFail
   }
 }
 
-/** Round robin over the tenants: one task each, then the next one of each, while there is room. */
+/** One task of each tenant, then the next one of each, while there is room. */
 export const pickFairly = <Row extends { tenant: Uuid }>(
   due: readonly Row[],
   room: Pick<Room, 'free' | 'ofTenant'>,

@@ -1,12 +1,9 @@
 /**
- * Kenya's banks by their two-digit bank code, which PesaLink uses too. The Central Bank publishes no list of these codes for PesaLink, so
- * they come from the bank code pages of two payout providers, docs.pesaswap.io (PesaPay) and developers.kulmipay.com. Where both name a
- * bank they agree. 05, 26 and 59 are only in the bank directory of the Central Bank's QR code standard.
+ * Kenya's banks by their two-digit bank code. The Central Bank publishes no list of these codes for PesaLink: they come from docs.pesaswap.io
+ * (PesaPay) and developers.kulmipay.com, which agree where both name a bank; 05, 26 and 59 are only in the bank directory of the Central Bank's QR code
+ * standard. HFC is 61 by both providers; 83, in that standard, identifies it in a QR code, not in a payment.
  *
- * HFC is 61: both providers say so. That QR code standard says 83 for it, which identifies a bank in a QR code, not in a payment.
- *
- * Checked on 2026-11-22. To check again, compare with the participants' list that IPSL, PesaLink's operator, gives to its customers; do so
- * before real payments are sent.
+ * Checked on 2026-11-22. Compare with the participants' list that IPSL, PesaLink's operator, gives to its customers before real payments are sent.
  */
 export const kenyanBanks: readonly Bank[] = [
   { code: '03', name: 'Absa Bank' },
@@ -50,7 +47,6 @@ export const kenyanBanks: readonly Bank[] = [
   { code: '54', name: 'Victoria Commercial Bank' },
 ]
 
-/** A bank by its code. */
 export type Bank = { code: string; name: string }
 
 /** "1", "01" and "0001" are one code. */

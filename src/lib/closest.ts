@@ -10,7 +10,6 @@ export const editDistance = (from: string, to: string, most = Number.POSITIVE_IN
       next.push(away)
       if (away < least) least = away
     }
-    // No row below has less.
     if (least > most) return least
     row = next
   }
@@ -19,7 +18,7 @@ export const editDistance = (from: string, to: string, most = Number.POSITIVE_IN
 
 const maxDistance = 3
 
-/** The known name that was probably meant, or undefined. The input is cut, so that long text costs nothing. */
+/** The known name that was probably meant. The input is cut, so that long text costs nothing. */
 export const closest = (input: string, known: readonly string[]): string | undefined => {
   const text = input.slice(0, 40).toLowerCase()
   const allowed = Math.min(maxDistance, Math.floor(text.length / 3))
@@ -36,7 +35,7 @@ const snakeCase = (text: string): string =>
     .replace(/[\s-]+/g, '_')
     .toLowerCase()
 
-/** What other services call it. Each is offered where the request has it. */
+/** What other services call it. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
   cursor: ['page', 'offset', 'after', 'starting_after', 'page_token', 'next', 'next_cursor', 'before'],
   limit: ['per_page', 'page_size', 'size', 'count', 'max_results'],
@@ -70,7 +69,6 @@ const meantName = (input: string, known: readonly string[]): string | undefined 
   )
 }
 
-/** `; did you mean "status"?`, or nothing. */
 export const didYouMean = (input: string, known: readonly string[]): string => {
   const name = meantName(input, known)
   return name === undefined ? '' : `; did you mean "${name}"?`

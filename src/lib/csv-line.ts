@@ -1,7 +1,7 @@
 /** A cell that begins with one of these is a formula to a spreadsheet; a plain number is not. */
 const formula = /^[=+\-@\t\r]/
 const number = /^-?\d+(\.\d+)?$/
-/** Where a spreadsheet separates cells by `;` or tab (many locales do), what follows one begins a cell, also inside of quotes. */
+/** Many locales separate cells by `;` or tab: what follows one begins a cell there, also inside of quotes. */
 const laterFormula = /([;\t]["']*)(?=[=+\-@])/g
 
 const cell = (value: string | null): string => {
@@ -17,5 +17,4 @@ export const csvLine = (cells: readonly (string | null)[]): string => `${cells.m
 /** Excel takes a file without a byte order mark for the computer's own encoding: "Chébet" becomes "ChÃ©bet". */
 const byteOrderMark = '\uFEFF'
 
-/** The first line of a file. */
 export const csvHeader = (names: readonly string[]): string => byteOrderMark + csvLine(names)

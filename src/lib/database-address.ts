@@ -1,7 +1,7 @@
-/** Where a database is. `server` is for people; null where the address names a socket by `?host=`. */
+/** `server` is for people; null where the address names a socket by `?host=`. */
 export type DatabaseAddress = { host: string | null; server: string; database: string; password: string }
 
-/** Its message is a part of a sentence, and holds neither the user nor the password. */
+/** Its message holds neither the user nor the password. */
 export class AddressError extends Error {
   override name = 'AddressError'
 }

@@ -1,9 +1,6 @@
 const ascii = /^[!-~]+$/
 
-/**
- * The form in which e-mail addresses are compared. The case of ASCII letters does not matter. Outside ASCII, lower-casing turns some
- * letters into others (the Kelvin sign into a k), so an address with such letters is compared exactly and never equals another one.
- */
+/** Addresses are compared without ASCII case. Lower-casing others changes letters (the Kelvin sign into a k): they are compared exactly. */
 export const emailKey = (email: string): string => (ascii.test(email) ? email.toLowerCase() : email)
 
 /** The same in SQL. */

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { systemClock } from './clock.ts'
 import { compactNumber } from './text.ts'
 
-/** A UUIDv7 in its text form: what the database's `uuid` columns hold. On the wire it is a TypeID. */
+/** A UUIDv7, as the database holds it; on the wire it is a TypeID. */
 export type Uuid = string
 
 let lastMs = 0
 let sequence = 0
 
 /**
- * RFC 9562, section 5.7 with method 1 of 6.2: 48 bits of milliseconds, then a counter of 32 bits that starts at a random place, then 40
- * random bits. Ids of one process ascend, also within a millisecond and when the clock is set back.
+ * RFC 9562, section 5.7 with method 1 of 6.2: 48 bits of milliseconds, a counter of 32 bits that starts at a random place, 40 random bits. Ids of one
+ * process ascend, also within a millisecond and when the clock is set back.
  */
 export const newId = (): Uuid => {
   const ms = systemClock.now().getTime()
@@ -29,7 +29,7 @@ export const newId = (): Uuid => {
 
 const latestMs = 2 ** 48 - 1
 
-/** The smallest id of an instant: ids that were made later are greater. */
+/** Ids that were made later are greater. */
 export const firstIdAt = (at: Date): Uuid => {
   const digits = Math.min(latestMs, Math.max(0, at.getTime())).toString(16).padStart(12, '0')
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`
@@ -39,12 +39,11 @@ export const firstIdAt = (at: Date): Uuid => {
 export const firstId: Uuid = '00000000-0000-0000-0000-000000000000'
 export const lastId: Uuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** When an id was made. */
 export const timeOfId = (id: Uuid): Date => new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))
 
 const none = 255
 
-/** How 128 bits are written: the digits, how many bits each has, and a text that shows where they stand. */
+/** The digits, how many bits each has, and a text that shows where they stand. */
 const notation = (digits: string, bits: number, shape: string) => {
   const codes = Uint8Array.from(digits, (digit) => digit.charCodeAt(0))
   const values = new Uint8Array(128).fill(none)
@@ -61,7 +60,6 @@ const hexadecimal = notation('0123456789abcdef', 4, firstId)
 const base32 = notation('0123456789abcdefghjkmnpqrstvwxyz', 5, '0'.repeat(26))
 const paddingBits = 2
 
-/** Undefined where a digit is none. */
 const rewritten = (text: string, from: Notation, to: Notation, padding: number): string | undefined => {
   let bits = 0
   let held = padding
@@ -83,13 +81,13 @@ const rewritten = (text: string, from: Notation, to: Notation, padding: number):
 
 export const encodeUuid = (uuid: Uuid): string => rewritten(uuid, hexadecimal, base32, paddingBits) ?? ''
 
-/** The UUID of such digits, or undefined unless they are 26 lower-case digits of at most 128 bits. */
+/** 26 lower-case digits of at most 128 bits. */
 export const decodeUuid = (text: string): Uuid | undefined =>
   text.length === base32.places.length && text.charCodeAt(0) <= 0x37
     ? rewritten(text, base32, hexadecimal, -paddingBits)
     : undefined
 
-/** The type that an id's prefix names. Secrets have prefixes of their own (auth/secrets.ts) and never share one of these. */
+/** Secrets have prefixes of their own (auth/secrets.ts). */
 export const idPrefixes = {
   account: 'acc',
   identity: 'idn',
@@ -123,7 +121,6 @@ export type IdKind = keyof typeof idPrefixes
 
 export const formatId = (kind: IdKind, id: Uuid): string => `${idPrefixes[kind]}_${encodeUuid(id)}`
 
-/** The UUID inside a TypeID of this kind, or undefined for any other text. */
 export const parseId = (kind: IdKind, text: string): Uuid | undefined => {
   const prefix = idPrefixes[kind]
   return text.startsWith(prefix) && text[prefix.length] === '_' ? decodeUuid(text.slice(prefix.length + 1)) : undefined
@@ -131,7 +128,7 @@ export const parseId = (kind: IdKind, text: string): Uuid | undefined => {
 
 export const isIdKind = (text: string): text is IdKind => Object.hasOwn(idPrefixes, text)
 
-/** What is wrong with a text that resembles an id of this kind, for its sender; undefined when it does not resemble one. */
+/** For the sender of a text that resembles an id of this kind; undefined when it does not. */
 export const idProblem = (kind: IdKind, text: string): string | undefined => {
   const prefix = idPrefixes[kind]
   const lower = compactNumber(text).toLowerCase()
@@ -145,7 +142,6 @@ export const idProblem = (kind: IdKind, text: string): string | undefined => {
     : `begins with ${other}_, which names another kind of thing; send one that begins with ${prefix}_`
 }
 
-/** The UUID inside a TypeID of any kind. */
 export const parseAnyId = (text: string): Uuid | undefined => {
   const prefix = Object.values(idPrefixes).find((known) => text.startsWith(`${known}_`))
   return prefix && decodeUuid(text.slice(prefix.length + 1))

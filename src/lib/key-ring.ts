@@ -1,8 +1,8 @@
-/** Named 256-bit keys: the first one encrypts new values, all of them decrypt existing values. */
+/** 256-bit keys: the first one encrypts new values, all of them decrypt. */
 export type Key = { id: string; bytes: Buffer }
 export type KeyRing = { current: Key; all: ReadonlyMap<string, Key> }
 
-/** `id:base64,id:base64`: throws a sentence when an entry is not 32 bytes under a short name. */
+/** Throws a sentence when an entry is not 32 bytes under a short name. */
 export const parseKeyRing = (text: string): KeyRing => {
   const keys = text.split(',').map((entry): Key => {
     const [id = '', encoded = ''] = entry.trim().split(/:(.*)/s)
@@ -19,8 +19,7 @@ export const parseKeyRing = (text: string): KeyRing => {
   return { current, all }
 }
 
-/** Of 32 random bytes about 30 differ. Fewer than 16 have a chance of less than 1 in 10^15: such a key was typed by a person. */
+/** Of 32 random bytes about 30 differ; fewer than 16 have a chance of less than 1 in 10^15. */
 const leastDistinctBytes = 16
 
-/** False for keys that no generator produces: all zeros, one letter repeated. */
 export const looksRandom = (bytes: Uint8Array): boolean => new Set(bytes).size >= leastDistinctBytes

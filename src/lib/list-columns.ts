@@ -1,4 +1,4 @@
-/** The columns of a list of payments, each with what HR systems and spreadsheets call it. Titles are compared without case, spaces and signs. */
+/** Each with what HR systems and spreadsheets call it. */
 const usualNames = {
   beneficiary_id: [],
   display_name: [
@@ -65,14 +65,13 @@ const usualNames = {
 
 export type ListColumn = keyof typeof usualNames
 
-/** The columns as documentation and refusals name them. */
 export const knownColumns = Object.entries(usualNames)
   .map(([column, [usual]]) => (usual === undefined ? column : `${column} ("${usual}")`))
   .join(', ')
 
 const longestTitle = 200
 
-/** A title as it is compared: the same one in the list of another month. */
+/** Without case, spaces and signs. */
 export const titleKey = (title: string): string =>
   title
     .slice(0, longestTitle)
@@ -88,18 +87,18 @@ const byTitle = new Map(
 
 const metadata = /^metadata\.\s*(.+)$/i
 
-/** What a title names: a column, or `metadata.<name>`; null for one that is not known. */
+/** Null for a title that is not known. */
 export const columnOfTitle = (title: string): ListColumn | `metadata.${string}` | null => {
   const name = metadata.exec(title)?.[1]?.trim()
   if (name === undefined) return byTitle.get(titleKey(title)) ?? null
   return name === '__proto__' ? null : `metadata.${name}`
 }
 
-/** The last column of a list of rows that were not paid: ours, and no part of a payment when the list is sent again. */
+/** Of a list of rows that were not paid: ours, and no part of a payment when the list is sent again. */
 export const reasonTitle = 'Why it was not paid'
 export const isReason = (title: string): boolean => titleKey(title) === titleKey(reasonTitle)
 
-/** What a person reads in place of a column's name; each is a title that is read too. */
+/** Each is a title that is read too. */
 const labels: Partial<Record<ListColumn, string>> = {
   display_name: 'Name',
   destination: 'Phone or account',

@@ -1,16 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
-/** The result for a set of one, of a function that returns one result for each member of a set. */
+/** Of a function that returns one result for each member of a set. */
 export const only = <T>(items: readonly T[]): T => {
   const [item] = items
   if (item === undefined || items.length > 1) throw new Error(`one result was expected, and there are ${items.length}`)
   return item
 }
 
-/**
- * Works through a long list, so many items at a time, and returns what became of each. Between two portions the event loop serves whoever waits: a thousand items in one turn would
- * hold up every other request of the process.
- */
+/** So many items at a time: between two portions the event loop serves whoever waits. */
 export const inPortions = async <T, R>(items: readonly T[], size: number, work: (item: T, place: number) => R): Promise<R[]> => {
   const results: R[] = []
   for (const [place, item] of items.entries()) {
@@ -20,6 +17,6 @@ export const inPortions = async <T, R>(items: readonly T[], size: number, work: 
   return results
 }
 
-/** Fields of rows, each as a list: how a statement that writes several rows gets them. */
+/** Each field as a list: how a statement that writes several rows gets them. */
 export const fieldsOf = <Row, Name extends keyof Row>(rows: readonly Row[], ...names: readonly Name[]): Row[Name][][] =>
   names.map((name) => rows.map((row) => row[name]))

@@ -1,6 +1,5 @@
 const names = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Whether a URL leads to this machine. */
 export const isLoopbackUrl = (url: string): boolean => {
   const { hostname } = new URL(url)
   return names.has(hostname) || hostname.endsWith('.localhost')

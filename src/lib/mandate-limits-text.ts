@@ -1,7 +1,7 @@
 import { isoTime } from './clock.ts'
 import { displayAmount, type Minor } from './money.ts'
 
-/** The limits that a mandate's text states, with ids as they are on the wire. */
+/** Ids as they are on the wire. */
 export type StatedLimits = {
   maxTotalMinor: Minor
   maxPerPaymentMinor: Minor | null
@@ -17,10 +17,7 @@ const listed = (name: string, items: readonly string[]): string[] =>
 
 const amount = (minor: Minor, currency: string): string => `${displayAmount(minor, currency)} (${minor} minor units)`
 
-/**
- * What a wallet signs about how much, to whom and by whom: written into the text, and found in it again by who verifies a receipt. `what` stands
- * together, without a line between.
- */
+/** Written into the text that a wallet signs, and found in it again by who verifies a receipt. `what`: without a line between. */
 export const limitLines = (limits: StatedLimits, currency: string): { what: string[]; who: string; until: string } => {
   const { maxTotalMinor, maxPerPaymentMinor, maxPayments, beneficiaries, paymentTypes, grant, expiresAt } = limits
   return {

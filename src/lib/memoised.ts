@@ -1,7 +1,4 @@
-/**
- * A pure function of a text that keeps its latest results, where making one costs much and the texts are few. Callers share what it returns, and
- * do not change it. When `most` results are kept, all of them are forgotten.
- */
+/** Callers do not change what it returns. When `most` results are kept, all of them are forgotten. */
 export const memoised = <Value>(make: (text: string) => Value, most = 4096): ((text: string) => Value) => {
   let known = new Map<string, Value>()
   return (text) => {

@@ -1,7 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2'
 
-// Merkle trees as in RFC 6962, section 2.1. A leaf and an inner node are hashed under different first bytes, so that neither can be taken
-// for the other. The hash function is plain JavaScript: the service, the dashboard and the verifier of receipts run the same code.
+// Merkle trees as in RFC 6962, section 2.1. Plain JavaScript: the service, the dashboard and the verifier of receipts run the same code.
 
 type Bytes = Uint8Array<ArrayBufferLike>
 
@@ -21,10 +20,7 @@ export const nodeHash = (left: Bytes, right: Bytes): Bytes => prefixed(1, left, 
 /** The largest power of two below `size`, which is at least 2: where a tree is split. */
 const splitOf = (size: number): number => 2 ** Math.ceil(Math.log2(size) - 1)
 
-/**
- * The hash of the subtree of leaves `start` to `end` (exclusive). Complete subtrees that begin at a multiple of their size are asked for by
- * level and place, so that a stored tree needs no other nodes.
- */
+/** Leaves `start` to `end` (exclusive). Complete subtrees are asked for by level and place, so that a stored tree needs no other nodes. */
 const subtree = (start: number, end: number, node: (level: number, index: number) => Bytes): Bytes => {
   const size = end - start
   const level = Math.log2(size)
@@ -38,7 +34,7 @@ export type ReadNode = (level: number, index: number) => Bytes
 /** The root over the first `size` leaves. */
 export const rootOf = (size: number, node: ReadNode): Bytes => (size === 0 ? sha256(new Uint8Array()) : subtree(0, size, node))
 
-/** RFC 6962 PATH: what leads from leaf `index` to the root over the first `size` leaves, from the leaf upwards. */
+/** RFC 6962 PATH: from the leaf upwards. */
 export const inclusionPath = (index: number, size: number, node: ReadNode): Bytes[] => {
   const pathIn = (start: number, end: number): Bytes[] => {
     if (end - start <= 1) return []
@@ -50,7 +46,7 @@ export const inclusionPath = (index: number, size: number, node: ReadNode): Byte
   return pathIn(0, size)
 }
 
-/** RFC 6962 PROOF: what shows that the tree over the first `from` leaves is the beginning of the tree over the first `to`. 0 < from ≤ to. */
+/** RFC 6962 PROOF: that the first `from` leaves are the beginning of the first `to`. 0 < from ≤ to. */
 export const consistencyPath = (from: number, to: number, node: ReadNode): Bytes[] => {
   const proofIn = (start: number, end: number, whole: boolean): Bytes[] => {
     if (from === end) return whole ? [] : [subtree(start, end, node)]
@@ -62,7 +58,6 @@ export const consistencyPath = (from: number, to: number, node: ReadNode): Bytes
   return proofIn(0, to, true)
 }
 
-/** A tree over leaves that are all at hand. */
 export const treeOf = (leaves: readonly Bytes[]): ReadNode => {
   const levels: (readonly Bytes[])[] = [leaves]
   return (level, index) => {
@@ -80,7 +75,7 @@ export const treeOf = (leaves: readonly Bytes[]): ReadNode => {
 const equal = (one: Bytes, other: Bytes): boolean =>
   one.length === other.length && one.every((byte, index) => byte === other[index])
 
-/** RFC 9162, 2.1.3.2: whether the leaf is at `index` of the tree with this size and root. */
+/** RFC 9162, 2.1.3.2. */
 export const provesInclusion = (proof: {
   leaf: Bytes
   index: number

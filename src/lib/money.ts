@@ -1,4 +1,4 @@
-/** An amount in minor units (cents of the deployment's one currency). Never a float, never a `number`. */
+/** Minor units (cents of the deployment's one currency). Never a `number`. */
 export type Minor = bigint
 
 /** 0, or up to 18 digits without a leading zero: fits a Postgres bigint with room to add. */
@@ -8,11 +8,11 @@ export const formatMinor = (amount: Minor): string => amount.toString()
 
 export const minor = (amount: Minor | null): string | null => (amount === null ? null : amount.toString())
 
-/** "KES 1,234.50": for messages that a person reads and signs. Two decimals: the deployment's currency has cents. */
+/** "KES 1,234.50". Two decimals: the deployment's currency has cents. */
 export const displayAmount = (amount: Minor, currency: string): string =>
   `${currency} ${formatMajor(amount).replace(/\B(?=(\d{3})+\.)/g, ',')}`
 
-/** "1963", "1,963.50", "KES 1,963.00", "1 963 KES": an amount as people write it. Undefined: the text is none. */
+/** "1963", "1,963.50", "KES 1,963.00", "1 963 KES". */
 export const amountIn = (text: string, currency: string): Minor | undefined => {
   const unit = String.raw`(?:${currency}|KSHS?|SHS?)\.?`
   const [, whole, cents = ''] =
@@ -20,7 +20,7 @@ export const amountIn = (text: string, currency: string): Minor | undefined => {
   return whole === undefined ? undefined : BigInt(whole + cents.padEnd(2, '0'))
 }
 
-/** "-1234.50": major units as spreadsheets and accounting programs read them, without a separator of thousands. */
+/** "-1234.50", as spreadsheets and accounting programs read it. */
 export const formatMajor = (amount: Minor): string => {
   const absolute = amount < 0n ? -amount : amount
   return `${amount < 0n ? '-' : ''}${absolute / 100n}.${(absolute % 100n).toString().padStart(2, '0')}`

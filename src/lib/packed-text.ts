@@ -1,12 +1,9 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 
-// Texts that are kept for ever and never searched: answers, and what decisions were made from. Postgres compresses rows above two kilobytes only,
-// and each text by itself, so of such a text most would be names of fields. With a dictionary of these, a tenth to a fifth of the text is stored.
+// Kept for ever and never searched. Postgres compresses rows above two kilobytes only, and each text by itself: of such a text most would be names of
+// fields. With a dictionary of these, a tenth to a fifth is stored.
 
-/**
- * What the texts of each kind have in common, the most frequent last (deflate refers to near text with fewer bits). A dictionary that rows were
- * packed with is needed for as long as these rows are kept: it never changes. A better one is added behind it.
- */
+/** The most frequent last (deflate refers to near text with fewer bits). A dictionary never changes; a better one is added behind it. */
 const record = [
   `{"code":"similar_name","beneficiary_id":"ben_01","name":"},{"code":"name_mismatch","verification":"mismatch","name":`,
   `{"code":"changed_payee","by":{"account_id":"acc_01,"grant_id":"gra_01,"label":"},"at":"2026-`,
@@ -79,25 +76,21 @@ const notice = [
 
 const join = (lines: readonly string[]): Buffer => Buffer.from(lines.join(''))
 
-/** By their numbers, which the packed texts begin with; 0 is that of a text that is not packed. */
+/** Packed texts begin with its number; 0 is a text that is not packed. */
 export const dictionaries: readonly Buffer[] = [Buffer.alloc(0), join(record), join(inputs), join(notice)]
 
-/** The dictionary of each kind of text. */
 export const dictionaryOf = { record: 1, inputs: 2, notice: 3 } as const
 
 export type PackedKind = keyof typeof dictionaryOf
 
-/** A window of 8 KB holds a dictionary and the text behind it; one of 4 KB all but the rarest texts of the dictionary. */
+/** 8 KB hold a dictionary and the text behind it. */
 const windowBits = 13
-/**
- * Most of the time is spent on what zlib begins with, so it gets little memory, and a buffer for what is packed, not for the text. Measured with
- * answers to payments: 18 µs; with a higher level 21 and three bytes less in a hundred.
- */
+/** Little memory, as most of the time is what zlib begins with. Answers to payments: 18 µs; a higher level: 21, for three bytes less in a hundred. */
 const settings = { level: 3, memLevel: 4, windowBits: 12, chunkSize: 512 } as const
 
 const plain = 0
 
-/** The number of the dictionary, and the text by RFC 1951; a text that would not get shorter as it is. */
+/** The number of the dictionary, and the text by RFC 1951; one that would not get shorter as it is. */
 export const pack = (kind: PackedKind, text: string): Buffer => {
   const number = dictionaryOf[kind]
   const bytes = Buffer.from(text)

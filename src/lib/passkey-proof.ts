@@ -1,7 +1,7 @@
 /** The public key of a passkey (RFC 7517). */
 export type PasskeyKey = { kty: string; crv?: string; x?: string; y?: string; n?: string; e?: string }
 
-/** What a passkey signed (WebAuthn), and the key that verifies it. Binary parts in base64url. */
+/** WebAuthn. Binary parts in base64url. */
 export type PasskeyProof = {
   credential_id: string
   authenticator_data: string

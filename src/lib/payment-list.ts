@@ -6,12 +6,11 @@ import { compactNumber } from './text.ts'
 /** `path`: a column, or `row` where its cells have moved and none of them is read. */
 export type CellFault = { path: string; message: string }
 
-/** A list of payments as a spreadsheet writes it, read into the items of a request in JSON. */
 export type PaymentList = {
   items: Record<string, unknown>[]
-  /** The row of each item in the file, from 1: what a person sees in a spreadsheet. */
+  /** From 1, as a spreadsheet numbers them. */
   rows: number[]
-  /** What is wrong with cells, by the place of the item: it lacks what they would have given. */
+  /** By the place of the item, which lacks what these cells would have given. */
   faults: ReadonlyMap<number, CellFault[]>
 }
 
@@ -20,7 +19,7 @@ type Column = { place: number; name: string }
 const longestTitle = 60
 const ofFile = (message: string): { problems: CellFault[] } => ({ problems: [{ path: 'body', message }] })
 
-/** Where each known column is, and what is wrong with the titles. A column without a title and without a filled cell is ignored. */
+/** A column without a title and without a filled cell is ignored. */
 const readTitles = (titles: readonly string[], rows: readonly TableRow[]): { columns: Column[]; problems: CellFault[] } => {
   const columns: Column[] = []
   const problems: CellFault[] = []
@@ -50,7 +49,7 @@ const readTitles = (titles: readonly string[], rows: readonly TableRow[]): { col
 
 const majorAmount = /^(?:\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(?:\.(\d{1,2}))?$/
 
-/** "12,500.50" in minor units; undefined for what could mean two amounts. */
+/** "12,500.50"; undefined for what could mean two amounts. */
 const readAmount = (cell: string): string | undefined => {
   const match = majorAmount.exec(cell)
   if (!match) return undefined
@@ -58,24 +57,20 @@ const readAmount = (cell: string): string | undefined => {
   return BigInt(whole + (match[1] ?? '').padEnd(2, '0')).toString()
 }
 
-/**
- * What a cell says, on one line: without the apostrophe by which a spreadsheet's formula is kept from being one (our own lists have it), or the
- * formula by which a number is kept as text.
- */
+/** On one line, without the apostrophe by which a formula is kept from being one, or the formula by which a number is kept as text. */
 const textOf = (cell: string): string =>
   cell
     .replace(/^'(?=[=+\-@;\d])/, '')
     .replace(/^="(.*)"$/, '$1')
     .replace(/\s*[\r\n]\s*/g, ' ')
 
-/** Copies of numbers come with spaces and with what is not seen. */
 const numbers: ReadonlySet<string> = new Set(['destination', 'amount', 'amount_minor', 'bank_code'])
-/** What a program writes for a letter that it could not read: which one it was is not in the file any more. */
+/** What a program writes for a letter that it could not read. */
 const lostLetter = '\uFFFD'
-/** Excel writes a long number in this form, and then its last digits are lost. */
+/** Excel's form of a long number, whose last digits are lost. */
 const exponent = /^\d(?:[.,]\d+)?E\+\d{1,3}$/i
 
-/** A phone that a spreadsheet took for a number has lost its zero. The number of a bank account may begin with any digit. */
+/** A spreadsheet took the phone for a number. A bank account may begin with any digit. */
 const withZero = (item: Record<string, string>): Record<string, string> => {
   const { destination, bank_code: bank } = item
   return bank === undefined && destination !== undefined && /^[17]\d{8}$/.test(destination)
@@ -114,7 +109,7 @@ const itemOf = (columns: readonly Column[], cells: readonly string[]): { item: R
   }
 }
 
-/** What is wrong with single rows is found with everything else that is wrong with them; problems make a file no list. */
+/** Wrong rows are faults; problems make a file no list. */
 export const readPaymentList = (text: string): PaymentList | { problems: CellFault[] } => {
   const read = readRows(text)
   if ('problem' in read) return ofFile(read.problem)

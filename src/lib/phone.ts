@@ -1,10 +1,10 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { compactNumber } from './text.ts'
 
-/** A Kenyan mobile number in the form that the rails need. No table of operator prefixes: numbers change their operator. */
+/** No table of operator prefixes: numbers change their operator. */
 const mobile = /^254[17]\d{8}$/
 
-/** As people write and copy numbers: with spaces, dashes, dots and brackets, as a link, with `00` for `+`, and with the zero after the country. */
+/** With spaces, dashes, dots and brackets, as a link, with `00` for `+`, and with the zero after the country. */
 const digitsOf = (text: string): string =>
   compactNumber(text)
     .replace(/^tel:/i, '')
@@ -12,10 +12,7 @@ const digitsOf = (text: string): string =>
     .replace(/^00(?=[1-9])/, '+')
     .replace(/^(\+?254)0/, '$1')
 
-/**
- * Accepts `07…`, `01…`, `+254…`, `254…` and what people make of them, and returns `254[17]########`; undefined for anything else. A prefix is
- * required, because a number without one could be from another country.
- */
+/** `254[17]########`. A number without a prefix could be from another country. */
 export const parseKenyanMobile = (text: string): string | undefined => {
   const compact = digitsOf(text)
   if (!/^(\+?254|0)\d{9}$/.test(compact)) return undefined
@@ -24,7 +21,7 @@ export const parseKenyanMobile = (text: string): string | undefined => {
   return mobile.test(digits) ? digits : undefined
 }
 
-/** Says what is missing, and never the number itself: no error contains a destination. */
+/** Never the number itself: no error contains a destination. */
 export const mobileProblem = (text: string): string => {
   const compact = digitsOf(text)
   if (/^[17]\d{8}$/.test(compact)) return 'has no country: begin it with +254, or with 0'

@@ -1,7 +1,6 @@
-/** All slots are taken, and so are the places to wait. */
 export class NoSlotError extends Error {}
 
-/** Runs at most `size` tasks at once while `waiting` more wait their turn; any further one fails at once with NoSlotError. */
+/** `waiting` more wait their turn; any further one fails at once with NoSlotError. */
 export const createSlots = ({ size, waiting }: { size: number; waiting: number }) => {
   let running = 0
   const queue: (() => void)[] = []

@@ -1,9 +1,8 @@
 import { CsvError, parse } from 'csv-parse/sync'
 import { filledWidth, type TableRow } from './table-rows.ts'
 
-// The one reader of tables that people send: lists of payments and providers' statements, by API, command line and page. Bytes become a text
-// (`textOfFile`), the text rows (`readRows`), and a row is compared with the titles above it (`rowProblem`). Nothing is guessed away: what could
-// mean two things is a problem, in words that say what to do.
+// The one reader of tables that people send: lists of payments and providers' statements, by API, command line and page. What could mean two things is
+// a problem, in words that say what to do.
 
 type Problem = { problem: string }
 
@@ -33,10 +32,7 @@ const decoderOf = (charset: string): InstanceType<typeof TextDecoder> | null => 
   }
 }
 
-/**
- * The text of a file, without a byte order mark. A mark decides what the encoding is, then `charset` (any label of the Encoding Standard), then
- * it has to be UTF-8. The problem is the end of a sentence about the file.
- */
+/** A byte order mark decides the encoding, then `charset` (any label of the Encoding Standard), then it is UTF-8. The problem ends a sentence about the file. */
 export const textOfFile = (bytes: Uint8Array, charset?: string): string | Problem => {
   if (workbooks.some((first) => beginsWith(bytes, first))) return { problem: workbookProblem }
   const marked = marks.find((mark) => beginsWith(bytes, mark.bytes))
@@ -57,17 +53,15 @@ export const textOfFile = (bytes: Uint8Array, charset?: string): string | Proble
 }
 
 const mostColumns = 64
-/** In characters. A file of one row with a million cells takes a second to read. */
+/** In characters: a file of one row with a million cells takes a second to read. */
 const longestRow = 65_536
 
-/** How a table separates its cells: spreadsheets of many locales write `;`, and what is copied from one has tabs. */
+/** Spreadsheets of many locales write `;`, and what is copied from one has tabs. */
 const separators = [',', ';', '\t'] as const
 const sepLine = /^"?sep=([^"\r\n])"?[,;\t]*(?:\r\n|\r|\n|$)/i
 const quoted = /(?<=^|[,;\t\r\n])"(?:[^"]|"")*"/g
-/** Enough rows to see which separator a table has. */
 const sampleLength = 20_000
 
-/** In how many rows a separator occurs equally often, and how often. */
 const regularity = (lines: readonly string[], separator: string): readonly [rows: number, cells: number] => {
   const counts = Map.groupBy(
     lines.map((line) => line.split(separator).length - 1).filter((count) => count > 0),
@@ -79,7 +73,7 @@ const regularity = (lines: readonly string[], separator: string): readonly [rows
   )
 }
 
-/** The separator that divides the most rows alike: commas within amounts and texts do not. */
+/** The one that divides the most rows alike: commas within amounts and texts do not. */
 const separatorOf = (text: string): string => {
   const lines = text
     .slice(0, sampleLength)
@@ -90,10 +84,7 @@ const separatorOf = (text: string): string => {
   return best?.separator ?? ','
 }
 
-/**
- * The rows of a table (RFC 4180, and what spreadsheets make of it), titles included. The separator is found, or named by a first line `sep=;`,
- * which spreadsheets do not count as a row. The problem is the end of a sentence about the file.
- */
+/** RFC 4180, and what spreadsheets make of it; titles included. A first line `sep=;` is no row to a spreadsheet. The problem ends a sentence about the file. */
 export const readRows = (text: string): TableRow[] | Problem => {
   const named = sepLine.exec(text)
   const body = named ? text.slice(named[0].length) : text

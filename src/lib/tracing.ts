@@ -1,14 +1,13 @@
 import { context, propagation, SpanStatusCode, trace } from '@opentelemetry/api'
 
-// Starts spans by OpenTelemetry's API, which does nothing by itself: the process loads the rest when it is configured (process/tracing.ts).
+// OpenTelemetry's API does nothing by itself: the process loads the rest when it is configured (process/tracing.ts).
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
-/** Traces the requests of a Fastify instance. */
 type Watch = (app: object) => Promise<void>
 let watch: Watch | undefined
 
-/** Called once, before the service is built. Undefined ends tracing. */
+/** Before the service is built. Undefined ends tracing. */
 export const installTracing = (installed: Watch | undefined): void => {
   watch = installed
 }
@@ -21,7 +20,7 @@ export const inSpan = <T>(name: string, attributes: SpanAttributes, work: () => 
     try {
       return await work()
     } catch (error) {
-      // Only its name: the message of a failed statement may contain its bound values.
+      // The message of a failed statement may contain its bound values.
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : 'unknown' })
       throw error
     } finally {
@@ -30,7 +29,7 @@ export const inSpan = <T>(name: string, attributes: SpanAttributes, work: () => 
   })
 }
 
-/** A span that continues `traceparent` (W3C Trace Context), in any process. */
+/** `traceparent`: W3C Trace Context, of any process. */
 export const continueTrace = <T>(
   traceparent: string | null,
   name: string,
@@ -41,14 +40,12 @@ export const continueTrace = <T>(
     ? inSpan(name, attributes, work)
     : context.with(propagation.extract(context.active(), { traceparent }), () => inSpan(name, attributes, work))
 
-/** The current span's context, for work that continues it later. */
 export const currentTraceparent = (): string | null => {
   const carrier: { traceparent?: string } = {}
   if (isTracing()) propagation.inject(context.active(), carrier)
   return carrier.traceparent ?? null
 }
 
-/** The fields that connect a log line with its trace. */
 export const traceFields = (): Record<string, string> => {
   const current = isTracing() ? trace.getActiveSpan()?.spanContext() : undefined
   return current ? { trace_id: current.traceId, span_id: current.spanId } : {}

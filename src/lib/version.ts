@@ -1,2 +1,2 @@
-/** The version of everything here: the service, its API document, the client. A test compares it with the packages. */
+/** Of the service, its API document, the client. A test compares it with the packages. */
 export const version = '0.3.0'

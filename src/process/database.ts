@@ -10,10 +10,10 @@ import { startEmbeddedPostgres } from '../dev/embedded-postgres/start.ts'
 import { parseDatabaseAddress } from '../lib/database-address.ts'
 import { StartupError } from '../lib/errors.ts'
 
-/** A migrated database. `stop` ends the server if this process started it. `where` is for people and contains no password. */
+/** `stop` ends the server if this process started it. `where` is for people and contains no password. */
 export type RunningDatabase = {
   url: string
-  /** The address of Postgres itself: the same unless there is a pooler. */
+  /** Of Postgres itself. */
   directUrl: string
   pooler: Pooler | undefined
   where: string
@@ -25,7 +25,7 @@ const oldestMajor = 15
 const patienceMs = 30_000
 const pauseMs = 200
 
-/** A server that is starting will soon be ready, and so will one that reset a connection; every other error needs the operator. */
+/** A server that is starting, or that reset a connection, will soon be ready; every other error needs the operator. */
 const untilReady = async <T>(work: () => Promise<T>): Promise<T> => {
   const giveUpAt = performance.now() + patienceMs
   for (;;) {
@@ -114,7 +114,6 @@ const sentences: Readonly<Record<string, string>> = {
   '25006': 'takes no writes: promote it, or correct DATABASE_URL.',
 }
 
-/** The sentence for a database that cannot be used; any other error is returned as it is. */
 export const explain = (error: unknown, where: string): unknown => {
   if (error instanceof StartupError) return error
   const state = sqlState(error)

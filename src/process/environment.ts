@@ -4,7 +4,7 @@ import { StartupError } from '../lib/errors.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** A secret's file usually ends with a line break that is no part of it. */
+/** The file usually ends with a line break that is no part of the secret. */
 const readSecret = (name: string, path: string): string => {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
@@ -14,7 +14,7 @@ const readSecret = (name: string, path: string): string => {
   }
 }
 
-/** Each setting may stand in a file instead, as secrets are handed to containers: NAME_FILE holds the file's path. */
+/** As secrets are handed to containers: NAME_FILE holds the path of a file with the setting. */
 export const withFiles = (variables: Variables): Record<string, string | undefined> => {
   const filled: Record<string, string | undefined> = { ...variables }
   for (const name of variableNames) {
@@ -26,7 +26,7 @@ export const withFiles = (variables: Variables): Record<string, string | undefin
   return filled
 }
 
-/** The variables of the process and, for missing ones, those of a `.env` file in the working folder. */
+/** `.env` in the working folder gives the missing ones. */
 export const readEnvironment = (): Record<string, string | undefined> => {
   try {
     process.loadEnvFile('.env')

@@ -9,22 +9,19 @@ import { type Clock, systemClock } from '../lib/clock.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import type { SendJournal } from '../lib/send-journal.ts'
 
-/*
- * A process has one file at a time. Its first block is the process's mark, written again with each commit; behind it stands a line for each
- * attempt, written right before its first byte leaves.
- */
+/** One file at a time. Its first block is the process's mark, written again with each commit; behind it a line for each attempt, before its first byte. */
 export type Journal = MarkFile & SendJournal
 
 const blockBytes = 4_096
-/** After so many lines a new file, under a new sender's name. */
+/** Then a new file, under a new sender's name. */
 const mostLines = 20_000
-/** Longer than any attempt waits for its process to come back; what is older is left to the provider's answers. */
+/** Longer than any attempt waits for its process to come back. */
 const keepMs = 2 * 86_400_000
 /** The newest files have the newest of every process. */
 const mostFiles = 32
 const lookedName = 'looked'
 
-/** `boot`: of the machine; null where the system does not say. Lines are not flushed: they outlive their process, but not the end of their machine. */
+/** `boot`: of the machine; null where the system does not say. Lines are not flushed: they do not outlive their machine. */
 type Block = {
   boot: string | null
   pid: number
@@ -57,7 +54,7 @@ const parseSent = (text: string): Noted[] =>
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** What ended processes left; in a container a new process may have the number of the old one. Removes what nobody needs any more. */
+/** In a container a new process may have the number of the old one. Removes what nobody needs any more. */
 const readLeft = async (folder: string): Promise<Left[]> => {
   const nowMs = systemClock.now().getTime()
   const lookedMs = Number(await readFile(join(folder, lookedName), 'utf8').catch(() => 0))
@@ -79,9 +76,8 @@ const readLeft = async (folder: string): Promise<Left[]> => {
 }
 
 /**
- * Where a process writes its mark, so that a loss is noticed also across its restart, and each attempt right before its first byte leaves: an
- * attempt that a process had the right to send, and that its file does not name, was never sent; any process on the machine can say so, after the
- * time to send it has passed. `installation` separates the data of two databases. Undefined, with a warning, where nothing can be written.
+ * An attempt that a process had the right to send, and that its file does not name, was never sent: any process on the machine can say so, after the
+ * time to send it. `installation` separates the data of two databases. Undefined, with a warning, where nothing can be written.
  */
 export const openJournal = async (
   dataDir: string,

@@ -3,10 +3,9 @@ import type { Config } from '../config.ts'
 import { describeError } from '../db/errors.ts'
 import { traceFields } from '../lib/tracing.ts'
 
-/** Errors that libraries log themselves are reduced to what we log. */
 export const serializers = { err: describeError }
 
-/** One JSON object for each line; in colour for a person at a terminal in development, where pino-pretty is installed. */
+/** JSON lines; in colour at a terminal in development, where pino-pretty is installed. */
 export const createLogger = async (config: Config): Promise<Logger> => {
   const options = { level: config.LOG_LEVEL, base: null, mixin: traceFields, serializers }
   if (config.NODE_ENV !== 'development') return pino(options)

@@ -4,7 +4,6 @@ import type { FastifyInstance } from 'fastify'
 import { type Config, loadConfig } from '../config.ts'
 import { StartupError } from '../lib/errors.ts'
 
-/** `prefix`: of the names of its two settings. */
 type Listener = { host: string; port: number; prefix: '' | 'OPERATOR_' }
 
 const sentences: Record<string, (listener: Listener) => string> = {
@@ -31,7 +30,7 @@ export const operatorListener = ({ OPERATOR_HOST: host, OPERATOR_PORT: port }: C
   prefix: 'OPERATOR_',
 })
 
-/** For port 0, one below those that the system assigns: no outgoing connection takes it between this check and the listening. */
+/** For port 0, one below those that the system assigns: no outgoing connection takes it before the listening. */
 const probe = (listener: Listener): Promise<Server> =>
   new Promise((resolve, reject) => {
     const server = createServer()
@@ -48,10 +47,7 @@ const probe = (listener: Listener): Promise<Server> =>
 
 const portOf = (server: Server) => String((server.address() as AddressInfo).port)
 
-/**
- * The settings, with a free port for every port 0: public URLs and callback paths need the real ones before anything listens. A port in use
- * is detected here, before a database is started.
- */
+/** With a free port for every port 0: public URLs need the real ones before anything listens. A port in use is detected before a database is started. */
 export const loadConfigWithPorts = async (variables: Record<string, string | undefined>): Promise<Config> => {
   const requested = loadConfig(variables)
   const open: Server[] = []

@@ -6,10 +6,9 @@ import type { Logger } from 'pino'
 import { StartupError } from '../lib/errors.ts'
 
 const most = 64
-/** A worker that ends sooner is replaced only after this time: a worker that cannot start must not be started a thousand times. */
+/** A worker that cannot start must not be started a thousand times. */
 const restartPauseMs = 1_000
 
-/** `--processes N`, or `--processes cores`: how many processes serve the same ports. */
 export const requestedProcesses = (args: readonly string[]): number => {
   const read = () => {
     try {
@@ -29,7 +28,6 @@ export const requestedProcesses = (args: readonly string[]): number => {
 export const isWorker = cluster.isWorker
 
 const close = 'close'
-/** The message that a worker sends once it listens. */
 const ready = 'ready'
 
 /** In a worker: ends when the first process asks for it, or is gone. */
@@ -40,7 +38,6 @@ export const endWithFirst = (end: () => void): void => {
   process.once('disconnect', end)
 }
 
-/** In a worker: it listens now. */
 export const reportReady = (): void => void process.send?.(ready)
 
 const untilReady = (worker: Worker): Promise<void> =>
@@ -51,10 +48,7 @@ const untilReady = (worker: Worker): Promise<void> =>
     worker.once('exit', () => reject(new StartupError('One of the processes did not start; what it said is above.')))
   })
 
-/**
- * Several processes behind the same two ports; one that dies is replaced. They share only the database (and Redis): when one dies, its open
- * requests are lost, but nothing that it had committed. Answers what ends all of them.
- */
+/** Behind the same two ports; one that dies is replaced. They share only the database (and Redis). Answers what ends all of them. */
 export const startWorkers = async (count: number, variables: Record<string, string>, logger: Logger) => {
   let closing = false
   const running = new Set<Worker>()

@@ -19,7 +19,7 @@ const requestJson = async (url: string, init: RequestInit = {}): Promise<unknown
   return response.json()
 }
 
-/** Without addresses: the emulator does not know under which one it is reached. */
+/** The emulator does not know under which address it is reached. */
 type Options = { [P in keyof RailOptions]: Omit<RailOptions[P], 'baseUrl'> }
 
 const readOptions = async (url: string): Promise<Options> => {
@@ -34,7 +34,6 @@ const readOptions = async (url: string): Promise<Options> => {
   }
 }
 
-/** How far the time of a running sandbox is ahead. */
 const readOffsetMs = async (url: string): Promise<number> =>
   ((await requestJson(`${url}/control/clock`)) as { offset_ms: number }).offset_ms
 
@@ -48,12 +47,12 @@ export type RunningRails = {
 const usesSandbox = ({ RAILS }: Pick<Config, 'RAILS'>): boolean => !RAILS || RAILS.includes('sandbox')
 const folderOf = ({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string => join(DATA_DIR, 'sandbox')
 
-/** Where the service writes the address of its own emulator, for programs on this machine. */
+/** For programs on this machine. */
 export const sandboxAddressFile = (dataDir: string): string => join(folderOf({ DATA_DIR: dataDir }), 'address')
 
 const urlOf = (address: string): string => address.replace(/\/+$/, '')
 
-/** The time of the service with these settings, for a command beside it: the system's, or that of the sandbox that the service uses. */
+/** For a command beside the service: the system's time, or that of the sandbox that the service uses. */
 export const readTime = async (config: Pick<Config, 'RAILS' | 'DATA_DIR' | 'SANDBOX_URL'>): Promise<Clock> => {
   const clock = createMovableClock()
   if (!usesSandbox(config)) return clock
@@ -93,7 +92,7 @@ const openSandbox = async (config: Config, clock: MovableClock, logger: Logger):
   }
 }
 
-/** An emulator shared by several services: they use its credentials and its time. */
+/** Shared by several services: they use its credentials and its time. */
 const joinSandbox = async (config: Config, clock: MovableClock, logger: Logger, address: string): Promise<RunningRails> => {
   const url = urlOf(address)
   const read = await readOptions(url)
@@ -118,7 +117,7 @@ const joinSandbox = async (config: Config, clock: MovableClock, logger: Logger, 
   }
 }
 
-/** Real providers if they are configured, else their emulator: a running one (SANDBOX_URL), or one in this process. */
+/** Real providers, or their emulator: a running one (SANDBOX_URL), or one in this process. */
 export const openRails = (config: Config, clock: MovableClock, logger: Logger): Promise<RunningRails> => {
   if (!usesSandbox(config)) {
     return Promise.resolve({ rails: realRails(config, clock), sandbox: null, stop: async () => undefined })

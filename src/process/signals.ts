@@ -3,14 +3,14 @@ import { constants } from 'node:os'
 const names = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 type Name = (typeof names)[number]
 
-/** A supervisor may kill a process ten seconds after its signal and its delay: shut down in order before that. */
+/** A supervisor may kill a process ten seconds after its signal and its delay. */
 const deadlineMs = 9_500
-/** npm passes a terminal's signal on to a child that has received it already: one Ctrl-C arrives twice. */
+/** npm passes a terminal's signal on: one Ctrl-C arrives twice. */
 const sameSignalMs = 500
 
 const exitCode = (name: Name) => 128 + constants.signals[name]
 
-/** The first signal shuts down in order, the second one ends at once. `say` receives the sentences that are printed meanwhile. */
+/** The first signal shuts down in order, the second one ends at once. */
 export const handleSignals = (say: (sentence: string) => void) => {
   let close: (() => Promise<void>) | undefined
   let patienceMs = deadlineMs
@@ -37,12 +37,12 @@ export const handleSignals = (say: (sentence: string) => void) => {
   }
   for (const name of names) process.on(name, stop)
   return {
-    /** From now on a signal shuts the service down in order; before, it only ends the process. `delayMs`: for how long `closer` serves on first. */
+    /** Before, a signal only ends the process. `delayMs`: for how long `closer` serves on first. */
     closeWith: (closer: () => Promise<void>, delayMs: number): void => {
       close = closer
       patienceMs = deadlineMs + delayMs
     },
-    /** Like a first SIGTERM; does nothing after a signal. */
+    /** Does nothing after a signal. */
     begin: (): void => {
       if (!first) stop('SIGTERM')
     },

@@ -20,7 +20,6 @@ const simulatedSignIn = (config: Config) => {
   return config.NODE_ENV !== 'production' && isLoopbackUrl(config.publicUrl) && names.length > 0 ? names.join(' and ') : undefined
 }
 
-/** Printed after a start: the addresses, the data folder, and what is simulated. */
 export const summarize = (facts: Facts): string => {
   const { config } = facts
   const url = config.publicUrl

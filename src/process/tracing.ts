@@ -9,7 +9,7 @@ import { installTracing } from '../lib/tracing.ts'
 type TracingOptions = { endpoint: string; serviceName: string }
 type RunningTracing = { flush: () => Promise<void>; stop: () => Promise<void> }
 
-/** Sends spans to a collector by OTLP over HTTP. Loaded only where an endpoint is configured: it costs memory and time. */
+/** By OTLP over HTTP. Loaded only where an endpoint is configured: it costs memory and time. */
 export const startTracing = ({ endpoint, serviceName }: TracingOptions): RunningTracing => {
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` })
   const provider = new NodeTracerProvider({
@@ -20,8 +20,7 @@ export const startTracing = ({ endpoint, serviceName }: TracingOptions): Running
   installTracing(async (app) => {
     const requests = new FastifyOtelInstrumentation({
       instrumentHooks: false,
-      // The operation names the span, and the route stands for its address: an address contains ids, codes that a person types, and in its
-      // query whatever the caller searches for or a provider sends back.
+      // The route stands for the address, which contains ids, codes that a person types, and whatever the caller searches for.
       requestHook: (active: Span, request: FastifyRequest) => {
         const { config, url } = request.routeOptions
         const { operation } = config

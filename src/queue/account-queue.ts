@@ -4,8 +4,7 @@ import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
 /**
- * Work on accounts, done in batches: one transaction for what many accounts wait for. The entries of one account form a line, and a line is in one
- * of four states:
+ * Work on accounts, done in batches: one transaction for what many accounts wait for. The entries of an account form a line, in one of four states:
  *
  *     submit ──▶ open ──── a shared batch has a place ────▶ shared
  *                 ▲                                           │
@@ -16,22 +15,18 @@ import type { Uuid } from '../lib/ids.ts'
  *                 └─── more entries came ─── waiting ◀─── contended
  *                                               a place to wait is free
  *
- * - open: its entries go with the next shared batch. Lines take turns, one entry each, so a busy account fills only the places that the others
- *   leave free.
- * - shared: some of its entries are in a shared batch. Such a batch locks the accounts that are free, and waits for none: the entries of an
- *   account that another transaction holds come back. Most transactions hold an account for milliseconds.
- * - contended, waiting: a batch of its own, which waits for the lock. It costs a transaction and a connection for one account's work, so few
- *   lines wait at the same time. An entry that is submitted to go alone has a line of its own, which begins here.
+ * - open: its entries go with the next shared batch. Lines take turns, one entry each, so a busy account fills only the places that others leave.
+ * - shared: some of its entries are in a shared batch, which locks the accounts that are free and waits for none: the entries of an account that
+ *   another transaction holds come back.
+ * - contended, waiting: a batch of its own, which waits for the lock: a transaction and a connection for one account, so few wait at a time. An entry
+ *   that is submitted to go alone has a line of its own, which begins here.
  *
- * A line without entries is forgotten. One account is never in two batches, so its entries are done in the order in which they came, but for
- * those that go alone and those of a batch that failed.
- *
- * One rule for failures: when a batch fails, its halves are done one after the other, so that in the end only the entry that caused the
- * failure fails. A batch that met an unavailable database, so that its outcome may be unknown, is not repeated: all of its entries fail.
+ * One account is never in two batches: its entries are done in the order in which they came, but for those that go alone or whose batch failed. When a
+ * batch fails, its halves are done one after the other, so that only the entry that caused it fails. One that met an unavailable database, so that its
+ * outcome may be unknown, is not repeated: all of its entries fail.
  */
 export type AccountQueue<Entry, Result> = ReturnType<typeof createAccountQueue<Entry, Result>>
 
-/** The outcome of an entry whose account another transaction has locked. */
 export const contended = Symbol('contended')
 export type Outcome<Result> = Result | Error | typeof contended
 
@@ -39,35 +34,28 @@ export type AccountQueueOptions<Entry, Result> = {
   /** For the log. */
   name: string
   logger: Pick<Logger, 'warn'>
-  /**
-   * Does all entries in one transaction, and returns an outcome for each, in their order. With `wait` all are of one line, and it waits for its
-   * lock: none is contended.
-   */
+  /** In one transaction; an outcome for each, in their order. With `wait` all are of one line, and it waits for its lock: none is contended. */
   work: (entries: readonly Entry[], wait: boolean) => Promise<readonly Outcome<Result>[]>
-  /**
-   * Shared batches at the same time. A second one is prepared while Postgres works on the first, but only when as many entries wait as are under
-   * way: a smaller batch costs nearly as much and carries less. A third would only make all of them smaller.
-   */
+  /** At the same time. A second one is prepared while Postgres works on the first, when as many entries wait as are under way; a third gains nothing. */
   mostShared: number
   mostWaiting: number
-  /** More entries than this are refused at once: they would wait for longer than their callers do. */
+  /** More are refused at once: they would wait for longer than their callers do. */
   mostQueued?: number
 }
 
 /** A larger batch is not faster. */
 export const mostInBatch = 64
-/** So often in succession a line's lock may be contended before the line waits for it. */
+/** Times in succession that a lock may be contended before its line waits for it. */
 const mostPassed = 8
 
 type Waiter<Entry, Result> = { entry: Entry; resolve: (result: Result) => void; reject: (error: Error) => void }
 type Line<Entry, Result> = {
-  /** Null: a line of an entry that goes alone. */
+  /** Null: of an entry that goes alone. */
   account: Uuid | null
   state: 'open' | 'shared' | 'contended' | 'waiting'
   waiters: Waiter<Entry, Result>[]
   passed: number
 }
-/** What one batch has taken from a line. */
 type Part<Entry, Result> = { line: Line<Entry, Result>; taken: Waiter<Entry, Result>[] }
 
 const unavailable = () => new Refusal('unavailable', { headers: { 'retry-after': '1' } })
@@ -75,7 +63,7 @@ const isUnavailable = (error: Error): boolean => error instanceof Refusal && err
 const sizeOf = (parts: readonly { taken: readonly unknown[] }[]): number =>
   parts.reduce((sum, { taken }) => sum + taken.length, 0)
 
-/** One entry of each line, then the next one of each, until the batch is full. */
+/** One entry of each line, then the next one of each. */
 const takeTurns = <Entry, Result>(lines: readonly Line<Entry, Result>[]): Part<Entry, Result>[] => {
   const counts = new Map<Line<Entry, Result>, number>()
   let places = mostInBatch
@@ -128,7 +116,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
     line.waiters.unshift(...back)
     line.passed = back.length > 0 ? line.passed + 1 : 0
     line.state = line.passed >= mostPassed ? 'contended' : 'open'
-    // Behind the others: with more lines than places each still gets its turn.
+    // Behind the others: with more lines than places each gets its turn.
     lines.delete(line)
     if (line.waiters.length > 0) lines.add(line)
     else if (line.account) byAccount.delete(line.account)
@@ -181,7 +169,7 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
   }
 
   return {
-    /** Resolves with what `work` returned for this entry; rejects with its error. `alone`: in a batch of its own, for what has failed before. */
+    /** Resolves with what `work` returned for this entry. `alone`: in a batch of its own, for what has failed before. */
     submit: (account: Uuid, entry: Entry, { alone } = { alone: false }): Promise<Result> =>
       new Promise((resolve, reject) => {
         if (queued >= mostQueued) return reject(unavailable())
@@ -189,9 +177,9 @@ export const createAccountQueue = <Entry, Result>(options: AccountQueueOptions<E
         queued += 1
         schedule()
       }),
-    /** Resolves when a shared batch may begin: a reader that then looks for entries finds those that arrived while the last one was under way. */
+    /** When a shared batch may begin: a reader that then looks for entries finds those that arrived during the last one. */
     ready: (): Promise<void> => (places.shared > 0 ? Promise.resolve() : new Promise((resolve) => void readers.push(resolve))),
-    /** Accounts whose locks were contended so often that they wait in batches of their own. */
+    /** Those whose locks were contended so often that they wait. */
     contended: (): Uuid[] =>
       [...byAccount.values()].flatMap(({ account, state }) =>
         account && (state === 'contended' || state === 'waiting') ? [account] : [],

@@ -8,26 +8,24 @@ import { idempotencyKeys } from '../db/tables/events.ts'
 import { conflict, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
-/** Whose money a key is about: for what moves money, where it is kept. */
+/** Whose money a key is about. */
 export type KeyPlace = { accountId: Uuid; workspaceId: Uuid }
 
-/** A request's key, its scope, and a digest of the body that it was first used with. */
+/** `bodyHash`: of the body that it was first used with. */
 export type Once = { key: string; scope: Buffer; bodyHash: Buffer; place: KeyPlace }
 
-/** A key that was used, and what its request was answered. */
 export type UsedKey<Answer> = { once: Pick<Once, 'scope' | 'bodyHash'>; answer: Answer }
 
-/** Where the answers to keys are kept. */
 export type Keys<Answer, Caller = unknown> = {
-  /** The keys among these that were used. The caller has locked their scopes' accounts, so no other request uses one of them now. */
+  /** Those that were used. The caller has locked their scopes' accounts. */
   read: (db: Db, all: readonly Once[]) => Promise<UsedKey<Answer>[]>
   /** Stores what was answered, in the transaction of its effect. */
   keep: (tx: Tx, used: readonly UsedKey<Answer>[]) => Promise<void>
-  /** Why this caller does not get the answer of a key that was used. */
+  /** Why this caller does not get the answer. */
   refusal: (used: { answer: Answer; sameBody: boolean }, caller: Caller, at: Date) => Refusal | undefined
 }
 
-/** An answer as it was sent, without secrets that are shown once. */
+/** Without secrets that are shown once. */
 export type StoredAnswer = { status: number; text: string }
 
 const find = prepare(
@@ -71,7 +69,7 @@ export const answerKeys: Keys<StoredAnswer> = {
   refusal: ({ sameBody }) => (sameBody ? undefined : usedOtherwise()),
 }
 
-/** The key was acknowledged, and the database does not have it any more: a second effect could be a second payment. */
+/** A second effect could be a second payment. */
 const lostWrite = (): Refusal =>
   new Refusal('unavailable', {
     message:
@@ -80,13 +78,13 @@ const lostWrite = (): Refusal =>
     headers: { 'retry-after': '60' },
   })
 
-/** The keys of one batch: those that were used before, and those that the batch itself uses. */
+/** Those that were used before, and those that the batch itself uses. */
 export const openKeys = <Answer, Caller>(keys: Keys<Answer, Caller>, before: readonly UsedKey<Answer>[], mark: Mark) => {
   const nameOf = ({ scope }: Pick<Once, 'scope'>): string => scope.toString('hex')
   const known = new Map(before.map((used) => [nameOf(used.once), used]))
   const used: UsedKey<Answer>[] = []
   return {
-    /** The answer of the key's first request; a refusal if that was another request, or another caller's. */
+    /** A refusal if the key's first request was another one, or another caller's. */
     find: (once: Once | null, caller: Caller, at: Date): Answer | Refusal | undefined => {
       const first = once && known.get(nameOf(once))
       if (!once) return undefined

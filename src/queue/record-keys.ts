@@ -11,13 +11,12 @@ import { type KeyPlace, type Keys, usedOtherwise } from './idempotency-keys.ts'
 /** The grant that used a key, root of its lineage first; null for a person. */
 export type KeyUser = { lineage: readonly Uuid[]; revokedAt: Date | null; expiresAt: Date | null } | null
 
-/** A record that moves money, and its text as it was answered when it was created. */
+/** `text`: as it was answered when it was created. */
 export type RecordAnswer = { id: Uuid; text: string; by: KeyUser }
 
-/** What a caller that uses a key now is remembered as. */
 export const keyUserOf = ({ grant }: Principal): KeyUser => grant && { lineage: grant.lineage, revokedAt: null, expiresAt: null }
 
-/** The scope of a key for what moves money: the account that pays, the workspace and the path, whatever the credential. */
+/** The account that pays, the workspace and the path, whatever the credential. */
 export const recordScope = (path: string, { accountId, workspaceId }: KeyPlace, key: string): Buffer =>
   sha256(JSON.stringify([path, accountId, workspaceId, key]))
 
@@ -39,15 +38,12 @@ const mayRepeat = (by: KeyUser, { grant }: Principal, at: Date): boolean =>
   grant === null ||
   (by !== null && (isIn(by.lineage, grant.id) || isIn(grant.lineage, by.lineage.at(-1)) || grantLife(by, at) !== 'active'))
 
-/**
- * The keys of what moves money are kept on the records themselves, for ever: a program that was given a new API key, or resumes after a week,
- * does not pay twice. So the record is the only row that is written.
- */
+/** Kept on the records themselves, for ever: a program that was given a new API key, or resumes after a week, does not pay twice. */
 export const recordKeys = (
   table: 'payments' | 'payment_batches' | 'topups',
   { path, kind, permission }: { path: string; kind: IdKind; permission: Permission },
 ): Keys<RecordAnswer, Principal> => {
-  // Each key is looked up by itself (`offset 0`): joined, a plan that was made for a table of few rows reads the keys of all workspaces.
+  // Each by itself (`offset 0`): joined, a plan made for few rows reads the keys of all workspaces.
   const find = statement(
     `idempotency.${table}`,
     `select r.id, r.account_id as "accountId", r.workspace_id as "workspaceId", r.idempotency_key as key, r.request_hash as "bodyHash",

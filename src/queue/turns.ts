@@ -1,8 +1,8 @@
 export type Turns = <Result>(name: string, work: () => Promise<Result>) => Promise<Result>
 
 /**
- * Work of one name is done one after the other, that of different names at the same time. What waits for one lock of the database would occupy
- * a connection each while it waits: a busy account, or a client that refreshes one grant many times, would occupy the whole pool.
+ * Work of one name is done one after the other. What waits for one lock of the database would occupy a connection each: a busy account, or a client that
+ * refreshes one grant many times, the whole pool.
  */
 export const createTurns = (): Turns => {
   const last = new Map<string, Promise<unknown>>()

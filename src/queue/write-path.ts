@@ -7,38 +7,33 @@ import { answerKeys, type Keys, type Once, openKeys, type StoredAnswer } from '.
 
 /**
  * The one way in which a caller changes something: begin → lock → key → caller → decide → write → event, audit, answer → commit. One write and
- * the payments of a batch go the same way, so each of these rules stands here once:
+ * the payments of a batch go the same way:
  *
  * - The locks of all accounts come first, in one statement. Everything that can stop a write is changed under one of them.
  * - The caller is read again behind the locks: after an acknowledged freeze, logout or revocation nothing passes.
- * - A key that was used gets its first answer, also when both requests are in one batch, and also while the caller's workspace, account or
- *   grant is frozen: only what is new needs standing. With another body it is a conflict.
+ * - A key that was used gets its first answer, also within one batch, and also while the caller is frozen: only what is new needs standing. With another
+ *   body it is a conflict.
  * - A refusal that a decision returns concerns that request alone. One that it throws undoes the transaction.
- * - Effect, event, audit and the key with its answer commit together.
  *
  * What is read with the locks is sent with them and sees what their former holders committed: a batch that reads everything in `read` and
- * defers its writes takes two round trips. Nothing here knows HTTP: an answer is whatever the key is to repeat.
+ * defers its writes takes two round trips. Nothing here knows HTTP.
  */
 export type WriteRequest<Caller = Principal | null> = {
   locks: AccountLocks
   once: Once | null
-  /** The caller as it is now; throws a Refusal if it would be refused now. */
+  /** Throws a Refusal if the caller would be refused now. */
   reauthenticate: (tx: Tx) => Promise<Caller>
-  /** Throws a Refusal if the caller may do nothing new now: a freeze. */
+  /** Throws a Refusal if it may do nothing new now: a freeze. */
   admit?: (caller: Caller) => void
 }
 
 export type Act<Request, Caller, State, Answer> = {
   keys: Keys<Answer, Caller>
-  /** What a later request with the key gets: the answer without secrets that are shown once. */
+  /** Without secrets that are shown once. */
   again: (answer: Answer) => Answer
   read: (tx: Tx) => Promise<State>
-  /**
-   * Called for one request after the other. A refusal that it returns concerns this one alone, which has written nothing but its audit row. One that it
-   * throws undoes the whole batch, but a `CommitThenThrow` commits with it.
-   */
+  /** For one request after the other. A refusal that it returns has written nothing but its audit row; a `CommitThenThrow` commits with the batch. */
   decide: (tx: Tx, state: State, request: Request, caller: Caller, index: number) => Answer | Refusal | Promise<Answer | Refusal>
-  /** Writes what was decided. */
   write: (tx: Tx, state: State) => Promise<void>
 }
 
@@ -106,12 +101,11 @@ const withoutSecrets = ({ status, text, secret }: SingleAnswer): SingleAnswer =>
 
 const nothing = async () => undefined
 
-/** A write that does its own reading and writing, under its locks. */
 export type SingleWrite<Caller = Principal | null, Answer = SingleAnswer> = WriteRequest<Caller> & {
   work: (tx: Tx) => Promise<Answer>
 }
 
-/** One write in a transaction of its own, which waits for its locks. */
+/** In a transaction of its own, which waits for its locks. */
 export const writeWith = async <Caller, Answer extends object>(
   db: Database,
   keys: Keys<Answer, Caller>,
@@ -132,6 +126,6 @@ export const writeWith = async <Caller, Answer extends object>(
   return outcome
 }
 
-/** The same for what moves no money: its answer is kept for a day. */
+/** For what moves no money: its answer is kept for a day. */
 export const writeOnce = (db: Database, request: SingleWrite): Promise<Answered<SingleAnswer>> =>
   writeWith(db, answerKeys, request, withoutSecrets)

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
-import { emailKeyOf, id, idOf, instant, oneOf } from './columns.ts'
+import { emailKeyOf, id, idOf, instant, oneOf, originSession } from './columns.ts'
 
 export const accountStatuses = ['active', 'frozen', 'closed'] as const
 export const identityProviders = ['google', 'github', 'wallet'] as const
@@ -28,7 +28,7 @@ export const accounts = pgTable(
   ],
 )
 
-/** Who created a row, and who changed it last: an account, with the grant that it did it through and what that was called then. */
+/** An account, with the grant that it did it through and what that was called then. */
 export const makerColumns = () => ({
   createdBy: idOf(() => accounts.id).notNull(),
   createdByGrantId: uuid(),
@@ -44,22 +44,19 @@ export const identities = pgTable(
     id: id(),
     accountId: idOf(() => accounts.id).notNull(),
     provider: text({ enum: identityProviders }).notNull(),
-    /**
-     * The issuer that identified the person: the provider's, or `eip155` for a wallet. A sandbox identity is never accepted as a real one.
-     */
+    /** The provider's, or `eip155` for a wallet. A sandbox identity is never accepted as a real one. */
     issuer: text().notNull(),
     subject: text().notNull(),
-    /** The unique key: of a wallet its lower-cased name (a contract's begins with its chain), else the subject. */
+    /** Of a wallet its lower-cased name (a contract's begins with its chain), else the subject. */
     subjectKey: text().notNull(),
     email: text(),
     emailVerified: boolean().notNull().default(false),
     displayName: text(),
-    /** Of a contract wallet: the chain on which its contract answered. Null for everything else. */
+    /** Of a contract wallet: the chain on which its contract answered. */
     chainId: bigint({ mode: 'number' }),
-    /** The grant that linked it, or the grant behind the session that linked it: it ends with that grant. Null when a person linked it. */
+    /** Or the grant behind the session that linked it: it ends with that grant. Null when a person linked it. */
     linkedByGrantId: uuid(),
-    /** The session in which it was made, as a plain id: the session's row may be gone. Null: not recorded, or not made in one. */
-    originSessionId: uuid(),
+    originSessionId: originSession(),
     createdAt: instant().notNull(),
     lastUsedAt: instant(),
   },

@@ -8,10 +8,7 @@ import { payments } from './payments.ts'
 export const adjustmentStatuses = ['pending', 'posted', 'rejected', 'cancelled'] as const
 export const adjustmentKinds = ['balance', 'payment_failed', 'late_success_written_off'] as const
 
-/**
- * What an administrator decides at the organisation's cost: a correction of a customer's balance against the ledger's adjustments account,
- * or an outcome of a payment that the organisation pays for. A large one needs a second administrator.
- */
+/** What an administrator decides at the organisation's cost: a correction of a balance, or an outcome of a payment. A large one needs a second one. */
 export const adjustments = pgTable(
   'adjustments',
   {
@@ -19,16 +16,15 @@ export const adjustments = pgTable(
     kind: text({ enum: adjustmentKinds }).notNull(),
     status: text({ enum: adjustmentStatuses }).notNull(),
     accountId: idOf(() => accounts.id).notNull(),
-    /** Null for a balance. */
     paymentId: idOf(() => payments.id),
     /** Signed: a positive amount credits the customer. */
     amountMinor: money().notNull(),
     currency: text().notNull(),
     reason: text().notNull(),
-    /** Administrators: an account's id, or who ran the command (`shell:name`). */
+    /** An administrator's account, or who ran the command (`shell:name`). */
     requestedBy: text().notNull(),
     decidedBy: text(),
-    /** Of a balance: a payment's transfers are its own. */
+    /** Of a balance. */
     transferId: uuid(),
     createdAt: instant().notNull(),
     decidedAt: instant(),

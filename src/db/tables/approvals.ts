@@ -16,30 +16,29 @@ export const approvals = pgTable(
   {
     id: id(),
     workspaceId: idOf(() => workspaces.id).notNull(),
-    /** The account whose money it is about, as in every row that follows from a payment: rows of an owner can be placed together. */
+    /** Whose money it is about: rows of an owner can be placed together. */
     accountId: uuid().notNull(),
-    /** For a batch its first item: who asked and whose money it is are the same for all of them. */
+    /** For a batch its first item. */
     paymentId: idOf(() => payments.id).notNull(),
-    /** The whole batch that is decided, if it is not one payment. */
     batchId: idOf(() => paymentBatches.id),
     status: text({ enum: approvalStatuses }).notNull(),
     requiredApprovals: integer().notNull(),
     separationOfDuties: boolean().notNull(),
-    /** `signature`: only approvals that a passkey or a wallet signed count. */
+    /** `signature`: by a passkey or a wallet. */
     approvalProof: text({ enum: approvalProofs }).notNull(),
-    /** The grant that the request came from: its own, or the one that linked the sign-in method of its session. It may not decide it. */
+    /** Of the request: its own grant, or the one that linked the sign-in method of its session. It may not decide it. */
     initiatingGrantId: uuid(),
     policyVersions: jsonb().$type<{ id: string; version: number }[]>().notNull(),
-    /** As the text that is signed names it: a later change of the name does not change what was asked. */
+    /** As the text that is signed names it. */
     beneficiaryName: text().notNull(),
-    /** The two canonical messages, returned and verified byte for byte. */
+    /** Verified byte for byte. */
     approveMessage: text().notNull(),
     rejectMessage: text().notNull(),
-    /** Until when readers wait for a name check that was under way when the text was made. Null: none was. */
+    /** Readers wait until then for a name check that was under way when the text was made. */
     nameAwaitedUntil: instant(),
-    /** When the text was made anew, because a name at the rail had changed. Null: never. */
+    /** A name at the rail had changed: the text was made anew. */
     renewedAt: instant(),
-    /** When its notices are due to be sent or taken back (Web Push). Null: nothing is due. */
+    /** Notices are due to be sent or taken back (Web Push). */
     noticeDueAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
@@ -58,15 +57,13 @@ export const approvals = pgTable(
 
 export const decisionWays = ['credential', 'signature', 'mandate', 'passkey'] as const
 
-/** A row for each time that an account decides: the latest one of an account counts, unless it was voided. */
+/** The latest decision of an account counts, unless it was voided. */
 export const approvalDecisions = pgTable(
   'approval_decisions',
   {
     id: id(),
     approvalId: idOf(() => approvals.id).notNull(),
-    /** Whose money is decided about. */
     owningAccountId: uuid().notNull(),
-    /** Who decided. */
     accountId: idOf(() => accounts.id).notNull(),
     decision: text({ enum: approvalChoices }).notNull(),
     via: text({ enum: decisionWays }).notNull(),
@@ -74,7 +71,7 @@ export const approvalDecisions = pgTable(
     signer: text(),
     signature: text(),
     message: text(),
-    /** No reference: the passkey may be removed, and the decision with its proof stays. */
+    /** No reference: the passkey may be removed. */
     passkeyId: uuid(),
     passkeyProof: jsonb().$type<PasskeyProof>(),
     decidedAt: instant().notNull(),
@@ -82,7 +79,7 @@ export const approvalDecisions = pgTable(
   (t) => [
     index('approval_decisions_approver').on(t.approvalId, t.accountId),
     index('approval_decisions_account').on(t.accountId, t.approvalId),
-    // An assertion counts once: it cannot be sent again after its decision was voided.
+    // An assertion counts once, also after its decision was voided.
     uniqueIndex('approval_decisions_assertion').on(t.accountId, t.passkeyId, t.signature).where(sql`${t.passkeyId} is not null`),
     check('approval_decisions_via_check', oneOf(t.via, decisionWays)),
     check(
@@ -96,13 +93,10 @@ export const approvalDecisions = pgTable(
   ],
 )
 
-/**
- * What a decision lost: the right of its account to decide, the wallet or the passkey that signed it, the mandate that gave it, or the text that it
- * was given on, which was made again.
- */
+/** What the decision lost: its account's right to decide, the wallet, passkey or mandate behind it, or the text that it was given on. */
 export const voidReasons = ['approver', 'wallet', 'passkey', 'mandate', 'text'] as const
 
-/** A decision that counts no more, because what it rested on has ended. A decision is voided once, and stays voided. */
+/** For ever. */
 export const approvalVoids = pgTable(
   'approval_voids',
   {

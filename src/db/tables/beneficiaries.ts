@@ -6,10 +6,7 @@ import { makerColumns } from './accounts.ts'
 import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
-/**
- * One destination of a workspace. Several beneficiaries may name it: lists and freezes apply to the destination, so a second name does not
- * avoid them. An account at a paybill is a payee of its own, below the payee that stands for the paybill.
- */
+/** One destination of a workspace: lists and freezes apply to it, whatever beneficiaries name it. An account at a paybill is a payee below the paybill's. */
 export const payees = pgTable(
   'payees',
   {
@@ -17,9 +14,9 @@ export const payees = pgTable(
     workspaceId: idOf(() => workspaces.id).notNull(),
     fingerprint: bytes().notNull(),
     fingerprintKeyId: text().notNull(),
-    /** The payee of the paybill alone, of an account at it. */
+    /** Of an account: the payee of the paybill alone. */
     paybillId: uuid(),
-    /** The account, as `referenceKey` compares it. */
+    /** As `referenceKey` compares it. */
     referenceKey: text(),
     frozenAt: instant(),
     createdAt: instant().notNull(),
@@ -46,28 +43,28 @@ export const beneficiaries = pgTable(
     destinationKeyId: text().notNull(),
     destinationMask: text().notNull(),
     accountReferenceRequired: boolean().notNull().default(false),
-    /** Fixed: it is part of who is paid, and every payment uses it. Of a paybill only. */
+    /** Fixed: part of who is paid. Of a paybill only. */
     accountReference: text(),
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
     bankCode: text(),
     ...makerColumns(),
-    /** When its name was changed last; null once a person has confirmed it. */
+    /** By its last change of name; null once a person has confirmed it. */
     changedAt: instant(),
-    /** Whose number it is, as the rail reports it, and what comparing that name with ours says. */
+    /** What comparing the name that the rail reports with ours says. */
     verification: text({ enum: verificationStatuses }).notNull().default('unverified'),
     /** As it may be shown: shortened for an account none of whose payments has succeeded. */
     reportedName: text(),
     nameSource: text({ enum: nameSources }),
     nameCheckedAt: instant(),
-    /** Its name is to be checked: the row is its own queue entry. */
+    /** The row is its own queue entry. */
     nameCheckDueAt: instant(),
-    /** How often in succession the rail has not answered. */
+    /** In succession without an answer of the rail. */
     nameChecks: integer().notNull().default(0),
-    /** A name that the result of a payment reported, not compared yet. */
+    /** Reported with a payment's result, not compared yet. */
     resultName: text(),
-    /** Another payee whose name looks like this one's. */
+    /** Another payee with a name that looks alike. */
     similarToId: uuid(),
-    /** When a person last confirmed it; null for one that a key or an agent created or renamed. */
+    /** By a person; null for one that a key or an agent created or renamed. */
     confirmedAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
@@ -93,13 +90,13 @@ export const beneficiaries = pgTable(
   ],
 )
 
-/** Every check of a payee's name at its rail, and what it found: the row itself has the last one. */
+/** Every check of a payee's name; the payee has the last one. */
 export const beneficiaryVerifications = pgTable(
   'beneficiary_verifications',
   {
     id: id(),
     workspaceId: uuid().notNull(),
-    /** The workspace's owning account: its checks of a day are counted. */
+    /** The owning account: its checks of a day are counted. */
     accountId: uuid().notNull(),
     beneficiaryId: idOf(() => beneficiaries.id).notNull(),
     /** `unverified`: asked and not answered, or reported by a payment and not compared yet. */
@@ -107,7 +104,7 @@ export const beneficiaryVerifications = pgTable(
     /** As it may be shown: see `beneficiaries`. */
     name: text(),
     source: text({ enum: nameSources }),
-    /** The payment whose result reported it; null for a lookup. */
+    /** Whose result reported it; null for a lookup. */
     paymentId: uuid(),
     checkedAt: instant().notNull(),
   },

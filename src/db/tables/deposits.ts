@@ -5,15 +5,12 @@ import { bytes, id, idOf, instant, money } from './columns.ts'
 import { suspenseItems } from './rails.ts'
 import { topups } from './topups.ts'
 
-/**
- * `received`: told, and not yet booked. `known`: another record already has this money. `credited`: to the account of its top-up.
- * `suspense`: nothing here has its reference.
- */
+/** `received`: not yet booked. `known`: another record has this money. `credited`: to its top-up's account. `suspense`: nothing here has its reference. */
 export const depositStates = ['received', 'credited', 'suspense', 'known'] as const
-/** Who told of it: the provider's own notice, its list of a day, or a statement. */
+/** The provider's own notice, its list of a day, or a statement. */
 export const depositSources = ['notice', 'list', 'statement'] as const
 
-/** A payment that a person made to one of the organisation's accounts, once for each receipt of the provider. */
+/** Once for each receipt of the provider. */
 export const deposits = pgTable(
   'deposits',
   {
@@ -23,17 +20,17 @@ export const deposits = pgTable(
     receipt: text().notNull(),
     amountMinor: money().notNull(),
     currency: text().notNull(),
-    /** What the payer typed as account number. */
+    /** As the payer typed it. */
     reference: text().notNull(),
     payerName: text(),
     state: text({ enum: depositStates }).notNull(),
     source: text({ enum: depositSources }).notNull(),
     topupId: idOf(() => topups.id),
     suspenseId: idOf(() => suspenseItems.id),
-    /** The provider's notice, word for word; null for what a list named. */
+    /** The provider's notice, word for word. */
     bodyCiphertext: bytes(),
     bodyKeyId: text(),
-    /** When it was paid, by the provider's clock. */
+    /** By the provider's clock. */
     paidAt: instant().notNull(),
     receivedAt: instant().notNull(),
     settledAt: instant(),
@@ -53,7 +50,7 @@ export const deposits = pgTable(
   ],
 )
 
-/** Our addresses for notices of deposits, as a provider was last told them. */
+/** As a provider was last told them. */
 export const depositRegistrations = pgTable('deposit_registrations', {
   rail: text({ enum: depositRails }).primaryKey(),
   addressHash: bytes().notNull(),

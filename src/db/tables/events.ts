@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { bigint, check, index, integer, json, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { bytes, id, instant, noneOf, packedJson, transactionId } from './columns.ts'
 
-/** What every payment writes: the indexes of kinds leave it out, so that they cost a payment nothing. A page of it is full soon without one. */
+/** What every payment writes: the indexes of kinds leave it out, and cost a payment nothing. */
 export const frequentEventTypes = ['balance.updated', 'payment.created', 'payment.processing', 'payment.succeeded'] as const
 export const frequentActions = ['payment.create', 'payment.processing', 'payment.succeeded'] as const
 
@@ -15,8 +15,8 @@ export const events = pgTable(
     accountId: uuid().notNull(),
     workspaceId: uuid(),
     /**
-     * The resource as REST returned it. Of a payment, what was different from its row's snapshot: null for its creation. A payment that this
-     * cannot say exactly is there as a whole, with its id. With `paymentId`, an approval may be without what its row and its payment's keep.
+     * The resource as REST returned it. Of a payment, what was different from its snapshot (null for its creation), or all of it, with its id. With
+     * `paymentId`, an approval may be without what its row and its payment's keep.
      */
     data: json(),
     paymentId: uuid(),
@@ -25,9 +25,9 @@ export const events = pgTable(
   (t) => [
     index('events_order').on(t.transaction, t.id),
     index('events_workspace').on(t.workspaceId, t.transaction, t.id),
-    // Only events without a workspace are searched by their account.
+    // Others are searched by their workspace.
     index('events_account').on(t.accountId, t.transaction, t.id).where(sql`${t.workspaceId} is null`),
-    // By their owner: the workspace, or the account of those without one.
+    // By their owner.
     index('events_rare')
       .on(sql`coalesce(${t.workspaceId}, ${t.accountId})`, t.type, t.transaction, t.id)
       .where(noneOf(t.type, frequentEventTypes)),
@@ -35,7 +35,7 @@ export const events = pgTable(
   ],
 )
 
-/** Who did what, from where: append-only, sealed afterwards by a job. */
+/** Append-only, sealed afterwards by a job. */
 export const auditLog = pgTable(
   'audit_log',
   {
@@ -52,39 +52,39 @@ export const auditLog = pgTable(
     subjectId: uuid(),
     before: json(),
     after: json(),
-    /** Of a payment: what it was decided from, so that it can be decided again. For receipts; no list is read for it. */
+    /** What a payment was decided from. For receipts; no list is read for it. */
     inputs: packedJson<unknown>('inputs'),
     ip: text(),
     userAgent: text(),
     requestId: text(),
   },
   (t) => [
-    // Neither has the id: rows of one transaction, and those of one subject, then share an entry. They are few enough to be sorted when read.
+    // Without the id: rows of one transaction, and of one subject, share an entry, and are few enough to be sorted when read.
     index('audit_log_order').on(t.transaction),
     index('audit_log_subject').on(t.subjectId),
     index('audit_log_workspace').on(t.workspaceId, t.id),
     index('audit_log_rare').on(t.workspaceId, t.action, t.id).where(noneOf(t.action, frequentActions)),
-    // Of all workspaces, for administrators: by an expression, so that the log of one workspace is never read along it.
+    // For administrators; by an expression, so that one workspace's log is never read along it.
     index('audit_log_actions').on(sql`lower(${t.action})`, t.id).where(noneOf(t.action, frequentActions)),
     // What a provider or a timer caused has no account.
     index('audit_log_account').on(t.accountId, t.id).where(sql`${t.accountId} is not null`),
   ],
 )
 
-/** The open streams of all processes, so that an account's streams are counted together. A place that is not renewed becomes free. */
+/** Of all processes. A place that is not renewed becomes free. */
 export const streamPlaces = pgTable(
   'stream_places',
   {
     id: id(),
     accountId: uuid().notNull(),
-    /** The root of the lineage that reads; null for a person. */
+    /** Null for a person. */
     rootGrantId: uuid(),
     renewedAt: instant().notNull().default(sql`clock_timestamp()`),
   },
   (t) => [index('stream_places_account').on(t.accountId)],
 )
 
-/** A batch of committed audit rows: a leaf of the tree over all seals. */
+/** A leaf of the tree over all seals. */
 export const auditSeals = pgTable(
   'audit_seals',
   {
@@ -92,12 +92,12 @@ export const auditSeals = pgTable(
     throughTransaction: transactionId().notNull(),
     throughId: uuid().notNull(),
     rows: integer().notNull(),
-    /** The Merkle root over its rows, and the one over all seals up to this one. Both can be recomputed from the rows. */
+    /** Over its rows; the digest is over all seals up to this one. */
     rowsRoot: bytes().notNull(),
     digest: bytes().notNull(),
-    /** A keyed hash of the digest: an attacker who can only write the table cannot make it. */
+    /** Keyed, over the digest: who can only write the table cannot make it. */
     hash: bytes().notNull(),
-    /** Which of TOKEN_SECRETS the hash is keyed with. */
+    /** Of TOKEN_SECRETS. */
     keyId: text().notNull(),
     sealedAt: instant().notNull(),
   },
@@ -107,14 +107,14 @@ export const auditSeals = pgTable(
   ],
 )
 
-/** The complete nodes of the tree over all seals: what a proof is made of. Node `place` of a level is over 2^level seals. */
+/** Node `place` of a level is over 2^level seals. */
 export const auditSealNodes = pgTable(
   'audit_seal_nodes',
   { level: integer().notNull(), place: bigint({ mode: 'number' }).notNull(), hash: bytes().notNull() },
   (t) => [primaryKey({ columns: [t.level, t.place] })],
 )
 
-/** The public keys of RECEIPT_KEYS that have signed or may have signed. They are published for ever, with their times. */
+/** Published for ever: what RECEIPT_KEYS have signed or may have signed. */
 export const signingKeys = pgTable('signing_keys', {
   id: text().primaryKey(),
   /** Ed25519, 32 bytes. */
@@ -123,7 +123,7 @@ export const signingKeys = pgTable('signing_keys', {
   retiredAt: instant(),
 })
 
-/** The stored response of an idempotency key; what moves money has its key on its own row. Written in the transaction of the effect that it describes. */
+/** Written in the transaction of the effect. What moves money has its key on its own row. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
@@ -131,7 +131,6 @@ export const idempotencyKeys = pgTable(
     scope: bytes().notNull(),
     bodyHash: bytes().notNull(),
     status: integer().notNull(),
-    /** The response's text. */
     response: text().notNull(),
     createdAt: instant().notNull(),
   },

@@ -2,12 +2,12 @@ import { sql } from 'drizzle-orm'
 import { check, foreignKey, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { duplicateAnswers, newPayeeAnswers } from '../../lib/policy-answers.ts'
 import { accounts } from './accounts.ts'
-import { bytes, id, idOf, instant, money, oneOf } from './columns.ts'
+import { bytes, id, idOf, instant, money, oneOf, originSession } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
 export const grantKinds = ['api_key', 'oauth'] as const
 
-/** What was delegated, to which key or client, and with which limits: one row each, for API keys and OAuth authorizations alike. */
+/** What was delegated to a key or client, with which limits. */
 export const grants = pgTable(
   'grants',
   {
@@ -18,24 +18,18 @@ export const grants = pgTable(
     label: text().notNull(),
     permissions: text().array().notNull(),
     parentGrantId: uuid(),
-    /** Root first, the parent last; empty for a root. Written once, so that a chain is read without recursion. */
+    /** Root first, the parent last: a chain is read without recursion. */
     ancestorIds: uuid().array().notNull(),
-    /**
-     * The grant that linked the sign-in method of the session in which this grant was created. This grant is not its descendant, but ends
-     * with it.
-     */
+    /** It linked the sign-in method of the session in which this one was created, which is not its descendant but ends with it. */
     derivedFromGrantId: uuid(),
-    /** The session in which it was made, as a plain id: the session's row may be gone. Null: not recorded, or not made in one. */
-    originSessionId: uuid(),
+    originSessionId: originSession(),
     perPaymentLimitMinor: money(),
     dailyLimitMinor: money(),
     monthlyLimitMinor: money(),
     approvalThresholdMinor: money(),
     paymentTypes: text().array(),
     beneficiaryIds: uuid().array(),
-    /** Null: such a payment asks a person. */
     newPayees: text({ enum: newPayeeAnswers }),
-    /** Null: no rule of this grant. */
     onDuplicate: text({ enum: duplicateAnswers }),
     frozenAt: instant(),
     createdAt: instant().notNull(),
@@ -50,7 +44,6 @@ export const grants = pgTable(
     index('grants_account').on(t.accountId, t.id),
     index('grants_workspace').on(t.workspaceId, t.id),
     index('grants_due').on(t.expiresAt).where(sql`${t.revokedAt} is null and ${t.expiresAt} is not null`),
-    // Everything below a root.
     index('grants_root').on(sql`(${t.ancestorIds}[1])`, t.id).where(sql`${t.ancestorIds}[1] is not null`),
     index('grants_origin_session').on(t.originSessionId).where(sql`${t.originSessionId} is not null`),
     check('grants_kind_check', oneOf(t.kind, grantKinds)),
@@ -67,10 +60,9 @@ export const apiKeys = pgTable(
     accountId: idOf(() => accounts.id).notNull(),
     workspaceId: idOf(() => workspaces.id).notNull(),
     grantId: idOf(() => grants.id).notNull(),
-    /** The session in which it was made, as a plain id: the session's row may be gone. Null: not recorded, or not made in one. */
-    originSessionId: uuid(),
+    originSessionId: originSession(),
     name: text().notNull(),
-    /** The first hex digits of the secret: they find the row and prove nothing. */
+    /** The first hex digits of the secret: they prove nothing. */
     lookup: text().notNull(),
     salt: bytes().notNull(),
     hash: bytes().notNull(),

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { boolean, check, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { bytes, instant } from './columns.ts'
 
-/** What these data belong to: one row, made at the first start. A copy, a standby and a restored backup have the same. */
+/** One row, made at the first start: a copy, a standby and a restored backup have the same. */
 export const installation = pgTable(
   'installation',
   {
@@ -14,13 +14,13 @@ export const installation = pgTable(
   (t) => [check('installation_one_check', sql`${t.one}`)],
 )
 
-/** The keys under which data may be stored. `rotate-keys` removes those under which nothing is stored any more. */
+/** Under which data may be stored. `rotate-keys` removes those under which nothing is any more. */
 export const installationKeys = pgTable(
   'installation_keys',
   {
     ring: text().notNull(),
     keyId: text().notNull(),
-    /** A code that only the holder of the key can make: another key under the same name is noticed. */
+    /** Only the key's holder can make it: another key under the same name is noticed. */
     checkValue: bytes().notNull(),
     createdAt: instant().notNull(),
   },

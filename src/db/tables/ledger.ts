@@ -4,17 +4,14 @@ import { id, instant, money, oneOf } from './columns.ts'
 
 export const ledgerAccountKinds = ['customer', 'rail_clearing', 'topup_clearing', 'adjustments', 'suspense'] as const
 
-/**
- * A customer's account keeps running totals, and its row is the lock for its money and its limits. System accounts are summed from their
- * transfers and never locked, so that two customers never wait for each other; their totals stay zero here.
- */
+/** A customer's row is the lock for its money and its limits. System accounts are summed from their transfers and never locked: their totals stay zero. */
 export const ledgerAccounts = pgTable(
   'ledger_accounts',
   {
-    /** A customer's is that of the owning account, so that a transfer names its owner without a column more. */
+    /** A customer's is the owning account's: a transfer names its owner by it. */
     id: id(),
     kind: text({ enum: ledgerAccountKinds }).notNull(),
-    /** The customer's account; null for system accounts. Not a foreign key: see ledger/README. */
+    /** Null for system accounts. Not a foreign key: see ledger/README. */
     ownerId: uuid(),
     code: text().notNull(),
     currency: text().notNull(),
@@ -39,16 +36,13 @@ export const ledgerAccounts = pgTable(
 
 export const transferKinds = ['direct', 'pending', 'post', 'void'] as const
 
-/**
- * What a history calls a transfer, of a row with its columns: `alias.`, or nothing. Each payment that succeeds has a hold and its post; what else
- * there is, is few.
- */
+/** What a history calls a transfer. `row`: `alias.`, or nothing. */
 export const historyTypeSql = (row: string): string =>
   `(case ${row}kind when 'pending' then 'payment_hold' when 'post' then 'payment' when 'void' then 'payment_release'
     else case ${row}reference_type when 'topup' then 'topup' when 'deposit' then 'topup' when 'payment' then 'payment_release' else 'adjustment' end end)`
 export const rareTransferKinds = ['direct', 'void'] as const satisfies readonly (typeof transferKinds)[number][]
 
-/** A row names the account debited and the account credited, so it balances by construction. Never updated, never deleted. */
+/** It balances by construction. Never updated, never deleted. */
 export const ledgerTransfers = pgTable(
   'ledger_transfers',
   {
@@ -57,14 +51,14 @@ export const ledgerTransfers = pgTable(
     availableAfterMinor: money(),
     createdAt: instant().notNull(),
     kind: text({ enum: transferKinds }).notNull(),
-    /** The transfer that a post or a void ends; unique, so that a hold ends once. */
+    /** Of a post or a void; unique, so that a hold ends once. */
     pendingId: uuid(),
     debitAccountId: uuid().notNull(),
     creditAccountId: uuid().notNull(),
-    /** What it belongs to: a payment, a top-up, an adjustment. */
+    /** A payment, a top-up, an adjustment. */
     referenceType: text().notNull(),
     referenceId: uuid().notNull(),
-    /** The customer's account that this row moved, which is the owning account's id, and what was available on it right after. */
+    /** The customer's account that this row moved; `availableAfterMinor` was available on it right after. */
     customerAccountId: uuid(),
     memo: text(),
   },
@@ -86,10 +80,7 @@ export const ledgerTransfers = pgTable(
   ],
 )
 
-/**
- * What was booked as moved at a provider, in the transfers up to one of them: comparisons with what its accounts hold go on from here, so
- * that none reads the whole ledger.
- */
+/** Booked as moved at a provider by the transfers `through` one: comparisons go on from here, so that none reads the whole ledger. */
 export const clearingPoints = pgTable('clearing_points', {
   name: text().primaryKey(),
   through: uuid().notNull(),
@@ -97,17 +88,14 @@ export const clearingPoints = pgTable('clearing_points', {
   wentOutMinor: money().notNull(),
 })
 
-/** What a booking is for its customer: a post or a direct transfer. `payment_return`: of a payment that the rail sent back. */
+/** `payment_return`: the rail sent a payment back. */
 export const bookingTypes = ['topup', 'payment', 'payment_return', 'adjustment'] as const
 export type BookingType = (typeof bookingTypes)[number]
 
-/** `made`: payments that were asked for, by the time of their request. `opening`: the balance at the beginning of an hour in which something was booked. */
+/** `made`: payments, by the time of their request. `opening`: the balance at the beginning of an hour in which something was booked. */
 export const totalTypes = [...bookingTypes, 'made', 'opening'] as const
 
-/**
- * Sums of what happened in one UTC hour, by account, workspace, payee and type, of the hours that `counted_hours` names. Zeros stand for no
- * workspace, and for no payee. An `opening` has its balance in `came_in_minor`.
- */
+/** Sums of one UTC hour that `counted_hours` names. Zeros stand for no workspace, and for no payee. An `opening` has its balance in `came_in_minor`. */
 export const hourTotals = pgTable(
   'hour_totals',
   {
@@ -130,7 +118,7 @@ export const hourTotals = pgTable(
   ],
 )
 
-/** One row: the hours from `since` until before `through` are counted in `hour_totals`. */
+/** One row. `hour_totals` counts the hours from `since` until before `through`. */
 export const countedHours = pgTable(
   'counted_hours',
   { name: text().primaryKey(), since: instant().notNull(), through: instant().notNull() },

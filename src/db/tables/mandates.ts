@@ -6,7 +6,7 @@ import { id, idOf, instant, money } from './columns.ts'
 import { grants } from './grants.ts'
 import { workspaces } from './workspaces.ts'
 
-/** What a wallet holder agreed to in advance. The amount that is used is in usage_counters, as for every limit. */
+/** What is used of it is in usage_counters, as for every limit. */
 export const intentMandates = pgTable(
   'intent_mandates',
   {

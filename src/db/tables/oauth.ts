@@ -8,12 +8,12 @@ import { sessions } from './sessions.ts'
 export const clientAuthMethods = ['none', 'client_secret_basic', 'client_secret_post'] as const
 export const clientGrantTypes = ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'] as const
 
-/** An application that asks for grants: one that registered itself, or one whose id is the address of its metadata document. */
+/** One that registered itself, or whose id is the address of its metadata document. */
 export const oauthClients = pgTable(
   'oauth_clients',
   {
     id: id(),
-    /** The `client_id` of a metadata document; null for a registered client, whose id it is. */
+    /** Of a metadata document; a registered client's `client_id` is its id. */
     url: text(),
     name: text().notNull(),
     redirectUris: text().array().notNull(),
@@ -21,12 +21,12 @@ export const oauthClients = pgTable(
     authMethod: text({ enum: clientAuthMethods }).notNull(),
     /** Argon2id, in its own encoded form. */
     secretHash: text(),
-    /** The scope for a request that names none; null = everything that may be requested. */
+    /** For a request that names none; null: everything that may be requested. */
     scopes: text().array(),
     uri: text(),
     createdAt: instant().notNull(),
     lastUsedAt: instant(),
-    /** When the metadata document must be read again. */
+    /** Then the metadata document is read again. */
     freshUntil: instant(),
   },
   (t) => [
@@ -41,7 +41,7 @@ export const oauthClients = pgTable(
 export const authorizationFlows = ['code', 'device'] as const
 export const authorizationStatuses = ['pushed', 'pending', 'approved', 'denied', 'redeemed'] as const
 
-/** One authorization request of a client, from its arrival (pushed, by browser, or by a device) until its code is issued. */
+/** From its arrival (pushed, by browser, or by a device) until its code is issued. */
 export const oauthAuthorizations = pgTable(
   'oauth_authorizations',
   {
@@ -51,7 +51,7 @@ export const oauthAuthorizations = pgTable(
     status: text({ enum: authorizationStatuses }).notNull(),
     scopes: text().array().notNull(),
     resources: text().array().notNull(),
-    /** SpendingControls as the client asked for them, in their wire form; null when it asked for none. */
+    /** SpendingControls in their wire form; null when it asked for none. */
     requestedControls: jsonb(),
     redirectUri: text(),
     state: text(),
@@ -61,10 +61,10 @@ export const oauthAuthorizations = pgTable(
     userCode: text(),
     pollIntervalSeconds: integer(),
     lastPolledAt: instant(),
-    /** The account that was signed in to the browser when the request arrived, if any: no other account may decide it. */
+    /** Who was signed in to the browser when it arrived: no other account may decide it. */
     accountId: idOf(() => accounts.id),
     sessionId: uuid().references(() => sessions.id, { onDelete: 'set null' }),
-    /** The decision: a grant that expires with the code, until the code is redeemed. */
+    /** It expires with the code, until the code is redeemed. */
     grantId: idOf(() => grants.id),
     codeHash: bytes(),
     codeExpiresAt: instant(),
@@ -95,10 +95,7 @@ export const oauthAuthorizations = pgTable(
   ],
 )
 
-/**
- * What a grant of kind `oauth` has in addition: its client, its audience and the state of its refresh tokens. The hashes of two generations
- * are stored; an older token is recognised by what it is derived from, so that the row stays small however often it is refreshed.
- */
+/** What an `oauth` grant has in addition. An older refresh token is recognised by what it is derived from, so the row stays small. */
 export const oauthGrants = pgTable(
   'oauth_grants',
   {
@@ -107,15 +104,14 @@ export const oauthGrants = pgTable(
     resources: text().array().notNull(),
     /** The client sent authorization_details, so its response contains them. */
     detailed: boolean().notNull(),
-    /** Random; what the grant's refresh tokens begin with, and part of what all its tokens are derived from. */
+    /** Random: its refresh tokens begin with it, and all its tokens are derived from it. */
     handle: text().notNull(),
     generation: integer().notNull(),
-    /** The key of TOKEN_SECRETS from which the current generation is derived. */
+    /** Of TOKEN_SECRETS, for the current generation. */
     keyId: text().notNull(),
-    /** Null for a client without refresh tokens. */
     currentHash: bytes(),
     expiresAt: instant().notNull(),
-    /** The latest end that the consenting person allowed: no refresh extends the grant beyond it. Null: as long as it is used. */
+    /** What the consenting person allowed: no refresh goes beyond it. Null: as long as it is used. */
     endsAt: instant(),
   },
   (t) => [
@@ -135,7 +131,7 @@ export const oauthAccessTokens = pgTable(
     scopes: text().array().notNull(),
     resources: text().array().notNull(),
     createdAt: instant().notNull(),
-    /** When the previous refresh token was exchanged for the current pair, by the database's clock alone, to the microsecond. */
+    /** When the previous refresh token was exchanged, by the database's clock alone, to the microsecond. */
     rotatedAt: timestamp({ withTimezone: true, precision: 6, mode: 'string' }).notNull().default(sql`clock_timestamp()`),
     expiresAt: instant().notNull(),
   },

@@ -4,7 +4,7 @@ import { paymentBatchStatuses } from '../transitions.ts'
 import { bytes, id, idOf, instant, money, oneOf, packedJson } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
-/** Many payments that were asked for together and are approved as one. Its items are payments; how they stand is counted from them. */
+/** Its items are payments; how they stand is counted from them. */
 export const paymentBatches = pgTable(
   'payment_batches',
   {
@@ -21,17 +21,17 @@ export const paymentBatches = pgTable(
     merkleRoot: text().notNull(),
     /** What its leaves bind (lib/merkle.ts). Null: version 1. */
     leafVersion: integer(),
-    /** The request said that its likely duplicates are intended. Null: it did not. */
+    /** As the request said. Null: it did not. */
     duplicatesIntended: boolean(),
     approvalId: uuid(),
-    /** When its items are decided and sent; null for at once. */
+    /** Null for at once. */
     executeAt: instant(),
     initiatorAccountId: uuid().notNull(),
     grantId: uuid(),
-    /** The batch as REST returned it when it was created: what its key repeats. */
+    /** As REST returned it when it was created: what its key repeats. */
     snapshot: packedJson<unknown>('record').notNull(),
     idempotencyKey: text(),
-    /** SHA-256 of the body of that request. */
+    /** SHA-256. */
     requestHash: bytes(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),

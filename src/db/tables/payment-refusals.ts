@@ -2,13 +2,12 @@ import { sql } from 'drizzle-orm'
 import { check, index, json, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { id, instant, money } from './columns.ts'
 
-/** Payments that were asked for and refused: no money was held. Kept for 90 days. Without foreign keys, like `payments`. */
+/** No money was held. Kept for 90 days. */
 export const paymentRefusals = pgTable(
   'payment_refusals',
   {
     id: id(),
     workspaceId: uuid().notNull(),
-    /** The account that would have paid. */
     accountId: uuid().notNull(),
     initiatorAccountId: uuid().notNull(),
     grantId: uuid(),
@@ -18,7 +17,7 @@ export const paymentRefusals = pgTable(
     accountReference: text(),
     error: text().notNull(),
     message: text().notNull(),
-    /** As REST shows it in lists, for what a spending rule refused. */
+    /** As REST shows it in lists; of what a spending rule refused. */
     decision: json(),
     requestId: text().notNull(),
     createdAt: instant().notNull(),
@@ -26,7 +25,6 @@ export const paymentRefusals = pgTable(
   (t) => [
     index('payment_refusals_workspace').on(t.workspaceId, t.id),
     index('payment_refusals_beneficiary').on(t.beneficiaryId, t.id).where(sql`${t.beneficiaryId} is not null`),
-    // How many of one grant, or of one person, are recent.
     index('payment_refusals_recent').on(sql`coalesce(${t.grantId}, ${t.initiatorAccountId})`, t.createdAt),
     index('payment_refusals_age').on(t.createdAt),
     check('payment_refusals_amount_check', sql`${t.amountMinor} > 0`),

@@ -12,35 +12,35 @@ import {
 } from '../transitions.ts'
 import { bytes, id, instant, money, oneOf, packedJson } from './columns.ts'
 
-/** How an administrator books money that left for a payment that had failed: charged to the account, or to us. */
+/** Of money that left for a payment that had failed: charged to the account, or to us. */
 export const lateSuccessResolutions = ['charged', 'written_off'] as const
 
 export const payments = pgTable(
   'payments',
   {
     id: id(),
-    // No foreign keys: the rows that a payment names are read under its account's lock and never deleted, and each key would lock its row
-    // with every payment, a third of what the row costs. `verify` looks for references to rows that do not exist.
+    // No foreign keys: each would lock its row with every payment, a third of what the row costs. What a payment names is read under its account's
+    // lock and never deleted; `verify` looks for references to rows that do not exist.
     workspaceId: uuid().notNull(),
-    /** The workspace's owning account: whose balance pays. */
+    /** The workspace's owning account. */
     accountId: uuid().notNull(),
     amountMinor: money().notNull(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     completedAt: instant(),
-    /** When it is to be sent: the row itself is the queue entry. Null when it is not to be sent, or an attempt is under way. */
+    /** The queue entry. Null when it is not to be sent, or an attempt is under way. */
     dispatchDueAt: instant(),
-    /** When it is decided and sent; null for at once. */
+    /** Null for at once. */
     executeAt: instant(),
-    /** The local day whose limits count it; its month is that day's month. Which counters count it follows from the payment itself. */
+    /** The local day whose limits, and whose month's, count it. */
     countedDay: date({ mode: 'string' }).notNull(),
     status: text({ enum: paymentStatuses }).notNull(),
     currency: text().notNull(),
     beneficiaryId: uuid().notNull(),
-    /** The destination of the beneficiary: limits and the duplicate check follow it. */
+    /** The beneficiary's destination: limits and the duplicate check follow it. */
     payeeId: uuid().notNull(),
     paymentType: text().notNull(),
-    /** ISO 20022 external purpose code: four capitals. */
+    /** ISO 20022: four capitals. */
     purposeCode: text(),
     rail: text({ enum: railNames }).notNull(),
     accountReference: text(),
@@ -50,69 +50,65 @@ export const payments = pgTable(
     approvalId: uuid(),
     initiatorAccountId: uuid().notNull(),
     grantId: uuid(),
-    /**
-     * The payment as REST returned it when it was created, with its decision: stored once, here. The events of its creation and the stored
-     * response of its idempotency key are this text; later events say what was different then.
-     */
+    /** As REST returned it when it was created: the events of its creation and its key's answer are this text; later events say what was different. */
     snapshot: packedJson<{
       decision: unknown
       beneficiary: { id: string; display_name: string; destination_mask: string }
       initiated_by: { account_id: string; grant_id: string | null; label: string | null }
     }>('record').notNull(),
-    /** The payment batch that it is an item of, its place in it from 0, and the text of its leaf in the batch's Merkle tree. */
+    /** Its place is from 0; the leaf is its text in the batch's Merkle tree. */
     batchId: uuid(),
     batchIndex: integer(),
-    /** Of a list in CSV: its row in the file, as a spreadsheet numbers it. */
+    /** Of a list in CSV, as a spreadsheet numbers it. */
     batchRow: integer(),
     batchLeaf: text(),
-    /** The key that the request named. What the provider knows the payment by follows from it, so it is kept for ever. */
+    /** What the provider knows the payment by follows from it, so it is kept for ever. */
     idempotencyKey: text(),
-    /** SHA-256 of that request's body. The row is the key's record: its answer is the snapshot. */
+    /** SHA-256 of the body of that request, whose answer is the snapshot. */
     requestHash: bytes(),
-    /** Null while nothing was held for it: a scheduled payment has no hold, and counts against no limit. */
+    /** A scheduled payment has no hold, and counts against no limit. */
     holdTransferId: uuid(),
-    /** Of a scheduled payment: the grant behind its request, for an approval that is asked for when it is due. */
+    /** Of a scheduled payment: for an approval that is asked for when it is due. */
     originGrantId: uuid(),
     providerReceipt: text(),
-    /** Ours, from the closed list in errors/failures.ts; `providerCode` is the rail's own. */
+    /** From errors/failures.ts; `providerCode` is the rail's own. */
     failureCode: text({ enum: failureCodes }),
     failureMessage: text(),
     providerCode: text(),
-    /** Proof, received after the payment had failed, that the money moved after all. An administrator books it. */
+    /** Proof, after the payment had failed, that the money moved. An administrator books it. */
     lateSuccessReceipt: text(),
     lateSuccessAmountMinor: money(),
     lateSuccessAt: instant(),
     lateSuccessResolution: text({ enum: lateSuccessResolutions }),
     lateSuccessResolvedAt: instant(),
-    /** The trace of the request that created it (W3C Trace Context), for later work. */
+    /** Of the request that created it (W3C Trace Context). */
     traceparent: text(),
   },
   (t) => [
-    // What is due, by rail and tenant, so that dispatchers can take each tenant in turn.
+    // By rail and tenant, so that dispatchers can take each tenant in turn.
     index('payments_dispatch').on(t.rail, t.accountId, t.dispatchDueAt).where(sql`${t.dispatchDueAt} is not null`),
     index('payments_late_success').on(t.id).where(sql`${t.lateSuccessAt} is not null and ${t.lateSuccessResolvedAt} is null`),
     index('payments_workspace').on(t.workspaceId, t.id),
-    // An amount that a person searches for.
+    // A person's search.
     index('payments_amount').on(t.workspaceId, t.amountMinor),
     index('payments_workspace_status').on(t.workspaceId, t.status, t.id),
     // Of all tenants, for administrators.
     index('payments_rare').on(t.status, t.id).where(oneOf(t.status, rarePaymentStatuses)),
-    // What was paid under one reference, to whomever.
+    // Under one reference, to whomever.
     index('payments_reference')
       .on(t.workspaceId, sql.raw(referenceKeySql('account_reference')), t.id)
       .where(sql`${t.accountReference} is not null`),
     index('payments_beneficiary').on(t.beneficiaryId, t.id),
-    // What last reached a payee, and whether anything did: a payee may have many payments that wait for their results.
+    // A payee may have many payments that wait for their results.
     index('payments_paid').on(t.payeeId, t.id, t.amountMinor).where(oneOf(t.status, paidPaymentStatuses)),
-    // The last payments to one account at a paybill.
     index('payments_paybill_account')
       .on(t.payeeId, sql.raw(referenceKeySql('account_reference')), t.id)
       .where(sql`${oneOf(t.rail, railNames.filter(hasAccounts))} and ${t.accountReference} is not null`),
-    // Recent payments to the same payee that look the same: guards against paying twice.
+    // Guards against paying twice.
     index('payments_lookalikes').on(t.payeeId, sql.raw(lookalikeHashSql('amount_minor', 'account_reference')), t.createdAt),
-    // Those whose outcome is unknown, which no agent repeats.
+    // No agent repeats these.
     index('payments_unknown').on(t.payeeId).where(sql`${t.status} = 'unknown'`),
-    // The day's payments to a payee that nobody approved: approval thresholds count them.
+    // Approval thresholds count the day's payments that nobody approved.
     index('payments_unapproved').on(t.payeeId, t.countedDay).where(sql`${t.approvalId} is null and ${t.mandateId} is null`),
     index('payments_approved').on(t.payeeId, t.countedDay).where(sql`${t.approvalId} is not null or ${t.mandateId} is not null`),
     index('payments_mandate').on(t.mandateId).where(sql`${t.mandateId} is not null`),
@@ -122,13 +118,11 @@ export const payments = pgTable(
       .where(sql`${t.idempotencyKey} is not null`),
     uniqueIndex('payments_receipt_key').on(t.rail, t.providerReceipt).where(sql`${t.providerReceipt} is not null`),
     check('payments_key_check', sql`(${t.idempotencyKey} is null) = (${t.requestHash} is null)`),
-    // The items of a batch in their order.
     index('payments_batch').on(t.batchId, t.batchIndex).where(sql`${t.batchId} is not null`),
     check('payments_batch_check', sql`num_nulls(${t.batchId}, ${t.batchIndex}, ${t.batchLeaf}) in (0, 3)`),
     index('payments_purpose').on(t.workspaceId, t.purposeCode, t.id).where(sql`${t.purposeCode} is not null`),
     check('payments_purpose_check', sql`${t.purposeCode} ~ '^[A-Z]{4}$'`),
     check('payments_amount_check', sql`${t.amountMinor} > 0`),
-    // What is due to be decided.
     index('payments_scheduled').on(t.executeAt).where(sql`${t.status} = 'scheduled'`),
     check(
       'payments_hold_check',
@@ -140,13 +134,12 @@ export const payments = pgTable(
 )
 
 export const attemptKinds = ['payment', 'topup'] as const
-/** One send to a rail, committed before the rail is called: later reports of the provider are matched with it. */
+/** One send, committed before the rail is called: later reports of the provider are matched with it. */
 export const railAttempts = pgTable(
   'rail_attempts',
   {
     id: id(),
     subjectId: uuid().notNull(),
-    /** The owning account of its payment or top-up. */
     accountId: uuid().notNull(),
     amountMinor: money().notNull(),
     createdAt: instant().notNull(),
@@ -154,21 +147,21 @@ export const railAttempts = pgTable(
     nextCheckAt: instant(),
     /** When the rail was first asked about it. */
     askedAt: instant(),
-    /** When the rail was asked last how it ended. */
+    /** When it was asked last. */
     checkedAt: instant(),
-    /** More than 0 when the names before it belong to another payment or top-up. */
+    /** Above 0 when the names before it belong to another order. */
     generation: integer().notNull(),
-    /** Counts the sends of the order from 1. */
+    /** From 1, of the order. */
     send: integer().notNull(),
     checks: integer().notNull().default(0),
     kind: text({ enum: attemptKinds }).notNull(),
     rail: text({ enum: [...railNames, collectionRail] }).notNull(),
     state: text({ enum: attemptStates }).notNull(),
-    /** What the provider knows the order by, the same for every send of it. */
+    /** The provider knows the order by it, through every send. */
     orderId: uuid().notNull(),
-    /** 12 digits, as `orderId`: the only name that some rails pass on. */
+    /** 12 digits: the only name that some rails pass on. */
     reference: text().notNull(),
-    /** The journal that names the attempt if it was sent; null before, and where no journal can be written. */
+    /** The journal that names it if it was sent; null before, and where none can be written. */
     senderId: uuid(),
     /** A hash of the order as the provider got it. */
     fingerprint: bytes(),
@@ -176,32 +169,32 @@ export const railAttempts = pgTable(
     providerConversation: text(),
   },
   (t) => [
-    // Every later send of an order carries the names of the first one; no other order does.
+    // Later sends of an order carry the names of the first one.
     uniqueIndex('rail_attempts_reference_key').on(t.reference).where(sql`${t.send} = 1`),
     index('rail_attempts_subject').on(t.subjectId),
-    // Prevents a second send even if the code above has a defect: a second attempt needs proof that the first one was never sent.
+    // Prevents a second send even if the code has a defect: it needs proof that the first one was never sent.
     uniqueIndex('rail_attempts_one_live').on(t.subjectId, t.accountId).where(sql`${t.state} <> 'not_sent'`),
     index('rail_attempts_due').on(t.nextCheckAt).where(sql`${t.state} <> 'resolved'`),
     check('rail_attempts_amount_check', sql`${t.amountMinor} > 0`),
   ],
 )
 
-/** Every request to the callback listener. What an authentic one said is in `callback_bodies`; of a refused one only its arrival is recorded. */
+/** Of a refused request only its arrival is recorded. */
 export const callbackDeliveries = pgTable(
   'callback_deliveries',
   {
     id: id(),
     attemptId: uuid(),
-    /** The owning account of its attempt; null where there is no such attempt. */
+    /** Null where there is no such attempt. */
     accountId: uuid(),
     receivedAt: instant().notNull(),
     processedAt: instant(),
-    /** How often processing failed for a reason other than an unavailable database. */
+    /** For a reason other than an unavailable database. */
     failures: integer().notNull().default(0),
     kind: text().notNull(),
     sourceIp: text(),
     authentic: boolean().notNull(),
-    /** The result: applied, repeated, mismatch, ignored, forged … */
+    /** applied, repeated, mismatch, ignored, forged … */
     verdict: text(),
   },
   (t) => [
@@ -213,8 +206,8 @@ export const callbackDeliveries = pgTable(
 )
 
 /**
- * The body of an authentic delivery, unchanged, under the delivery's id. Encrypted: it contains phone numbers. In a table of its own,
- * which is divided into months: bodies are most of what a delivery takes, are read once, and leave by whole months.
+ * Unchanged, under the delivery's id; encrypted, as it contains phone numbers. Divided into months: bodies are most of what a delivery takes, are read
+ * once, and leave by whole months.
  */
 export const callbackBodies = pgTable('callback_bodies', {
   id: id(),

@@ -11,7 +11,7 @@ export const spendingPolicies = pgTable(
     id: id(),
     workspaceId: idOf(() => workspaces.id).notNull(),
     name: text().notNull(),
-    /** Applies only to payments by this grant and those below it; null: to all. */
+    /** By this grant and those below it; null: all. */
     bindsGrantId: uuid(),
     paymentTypes: text().array().notNull(),
     beneficiaryIds: uuid().array().notNull(),
@@ -20,20 +20,19 @@ export const spendingPolicies = pgTable(
     monthlyLimitMinor: money(),
     approvalThresholdMinor: money(),
     requiredApprovalCount: integer().notNull(),
-    /** The count was derived from the threshold: the policy does not name one. */
+    /** Derived from the threshold. */
     countImplied: boolean().notNull(),
     separationOfDuties: boolean().notNull(),
     approvalProof: text({ enum: approvalProofs }).notNull(),
-    /** How far back the service looks for a payment of the same amount to the same payee; null: the deployment's window. */
+    /** Null: the deployment's window. */
     duplicateWindowSeconds: integer(),
     onDuplicate: text({ enum: duplicateAnswers }),
     newPayees: text({ enum: newPayeeAnswers }),
     payeeVerification: text({ enum: payeeVerificationAnswers }),
     version: integer().notNull().default(1),
-    /** A loosening that waits: the fields that it changes, or that it archives, who asked for it, and when it holds. Null together. */
+    /** A loosening that waits: the fields that it changes, or that it archives. */
     pendingChange: jsonb(),
     pendingChangeBy: uuid(),
-    /** The grant through which it was asked for; null: none. */
     pendingChangeGrantId: uuid(),
     pendingChangeAt: instant(),
     pendingChangeEffectiveAt: instant(),
@@ -46,7 +45,7 @@ export const spendingPolicies = pgTable(
     index('spending_policies_workspace').on(t.workspaceId, t.id),
     index('spending_policies_made_by').on(t.createdByGrantId, t.id).where(sql`${t.createdByGrantId} is not null`),
     index('spending_policies_active').on(t.workspaceId).where(sql`${t.archivedAt} is null`),
-    // A payment reads the policies that name one beneficiary by it, and all others of the workspace.
+    // A payment reads those that name one beneficiary by it, and all others of the workspace.
     index('spending_policies_of_one')
       .on(sql`(${t.beneficiaryIds}[1])`)
       .where(sql`${t.archivedAt} is null and cardinality(${t.beneficiaryIds}) = 1`),
@@ -66,7 +65,7 @@ export const spendingPolicies = pgTable(
   ],
 )
 
-/** Every version of a policy with which a payment may have been decided, unchanged. */
+/** With which a payment may have been decided. */
 export const spendingPolicyVersions = pgTable(
   'spending_policy_versions',
   {
@@ -82,16 +81,16 @@ export const spendingPolicyVersions = pgTable(
 export const counterSubjects = ['policy', 'grant', 'mandate'] as const
 export const counterPeriods = ['day', 'month', 'total'] as const
 
-/** How much of a limit is used. Guarded by the owning ledger account's lock, like the balance. */
+/** Guarded by the owning ledger account's lock, like the balance. */
 export const usageCounters = pgTable(
   'usage_counters',
   {
     subject: text({ enum: counterSubjects }).notNull(),
     subjectId: uuid().notNull(),
-    /** The owning account whose payments it counts. */
+    /** Whose payments it counts. */
     accountId: uuid().notNull(),
     period: text({ enum: counterPeriods }).notNull(),
-    /** The first local date of the period; 0001-01-01 for a total. */
+    /** A local date; 0001-01-01 for a total. */
     periodStart: date({ mode: 'string' }).notNull(),
     usedMinor: money().notNull(),
     payments: bigint({ mode: 'bigint' }).notNull(),
@@ -103,16 +102,13 @@ export const usageCounters = pgTable(
 )
 
 /**
- * The sum of an owner's payments of one local day, by everything that a policy can select by: for each payee, and for all together, by the
- * grant that they were made with (zeros: by a person). A new
- * or changed policy is seeded from these few rows: the payments themselves, and their payees, may be millions. Guarded by the owning ledger
- * account's lock.
+ * Sums of an owner's payments of one local day: for each payee, and for all together, by the grant that they were made with (zeros: by a person). A
+ * policy is seeded from these: the payments themselves may be millions. Guarded by the owning ledger account's lock.
  */
 export const spendingTotals = pgTable(
   'spending_totals',
   {
     workspaceId: uuid().notNull(),
-    /** The workspace's owning account. */
     accountId: uuid().notNull(),
     day: date({ mode: 'string' }).notNull(),
     payeeId: uuid().notNull(),

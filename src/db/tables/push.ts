@@ -4,21 +4,19 @@ import { approvals } from './approvals.ts'
 import { bytes, id, idOf, instant } from './columns.ts'
 import { sessions } from './sessions.ts'
 
-/** A browser that asked for notices of approvals (Web Push, RFC 8030). It ends with the session that made it. */
+/** A browser that asked for notices (Web Push, RFC 8030). It ends with its session. */
 export const pushSubscriptions = pgTable(
   'push_subscriptions',
   {
     id: id(),
     accountId: idOf(() => accounts.id).notNull(),
-    /** Nothing is sent once it has ended, and the row is deleted with the session's. */
     sessionId: uuid()
       .references(() => sessions.id, { onDelete: 'cascade' })
       .notNull(),
-    /** The push service's address of the browser and the browser's secret (RFC 8291): who knows them can send to it. Sealed under the row's id. */
+    /** Who knows the address and the browser's secret (RFC 8291) can send to it. Sealed under the row's id. */
     endpointCiphertext: bytes().notNull(),
     endpointKeyId: text().notNull(),
     endpointHash: bytes().notNull(),
-    /** The browser's public key. */
     p256dh: bytes().notNull(),
     userAgent: text(),
     createdAt: instant().notNull(),
@@ -30,7 +28,7 @@ export const pushSubscriptions = pgTable(
   ],
 )
 
-/** What was sent to a subscription about an approval that waits: written before it is sent, so that nothing is sent twice. */
+/** Written before a notice is sent, so that none is sent twice. */
 export const pushNotices = pgTable(
   'push_notices',
   {

@@ -15,7 +15,7 @@ export const suspenseReasons = [
 ] as const
 export const suspenseOutcomes = ['adjusted', 'reversed', 'explained', 'assigned'] as const
 
-/** Money that a provider reports as moved and that the service cannot book: a person decides. */
+/** That a provider reports as moved and the service cannot book: a person decides. */
 export const suspenseItems = pgTable(
   'suspense_items',
   {
@@ -23,7 +23,7 @@ export const suspenseItems = pgTable(
     rail: text().notNull(),
     direction: text({ enum: ['in', 'out'] }).notNull(),
     reason: text({ enum: suspenseReasons }).notNull(),
-    /** One item for each finding, however often a provider repeats it. */
+    /** One item for each finding, however often it is repeated. */
     fingerprint: text().notNull(),
     attemptId: uuid(),
     deliveryId: uuid(),
@@ -31,12 +31,12 @@ export const suspenseItems = pgTable(
     subjectId: uuid(),
     providerReceipt: text(),
     amountMinor: money(),
-    /** The transfer that books the money on the suspense account; null while a hold still covers it, or its amount is not known. */
+    /** On the suspense account; null while a hold covers the money, or its amount is not known. */
     transferId: uuid(),
     outcome: text({ enum: suspenseOutcomes }),
     note: text(),
     resolvedBy: text(),
-    /** What an administrator asked for beyond what one may move alone: it holds when another one sends the same. */
+    /** Beyond what one administrator may move alone: it holds when another one sends the same. */
     proposedOutcome: text({ enum: suspenseOutcomes }),
     proposedBy: text(),
     createdAt: instant().notNull(),
@@ -50,15 +50,15 @@ export const suspenseItems = pgTable(
   ],
 )
 
-/** One comparison of our books with a provider's statement. */
+/** Of our books with a provider's statement. */
 export const reconciliations = pgTable(
   'reconciliations',
   {
     id: id(),
     provider: text({ enum: providers }).notNull(),
-    /** The file's name; `provider` for its own list, `balance` for what its accounts hold, both asked for by API. */
+    /** The file's name; `provider` for its own list, `balance` for what its accounts hold. */
     source: text().notNull(),
-    /** The account at the provider that the file is about, as its preamble names it. Null: it names none. */
+    /** At the provider, as the file's preamble names it. */
     account: text(),
     contentHash: bytes().notNull(),
     periodStart: instant().notNull(),
@@ -66,7 +66,7 @@ export const reconciliations = pgTable(
     lines: integer().notNull(),
     matched: integer().notNull(),
     differences: integer().notNull(),
-    /** Sums of both sides over the period: money in and money out. */
+    /** Of both sides over the period: money in and money out. */
     totals: jsonb().$type<Record<string, string>>().notNull(),
     requestedBy: text().notNull(),
     createdAt: instant().notNull(),
@@ -85,10 +85,10 @@ export const reconciliationDifferences = pgTable(
     subjectId: uuid(),
     bookedMinor: money(),
     statedMinor: money(),
-    /** What the difference is and what to do about it, in one sentence each. */
+    /** What it is and what to do about it, in one sentence each. */
     reason: text().notNull(),
     action: text().notNull(),
-    /** The outcome of a payment that a person may accept. */
+    /** An outcome of a payment that a person may accept. */
     offer: text({ enum: ['succeeded', 'failed'] }),
     resolvedAt: instant(),
     resolvedBy: text(),
@@ -101,10 +101,7 @@ export const reconciliationDifferences = pgTable(
   ],
 )
 
-/**
- * The organisation's account was asked what it holds. The questions of one round are compared together, against what had come in and
- * gone out by our books when they were asked: the provider's answer is of a moment between that and its arrival.
- */
+/** What an account holds, compared with our books when it was asked: the answer is of a moment between that and its arrival. */
 export const balanceQueries = pgTable(
   'balance_queries',
   {
@@ -115,7 +112,7 @@ export const balanceQueries = pgTable(
     secretHash: bytes().notNull(),
     cameInMinor: money().notNull(),
     wentOutMinor: money().notNull(),
-    /** What all sub-accounts of it hold. */
+    /** In all its sub-accounts. */
     statedMinor: money(),
     subAccounts: integer(),
     requestedAt: instant().notNull(),
@@ -130,10 +127,7 @@ export const balanceQueries = pgTable(
 
 export const pauseCauses = ['operator', 'lost_writes'] as const
 
-/**
- * A rail that is stopped: nothing is sent by it until nothing stops it any more. `lost_writes`: the service stopped it, for the database had
- * lost something. Each cause ends by itself.
- */
+/** Nothing is sent by it until nothing stops it any more; each cause ends by itself. `lost_writes`: the service stopped it. */
 export const railPauses = pgTable(
   'rail_pauses',
   {
@@ -146,7 +140,7 @@ export const railPauses = pgTable(
   (t) => [primaryKey({ columns: [t.rail, t.cause] })],
 )
 
-/** When a rail was paused: what waits for it waits that much longer. `endedAt` is null while it is. */
+/** What waits for the rail waits that much longer. `endedAt` is null while it is paused. */
 export const railPausePeriods = pgTable(
   'rail_pause_periods',
   { id: id(), rail: text().notNull(), beganAt: instant().notNull(), endedAt: instant() },
@@ -157,10 +151,7 @@ export const railPausePeriods = pgTable(
   ],
 )
 
-/**
- * That committed writes were lost: noticed by the service, or declared after a restore. A payment from before may have been sent without a trace.
- * `endedAt`: a person has compared with the providers, and sending went on.
- */
+/** A payment from before may have been sent without a trace. `endedAt`: a person has compared with the providers, and sending went on. */
 export const writeLosses = pgTable('write_losses', {
   noticedAt: instant().primaryKey(),
   noticedBy: text().notNull(),
@@ -168,17 +159,14 @@ export const writeLosses = pgTable('write_losses', {
   endedBy: text(),
 })
 
-/** That a provider has refused a duplicate: without it no order is sent again by the rail. `account`: the organisation's, at the provider. */
+/** The provider has refused one: without that no order is sent again. `account`: the organisation's, at the provider. */
 export const duplicateChecks = pgTable(
   'duplicate_checks',
   { rail: text().notNull(), account: text().notNull(), passedBy: text().notNull(), passedAt: instant().notNull() },
   (t) => [primaryKey({ columns: [t.rail, t.account] })],
 )
 
-/**
- * A provider's access token, which all processes use: a new one may end the one before it. Sealed, and bound to the credentials that it was given
- * for. Fetches are numbered, so that one process fetches at a time and an older fetch never replaces the token of a newer one.
- */
+/** Of all processes: a new token may end the one before it. Sealed. Fetches are numbered: one at a time, and an older one replaces no newer token. */
 export const providerTokens = pgTable(
   'provider_tokens',
   {
@@ -187,10 +175,10 @@ export const providerTokens = pgTable(
     tokenKeyId: text(),
     /** When it is renewed. */
     expiresAt: instant(),
-    /** The number of the last fetch that began, and the time of the database at which it did. */
+    /** The last fetch that began, and the database's time at which it did. */
     begun: integer().notNull(),
     begunAt: instant().notNull(),
-    /** The number of the last fetch that ended, with a token or without one. */
+    /** The last fetch that ended, with a token or without. */
     ended: integer().notNull(),
   },
   (t) => [
@@ -199,7 +187,6 @@ export const providerTokens = pgTable(
   ],
 )
 
-/** What the last check of all promises found, and when. */
 export const verifyPoints = pgTable('verify_points', {
   name: text().primaryKey(),
   through: text().notNull(),

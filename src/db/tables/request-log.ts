@@ -1,7 +1,7 @@
 import { index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { id, instant } from './columns.ts'
 
-/** What callers asked for: refused, failed and changing requests of seven days. Written in batches after the answers. No bodies, no foreign keys. */
+/** Refused, failed and changing requests of seven days, written in batches after the answers. No bodies. */
 export const requestLog = pgTable(
   'request_log',
   {
@@ -10,7 +10,7 @@ export const requestLog = pgTable(
     grantId: uuid(),
     operation: text().notNull(),
     method: text().notNull(),
-    /** The path with ids; any other parameter by its name, as it may be a secret. */
+    /** With ids; any other parameter by its name, as it may be a secret. */
     path: text().notNull(),
     status: integer().notNull(),
     error: text(),

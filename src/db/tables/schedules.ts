@@ -1,7 +1,6 @@
 import { integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { instant } from './columns.ts'
 
-/** When each sweep runs next, shared by all processes. */
 export const schedules = pgTable('schedules', {
   name: text().primaryKey(),
   everySeconds: integer().notNull(),

@@ -11,16 +11,16 @@ export const sessions = pgTable(
     id: id(),
     accountId: idOf(() => accounts.id).notNull(),
     workspaceId: idOf(() => workspaces.id).notNull(),
-    /** Set to null when the identity is unlinked; the session lives on. */
+    /** Null when it is unlinked; the session lives on. */
     identityId: uuid().references(() => identities.id, { onDelete: 'set null' }),
-    /** The identity that began it, as a plain id: it stays when the identity is unlinked. Null: not recorded. */
+    /** It stays when the identity is unlinked. Null: not recorded. */
     beganByIdentityId: uuid(),
     tokenHash: bytes().notNull(),
     userAgent: text(),
     ip: text(),
     createdAt: instant().notNull(),
     lastUsedAt: instant().notNull(),
-    /** When its person last proved who they are: by the sign-in, or since then by a method that it began with or that was there before. */
+    /** When its person last proved who they are: by the sign-in, or by a method that it began with or that was there before. */
     provenAt: instant().notNull(),
     expiresAt: instant().notNull(),
     revokedAt: instant(),
@@ -34,7 +34,7 @@ export const sessions = pgTable(
   ],
 )
 
-/** Ends with the credential that issued it: the parent is checked on every use. */
+/** Its parent is checked on every use. */
 export const dashboardTokens = pgTable(
   'dashboard_tokens',
   {
@@ -59,16 +59,13 @@ export const dashboardTokens = pgTable(
 
 export const noncePurposes = ['wallet_sign_in', 'mandate', 'passkey', 'proof'] as const
 
-/**
- * Numbers used once, given out before a wallet signs or a passkey is made. A sign-in's nonce proves itself and has a row only when it was used; the
- * others have one from the start.
- */
+/** Used once. A sign-in's proves itself and has a row only when it was used; the others have one from the start. */
 export const nonces = pgTable(
   'nonces',
   {
     nonce: text().primaryKey(),
     purpose: text({ enum: noncePurposes }).notNull(),
-    /** What it is bound to besides its purpose: for a mandate, the digest of its terms; for a passkey, the account; for a proof, the session. */
+    /** A mandate's terms' digest, a passkey's account, a proof's session. */
     boundTo: text(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),

@@ -14,30 +14,30 @@ export const topups = pgTable(
   {
     id: id(),
     workspaceId: idOf(() => workspaces.id).notNull(),
-    /** Whose balance is credited: the workspace's owning account. */
+    /** The workspace's owning account. */
     accountId: uuid().notNull(),
     status: text({ enum: topupStatuses }).notNull(),
-    /** What was asked for; null for a deposit of any amount. */
+    /** Null for a deposit of any amount. */
     amountMinor: money(),
-    /** What the payment that ended it brought. */
+    /** What ended it brought. */
     receivedMinor: money(),
     currency: text().notNull(),
     method: text({ enum: topupMethods }).notNull(),
-    /** The phone that gets a prompt; a deposit has none. */
+    /** A deposit has none. */
     phoneCiphertext: bytes(),
     phoneKeyId: text(),
     phoneMask: text(),
-    /** HMAC of the number: prompts to one phone are counted without storing the number. */
+    /** HMAC: prompts to one phone are counted without storing the number. */
     phoneFingerprint: bytes(),
-    /** The account number under which a person pays in; null for a prompt. */
+    /** The account number to pay in under; null for a prompt. */
     depositCode: text(),
-    /** Where to pay in, as it was told when it was asked for. */
+    /** As they were told when it was asked for. */
     instructions: jsonb().$type<DepositInstructions>(),
     expiresAt: instant().notNull(),
     initiatorAccountId: idOf(() => accounts.id).notNull(),
     grantId: idOf(() => grants.id),
     metadata: jsonb().$type<Record<string, string>>().notNull(),
-    /** As for payments: the key, the body's digest, and the top-up as it was answered; null without a key. */
+    /** As for payments; null without a key. */
     idempotencyKey: text(),
     requestHash: bytes(),
     snapshot: packedJson<unknown>('record'),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
-import { bytes, id, idOf, instant, oneOf } from './columns.ts'
+import { bytes, id, idOf, instant, oneOf, originSession } from './columns.ts'
 
 export const roles = ['owner', 'admin', 'approver', 'member', 'viewer'] as const
 export const memberStatuses = ['active', 'suspended'] as const
@@ -70,8 +70,7 @@ export const invitations = pgTable(
     tokenHash: bytes().notNull(),
     invitedBy: idOf(() => accounts.id).notNull(),
     acceptedBy: idOf(() => accounts.id),
-    /** The session in which it was made, as a plain id: the session's row may be gone. Null: not recorded, or not made in one. */
-    originSessionId: uuid(),
+    originSessionId: originSession(),
     /** The grant through which it was made. */
     originGrantId: uuid(),
     createdAt: instant().notNull(),

@@ -1,12 +1,11 @@
 import { editDistance } from '../closest.ts'
 import { isName, maskCharacter, tellingWords, wordsOf } from './words.ts'
 
-// Compares the name that people gave a payee with the name that a provider reports for the number. Providers write names in capitals, in
-// another order, with initials, cut off, and with letters hidden: "KAMAU WANJIRU N", "WANJIRU K****". Pure: no provider, no database.
+// Providers write names in capitals, in another order, with initials, cut off, and with letters hidden: "KAMAU WANJIRU N", "WANJIRU K****".
 
 export type NameVerdict = 'match' | 'close_match' | 'no_match'
 
-/** How much two words have in common. `same` tells people apart; `fits` does not contradict; `similar` may be a slip of the pen. */
+/** `same` tells people apart; `fits` does not contradict; `similar` may be a slip of the pen. */
 type Likeness = 'same' | 'fits' | 'similar' | 'none'
 const weights: Readonly<Record<Likeness, number>> = { same: 100, fits: 10, similar: 1, none: 0 }
 
@@ -43,13 +42,13 @@ const likenessOf = (a: string, b: string): Likeness => {
 
 type Pair = { given: number; reported: number; likeness: Likeness }
 
-/** Each word of one name with at most one of the other, the best pairs first. Words are sorted, so the order of the names does not matter. */
+/** Each word with at most one of the other name, the best pairs first. */
 const pairsOf = (given: readonly string[], reported: readonly string[]): Pair[] => {
   const all = given
     .flatMap((a, g) => reported.map((b, r): Pair => ({ given: g, reported: r, likeness: likenessOf(a, b) })))
     .filter(({ likeness }) => likeness !== 'none')
     .sort((a, b) => weights[b.likeness] - weights[a.likeness])
-  // The most pairs: each start is improved by paths that change partners (a matching in a graph of at most twelve words a side).
+  // Each start is improved by paths that change partners (a matching in a graph of at most twelve words a side).
   const partnerOf = new Map<number, Pair>()
   const improve = (word: number, seen: Set<number>, candidates: readonly Pair[]): boolean => {
     for (const pair of candidates) {
@@ -71,12 +70,11 @@ const pairsOf = (given: readonly string[], reported: readonly string[]): Pair[] 
   return [...partnerOf.values()]
 }
 
-/** A provider's field ends somewhere: the last word of a long name may be the beginning of the real one. */
+/** A provider's field ends: the last word may be the beginning of the real one. */
 const fieldEnds = 18
 
 const joined = (words: readonly string[]): string => words.join('')
 
-/** The last word completed from the other name, where it was cut off. */
 const completed = (reported: readonly string[], given: readonly string[]): readonly string[] => {
   const last = reported.at(-1)
   if (last === undefined || last.length < 3 || given.includes(last) || reported.join(' ').length < fieldEnds) return reported
@@ -84,7 +82,7 @@ const completed = (reported: readonly string[], given: readonly string[]): reado
   return whole === undefined ? reported : [...reported.slice(0, -1), whole]
 }
 
-/** Surnames and given names that one of the two leaves out are ordinary, those of an organisation tell it apart. */
+/** An organisation's names tell it apart. */
 const mayLeaveOut = (kind: PayeeKind, same: number, fits: number): number =>
   kind === 'person' && same >= 1 && same + fits >= 2 ? 2 : 0
 
@@ -112,9 +110,7 @@ const verdictOf = (given: readonly string[], cut: readonly string[], kind: Payee
   return extra <= mayLeaveOut(kind, same, fits) ? 'match' : 'close_match'
 }
 
-/**
- * Whether a reported name is that of the payee; null where the report is no name. `kind`: which names a person may leave out.
- */
+/** Null where the report is no name. */
 export const compareNames = (given: string, reported: string, kind: PayeeKind = 'person'): NameVerdict | null => {
   if (!isName(reported)) return null
   return verdictOf(tellingWords(wordsOf(given)), tellingWords(wordsOf(reported)), kind)

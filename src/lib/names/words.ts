@@ -31,13 +31,13 @@ const simplified = (name: string): string =>
 const most = 12
 const longest = 1000
 
-/** The words of a name in small letters, without marks, punctuation, and in a form that a mask may be part of. */
+/** In small letters, without marks and punctuation. */
 export const wordsOf = (name: string): string[] =>
   simplified(name)
     .match(/[\p{L}\p{N}*]+/gu)
     ?.slice(0, most) ?? []
 
-/** "Ltd", "Mr" and "the" tell nobody apart. A name of nothing else keeps them. */
+/** A name of nothing but "Ltd", "Mr" and "the" keeps them. */
 export const tellingWords = (words: readonly string[]): readonly string[] => {
   const telling = words.filter((word) => !titles.has(word) && !legalForms.has(word) && !fillers.has(word))
   return telling.length > 0 ? telling : words
@@ -50,10 +50,7 @@ const noNames = new Set(
 )
 const noNamePhrases = new Set(['not available', 'not found', 'n a', 'no name', 'not applicable', 'to be confirmed'])
 
-/**
- * Whether a text that a provider gives in the place of a name is one. Seen instead of one: nothing, "OK", "N/A", "null", the number itself, a
- * mask without a letter.
- */
+/** Seen instead of a name: nothing, "OK", "N/A", "null", the number itself, a mask without a letter. */
 export const isName = (text: string): boolean => {
   const words = wordsOf(text)
   const shown = words.map((word) => word.replaceAll(maskCharacter, '')).filter(Boolean)
@@ -61,14 +58,14 @@ export const isName = (text: string): boolean => {
   return !noNamePhrases.has(words.join(' ')) && !words.every((word) => noNames.has(word))
 }
 
-// What a new account may read of a name: enough to notice a wrong number, and not enough to learn who has which number.
+// What a new account may read: enough to notice a wrong number, and not enough to learn who has which.
 
-/** Instead of the letters after an initial. As M-PESA does it, so names are compared alike. */
+/** As M-PESA does it, so names are compared alike. */
 export const shortened = maskCharacter.repeat(4)
 
 const isHidden = (word: string): boolean => word.includes(maskCharacter)
 
-/** The first name and initials. Words that the provider has masked already stay as they are. */
+/** Words that the provider has masked stay as they are. */
 export const shortenName = (name: string): string =>
   name
     .trim()
