@@ -14,12 +14,12 @@ import {
 } from './lib/rail-names.ts'
 import { adapters as connected } from './rails/all/adapters.ts'
 import { checkCallbackUrl } from './rails/check.ts'
-import { definitions, payouts, prompts, type RailSettings } from './rails/definitions.ts'
+import { definitions, payouts, type RailSettings } from './rails/definitions.ts'
 import { createGate, gatedCollection, gatedPayout } from './rails/gate.ts'
 import type {
   Adapter,
   AdapterDeps,
-  CollectionRail,
+  CollectionAdapter,
   DepositAdapter,
   OrganisationAccount,
   PayoutRail,
@@ -68,7 +68,7 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
   const payout: Partial<Record<RailName, PayoutRail>> = {}
   const accounts: Partial<Record<Provider, OrganisationAccount>> = {}
   const deposits: Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>> = {}
-  let collection: CollectionRail | null = null
+  let collection: CollectionAdapter | null = null
   let numbers: Rails['numbers'] = {}
   // The rails are built before the database is there.
   let share: ShareToken | undefined
@@ -94,7 +94,7 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
       }
     }
     const prompt = connected.collection[collectionRail]
-    if (prompt) collection = { ...gatedCollection(prompt, gates[collectionRail]), limits: prompts[collectionRail].limits }
+    if (prompt) collection = gatedCollection(prompt, gates[collectionRail])
     for (const rail of depositRails) {
       const adapter = connected.deposits[rail]
       if (adapter) deposits[rail] = { ...adapter, registersItself }

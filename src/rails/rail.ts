@@ -142,8 +142,6 @@ export type CollectionAdapter = {
   readDelivery: (kind: DeliveryKind, body: unknown) => Delivery
 }
 
-export type CollectionRail = CollectionAdapter & { readonly limits: RailLimits }
-
 export type AccountBalance = { account: string; currency: string; availableMinor: Minor }
 
 /** Every answer comes as a delivery. */
@@ -217,7 +215,7 @@ export type ShareToken = (asked: {
 /** A rail that is not configured is missing. */
 export type Rails = {
   payout: Readonly<Partial<Record<RailName, PayoutRail>>>
-  collection: CollectionRail | null
+  collection: CollectionAdapter | null
   /** `registersItself`: the emulator, which is told our addresses at each start. */
   deposits: Readonly<Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>>>
   accounts: Readonly<Partial<Record<Provider, OrganisationAccount>>>

@@ -5,7 +5,7 @@ import { statementCsv } from '../../src/dev/sandbox/emulated.ts'
 import { scenarioFor } from '../../src/dev/sandbox/scenario.ts'
 import { memoryStore } from '../../src/dev/sandbox/store.ts'
 import type { AnyRail } from '../../src/lib/rail-names.ts'
-import type { Booked } from '../../src/modules/exceptions/reconciliation/books.ts'
+import type { Booked } from '../../src/modules/exceptions/reconciliation/outcome-offers.ts'
 import { match } from '../../src/modules/exceptions/reconciliation/rules.ts'
 import { readStatement } from '../harness/read-statement.ts'
 

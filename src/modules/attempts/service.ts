@@ -1,22 +1,30 @@
+import { and, eq, sql } from 'drizzle-orm'
 import type { Logger } from 'pino'
 import type { OrderNames } from '../../auth/order-names.ts'
 import type { Sealed, Vault } from '../../auth/vault.ts'
-import { describeError } from '../../db/errors.ts'
-import type { Actor } from '../../events/audit.ts'
-import type { Uuid } from '../../lib/ids.ts'
-import type { Minor } from '../../lib/money.ts'
-import { allRails, type AnyRail, collectionRail, providerOf, railsOf } from '../../lib/rail-names.ts'
-import { type Attempt, type CallbackUrls, longestRequestMs, type ProviderReference, type Rails, type SendPermission, type Submission } from '../../rails/rail.ts'
-import { and, eq, sql } from 'drizzle-orm'
 import { type Db, statement, type Tx } from '../../db/client.ts'
 import { columnsOf } from '../../db/columns.ts'
+import { describeError } from '../../db/errors.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRows, prepareWrite, type RowToInsert } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { railAttempts } from '../../db/tables/payments.ts'
 import { type StateOf, statesBefore, transitions } from '../../db/transitions.ts'
+import type { Actor } from '../../events/audit.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
+import type { Minor } from '../../lib/money.ts'
+import { type AnyRail, allRails, collectionRail, providerOf, railsOf } from '../../lib/rail-names.ts'
 import { receiptKey } from '../../lib/text.ts'
+import {
+  type Attempt,
+  type CallbackUrls,
+  longestRequestMs,
+  type ProviderReference,
+  type Rails,
+  type SendPermission,
+  type Submission,
+} from '../../rails/rail.ts'
 
 export type Order = { attemptId: Uuid; orderId: Uuid; reference: string; at: Date; callbacks: CallbackUrls }
 

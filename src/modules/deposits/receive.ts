@@ -17,8 +17,7 @@ import type { Parts } from '../parts.ts'
 import { keepUnread } from '../sending/deliveries.ts'
 import { recordSuspense } from '../suspense/service.ts'
 import { findTopupById } from '../topups/queries.ts'
-import { recordDeposit } from './record.ts'
-import { findByReference, settleDeposit } from './settle.ts'
+import { findByReference, recordDeposit, settleDeposit } from './service.ts'
 
 const purpose = 'deposit.callback'
 

@@ -9,13 +9,13 @@ import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Evidence, Rails } from '../../rails/rail.ts'
 import {
   type Earlier,
+  earlierSql,
   longestChainWaitSeconds,
   notSent,
   type Outgoing,
   secondsToNextChainQuery,
   tryOpen,
-} from '../attempts/attempt.ts'
-import { earlierSql } from '../attempts/queries.ts'
+} from '../attempts/service.ts'
 import { destinationContext, findBeneficiary } from '../beneficiaries/queries.ts'
 import type { Parts } from '../parts.ts'
 import { voidRefusedDecisions } from './approvals/void.ts'
@@ -126,8 +126,8 @@ const withoutLost = async (tx: Tx, rails: Rails, due: readonly DuePayment[]): Pr
 }
 
 /** When it is to be sent again. Does nothing when it has ended. The caller has locked it. */
-export const sendPaymentAt = (tx: Tx, payment: PaymentRecord | undefined, due: Date): void => {
-  if (payment?.status === 'processing') updateRow(tx, payments, payment, { dispatchDueAt: due })
+export const sendPaymentAt = (tx: Tx, payment: PaymentRecord, due: Date): void => {
+  if (payment.status === 'processing') updateRow(tx, payments, payment, { dispatchDueAt: due })
 }
 
 /**

@@ -5,8 +5,14 @@ import { formatMinor, type Minor } from '../../lib/money.ts'
 import { isSameReceipt } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
-import { actorOf, type EvidenceSource, type Verdict } from '../attempts/attempt.ts'
-import { type ReceiptClaim, resolveAttempts, takenReceipts } from '../attempts/queries.ts'
+import {
+  actorOf,
+  type EvidenceSource,
+  type ReceiptClaim,
+  resolveAttempts,
+  takenReceipts,
+  type Verdict,
+} from '../attempts/service.ts'
 import { noteResultNames } from '../beneficiaries/names-service.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { endPayments, type PaymentEnd, writeChange } from './change.ts'

@@ -12,8 +12,7 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
 import { pack, unpack } from '../../lib/packed-text.ts'
 import type { DeliveryKind } from '../../rails/rail.ts'
-import type { Verdict } from '../attempts/attempt.ts'
-import { type AttemptRecord, findAttempt } from '../attempts/queries.ts'
+import { type AttemptRecord, findAttempt, type Verdict } from '../attempts/service.ts'
 import type { Parts } from '../parts.ts'
 
 export type Arrival = {
@@ -79,19 +78,8 @@ const noteRefused = async (
 ): Promise<void> => {
   const at = deps.clock.now()
   const id = newId()
-  await insertRows(deps.db, callbackDeliveries, [
-    {
-      id,
-      attemptId,
-      accountId: attempt?.accountId,
-      kind,
-      sourceIp,
-      authentic: false,
-      verdict,
-      receivedAt: at,
-      processedAt: at,
-    },
-  ])
+  const told = { id, attemptId, accountId: attempt?.accountId, kind, sourceIp }
+  await insertRows(deps.db, callbackDeliveries, [{ ...told, authentic: false, verdict, receivedAt: at, processedAt: at }])
   deps.logger.warn({ delivery: id, source: sourceIp, verdict }, 'a delivery was refused')
 }
 

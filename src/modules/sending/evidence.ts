@@ -8,24 +8,23 @@ import { collectionRail } from '../../lib/rail-names.ts'
 import { payouts } from '../../rails/definitions.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { type Alert, alertAfterCommit } from '../alerts.ts'
-import { type EvidenceSource, secondsToNextQuery, type Verdict } from '../attempts/attempt.ts'
-import { type AttemptRecord, attemptsOf, moveAttempt, resolveAttempts } from '../attempts/queries.ts'
+import {
+  type AttemptRecord,
+  attemptsOf,
+  type EvidenceSource,
+  moveAttempt,
+  resolveAttempts,
+  secondsToNextQuery,
+  type Verdict,
+} from '../attempts/service.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from '../payments/queries.ts'
 import { settlePayments } from '../payments/settle.ts'
 import { recordDoubtful } from '../suspense/service.ts'
 import { settleTopup } from '../topups/outcome.ts'
 import { lockTopupsWithAccounts, type TopupRecord } from '../topups/queries.ts'
 
-/** As they are after what was settled so far. */
-type Opened = { kind: 'payment'; records: Map<Uuid, PaymentRecord> } | { kind: 'topup'; records: Map<Uuid, TopupRecord> }
-
-const byId = <Row extends { id: Uuid }>(rows: readonly Row[]): Map<Uuid, Row> => new Map(rows.map((row) => [row.id, row]))
-
-const recordIn = <Row>(records: ReadonlyMap<Uuid, Row>, { open: { attempt } }: Proof): Row => {
-  const record = records.get(attempt.subjectId)
-  if (!record) throw new Error('what is settled was not opened')
-  return record
-}
+/** A payment or a top-up under its locks, as it is after what was settled so far. */
+type Subject = { kind: 'payment'; record: PaymentRecord } | { kind: 'topup'; record: TopupRecord }
 
 /** `live`: the one that settles the subject; `superseded`: that is a later one. */
 export type OpenAttempt = {
@@ -33,7 +32,7 @@ export type OpenAttempt = {
   live: AttemptRecord
   superseded: boolean
   tries: number
-  opened: Opened
+  subject: Subject
 }
 
 type AttemptName = Pick<AttemptRecord, 'id' | 'subjectId'>
@@ -45,18 +44,20 @@ export const openAttempts = async (
   names: readonly AttemptName[],
 ): Promise<OpenAttempt[]> => {
   const subjectIds = [...new Set(names.map(({ subjectId }) => subjectId))]
-  const opened: Opened =
+  const subjects: Subject[] =
     kind === 'payment'
-      ? { kind, records: byId(await lockPaymentsWithAccounts(tx, subjectIds)) }
-      : { kind, records: byId(await lockTopupsWithAccounts(tx, subjectIds)) }
-  const bySubject = Map.groupBy(await attemptsOf(tx, subjectIds), ({ subjectId }) => subjectId)
+      ? (await lockPaymentsWithAccounts(tx, subjectIds)).map((record) => ({ kind, record }))
+      : (await lockTopupsWithAccounts(tx, subjectIds)).map((record) => ({ kind, record }))
+  const bySubject = new Map(subjects.map((subject) => [subject.record.id, subject]))
+  const attemptsBySubject = Map.groupBy(await attemptsOf(tx, subjectIds), ({ subjectId }) => subjectId)
   return names.map(({ id, subjectId }) => {
-    const attempts = bySubject.get(subjectId) ?? []
+    const subject = bySubject.get(subjectId)
+    const attempts = attemptsBySubject.get(subjectId) ?? []
     const attempt = attempts.find((each) => each.id === id)
-    if (!attempt) throw new Error('an attempt that must exist is missing')
+    if (!subject || !attempt) throw new Error('an attempt that must exist is missing')
     // At most one attempt is not `not_sent`. When there is none, the newest would be the one that was sent after all.
     const live = attempts.find(({ state }) => state !== 'not_sent') ?? attempts.at(-1)
-    return { attempt, live: live ?? attempt, superseded: live?.id !== id, tries: attempts.length, opened }
+    return { attempt, live: live ?? attempt, superseded: live?.id !== id, tries: attempts.length, subject }
   })
 }
 
@@ -106,33 +107,25 @@ const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: P
   return undefined
 }
 
-/** One call names each subject, and each receipt, once. */
-const settle = async (tx: Tx, opened: Opened, proofs: readonly Proof[]): Promise<Verdict[]> => {
-  if (opened.kind === 'payment') {
-    const { records } = opened
-    const settled = await settlePayments(
-      tx,
-      proofs.map((proof) => ({ payment: recordIn(records, proof), evidence: proof.evidence, source: proof.source })),
-    )
-    for (const { payment } of settled) records.set(payment.id, payment)
-    return settled.map(({ verdict }) => verdict)
-  }
-  const verdicts: Verdict[] = []
-  // Top-ups are few: a person answers each on a phone.
-  for (const proof of proofs) {
-    const { verdict, topup } = await settleTopup(tx, recordIn(opened.records, proof), proof.evidence, proof.source)
-    opened.records.set(topup.id, topup)
-    verdicts.push(verdict)
-  }
-  return verdicts
-}
-
+/** The verdicts, in the same order. Each subject, and each receipt, is named once. */
 const judge = async (tx: Tx, proofs: readonly Proof[]): Promise<Verdict[]> => {
   const verdicts = new Map(proofs.map((proof) => [proof, verdictOfAttempt(proof)]))
-  const settling = proofs.filter((proof) => verdicts.get(proof) === undefined)
-  for (const [opened, own] of Map.groupBy(settling, ({ open }) => open.opened)) {
-    const settled = await settle(tx, opened, own)
-    for (const [index, proof] of own.entries()) verdicts.set(proof, settled[index])
+  const ofPayments: { proof: Proof; subject: Extract<Subject, { kind: 'payment' }> }[] = []
+  for (const proof of proofs.filter((each) => verdicts.get(each) === undefined)) {
+    const { subject } = proof.open
+    if (subject.kind === 'payment') ofPayments.push({ proof, subject })
+    else {
+      // Top-ups are few: a person answers each on a phone.
+      const { verdict, topup } = await settleTopup(tx, subject.record, proof.evidence, proof.source)
+      subject.record = topup
+      verdicts.set(proof, verdict)
+    }
+  }
+  const reports = ofPayments.map(({ proof, subject }) => ({ ...proof, payment: subject.record }))
+  const settled = reports.length === 0 ? [] : await settlePayments(tx, reports)
+  for (const [index, { proof, subject }] of ofPayments.entries()) {
+    subject.record = settled[index]?.payment ?? subject.record
+    verdicts.set(proof, settled[index]?.verdict)
   }
   return proofs.map((proof) => verdicts.get(proof) ?? 'inconclusive')
 }

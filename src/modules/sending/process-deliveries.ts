@@ -20,8 +20,7 @@ import { orderIds } from '../../rails/destinations.ts'
 import { parseJson } from '../../rails/fields.ts'
 import type { Delivery, ProviderReference } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
-import { adapterOf, attemptForRail } from '../attempts/attempt.ts'
-import { type AttemptRecord, adoptProviders, findAttempt } from '../attempts/queries.ts'
+import { type AttemptRecord, adapterOf, adoptProviders, attemptForRail, findAttempt } from '../attempts/service.ts'
 import { destinationContext, findBeneficiary } from '../beneficiaries/queries.ts'
 import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
@@ -94,10 +93,10 @@ const isDoubtful = ({ fingerprint, providerRequest, providerConversation }: Atte
   fingerprint === null || (providerRequest === null && providerConversation === null)
 
 const paidAnother = async (tx: Tx, vault: Vault, open: OpenAttempt, receiver: string | undefined): Promise<boolean> => {
-  const { attempt, opened } = open
+  const { attempt, subject } = open
   if (receiver === undefined || !isDoubtful(attempt)) return false
-  const payment = opened.kind === 'payment' ? opened.records.get(attempt.subjectId) : undefined
-  const payee = payment && (await findBeneficiary(tx, payment.workspaceId, payment.beneficiaryId))
+  if (subject.kind === 'topup') return true
+  const payee = await findBeneficiary(tx, subject.record.workspaceId, subject.record.beneficiaryId)
   if (!payee) return true
   const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
   return vault.open(sealed, destinationContext(payee.id, payee.workspaceId)) !== receiver

@@ -6,16 +6,20 @@ import { secondsAfter } from '../../lib/clock.ts'
 import { collectionRail } from '../../lib/rail-names.ts'
 import type { Evidence, Repeats, SendPermission, Submission } from '../../rails/rail.ts'
 import {
+  type AttemptRecord,
   adapterOf,
+  adoptProviders,
+  attemptColumns,
   attemptForRail,
   callbackUrls,
+  findAttempt,
+  moveAttempt,
   queryTopupsForSeconds,
   repeatWithinSeconds,
   secondsToNextQuery,
   sendWithinSeconds,
   silenceSeconds,
-} from '../attempts/attempt.ts'
-import { type AttemptRecord, adoptProviders, attemptColumns, findAttempt, moveAttempt } from '../attempts/queries.ts'
+} from '../attempts/service.ts'
 import { forEachRow } from '../for-each-row.ts'
 import type { Parts } from '../parts.ts'
 import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'

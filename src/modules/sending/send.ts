@@ -14,7 +14,10 @@ import type { JournalFinding } from '../../lib/send-journal.ts'
 import { continueTrace } from '../../lib/tracing.ts'
 import type { Evidence, ProviderReference, SendPermission, Submission } from '../../rails/rail.ts'
 import {
+  type AttemptRecord,
+  adoptProviders,
   claimWithinSeconds,
+  moveAttempt,
   notSent,
   type Order,
   type Outgoing,
@@ -22,8 +25,7 @@ import {
   secondsToNextTry,
   sendGraceSeconds,
   sendWithinSeconds,
-} from '../attempts/attempt.ts'
-import { type AttemptRecord, adoptProviders, moveAttempt } from '../attempts/queries.ts'
+} from '../attempts/service.ts'
 import type { Parts } from '../parts.ts'
 import { sendPaymentAt } from '../payments/send.ts'
 import { sendTopupAt } from '../topups/send.ts'
@@ -99,10 +101,8 @@ const createPermissions = (deps: Parts) => {
   }
 }
 
-const sendAgainAt = (tx: Tx, { attempt: { subjectId: id }, opened }: OpenAttempt, due: Date): void => {
-  if (opened.kind === 'payment') sendPaymentAt(tx, opened.records.get(id), due)
-  else sendTopupAt(tx, opened.records.get(id), due)
-}
+const sendAgainAt = (tx: Tx, { subject }: OpenAttempt, due: Date): void =>
+  subject.kind === 'payment' ? sendPaymentAt(tx, subject.record, due) : sendTopupAt(tx, subject.record, due)
 
 const neverSent: Evidence = { kind: 'failed', ...failure('provider_unreachable') }
 

@@ -4,8 +4,7 @@ import { prepare } from '../../db/prepare.ts'
 import { prepareWrite, updateRow } from '../../db/prepare-write.ts'
 import { topups } from '../../db/tables/topups.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { type Earlier, notSent, type Outgoing, tryOpen } from '../attempts/attempt.ts'
-import { earlierSql } from '../attempts/queries.ts'
+import { type Earlier, earlierSql, notSent, type Outgoing, tryOpen } from '../attempts/service.ts'
 import type { Parts } from '../parts.ts'
 import type { TopupRecord } from './queries.ts'
 import { phoneContext } from './service.ts'
@@ -61,8 +60,8 @@ const outgoingOf = (deps: SendParts, topup: TopupRecord, earlier: Earlier): Outg
 }
 
 /** The caller has locked its account. */
-export const sendTopupAt = (tx: Tx, topup: TopupRecord | undefined, due: Date): void => {
-  if (topup?.status === 'pending') updateRow(tx, topups, topup, { dispatchDueAt: due })
+export const sendTopupAt = (tx: Tx, topup: TopupRecord, due: Date): void => {
+  if (topup.status === 'pending') updateRow(tx, topups, topup, { dispatchDueAt: due })
 }
 
 /** Taken out of the queue. The caller has locked their accounts. A top-up that is too old gets no prompt: it expires. */

@@ -12,11 +12,12 @@ import { newDepositCode } from '../../lib/deposit-code.ts'
 import { invalidFields, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../lib/money.ts'
-import { type DepositRail, isDepositRail } from '../../lib/rail-names.ts'
+import { collectionRail, type DepositRail, isDepositRail } from '../../lib/rail-names.ts'
 import { mask } from '../../lib/text.ts'
 import { currentTraceparent } from '../../lib/tracing.ts'
 import type { Once } from '../../queue/idempotency-keys.ts'
 import { keyUserOf, type RecordAnswer } from '../../queue/record-keys.ts'
+import { prompts } from '../../rails/definitions.ts'
 import type { RailLimits } from '../../rails/rail.ts'
 import { type AccountRecord, getAccount } from '../identity/accounts/queries.ts'
 import type { Parts } from '../parts.ts'
@@ -107,8 +108,6 @@ const nothingYet = {
   phoneFingerprint: null,
   depositCode: null,
   instructions: null,
-  idempotencyKey: null,
-  requestHash: null,
   snapshot: null,
   receivedMinor: null,
   providerReceipt: null,
@@ -137,9 +136,8 @@ const promptFields = (
   const { amount_minor: amountMinor, phone_number: phoneNumber } = input
   if (amountMinor === undefined || phoneNumber === undefined)
     throw new Error('a prompt was asked for without a phone or an amount')
-  const rail = deps.rails.collection
-  if (!rail) throw new Refusal('provider_not_configured', { message: 'Top-ups are not configured here.' })
-  const message = amountProblem(amountMinor, rail.limits, deps.config.CURRENCY)
+  if (!deps.rails.collection) throw new Refusal('provider_not_configured', { message: 'Top-ups are not configured here.' })
+  const message = amountProblem(amountMinor, prompts[collectionRail].limits, deps.config.CURRENCY)
   if (message !== null) throw invalidFields({ path: 'amount_minor', message })
   if (counts) refuseManyPrompts(counts, at)
   const phone = deps.vault.seal(phoneNumber, phoneContext(topup))
@@ -169,11 +167,8 @@ const depositFields = (deps: Asked, rail: DepositRail, amountMinor: Minor | unde
 const mostDraws = 10
 
 /** With its key, a row is also the record of its answer. */
-const withAnswer = (topup: TopupRecord, once: Once | null): TopupRecord => {
-  if (!once) return topup
-  const keyed = { ...topup, idempotencyKey: once.key, requestHash: once.bodyHash }
-  return { ...keyed, snapshot: presentTopup(keyed) }
-}
+const withAnswer = (topup: TopupRecord): TopupRecord =>
+  topup.idempotencyKey === null ? topup : { ...topup, snapshot: presentTopup(topup) }
 
 const insertWithCode = async (tx: Tx, draw: () => TopupRecord): Promise<TopupRecord> => {
   for (let count = 1; count <= mostDraws; count += 1) {
@@ -183,10 +178,12 @@ const insertWithCode = async (tx: Tx, draw: () => TopupRecord): Promise<TopupRec
   throw new Error('no account number for a deposit was free')
 }
 
-export type TopupRequest = { principal: Principal; input: InitiateTopup; once: Once | null }
-
 /** The payer gets the prompt right after the commit, or pays in as instructed. */
-export const initiateTopup = async (tx: Tx, deps: Asked, { principal, input, once }: TopupRequest): Promise<RecordAnswer> => {
+export const initiateTopup = async (
+  tx: Tx,
+  deps: Asked,
+  { principal, input, once }: { principal: Principal; input: InitiateTopup; once: Once | null },
+): Promise<RecordAnswer> => {
   const { at } = tx
   const id = newId()
   const { id: workspaceId, owningAccountId } = principal.workspace
@@ -208,6 +205,8 @@ export const initiateTopup = async (tx: Tx, deps: Asked, { principal, input, onc
     traceparent: currentTraceparent(),
     metadata: input.metadata ?? {},
     ...nothingYet,
+    idempotencyKey: once?.key ?? null,
+    requestHash: once?.bodyHash ?? null,
     createdAt: at,
     updatedAt: at,
   }
@@ -215,10 +214,10 @@ export const initiateTopup = async (tx: Tx, deps: Asked, { principal, input, onc
   if (isDepositRail(method)) {
     const expiresAt = daysAfter(at, depositDays)
     const draw = () => ({ ...common, ...depositFields(deps, method, input.amount_minor), expiresAt })
-    topup = await insertWithCode(tx, () => withAnswer(draw(), once))
+    topup = await insertWithCode(tx, () => withAnswer(draw()))
   } else {
     const prompt = promptFields(deps, input, { id, workspaceId }, { counts, at })
-    topup = withAnswer({ ...common, ...prompt }, once)
+    topup = withAnswer({ ...common, ...prompt })
     insertRow(tx, topups, topup)
     wakeAfterCommit(tx, 'topups')
   }

@@ -1,5 +1,26 @@
+import type { Uuid } from '../../../lib/ids.ts'
+import type { Minor } from '../../../lib/money.ts'
 import type { AnyRail } from '../../../lib/rail-names.ts'
-import { type Booked, type Statement, type StatementLine, squeezed } from './books.ts'
+import { type Statement, type StatementLine, squeezed } from './statement-rules.ts'
+
+/** Its amount is signed as in a statement. */
+export type Booked = {
+  kind: 'payment' | 'topup'
+  id: Uuid
+  rail: AnyRail
+  attemptId: Uuid | null
+  reference: string | null
+  orderId: Uuid | null
+  conversation: string | null
+  /** Under which any send of it is known to the provider. */
+  names: readonly string[]
+  /** Of a payment. `until`: at the latest, where writes were lost. */
+  sent: { at: Date; until: Date; payeeMask: string; accountReference: string | null } | null
+  receipt: string | null
+  amountMinor: Minor
+  status: string
+  at: Date
+}
 
 /**
  * Of a payment of unknown outcome that a statement does not name. `succeeded`: one line alone can be it. `failed`: the statement is proven to

@@ -2,8 +2,8 @@ import { isPaid, isUnderWay } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { displayAmount, type Minor } from '../../../lib/money.ts'
 import { receiptKey } from '../../../lib/text.ts'
-import type { Booked, StatementLine } from './books.ts'
-import { type Book, type Offer, offersFor } from './outcome-offers.ts'
+import { type Book, type Booked, type Offer, offersFor } from './outcome-offers.ts'
+import type { StatementLine } from './statement-rules.ts'
 
 const statementDifferences = [
   'amount_differs',

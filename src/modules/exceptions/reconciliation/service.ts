@@ -12,14 +12,13 @@ import { orderIds } from '../../../rails/destinations.ts'
 import { nairobiMidnight } from '../../../rails/nairobi-time.ts'
 import type { Evidence, Rails } from '../../../rails/rail.ts'
 import { alertAfterCommit } from '../../alerts.ts'
-import { takeListedDeposits } from '../../deposits/record.ts'
+import { takeListedDeposits } from '../../deposits/service.ts'
 import { type Operator, timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
 import { isOlderThan, seedOf } from '../../payments/lost-writes.ts'
 import { lockPaymentWithAccount } from '../../payments/queries.ts'
 import { settlePayments } from '../../payments/settle.ts'
 import { applyEvidence, openAttempt } from '../../sending/evidence.ts'
-import { type Booked, type Period, type Statement, type StatementLine, squeezed } from './books.ts'
 import {
   acceptAll,
   type Comparison,
@@ -29,9 +28,11 @@ import {
   type ReconciliationRecord,
   recordComparison,
 } from './differences.ts'
-import type { Book } from './outcome-offers.ts'
+import type { Book, Booked } from './outcome-offers.ts'
 import { type Difference, type Match, match, withoutEffect } from './rules.ts'
-import { readInPortions } from './statement-rules.ts'
+import { readInPortions, type Statement, type StatementLine, squeezed } from './statement-rules.ts'
+
+export type Period = { start: Date; end: Date }
 
 /** A completion reaches us later than it happened. */
 const edgeMs = 3_600_000

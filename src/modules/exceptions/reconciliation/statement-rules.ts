@@ -1,10 +1,35 @@
 import type { Minor } from '../../../lib/money.ts'
-import { providers } from '../../../lib/rail-names.ts'
+import { type Provider, providers } from '../../../lib/rail-names.ts'
 import { readRows } from '../../../lib/table-file.ts'
 import { filledWidth, type TableRow as Row, rowProblem } from '../../../lib/table-rows.ts'
 import { definitions } from '../../../rails/definitions.ts'
+import type { Movement } from '../../../rails/rail.ts'
 import { providerLabels } from '../../../rails/texts.ts'
-import { type Statement, type StatementLine, squeezed } from './books.ts'
+
+/**
+ * `until`: the end of its day, where it states no time. `party`: the other side as printed, masked; `account`: at a paybill; `linked`: the
+ * receipt that it undoes or belongs to.
+ */
+export type StatementLine = Movement & {
+  until?: Date
+  party?: string
+  account?: string
+  linked?: string
+  isCharge?: true
+}
+
+/** Its lines are of money that has moved. */
+export type Statement = {
+  provider: Provider
+  lines: readonly StatementLine[]
+  /** Movements that are not completed: evidence of nothing, but named. */
+  unfinished: readonly StatementLine[]
+  heading: { number: string | null; account: string | null; period: { start: Date | undefined; end: Date | undefined } }
+  /** Squeezed: what names an id, names it in here. */
+  text: string
+}
+
+export const squeezed = (text: string): string => text.toUpperCase().replace(/[^0-9A-Z]/g, '')
 
 // What could mean two things, or nothing, is refused: a cell is never read by half.
 

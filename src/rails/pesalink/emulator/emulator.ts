@@ -1,15 +1,15 @@
 import { createPrivateKey, createPublicKey, randomBytes, verify } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { EmulatedAnswer, Respond } from '../../../dev/sandbox/answer.ts'
+import { isIncoming, type Movement } from '../../../dev/sandbox/book.ts'
 import type { Emulation, Emulator, Render, StatementRows } from '../../../dev/sandbox/emulator.ts'
 import { describe, periodText, wireNumber } from '../../../dev/sandbox/format.ts'
 import { take } from '../../../dev/sandbox/perform.ts'
-import { newKey, pem, sameText, type SecretOf } from '../../../dev/sandbox/secrets.ts'
+import { newKey, pem, type SecretOf, sameText } from '../../../dev/sandbox/secrets.ts'
 import { decimalShillings, field, mobileForm, textField } from '../../fields.ts'
-import type { PesalinkOptions } from '../gateway.ts'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isIncoming, type Movement } from '../../../dev/sandbox/book.ts'
 import { nairobiDateTime } from '../../nairobi-time.ts'
+import type { PesalinkOptions } from '../gateway.ts'
 
 /** The "documented" failures of the sandbox. */
 const failureCodes = [1, 2, 3, 4, 8, 11, 17, 21, 26, 1001, 1019, 1032, 1037, 2001, 2006, 2028, 2040, 8006].map(String)
