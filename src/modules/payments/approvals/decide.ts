@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { countsUnder, roleSince } from '../../../auth/authority-sql.ts'
 import { grantBehind } from '../../../auth/credential.ts'
-import { type Principal, type RequestOrigin, requireActiveAccount } from '../../../auth/principal.ts'
+import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import { insertRow } from '../../../db/prepare-write.ts'
@@ -31,33 +31,21 @@ const proposedPayees = async (tx: Tx, { approval, beneficiary, payments }: Locke
   return payees.filter(({ confirmedAt }) => confirmedAt === null).sort((one, other) => (one.id < other.id ? -1 : 1))
 }
 
-/** By the names that the approver saw. */
-const confirmPayees = async (
-  tx: Tx,
-  actor: Actor,
-  { approval, payments }: LockedApproval,
-  proposed: readonly { id: Uuid }[],
-): Promise<void> => {
-  const { workspaceId, beneficiaryName } = approval
-  const leaves = new Map(payments.map(({ beneficiaryId, batchLeaf }) => [beneficiaryId, batchLeaf]))
-  for (const { id } of proposed) {
-    const leaf = leaves.get(id) ?? null
-    await confirmByApproval(tx, actor, { workspaceId, id, name: leaf === null ? beneficiaryName : payeeOfLeaf(leaf) })
-  }
-}
-
-type Decision = {
-  choice: Decide['decision']
+/** Whose decision it is, as that account and its workspace are behind the locks. */
+type Giver = {
   accountId: Uuid
   actor: Actor
-  reason: string | null
-  /** What signed it: a wallet or a passkey; null where the credential alone gives it. */
-  proof: ProvenSigner | PasskeySignature | null
-  /** Of the text that its giver saw (hexadecimal SHA-256), where that is known. */
-  digest: string | undefined
-  /** Of the workspace: it is decided again for the day of the decision. */
+  /** The grant that its credential or its wallet comes from. */
+  behind: Uuid | null
+  accountFrozen: boolean
+  workspaceFrozen: boolean
   zone: Principal['workspace']['zone']
+  /** What signed it: a wallet, or a passkey whose assertion may have a problem; null where the credential alone gives it. */
+  proof: Proof | { problem: string }
 }
+type Proof = ProvenSigner | PasskeySignature | null
+/** `message_digest`: of the text that its giver saw. */
+type Input = Pick<Decide, 'decision' | 'reason' | 'message_digest'>
 
 /** Who decided last, and when: for the one who comes too late. */
 const decidedBy = (record: LockedApproval) => {
@@ -66,8 +54,12 @@ const decidedBy = (record: LockedApproval) => {
   return last ? { decided_by: formatId('account', last.accountId), decided_at: isoTime(last.decidedAt) } : {}
 }
 
-/** An approver may take an approval back until the approval ends, and whose decision was voided, or counts only if it is signed, may decide again. */
-const alreadyDecided = (record: LockedApproval, { accountId, choice, proof }: Decision): LockedApproval | undefined => {
+/** Until the approval ends an approver may take it back; whose decision was voided, or counts only if it is signed, may decide again. */
+const alreadyDecided = (
+  record: LockedApproval,
+  choice: Input['decision'],
+  { accountId, proof }: Giver,
+): LockedApproval | undefined => {
   const { approval } = record
   const isPending = approval.status === 'pending'
   const own = currentDecisions(record).find((earlier) => earlier.accountId === accountId)
@@ -82,7 +74,7 @@ const alreadyDecided = (record: LockedApproval, { accountId, choice, proof }: De
 }
 
 /** An assertion of a passkey counts once: whoever saw one cannot use it after its decision was voided. */
-const requireUnused = async (tx: Tx, record: LockedApproval, { actor, proof }: Decision): Promise<void> => {
+const requireUnused = async (tx: Tx, record: LockedApproval, actor: Actor, proof: Proof): Promise<void> => {
   if (!proof || !('passkey' in proof)) return
   const { passkey, signature } = proof
   const isReplayed = record.decisions.some((earlier) => earlier.passkeyId === passkey.id && earlier.signature === signature)
@@ -90,13 +82,13 @@ const requireUnused = async (tx: Tx, record: LockedApproval, { actor, proof }: D
   await refuseProof(tx, record, actor, wrongPasskey('it was used before, or its passkey was removed'))
 }
 
-/** Refuses a signature that may not decide; the refusal is audited. */
+/** The refusal is audited. */
 const refuseProof = async (tx: Tx, { approval, payment }: LockedApproval, actor: Actor, refusal: Refusal): Promise<never> => {
   audit(tx, actor, 'approval.refused', { workspaceId: payment.workspaceId, subject: approval.id })
   throw new CommitThenThrow(refusal)
 }
 
-/** The approval ends, and what it proposed of its payees is confirmed. */
+/** The approval ends, and the payees that it proposed are confirmed by the names that the approver saw. */
 const approve = async (
   tx: Tx,
   actor: Actor,
@@ -104,19 +96,17 @@ const approve = async (
   proposed: readonly { id: Uuid }[],
 ): Promise<ApprovalRecord> => {
   const approved = await endApproval(tx, actor, record, 'approved')
-  await confirmPayees(tx, actor, record, proposed)
+  const { workspaceId, beneficiaryName } = record.approval
+  const leaves = new Map(record.payments.map(({ beneficiaryId, batchLeaf }) => [beneficiaryId, batchLeaf]))
+  for (const { id } of proposed) {
+    const leaf = leaves.get(id) ?? null
+    await confirmByApproval(tx, actor, { workspaceId, id, name: leaf === null ? beneficiaryName : payeeOfLeaf(leaf) })
+  }
   return approved
 }
 
-/**
- * Sends what was approved. An item of a batch that no longer fits fails alone; a single payment, or a whole batch, that something stops which
- * can be lifted stays as it is.
- */
-const release = async (
-  tx: Tx,
-  record: LockedApproval,
-  { actor, zone }: Pick<Decision, 'actor' | 'zone'>,
-): Promise<ApprovalRecord> => {
+/** Sends what was approved. An item of a batch that no longer fits fails alone; what is stopped as a whole, and can be lifted, stays as it is. */
+const release = async (tx: Tx, record: LockedApproval, { actor, zone }: Giver): Promise<ApprovalRecord> => {
   const { approval, lineage, payment, payments } = record
   // What is scheduled goes on waiting for its time: then its limits, the balance and these approvals are looked at.
   if (payment.status === 'scheduled') {
@@ -145,8 +135,8 @@ const release = async (
 }
 
 /** A text that was made again is read again before it is decided. */
-const requireSameText = ({ approval }: LockedApproval, { choice, digest, proof }: Decision): void => {
-  const message = messageFor(approval, choice)
+const requireSameText = ({ approval }: LockedApproval, { decision, message_digest: digest }: Input, proof: Proof): void => {
+  const message = messageFor(approval, decision)
   const isSigned = proof === null || proof.message === message
   const isShown = digest === undefined || digest === createHash('sha256').update(message).digest('hex')
   if (!isSigned || !isShown)
@@ -185,20 +175,25 @@ const requireTwoPeople = async (tx: Tx, record: LockedApproval, accountId: Uuid)
  * Takes one decision. One approver counts once, one rejection rejects, and the last approval that is needed sends the payment; an approval
  * counts while what it rests on holds. What must be recorded (an expiry found here) is committed.
  */
-const decide = async (tx: Tx, record: LockedApproval, decision: Decision): Promise<ApprovalRecord> => {
+const decide = async (tx: Tx, record: LockedApproval, input: Input, giver: Giver): Promise<ApprovalRecord> => {
   const { at } = tx
-  const settled = alreadyDecided(record, decision)
+  const { accountId, actor, behind, proof } = giver
+  const { decision: choice, reason = null } = input
+  if (await sharesOrigin(tx, record, behind)) throw new Refusal('separation_of_duties')
+  if (choice === 'approve' && giver.accountFrozen) throw new Refusal('account_frozen')
+  if (choice === 'approve' && giver.workspaceFrozen) throw new Refusal('workspace_frozen')
+  if (proof && 'problem' in proof) return refuseProof(tx, record, actor, wrongPasskey(proof.problem))
+  const settled = alreadyDecided(record, choice, giver)
   if (settled) return settled
   if (record.approval.expiresAt <= at) {
     await expireApproval(tx, record)
     throw new CommitThenThrow(conflict('The approval has expired.', 'expired', { status: 'expired' }))
   }
-  requireSameText(record, decision)
-  const { accountId, actor, choice, proof, reason } = decision
+  requireSameText(record, input, proof)
   if (record.approval.separationOfDuties && accountId === record.payment.initiatorAccountId)
     throw new Refusal('separation_of_duties')
   if (choice === 'approve') await requireTwoPeople(tx, record, accountId)
-  await requireUnused(tx, record, decision)
+  await requireUnused(tx, record, actor, proof)
   const row = {
     id: newId(),
     approvalId: record.approval.id,
@@ -216,10 +211,10 @@ const decide = async (tx: Tx, record: LockedApproval, decision: Decision): Promi
     after: { via: row.via, account: accountId },
   })
   const decided = { ...record, decisions: [...record.decisions, { ...row, voidedAt: null }] }
-  return choice === 'reject' ? endWhole(tx, actor, decided, 'rejected') : release(tx, decided, decision)
+  return choice === 'reject' ? endWhole(tx, actor, decided, 'rejected') : release(tx, decided, giver)
 }
 
-/** Without the decisions that the chains of their contract wallets refuse now: they were asked before the transaction. */
+/** Without the decisions that the chains of their contract wallets refuse now. */
 const lockHeld = async (tx: Tx, answers: ChainAnswers, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval> => {
   const record = found(await lockApproval(tx, id, workspaceId))
   const isVoided = record.approval.status === 'pending' && (await voidRefusedDecisions(tx, answers))
@@ -237,51 +232,30 @@ export const decideByCredential = async (
     lockHeld(tx, answers, id, principal.workspace.id),
     grantBehind(tx, principal.credential, principal.grant?.id ?? null),
   ])
-  if (await sharesOrigin(tx, record, behind)) throw new Refusal('separation_of_duties')
-  const { frozen, closed } = principal.workspace
-  if (input.decision === 'approve') requireActiveAccount(principal)
-  if (input.decision === 'approve' && (frozen || closed)) throw new Refusal('workspace_frozen')
-  if (proof && 'problem' in proof) return refuseProof(tx, record, principal, wrongPasskey(proof.problem))
-  return decide(tx, record, {
-    choice: input.decision,
-    accountId: principal.accountId,
-    actor: principal,
-    reason: input.reason ?? null,
-    proof,
-    digest: input.message_digest,
-    zone: principal.workspace.zone,
+  const { accountId, accountStatus, workspace } = principal
+  return decide(tx, record, input, {
+    ...{ accountId, actor: principal, behind, proof, zone: workspace.zone },
+    accountFrozen: accountStatus !== 'active',
+    workspaceFrozen: workspace.frozen || workspace.closed,
   })
 }
 
-/** Decides by the signature alone. A signature of a wallet that may not decide is refused, and the refusal is audited. */
+/** Decides by the signature alone. That of a wallet that may not decide is refused. */
 export const decideBySignature = async (
   tx: Tx,
   unlocked: ApprovalRecord,
-  {
-    origin,
-    input,
-    proven,
-    answers,
-  }: { origin: RequestOrigin; input: DecideBySignature; proven: ProvenSigner | undefined; answers: ChainAnswers },
+  origin: RequestOrigin,
+  { input, proven, answers }: { input: DecideBySignature; proven: ProvenSigner | undefined; answers: ChainAnswers },
 ): Promise<ApprovalRecord> => {
   // The signer's account as well: who unlinks the wallet, or takes the right to decide away, locks it.
   await lockAccounts(tx, { exclusive: [unlocked.payment.accountId], shared: proven ? [proven.accountId] : [] })
   const record = await lockHeld(tx, answers, unlocked.approval.id)
   const signing = proven && (await signingOf(tx, record, proven))
   if (!signing) return refuseProof(tx, record, { accountId: null, origin, way: 'signature' }, wrongSignature(proven?.signer))
-  if (await sharesOrigin(tx, record, signing.linkedBy)) throw new Refusal('separation_of_duties')
-  if (input.decision === 'approve' && signing.accountFrozen) throw new Refusal('account_frozen')
-  if (input.decision === 'approve' && signing.workspaceFrozen) throw new Refusal('workspace_frozen')
   const { accountId } = proven
-  const { timeZone, nextTimeZone, nextFrom } = signing
+  const { timeZone, nextTimeZone, nextFrom, linkedBy: behind, ...standing } = signing
   const actor = { accountId, origin, way: 'signature' }
-  return decide(tx, record, {
-    choice: input.decision,
-    accountId,
-    actor,
-    reason: input.reason ?? null,
-    proof: proven,
-    digest: undefined,
-    zone: { timeZone, nextTimeZone, nextFrom },
+  return decide(tx, record, input, {
+    ...{ ...standing, accountId, actor, behind, proof: proven, zone: { timeZone, nextTimeZone, nextFrom } },
   })
 }

@@ -21,7 +21,7 @@ import { type ApprovalRecord, approvalEvent, type LockedApproval, lockApproval, 
 
 type WholeEnd = 'rejected' | 'expired' | 'cancelled'
 
-/** Ends an approval: status, event, audit. The caller holds all the locks and changes the payment. */
+/** The caller holds all the locks and changes the payment. */
 export const endApproval = async (
   tx: Tx,
   actor: Actor,
@@ -36,17 +36,14 @@ export const endApproval = async (
   return after
 }
 
-/** How a scheduled payment ends with its approval: it never waited for the approval alone. */
+/** A scheduled payment never waited for the approval alone. */
 const scheduledEnds = {
   rejected: { to: 'cancelled' },
   cancelled: { to: 'cancelled' },
   expired: { to: 'failed', failure: failure('approval_expired') },
 } as const satisfies Record<WholeEnd, { to: ReleasedPaymentStatus; failure?: Failure }>
 
-/**
- * Ends everything that waits for an approval in the same way: its payments, with their holds and charges given back, its batch, itself. The
- * caller holds all the locks.
- */
+/** Ends everything that waits for an approval: its payments, with their holds and charges, its batch, itself. The caller holds all the locks. */
 export const endWhole = async (tx: Tx, actor: Actor, record: LockedApproval, to: WholeEnd): Promise<LockedApproval> => {
   const { approval } = record
   const payments = await endPayments(
@@ -67,18 +64,14 @@ export const refreshed = async (tx: Tx, record: LockedApproval, payments: Paymen
   batch: record.batch && ((await findBatches(tx, [record.batch.id]))[0]?.batch ?? record.batch),
 })
 
-/** What was cancelled can no longer be decided. */
 export const cancelApproval = async (tx: Tx, actor: Actor, { approvalId }: PaymentRecord): Promise<void> => {
   const record = approvalId && (await lockOnlyApproval(tx, approvalId))
   if (record && record.approval.status === 'pending') await endApproval(tx, actor, record, 'cancelled')
 }
 
-/** Expires an approval whose time is over, and its payments: the holds and the charges are given back. */
-export const expireApproval = async (tx: Tx, record: LockedApproval): Promise<void> => {
-  await endWhole(tx, { accountId: null, origin: null, way: 'timer' }, record, 'expired')
-}
+export const expireApproval = (tx: Tx, record: LockedApproval): Promise<LockedApproval> =>
+  endWhole(tx, { accountId: null, origin: null, way: 'timer' }, record, 'expired')
 
-/** Expires approvals without a decision in time, each in its own transaction, so that one failure does not stop the others. */
 export const expireApprovals = sweepOf(
   'approvals.expire',
   {
@@ -104,7 +97,7 @@ const requireOwn = async (tx: Tx, { grant }: Principal, asking: Uuid | null): Pr
   })
 }
 
-/** Cancels a payment that still waits for its approval or for its time; a second call gives the same answer. */
+/** A second call gives the same answer. */
 export const cancelPayment = async (tx: Tx, principal: Principal, id: Uuid): Promise<PaymentRecord> => {
   const payment = found(await lockPaymentIn(tx, principal.workspace.id, id))
   await requireOwn(tx, principal, payment.grantId)
@@ -121,7 +114,7 @@ export const cancelPayment = async (tx: Tx, principal: Principal, id: Uuid): Pro
   return cancelled
 }
 
-/** Cancels a batch that still waits for its approval or for its time, with all of its payments; a second call gives the same answer. */
+/** With all of its payments. A second call gives the same answer. */
 export const cancelBatch = async (tx: Tx, principal: Principal, id: Uuid): Promise<BatchRecord> => {
   const read = async () => found(await findBatch(tx, principal.workspace.id, id))
   const { approvalId } = (await read()).batch
@@ -134,7 +127,7 @@ export const cancelBatch = async (tx: Tx, principal: Principal, id: Uuid): Promi
     throw conflict(`A batch that is ${batch.status} cannot be cancelled.`, 'status', { status: batch.status })
   if (approval && approval.approval.status === 'pending') await endWhole(tx, principal, approval, 'cancelled')
   else {
-    // It waits for its time alone: it needs no approval, or has it.
+    // It needs no approval, or has it.
     await endPayments(
       tx,
       payments.map((payment) => ({ payment, to: 'cancelled', actor: principal })),

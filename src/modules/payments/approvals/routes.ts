@@ -20,7 +20,6 @@ import { messageFor, proveCaller, proveSigner } from './signer.ts'
 const path = '/v1/approvals'
 const one = `${path}/:id`
 
-/** What refuses a decision, whether a credential or a signature gives it; an approval is also refused while something stops the payment. */
 const decisionRefusals = [
   'separation_of_duties',
   'workspace_frozen',
@@ -79,7 +78,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     },
   })
   routes.post(`${one}/decide`, {
-    // A frozen workspace may still reject; the service refuses an approval then.
+    // A frozen workspace may still reject.
     config: {
       operation: 'approvals.decide',
       permission: 'approval.decide',
@@ -102,7 +101,6 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       ])
       return { proof, answers }
     },
-    // The principal as it is behind the locks: a freeze that was acknowledged meanwhile stops the approval.
     work: async (tx, { principal, params, body: input }, known) =>
       answer(await decideByCredential(tx, principal, params.id, { input, ...known })),
   })
@@ -154,6 +152,6 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       return { unlocked, proven, answers }
     },
     work: async (tx, request, { unlocked, proven, answers }) =>
-      answer(await decideBySignature(tx, unlocked, { origin: originOf(request), input: request.body, proven, answers })),
+      answer(await decideBySignature(tx, unlocked, originOf(request), { input: request.body, proven, answers })),
   })
 }
