@@ -1,5 +1,7 @@
 import { createSlots } from '../lib/slots.ts'
+import { parseWalletName } from '../lib/wallet-name.ts'
 import type { SignedByContract } from './contract-wallet-chain.ts'
+import { parseAddress } from './wallet.ts'
 
 export type ChainAnswer = 'valid' | 'invalid' | 'unanswered'
 
@@ -53,3 +55,13 @@ export const createContractWallets = (
   }
 }
 export type ContractWallets = ReturnType<typeof createContractWallets>
+
+/** What the chain of the contract named `signer` says now: its owners may have changed. Null for a wallet with a key, which no chain is asked about. */
+export const askSigner = async (
+  { query }: ContractWallets,
+  { signer, message, signature }: { signer: string; message: string; signature: string },
+): Promise<ChainAnswer | null> => {
+  const { address: named, chainId = null } = parseWalletName(signer) ?? {}
+  const address = named && parseAddress(named)
+  return address && chainId !== null ? query({ chainId, address, message, signature }) : null
+}

@@ -28,7 +28,6 @@ import { findPersonalWorkspaceId, shareWorkspace } from '../workspaces/queries.t
 import { findMandateByNonce, type MandateRecord, type MandateRow, presentMandate } from './queries.ts'
 import type { CreateMandate, MandateTerms, PrepareMandate } from './schema.ts'
 
-/** Terms that contradict each other, or that end before they begin. */
 const termContradictions = (terms: MandateTerms, at: Date): FieldError[] => {
   const { maxTotalMinor, maxPerPaymentMinor, validFrom, expiresAt } = terms
   const problems: FieldError[] = []
@@ -39,7 +38,7 @@ const termContradictions = (terms: MandateTerms, at: Date): FieldError[] => {
   return problems
 }
 
-/** SHA-256 of the terms' canonical JSON: equal terms have one digest, in any notation. It does not include absent terms. */
+/** SHA-256 of the canonical JSON, without absent terms: equal terms have one digest, in any notation. */
 const termsDigest = (terms: MandateTerms): string => {
   const { workspaceId, grantId, maxPerPaymentMinor, maxPayments, beneficiaryIds, paymentTypes, validFrom } = terms
   const canonical = {
@@ -57,25 +56,14 @@ const termsDigest = (terms: MandateTerms): string => {
   return sha256(canonicalJson(canonical)).toString('hex')
 }
 
-/** What a nonce is bound to: these terms, for this wallet to sign. */
 const nonceBinding = (address: Address, digest: string): string => `${address.toLowerCase()}:${digest}`
 
 const domainOf = (config: Config): string => new URL(config.publicUrl).host
 
-/**
- * What a wallet holder reads and signs (EIP-191 text). Only the server writes it: equal terms give the same text, so it is built again to
- * check a signature and never taken from a request.
- */
-const mandateMessage = (
-  config: Config,
-  {
-    address,
-    terms,
-    digest,
-    nonce,
-    signBy,
-  }: { address: Address; terms: MandateTerms; digest: string; nonce: string; signBy: Date },
-): string => {
+type Signable = { address: Address; terms: MandateTerms; digest: string; nonce: string; signBy: Date }
+
+/** EIP-191 text. Equal terms give the same text, so it is built again to check a signature and never taken from a request. */
+const mandateMessage = (config: Config, { address, terms, digest, nonce, signBy }: Signable): string => {
   const { workspaceId, grantId, validFrom } = terms
   const { what, who, until } = limitLines(
     {
@@ -122,7 +110,7 @@ export const revocationMessage = (config: Config, mandate: MandateRow): string =
     `Terms digest: ${mandate.termsDigest}`,
   ].join('\n')
 
-/** Reads nothing: the answer reveals nothing about an account, a workspace, a grant or a beneficiary. */
+/** Reads nothing, so it reveals nothing about an account, a workspace, a grant or a beneficiary. */
 export const prepareMandate = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   { address, terms }: PrepareMandate,
@@ -142,10 +130,10 @@ export const prepareMandate = async (
 
 type ProofParts = Pick<Parts, 'config' | 'contractWallets' | 'db'>
 
-/** The text that a mandate's signature must cover, and the name of the wallet that signed it, if it is the named one. Null: there is no such text, and the creation gives the reason. */
+/** `message`: what the signature must cover; null: there is no such text, and the creation gives the reason. `signer`: if it is the named one. */
 export type MandateProof = { digest: string; message: string | null; signer: string | null; recovered: string | undefined }
 
-/** Before the transaction, because a contract wallet's chain may have to be queried; the nonce's binding never changes. */
+/** Before the transaction, because a chain may have to be queried; the nonce's binding never changes. */
 export const proveMandate = async ({ config, contractWallets, db }: ProofParts, input: CreateMandate): Promise<MandateProof> => {
   const { address, terms, nonce, signature } = input
   const digest = termsDigest(terms)
@@ -170,10 +158,7 @@ export const proveRevocation = (
 
 const shareGrant = selectRow('grants.share_of_account', grants, ['id', 'accountId', 'workspaceId'], { lock: 'share' })
 
-/**
- * Only the owner of the money can agree to spending it: the workspace must belong to the signer's account. Another account's grant is answered with
- * the same 404 as none.
- */
+/** Only the owner of the money can agree to spending it. Another account's workspace or grant is answered with the same 404 as none. */
 const requireScope = async (tx: Tx, terms: MandateTerms, accountId: Uuid, at: Date): Promise<Uuid> => {
   const workspaceId = terms.workspaceId ?? (await findPersonalWorkspaceId(tx, accountId))
   const workspace = await first(tx, shareWorkspace, { id: workspaceId })
@@ -245,10 +230,7 @@ const create = async (
   return { mandate, replayed: false }
 }
 
-/**
- * Creates a mandate by a signature alone: its wallet identifies the account. Refusals commit, so that their audit rows stay. A failed
- * attempt does not use the nonce up: it is worth nothing without the wallet's signature over exactly its terms.
- */
+/** By a signature alone: its wallet identifies the account. Refusals commit, so that their audit rows stay; they do not use the nonce up. */
 export const createMandate: typeof create = (tx, origin, input, proof) =>
   create(tx, origin, input, proof).catch((error: unknown) => {
     if (!(error instanceof Refusal) || error.code === 'invalid_request') throw error

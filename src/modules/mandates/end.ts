@@ -16,7 +16,7 @@ import { findMandate, lockMandate, type MandateRecord, mandateStatus, presentMan
 
 type MandateEnd = { to: 'exhausted' | 'expired' | 'revoked'; actor: Actor; why?: Record<string, unknown> }
 
-/** Ends an active mandate, which the caller has locked, permanently. */
+/** The caller has locked it, and it is active. */
 const endMandate = async (tx: Tx, mandate: MandateRecord, { to, actor, why = {} }: MandateEnd): Promise<MandateRecord> => {
   const { at } = tx
   const after = updateRow(tx, intentMandates, mandate, { status: to, revokedAt: to === 'revoked' ? at : null, updatedAt: at })
@@ -39,9 +39,8 @@ const endIfActive = async (tx: Tx, id: Uuid, end: MandateEnd): Promise<void> => 
 const mayStillFail = `select 1 from payments where mandate_id = $1 and status in ${openPaymentsSql} limit 1`
 
 /**
- * Runs after a payment has succeeded. `exhausted` is final, so it is set only when nothing can be given back any more: while a payment
- * under way holds the last of the budget, the mandate stays active and its limits refuse further payments; if that payment fails, its
- * amount is available again. The caller has locked the owning ledger account.
+ * Runs after a payment has succeeded. `exhausted` is final: while a payment under way holds the last of the budget, and may give it back, the mandate
+ * stays active and its limits refuse further payments. The caller has locked the owning ledger account.
  */
 export const exhaustMandateIfSpent = async (tx: Tx, id: Uuid): Promise<void> => {
   const mandate = await lockMandate(tx, id)
@@ -57,13 +56,13 @@ const unsigned = statement(
   `select id from intent_mandates where account_id = $1 and status = 'active' and not ${walletIsLinked('account_id', 'signer')} order by id`,
 )
 
-/** A mandate ends with the wallet that signed it: runs after a wallet was taken from its account. */
+/** Runs after a wallet was taken from its account. */
 export const revokeUnsignedMandates = async (tx: Tx, actor: Actor, accountId: Uuid): Promise<void> => {
   for (const { id } of await tx.query<{ id: Uuid }>(unsigned, [accountId]))
     await endIfActive(tx, id, { to: 'revoked', actor, why: { via: 'wallet_unlinked' } })
 }
 
-/** Mandates that have expired. Payments are already refused by the mandate's window; here the end is recorded and published. */
+/** The mandate's window already refuses payments: here the end is recorded and published. */
 export const expireMandates = sweepOf(
   'mandates.expire',
   { id: intentMandates.id, due: intentMandates.expiresAt, where: [sql`${intentMandates.status} = 'active'`] },
@@ -98,10 +97,7 @@ export const revokeByCredential = async (
   return revoke(tx, onAuthorityLost, principal, mandate, { via: 'credential' })
 }
 
-/**
- * The wallet that signed a mandate may always revoke it, and so may any other wallet that its account has now. `signer`: the wallet whose signature
- * on the revocation was verified, if there is one.
- */
+/** The wallet that signed a mandate may always revoke it, and so may any other that its account has now. `signer`: of the verified signature. */
 export const revokeBySignature = async (
   tx: Tx,
   onAuthorityLost: OnAuthorityLost,

@@ -9,7 +9,7 @@ import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { chargesFor, evaluate, stillCovered } from '../../policy/evaluate.ts'
 import { explain } from '../../policy/explain.ts'
 import type { Charge, Decision, Evaluation, Periods, Usage } from '../../policy/types.ts'
-import { loadMandate, type PaymentMandate, readMandate } from '../mandates/for-payments.ts'
+import { loadMandate, type PaymentMandate, readMandate } from '../mandates/queries.ts'
 import {
   type Authority,
   type ChainAnswers,
@@ -20,7 +20,7 @@ import {
 } from './evaluation/authority.ts'
 import { contextOf, evaluationOf, type PaymentContext } from './evaluation/context.ts'
 import { type Counted, moveCharges } from './evaluation/counters.ts'
-import { type LockedState, readState, type StateQuery, usageKey } from './evaluation/state.ts'
+import { type LockedState, readState, usageKey } from './evaluation/state.ts'
 import type { PaymentRecord } from './queries.ts'
 
 type Zone = Principal['workspace']['zone']
@@ -44,7 +44,6 @@ const isStopped = (code: ErrorCode, message: string, capability?: string): Obsta
   failure: changed(message),
 })
 
-/** What stops the requester, as a reason why a payment is not sent. */
 export const requesterStops: Readonly<Record<RequesterStop, Obstacle>> = {
   account: isStopped('account_frozen', 'The account that asked for the payment is frozen.'),
   payments: isStopped('capability_disabled', 'The account that asked for the payment may no longer pay.', 'payments'),
@@ -68,18 +67,18 @@ const least = (minor: Minor): Minor => (minor < 0n ? 0n : minor)
 
 const monthOf = (day: string): string => `${day.slice(0, 7)}-01`
 
-/** The counters of its day already include the payment, so it is subtracted here. A counter may be younger than the payment. */
+/** The counters of its day include the payment. A counter may be younger than it. */
 const withoutOwn = ({ amountMinor, countedDay }: PaymentRecord, usage: Usage, periods: Periods): Usage => ({
   dayMinor: countedDay === periods.day ? least(usage.dayMinor - amountMinor) : usage.dayMinor,
   monthMinor: monthOf(countedDay) === periods.month ? least(usage.monthMinor - amountMinor) : usage.monthMinor,
 })
 
-const unique = (ids: readonly (Uuid | null)[]): Uuid[] => [...new Set(ids.filter((id) => id !== null))]
+const unique = (ids: readonly Uuid[]): Uuid[] => [...new Set(ids)]
 
 /** A payment, and the day whose limits apply to it. */
 type Again = { payment: PaymentRecord; day: string }
 
-/** A payment that counts in another day from now on uses that day's limits: the next one is decided with what is left of them. */
+/** Of a day in which it counts from now on: the next payment is decided with what is left. */
 const use = (state: LockedState, { amountMinor, countedDay }: PaymentRecord, charges: readonly Charge[]): void => {
   for (const { subjectId, period, periodStart } of charges) {
     if (period === 'total' || (period === 'month' && periodStart === monthOf(countedDay))) continue
@@ -104,7 +103,7 @@ const withoutOwnUnapproved = (
     : unapproved
 }
 
-/** What a payment is decided from again: as of `at`, without its own charges. */
+/** As of `at`, without its own charges. */
 const evaluationAgain = (
   { payment, day, at }: Again & { at: Date },
   state: LockedState,
@@ -142,13 +141,34 @@ const unconfirmed: Obstacle = {
   failure: changed('The chain of the wallet that approved it did not say whether the approval still counts.'),
 }
 
-const decideOne = async (
+/** What decisions about these payments depend on now. */
+const readAgain = (db: Db, again: readonly Again[], grantIds: readonly Uuid[], at: Date): Promise<LockedState> => {
+  const payments = again.map(({ payment }) => payment)
+  return readState(db, {
+    workspaceIds: unique(payments.map(({ workspaceId }) => workspaceId)),
+    grantIds,
+    beneficiaryIds: payments.map(({ beneficiaryId }) => beneficiaryId),
+    accountReferences: payments.map(({ accountReference }) => accountReference),
+    periods: again.map(({ day }) => ({ day, month: monthOf(day) })),
+    at,
+  })
+}
+
+type Resting = { authorityOf: (paymentId: Uuid) => Authority; answers: ChainAnswers | null; moved: Counted[] }
+
+/**
+ * The one function that says whether what a payment rests on still holds: who asked for it and by which grant, the approvals with their accounts
+ * and wallets, the mandate, the payee, capabilities, freezes, policies. It is decided again, without its own charges. Undefined: it holds. `moved`
+ * gets it if it counts in another day from now on. `answers`: of the chains, asked before the transaction; null where they need not confirm yet.
+ */
+const obstacleOf = async (
   tx: Tx,
   again: Again,
   state: LockedState,
-  { authority, answers, moved }: { authority: Authority; answers: ChainAnswers | null; moved: Counted[] },
+  { authorityOf, answers, moved }: Resting,
 ): Promise<Obstacle | undefined> => {
   const { payment, day } = again
+  const authority = authorityOf(payment.id)
   if (!authority.requested) return hasChanged('Who asked for the payment may no longer ask for it.')
   if (!holdsApprovals(authority)) return { kind: 'unapproved', failure: changed('An approval that was given no longer counts.') }
   const { workspaceId, mandateId, amountMinor } = payment
@@ -169,38 +189,14 @@ const decideOne = async (
   return undefined
 }
 
-/** What decisions about these payments depend on now. */
-const stateQuery = (again: readonly Again[], lineageOf: (payment: PaymentRecord) => readonly Uuid[], at: Date): StateQuery => {
-  const payments = again.map(({ payment }) => payment)
-  return {
-    workspaceIds: unique(payments.map(({ workspaceId }) => workspaceId)),
-    grantIds: unique(payments.flatMap(lineageOf)),
-    beneficiaryIds: unique(payments.map(({ beneficiaryId }) => beneficiaryId)),
-    accountReferences: payments.map(({ accountReference }) => accountReference),
-    periods: again.map(({ day }) => ({ day, month: monthOf(day) })),
-    at,
-  }
-}
-
-/**
- * The one function that says whether what payments rest on still holds: who asked for them and by which grant, the approvals with their
- * accounts and wallets, the mandate, the payee, capabilities, freezes, policies. It decides them again, without their own charges. Results are
- * in the same order; undefined: it holds. `moved` gets those that count in another day from now on. `answers`: of the chains, asked before the transaction; null where they need not confirm anything yet.
- */
-const decideAgain = async (
-  tx: Tx,
-  again: readonly Again[],
-  state: LockedState,
-  { authorityOf, answers }: { authorityOf: (paymentId: Uuid) => Authority; answers: ChainAnswers | null },
-  moved: Counted[] = [],
-): Promise<(Obstacle | undefined)[]> => {
+/** One after the other: each sees what the earlier ones use of another day. */
+const obstaclesOf = async (tx: Tx, again: readonly Again[], state: LockedState, resting: Resting) => {
   const obstacles: (Obstacle | undefined)[] = []
-  for (const each of again)
-    obstacles.push(await decideOne(tx, each, state, { authority: authorityOf(each.payment.id), answers, moved }))
+  for (const each of again) obstacles.push(await obstacleOf(tx, each, state, resting))
   return obstacles
 }
 
-/** Checks everything again before money leaves. The caller has locked the owning accounts and the payments. Results are in the same order. */
+/** Before money leaves. The caller has locked the owning accounts and the payments. Results are in the same order. */
 export const recheckPayments = async (
   tx: Tx,
   payments: readonly PaymentRecord[],
@@ -208,17 +204,15 @@ export const recheckPayments = async (
 ): Promise<(Obstacle | undefined)[]> => {
   const authorityOf = await readAuthority(tx, payments)
   const again = payments.map((payment) => ({ payment, day: payment.countedDay }))
-  const state = await readState(
-    tx,
-    stateQuery(again, ({ id }) => authorityOf(id).lineage, tx.at),
-  )
-  return decideAgain(tx, again, state, { authorityOf, answers })
+  const grantIds = unique(payments.flatMap(({ id }) => authorityOf(id).lineage))
+  const state = await readAgain(tx, again, grantIds, tx.at)
+  return obstaclesOf(tx, again, state, { authorityOf, answers, moved: [] })
 }
 
 /**
- * The same check when an approval is given. A payment counts in the day in which it is released: one that is approved on a later day is decided
- * for the day of its last approval, and counts there; the items of a batch one after the other. The caller has locked the owning ledger
- * account and the payments, which one grant asked for. `lineage`: that grant and those above it; `zone`: of their workspace. A chain that does not answer now is asked again before the money leaves.
+ * The same check when an approval is given: for the day of the last approval, in which the payment counts from then on. The caller has locked the
+ * owning account and the payments, which one grant asked for. `lineage`: that grant and those above it; `zone`: of their workspace. A chain is
+ * asked before the money leaves.
  */
 export const countOnApproval = async (
   tx: Tx,
@@ -228,30 +222,24 @@ export const countOnApproval = async (
   const { day } = periodsAt(tx.at, effectiveTimeZone(zone, tx.at))
   const again = payments.map((payment) => ({ payment, day }))
   const [state, authorityOf] = await Promise.all([
-    readState(
-      tx,
-      stateQuery(again, () => lineage, tx.at),
-    ),
+    readAgain(tx, again, lineage, tx.at),
     readAuthority(tx, payments),
   ])
   const moved: Counted[] = []
-  const obstacles = await decideAgain(tx, again, state, { authorityOf, answers: null }, moved)
+  const obstacles = await obstaclesOf(tx, again, state, { authorityOf, answers: null, moved })
   await moveCharges(tx, moved)
   return obstacles
 }
 
-/** A payment whose reader asks how it would be decided now; `zone`: of its workspace. */
+/** `zone`: of its workspace. */
 export type Reread = Asked & { payment: PaymentRecord; zone: Zone }
 
-/** How a payment that waits would be decided at `at`, by the rules and with the usage of that moment: for its reader. Changes nothing. */
+/** How a payment that waits would be decided at `at`: for its reader. Changes nothing. */
 export const decideAt = async (db: Db, { payment, lineage, required, zone }: Reread, at: Date): Promise<Decision> => {
   const again = { payment, day: periodsAt(at, effectiveTimeZone(zone, at)).day }
   const { workspaceId, mandateId, amountMinor } = payment
   const [state, mandate] = await Promise.all([
-    readState(
-      db,
-      stateQuery([again], () => lineage, at),
-    ),
+    readAgain(db, [again], lineage, at),
     mandateId ? readMandate(db, workspaceId, mandateId, amountMinor) : null,
   ])
   const { evaluation } = evaluationAgain({ ...again, at }, state, { lineage, required }, mandate)

@@ -6,7 +6,7 @@ import { type Failure, failure } from '../../errors/failures.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { MandateStanding } from '../../policy/types.ts'
 import { type Sweeping, sweepOf } from '../for-each-row.ts'
-import { mandateStanding } from '../mandates/for-payments.ts'
+import { mandateStanding } from '../mandates/queries.ts'
 import type { Parts } from '../parts.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
 import { expireApproval } from './approvals/end.ts'
@@ -23,7 +23,7 @@ import { lockPaymentsWithAccounts, type PaymentRecord } from './queries.ts'
 import { changed, covers, requesterStops } from './recheck.ts'
 import type { Deciding } from './request.ts'
 
-/** Who asked for a scheduled payment, as its decision sees a caller. Whether the requester may still ask for it is `Authority`. */
+/** Who asked for a scheduled payment, as its decision sees a caller. */
 const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Authority): Promise<Payer> => {
   const workspace = await findWorkspace(tx, payment.workspaceId)
   if (!workspace) throw new Error('a payment has no workspace')
@@ -37,7 +37,7 @@ const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Author
   }
 }
 
-/** A payment that is due: sent, asked for once more, or failed. */
+/** `asked`: its approval is asked for now. */
 type Due = { payment: PaymentRecord } & ({ kind: 'sent' | 'asked'; accepted: Accepted } | { kind: 'failed'; failure: Failure })
 
 const failureOf = ({ refusal: { code, message }, denied }: Refused): Failure =>
@@ -50,8 +50,10 @@ const lostAuthority = (authority: Authority): Failure | undefined => {
   return holdsApprovals(authority) ? undefined : changed('An approval that was given no longer counts.')
 }
 
-const askOf = (payment: PaymentRecord, principal: Payer, standing: Ask['standing']): Ask => ({
-  principal,
+type DueAsk = Ask & { payment: PaymentRecord }
+
+const askOf = (payment: PaymentRecord, principal: Payer, standing: Ask['standing']): DueAsk => ({
+  ...{ payment, principal, standing },
   input: {
     beneficiary_id: payment.beneficiaryId,
     amount_minor: payment.amountMinor,
@@ -61,11 +63,10 @@ const askOf = (payment: PaymentRecord, principal: Payer, standing: Ask['standing
     mandate_id: payment.mandateId,
   },
   once: null,
-  standing,
   traceparent: payment.traceparent,
 })
 
-/** The payment itself, with what its decision gives it; those behind it are decided with what it leaves. */
+/** With what its decision gives it; those behind it are decided with what it leaves. */
 const taken = (
   { state }: Spending,
   payment: PaymentRecord,
@@ -82,12 +83,14 @@ const taken = (
 const decideOne = (
   deployment: Deployment,
   spending: Spending,
-  { payment, ask, place, authority, at }: { payment: PaymentRecord; ask: Ask; place: number; authority: Authority; at: Date },
+  { ask, index, authorityOf, at }: { ask: DueAsk; index: number; authorityOf: (paymentId: Uuid) => Authority; at: Date },
 ): Due => {
+  const { payment, principal } = ask
+  const authority = authorityOf(payment.id)
   const failed = (reason: Failure) => ({ payment, kind: 'failed', failure: reason }) as const
   const lost = lostAuthority(authority)
   if (lost) return failed(lost)
-  const decided = decideNext(spending, deployment, { ask, principal: ask.principal, index: place, at, isDue: true })
+  const decided = decideNext(spending, deployment, { ask, principal, index, at, isDue: true })
   if ('refusal' in decided) return failed(failureOf(decided))
   if (decided.decision.outcome === 'allow' || covers(decided.decision, payment, authority))
     return { payment, kind: 'sent', accepted: taken(spending, payment, decided, payment.approvalId) }
@@ -97,39 +100,7 @@ const decideOne = (
   return failed(failure('policy_denied', null, 'It needs more approvals than were asked for when it was scheduled.'))
 }
 
-/**
- * Decides payments that are due as if they were asked for at this moment, one after the other, each with what the earlier ones leave. Whether
- * they look like earlier payments was decided when they were scheduled. `standing`: of the mandate that they name. The caller holds their accounts' locks.
- */
-const decideDue = async (
-  tx: Tx,
-  deps: Deciding,
-  payments: readonly PaymentRecord[],
-  standing: Ask['standing'],
-): Promise<{ due: Due[]; spending: Spending }> => {
-  const authorityOf = await readAuthority(tx, payments)
-  const [first] = payments
-  if (!first) throw new Error('nothing is due')
-  // What is due together was asked for by one request.
-  const principal = await payerOf(tx, first, authorityOf(first.id))
-  const asked = payments.map((payment) => ({ payment, ask: askOf(payment, principal, standing) }))
-  const spending = await readSpending(
-    tx,
-    deps.clock,
-    asked.map(({ ask }) => ask),
-  )
-  const due = asked.map(({ payment, ask }, place) =>
-    decideOne(deps, spending, { payment, ask, place, authority: authorityOf(payment.id), at: tx.at }),
-  )
-  return { due, spending }
-}
-
 const timer = { accountId: null, origin: null, way: 'timer' } as const
-
-const asked = (accepted: Accepted): Accepted => ({
-  ...accepted,
-  payment: { ...accepted.payment, status: 'pending_approval' },
-})
 
 /** The holds, then the statuses with their events and one event of the balance, then the approvals that are asked for now. */
 const begin = async (tx: Tx, deps: Deciding, due: readonly Due[], state: Parameters<typeof takeDue>[2]): Promise<void> => {
@@ -149,23 +120,37 @@ const begin = async (tx: Tx, deps: Deciding, due: readonly Due[], state: Paramet
     })),
     balances,
   )
-  for (const { kind, accepted } of begun)
-    if (kind === 'asked') await requestApproval(tx, deps, asked(accepted), accepted.payment.originGrantId)
+  for (const { kind, accepted } of begun) {
+    const payment = { ...accepted.payment, status: 'pending_approval' as const }
+    if (kind === 'asked') await requestApproval(tx, deps, { ...accepted, payment }, payment.originGrantId)
+  }
   wakeForPayments(
     tx,
     begun.flatMap(({ kind, payment }) => (kind === 'sent' ? [payment] : [])),
   )
 }
 
-/** Sends what is due together: one payment, or all items of a batch. */
-const executeTogether = async (
-  tx: Tx,
-  deps: Deciding,
-  payments: readonly PaymentRecord[],
-  standing: MandateStanding,
-): Promise<void> => {
-  const { due, spending } = await decideDue(tx, deps, payments, standing)
-  const batchId = payments[0]?.batchId
+/**
+ * Decides what is due together, one payment or all items of a batch, as if it were asked for at this moment, each with what the earlier ones leave,
+ * and sends it. Under the locks, once: what another process has executed is not scheduled any more. The time is read behind the locks too, so a
+ * clock that was set back sends nothing early. `standing`: of the mandate that they name.
+ */
+const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], standing: MandateStanding): Promise<void> => {
+  const locked = await lockPaymentsWithAccounts(tx, ids)
+  const payments = locked
+    .filter(({ status, executeAt }) => status === 'scheduled' && executeAt !== null && executeAt <= tx.at)
+    .sort((one, other) => (one.batchIndex ?? 0) - (other.batchIndex ?? 0))
+  const [first] = payments
+  if (!first) return
+  const { approvalId, batchId } = first
+  const waiting = approvalId && (await lockApproval(tx, approvalId))
+  if (waiting && waiting.approval.status === 'pending') return void (await expireApproval(tx, { ...waiting, payments }))
+  const authorityOf = await readAuthority(tx, payments)
+  // What is due together was asked for by one request.
+  const principal = await payerOf(tx, first, authorityOf(first.id))
+  const asks = payments.map((payment) => askOf(payment, principal, standing))
+  const spending = await readSpending(tx, deps.clock, asks)
+  const due = asks.map((ask, index) => decideOne(deps, spending, { ask, index, authorityOf, at: tx.at }))
   const sends = due.some(({ kind }) => kind !== 'failed')
   if (batchId && sends) await moveBatch(tx, timer, batchId, 'processing')
   await begin(tx, deps, due, spending.state)
@@ -176,22 +161,6 @@ const executeTogether = async (
     ),
   )
   if (batchId && !sends) await moveBatch(tx, timer, batchId, 'failed')
-}
-
-/**
- * Under the locks, once: another process that comes to the same payments afterwards finds that they are not scheduled any more. The time is read
- * behind the locks too, so a clock that was set back sends nothing early.
- */
-const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], standing: MandateStanding): Promise<void> => {
-  const locked = await lockPaymentsWithAccounts(tx, ids)
-  const payments = locked
-    .filter(({ status, executeAt }) => status === 'scheduled' && executeAt !== null && executeAt <= tx.at)
-    .sort((one, other) => (one.batchIndex ?? 0) - (other.batchIndex ?? 0))
-  const [first] = payments
-  if (!first) return
-  const waiting = first.approvalId && (await lockApproval(tx, first.approvalId))
-  if (waiting && waiting.approval.status === 'pending') return expireApproval(tx, { ...waiting, payments })
-  await executeTogether(tx, deps, payments, standing)
 }
 
 const executePayments = sweepOf(
@@ -220,6 +189,6 @@ const executeBatches = sweepOf(
 
 type Executing = Deciding & Sweeping & Pick<Parts, 'contractWallets'>
 
-/** Decides and sends what is due, each payment and each batch in a transaction of its own, so that one failure stops no other. */
+/** Each payment and each batch in a transaction of its own, so that one failure stops no other. */
 export const executeScheduled = async (deps: Executing): Promise<number> =>
   (await executePayments(deps)) + (await executeBatches(deps))

@@ -1,5 +1,3 @@
-import { canSign } from '../../auth/authority-sql.ts'
-import { decidingRoles } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Tx } from '../../db/client.ts'
 import { countedPaymentsSql } from '../../db/transitions.ts'
@@ -14,6 +12,7 @@ import { evaluate } from '../../policy/evaluate.ts'
 import { withUnapproved } from '../../policy/scope.ts'
 import type { EarlierPayment, PayeeFacts, PaymentFacts, Periods, PolicyRules, Unapproved } from '../../policy/types.ts'
 import { findBeneficiaries } from '../beneficiaries/queries.ts'
+import { deciders } from '../payments/approvals/queries.ts'
 import { familyDay } from '../payments/evaluation/state.ts'
 import type { Replay } from './schema.ts'
 
@@ -72,11 +71,7 @@ const presentAffected = async (tx: Tx, affected: readonly Affected[]): Promise<R
   }))
 }
 
-const approvers = `
-  select m.account_id, ${canSign('m.account_id')} as can_sign from members m join accounts a on a.id = m.account_id
-  where m.workspace_id = $1 and m.status = 'active' and m.role = any($2::text[]) and a.status = 'active'`
-
-/** Who had confirmed a payee in the past is not known: a replay takes every payee for confirmed, with the name that the rail reports today. */
+/** Who had confirmed it in the past is not known: every payee is confirmed, with the name that the rail reports today. */
 const factsOf = ({ initiatorAccountId: accountId, at, verification }: Row): PayeeFacts => ({
   confirmed: true,
   createdBy: { accountId, grantId: null, label: null },
@@ -96,9 +91,8 @@ const lookOf = ({ payeeId, amountMinor, accountReference }: Row): string =>
   `${payeeId} ${amountMinor} ${accountReference === null ? '' : JSON.stringify(accountReference)}`
 
 /**
- * Applies a proposed policy to the payments that were asked for, made or refused, in order, with the engine that decides payments. A payment that the
- * policy would have refused does not count for the next ones; neither does one that really failed or was rejected, because its charge was
- * given back.
+ * Applies a proposed policy to the payments that were asked for, made or refused, in order. One that the policy would have refused does not count for
+ * the next ones; neither does one that failed or was rejected, because its charge was given back.
  */
 export const replayPolicy = async (
   tx: Tx,
@@ -113,9 +107,9 @@ export const replayPolicy = async (
     policy.beneficiaryIds,
     mostPayments + 1,
   ])
-  const mayDecide = await tx.query<{ account_id: Uuid; can_sign: boolean }>(approvers, [workspaceId, decidingRoles])
-  const eligibleAccountIds = mayDecide.map((row) => row.account_id)
-  const signingAccountIds = mayDecide.filter((row) => row.can_sign).map((row) => row.account_id)
+  const mayDecide = await tx.run(deciders, { workspaceId })
+  const eligibleAccountIds = mayDecide.map(({ accountId }) => accountId)
+  const signingAccountIds = mayDecide.flatMap(({ accountId, canSign }) => (canSign ? [accountId] : []))
   /** What was paid by day and by month, and without an approval by day and payee. */
   const counters = new Map<string, Minor>()
   const unapproved = new Map<string, readonly Unapproved[]>()

@@ -8,11 +8,11 @@ import { only } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
-import { payeesOfTotals, totalApplies } from '../../policy/scope-sql.ts'
+import { countedTotals } from '../../policy/scope-sql.ts'
 import type { Decision, Evaluation, MandateStanding, Periods, PolicyRules, TraceEntry, Usage } from '../../policy/types.ts'
 import type { Rails } from '../../rails/rail.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
-import { mandateStanding, readMandate } from '../mandates/for-payments.ts'
+import { mandateStanding, readMandate } from '../mandates/queries.ts'
 import type { Parts } from '../parts.ts'
 import { considerPayment, type Deployment } from '../payments/create/decide.ts'
 import {
@@ -32,7 +32,7 @@ import { boundGrant } from '../policies/service.ts'
 import { replayPolicy } from './replay.ts'
 import type { Replay, Simulate } from './schema.ts'
 
-/** What a payment would be refused with although no rule denies it, and its entries in the trace. */
+/** Although no rule denies it, with its entries in the trace. */
 type Stop = { refusal: Refusal; entries: TraceEntry[] }
 
 const entry = (kind: 'capability' | 'rail', name: string, rule: string): TraceEntry => ({
@@ -57,7 +57,7 @@ const railEntries = (refusal: Refusal, context: PaymentContext): TraceEntry[] =>
   return (fields ?? [{ path: refusal.code }]).map(({ path }) => entry('rail', context.beneficiary.rail, path))
 }
 
-/** What would stop a payment before any limit is checked, in the order in which a payment is refused. */
+/** Before any limit is checked, in the order in which a payment is refused. */
 const stopsBefore = (
   { context, evaluation }: { context: PaymentContext; evaluation: Evaluation },
   { rails, currency, principal }: { rails: Rails; currency: string; principal: Principal },
@@ -78,7 +78,6 @@ const stopsBefore = (
   ),
 ]
 
-/** Too little money: what stops a payment last. */
 const stopAfter = (principal: Principal, funds: { available: Minor; requested: Minor }, currency: string): Stop[] =>
   stopOf(
     () => checkBalance(principal, funds, currency),
@@ -95,13 +94,11 @@ const stopAfter = (principal: Principal, funds: { available: Minor; requested: M
 type Decided = { decision: Decision | null; refusal: Refusal | null }
 export type Result = Decided & { replay: Replay | null }
 
-/** What a policy would have counted by now if it had existed before: the same sums that seeding would charge to it. */
+/** What a policy would have counted by now: the same sums that seeding would charge to it. */
 const usageNow = statement(
   'simulation.usage',
-  `select coalesce(sum(t.used_minor) filter (where t.day = $2::date), 0)::bigint as "dayMinor", coalesce(sum(t.used_minor), 0)::bigint as "monthMinor"
-   from spending_totals t cross join (select $4::text[] as payment_types, $5::uuid[] as beneficiary_ids, $6::uuid as binds_grant_id) as s
-   where t.workspace_id = $1 and t.payee_id = any(${payeesOfTotals('$5::uuid[]')})
-     and t.day >= $3::date and t.day < ($3::date + interval '1 month') and ${totalApplies('s', 't')}`,
+  `select coalesce(sum(t.used_minor) filter (where t.day = $1::date), 0)::bigint as "dayMinor",
+     coalesce(sum(t.used_minor), 0)::bigint as "monthMinor" from ${countedTotals}`,
 )
 
 const proposedRules = async (
@@ -112,12 +109,11 @@ const proposedRules = async (
   periods: Periods,
 ): Promise<PolicyRules> => {
   const bindsGrantId = boundGrant(principal)
-  const values = [principal.workspace.id, periods.day, periods.month, terms.paymentTypes, terms.beneficiaryIds, bindsGrantId]
+  const values = [periods.day, periods.month, principal.workspace.id, terms.paymentTypes, terms.beneficiaryIds, bindsGrantId]
   const usage = only(await tx.query<Usage>(usageNow, values))
   return { ...terms, id: proposedPolicyId, name, version: 0, bindsGrantId, usage }
 }
 
-/** The state as if a policy existed as well. */
 const withPolicy = (state: LockedState, workspaceId: Uuid, { usage, ...rules }: PolicyRules, { day, month }: Periods) => ({
   ...state,
   policies: new Map(state.policies).set(workspaceId, [...(state.policies.get(workspaceId) ?? []), { ...rules, workspaceId }]),
@@ -183,7 +179,6 @@ const required = (input: Simulate): void => {
   if (input.amount_minor === undefined) throw invalidFields({ path: 'amount_minor', message: 'is required' })
 }
 
-/** The day and the month that the payment would count in. */
 const dueOf = ({ workspace }: Principal, { execute_at: executeAt = null }: Simulate, at: Date) => {
   checkDueTime(executeAt, at)
   const dueAt = executeAt ?? at
@@ -191,10 +186,7 @@ const dueOf = ({ workspace }: Principal, { execute_at: executeAt = null }: Simul
   return { timeZone, periods: periodsAt(dueAt, timeZone) }
 }
 
-/**
- * Decides as a payment would be decided now, by the same engine with the same numbers, and writes nothing. With a policy that does not exist
- * yet, all that it reads is of one transaction; without one a single statement reads the state.
- */
+/** By the same engine with the same numbers; writes nothing. With a policy that does not exist yet, all that it reads is of one transaction. */
 export const simulate = async (
   deps: Pick<Parts, 'clock' | 'config' | 'contractWallets' | 'db' | 'rails'>,
   principal: Principal,

@@ -16,7 +16,7 @@ import { warningText } from '../../../policy/explain.ts'
 import type { Decision } from '../../../policy/types.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
 import { destinationContext, findBeneficiary } from '../../beneficiaries/queries.ts'
-import type { PaymentMandate } from '../../mandates/for-payments.ts'
+import type { PaymentMandate } from '../../mandates/queries.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { Deciding } from '../request.ts'
@@ -31,7 +31,6 @@ const readRequest = statement(
    from payments join workspaces w on w.id = payments.workspace_id left join grants g on g.id = payments.grant_id where payments.id = $1`,
 )
 
-/** The requester and the workspace, as the text that is signed names them. */
 type RequestedBy = Pick<CommonFacts, 'requester' | 'workspace'> & { isFirst: boolean }
 
 const readRequestedBy = async (db: Db, { id }: PaymentRecord): Promise<RequestedBy> => {
@@ -41,7 +40,7 @@ const readRequestedBy = async (db: Db, { id }: PaymentRecord): Promise<Requested
   return { ...row, requester: label === null ? account : `${label}, an agent of ${account}` }
 }
 
-/** A keyed digest: binds the destination without revealing it. `account`: at a paybill, where it is paid as much as the number is. */
+/** Keyed: it binds the destination without revealing it. `account`: at a paybill. */
 export const digestOf = (
   { vault, derivations }: Pick<Deciding, 'derivations' | 'vault'>,
   nonce: string,
@@ -114,7 +113,6 @@ const request = async (tx: Tx, config: Config, requested: Requested): Promise<vo
   await appendEvents(tx, [approvalEvent('approval.requested', record)])
 }
 
-/** Creates the approval that a decision needs, in the transaction that decided. */
 export const requestApproval = async (
   tx: Tx,
   deps: Deciding,
@@ -147,7 +145,7 @@ export const requestApproval = async (
   })
 }
 
-/** Creates the one approval of a batch, in the transaction that decided its items. The batch and its payments are written already. */
+/** The batch and its payments are written already. */
 export const requestBatchApproval = async (
   tx: Tx,
   config: Config,

@@ -15,7 +15,6 @@ import type { BatchRequest } from '../request.ts'
 import type { CreatePayment } from '../schema.ts'
 import { maySeeBalance, type OfBatch } from './preconditions.ts'
 
-/** Why an item of a batch cannot be paid. */
 export type Fault = { index: number; refusal: Refusal }
 
 /** What stops the whole request, whatever its items are. */
@@ -30,9 +29,7 @@ const ofTheWhole: ReadonlySet<ErrorCode> = new Set([
 
 const isDuplicate = ({ details }: Refusal): boolean => details?.reason === 'possible_duplicate'
 
-/**
- * What is wrong with the request comes before what is allowed, that before what there is money for, and what only has to be confirmed comes last.
- */
+/** What is wrong comes before what is not allowed, then what there is no money for, and last what only has to be confirmed. */
 const classes = [
   [400, 'invalid_request'],
   [403, 'policy_denied'],
@@ -76,11 +73,10 @@ const presentFault = ({ index, refusal }: Fault, rows: readonly number[] | null)
     fix: fixOf(refusal),
   }))
 
-type Payer = { principal: Principal; balances: ReadonlyMap<Uuid, Minor>; currency: string }
+type Payer = { principal: Principal; available: Minor; currency: string }
 
 /** Whether the list needs more than there is: with both sums for a principal that may read the balance. A scheduled list needs nothing yet. */
-const shortOf = (total: Minor, { input, principal, balances, currency }: Payer & Pick<BatchRequest, 'input'>) => {
-  const available = balances.get(principal.workspace.owningAccountId) ?? 0n
+const shortOf = (total: Minor, { input, principal, available, currency }: Payer & Pick<BatchRequest, 'input'>) => {
   if (input.execute_at || total <= available) return { funds: {}, sentence: null }
   const maySee = maySeeBalance(principal)
   return {
@@ -91,7 +87,7 @@ const shortOf = (total: Minor, { input, principal, balances, currency }: Payer &
   }
 }
 
-/** One refusal for all items that cannot be paid: nothing was created. */
+/** `available`: before the first item. */
 export const refusalForItems = (
   faults: readonly Fault[],
   { input, rows }: Pick<BatchRequest, 'input' | 'rows'>,
@@ -102,10 +98,10 @@ export const refusalForItems = (
   const [status, usual] = classes.find(([one]) => faults.some((fault) => statusOf(fault) === one)) ?? classes[0]
   const total = input.items.reduce((sum, entry) => sum + ('item' in entry ? entry.item.amount_minor : 0n), 0n)
   const { funds, sentence } = shortOf(total, { input, ...payer })
-  // Several kinds of refusal have this status: the first item's is the answer's, unless a rule decided.
+  // Of several codes with this status the first item's is the answer's, unless a rule decided.
   const own = faults.filter((fault) => statusOf(fault) === status).map(({ refusal }) => refusal.code)
   const code = status !== 403 || own.includes(usual) ? usual : own[0]
-  // A balance that does not suffice is said once: each row would be said to be wrong, and none is.
+  // A balance that does not suffice is said once: no row is wrong.
   const ofItems = faults.filter(({ refusal }) => refusal.code !== 'insufficient_funds')
   const items = ofItems.toSorted((one, other) => one.index - other.index).flatMap((fault) => presentFault(fault, rows))
   const named = items.slice(0, Math.min(fitting(items), namedFaults))
@@ -127,7 +123,7 @@ export const refusalForItems = (
   })
 }
 
-/** An item whose beneficiary is known, and its place in the request. `isNew`: the beneficiary was created with it. `otherName`: the item calls it otherwise. */
+/** `index`: in the request. `isNew`: the beneficiary was created with it. `otherName`: the item calls it otherwise. */
 export type KnownItem = { index: number; input: CreatePayment; isNew: boolean } & Pick<OfBatch, 'otherName'>
 
 const wellFormed = ({ input }: BatchRequest): { index: number; item: BatchItem }[] =>
@@ -145,18 +141,17 @@ export const formFaults = (rails: Rails, { input }: BatchRequest): Fault[] =>
     return [refuseFields(faults), destination].flatMap((refusal) => refusal ?? []).map((refusal) => ({ index, refusal }))
   })
 
-/** Whether an item names its payee by a destination, so that a beneficiary may have to be created. */
+/** By a destination, so that a beneficiary may have to be created. */
 export const namesPayees = (request: BatchRequest): boolean =>
   wellFormed(request).some(({ item }) => item.beneficiary_id === undefined)
 
-/** Everything that an item says of its payment: what it says of its payee is in the beneficiary. */
+/** What an item says of its payee is in the beneficiary. */
 const inputOf = (
   { display_name, payment_rail, destination, bank_code, legal_name, type, ...payment }: BatchItem,
   beneficiaryId: Uuid,
   { input }: BatchRequest,
 ): CreatePayment => ({ ...payment, beneficiary_id: beneficiaryId, execute_at: input.execute_at })
 
-/** The items of a request that names beneficiaries by their ids alone. */
 export const itemsById = (request: BatchRequest): KnownItem[] =>
   wellFormed(request).flatMap(({ index, item }) =>
     item.beneficiary_id === undefined ? [] : [{ index, input: inputOf(item, item.beneficiary_id, request), isNew: false }],
@@ -179,10 +174,10 @@ const payeeOf = ({
 /** In characters: longer ones are refused. */
 const longestName = 120
 
-/** Names that differ in their capitals and spaces alone: "ACHIENG  OTIENO" is "Achieng Otieno". */
+/** "ACHIENG  OTIENO" is "Achieng Otieno". */
 const plainName = (name: string): string => name.slice(0, longestName).normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
 
-/** All items with their beneficiaries; those that are not known yet are created. */
+/** Creates the beneficiaries that are not known yet. */
 export const nameItems = async (
   tx: Tx,
   deps: Sealing,

@@ -10,7 +10,7 @@ import { packInputs } from '../../../policy/inputs.ts'
 import { withUnapproved } from '../../../policy/scope.ts'
 import type { Charge, Decision, Evaluation, PayeePast } from '../../../policy/types.ts'
 import type { Once } from '../../../queue/idempotency-keys.ts'
-import type { PaymentMandate } from '../../mandates/for-payments.ts'
+import type { PaymentMandate } from '../../mandates/queries.ts'
 import type { Parts } from '../../parts.ts'
 import { presentDecision } from '../../policies/present.ts'
 import { presentMaker } from '../../present-maker.ts'
@@ -28,11 +28,9 @@ import {
   unitOf,
 } from './preconditions.ts'
 
-/** The locked state, and what its owners can spend: each decision changes it, as it changes the usage. */
+/** Each decision changes the balances, as it changes the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
-/** What is the same for every payment. */
 export type Deployment = Pick<Parts, 'config' | 'rails'>
-/** Who asks for a payment, as far as its decision is concerned. */
 export type Payer = Pick<Principal, 'accountId' | 'capabilities' | 'grant' | 'permissions' | 'workspace'>
 export type DecisionRequest = {
   principal: Payer
@@ -46,7 +44,7 @@ export type DecisionRequest = {
 export type Accepted = {
   payment: PaymentRecord
   decision: Decision
-  /** What it was decided from: kept in its audit row, so that it can be decided again. */
+  /** Kept in its audit row, so that it can be decided again. */
   inputs: Buffer
   charges: readonly Charge[]
   mandate: PaymentMandate | null
@@ -148,7 +146,7 @@ export const use = (state: SpendingState, { payment, charges, mandate, decision,
 /** Lists are sent again by mistake after a weekend, and single payments by programs after minutes. */
 const leastListWindowSeconds = 72 * 3600
 
-/** What a payment is decided from: for what is scheduled, how much of the limits is left is decided when it is due. */
+/** For what is scheduled, how much of the limits is left is decided when it is due. */
 export const considerPayment = (
   state: LockedState,
   { principal, input, mandate, past: { earlier, typicalAmountMinor }, ofBatch }: DecisionRequest,
@@ -193,10 +191,7 @@ export const consider = (state: LockedState, request: DecisionRequest, at: Date,
   return considered
 }
 
-/**
- * Decides one payment at `at` by numbers read under the locks. Writes nothing. Throws a refusal that no spending rule decides: a stopped
- * workspace, a rail's own rules, too little money.
- */
+/** Writes nothing. Throws a refusal that no spending rule decides: a stopped workspace, a rail's own rules, too little money. */
 export const decidePayment = (
   state: SpendingState,
   request: DecisionRequest,

@@ -39,7 +39,7 @@ const batchKeys = recordKeys('payment_batches', {
   permission: 'payment.read',
 })
 
-/** Who is paid, and what was paid to the same destination the last time. */
+/** With what was paid to the same destination the last time. */
 export const payeesOf = prepare('payment_batches.payees', { ids: 'uuid[]' }, (orm, at) =>
   orm
     .select({
@@ -53,7 +53,7 @@ export const payeesOf = prepare('payment_batches.payees', { ids: 'uuid[]' }, (or
 )
 type PayeeRow = typeof beneficiaries.$inferSelect & { lastAmountMinor: Minor | null }
 
-/** An item as the Merkle tree binds it, and as the text of the approval names it. */
+/** As the text of the approval names an item, and as the Merkle tree binds it. */
 const lineOf = (
   deps: Sealing,
   { payment, decision }: Accepted,
@@ -84,13 +84,14 @@ type Decided = {
   accepted: Accepted[]
   lines: BatchLine[]
   nonce: string
+  needs: ReturnType<typeof needsOf>
 }
 type Refused = { faults: Fault[]; denied: number }
 
 /** About ten milliseconds of work. */
 const portionSize = 64
 
-/** One approval for the whole when any item needs one: the highest count, any separation of duties, any demand for signatures, all policies. */
+/** One approval for the whole: the highest count, any separation of duties, any demand for signatures, all policies. */
 const needsOf = (accepted: readonly Accepted[]) => {
   const held = accepted.filter(({ decision }) => decision.outcome === 'require_approval').map(({ decision }) => asked(decision))
   if (held.length === 0) return null
@@ -103,7 +104,7 @@ const needsOf = (accepted: readonly Accepted[]) => {
   }
 }
 
-/** All items, one after the other: each sees what the earlier ones used. What cannot be paid is found for all of them at once. */
+/** Each item sees what the earlier ones used. What cannot be paid is found for all of them at once. */
 const decideItems = async (
   deps: Deciding,
   request: BatchRequest,
@@ -126,11 +127,12 @@ const decideItems = async (
     return { faults: [...known, ...faults], denied: decided.filter((one) => 'denied' in one).length }
   const nonce = randomBytes(16).toString('hex')
   const lines = await inPortions(items, portionSize, (item, index) => lineOf(deps, item, { payees, nonce, index }))
+  const needs = needsOf(items)
   const batchId = newId()
   const { input, once, rows } = request
   // The first one's request is that of the batch.
   const { workspaceId, accountId, currency, executeAt, initiatorAccountId, grantId, createdAt, updatedAt } = first.payment
-  const approvalId = needsOf(items) === null ? null : newId()
+  const approvalId = needs && newId()
   const status = executeAt ? 'scheduled' : approvalId ? 'pending_approval' : 'processing'
   const batch: Decided['batch'] = {
     ...{ workspaceId, accountId, currency, executeAt, initiatorAccountId, grantId, createdAt, updatedAt, approvalId, status },
@@ -157,12 +159,11 @@ const decideItems = async (
       ...{ batchId, batchIndex: index, batchRow: rows?.[index] ?? null, batchLeaf: lines[index]?.leaf ?? '' },
     },
   }))
-  return { batch, nonce, lines: lines.map(({ line }) => line), accepted }
+  return { batch, nonce, needs, lines: lines.map(({ line }) => line), accepted }
 }
 
-/** The batch that a dry run would have created. */
 const presentPreview = (
-  { batch, accepted, lines }: Pick<Decided, 'accepted' | 'batch' | 'lines'>,
+  { batch, accepted, lines }: Decided,
   items: readonly KnownItem[],
   rows: readonly number[] | null,
 ): PaymentBatchPreview => {
@@ -204,7 +205,6 @@ const presentPreview = (
   }
 }
 
-/** The batch, its payments by the same statements as single ones, and its approval. */
 const writeBatch = async (
   tx: Tx,
   deps: Deciding,
@@ -212,7 +212,7 @@ const writeBatch = async (
   principal: Principal,
   decided: Decided,
 ): Promise<string> => {
-  const { batch, accepted, lines, nonce } = decided
+  const { batch, accepted, lines, nonce, needs } = decided
   const snapshot = presentBatch({ batch, counts: { [accepted[0]?.payment.status ?? 'processing']: accepted.length } })
   insertRow(tx, paymentBatches, { ...batch, snapshot })
   const written = await inPortions(accepted, portionSize, (one) => writtenOut(one, principal))
@@ -229,16 +229,15 @@ const writeBatch = async (
   })
   tx.defer(appendEvents(tx, [{ type: 'payment_batch.created', accountId, workspaceId, data: snapshot }]))
   const [first] = accepted
-  const needs = needsOf(accepted)
   if (first && needs)
     await requestBatchApproval(tx, deps.config, { principal, batch, payment: first.payment, needs, nonce, lines })
   return JSON.stringify(snapshot)
 }
 
-/** Everything that the items depend on: with the locks, or once their beneficiaries are there. */
+/** With the locks, or once their beneficiaries are there. */
 const readItems = async (tx: Tx, clock: Clock, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
   const { principal, traceparent } = request
-  // A dry run says of everything that would have to be confirmed.
+  // A dry run lists everything that would have to be confirmed.
   const duplicatesIntended = request.dryRun || (request.input.duplicates_intended ?? false)
   const asks = items.map(({ input, index, otherName }): State['asks'][number] => {
     const ofBatch = { duplicatesIntended, index, rows: request.rows, ...(otherName && { otherName }) }
@@ -261,6 +260,8 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
       const undo = naming ? await tx.savepoint() : null
       const named = read ? { items: read.items, faults: [] } : await nameItems(tx, deps, principal, request)
       const state = read ?? (await readItems(tx, deps.clock, request, named.items))
+      const { owningAccountId } = principal.workspace
+      const available = state.spending.state.balances.get(owningAccountId)?.availableMinor ?? 0n
       const decided = await decideItems(deps, request, { principal, state, at: tx.at, known: [...known, ...named.faults] })
       if ('batch' in decided && !request.dryRun) {
         const text = await writeBatch(tx, deps, state, principal, decided)
@@ -270,8 +271,7 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
       if ('faults' in decided) {
         const after = { items: request.input.items.length, denied: decided.denied }
         if (decided.denied > 0) audit(tx, principal, 'payment_batch.denied', { after })
-        const payer = { principal, balances: state.spending.before, currency: deps.config.CURRENCY }
-        return refusalForItems(decided.faults, request, payer)
+        return refusalForItems(decided.faults, request, { principal, available, currency: deps.config.CURRENCY })
       }
       const preview = presentPreview(decided, state.items, request.rows)
       return { id: decided.batch.id, text: JSON.stringify(preview), by: keyUserOf(principal) }
@@ -280,10 +280,7 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
   })
 }
 
-/**
- * Batches of payments, each in a transaction of its own: it holds its account for longer than a single payment does, whose requests go on in
- * their own queue and take turns with it at the account's lock.
- */
+/** Each in a transaction of its own: it holds its account for longer than single payments do, which take turns with it at the account's lock. */
 export const createBatchQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>): BatchQueue =>
   createAccountQueue({
     name: 'payment batches',
@@ -294,7 +291,7 @@ export const createBatchQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>):
     mostQueued: 200,
   })
 
-/** Decides a batch of payments, all of them or none. Throws its refusal, which is recorded. */
+/** All of them or none. Throws its refusal, which is recorded. */
 export const submitBatch = (
   batchQueue: BatchQueue,
   refusals: Refusals,

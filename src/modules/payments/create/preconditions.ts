@@ -14,10 +14,7 @@ import type { PaymentContext } from '../evaluation/context.ts'
 
 type Terms = Pick<PaymentFacts, 'amountMinor' | 'paymentType'>
 
-/**
- * What is wrong with the reference that a payment names. Behind a paybill it names the account that is paid: where the beneficiary does not
- * leave it open, a payment cannot choose it.
- */
+/** Behind a paybill the reference names the account that is paid: where the beneficiary does not leave it open, a payment cannot choose it. */
 const referenceProblem = (
   { beneficiary, namedReference: named }: PaymentContext,
   { accountReference: account }: PayoutRail,
@@ -57,7 +54,6 @@ export const checkRailRules = (terms: Terms, context: PaymentContext, rails: Rai
   if (problems.length > 0) throw invalidFields(...problems)
 }
 
-/** Amounts of the rail are multiples of this. */
 export const unitOf = ({ payout }: Pick<Rails, 'payout'>, rail: RailName): Minor => (payout[rail]?.limits.wholeUnits ? 100n : 1n)
 
 const mostDaysAhead = 90
@@ -69,7 +65,7 @@ export const checkDueTime = (executeAt: Date | null, at: Date): void => {
   if (executeAt > daysAfter(at, mostDaysAhead)) throw problem(`must be at most ${mostDaysAhead} days from now`)
 }
 
-/** Everything that stops a payment of any amount; freezes and suspensions come first. */
+/** Freezes and suspensions come first. */
 export const checkPreconditions = (context: PaymentContext, callerMayPay: boolean): void => {
   const { workspace, owner, grants, beneficiary } = context
   if (workspace.frozen || workspace.closed) throw new Refusal('workspace_frozen')
@@ -84,11 +80,10 @@ export const checkPreconditions = (context: PaymentContext, callerMayPay: boolea
 
 type Payer = Pick<Principal, 'accountId' | 'permissions' | 'workspace'>
 
-/** The balance is shown to callers who may read the account. */
 export const maySeeBalance = ({ accountId, workspace, permissions }: Payer): boolean =>
   accountId === workspace.owningAccountId && permissions.has('account.read')
 
-/** The last check of all: what no rule denies needs the money. */
+/** The last check of all. */
 export const checkBalance = (
   principal: Payer,
   { available, requested }: { available: Minor; requested: Minor },
@@ -103,7 +98,6 @@ export const checkBalance = (
   })
 }
 
-/** What an item of a batch is asked for with. */
 export type OfBatch = Pick<Evaluation, 'listTotals'> &
   Pick<PaymentFacts, 'otherName'> & {
     duplicatesIntended: boolean
@@ -112,7 +106,6 @@ export type OfBatch = Pick<Evaluation, 'listTotals'> &
     rows: readonly number[] | null
   }
 
-/** It names the payment that this one looks like: a warning of an accepted payment would name it too. */
 const possibleDuplicate = ({ paymentId, createdAt, listIndex }: EarlierPayment, ofBatch: OfBatch | undefined): Refusal => {
   if (ofBatch && listIndex !== undefined) {
     const row = ofBatch.rows?.[listIndex]
@@ -131,7 +124,6 @@ const possibleDuplicate = ({ paymentId, createdAt, listIndex }: EarlierPayment, 
   )
 }
 
-/** What a payment is refused with that the rules deny. */
 export const denialOf = (
   decision: Decision,
   { earlier, ofBatch, currency }: { earlier: EarlierPayment | null; ofBatch: OfBatch | undefined; currency: string },

@@ -8,7 +8,7 @@ import type { Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { applicablePolicies } from '../../../policy/findings.ts'
 import type { EarlierPayment, PayeePast, Periods } from '../../../policy/types.ts'
-import { loadMandate, type PaymentMandate } from '../../mandates/for-payments.ts'
+import { loadMandate, type PaymentMandate } from '../../mandates/queries.ts'
 import { paidBy, readPast } from '../evaluation/context.ts'
 import { type LockedState, readState, type StateQuery } from '../evaluation/state.ts'
 import type { PaymentRequest } from '../request.ts'
@@ -26,7 +26,7 @@ import {
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
 
-/** A payment that is asked for: alone, or as an item of a batch. */
+/** Alone, or as an item of a batch. */
 export type Ask = Pick<PaymentRequest, 'input' | 'once' | 'standing' | 'traceparent'> &
   Pick<DecisionRequest, 'principal' | 'ofBatch'>
 
@@ -66,7 +66,7 @@ const lookOf = (state: LockedState, { input }: Ask): string => {
   return [payeeId, input.amount_minor, reference === null ? null : referenceKey(reference)].join(' ')
 }
 
-/** What payments are decided by: read behind the locks, and changed by each that is accepted. */
+/** Read behind the locks, and changed by each payment that is accepted. */
 export type Spending = {
   state: SpendingState
   past: readonly PayeePast[]
@@ -75,11 +75,9 @@ export type Spending = {
   repeated: ReadonlySet<string>
   /** Those that were accepted so far, by how they look. */
   accepted: Map<string, EarlierPayment>
-  /** What each account could spend before the first of them. */
-  before: ReadonlyMap<Uuid, Minor>
 }
 
-/** Everything that these payments depend on, in one trip that goes with the locks. The clock is read once, after them. */
+/** Everything that these payments depend on, in one trip that goes with the locks. */
 export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[]): Promise<Spending> => {
   const now = clock.now()
   const query: StateQuery = {
@@ -105,11 +103,10 @@ export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[
   const periods = periodsOf(requests, tx.at)
   const isKnown = periods.every(({ day, month }) => first.periodStarts.has(day) && first.periodStarts.has(month))
   const state = { ...(isKnown ? first : await readState(tx, { ...query, periods, at: tx.at })), balances }
-  const before = new Map([...balances].map(([id, { availableMinor }]) => [id, availableMinor]))
-  return { state, past, mandates, repeated, accepted: new Map(), before }
+  return { state, past, mandates, repeated, accepted: new Map() }
 }
 
-/** What the items of one list add up to under each rule that has an approval threshold, by its id. What is refused without the rules is left out. */
+/** Under each rule that has an approval threshold, by its id. What is refused without the rules is left out. */
 export const listTotalsOf = (
   { state }: Spending,
   deployment: Deployment,
@@ -128,8 +125,8 @@ export const listTotalsOf = (
 }
 
 /**
- * Decides the payment at `index` of those that were read, for the caller as it is now, and counts it when it is accepted. `isDue`: whether it looks
- * like an earlier one was decided when it was scheduled, and its caller counts it (`use`), where the decision is all that it needs.
+ * Decides the payment at `index` of those that were read, and counts it when it is accepted. `isDue`: whether it looks like an earlier one was decided
+ * when it was scheduled, and its caller counts it (`use`) where the decision is all that it needs.
  */
 export const decideNext = (
   { state, past, mandates, repeated, accepted }: Spending,

@@ -6,7 +6,7 @@ import { currentTraceparent } from '../../../lib/tracing.ts'
 import { createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import { keyUserOf, type RecordAnswer, recordKeys } from '../../../queue/record-keys.ts'
 import { writeAll } from '../../../queue/write-path.ts'
-import { mandateStanding } from '../../mandates/for-payments.ts'
+import { mandateStanding } from '../../mandates/queries.ts'
 import type { Parts } from '../../parts.ts'
 import type { CreatedPayment, Deciding, Deps, PaymentQueue, PaymentRequest } from '../request.ts'
 import { decideNext, readSpending, type Spending } from './spending.ts'
@@ -15,12 +15,10 @@ import { auditDenial, type Written, writePayments, writtenOut } from './write.ts
 const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'payment', permission: 'payment.read' })
 
 /**
- * Decides requests for payments one after the other on the write path, in ONE transaction of two round trips: the first takes the locks and
- * reads everything behind them, the second writes everything and commits. Each request sees what the earlier ones used, and each has its own
- * answer: a refusal affects no other payment, and writes nothing but its audit row.
+ * ONE transaction of two round trips: the first takes the locks and reads everything behind them, the second writes everything and commits. Each
+ * request sees what the earlier ones used; a refusal affects no other payment, and writes nothing but its audit row.
  *
- * Locks: the owning accounts exclusively, and the callers' own accounts at least shared. `wait`: whether to wait for them. The clock is read
- * once, after the locks.
+ * Locks: the owning accounts exclusively, and the callers' own accounts at least shared. `wait`: whether to wait for them.
  */
 const decidePayments = (
   tx: Tx,
@@ -49,10 +47,7 @@ const decidePayments = (
   })
 }
 
-/**
- * Requests for payments wait in the queue of accounts: when nothing is under way, a request is decided alone and at once; those that arrive
- * while a batch is under way are decided together, each with its own answer.
- */
+/** When nothing is under way a request is decided at once; those that arrive meanwhile are decided together. */
 export const createPaymentQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>): PaymentQueue =>
   createAccountQueue({
     name: 'payments',
@@ -69,7 +64,7 @@ export const paymentAnswered = signal<{ outcome: string; seconds: number }>('pay
 const outcomeOf = ({ replayed, answer }: CreatedPayment): string =>
   replayed ? 'replayed' : answer.text.includes('"status":"pending_approval"') ? 'pending_approval' : 'processing'
 
-/** Decides a request together with the others that wait. Throws its refusal, which is recorded. */
+/** Throws its refusal, which is recorded. */
 export const submitPayment = async (
   { contractWallets, db, paymentQueue, refusals }: Pick<Deps, 'contractWallets' | 'db' | 'paymentQueue' | 'refusals'>,
   request: Omit<PaymentRequest, 'locks' | 'standing' | 'traceparent'>,

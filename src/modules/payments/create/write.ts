@@ -17,17 +17,7 @@ import { presentPayment } from '../present.ts'
 import type { Deciding } from '../request.ts'
 import type { Accepted, Refused, SpendingState } from './decide.ts'
 
-/** Only what is sent now is due. */
-const rowOf = ({ payment, packed }: Written, at: Date) => ({
-  ...payment,
-  snapshot: new Sent(packed),
-  dispatchDueAt: payment.status === 'processing' ? at : null,
-})
-
-/**
- * `text`: the payment as JSON on the wire, which `packed` keeps. Its events and the stored response of its idempotency key refer to this
- * snapshot.
- */
+/** `text`: as JSON on the wire. Events and the answer of the idempotency key refer to `packed`, which keeps it. */
 export type Written = Accepted & { principal: Principal; text: string; packed: Buffer }
 
 export const writtenOut = (accepted: Accepted, principal: Principal): Written => {
@@ -56,7 +46,7 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
   return [...events, ...balanceEvents([...owners], state)]
 }
 
-/** What is left on the account after each hold. The owners' balances are those after the last hold. */
+/** With what is left on the account after each: the owners' balances are those after the last. */
 const holdsOf = (accepted: readonly Accepted[], state: SpendingState) => {
   const available = new Map([...state.balances].map(([id, balance]) => [id, balance.availableMinor]))
   return accepted
@@ -72,10 +62,7 @@ const holdsOf = (accepted: readonly Accepted[], state: SpendingState) => {
     .toReversed()
 }
 
-/**
- * What scheduled payments get when they are due: their holds, and their places in the limits. Returns the event of the balance, for after
- * their own. The caller changes their status.
- */
+/** The holds of scheduled payments, and their places in the limits. Returns the event of the balance, for after their own; the caller changes their status. */
 export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: SpendingState): Promise<NewEvent[]> => {
   const rows = accepted.map(({ payment }) => payment)
   if (rows.length === 0) return []
@@ -97,30 +84,21 @@ export const auditDenial = (
     after: { amount_minor: amountMinor.toString(), beneficiary, decision: presentDecision(decision, currency) },
   })
 
-/**
- * Writes everything for a batch, one statement for each table. All statements are deferred: they are sent together with the commit, and a
- * failure of one of them makes the commit fail. Approvals are inserted after the payments that they name.
- */
+/** One statement for each table, sent together with the commit, which fails with them. Approvals are inserted after the payments that they name. */
 export const writePayments = async (
   tx: Tx,
   deps: Deciding,
   accepted: readonly Written[],
   state: SpendingState,
 ): Promise<void> => {
-  const { at } = tx
   if (accepted.length > 0) {
     const held = accepted.filter(isHeld)
     if (held.length > 0) {
       tx.defer(holdAll(tx, holdsOf(held, state)))
       tx.defer(chargeCounters(tx, held))
     }
-    tx.defer(
-      insertRows(
-        tx,
-        payments,
-        accepted.map((one) => rowOf(one, at)),
-      ),
-    )
+    const rows = accepted.map(({ payment, packed }) => ({ ...payment, snapshot: new Sent(packed) }))
+    tx.defer(insertRows(tx, payments, rows))
     tx.defer(appendEvents(tx, eventsOf(accepted, state)))
   }
   for (const { principal, payment, decision, inputs } of accepted) {
@@ -131,9 +109,8 @@ export const writePayments = async (
   }
   // A batch is approved as a whole, which its own writer asks for.
   for (const one of accepted) {
-    const { principal, payment } = one
-    if (!payment.approvalId || payment.batchId) continue
-    await requestApproval(tx, deps, one, await grantBehind(tx, principal.credential, payment.grantId))
+    const { approvalId, batchId, grantId } = one.payment
+    if (approvalId && !batchId) await requestApproval(tx, deps, one, await grantBehind(tx, one.principal.credential, grantId))
   }
   wakeForPayments(
     tx,

@@ -1,19 +1,17 @@
 import { currentDecisions, isContractSigned, isSigned, lostBy, mayStillRequest } from '../../../auth/authority-sql.ts'
-import type { ChainAnswer, ContractWallets } from '../../../auth/contract-wallet.ts'
-import { parseAddress } from '../../../auth/wallet.ts'
+import { askSigner, type ChainAnswer, type ContractWallets } from '../../../auth/contract-wallet.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { prepareText } from '../../../db/prepare.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { parseWalletName } from '../../../lib/wallet-name.ts'
 
 /** What stops the requester for now: its account is frozen, or a capability of it is disabled. */
 export type RequesterStop = 'account' | 'payments' | 'api_keys' | 'oauth'
 
-/** What a payment rests on, besides what its limits are computed from. */
+/** Besides what its limits are computed from. */
 export type Authority = {
   /** The grant that asked for it and those above it, root first. */
   lineage: Uuid[]
-  /** Whether who asked for it may still ask for it. */
+  /** Who asked for it may still ask for it. */
   requested: boolean
   stop: RequesterStop | null
   /** How many approvals were asked for, and the accounts whose approval holds now; `signers`: those of them who signed it. */
@@ -27,7 +25,7 @@ export type Authority = {
   contractSigners: Uuid[]
 }
 
-/** Whether as many approvals hold as were asked for, whatever is asked for now: one that was taken away is missed. */
+/** As many as were asked for, whatever is asked for now: one that was taken away is missed. */
 export const holdsApprovals = ({ signed, signers, approvers, required }: Authority): boolean =>
   (signed ? signers : approvers).length >= required
 
@@ -52,10 +50,7 @@ const read = statement(
    where p.id = any($1::uuid[])`,
 )
 
-/**
- * What payments rest on at this moment. The caller holds the owning accounts' locks: what takes any of this away locks them too, or leaves it
- * to this reading.
- */
+/** The caller holds the owning accounts' locks: what takes any of this away locks them too, or leaves it to this reading. */
 export const readAuthority = async (tx: Tx, payments: readonly { id: Uuid }[]): Promise<(paymentId: Uuid) => Authority> => {
   const rows = await tx.query<Authority & { id: Uuid }>(read, [payments.map(({ id }) => id)])
   const byId = new Map(rows.map((row) => [row.id, row]))
@@ -89,9 +84,8 @@ const contractSigned = prepareText<ContractSigned, { approval: 'uuid'; workspace
 )
 
 /**
- * Asks the chains of the contract wallets that approved whether they still stand behind their signatures: their owners may have changed since.
- * Called before a transaction that uses these approvals, because a chain takes time. Other approvals cost no query to a chain, nor does one
- * that waits in no given workspace.
+ * Asks the chains of the contract wallets that approved whether their signatures still count: their owners may have changed. Called before the
+ * transaction, because a chain takes time. An approval that does not wait in the workspace, where one is given, costs no query to a chain.
  */
 export const askChains = async (
   { db, contractWallets }: { db: Db; contractWallets: ContractWallets },
@@ -100,10 +94,9 @@ export const askChains = async (
 ): Promise<ChainAnswers> => {
   const decisions = await db.run(contractSigned, { approval: approvalId, workspace: workspaceId })
   const answers = decisions.map(async ({ id, signer, signature, message }) => {
-    const wallet = parseWalletName(signer)
-    const address = wallet && parseAddress(wallet.address)
-    if (!address || wallet.chainId === null) throw new Error('a contract wallet is not named by its chain')
-    return [id, await contractWallets.query({ chainId: wallet.chainId, address, message, signature })] as const
+    const answer = await askSigner(contractWallets, { signer, message, signature })
+    if (answer === null) throw new Error('a contract wallet is not named by its chain')
+    return [id, answer] as const
   })
   return new Map(await Promise.all(answers))
 }
