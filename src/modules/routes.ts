@@ -15,7 +15,7 @@ import { registerOAuth } from './oauth/routes.ts'
 import { registerApprovals } from './payments/approvals/routes.ts'
 import { registerPaymentBatches } from './payments/batch-routes.ts'
 import type { Deps as PaymentsDeps } from './payments/request.ts'
-import { registerPaymentAttention, registerPaymentRefusals, registerPayments } from './payments/routes.ts'
+import { registerPayments } from './payments/routes.ts'
 import { registerPolicies } from './policies/routes.ts'
 import { registerProof } from './proof/routes.ts'
 import { registerPush } from './push/routes.ts'
@@ -48,8 +48,6 @@ export const registerModules = (app: App, deps: RoutesDeps): void => {
   registerPush(app, deps)
   registerNotifications(app, deps)
   registerPaymentBatches(app, deps)
-  registerPaymentRefusals(app, deps)
-  registerPaymentAttention(app, deps)
   registerPayments(app, deps)
   registerProof(app, deps)
   registerSimulation(app, deps)

@@ -22,7 +22,7 @@ const formatOf = memoised(
   600,
 )
 
-/** Zones' offsets are whole seconds, so the milliseconds of an instant are the same in every local time. */
+/** Offsets are whole seconds, so the milliseconds are the same in every local time. */
 export const localMs = (at: number, timeZone: string): LocalMs => {
   const part: Record<string, number> = {}
   for (const { type, value } of formatOf(timeZone).formatToParts(at)) part[type] = Number(value)
@@ -36,7 +36,6 @@ export const offsetMs = (at: number, timeZone: string): number => localMs(at, ti
 export const localDateTime = (at: Date, timeZone: string): string =>
   new Date(localMs(at.getTime(), timeZone)).toISOString().slice(0, 19).replace('T', ' ')
 
-/** A unit of the calendar: the first moment, in local time, of the unit after the one that contains a local time. */
 type Unit = { startOfNext: (local: number) => number; name: (local: number) => string }
 
 const day: Unit = {
@@ -69,9 +68,8 @@ const offsetChange = (from: number, to: number, timeZone: string): number => {
 }
 
 /**
- * The first instant at which the local date (or month) differs. With a constant offset that is the next local midnight. A change of offset
- * on the way may skip midnight (Cairo) or a whole day (Apia), or return to the old day (São Paulo), so the local time right after the
- * change decides.
+ * The first instant at which the local date (or month) differs. A change of offset may skip midnight (Cairo) or a whole day (Apia), or return to the
+ * old day (São Paulo), so the local time right after the change decides.
  */
 const endOf = (unit: Unit, at: number, timeZone: string): number => {
   const current = unit.name(localMs(at, timeZone))
@@ -90,7 +88,7 @@ const endOf = (unit: Unit, at: number, timeZone: string): number => {
 type Known = { from: number; periods: Periods }
 const latest = new Map<string, readonly Known[]>()
 
-/** The current day and month in a time zone, and when each ends. Throws a RangeError for an unknown time zone. */
+/** Throws a RangeError for an unknown time zone. */
 export const periodsAt = (at: Date, timeZone: string): Periods => {
   const instant = at.getTime()
   const known = latest.get(timeZone) ?? []
@@ -125,16 +123,13 @@ export const isTimeZone = (text: string): boolean => {
   }
 }
 
-/** A workspace's time zone, and the one that replaces it at an instant; both null when no change is planned. */
+/** Both null when no change is planned. */
 export type ZoneSchedule = { timeZone: string; nextTimeZone: string | null; nextFrom: Date | null }
 
 export const effectiveTimeZone = ({ timeZone, nextTimeZone, nextFrom }: ZoneSchedule, at: Date): string =>
   nextTimeZone !== null && nextFrom !== null && at >= nextFrom ? nextTimeZone : timeZone
 
-/**
- * When a change requested at `at` takes effect: as soon as the next month has begun in both the old and the new zone. So the local date
- * never returns to a month that has ended, and no month is counted twice.
- */
+/** As soon as the next month has begun in both zones: the local date never returns to a month that has ended, and no month is counted twice. */
 export const zoneChangesAt = (at: Date, from: string, to: string): Date => {
   const old = periodsAt(at, from)
   const there = periodsAt(old.monthResetsAt, to)

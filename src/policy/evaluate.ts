@@ -18,15 +18,13 @@ import { byText } from './scope.ts'
 import type { Charge, Decision, Evaluation, TraceEntry } from './types.ts'
 import { warningsOf } from './warnings.ts'
 
-/** Whether the mandate's signer may approve this payment: this is what a fitting mandate gives. */
+/** What a fitting mandate gives. */
 const signerMayApprove = ({ mandate, payment, approvers }: Evaluation, separationOfDuties: boolean): boolean =>
   mandate !== null &&
   approvers.eligibleAccountIds.includes(mandate.signerAccountId) &&
   !(separationOfDuties && mandate.signerAccountId === payment.initiatorAccountId)
 
-/**
- * The last entries of the trace, when approvals are needed: whether the signer may approve, and whether enough people can give the rest.
- */
+/** The last of the trace: whether the signer may approve, and whether enough people can give the rest. */
 const quorumEntries = (
   { mandate, payment, approvers }: Evaluation,
   quorum: Pick<Decision, 'requiredApprovals' | 'approvalsByMandate' | 'separationOfDuties' | 'approvalProof'>,
@@ -56,11 +54,7 @@ const quorumEntries = (
 const strictest = (trace: readonly TraceEntry[]): Outcome =>
   outcomes[Math.max(0, ...trace.map((entry) => outcomes.indexOf(entry.outcome)))] ?? 'deny'
 
-/**
- * Decides a payment by every rule, in this order and without skipping one: capability, the policies that apply to it (by id), the grants
- * (root first), the mandate, the request's own rule, the mandate's signer, the eligible approvers. The strictest verdict decides. Usage is what is
- * already counted, without this payment.
- */
+/** Decides by every rule, without skipping one; the strictest verdict decides (README). Usage is what is counted without this payment. */
 export const evaluate = (input: Evaluation): Decision => {
   const { payment, grants, mandate } = input
   const amount = payment.amountMinor
@@ -110,7 +104,7 @@ export const evaluate = (input: Evaluation): Decision => {
   }
 }
 
-/** The counters to which an accepted payment is added, with or without limits, sorted: every writer uses the same order. */
+/** With or without limits, sorted: every writer uses the same order. */
 export const chargesFor = (input: Evaluation): Charge[] => {
   const { grants, mandate, periods } = input
   const periodic = (subject: Charge['subject'], subjectId: string): Charge[] => [
@@ -132,7 +126,7 @@ export type GivenApprovals = {
   initiatorAccountId: string
 }
 
-/** Whether the approvals so far are enough for a new decision, as before a payment is sent. One approver counts once. */
+/** Whether the approvals so far are enough for a new decision. One approver counts once. */
 export const stillCovered = (decision: Decision, approvals: GivenApprovals): boolean => {
   if (decision.outcome === 'deny') return false
   const approvers = new Set(decision.approvalProof === 'signature' ? approvals.signedAccountIds : approvals.approverAccountIds)

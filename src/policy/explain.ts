@@ -58,7 +58,7 @@ const largestAllowed = (
 const passesAt = (finding: Finding, amount: Minor): Date | undefined =>
   finding.kind !== 'cap' || finding.limitMinor >= amount ? finding.resetsAt : undefined
 
-/** At a month's end its last day ends too, so the latest reset also resets all others. */
+/** At a month's end its last day ends too: the latest reset also resets all others. */
 const whenItPasses = ({ payment, mandate }: Evaluation, blocking: readonly Finding[]): Date | null => {
   const resets = blocking.flatMap((finding) => passesAt(finding, payment.amountMinor) ?? [])
   if (resets.length === 0 || resets.length < blocking.length) return null
@@ -68,7 +68,7 @@ const whenItPasses = ({ payment, mandate }: Evaluation, blocking: readonly Findi
 
 const settledByCount: ReadonlySet<string> = new Set(['possible_duplicate', 'unconfirmed_payee', 'payee_verification'])
 
-/** A possible duplicate, a new payee or an unconfirmed name requires as many approvals as its policy does: without that count it requires one, which a mandate gives. */
+/** These require as many approvals as their policy does: without that count it is one, which a mandate gives. */
 const isSettledByCount = (finding: Finding, blocking: readonly Finding[], approvalsGiven: number): boolean =>
   settledByCount.has(finding.rule) &&
   finding.kind === 'ask' &&
@@ -76,10 +76,9 @@ const isSettledByCount = (finding: Finding, blocking: readonly Finding[], approv
   blocking.some(({ rule, source }) => rule === 'required_approval_count' && source.id === finding.source.id)
 
 /**
- * The smallest change that would have allowed the payment without an approval. `approvalsGiven` is what the mandate gives once it fits:
- * where the mandate itself must change, its approval comes with that change. Every blocking rule blocks alone, so each must change, and
- * only as far as leastThatSuffices says; a duplicate may be settled by its policy's count. More approvers are never the remedy: they turn
- * a denial into a wait, while the rules that require them are in the list anyway.
+ * The smallest change that would have allowed the payment without an approval. `approvalsGiven`: by the mandate once it fits, also where it must
+ * change for that. Every blocking rule blocks alone, so each must change. More approvers are never the remedy: they turn a denial into a wait, while
+ * the rules that require them are in the list anyway.
  */
 export const remedyFor = (input: Evaluation, findings: readonly Finding[], approvalsGiven: number): Remedy => {
   const amount = input.payment.amountMinor
@@ -108,7 +107,6 @@ const notConfirmed = {
   unverified: () => 'The rail was not asked whose number this is.',
 } as const
 
-/** What is said of a name that the rail does not confirm. */
 export const nameWarning = (verification: VerificationStatus, name: string | null): string =>
   notConfirmed[verification](name ?? 'none')
 

@@ -1,11 +1,7 @@
 import type { Minor } from '../lib/money.ts'
 import type { ApprovalProof, DuplicateAnswer, NewPayeeAnswer, PayeeVerificationAnswer } from '../lib/policy-answers.ts'
 
-/**
- * The fields of a policy, except its name. A new field begins here. What lists them all is typed by `PolicyField` or `PolicyWire`, so a view
- * without the new one does not compile: what it does to a payment (findings.ts), the sentence (sentence.ts), requests and answers
- * (modules/policies/schema.ts), the form and the facts of the dashboard.
- */
+/** The fields of a policy, except its name. A new field begins here: what lists them all is typed by `PolicyField` or `PolicyWire`. */
 export type PolicyFields = {
   paymentTypes: readonly string[]
   beneficiaryIds: readonly string[]

@@ -33,10 +33,7 @@ type RuleOrigin = { source: TraceSource; rule: RuleName }
 type Gate = RuleOrigin & { kind: 'gate'; passes: boolean; resetsAt?: Date }
 /** Usage and amount together may reach the limit, but not exceed it. */
 type Cap = RuleOrigin & { kind: 'cap'; limitMinor: Minor; usedMinor?: Minor; resetsAt?: Date }
-/**
- * Requires approvals from the threshold on; without a threshold always. `usedMinor`: what was paid to the payee today with fewer
- * approvals. It counts, so that nothing is gained by splitting a sum.
- */
+/** From the threshold on; without one always. `usedMinor`: what was paid to the payee today with fewer approvals, so that splitting gains nothing. */
 type ApprovalRule = RuleOrigin & {
   kind: 'ask'
   thresholdMinor: Minor | null
@@ -45,10 +42,7 @@ type ApprovalRule = RuleOrigin & {
   resetsAt?: Date
 }
 
-/**
- * A rule with its numbers, not yet compared with an amount. The verdict, the trace and the remedy all come from the same finding, so the
- * explanation of a decision is what decided it.
- */
+/** A rule with its numbers, not yet compared with an amount. Verdict, trace and remedy come from it, so what explains a decision decided it. */
 export type Finding = Gate | Cap | ApprovalRule
 
 export const gate = (source: TraceSource, rule: RuleName, passes: boolean): Gate => ({ kind: 'gate', source, rule, passes })
@@ -75,10 +69,7 @@ export const verdict = (finding: Finding, amount: Minor, approvalsGiven: number)
   return approvalsRequired(finding, amount) > approvalsGiven ? 'require_approval' : 'allow'
 }
 
-/**
- * The largest amount that the rule does not stop: null when every amount, 0 or less when none. A threshold stops none: what is below it is
- * never named as a way around it.
- */
+/** The largest amount that the rule does not stop: null when every amount, 0 or less when none. What is below a threshold is no way around it. */
 export const ceiling = (finding: Finding, approvalsGiven: number): Minor | null => {
   if (finding.kind === 'gate') return finding.passes ? null : 0n
   if (finding.kind === 'cap') return finding.limitMinor - (finding.usedMinor ?? 0n)
@@ -130,7 +121,6 @@ export const sourceOf = (kind: TraceSource['kind'], { id, name }: { id: string; 
   name,
 })
 
-/** What an answer about a payment that is in doubt finds. */
 const answered = (
   answer: DuplicateAnswer | NewPayeeAnswer | PayeeVerificationAnswer,
   source: TraceSource,
@@ -151,7 +141,6 @@ export const outOfWindow = ({ earlier, payment }: Evaluation, windowSeconds: num
   return payment.at < end ? end : undefined
 }
 
-/** What one answer finds about a payment that looks like an earlier one. `resetsAt`: when the earlier one is too old to matter. */
 const duplicateFindings = (
   answer: DuplicateAnswer | null,
   source: TraceSource,
@@ -185,7 +174,7 @@ export const onlyUnconfirmedDuplicate = ({ outcome, trace }: Pick<Decision, 'out
 export const isNameConfirmed = ({ verification }: PayeeFacts): boolean =>
   verification === 'match' || verification === 'close_match'
 
-/** About a payee that no person has confirmed. Of one that is confirmed nothing is said. */
+/** Of a confirmed payee nothing is said. */
 const newPayeeFindings = (
   { payee }: PaymentFacts,
   source: TraceSource,
@@ -193,10 +182,7 @@ const newPayeeFindings = (
   approvals: number,
 ): Finding[] => (answer === null || payee.confirmed ? [] : [answered(answer, source, 'unconfirmed_payee', approvals)])
 
-/**
- * Whether the mandate's approval counts for a rule: who signed in advance has agreed to a new payee, or to one of another name, only where the mandate names it, and knew
- * nothing of a payment whose outcome is unknown.
- */
+/** Who signed in advance agreed to a new payee, or one of another name, only where the mandate names it, and knew no payment of unknown outcome. */
 export const mandateCounts = ({ mandate, payment }: Evaluation, { kind, rule }: Finding): boolean => {
   if (kind !== 'ask') return true
   if (rule === 'earlier_unknown' || rule === 'mandate_unconfirmed') return false
@@ -206,7 +192,7 @@ export const mandateCounts = ({ mandate, payment }: Evaluation, { kind, rule }: 
 
 type Finds = (policy: PolicyRules, source: TraceSource, input: Evaluation) => Finding[]
 
-/** The rules of a policy's fields, in the order of the trace. Null: it selects payments (`appliesTo`), or changes how other rules work. */
+/** In the order of the trace. Null: it selects payments (`appliesTo`), or changes how other rules work. */
 const finds: Readonly<Record<PolicyField, Finds | null>> = {
   paymentTypes: null,
   beneficiaryIds: null,
@@ -253,7 +239,6 @@ const appliesTo = (policy: PolicyRules, payment: PaymentFacts): boolean =>
 export const applicablePolicies = ({ policies, payment }: Evaluation): PolicyRules[] =>
   policies.filter((policy) => appliesTo(policy, payment)).sort((a, b) => byText(a.id, b.id))
 
-/** The rules of a policy that applies to the payment. */
 export const policyFindings = (policy: PolicyRules, input: Evaluation): Finding[] => {
   const source = sourceOf('policy', policy)
   return policyFieldNames.flatMap((field) => finds[field]?.(policy, source, input) ?? [])
@@ -281,10 +266,7 @@ const isForInitiator = (mandate: MandateRules, payment: PaymentFacts): boolean =
     ? payment.initiatorAccountId === mandate.signerAccountId
     : payment.grantLineage.includes(mandate.grantId)
 
-/**
- * What a payment must satisfy to use the mandate that it names. A payment that does not fit is denied: paying without the mandate instead
- * would spend outside the signed terms while the caller believes that they apply.
- */
+/** A payment that does not fit is denied: without the mandate it would be outside of the signed terms while its caller believes that they apply. */
 export const mandateFindings = (mandate: MandateRules, payment: PaymentFacts): Finding[] => {
   const source = sourceOf('mandate', mandate)
   const { beneficiaryIds, paymentTypes, maxPerPaymentMinor, maxPayments } = mandate
@@ -293,7 +275,6 @@ export const mandateFindings = (mandate: MandateRules, payment: PaymentFacts): F
     gate(source, 'mandate_window', mandate.validFrom <= payment.at && payment.at < mandate.expiresAt),
     gate(source, 'mandate_workspace', mandate.workspaceId === payment.workspaceId),
     gate(source, 'mandate_initiator', isForInitiator(mandate, payment)),
-    // Said only of a wallet that does not stand behind its signature: most have a key, and always do.
     ...(mandate.standing === 'refused' ? [gate(source, 'mandate_signature', false)] : []),
     ...(mandate.standing === 'unanswered' ? [ask(source, 'mandate_unconfirmed', 1)] : []),
     ...(paymentTypes.length > 0 ? [gate(source, 'mandate_payment_types', namesType(paymentTypes, payment))] : []),

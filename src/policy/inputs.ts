@@ -3,8 +3,8 @@ import { type PolicyField, type PolicyFields, policyFieldNames, policyFields, wi
 import { applicablePolicies } from './findings.ts'
 import type { Evaluation, PaymentFacts, PolicyRules } from './types.ts'
 
-// What a decision was made of, as JSON, so that it can be made again. Amounts and times are tagged, because JSON has neither: `{"minor": "250"}`,
-// `{"time": "2026-01-31T21:00:00.000Z"}`. A policy is named with its version: its text is kept once for each version.
+// What a decision was made of, as JSON. Amounts and times are tagged: `{"minor": "250"}`, `{"time": "2026-01-31T21:00:00.000Z"}`. The text of a
+// policy is kept once for each version.
 
 export type PackedInputs = Readonly<Record<string, unknown>>
 /** A version of a policy as the API showed it. */
@@ -32,7 +32,7 @@ const unpack = (value: unknown): unknown => {
   return Object.fromEntries(entries.map(([key, one]) => [key, unpack(one)]))
 }
 
-/** Of a payee's beneficiaries, those that a list names: there may be thousands of one payee, and the others decide nothing. */
+/** With those of the payee's beneficiaries that a list names: there may be thousands, and the others decide nothing. */
 const namedPayee = ({ payment, grants, mandate }: Evaluation, policies: readonly PolicyRules[]): PaymentFacts => {
   const named = new Set(
     [...policies, ...grants, ...(mandate ? [mandate] : [])].flatMap(({ beneficiaryIds }) => beneficiaryIds ?? []),
@@ -57,10 +57,7 @@ const uuidOf = (id: unknown): string => {
   return uuid
 }
 
-/**
- * A field's value from the document of a policy: ids without their prefix, amounts as numbers of minor units. A document that was written
- * before a field existed means what a policy means that does not name it.
- */
+/** A document that was written before a field existed means what a policy means that does not name it. */
 const valueFrom = (document: PolicyDocument, field: PolicyField): unknown => {
   const value = document[wireName(field)]
   if (value === undefined) return policyFields[field].absent
@@ -84,10 +81,7 @@ const rulesFrom = (document: PolicyDocument): Omit<PolicyRules, 'usage'> => {
   }
 }
 
-/**
- * The evaluation that these inputs were packed from.
- * @throws TypeError when the text of a policy that they name is missing or is not one
- */
+/** @throws TypeError when the text of a policy that they name is missing or is not one */
 export const unpackInputs = (inputs: PackedInputs, documents: readonly PolicyDocument[]): Evaluation => {
   const texts = documents.map(rulesFrom)
   const evaluation = unpack(inputs) as Evaluation

@@ -7,10 +7,7 @@ import type { Limits, Usage } from './types.ts'
 const atMost = (path: string, smaller: Minor | null, than: string, larger: Minor | null): FieldError[] =>
   smaller !== null && larger !== null && smaller > larger ? [{ path, message: `must not be more than ${than}` }] : []
 
-/**
- * Rules that contradict each other, by their wire names; `under` is the path of the object that contains them.
- * A threshold that no permitted payment reaches is allowed: it applies once the limit is raised.
- */
+/** `under`: the path of the object that has them. A threshold that no permitted payment reaches applies once the limit is raised. */
 export const contradictions = (rules: Limits & { requiredApprovalCount?: number }, under = ''): FieldError[] => {
   const { perPaymentLimitMinor: perPayment, dailyLimitMinor: daily, monthlyLimitMinor: monthly } = rules
   const problems = [
@@ -26,7 +23,7 @@ export const contradictions = (rules: Limits & { requiredApprovalCount?: number 
 
 type Controls = Limits & { paymentTypes: readonly string[] | null; beneficiaryIds: readonly string[] | null }
 
-/** The same for a grant's spending controls. Their lists name what is allowed, so an empty one would allow nothing and is refused. */
+/** Of a grant's controls, whose lists name what is allowed: an empty one would allow nothing. */
 export const controlContradictions = (controls: Controls, under = ''): FieldError[] => {
   const message = 'must name at least one, or be left out to allow all'
   return [
@@ -38,7 +35,6 @@ export const controlContradictions = (controls: Controls, under = ''): FieldErro
 
 export type Headroom = { perPaymentMinor: Minor | null; todayMinor: Minor | null; monthMinor: Minor | null }
 
-/** A limit of a payer, and how much of it is used. */
 export type LimitsInUse = Limits & { usage: Usage }
 
 /** Null without a limit; never below 0, although a limit that was lowered may be exceeded already. */
@@ -55,7 +51,6 @@ export const headroomOf = (limits: readonly Omit<LimitsInUse, 'approvalThreshold
   monthMinor: least(limits.map((limit) => leaves(limit.monthlyLimitMinor, limit.usage.monthMinor))),
 })
 
-/** The amount from which an approval is needed; null where none is. */
 export const approvalFrom = (limits: readonly Pick<Limits, 'approvalThresholdMinor'>[]): Minor | null =>
   least(limits.map((limit) => limit.approvalThresholdMinor))
 
@@ -67,7 +62,7 @@ export const isHigher = (before: Minor | null, after: Minor | null): boolean =>
 export const isMilder = <Answer>(from: readonly Answer[], before: Answer | null, after: Answer | null, silent: Answer): boolean =>
   from.indexOf(after ?? silent) < from.indexOf(before ?? silent)
 
-/** Whether a list that selects what a rule applies to leaves out what it had. An empty list selects everything. */
+/** An empty list selects everything. */
 const selectsLess = (before: readonly string[], after: readonly string[]): boolean =>
   after.length > 0 && (before.length === 0 || before.some((item) => !after.includes(item)))
 
@@ -77,7 +72,6 @@ const asksFrom = ({ approvalThresholdMinor, requiredApprovalCount }: PolicyField
 
 const count = ({ requiredApprovalCount }: PolicyFields): number => Math.max(1, requiredApprovalCount)
 
-/** How each field can let pass what it did not before. A field that is forgotten here does not compile. */
 const loosened: { readonly [Field in PolicyField]: (before: PolicyFields, after: PolicyFields) => boolean } = {
   paymentTypes: (before, after) => selectsLess(before.paymentTypes, after.paymentTypes),
   beneficiaryIds: (before, after) => selectsLess(before.beneficiaryIds, after.beneficiaryIds),
@@ -99,6 +93,6 @@ const loosened: { readonly [Field in PolicyField]: (before: PolicyFields, after:
     isMilder(payeeVerificationAnswers, before.payeeVerification, after.payeeVerification, 'warn'),
 }
 
-/** Whether a changed policy may let pass what it refused or asked about before. In doubt it does: two rules that cannot be compared. */
+/** Whether it may let pass what it refused or asked about before. Rules that cannot be compared do. */
 export const loosens = (before: PolicyFields, after: PolicyFields): boolean =>
   policyFieldNames.some((field) => loosened[field](before, after))

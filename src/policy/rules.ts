@@ -1,6 +1,6 @@
 import { type ErrorCode, errorRow } from '../errors/catalogue.ts'
 
-/** A checked rule in words: amounts have their currency, `source` names whose rule it is. */
+/** Amounts have their currency. */
 export type RuleWords = {
   source: string
   limit: string
@@ -62,7 +62,6 @@ const allowedBy =
   ({ source }) =>
     `The ${what} is not one that ${source} allows.`
 
-/** Every rule of the engine. A rule without one of these texts does not compile. */
 const engineRules = {
   payments: {
     meaning: 'The account may make payments.',

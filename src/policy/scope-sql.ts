@@ -1,6 +1,6 @@
 /**
- * Whether a policy applies to a payment, in SQL: the rule of `policy/scope.ts`, for all rows of a table. `policy` has `payment_types`,
- * `beneficiary_ids` and `binds_grant_id`; `payment` has `payment_type`, `rail`, `payee_id` and `grant_id`. A test compares the two.
+ * The rule of `policy/scope.ts`: a test compares the two. `policy` has `payment_types`, `beneficiary_ids` and `binds_grant_id`; `payment` has
+ * `payment_type`, `rail`, `payee_id` and `grant_id`.
  */
 const policyApplies = (policy: string, payment: string): string =>
   `(cardinality(${policy}.payment_types) = 0 or ${payment}.payment_type = any(${policy}.payment_types) or ${payment}.rail = any(${policy}.payment_types))
@@ -13,23 +13,31 @@ const policyApplies = (policy: string, payment: string): string =>
 /** In `spending_totals`, in the place of a grant: paid by a person. */
 export const noGrant = '00000000-0000-0000-0000-000000000000'
 
-/** The id that stands for all payees of a workspace together in `spending_totals`: no payee has it. */
+/** In `spending_totals`, for all payees of a workspace together. */
 export const everyPayee = '00000000-0000-0000-0000-000000000000'
 
-/** Whether a policy's usage includes a row of `spending_totals`: the row of a payee that it names, or the row of all together. */
+/** The rows of the payees that a policy names, or the row of all together. */
 export const totalApplies = (policy: string, total: string): string =>
   `(cardinality(${policy}.beneficiary_ids) > 0 or ${total}.payee_id = '${everyPayee}') and ${policyApplies(policy, total)}`
 
-/** The owner of these rows: with the workspace and the month it selects all that is read, however many payees there are. */
-export const payeesOfTotals = (beneficiaryIds: string): string =>
+/** With the workspace and the month they select all that is read, however many payees there are. */
+const payeesOfTotals = (beneficiaryIds: string): string =>
   `array(select payee_id from beneficiaries where id = any(${beneficiaryIds})
      union all select y.id from beneficiaries b join payees y on y.paybill_id = b.payee_id where b.id = any(${beneficiaryIds})
      union all select '${everyPayee}' where cardinality(${beneficiaryIds}) = 0)`
 
 /**
- * The active policies of workspaces that may apply to a payment to one of these beneficiaries; `given` is a relation whose only row has them,
- * each once, in `ids`. A policy that names one beneficiary is found by it: of a hundred of them, only one is read. (`offset 0` keeps that
- * search apart: a plan made for an empty table would read the workspace's policies instead.)
+ * The totals of a month that a policy counts, as `t`: $2 is the month's first day, $3 the workspace, $4 to $6 the policy's payment types,
+ * beneficiaries and grant.
+ */
+export const countedTotals = `spending_totals t cross join (
+    select $4::text[] as payment_types, $5::uuid[] as beneficiary_ids, $6::uuid as binds_grant_id) as s
+  where t.workspace_id = $3 and t.payee_id = any(${payeesOfTotals('$5::uuid[]')})
+    and t.day >= $2::date and t.day < ($2::date + interval '1 month') and ${totalApplies('s', 't')}`
+
+/**
+ * The active policies that may apply to a payment to one of these beneficiaries, which the only row of `given` has in `ids`, each once. A policy that
+ * names one beneficiary is found by it: of a hundred, only one is read. (`offset 0`: a plan made for an empty table would read all of the workspace.)
  */
 export const mayApplyTo = (given: string, workspaceIds: string): string =>
   `(select p.* from ${given}, unnest(${given}.ids) as named(id) cross join lateral (
@@ -39,7 +47,7 @@ export const mayApplyTo = (given: string, workspaceIds: string): string =>
      select p.* from ${given}, spending_policies p where p.workspace_id = any(${workspaceIds}) and p.archived_at is null
        and cardinality(p.beneficiary_ids) <> 1 and (cardinality(p.beneficiary_ids) = 0 or p.beneficiary_ids && ${given}.ids))`
 
-/** The active policies that apply to one payment. Those that name its payee alone are found by it, as above: others that name one payee cost nothing. */
+/** The active policies that apply to one payment; those that name one payee are found by it, as above. */
 export const policiesOf = (payment: string): string =>
   `(select s.* from (
        select one.* from payees paid

@@ -6,18 +6,15 @@ import type { Evaluation, PaymentFacts, Unapproved } from './types.ts'
 export const namesType = (list: readonly string[], payment: Pick<PaymentFacts, 'paymentType' | 'rail'>): boolean =>
   list.includes(payment.paymentType) || list.includes(payment.rail)
 
-/**
- * Whether a policy's list has the payee. Matches any beneficiary with the same destination, and the paybill's of an account: creating the
- * same payee again, or in another way, does not avoid a policy.
- */
+/** Any beneficiary with the same destination, and the paybill's of an account: creating the same payee again does not avoid a policy. */
 export const namesPayee = (list: readonly string[], payment: PaymentFacts): boolean =>
   [...payment.payeeBeneficiaryIds, ...payment.paybillBeneficiaryIds].some((id) => list.includes(id))
 
-/** Whether a list of allowed payees has this one. A payment that itself names the account at a paybill is to nobody that a list can name. */
+/** A payment that itself names the account at a paybill is to nobody that a list can name. */
 export const allowsPayee = (list: readonly string[], payment: PaymentFacts): boolean =>
   payment.payeeIsFixed && payment.payeeBeneficiaryIds.some((id) => list.includes(id))
 
-/** Whether a policy binds who pays: everyone, or only a grant and those below it. */
+/** Everyone, or only a grant and those below it. */
 export const bindsPayer = (
   { bindsGrantId }: { bindsGrantId: string | null },
   { grantLineage }: { grantLineage: readonly string[] },
@@ -26,7 +23,7 @@ export const bindsPayer = (
 /** By code unit: a locale's order would differ between machines. */
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Whether a list names only types that initiators choose, so that they can avoid the rule by naming another type. */
+/** Types that initiators choose, so that they can avoid the rule by naming another. */
 export const namesCustomTypesOnly = (types: readonly string[]): boolean =>
   types.length > 0 && !types.some((type) => railNames.some((rail) => rail === type))
 
@@ -37,7 +34,7 @@ const isAlike = (a: Unapproved, b: Unapproved): boolean =>
   a.grantLineage.length === b.grantLineage.length &&
   a.grantLineage.every((id, place) => id === b.grantLineage[place])
 
-/** With one payment more. Payments that no rule tells apart are one row: a thousand of a day to one payee stay few. */
+/** Payments that no rule tells apart are one row: a thousand of a day to one payee stay few. */
 export const withUnapproved = (rows: readonly Unapproved[], row: Unapproved): readonly Unapproved[] => {
   const place = rows.findIndex((other) => isAlike(other, row))
   const alike = rows[place]
@@ -49,7 +46,6 @@ const sum = (rows: readonly Unapproved[]): Minor => rows.reduce((total, { amount
 // A rule that asks for several people counts what fewer have approved. So of the parts of a sum one always needs as many people as the whole:
 // if none had as many, all of them would count, and together they reach the threshold.
 
-/** What counts towards the threshold of a policy: a sum that is split into small payments reaches it all the same. */
 export const unapprovedUnderPolicy = (
   { unapproved }: Evaluation,
   policy: { paymentTypes: readonly string[]; bindsGrantId: string | null },
@@ -64,14 +60,11 @@ export const unapprovedUnderPolicy = (
     ),
   )
 
-/** The same for a grant, which asks for one approval: what was paid with it and with those below it. */
+/** A grant asks for one approval. */
 export const unapprovedUnderGrant = ({ unapproved }: Evaluation, grantId: string): Minor =>
   sum(unapproved.filter(({ approvals, grantLineage }) => approvals < 1 && grantLineage.includes(grantId)))
 
-/**
- * What is added to an amount before it is compared with a threshold: what was paid today without enough approvals, or the other items of the
- * same list under this rule, whichever is more. A list that asks for little many times asks for its total.
- */
+/** What was paid today without enough approvals, or the other items of the same list, whichever is more: many small items ask for their total. */
 export const towardsThreshold = ({ listTotals, payment }: Evaluation, ruleId: string, usedMinor: Minor): Minor => {
   const others = (listTotals?.[ruleId] ?? 0n) - payment.amountMinor
   return others > usedMinor ? others : usedMinor

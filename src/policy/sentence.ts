@@ -18,7 +18,6 @@ type Part = { slot: Slot; say: Say } | { saidWith: PolicyField }
 const list = (items: readonly string[], last: string): string =>
   items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} ${last} ${items.at(-1)}`
 
-/** Which approvals count, for this many of them. */
 const who = (count: number, { separation_of_duties: separate, approval_proof: proof }: PolicyWire): string => {
   const others = ` from ${count === 1 ? 'someone' : 'people'} other than the requester`
   return `${proof === 'signature' ? ' by passkey or wallet' : ''}${separate ? others : ''}`
@@ -39,7 +38,7 @@ const units = [
   [1, 'second'],
 ] as const
 
-/** "hour", "7 days", "90 minutes": in the largest unit that says it exactly. */
+/** "hour", "7 days", "90 minutes". */
 const duration = (seconds: number): string => {
   const [size, unit] = units.find(([candidate]) => seconds % candidate === 0) ?? [1, 'second']
   return seconds === size ? unit : `${seconds / size} ${unit}s`
@@ -117,7 +116,7 @@ const parts: { readonly [Field in PolicyField]: Part } = {
   payeeVerification: { slot: 'clause', say: verificationClause },
 }
 
-/** What a policy does, in one sentence that is true of all its fields. The dashboard shows this one. */
+/** True of all its fields. The dashboard shows it. */
 export const policySentence = (terms: PolicyWire, names: Names): string => {
   const said = (slot: Slot): string[] =>
     Object.values(parts).flatMap((part) => ('slot' in part && part.slot === slot ? (part.say(terms, names) ?? []) : []))

@@ -3,16 +3,15 @@ import type { ApprovalProof, DuplicateAnswer, NewPayeeAnswer, Outcome } from '..
 import type { VerificationStatus } from '../lib/verification.ts'
 import type { PolicyFields } from './fields.ts'
 
-/** What is already counted in the current day and month of the workspace's time zone, without the payment itself. */
+/** In the current day and month, without the payment itself. */
 export type Usage = { dayMinor: Minor; monthMinor: Minor }
 
-/** The current day and month: their first local dates (YYYY-MM-DD, the keys of counters) and the instants at which they end. */
+/** The first local dates of the current day and month (YYYY-MM-DD, the keys of counters), and when these end. */
 export type Periods = { day: string; month: string; dayResetsAt: Date; monthResetsAt: Date }
 
 /**
- * The requested payment; the amount is more than 0. `payeeBeneficiaryIds`: every beneficiary of the workspace with the same payee, the named
- * one included. `paybillBeneficiaryIds`: those of the whole paybill, or of this account at it, where the payment itself names the account.
- * `payeeIsFixed`: the beneficiary says who is paid; false where the payment names the account at a paybill.
+ * The amount is more than 0. `payeeBeneficiaryIds`: with the same payee, the named one included. `paybillBeneficiaryIds`: of the whole paybill, or of
+ * this account at it where the payment itself names it, in which case `payeeIsFixed` is false.
  */
 export type PaymentFacts = {
   amountMinor: Minor
@@ -35,7 +34,7 @@ export type PaymentFacts = {
 /** A person, or with `grantId` a key or an agent of that person, with the label that it had. */
 export type Maker = { accountId: string; grantId: string | null; label: string | null }
 
-/** Who made the payee, and whether a person has confirmed it since. `change`: the last one of its name, if no person has confirmed it since. */
+/** `change`: the last one of its name, if no person has confirmed it since. */
 export type PayeeFacts = {
   confirmed: boolean
   createdBy: Maker
@@ -57,10 +56,7 @@ export type Limits = {
   approvalThresholdMinor: Minor | null
 }
 
-/**
- * A policy of the workspace. Its lists select the payments that it applies to; empty = everything. `bindsGrantId`: it applies only to
- * payments by this grant and those below it.
- */
+/** Its lists select the payments that it applies to; empty = everything. `bindsGrantId`: only those by this grant and those below it. */
 export type PolicyRules = PolicyFields & {
   id: string
   name: string
@@ -69,10 +65,7 @@ export type PolicyRules = PolicyFields & {
   usage: Usage
 }
 
-/**
- * The newest counting payment of the same amount and reference to the same payee. `isUnknown`: it is not known whether its money
- * moved.
- */
+/** The newest counting one of the same amount and reference to the same payee. `isUnknown`: whether its money moved. */
 export type EarlierPayment = {
   paymentId: string
   createdAt: Date
@@ -81,10 +74,7 @@ export type EarlierPayment = {
   listIndex?: number
 }
 export type PayeePast = { earlier: EarlierPayment | null; typicalAmountMinor: Minor | null }
-/**
- * What was paid today to the same payee (at a paybill, to all of its accounts), by type, rail, grant, and how many approvals it has; a mandate
- * gives one. A rule counts what has fewer than it asks for.
- */
+/** What was paid today to the same payee (at a paybill, to all of its accounts). A rule counts what has fewer approvals than it asks for. */
 export type Unapproved = {
   paymentType: string
   rail: string
@@ -102,7 +92,7 @@ export type Warning =
   | { code: 'name_mismatch'; verification: VerificationStatus; name: string | null }
   | { code: 'unusual_amount'; typicalAmountMinor: Minor }
 
-/** A grant of the chain. Its lists are allow-lists; null = no such limit. */
+/** Its lists are allow-lists; null = no such limit. */
 export type GrantRules = Limits & {
   id: string
   name: string
@@ -115,10 +105,7 @@ export type GrantRules = Limits & {
   usage: Usage
 }
 
-/**
- * Whether the wallet still stands behind its signature: a key always does, and a contract's owners may have changed, which its chain was asked
- * about.
- */
+/** Whether the wallet's signature still counts: of a key always; a contract's owners may have changed, which its chain was asked about. */
 export const mandateStandings = ['holds', 'unanswered', 'refused'] as const
 export type MandateStanding = (typeof mandateStandings)[number]
 
@@ -142,10 +129,7 @@ export type MandateRules = {
   standing: MandateStanding
 }
 
-/**
- * Accounts that may decide an approval of this workspace (active, with approval.decide). `signingAccountIds`: those of them that have a passkey
- * or a wallet to sign with; read only where a policy asks for signatures.
- */
+/** `signingAccountIds`: those that have a passkey or a wallet; read only where a policy asks for signatures. */
 export type Approvers = { eligibleAccountIds: readonly string[]; signingAccountIds: readonly string[] }
 
 export type Evaluation = {
@@ -174,7 +158,6 @@ export type Evaluation = {
 export const sourceKinds = ['policy', 'grant', 'mandate', 'capability', 'rail'] as const
 export type TraceSource = { kind: (typeof sourceKinds)[number]; id: string | null; name: string | null }
 
-/** One rule that was checked. `limitMinor`, `usedMinor`, `requestedMinor`, `resetsAt` where the rule has them. */
 export type TraceEntry = {
   source: TraceSource
   rule: string
@@ -214,7 +197,7 @@ export type Decision = {
   approvalProof: ApprovalProof
   /** Approvals that the mandate gives: 0 or 1; 0 when none is needed. */
   approvalsByMandate: number
-  /** The account that this approval counts for: its own decision does not count a second time. */
+  /** Its own decision does not count a second time. */
   mandateApproverAccountId?: string
   policyVersions: { id: string; version: number }[]
   warnings: Warning[]
@@ -222,7 +205,7 @@ export type Decision = {
   remedy?: Remedy
 }
 
-/** A counter to which an accepted payment is added. `periodStart` is a local date; null for a mandate's total. */
+/** `periodStart`: a local date; null for a mandate's total. */
 export type Charge = {
   subject: 'policy' | 'grant' | 'mandate'
   subjectId: string

@@ -5,7 +5,7 @@ import type { Evaluation, PolicyRules, Warning } from './types.ts'
 
 // What a decision says beside its outcome, which it never changes.
 
-/** Of the earlier payment within the widest window of the policies that have one, else within the deployment's. */
+/** Within the widest window of the policies that have one, else within the deployment's. */
 const duplicateWarnings = (input: Evaluation, policies: readonly PolicyRules[]): Warning[] => {
   const asked = input.onDuplicate === null ? [] : [input.duplicateWindowSeconds]
   const windows = [...policies.filter(looksForDuplicates).map((policy) => duplicateWindow(input, policy)), ...asked]
@@ -17,7 +17,7 @@ const duplicateWarnings = (input: Evaluation, policies: readonly PolicyRules[]):
 
 const recentMs = 7 * 86_400_000
 
-/** What people should know about who made the payee. A person's own change is no news to that person. */
+/** A person's own change is no news to that person. */
 const payeeWarnings = ({ payment: { payee, at, initiatorAccountId, grantLineage } }: Evaluation): Warning[] => {
   const { change } = payee
   const own = change?.by.accountId === initiatorAccountId && change.by.grantId === null && grantLineage.length === 0

@@ -31,9 +31,6 @@ import type { Deps } from './request.ts'
 const path = '/v1/payment-batches'
 const one = `${path}/:id`
 
-/** A thousand items with all of their fields. */
-const bodyLimitBytes = 1024 * 1024
-
 /** One payment can meet them too. */
 export const batchRefusals = [
   'insufficient_funds',
@@ -44,17 +41,17 @@ export const batchRefusals = [
   'provider_not_configured',
 ] as const
 
-/** What a request in CSV has, and one in JSON has not. */
+/** Null of a request in JSON. */
 declare module 'fastify' {
   interface FastifyRequest {
     paymentList: PaymentList | null
   }
 }
 
-/** What concerns all rows of a list: parameters of the query, because a list has no place for it. */
+/** Parameters of the query, because a list in CSV has no place for them. */
 const ofWholeList = ['name', 'execute_at', 'duplicates_intended'] as const
 
-/** What spreadsheets, browsers on Windows and programs call CSV. */
+/** As spreadsheets, browsers on Windows and programs name it. */
 const csvTypes = ['text/csv', 'application/csv', 'application/vnd.ms-excel']
 const workbookType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 
@@ -89,7 +86,7 @@ const readCsvBodies = (scope: App): void => {
   })
 }
 
-/** Every item, with what is wrong with the cells of a list beside what is wrong with its form. */
+/** What is wrong with the cells of a list, beside what is wrong with its form. */
 const withCellFaults = (input: CreatePaymentBatch, list: PaymentList | null): CreatePaymentBatch => {
   if (!list || list.faults.size === 0) return input
   const items = input.items.map((entry, index): BatchEntry => {
@@ -110,7 +107,8 @@ const registerCreate = (app: App, deps: Deps): void => {
     path,
     {
       config: { operation: 'payment_batches.create', permission: 'payment.create', idempotent: true, refuses: batchRefusals },
-      bodyLimit: bodyLimitBytes,
+      // A thousand items with all of their fields.
+      bodyLimit: 1024 * 1024,
       schema: {
         summary: 'Make many payments with one approval',
         description:

@@ -38,7 +38,7 @@ export type PaymentChange = Partial<Pick<PaymentRecord, (typeof changeable)[numb
 
 export type ChangeOptions = {
   actor: Actor
-  /** For a change without a new state; else the event and the audit row are named after the new state. Null: no event. */
+  /** Default: the event and the audit row are named after the new state. Null: no event. */
   type?: Extract<EventType, `payment.${string}`> | null
   action?: AuditAction
   after?: Record<string, unknown>
@@ -54,7 +54,7 @@ const changed = ({ payment, change }: Changing, at: Date): PaymentRecord => {
   return { ...payment, ...change, ...(status !== 'processing' && { dispatchDueAt: null }), updatedAt: at }
 }
 
-/** Each status has its event; one that waits for a person has that of its approval. */
+/** One that waits for a person has the event of its approval. */
 const eventOfStatus = ({ status }: PaymentRecord) =>
   status === 'scheduled' || status === 'pending_approval' ? null : (`payment.${status}` as const)
 
@@ -66,7 +66,7 @@ const eventOf = (after: PaymentRecord, { type }: ChangeOptions): NewEvent[] => {
     : [{ type: named, accountId, workspaceId, paymentId: after.id, data: presentPayment(after), snapshot: after.snapshot }]
 }
 
-/** What an administrator proposed about the payment is decided now: its outcome, or who pays for a late success. */
+/** Its outcome, or who pays for a late success: what an administrator proposed about it is decided now. */
 const isDecided = (before: PaymentRecord, after: PaymentRecord): boolean =>
   (before.status === 'unknown' && after.status !== 'unknown') || before.lateSuccessResolution !== after.lateSuccessResolution
 
@@ -74,9 +74,8 @@ const isEnded = (status: PaymentRecord['status']): boolean =>
   status !== 'scheduled' && !openPaymentStatuses.some((open) => open === status)
 
 /**
- * The only way to change payments after their creation: transitions of the table, with their events and audit rows, one statement for each
- * table. `balances`: the events of the accounts whose money moved, after all changes. A payment that is not `processing` is not due to be
- * sent. The caller has locked the owning accounts and the payments; each payment is named once.
+ * The only way to change payments after their creation, one statement for each table. `balances`: the events of the accounts whose money moved,
+ * after all changes. The caller has locked the owning accounts and the payments; each payment is named once.
  */
 export const writeChanges = async (
   tx: Tx,
@@ -117,7 +116,7 @@ export const writeChange = async (
 
 export type Release = { to: ReleasedPaymentStatus; actor: Actor; failure?: Failure | undefined }
 
-/** How a payment ends. `succeeded`: the held money has left. Every other end gives it back, and takes the payment off its limits. */
+/** `succeeded`: the held money has left. Every other end gives it back, and takes the payment off its limits. */
 export type PaymentEnd = { payment: PaymentRecord } & (Release | { to: 'succeeded'; actor: Actor; receipt: string | null })
 
 const changeOf = (end: PaymentEnd, at: Date): Changing => {
@@ -140,33 +139,26 @@ const changeOf = (end: PaymentEnd, at: Date): Changing => {
 }
 
 /**
- * Ends payments: their holds, their charges, their mandates, with one event for each payment and one for each account. The caller has locked
- * the owning accounts and the payments; each payment is named once. Results are in the same order.
+ * Ends payments: their holds, their charges, their mandates. The caller has locked the owning accounts and the payments; each payment is named
+ * once. Results are in the same order.
  */
 export const endPayments = async (tx: Tx, ends: readonly PaymentEnd[]): Promise<PaymentRecord[]> => {
   if (ends.length === 0) return []
-  const { at } = tx
-  const holds = ends.flatMap(({ payment, to }) =>
-    payment.holdTransferId === null
-      ? []
-      : [{ kind: to === 'succeeded' ? 'post' : 'void', holdId: payment.holdTransferId, ownerId: payment.accountId } as const],
-  )
   // A scheduled payment has no hold and no charges.
-  const released = ends
-    .filter(({ to, payment }) => to !== 'succeeded' && payment.holdTransferId !== null)
-    .map(({ payment }) => payment.id)
+  const holds = ends.flatMap(({ payment: { id, accountId: ownerId, holdTransferId: holdId }, to }) =>
+    holdId === null ? [] : [{ id, holdId, ownerId, kind: to === 'succeeded' ? ('post' as const) : ('void' as const) }],
+  )
+  const released = holds.flatMap(({ id, kind }) => (kind === 'void' ? [id] : []))
   const owners = [...new Set(holds.map(({ ownerId }) => ownerId))]
   const [balances, accounts] = await Promise.all([
     endHolds(tx, holds),
     owners.length === 0 ? [] : getAccounts(tx, owners),
     releaseCharges(tx, released),
   ])
-  const updated = balanceEvents(accounts, balances)
-  const changing = ends.map((end) => changeOf(end, at))
-  const after = await writeChanges(tx, changing, updated)
-  const paid = after.filter(({ status }) => status === 'succeeded')
-  for (const mandateId of new Set(paid.map((payment) => payment.mandateId)))
-    if (mandateId) await exhaustMandateIfSpent(tx, mandateId)
+  const changing = ends.map((end) => changeOf(end, tx.at))
+  const after = await writeChanges(tx, changing, balanceEvents(accounts, balances))
+  const used = after.flatMap(({ status, mandateId }) => (status === 'succeeded' && mandateId ? [mandateId] : []))
+  for (const mandateId of new Set(used)) await exhaustMandateIfSpent(tx, mandateId)
   return after
 }
 
@@ -178,7 +170,7 @@ export const wakeForPayments = (tx: Tx, started: readonly Pick<PaymentRecord, 'i
   if (rails.length > 0) wakeAfterCommit(tx, 'payments', { rails, own: started.map(({ id }) => id) })
 }
 
-/** Starts approved payments: each row itself is a queue entry. */
+/** Each row itself is a queue entry. */
 export const startPayments = async (tx: Tx, payments: readonly PaymentRecord[]): Promise<PaymentRecord[]> => {
   if (payments.length === 0) return []
   wakeForPayments(tx, payments)

@@ -36,9 +36,8 @@ const running = statement(
 )
 
 /**
- * Fails payments that have waited too long for a rail that is down, and raises an alert when the first has waited for two thirds of that. They are
- * in the queue, so no attempt of theirs may have been sent. Payments of a rail that an operator paused keep waiting: the operator decides when that
- * ends.
+ * Fails payments that have waited too long for a rail that is down, with an alert at two thirds of that. They are in the queue, so no attempt of
+ * theirs may have been sent. Payments of a rail that an operator paused keep waiting.
  */
 export const createGiveUp = (deps: Sweeping & Pick<Parts, 'config' | 'rails'>): (() => Promise<number>) => {
   const announced = new Set<string>()

@@ -19,11 +19,11 @@ const couldBeSentFrom = (payment: string): string => `coalesce(${payment}.execut
 /** Whether `payment` could have been sent before loss `loss` was noticed: asked for by then, and due if it has a time. */
 export const isOlderThan = (loss: string, payment: string): string => `${loss}.noticed_at > ${couldBeSentFrom(payment)}`
 
-/** Than the latest one, which a statement reads once for all its payments. */
+/** The latest one, which a statement reads once for all its payments. */
 export const isOlderThanLoss = (payment: string): string =>
   `coalesce((select max(l.noticed_at) from write_losses l) > ${couldBeSentFrom(payment)}, false)`
 
-/** A statement's line that was found after a loss may be this payment, made and sent in the writes that were lost, and asked for again. */
+/** The statement's line may be this payment, made and sent in the writes that were lost, and asked for again. */
 export const mayBeListed: Evidence = {
   kind: 'unknown',
   code: 'listed',
@@ -42,7 +42,7 @@ export const isListedAsLost = (payment: string): string =>
      where l.noticed_at <= ${payment}.created_at and s.resolved_at is null and s.direction = 'out' and s.reason = 'not_in_our_books'
        and s.amount_minor = ${payment}.amount_minor and (s.rail, ${payment}.rail) in (${providersSql}))`
 
-/** What the names of a payment's order follow from. A payment that was lost and is requested again with the same key is the same order. */
+/** The names of the order follow from it. A payment that was lost and is requested again with the same key is the same order. */
 export const seedOf = ({
   id,
   accountId,

@@ -49,7 +49,7 @@ export const lockPaymentsWithAccounts = async (tx: Tx, ids: readonly Uuid[]): Pr
 
 const lockRow = selectRow('payments.lock_one', payments, ['workspaceId', 'id'], { lock: 'update' })
 
-/** A payment of a workspace, where the caller holds the lock of the account that pays: nothing is read before. */
+/** Where the caller holds the lock of the account that pays: nothing is read before. */
 export const lockPaymentIn = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<PaymentRecord | undefined> => {
   const locked = await lockRow(tx, { workspaceId, id })
   if (locked) requireLocked(tx, [locked.accountId])
@@ -59,7 +59,6 @@ export const lockPaymentIn = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promis
 export const lockPaymentWithAccount = async (tx: Tx, id: Uuid): Promise<PaymentRecord> =>
   only(await lockPaymentsWithAccounts(tx, [id]))
 
-/** What selects payments. A text that a person searches for stands in several places: see `Searched`. */
 const filters = {
   /** One status alone is read in the order of an index. */
   status: 'text?',
@@ -88,7 +87,7 @@ const page = { before: 'uuid?', take: 'rows' } as const
 
 export type PaymentFilter = Values<typeof filters>
 
-/** The filter of a request: its text has not been looked up among the beneficiaries yet. */
+/** Of a request: its text has not been looked up among the beneficiaries yet. */
 export type PaymentSearch = Omit<
   PaymentFilter,
   'status' | 'statuses' | 'pattern' | 'named' | 'receipt' | 'searchedId' | 'searchedAmount'
@@ -106,8 +105,8 @@ const namedLike = prepare('payments.named_like', { workspaceId: 'uuid', pattern:
 )
 
 /**
- * Keys select payments directly; only a text is searched for. The beneficiaries with that text in their names are read first: then Postgres
- * knows how few payments they have, and combines the indexes instead of reading the whole workspace.
+ * The beneficiaries with the text in their names are read first: then Postgres knows how few payments they have, and combines the indexes instead of
+ * reading the whole workspace.
  */
 export const readMatching = <T>(
   db: Db & Pick<Database, 'search'>,
@@ -146,7 +145,7 @@ const textCondition = (at: Places<typeof scope>): SQL | undefined =>
     at.searchedAmount && eq(payments.amountMinor, at.searchedAmount),
   )
 
-/** The payments of a workspace that match a filter: one definition for the list, its totals and its export. */
+/** One definition for the list, its totals and its export. */
 const matching = (at: Places<typeof scope>, ordered = true): SQL | undefined => {
   const isOfOne = [at.batchId, at.beneficiaryId, at.accountReference, at.purposeCode, at.mandateId, at.idempotencyKey].some(
     (found) => found !== undefined,
@@ -197,7 +196,7 @@ const listRare = prepare('payments.list_rare', { ...scope, ...page }, selectPage
 /** An index for each would cost every payment more than these are asked for. */
 const withoutIndex = ['grantId', 'initiatorAccountId', 'metadata', 'amountMinMinor', 'amountMaxMinor'] as const
 
-/** What may match few of very many payments is looked for on a connection of its own: not on the one that all lists share. */
+/** What may match few of very many is not looked for on the connection that all lists share. */
 export const listPayments = (db: Db, workspaceId: Uuid, page: PageRequest, filter: PaymentFilter): Promise<PaymentRecord[]> =>
   db.run(withoutIndex.some((name) => filter[name] !== undefined) ? listRare : list, { workspaceId, ...filter, ...page })
 
@@ -224,7 +223,7 @@ const listWithPayee = prepare(
   'pool',
 )
 
-/** With the names that its ids stand for, for readers outside this service. */
+/** For readers outside this service. */
 export type NamedPayment = RowOf<typeof listWithPayee>
 
 export const listPaymentsWithPayee = (
@@ -239,7 +238,7 @@ const amount = sum(payments.amountMinor)
 /** Money that has left or is under way: the one definition of what was spent. */
 export const spending: readonly PaymentStatus[] = [...underWayPaymentStatuses, 'succeeded']
 
-/** The count and sum of what matches by status and, of what was spent since a day, by local day. Reads all of them, once. */
+/** By status and, of what was spent since a day, by local day. */
 export const totals = prepare(
   'payments.totals',
   { ...scope, zone: 'text', since: 'text' },

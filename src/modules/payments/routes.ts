@@ -41,7 +41,7 @@ const searchOf = ({ status, q, ...others }: Omit<ListPayments, 'limit' | 'cursor
   ...(q !== undefined && { searched: { text: q, amount: amountIn(q, currency) } }),
 })
 
-/** One payment as it is read by itself: of an unknown outcome it says when the rail was last asked about it. */
+/** Of an unknown outcome it says when the rail was last asked about it. */
 const presentFollowed = async (db: Db, record: PaymentRecord): Promise<Payment> => {
   const payment = presentPayment(record)
   if (record.status !== 'unknown') return payment
@@ -50,6 +50,32 @@ const presentFollowed = async (db: Db, record: PaymentRecord): Promise<Payment> 
 
 export const registerPayments = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
+  routes.list('/v1/payment-refusals', {
+    config: { operation: 'payment_refusals.list', permission: 'payment.read' },
+    schema: {
+      summary: 'List refused payments',
+      description:
+        'Payments that were asked for and refused, newest first: by a spending rule, a freeze, a balance that is too low, or as a likely duplicate. Each names who asked, for whom, how much, and why. A key or an agent sees its own and those of the grants below it. Kept for 90 days; of one grant at most 1,000 in 24 hours are recorded.',
+      querystring: ListPaymentRefusals,
+      response: { 200: pageOf(RefusedPayment) },
+    },
+    read: async (page, { principal: { workspace, grant }, query }) => {
+      await deps.refusals.settled()
+      return listRefusals(deps.db, workspace.id, page, { within: grant?.id ?? null, ...filtersOf(query) })
+    },
+    idOf: (row) => row.refusal.id,
+    present: (rows) => rows.map((row) => presentRefusal(row, deps.config.CURRENCY)),
+  })
+  routes.get('/v1/payments/attention', {
+    config: { operation: 'payments.attention', permission: 'payment.read' },
+    schema: {
+      summary: 'Read what needs a person',
+      description:
+        'A daily overview: what was spent on each of the last 30 days, and what of the last 24 hours a person should look at, the most urgent first: payments without a known outcome, payments that repeat, what was refused and to whom, payees whose number is registered under another name, and limits that are nearly used up. An administrator of the service also reads what waits in suspense. Approvals have a list of their own.',
+      response: { 200: Attention },
+    },
+    read: ({ principal }) => readAttention(deps, principal),
+  })
   app.post(
     path,
     {
@@ -167,39 +193,5 @@ export const registerPayments = (app: App, deps: Deps): void => {
       response: { 200: Payment },
     },
     work: async (tx, { principal, params }) => ok(presentPayment(await cancelPayment(tx, principal, params.id))),
-  })
-}
-
-export const registerPaymentRefusals = (app: App, deps: Deps): void => {
-  const routes = routesOf(app, deps)
-  routes.list('/v1/payment-refusals', {
-    config: { operation: 'payment_refusals.list', permission: 'payment.read' },
-    schema: {
-      summary: 'List refused payments',
-      description:
-        'Payments that were asked for and refused, newest first: by a spending rule, a freeze, a balance that is too low, or as a likely duplicate. Each names who asked, for whom, how much, and why. A key or an agent sees its own and those of the grants below it. Kept for 90 days; of one grant at most 1,000 in 24 hours are recorded.',
-      querystring: ListPaymentRefusals,
-      response: { 200: pageOf(RefusedPayment) },
-    },
-    read: async (page, { principal: { workspace, grant }, query }) => {
-      await deps.refusals.settled()
-      return listRefusals(deps.db, workspace.id, page, { within: grant?.id ?? null, ...filtersOf(query) })
-    },
-    idOf: (row) => row.refusal.id,
-    present: (rows) => rows.map((row) => presentRefusal(row, deps.config.CURRENCY)),
-  })
-}
-
-export const registerPaymentAttention = (app: App, deps: Deps): void => {
-  const routes = routesOf(app, deps)
-  routes.get('/v1/payments/attention', {
-    config: { operation: 'payments.attention', permission: 'payment.read' },
-    schema: {
-      summary: 'Read what needs a person',
-      description:
-        'A daily overview: what was spent on each of the last 30 days, and what of the last 24 hours a person should look at, the most urgent first: payments without a known outcome, payments that repeat, what was refused and to whom, payees whose number is registered under another name, and limits that are nearly used up. An administrator of the service also reads what waits in suspense. Approvals have a list of their own.',
-      response: { 200: Attention },
-    },
-    read: ({ principal }) => readAttention(deps, principal),
   })
 }

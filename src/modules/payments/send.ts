@@ -101,13 +101,13 @@ const outgoingOf = (
   }
 }
 
-/** It rests on an approval that a chain could not confirm: it is looked at again while it may wait, and fails after that. */
+/** It is looked at again while it may wait, and fails after that. */
 const waitsForChain = ({ kind }: Obstacle, { updatedAt }: PaymentRecord, at: Date): boolean =>
   kind === 'unconfirmed' && at < secondsAfter(updatedAt, longestChainWaitSeconds)
 
 const dispatch = { accountId: null, origin: null, way: 'dispatch' } as const
 
-/** Takes out what may have been sent already by writes that were lost, and might be paid twice: its outcome is unknown, and it is never sent. */
+/** What may have been sent in writes that were lost, and might be paid twice, is not sent: its outcome is unknown. */
 const withoutLost = async (tx: Tx, rails: Rails, due: readonly DuePayment[]): Promise<DuePayment[]> => {
   const older = due.flatMap(({ payment: { id }, olderThanLoss }) => (olderThanLoss ? [id] : []))
   const paidTwice = older.length === 0 ? new Set<Uuid>() : await thoseThatMayBePaidTwice(tx, rails, older, tx.at)
@@ -125,15 +125,14 @@ const withoutLost = async (tx: Tx, rails: Rails, due: readonly DuePayment[]): Pr
   return due.filter((each) => doubtOf(each) === undefined)
 }
 
-/** When it is to be sent again. Does nothing when it has ended. The caller has locked it. */
+/** Does nothing when it has ended. The caller has locked it. */
 export const sendPaymentAt = (tx: Tx, payment: PaymentRecord, due: Date): void => {
   if (payment.status === 'processing') updateRow(tx, payments, payment, { dispatchDueAt: due })
 }
 
 /**
- * What is due, to be sent now: taken out of the queue under the locks of the owning accounts, which the caller holds. Everything that allowed a
- * payment is checked once more; when something no longer holds, the payment fails here, and nothing was sent. `answers`: of the chains of
- * contract wallets, asked before the transaction.
+ * What is due, taken out of the queue under the locks of the owning accounts, which the caller holds. Everything that allowed a payment is checked
+ * once more; when something no longer holds, it fails here, and nothing was sent. `answers`: of the chains, asked before the transaction.
  */
 export const preparePayments = async (
   tx: Tx,
@@ -165,7 +164,7 @@ export const preparePayments = async (
   return outgoing
 }
 
-/** The same order once more, after its answer was lost: everything is checked again. Undefined when it may not be sent. */
+/** The same order once more, after its answer was lost. Undefined when it may not be sent. */
 export const repeatPayment = async (tx: Tx, deps: SendParts, id: Uuid, answers: ChainAnswers): Promise<Outgoing | undefined> => {
   const payment = await lockPaymentWithAccount(tx, id)
   if (payment.status !== 'unknown') return undefined

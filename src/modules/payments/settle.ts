@@ -55,7 +55,7 @@ const onReturn = (payment: PaymentRecord, amountMinor: Minor | null, receiptIsTa
   return none(payment.status === 'returned' ? 'repeated' : 'contradiction')
 }
 
-/** The change that evidence leads to, among the transitions that the table allows. The order of evidence does not matter. */
+/** The order of evidence does not matter. */
 const judgePayment = (payment: PaymentRecord, evidence: Evidence, receiptIsTaken: boolean): Judged => {
   switch (evidence.kind) {
     case 'succeeded':
@@ -96,7 +96,6 @@ const markUnknown = (tx: Tx, { payment, evidence, source }: Step): Promise<Payme
   return writeChange(tx, payment, { status: 'unknown' }, { actor: actorOf(source) })
 }
 
-/** The payment had already succeeded; its receipt came later. */
 const complete = (tx: Tx, { payment, evidence, source }: Step): Promise<PaymentRecord> => {
   const receipt = receiptOf(evidence)
   const options = { actor: actorOf(source), action: 'payment.receipt', after: { provider_receipt: receipt } } as const
@@ -123,18 +122,17 @@ const noteLateSuccess = (tx: Tx, { payment, evidence, source }: Step): Promise<P
 
 type Move = { to?: 'succeeded' | 'failed'; also?: (tx: Tx, step: Step) => Promise<PaymentRecord> }
 
-/** What evidence does to a payment: how it ends, which is written set-wise; then what else is done, one payment at a time. */
+/** How a payment ends, which is written set-wise; then what else is done, one payment at a time. */
 const moves = {
   succeed: { to: 'succeeded' },
   fail: { to: 'failed' },
-  /** Its outcome is unknown now, and the hold stays. */
+  /** The hold stays. */
   mark_unknown: { also: markUnknown },
   return: { also: returnPayment },
   /** The provider reports only the return; the money left and came back. */
   succeed_and_return: { to: 'succeeded', also: returnPayment },
   /** Only its receipt was missing. */
   complete: { also: complete },
-  /** The payment had failed and its hold was released, but the money left all the same. */
   note_late_success: { also: noteLateSuccess },
 } as const satisfies Record<string, Move>
 
@@ -171,9 +169,9 @@ const conclude = async (tx: Tx, { step, judged }: JudgedStep, ended: PaymentReco
 }
 
 /**
- * Ends payments on evidence, from any source, any number of times and in any order; one call names each payment and each receipt once. The
- * caller has locked their owning accounts and the payments. A mismatch moves no money, but a payment under way becomes unknown. After an
- * operator's decision the rail is no longer queried. Results are in the same order.
+ * Evidence from any source, any number of times and in any order; one call names each payment and each receipt once. The caller has locked the
+ * owning accounts and the payments. A mismatch moves no money, but a payment under way becomes unknown. After an operator's decision the rail is no
+ * longer queried. Results are in the same order.
  */
 export const settlePayments = async (tx: Tx, steps: readonly Step[]): Promise<Settled[]> => {
   const judged = await judgeAll(tx, steps)

@@ -20,8 +20,7 @@ const between = (begins: string, ends: string): string => `p.created_at >= ${beg
   and (p.workspace_id, p.id) > ($2::uuid, ${inWorkspace.idBehind('$2::uuid', begins)})
   and (p.workspace_id, p.id) < ($2::uuid, ${inWorkspace.idAhead('$2::uuid', ends)})`
 
-/** Most payments have succeeded: what else was made is read by its status, and they are the rest. `is true` keeps times from being looked
- * up in an index that has them of all workspaces. */
+/** Most have succeeded: they are what is left of all. `is true` keeps times from being looked up in an index of all workspaces. */
 const sums = statement(
   'payments.sums',
   `with ${periodSql('$3::timestamptz', '$4::timestamptz', days)},
@@ -41,8 +40,6 @@ const sums = statement(
      union all select date, status, payments, minor from others) as s
    group by 1, 2 having sum(payments) > 0 order by 1, 2`,
 )
-
-const isSpending = (status: PaymentStatus): boolean => spending.includes(status)
 
 /** What sums are stored by: any other filter asks for each payment. */
 const storedBy: readonly string[] = ['statuses', 'createdAfter', 'createdBefore']
@@ -72,7 +69,6 @@ const totalOf = (rows: readonly PaymentSum[] = []) => ({
   amount_minor: formatMinor(rows.reduce((total, row) => total + row.amountMinor, 0n)),
 })
 
-/** How many payments match a filter, their sums, and what was spent on each of the last days. */
 export const summarizePayments = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   { workspace }: Pick<Principal, 'workspace'>,
@@ -83,7 +79,7 @@ export const summarizePayments = async (
   const zone = effectiveTimeZone(workspace.zone, at)
   const dates = lastDays(periodsAt(at, zone).day, days)
   const rows = await (isStored(search) ? readStored : readPlain)(deps.db, { workspace, zone, firstDay: dates[0] ?? '' }, search)
-  const spent = rows.filter(({ status }) => isSpending(status))
+  const spent = rows.filter(({ status }) => spending.includes(status))
   const spentBy = Map.groupBy(spent, ({ date }) => date)
   return {
     currency: deps.config.CURRENCY,

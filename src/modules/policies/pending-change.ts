@@ -32,8 +32,8 @@ import { policyTerms } from './rules.ts'
 import { StoredChange } from './schema.ts'
 import { archived, type Changer, changePolicy, newVersion, nothingPending } from './write.ts'
 
-// A rule that asks for two people is not made weaker by one: the change waits a day, unless another approver confirms it. What the change
-// says lies beside the policy, and is applied to the policy as it is when it holds.
+// A rule that asks for two people is not made weaker by one: the change waits a day, unless another approver confirms it, and is applied to the
+// policy as it is then.
 
 export const ConfirmChange = z
   .strictObject({
@@ -51,10 +51,10 @@ export const ConfirmChange = z
 export type ConfirmChange = z.output<typeof ConfirmChange>
 
 /**
- * Who stands behind a change of policy $1: $2 asks for it, or asked for it; $5 (or nobody) confirms it.
+ * Of a change of policy $1: $2 asks for it, or asked for it; $5 (or nobody) confirms it.
  * - `isGuarded`: the policy asks for two, and someone else may decide, or could within the last day: to remove the other approver first gains nothing;
- * - `mayManage`: the requester may still manage policies, with the grant through which it asked;
- * - `counted`: which of the two accounts count as approvers.
+ * - `mayManage`: the requester may, with the grant through which it asked;
+ * - `counted`: which of the two count as approvers.
  */
 const readStanding = statement(
   'policies.change_standing',
@@ -105,9 +105,6 @@ export const requestChange = (
   })
 }
 
-const withdraw = (tx: Tx, changer: Changer, before: PolicyRecord): Promise<PolicyRecord> =>
-  changePolicy(tx, changer, 'policy.change_withdrawn', before, nothingPending)
-
 /** Undefined where it can no longer be applied. The caller has locked the policy and looked at the requester. */
 const apply = async (tx: Tx, changer: Changer, before: PolicyRecord): Promise<PolicyRecord | undefined> => {
   const change = StoredChange.parse(before.pendingChange)
@@ -125,7 +122,7 @@ const requirePending = (policy: PolicyRecord | undefined): PolicyRecord => found
 
 type Confirmation = { message: string; proof: UsedPasskey | { problem: string } | { signer: string | undefined } | null }
 
-/** What signs the confirmation, if something does. Called before the transaction: no transaction waits for a chain. */
+/** Called before the transaction: none waits for a chain. */
 export const proveConfirmation = async (
   { config, contractWallets, db }: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   { accountId, workspace }: Principal,
@@ -154,10 +151,7 @@ const checkProof = async (tx: Tx, { accountId }: Principal, policy: PolicyRecord
   if (!(await recordPasskeyUse(tx, proof))) throw wrongPasskey('it was used before, or its passkey was removed')
 }
 
-/**
- * A second person agrees: the change holds at once. Both must count as approvers: whoever could invite a second account of their own and let it
- * ask, or confirm, would be one person.
- */
+/** Both must count as approvers: whoever could invite a second account of their own and let it ask, or confirm, would be one person. */
 export const confirmChange = async (
   tx: Tx,
   principal: Principal,
@@ -187,10 +181,10 @@ export const withdrawChange = async (tx: Tx, principal: Principal, id: Uuid): Pr
   const { accountId, permissions, workspace } = principal
   const before = requirePending(await lockOwnPolicy(tx, principal, id))
   if (before.pendingChangeBy !== accountId && !permissions.has('approval.decide')) throw permissionMissing('approval.decide')
-  return withdraw(tx, { actor: principal, workspace }, before)
+  return changePolicy(tx, { actor: principal, workspace }, 'policy.change_withdrawn', before, nothingPending)
 }
 
-/** Applies one change that has waited long enough, if its requester may still make it; else withdraws it. */
+/** Withdraws it where its requester may no longer make it. */
 const applyDue = async (
   tx: Tx,
   { id, workspaceId, owner, requester }: { id: Uuid; workspaceId: Uuid; owner: Uuid; requester: Uuid },
@@ -208,7 +202,7 @@ const applyDue = async (
   }
   const { mayManage } = await standingOf(tx, before, requester, null)
   if (mayManage && (await apply(tx, changer, before))) return
-  await withdraw(tx, changer, before)
+  await changePolicy(tx, changer, 'policy.change_withdrawn', before, nothingPending)
 }
 
 /** What waits in a frozen workspace goes on waiting. */

@@ -39,7 +39,7 @@ const presentEntry = (entry: TraceEntry): PresentedEntry => ({
   ...(entry.decisive !== undefined && { decisive: entry.decisive }),
 })
 
-/** As many rules as a person reads: a payment's answer does not grow with the policies of its workspace. */
+/** A payment's answer does not grow with the policies of its workspace. */
 const maxRules = 50
 
 const presentRemedy = (remedy: Remedy): NonNullable<Decision['remedy']> => ({

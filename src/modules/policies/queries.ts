@@ -53,7 +53,6 @@ type PolicyFilter = { active: boolean; madeBy: Uuid | undefined }
 export const listPolicies = (db: Db, workspaceId: Uuid, page: PageRequest, filter: PolicyFilter): Promise<PolicyRecord[]> =>
   db.run(list, { workspaceId, ...filter, ...page })
 
-/** What is asked for in one turn is one statement; the ids are one text of a list. */
 const counters = prepare(
   'policies.counters',
   { ids: 'text', day: 'date', month: 'date' },
@@ -68,7 +67,7 @@ const counters = prepare(
   'joined',
 )
 
-/** How much of each policy's limits is used in the workspace's current day and month. */
+/** In the workspace's current day and month. */
 export const readUsage = async (
   db: Db,
   { zone }: Principal['workspace'],

@@ -86,7 +86,6 @@ export const registerPolicies = (app: App, deps: Parts): void => {
     },
   })
   routes.delete(one, {
-    // A policy can be archived while the workspace is frozen, as the contract says.
     config: {
       operation: 'policies.archive',
       freshProof: 'always',

@@ -15,7 +15,6 @@ import { PaymentType } from '../payment-type.ts'
 
 const about = (field: PolicyField) => ({ description: policyFields[field].meaning })
 
-/** The fields of a policy, whether it is stored or only proposed. */
 export const policyInput = {
   payment_types: z.array(PaymentType).max(100).nullish().meta(about('paymentTypes')),
   beneficiary_ids: z.array(IdIn('beneficiary')).max(500).nullish().meta(about('beneficiaryIds')),
@@ -57,7 +56,7 @@ export const UpdatePolicy = z
   .meta({ id: 'UpdateSpendingPolicy' })
 export type UpdatePolicy = z.output<typeof UpdatePolicy>
 
-/** What a loosening changes once it holds: the fields of the request, or that the policy is archived. */
+/** The fields of the request, or that the policy is archived. */
 const PolicyChange = z
   .object({
     ...policyOutput,
@@ -68,9 +67,7 @@ const PolicyChange = z
   .partial()
 export type PolicyChange = z.output<typeof PolicyChange>
 
-/** A stored change as it is applied: to the policy as it is then. */
 export const StoredChange = z.union([z.strictObject({ status: z.literal('archived') }), UpdatePolicy.omit({ version: true })])
-export type StoredChange = z.output<typeof StoredChange>
 
 const PendingChange = z.object({
   change: PolicyChange.meta({ description: 'The fields that it changes, with their new values, or `status: archived`.' }),

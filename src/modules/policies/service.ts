@@ -11,11 +11,11 @@ import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { createdBy, readMaker } from '../makers.ts'
 import { mustWait, requestChange } from './pending-change.ts'
 import { lockOwnPolicy, type PolicyRecord, presentPolicy } from './queries.ts'
-import { type PolicyTerms, policyTerms } from './rules.ts'
+import { policyTerms } from './rules.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
 import { archived, changePolicy, insertPolicy, newVersion, nothingPending } from './write.ts'
 
-/** Who may create policies and not manage them binds only their own payments: they can undo nothing, so they cannot stop everyone either. */
+/** Who may create policies and not manage them binds only their own payments: they can undo nothing. */
 export const boundGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 'permissions'>): Uuid | null =>
   grant && !permissions.has('policy.manage') ? grant.id : null
 
@@ -29,7 +29,7 @@ const countActive = prepare('policies.count_active', { workspaceId: 'uuid' }, (o
     .where(and(eq(spendingPolicies.workspaceId, at.workspaceId), isNull(spendingPolicies.archivedAt))),
 )
 
-/** The account is locked by now: of two that are made at once, the second counts the first. */
+/** With the account's lock: of two that are made at once, the second counts the first. */
 const requireRoom = async (tx: Tx, workspaceId: Uuid): Promise<void> => {
   const row = await first(tx, countActive, { workspaceId })
   if (row && row.active >= maxActive)
@@ -69,8 +69,8 @@ const isSame = (field: string, value: unknown, before: PolicyRecord): boolean =>
 }
 
 /**
- * What a request changes, and nothing that it repeats: a stricter change that comes before it holds must not be undone. A null that removes
- * something is kept, so that what it implies is derived when the change holds.
+ * Nothing that a request repeats: a stricter change that comes before it holds must not be undone. A null is kept, so that what it implies is derived
+ * when the change holds.
  */
 const changeOf = ({ version: _, ...asked }: UpdatePolicy, before: PolicyRecord, after: PolicyRecord): object => {
   const presented: Record<string, unknown> = presentPolicy(after)
@@ -80,14 +80,14 @@ const changeOf = ({ version: _, ...asked }: UpdatePolicy, before: PolicyRecord, 
   return Object.fromEntries(given.filter(([field, value]) => !isSame(field, value, before)))
 }
 
-/** The policy as it is afterwards; a loosening may wait, and is then its `pendingChange` alone. */
+/** A loosening may wait, and is then its `pendingChange` alone. */
 export const updatePolicy = async (tx: Tx, principal: Principal, id: Uuid, change: UpdatePolicy): Promise<PolicyRecord> => {
   const { workspace } = principal
   const [before, maker] = await Promise.all([lockOwnPolicy(tx, principal, id), readMaker(tx, principal)])
   if (before.archivedAt) throw conflict('An archived policy does not change.', 'archived')
   if (before.version !== change.version)
     throw conflict(`The policy is now at version ${before.version}.`, 'version', { version: before.version })
-  const terms: PolicyTerms = policyTerms(change, before)
+  const terms = policyTerms(change, before)
   await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
   if (loosens(before, terms)) {
     requireFreshProof(principal, tx.at)

@@ -8,7 +8,7 @@ import type { AuditAction } from '../../events/audit-actions.ts'
 import type { EventType } from '../../events/types.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
-import { payeesOfTotals, totalApplies } from '../../policy/scope-sql.ts'
+import { countedTotals } from '../../policy/scope-sql.ts'
 import { changedBy, type Maker } from '../makers.ts'
 import { type PolicyRecord, presentPolicy } from './queries.ts'
 import type { PolicyTerms } from './rules.ts'
@@ -20,11 +20,7 @@ const forget = prepareWrite('policies.forget_counters', { id: 'uuid' }, (orm, at
 const seed = statement(
   'policies.seed_counters',
   `with counted as (
-     select t.day, sum(t.used_minor) as used, sum(t.payments) as payments
-     from spending_totals t cross join (select $4::text[] as payment_types, $5::uuid[] as beneficiary_ids, $6::uuid as binds_grant_id) as s
-     where t.workspace_id = $3 and t.payee_id = any(${payeesOfTotals('$5::uuid[]')})
-       and t.day >= $2::date and t.day < ($2::date + interval '1 month') and ${totalApplies('s', 't')}
-     group by t.day)
+     select t.day, sum(t.used_minor) as used, sum(t.payments) as payments from ${countedTotals} group by t.day)
    insert into usage_counters (subject, subject_id, account_id, period, period_start, used_minor, payments)
    select 'policy', $1::uuid, w.owning_account_id, c.period, c.day, c.used, c.payments
    from (select 'day' as period, day, used, payments from counted
@@ -41,7 +37,7 @@ export const nothingPending = {
   pendingChangeEffectiveAt: null,
 }
 
-/** Who changes a policy of which workspace: the caller, or the timer for a change that has waited long enough. */
+/** The caller, or the timer for a change that has waited long enough. */
 export type Changer = { actor: Actor; workspace: { id: Uuid; owningAccountId: Uuid; zone: ZoneSchedule } }
 
 type PolicyEvent = Extract<EventType & AuditAction, `policy.${string}`>
@@ -61,9 +57,8 @@ const record = async (
 }
 
 /**
- * Stores the current version, for the decisions that will be made with it, and counts the current month against it, as if it had existed since the
- * month began: a limit set at noon counts the morning. Earlier months are deleted: a payment of theirs that ends unpaid gives nothing back to this
- * policy. The caller holds the owning ledger account's lock, which every payment takes first.
+ * Stores the version, and counts the current month against it: a limit set at noon counts the morning. Earlier months are deleted: a payment of theirs
+ * that ends unpaid gives nothing back. The caller holds the owning account's lock, which every payment takes first.
  */
 const takeEffect = (tx: Tx, { workspace }: Changer, policy: PolicyRecord): void => {
   const { at } = tx
@@ -93,7 +88,6 @@ export const changePolicy = (
   return record(tx, changer, type, after, before)
 }
 
-/** A new version of the policy, which holds from now on. */
 export const newVersion = (tx: Tx, { version }: PolicyRecord, maker: Maker, terms: PolicyTerms & { name: string }) => ({
   ...terms,
   version: version + 1,
@@ -101,5 +95,4 @@ export const newVersion = (tx: Tx, { version }: PolicyRecord, maker: Maker, term
   updatedAt: tx.at,
 })
 
-/** An archived policy applies to nothing any more; its versions stay, for the decisions made with it. */
 export const archived = ({ at }: Tx) => ({ archivedAt: at, updatedAt: at })

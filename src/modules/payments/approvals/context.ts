@@ -1,12 +1,6 @@
-import { and, asc, eq, sql } from 'drizzle-orm'
-import { canSign, countsFrom } from '../../../auth/authority-sql.ts'
-import { decidingRoles } from '../../../auth/permissions.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Database, Db } from '../../../db/client.ts'
-import { prepare, prepareText, type RowOf } from '../../../db/prepare.ts'
-import { accounts } from '../../../db/tables/accounts.ts'
-import { namesSql } from '../../../db/tables/columns.ts'
-import { members, workspaces } from '../../../db/tables/workspaces.ts'
+import { prepareText, type RowOf } from '../../../db/prepare.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
 import { type Clock, isoTimeOrNull } from '../../../lib/clock.ts'
@@ -20,19 +14,16 @@ import { presentWarning } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { readItemsOf } from '../batch/queries.ts'
 import { thoseThatMayBePaidTwice } from '../lost-writes.ts'
-import { type ApprovalRecord, counts, currentDecisions } from './queries.ts'
+import { type ApprovalRecord, counts, currentDecisions, deciders } from './queries.ts'
 import type { Approval } from './schema.ts'
 
 type History = { paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
 const place = { payee_id: 'uuid', rail: 'text', account_reference: 'text', without: 'uuid[]' } as const
-/**
- * Payments to the same payee under any name, in this workspace: a fingerprint belongs to one workspace. At a paybill those to the same account.
- * `without`: payments that do not count. A payee may have been paid many times.
- */
-const paidTo = prepareText<History & { payeeId: Uuid }, typeof place>(
+/** Payments to the same payee under any name; at a paybill to the same account. `without`: payments that do not count. */
+const paidTo = prepareText<History, typeof place>(
   'approvals.paid_to_payee',
   place,
-  `select own.id as "payeeId", paid.*,
+  `select paid.*,
      ${lastPaidSql({ payee: 'own', rail: 'key.rail', reference: 'key.account_reference', without: 'all(key.without)' })} as "lastPaid"
    from payees own cross join lateral (
      select count(*)::int as "paymentsCount", max(earlier.completed_at) as "lastPaidAt" from payments earlier
@@ -42,7 +33,7 @@ const paidTo = prepareText<History & { payeeId: Uuid }, typeof place>(
   { most: 64 },
 )
 
-/** By approval, of those about one payment; none where the payee was never paid. What goes to one payee is looked up once. */
+/** By approval, of those about one payment. What goes to one payee is looked up once: it may have been paid many times. */
 const readHistories = async (db: Db, records: readonly ApprovalRecord[]): Promise<ReadonlyMap<Uuid, History | undefined>> => {
   const byPayee = Map.groupBy(
     records.filter(({ approval }) => approval.batchId === null),
@@ -63,35 +54,7 @@ type ApprovalContext = NonNullable<Approval['context']>
 
 type ContextParts = Pick<Parts, 'clock' | 'db' | 'rails'>
 
-const deciders = prepare(
-  'approvals.deciders',
-  { workspaceId: 'uuid' },
-  (orm, at) =>
-    orm
-      .select({
-        accountId: members.accountId,
-        canSign: sql<boolean>`${sql.raw(canSign('accounts.id'))}`,
-        countsFrom: sql`${sql.raw(countsFrom('members', 'workspaces'))}`.mapWith(members.decidingSince),
-      })
-      .from(members)
-      .innerJoin(accounts, eq(accounts.id, members.accountId))
-      .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
-      .where(
-        and(
-          eq(members.workspaceId, at.workspaceId),
-          eq(members.status, 'active'),
-          sql`${members.role} in ${sql.raw(namesSql(decidingRoles))}`,
-          eq(accounts.status, 'active'),
-        ),
-      )
-      .orderBy(asc(members.id)),
-  'joined',
-)
-
-/**
- * As when a decision is made: an account whose decision counts need not decide again, the initiator cannot where duties are separate, and where two
- * are asked for an approver of today does not count yet.
- */
+/** By the rules of a decision: whose decision counts need not decide again, and where two are asked for, an approver of today does not count. */
 const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof deciders>[], now: Date): Uuid[] => {
   const { approval, payment } = record
   const excluded = new Set([
@@ -110,7 +73,7 @@ const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof 
 export const readEligible = async (db: Database, clock: Clock, record: ApprovalRecord): Promise<Uuid[]> =>
   eligibleAmong(record, await db.run(deciders, { workspaceId: record.payment.workspaceId }), clock.now())
 
-/** By approval; after a loss of writes, and never otherwise: by the same rule as when they are sent. */
+/** By approval; only after a loss of writes, and by the same rule as when they are sent. */
 const countLost = async ({ db, rails, clock }: ContextParts, records: readonly ApprovalRecord[]): Promise<Map<Uuid, number>> => {
   const older = records.filter(({ approval, olderThanLoss }) => olderThanLoss && approval.status === 'pending')
   if (older.length === 0) return new Map()
@@ -153,7 +116,7 @@ export const readContexts = async (
   const [histories, mayDecide, { availableMinor }, lost] = await Promise.all([
     readHistories(db, records),
     db.run(deciders, { workspaceId: workspace.id }),
-    // The amount is held already while the payment waits, so the available balance is the one after the payment.
+    // The amount is held while the payment waits, so this is the balance after it.
     getBalance(db, workspace.owningAccountId),
     countLost(deps, records),
   ])

@@ -6,7 +6,6 @@ import type { NameSource, VerificationStatus } from '../../../lib/verification.t
 import { isNameWarning, nameWarning } from '../../../policy/explain.ts'
 import type { Warning } from '../../../policy/types.ts'
 
-/** What the text of every approval has. */
 export type CommonFacts = {
   domain: string
   approvalId: Uuid
@@ -21,8 +20,8 @@ export type CommonFacts = {
 }
 
 /**
- * What a wallet holder sees and signs. It contains everything that the decision depends on, so nothing can be exchanged afterwards. Anyone
- * with the approval's id may read it without signing in, so it contains nothing else: no balance, no e-mail, no full destination.
+ * What a wallet holder signs: everything that the decision depends on. Anyone with the approval's id may read it without signing in, so it has no
+ * balance, no e-mail and no full destination.
  */
 type ApprovalFacts = CommonFacts & {
   paymentId: Uuid
@@ -30,9 +29,8 @@ type ApprovalFacts = CommonFacts & {
   beneficiaryName: string
   rail: string
   destinationMask: string
-  /** A keyed digest: binds the destination without revealing it. */
   destinationDigest: string
-  /** What the decision warns of, a sentence each. */
+  /** A sentence each. */
   warnings: readonly string[]
   accountReference: string | null
   narrative: string | null
@@ -40,7 +38,7 @@ type ApprovalFacts = CommonFacts & {
 
 const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
 
-/** Names are other people's text: on one line, and apart from the text around them. */
+/** Names are other people's text. */
 const oneLine = (text: string): string => isolated(cleanText(text))
 
 const verdictWords: Readonly<Record<VerificationStatus, string>> = {
@@ -63,14 +61,11 @@ const nameLabel = 'Name at the rail: '
 const warningLabel = 'Warning: '
 
 /** Numbers are paid, not names: who approves reads whose number it is, or that nobody knows. */
-export const nameAtRail = ({ reportedName, verification, isBeingChecked = false, nameSource }: ReportedName): string =>
-  isBeingChecked
-    ? 'being checked'
-    : reportedName === null
-      ? nameSource === 'daily_limit'
-        ? 'not checked: daily limit'
-        : verdictWords[verification]
-      : `${oneLine(reportedName)} (${verdictWords[verification]})`
+export const nameAtRail = ({ reportedName, verification, isBeingChecked, nameSource }: ReportedName): string => {
+  if (isBeingChecked) return 'being checked'
+  if (reportedName !== null) return `${oneLine(reportedName)} (${verdictWords[verification]})`
+  return nameSource === 'daily_limit' ? 'not checked: daily limit' : verdictWords[verification]
+}
 
 /** `said`, and `further` behind who asks: what is decided, for people. `bound`: what is signed of it. */
 type Frame = { what: string; said: string[]; further?: string[]; purpose: string; bound: string[] }
@@ -97,10 +92,7 @@ const textOf = (
     `Expires: ${isoTime(facts.expiresAt)}`,
   ].join('\n')
 
-/**
- * The canonical message (EIP-191 text). It is built when the approval is created, stored, and verified byte for byte; while the approval waits, a
- * name at the rail that changed makes a new one.
- */
+/** The canonical message (EIP-191 text), stored and verified byte for byte. A name at the rail that changes while it waits makes a new one. */
 export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalFacts): string =>
   textOf(decision, facts, {
     what: 'a payment',
@@ -126,16 +118,15 @@ const madeLabel = 'Text made again: '
 
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => !line.startsWith(madeLabel))
 
-/** Whether two texts of one decision say the same, whenever they were made. */
 export const isSameText = (one: string, other: string): boolean => linesOf(one).join('\n') === linesOf(other).join('\n')
 
-/** A text with some of its lines changed, and the time at which it was made again: a text that is signed never returns. */
+/** With the time at which it was made again: a text that is signed never returns. */
 const renewed = (message: string, at: Date, change: (line: string) => string[]): string =>
   linesOf(message)
     .flatMap((line) => (line.startsWith('Nonce: ') ? [line, `${madeLabel}${isoTime(at)}`] : change(line)))
     .join('\n')
 
-/** The same text with what the rail reports now. A decision's warning about the name is replaced, and another name is always one. */
+/** With what the rail reports now. A decision's warning about the name is replaced, and another name is always one. */
 export const withNameAtRail = (message: string, name: ReportedName, at: Date): string => {
   const isAboutName = (line: string) => line.startsWith(warningLabel) && isNameWarning(line.slice(warningLabel.length))
   const warned = message.split('\n').some(isAboutName)
@@ -149,7 +140,6 @@ export const withNameAtRail = (message: string, name: ReportedName, at: Date): s
   })
 }
 
-/** An item as the text of a batch's approval names it. */
 export type BatchLine = {
   beneficiaryId: Uuid
   payeeName: string
@@ -161,7 +151,7 @@ export type BatchLine = {
   warnings: readonly Warning[]
 } & ReportedName
 
-/** What is signed for a whole batch: a text that can be read on a phone, and the root that binds every item. */
+/** A text that can be read on a phone, and the root that binds every item. */
 type BatchFacts = CommonFacts & { batchId: Uuid; name: string | null; merkleRoot: string; lines: readonly BatchLine[] }
 
 const largestShown = 5
@@ -180,13 +170,11 @@ const byRail = (lines: readonly BatchLine[], currency: string): string =>
 
 const mostNamed = 10
 
-/** An item as far as its payee's name at the rail is concerned. */
 export type NamedLine = Pick<BatchLine, 'payeeName' | 'amountMinor'> & ReportedName
 
 const differingLabel = "Payees whose name differs from the rail's: "
 const checkingLabel = 'Names at the rail being checked: '
 
-/** What the rail says of the payees' names; the first of those that differ by name. */
 const namesAtRail = (lines: readonly NamedLine[], currency: string): string[] => {
   const others = lines.filter(({ verification }) => verification === 'no_match')
   const checking = lines.filter(({ isBeingChecked }) => isBeingChecked).length
@@ -198,7 +186,7 @@ const namesAtRail = (lines: readonly NamedLine[], currency: string): string[] =>
     ...(checking === 0 ? [] : [`${checkingLabel}${checking}`]),
   ]
 }
-/** Every kind of warning with how often it occurs. */
+
 const warningsIn = (lines: readonly BatchLine[]): string[] => {
   const codes = Map.groupBy(
     lines.flatMap(({ warnings }) => warnings),
@@ -213,7 +201,7 @@ const warningsIn = (lines: readonly BatchLine[]): string[] => {
       .map(({ name, givenName }) => `- ${oneLine(name)}: the list says ${JSON.stringify(oneLine(givenName))}`),
   ]
 }
-/** The same text with the names that the rail reports now. */
+
 export const withNamesAtRail = (message: string, lines: readonly NamedLine[], currency: string, at: Date): string => {
   const names = namesAtRail(lines, currency)
   let isNames = false
@@ -224,7 +212,6 @@ export const withNamesAtRail = (message: string, lines: readonly NamedLine[], cu
   })
 }
 
-/** The canonical message of a batch's approval (EIP-191 text), built once and verified byte for byte, as a single payment's. */
 export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: BatchFacts): string => {
   const { lines, currency } = facts
   const largest = lines.toSorted((one, other) =>

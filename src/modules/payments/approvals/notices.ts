@@ -15,15 +15,12 @@ import { nameAtRail } from './message.ts'
 import { type ApprovalRecord, findApproval } from './queries.ts'
 import { awaitName } from './renew.ts'
 
-// Notices of approvals in browsers. An approval that was requested or has ended is its own queue entry (`notice_due_at`). Each browser is told
-// at most once: what is sent to it is written before.
-
-type Due = { id: Uuid; tenant: Uuid }
+// An approval that was requested or has ended is its own queue entry (`notice_due_at`). Each browser is told at most once: what is sent to it is
+// written before.
 
 /** A process that dies meanwhile leaves it due again after this time. */
 const leaseSeconds = 60
 
-/** What another transaction changes now is passed over: it is read a moment later. */
 const claimDue = statement(
   'approvals.claim_notices',
   `update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (
@@ -75,7 +72,7 @@ const sendAll = async (
     if (!(await push.send(subscription, message, delivery))) await removeGone(db, subscription.id)
 }
 
-/** Every browser of those who may decide it that was not told before. */
+/** Tells the browsers, of those who may decide it, that were not told before. */
 const request = async (deps: Sender, record: ApprovalRecord): Promise<SubscriptionRecord[]> => {
   const { id, expiresAt } = record.approval
   const all = await liveSubscriptions(deps.db, deps.clock, deps.config, await readEligible(deps.db, deps.clock, record))
@@ -110,16 +107,13 @@ const tell = async (deps: Sender, id: Uuid): Promise<void> => {
   if (!isDone) await takeBack(deps, id, asked)
 }
 
-/** Approvals under way at once in this process. */
-const mostAtOnce = 8
-
 export const createNoticesLane = (deps: Omit<Sender, 'push'> & { push: Push | null }): Lane => ({
   name: 'notices',
-  limit: mostAtOnce,
+  limit: 8,
   claim: async ({ free, except }) => {
     const { push } = deps
     if (!push) return { tasks: [], more: false }
-    const due = await deps.db.query<Due>(claimDue, [deps.clock.now(), except, free])
+    const due = await deps.db.query<{ id: Uuid; tenant: Uuid }>(claimDue, [deps.clock.now(), except, free])
     const tasks = due.map(({ id, tenant }): Task => ({ key: id, tenant, run: () => tell({ ...deps, push }, id) }))
     return { tasks, more: due.length === free }
   },

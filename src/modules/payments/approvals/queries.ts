@@ -1,16 +1,20 @@
 import { and, asc, desc, eq, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
-import { asksForTwo } from '../../../auth/authority-sql.ts'
+import { asksForTwo, canSign, countsFrom } from '../../../auth/authority-sql.ts'
+import { decidingRoles } from '../../../auth/permissions.ts'
 import { requireLocked } from '../../../db/account-lock.ts'
 import type { Db, Tx } from '../../../db/client.ts'
 import { columnsOf } from '../../../db/columns.ts'
 import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
 import { type Places, prepare, type RowOf } from '../../../db/prepare.ts'
+import { accounts } from '../../../db/tables/accounts.ts'
 import { approvalDecisions, approvals } from '../../../db/tables/approvals.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
+import { namesSql } from '../../../db/tables/columns.ts'
 import { grants } from '../../../db/tables/grants.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
+import { members, workspaces } from '../../../db/tables/workspaces.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import type { NewEvent } from '../../../events/append.ts'
 import type { EventType } from '../../../events/types.ts'
@@ -36,7 +40,6 @@ export const firstPaymentSql = `not exists (
 
 type InJson = Omit<DecisionRow, 'decidedAt' | 'voidedAt'> & { decidedAt: string; voidedAt: string | null }
 
-/** In the order in which they were given. */
 const decisions = sql`(
   select coalesce(json_agg(given order by given."decidedAt", given.id), '[]') from (
     select ${sql.raw(columnsOf(approvalDecisions, 'd'))}, v.voided_at as "voidedAt"
@@ -69,7 +72,7 @@ const selection = {
   /** The grant that asked for it and those above it, root first. */
   lineage: sql<Uuid[]>`array_remove(${grants.ancestorIds} || ${grants.id}, null)`,
   firstPayment: sql<boolean>`${sql.raw(firstPaymentSql)}`,
-  /** More than one person's own word is asked for: then an approver of yesterday counts, and one of today does not. */
+  /** Then an approver of yesterday counts, and one of today does not. */
   asksForTwo: sql<boolean>`${sql.raw(asksForTwo('approvals', 'required_approvals'))}`,
   /** Asked for before writes were lost: it may have been sent in them. */
   olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
@@ -88,16 +91,16 @@ const place = { id: 'uuid', workspaceId: 'uuid?' } as const
 const selectOne = (orm: QueryBuilder, at: Places<typeof place>) =>
   select(orm).where(and(eq(approvals.id, at.id), at.workspaceId && eq(approvals.workspaceId, at.workspaceId)))
 const byId = prepare('approvals.by_id', place, selectOne, 'joined')
-/** Its decisions are those of when it was asked: right only behind the lock of the account that pays, which who decides holds (`requireLocked`). */
+/** Its decisions are those of when it was asked: right only behind the lock of the account that pays (`requireLocked`). */
 const lockById = prepare('approvals.lock', place, (orm, at) => selectOne(orm, at).for('update', { of: approvals }))
 
-/** An approval with its payment, or its batch and the batch's first payment, and the decisions made so far. */
+/** With its payment, or its batch and the batch's first payment, and the decisions in the order in which they were given. */
 export type ApprovalRecord = RowOf<typeof byId>
 
 /** A batch that is not there is read as one whose columns are all null. */
 const recordOf = (row: ApprovalRecord): ApprovalRecord => (row.approval.batchId === null ? { ...row, batch: null } : row)
 
-/** The decisions that count: the latest of each account, if it was not voided. The decisions are in the order in which they were given. */
+/** The latest of each account, if it was not voided. */
 export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'>): DecisionRow[] => {
   const latest = new Map(decisions.map((decision) => [decision.accountId, decision]))
   return [...latest.values()].filter(({ voidedAt }) => voidedAt === null)
@@ -137,6 +140,32 @@ export const listApprovals = async (
   status: ApprovalRow['status'] | undefined,
 ): Promise<ApprovalRecord[]> => (await db.run(list, { workspaceId, status, ...page })).map(recordOf)
 
+/** Accounts that may decide the approvals of a workspace, by the seniority of their members. `countsFrom`: where two are asked for. */
+export const deciders = prepare(
+  'approvals.deciders',
+  { workspaceId: 'uuid' },
+  (orm, at) =>
+    orm
+      .select({
+        accountId: members.accountId,
+        canSign: sql<boolean>`${sql.raw(canSign('accounts.id'))}`,
+        countsFrom: sql`${sql.raw(countsFrom('members', 'workspaces'))}`.mapWith(members.decidingSince),
+      })
+      .from(members)
+      .innerJoin(accounts, eq(accounts.id, members.accountId))
+      .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
+      .where(
+        and(
+          eq(members.workspaceId, at.workspaceId),
+          eq(members.status, 'active'),
+          sql`${members.role} in ${sql.raw(namesSql(decidingRoles))}`,
+          eq(accounts.status, 'active'),
+        ),
+      )
+      .orderBy(asc(members.id)),
+  'joined',
+)
+
 const lockPayments = prepare('approvals.lock_payments', place, (orm, at) =>
   orm
     .select()
@@ -151,17 +180,17 @@ const lockPayments = prepare('approvals.lock_payments', place, (orm, at) =>
     .for('update'),
 )
 
-/** An approval under its locks, with every payment that it is about: those of a batch in their order. */
+/** Under its locks, with every payment that it is about: those of a batch in their order. */
 export type LockedApproval = ApprovalRecord & { payments: ApprovalRecord['payment'][] }
 
-/** The approval alone, for a caller that has locked its payment. What is read is what the lock's last holder left. */
+/** For a caller that has locked its payment. */
 export const lockOnlyApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
   const record = await readOne(tx, lockById, id, workspaceId)
   if (record) requireLocked(tx, [record.payment.accountId])
   return record
 }
 
-/** How an approval is locked: the caller holds the lock of the account that pays, then come the payments, then the approval. */
+/** The lock of the account that pays, which the caller holds, then the payments, then the approval. */
 export const lockApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval | undefined> => {
   const [locked, record] = await Promise.all([tx.run(lockPayments, { id, workspaceId }), lockOnlyApproval(tx, id, workspaceId)])
   return record && { ...record, payments: locked }

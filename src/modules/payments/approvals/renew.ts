@@ -16,12 +16,12 @@ import { isSameText, type NamedLine, type ReportedName, withNameAtRail, withName
 import { type LockedApproval, lockApproval } from './queries.ts'
 import { voidAfterNewText } from './void.ts'
 
-// While an approval waits, a name at the rail that changed makes a new text, and decisions on the old one count no more. A batch gets one new
-// text at most: when its first checks have ended, or five seconds after it was asked for.
+// A name at the rail that changes while an approval waits makes a new text, and voids decisions on the old one. A batch gets one new text at
+// most: when its first checks have ended, or five seconds after it was asked for.
 
 const rail: Actor = { accountId: null, origin: null, way: 'rail' }
 
-/** The old texts stay in the audit log: a signature of one of them is told apart from a wrong one. */
+/** The old texts stay in the audit log: a signature of one is told apart from a wrong one. */
 const renewWith = async (
   tx: Tx,
   { approval, payment, decisions }: LockedApproval,
@@ -68,7 +68,7 @@ export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { i
   }
 }
 
-/** So long readers of a text wait for a name that is being checked for the first time. */
+/** So long readers of a text wait for the first check of a name. */
 export const awaitedSeconds = 5
 const lookEveryMs = 200
 
@@ -95,10 +95,7 @@ const endAwaiting = (
     if (record?.approval.status === 'pending' && until !== null && until <= tx.at) await renewBatch(tx, rails, record, true)
   })
 
-/**
- * Returns when the text of an approval says what the rail reports, five seconds after it was asked for at the latest. It looks again and again,
- * and holds no connection in between. Without a clock that sleeps nobody waits.
- */
+/** Returns when the text says what the rail reports, or after five seconds. It holds no connection meanwhile. Without a clock that sleeps nobody waits. */
 export const awaitName = async (deps: Pick<Parts, 'clock' | 'db' | 'rails'>, id: Uuid): Promise<void> => {
   for (;;) {
     const waiting = await first(deps.db, awaited, { id })
@@ -110,7 +107,7 @@ export const awaitName = async (deps: Pick<Parts, 'clock' | 'db' | 'rails'>, id:
   }
 }
 
-/** The batches that nobody has read: their text is made again as well. */
+/** The batches that nobody has read. */
 export const renewOverdue = sweepOf(
   'approvals.renew',
   {

@@ -14,7 +14,7 @@ import type { Parts } from '../../parts.ts'
 import { type ApprovalRecord, findApproval } from './queries.ts'
 import type { Decide, DecideBySignature } from './schema.ts'
 
-/** A linked wallet that signed an approval's canonical message, its account, and the message. Whether it may decide is checked later, under locks. */
+/** A linked wallet, and the text that it signed. Whether it may decide is checked later, under locks. */
 export type ProvenSigner = { signer: string; accountId: Uuid; signature: string; message: string }
 
 export const messageFor = (
@@ -31,14 +31,14 @@ const readOldTexts = prepare('approvals.old_texts', { id: 'uuid', decision: 'tex
     .limit(20),
 )
 
-/** The text that is signed now, then the ones before it: a signature of one of those is refused as such, and not as a wrong one. */
+/** The text of now, then those before it: a signature of one of those is refused as such, and not as a wrong one. */
 const textsOf = async function* (db: Db, approval: ApprovalRecord['approval'], decision: Decide['decision']) {
   yield messageFor(approval, decision)
   if (approval.renewedAt === null) return
   for (const { message } of await db.run(readOldTexts, { id: approval.id, decision })) yield message
 }
 
-/** Called before the transaction: no transaction waits for the network. Whether it is the text of now is looked at again, under the lock. */
+/** Called before the transaction: none waits for the network. Whether it is the text of now is looked at under the lock. */
 export const proveSigner = async (
   db: Database,
   contractWallets: ContractWallets,
@@ -55,7 +55,7 @@ export const proveSigner = async (
 
 export type PasskeySignature = UsedPasskey & { message: string }
 
-/** What a passkey of the caller signed, if it used one. Called before the transaction, as above. */
+/** Called before the transaction, as above. */
 export const proveCaller = async (
   deps: Pick<Parts, 'config' | 'db'>,
   { accountId, workspace }: Principal,
@@ -93,7 +93,7 @@ const readSigning = statement(
      and ${hasDecidingRole('a.id', 'w.id')}`,
 )
 
-/** The standing of the account whose wallet signed, if it may decide. The wallet must be linked to it now. */
+/** Undefined where the account may not decide, or the wallet is no longer linked to it. */
 export const signingOf = async (
   tx: Tx,
   record: ApprovalRecord,
@@ -107,8 +107,8 @@ const readSharesOrigin = statement(
 )
 
 /**
- * Whether a decision comes from where the request came from: the same lineage of grants, a session that began with a wallet that the lineage
- * linked, or that wallet itself. Otherwise an agent could let a sub-agent approve, or approve by a wallet that it linked for this.
+ * Whether a decision comes from where the request came from: the same lineage of grants, or a wallet that it linked, or a session that began with
+ * that wallet. Otherwise an agent could let a sub-agent approve, or approve by a wallet that it linked for this.
  */
 export const sharesOrigin = async (
   tx: Tx,

@@ -9,13 +9,11 @@ import { failure } from '../../../errors/failures.ts'
 import type { Actor } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { beginning, forEachRow, type Sweeping } from '../../for-each-row.ts'
+import type { OnRequesterLost } from '../../ports.ts'
 import { moveBatch } from '../batch/change.ts'
 import { endPayments } from '../change.ts'
 import { lockPaymentsWithAccounts } from '../queries.ts'
 import { cancelApproval } from './end.ts'
-
-/** Whose right to ask for payments may have ended, and where. */
-export type Requester = { accountId: Uuid; workspaceIds: readonly Uuid[] }
 
 const readOwners = prepare('payments.owners_of_workspaces', { workspaceIds: 'uuid[]' }, (orm, at) =>
   orm.selectDistinct({ id: workspaces.owningAccountId }).from(workspaces).where(sql`${workspaces.id} = any(${at.workspaceIds})`),
@@ -58,19 +56,18 @@ const endUnsent = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): P
 }
 
 /**
- * Ends what a requester asked for and may no longer ask for: what waits for an approval is cancelled, what is about to be sent fails. Runs
- * after a membership ended or changed, or grants were revoked. Where the transaction locked the paying account with its first lock; elsewhere
- * it only makes a payment that is being sent now come first, the check before sending refuses the others, and the sweep ends them: an account
- * that is locked late must not move money, or its events would be out of order.
+ * Ends what a requester may no longer ask for, after a membership or its grants ended: what waits is cancelled, what is about to be sent fails. An
+ * account that was not locked first must not move money, or its events would be out of order: there the check before sending refuses, and the sweep
+ * ends.
  */
-export const endUnauthorizedPayments = async (tx: Tx, actor: Actor, { accountId, workspaceIds }: Requester): Promise<void> => {
+export const endUnauthorizedPayments: OnRequesterLost = async (tx, actor, { accountId, workspaceIds }) => {
   const owners = (await tx.run(readOwners, { workspaceIds })).map(({ id }) => id)
   const locked = owners.filter((owner) => holdsLock(tx, owner))
   await lockFurtherAccounts(tx, ...owners)
   await endUnsent(tx, actor, await tx.query<{ id: Uuid }>(readUnauthorized, [workspaceIds, accountId, locked]))
 }
 
-/** What waits, behind a place in the index on its time, and whether its requester may still ask for it. */
+/** Behind a place in the index on its time. */
 const waiting = {
   approvals: statement(
     'payments.waiting_for_approval',
@@ -92,10 +89,10 @@ const isDue = statement(
 )
 
 const batch = 100
-/** A run looks at so many of each kind, and the next one goes on behind them: whatever is sent is looked at once more before. */
+/** Of each kind. The next run goes on behind them: whatever is sent is looked at once more before. */
 const mostInRun = 500
 
-/** Cancels what still waits for an approval or for its time although its requester may no longer ask for it. */
+/** Cancels what still waits although its requester may no longer ask for it. */
 export const createUnauthorizedSweep = (deps: Sweeping): (() => Promise<void>) => {
   const places = { approvals: beginning, scheduled: beginning }
   const cancel = ({ id }: { id: Uuid }) =>

@@ -9,7 +9,7 @@ import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { ChainAnswers } from '../evaluation/authority.ts'
 import { type ApprovalRecord, approvalEvent, currentDecisions, findApproval } from './queries.ts'
 
-/** The approvals of an account that a payment waits for, or is about to be sent on: nothing of it was sent yet. */
+/** The approvals of an account on which nothing was sent yet. */
 const open = `
   from approval_decisions given
   join approvals a on a.id = given.approval_id
@@ -37,10 +37,8 @@ export const ownersRelyingOn = async (db: Db, accountId: Uuid): Promise<Uuid[]> 
   (await db.query<{ owner: Uuid }>(readOwners, [accountId])).map(({ owner }) => owner)
 
 const voidDecisions = async (tx: Tx, actor: Actor, lost: readonly Lost[]): Promise<void> => {
-  if (lost.length === 0) return
-  const { at } = tx
   for (const { decisionId, owner, reason } of lost)
-    insertRow(tx, approvalVoids, { decisionId, owningAccountId: owner, reason, voidedAt: at })
+    insertRow(tx, approvalVoids, { decisionId, owningAccountId: owner, reason, voidedAt: tx.at })
   for (const { approvalId, accountId, reason } of lost) {
     const record = await findApproval(tx, approvalId)
     if (!record) throw new Error('a decision is about an approval that is not there')
@@ -51,16 +49,12 @@ const voidDecisions = async (tx: Tx, actor: Actor, lost: readonly Lost[]): Promi
   }
 }
 
-/**
- * Voids the approvals of an account that no longer hold, after the transaction has changed what they rested on. An approval that has one
- * less waits for another one; a payment that is about to be sent fails when it is checked again.
- */
+/** After the transaction has changed what they rested on. A payment that is about to be sent without them fails when it is checked again. */
 export const voidLostDecisions = async (tx: Tx, actor: Actor, accountId: Uuid): Promise<void> => {
   const seen = await tx.query<Lost>(readLost, [accountId])
   if (seen.length === 0) return
   await lockFurtherAccounts(tx, ...new Set(seen.map(({ owner }) => owner)))
-  const lost = await tx.query<Lost>(readLost, [accountId])
-  await voidDecisions(tx, actor, lost)
+  await voidDecisions(tx, actor, await tx.query<Lost>(readLost, [accountId]))
 }
 
 const readRefused = statement(
@@ -72,10 +66,7 @@ const readRefused = statement(
 )
 const chain: Actor = { accountId: null, origin: null, way: 'chain' }
 
-/**
- * Voids the approvals that a contract wallet signed and that its chain refuses now: its owners have changed. Whether there was one. The caller
- * has locked the owning accounts.
- */
+/** Of contract wallets whose chains refuse the signature now: their owners have changed. Whether there was one. The caller has locked the owning accounts. */
 export const voidRefusedDecisions = async (tx: Tx, answers: ChainAnswers): Promise<boolean> => {
   const refused = [...answers].flatMap(([decisionId, answer]) => (answer === 'invalid' ? [decisionId] : []))
   if (refused.length === 0) return false
@@ -84,7 +75,7 @@ export const voidRefusedDecisions = async (tx: Tx, answers: ChainAnswers): Promi
   return lost.length > 0
 }
 
-/** Voids the decisions on a text that was made again. A mandate was signed before there was a text, so what it gives stays. */
+/** A mandate was signed before there was a text, so what it gives stays. */
 export const voidAfterNewText = (tx: Tx, actor: Actor, record: Pick<ApprovalRecord, 'approval' | 'decisions'>): Promise<void> => {
   const { id: approvalId, accountId: owner } = record.approval
   const lost = currentDecisions(record)

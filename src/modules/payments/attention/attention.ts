@@ -39,13 +39,13 @@ type Refused = Asked &
   }
 type NearLimit = { policyId: Uuid; name: string; period: 'day' | 'month'; usedMinor: Minor; limitMinor: Minor }
 
-// SQL text: runs among bounded newest rows, and limits compared as two periods of one table, read one statement a kind.
-// Each reads a bounded number of rows by an index, so they go together on the connection of pages, and those of several requests as one.
+// SQL text: runs among bounded newest rows, and limits compared as two periods of one table. Each reads a bounded number of rows by an index, so
+// they go together on the connection of pages.
 
 /** Those that count in the totals of their day although nothing of them was sent. */
 const notSent = countedPaymentStatuses.filter((status) => !spending.includes(status))
 
-/** By the day whose limits count them: the totals of each day, of which there are a few rows, less what waits for an approval. */
+/** By the day whose limits count them, less what waits for an approval. */
 const spentByDay = prepareText<{ date: string; count: number; amountMinor: Minor }, { workspace: 'uuid'; since: 'date' }>(
   'attention.spent_by_day',
   { workspace: 'uuid', since: 'date' },
@@ -75,8 +75,8 @@ const window = '90 minutes'
 const mostRead = 1_000
 
 /**
- * Of each that are alike: the time up to which most were made within the window. A window's beginning is searched for in the sorted times: a
- * frame that moves along them reads each of its rows again for each of its ends.
+ * Of each that are alike: the time up to which most were made within the window, whose beginning is searched for in the sorted times. A moving frame
+ * would read each of its rows again for each of its ends.
  */
 const repeated = prepareText<Repeated, { workspace: 'uuid'; since: 'timestamptz' }>(
   'attention.repeated',
@@ -174,7 +174,7 @@ const shownNames = presenter(NamesDiffer)
 const shownLimit = presenter(LimitNearlyUsed)
 const shownDeposits = presenter(DepositsInSuspense)
 
-/** What happened in the last days, and what of it a person should look at: money that may be lost first, limits that only slow down last. */
+/** Money that may be lost first, limits that only slow down last. */
 export const readAttention = async (
   deps: Pick<Deps, 'clock' | 'config' | 'db' | 'refusals'>,
   { workspace, grant, permissions, isAdmin }: Pick<Principal, 'workspace' | 'grant' | 'permissions' | 'isAdmin'>,

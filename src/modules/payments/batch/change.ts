@@ -6,9 +6,8 @@ import { openPaymentsSql, paidPaymentsSql, statesBefore } from '../../../db/tran
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
-import { type BatchRecord, type BatchRow, findBatches, presentBatch } from './queries.ts'
+import { type BatchRow, findBatches, presentBatch } from './queries.ts'
 
-/** Every status that a batch comes to after its creation. */
 type BatchEnd = Exclude<BatchRow['status'], 'scheduled' | 'pending_approval'>
 
 const finish = statement(
@@ -30,8 +29,8 @@ const move = prepareWrite(
       .returning({ id: paymentBatches.id }),
 )
 
-const publish = async (tx: Tx, actor: Actor, records: readonly BatchRecord[]): Promise<void> => {
-  const events = records.map((record) => {
+const publish = async (tx: Tx, actor: Actor, ids: readonly Uuid[]): Promise<void> => {
+  const events = (await findBatches(tx, ids)).map((record) => {
     const { id, accountId, workspaceId, status } = record.batch
     const type = `payment_batch.${status as BatchEnd}` as const
     audit(tx, actor, type, { workspaceId, subject: id })
@@ -40,25 +39,17 @@ const publish = async (tx: Tx, actor: Actor, records: readonly BatchRecord[]): P
   await appendEvents(tx, events)
 }
 
-/**
- * Ends the batches among these whose items have all ended: after every change of an item. The caller holds the owning accounts' locks, under
- * which every item changes.
- */
+/** Ends those whose items have all ended: after every change of an item. The caller holds the owning accounts' locks. */
 export const finishBatches = async (tx: Tx, ids: readonly Uuid[]): Promise<void> => {
-  const ended = await tx.query<{ id: Uuid }>(finish, [ids, tx.at])
-  if (ended.length === 0) return
-  const records = await findBatches(
-    tx,
-    ended.map(({ id }) => id),
-  )
-  await publish(tx, { accountId: null, origin: null, way: 'timer' }, records)
+  const ended = (await tx.query<{ id: Uuid }>(finish, [ids, tx.at])).map(({ id }) => id)
+  if (ended.length > 0) await publish(tx, { accountId: null, origin: null, way: 'timer' }, ended)
 }
 
-/** Changes the status of a whole batch, after its items were changed. */
+/** After its items were changed. */
 export const moveBatch = async (tx: Tx, actor: Actor, id: Uuid, to: BatchEnd): Promise<void> => {
   const { at } = tx
-  const from = statesBefore('payment_batch', to)
-  const moved = await tx.run(move, { id, to, at, completedAt: to === 'processing' ? null : at, from })
+  const completedAt = to === 'processing' ? null : at
+  const moved = await tx.run(move, { id, to, at, completedAt, from: statesBefore('payment_batch', to) })
   if (moved.length === 0) throw new Error(`a batch that is to be ${to} has another state`)
-  await publish(tx, actor, await findBatches(tx, [id]))
+  await publish(tx, actor, [id])
 }

@@ -20,7 +20,7 @@ export type Leaf = {
 /** Of the form of new leaves. Version 1 had neither narrative nor purpose; each batch is verified by the leaves that it was made with. */
 export const leafVersion = 2
 
-/** The text of a leaf (RFC 8785). Its `type` keeps it from being taken for a leaf of another tree. */
+/** RFC 8785. Its `type` keeps it from being taken for a leaf of another tree. */
 export const leafText = (leaf: Leaf): string =>
   canonicalJson({
     type: 'payment_batch_item',
@@ -37,9 +37,8 @@ export const leafText = (leaf: Leaf): string =>
     purpose_code: leaf.purposeCode,
   })
 
-/** The payee's name, as the leaf names it. */
 export const payeeOfLeaf = (leaf: string): string => String((JSON.parse(leaf) as { payee: unknown }).payee)
 
-/** The root over the leaves in their order, hexadecimal. */
+/** Over the leaves in their order, hexadecimal. */
 export const rootOfLeaves = (leaves: readonly string[]): string =>
   Buffer.from(rootOf(leaves.length, treeOf(leaves.map((leaf) => leafHash(leaf))))).toString('hex')

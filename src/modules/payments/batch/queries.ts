@@ -25,7 +25,6 @@ const selection = {
       select p.status, count(*)::int as count from payments p where p.batch_id = payment_batches.id group by p.status) as c)`,
 }
 
-// Items are counted: on the lane of what reads many rows.
 const byIds = prepare(
   'payment_batches.by_ids',
   { ids: 'uuid[]', workspaceId: 'uuid?' },
@@ -91,10 +90,7 @@ const lines = prepare(
   'pool',
 )
 
-/**
- * All lines of a batch in their order, at most as many as a batch may have: each as the Merkle tree binds it, with what the rail says of its
- * payee's name, and what was paid to its destination the last time before it.
- */
+/** In their order: each as the Merkle tree binds it, with what was paid to its destination the last time before it. */
 export const readLines = (db: Db, batchId: Uuid) => db.run(lines, { batchId })
 type LineRow = Awaited<ReturnType<typeof readLines>>[number]
 
@@ -113,7 +109,7 @@ const itemIds = prepare(
 export const readItemsOf = (db: Db, batchIds: readonly Uuid[]): Promise<readonly { id: Uuid; batchId: Uuid | null }[]> =>
   db.run(itemIds, { batchIds })
 
-/** The ids of a batch's payments, in their order. */
+/** In their order. */
 export const readItemIds = async (db: Db, batchId: Uuid): Promise<Uuid[]> =>
   (await readItemsOf(db, [batchId])).map(({ id }) => id)
 

@@ -34,7 +34,6 @@ export type BatchItem = z.output<typeof BatchItem>
 const payeeNames = ['display_name', 'payment_rail', 'destination', 'bank_code', 'legal_name', 'type'] as const
 const requiredOfPayee = { display_name: 'whose account is paid', destination: 'the phone or the account that is paid' }
 
-/** A row names its payee in one of two ways. */
 const payeeProblems = (row: unknown): FieldError[] => {
   if (typeof row !== 'object' || row === null) return []
   const has = (name: string): boolean =>
@@ -46,24 +45,18 @@ const payeeProblems = (row: unknown): FieldError[] => {
   )
 }
 
-/** Where a row's money goes, when it names that by itself. */
 const Destination = z.object(
   BatchItem.pick({ payment_rail: true, destination: true, bank_code: true, account_reference: true }).shape,
 )
 export type Destination = z.output<typeof Destination>
 
-/**
- * An item, or everything that is wrong with its form: all items are checked, so that one answer names all that cannot be paid. `to` is null
- * where a field of the destination is among what is wrong.
- */
+/** All items are checked, so that one answer names all that cannot be paid. `to`: null where a field of the destination is wrong. */
 export type BatchEntry = { item: BatchItem } | { faults: FieldError[]; to: Destination | null }
 
-const entryOf = (item: BatchItem): BatchEntry => {
+const BatchEntry = BatchItem.transform((item): BatchEntry => {
   const faults = payeeProblems(item)
   return faults.length > 0 ? { faults, to: item } : { item }
-}
-
-const BatchEntry = BatchItem.transform(entryOf).catch(({ error, input }) => ({
+}).catch(({ error, input }) => ({
   faults: [...fieldErrors(error.issues), ...payeeProblems(input)],
   to: Destination.safeParse(input).data ?? null,
 }))
@@ -82,7 +75,6 @@ export const CreatePaymentBatch = z
   .meta({ id: 'CreatePaymentBatch' })
 export type CreatePaymentBatch = z.output<typeof CreatePaymentBatch>
 
-/** How a batch is asked for. A list in CSV has no place for what concerns all of its rows, so it goes here. */
 export const CreatePaymentBatchQuery = z.object({
   name: CreatePaymentBatch.shape.name
     .unwrap()

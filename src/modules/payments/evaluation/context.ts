@@ -8,11 +8,11 @@ import type { Minor } from '../../../lib/money.ts'
 import type { Evaluation, GrantRules, PayeeFacts, PayeePast, PaymentFacts, Usage } from '../../../policy/types.ts'
 import { typicalAmount } from '../../../policy/warnings.ts'
 import { hasAccountsSql, lastPaidSql, samePayeeIds } from '../../beneficiaries/payee-queries.ts'
-import type { PaymentMandate } from '../../mandates/for-payments.ts'
+import type { PaymentMandate } from '../../mandates/queries.ts'
 import type { CreatePayment } from '../schema.ts'
 import { type BeneficiaryState, familyDay, type LockedState, usageKey, type WorkspaceState } from './state.ts'
 
-/** The longest window that a policy may set, in seconds: no check looks at older payments. */
+/** As a policy may set it: no check looks at older payments. */
 const longestWindowSeconds = 604_800
 
 /** Two invoices over the same amount differ in their references. At a paybill the reference is the account that is paid. */
@@ -27,7 +27,8 @@ const looksTheSame = (payment: string): string =>
 // One plan is made for lists of any length, so each row is looked up by itself (`offset 0`), as in `payments.state`.
 const read = statement(
   'payments.past',
-  `select r.n, p.id, p.created_at, p.is_unknown, ${lastPaidSql({ payee: 'own', rail: 'b.payment_rail', reference })} as last_paid
+  `select r.n::int, p.id as "paymentId", p.created_at as "createdAt", p.is_unknown as "isUnknown",
+     ${lastPaidSql({ payee: 'own', rail: 'b.payment_rail', reference })} as "lastPaid"
    from unnest($1::uuid[], $2::bigint[], $3::text[], $4::timestamptz[]) with ordinality as r(beneficiary, amount, reference, since, n)
    cross join lateral (select * from beneficiaries where id = r.beneficiary offset 0) as b
    cross join lateral (select * from payees where id = b.payee_id offset 0) as own
@@ -48,11 +49,11 @@ const read = statement(
   'record',
 )
 
-type Row = { n: bigint; id: Uuid | null; created_at: Date; is_unknown: boolean; last_paid: Minor[] }
+type Row = { n: number; paymentId: Uuid | null; createdAt: Date; isUnknown: boolean; lastPaid: Minor[] }
 
 /**
- * For each payment, in the same order: what its payee usually gets, and the newest payment that looks the same and counts. One whose outcome
- * is unknown comes first, however old it is: to repeat it could pay twice.
+ * In the same order: what each payee usually gets, and the newest payment that looks the same and counts. One whose outcome is unknown comes first,
+ * however old it is: to repeat it could pay twice.
  */
 export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<PayeePast[]> => {
   const since = secondsAfter(at, -longestWindowSeconds)
@@ -61,17 +62,14 @@ export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date)
     requests.map(({ account_reference: reference }) => reference ?? null),
     requests.map(() => since),
   ])
-  const byNumber = new Map(rows.map((row) => [Number(row.n), row]))
-  return requests.map((_, index) => {
-    const row = byNumber.get(index + 1)
-    if (!row) return { earlier: null, typicalAmountMinor: null }
-    const { id: paymentId, created_at: createdAt, is_unknown: isUnknown, last_paid: lastPaid } = row
+  const past = requests.map((): PayeePast => ({ earlier: null, typicalAmountMinor: null }))
+  for (const { n, paymentId, createdAt, isUnknown, lastPaid } of rows) {
     const earlier = paymentId === null ? null : { paymentId, createdAt, isUnknown }
-    return { earlier, typicalAmountMinor: typicalAmount(lastPaid) }
-  })
+    past[n - 1] = { earlier, typicalAmountMinor: typicalAmount(lastPaid) }
+  }
+  return past
 }
 
-/** The part of the state that decides one payment. */
 export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'periods'> & {
   workspace: WorkspaceState
   owner: { status: string; paymentsEnabled: boolean }
@@ -137,15 +135,12 @@ export const contextOf = (state: LockedState, query: ContextQuery): PaymentConte
   }
 }
 
-/** What is asked for: what a decision depends on besides the state. */
+/** What a decision depends on besides the state. */
 type Requested = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' | 'paymentType' | 'at' | 'otherName'> &
   Pick<PayeeFacts, 'typicalAmountMinor'> &
   Pick<Evaluation, 'earlier' | 'duplicateIsIntended' | 'onDuplicate' | 'duplicateWindowSeconds' | 'listTotals' | 'unitMinor'>
 
-/**
- * The input of the pure engine: numbers that the transaction has locked. In the order of the text that it is compressed with (`pack`), where it is
- * kept.
- */
+/** Numbers that the transaction has locked, in the order of the text that it is compressed with (`pack`) where it is kept. */
 export const evaluationOf = (
   { workspace, owner, beneficiary, lineage, grants, policies, periods, unapproved }: PaymentContext,
   { typicalAmountMinor, amountMinor, paymentType, initiatorAccountId, at, otherName, ...asked }: Requested,

@@ -8,20 +8,19 @@ import { everyPayee, noGrant, policiesOf } from '../../../policy/scope-sql.ts'
 import type { Charge } from '../../../policy/types.ts'
 import type { PaymentRecord } from '../queries.ts'
 
-/** A total has no period. This date stands in its place, so that every counter has the same kind of key. */
+/** In the place of a period, which a total has not: every counter has the same kind of key. */
 const totalStart = '0001-01-01'
 
-/** What one payment adds to: the counters of its policies, grants and mandate, and its owner's totals. */
 export type Counted = { payment: PaymentRecord; charges: readonly Charge[] }
 
-/** How a sum is added to the row of its key, which is a table's primary key. */
+/** `key`: a table's primary key. */
 const addedBy = (key: string): string => `on conflict (${key}) do update
      set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`
 
 const oneCounter = addedBy('subject_id, period, period_start, account_id')
 const oneTotal = addedBy('workspace_id, day, payee_id, rail, payment_type, grant_id, account_id')
 
-/** Everything that counts these payments, with their sums; it follows from the payments alone. */
+/** It follows from the payments alone. */
 const chargesOf = `
   select s.subject, s.id, k.period, k.start, sum(p.amount_minor)::bigint as minor, count(*) as payments from payments p
   cross join lateral (
@@ -51,7 +50,7 @@ const releaseTotals = statement(
      = (own.workspace_id, own.day, own.payee, own.grant_id, own.rail, own.payment_type, own.account_id)`,
 )
 
-/** One row for each key, with the sum of its payments: every payment is added to half a dozen of them. */
+/** One row for each key, with the sum of its payments. */
 const summed = <Key extends object>(rows: readonly (Key & { usedMinor: Minor })[]) => {
   const sums = new Map<string, Key & { usedMinor: Minor; payments: bigint }>()
   for (const row of rows) {
@@ -66,10 +65,7 @@ const summed = <Key extends object>(rows: readonly (Key & { usedMinor: Minor })[
   return [...sums.values()]
 }
 
-/**
- * Adds payments to every counter that counts them and to their owners' totals: one row for each counter, however many payments. The caller
- * holds the owning ledger accounts' locks, and no other transaction touches these rows.
- */
+/** And to their owners' totals. The caller holds the owning accounts' locks, and no other transaction touches these rows. */
 export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promise<void> => {
   const charges = counted.flatMap(({ payment: { accountId, amountMinor: usedMinor }, charges: own }) =>
     own.map(({ subject, subjectId, period, periodStart }) => ({
@@ -90,21 +86,19 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
   ])
 }
 
-/** Takes payments off their counters, in the day and month in which each counts. A counter that was deleted is not created again. */
+/** In the day and month in which each counts. A counter that was deleted is not created again. */
 export const releaseCharges = async (tx: Tx, paymentIds: readonly Uuid[]): Promise<void> => {
   if (paymentIds.length === 0) return
   await Promise.all([tx.query(release, [paymentIds]), tx.query(releaseTotals, [paymentIds])])
 }
 
-/** Moves payments to other days and their months: those that are approved on a later day than they were created. `countedDay`: the new one. */
+/** To other days and their months. `countedDay`: the new one. */
 export const moveCharges = async (tx: Tx, moved: readonly Counted[]): Promise<void> => {
   if (moved.length === 0) return
   const rows = moved.map(({ payment }) => payment)
+  const ids = rows.map(({ id }) => id)
   await Promise.all([
-    releaseCharges(
-      tx,
-      rows.map(({ id }) => id),
-    ),
+    releaseCharges(tx, ids),
     updateRows(tx, payments, ['countedDay'], rows),
     chargeCounters(tx, moved),
   ])

@@ -51,7 +51,7 @@ type AccountState = { referenceKey: string; payeeId: Uuid; frozen: boolean; bene
 export type GrantState = Omit<GrantRules, 'usage'> & { frozen: boolean; revoked: boolean; depth: number }
 export type PolicyState = Omit<PolicyRules, 'usage'> & { workspaceId: Uuid }
 
-/** Everything that decisions depend on, as it is under the locks of the deciding transaction. Each decision adds to `usage`. */
+/** As it is under the locks of the deciding transaction. Each decision adds to `usage` and `unapproved`. */
 export type LockedState = {
   owners: ReadonlyMap<Uuid, AccountRecord>
   workspaces: ReadonlyMap<Uuid, WorkspaceState>
@@ -60,7 +60,7 @@ export type LockedState = {
   /** The policies that may apply to a payment to one of the beneficiaries. */
   policies: ReadonlyMap<Uuid, readonly PolicyState[]>
   usage: Map<string, Minor>
-  /** What was paid without an approval, by `familyDay`, where a threshold may apply. Each decision adds to it. */
+  /** What was paid without an approval, by `familyDay`, where a threshold may apply. */
   unapproved: Map<string, readonly Unapproved[]>
   /** The first local date of each day and month whose usage was read. */
   periodStarts: ReadonlySet<string>
@@ -71,17 +71,14 @@ export const familyDay = (familyId: Uuid, day: string): string => `${familyId} $
 
 export const usageKey = (subjectId: Uuid, period: string, start: string | null): string => `${subjectId} ${period} ${start}`
 
-// One statement for any number of requests, as SQL text: each of its lists is read from what the one before found. One plan is made for lists of any
-// length, so each row is looked up by itself (`offset 0`): joined, a small table was read as a whole, with the rows of every tenant.
+// SQL text: each list is read from what the one before found. One plan is made for lists of any length, so each row is looked up by itself
+// (`offset 0`): joined, a small table was read as a whole, with the rows of every tenant.
 
-/** A subquery's rows as a list in JSON. Amounts are texts there: its numbers are not exact. */
+/** As JSON. Amounts are texts there: its numbers are not exact. */
 const list = (columns: string, from: string): string =>
   `(select coalesce(json_agg(r), '[]') from (select ${columns} from ${from}) as r)`
 
-/**
- * The beneficiaries that are asked for with their payees, every beneficiary of these in one row, and the policies that may apply to a payment to
- * them.
- */
+/** The beneficiaries that are asked for, all of their payees' beneficiaries in one row, and the policies that may apply to a payment to them. */
 const asked = `asked as materialized (
      select b.*, y.paybill_id, y.frozen_at is not null as payee_frozen, coalesce(y.paybill_id, y.id) as family_id
      from unnest($3::uuid[]) as named(id)
@@ -93,7 +90,7 @@ const asked = `asked as materialized (
          || array(select z.id from payees z where z.paybill_id = asked.payee_id and z.reference_key = any($6::text[]))) offset 0) as x) as ids),
    applicable as materialized ${mayApplyTo('same_payee', '$1::uuid[]')}`
 
-/** Members of workspace `w` that may decide its approvals, and count under the policies that may apply. */
+/** Those of workspace `w` who count under the policies that may apply. */
 const approversOf = (further: string): string =>
   `array(select m.account_id from members m join accounts a on a.id = m.account_id
      where m.workspace_id = w.id and m.status = 'active' and m.role = any($5::text[]) and a.status = 'active'
@@ -130,7 +127,7 @@ const beneficiaryColumns = `b.id, b.workspace_id as "workspaceId", b.payee_id as
     'change', case when b.changed_at is not null then json_build_object('by', ${makerOf('b', 'changed')}, 'at', b.changed_at) end,
     'verification', b.verification, 'reportedName', b.reported_name, 'similarTo', ${similarTo}) as payee`
 
-/** The columns that the rules of a grant and of a policy both have. */
+/** Of a grant and of a policy. */
 const ruleColumns = `id, per_payment_limit_minor::text as "perPaymentLimitMinor", daily_limit_minor::text as "dailyLimitMinor",
   monthly_limit_minor::text as "monthlyLimitMinor", approval_threshold_minor::text as "approvalThresholdMinor", payment_types as "paymentTypes",
   beneficiary_ids as "beneficiaryIds", new_payees as "newPayees", on_duplicate as "onDuplicate"`
@@ -143,10 +140,7 @@ const policyColumns = `${ruleColumns}, workspace_id as "workspaceId", name, vers
 const approvals = `coalesce((select required_approvals from approvals a where a.id = p.approval_id), (p.mandate_id is not null)::int)`
 const ofPayee = `select p.* from payments p where p.payee_id = y.id and p.counted_day = any($4::date[]) and p.status in ${countedPaymentsSql}`
 
-/**
- * Read only where a policy or a grant has a threshold, which also bounds how many rows nobody approved; those that somebody approved only where a
- * policy asks for several people.
- */
+/** Read only where a policy or a grant has a threshold; payments that somebody approved only where a policy asks for several people. */
 const unapproved = list(
   `u.family_id as "familyId", u.counted_day as day, u.payment_type as "paymentType", u.rail, u.approvals, u.minor::text as "amountMinor",
    array(select unnest(g.ancestor_ids || g.id) from grants g where g.id = u.grant_id) as "grantLineage"`,
@@ -163,10 +157,7 @@ const unapproved = list(
     group by 1, 2, 3, 4, 5, 6) as u`,
 )
 
-/**
- * No row locks: a transaction that freezes, revokes, archives or changes one of these holds the account's lock, which the deciding transaction holds
- * too.
- */
+/** No row locks: who freezes, revokes, archives or changes one of these holds the account's lock, as the deciding transaction does. */
 const read = statement(
   'payments.state',
   `with ${asked}
@@ -229,7 +220,7 @@ export type StateQuery = {
   withSigners?: boolean
 }
 
-/** Reads what decisions for these workspaces, grants and beneficiaries need, in one round trip. */
+/** In one round trip. */
 export const readState = async (db: Db, query: StateQuery): Promise<LockedState> => {
   const periodStarts = new Set(query.periods.flatMap(({ day, month }) => [day, month]))
   const row = only(

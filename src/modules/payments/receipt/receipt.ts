@@ -5,7 +5,7 @@ import { prepare, type RowOf } from '../../../db/prepare.ts'
 import { auditLog } from '../../../db/tables/events.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
-import { type LogHead, proveRows, type RowProof, readLogHead } from '../../../events/seal.ts'
+import { proveRows, readLogHead } from '../../../events/seal.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { listTransfers } from '../../../ledger/reports.ts'
 import { isoTime } from '../../../lib/clock.ts'
@@ -23,7 +23,7 @@ import { Receipt } from './schema.ts'
 
 const items = alias(payments, 'items')
 
-/** The audit rows, each with the seal that covers it: the first seal at or after the row. As text: a comparison of two columns at once. */
+/** Each with the seal that covers it, the first at or after the row. As text: a comparison of two columns at once. */
 const auditOf = prepare(
   'receipts.audit',
   { paymentId: 'uuid' },
@@ -56,7 +56,7 @@ const auditOf = prepare(
   'joined',
 )
 
-/** The versions of policies, in the order in which they are asked for. As text: rows from lists, each of which is one text. */
+/** In the order in which they are asked for. As text: rows from lists, each of which is one text. */
 const policyVersions = prepare(
   'receipts.policies',
   { ids: 'text', versions: 'text' },
@@ -71,7 +71,7 @@ const policyVersions = prepare(
   'joined',
 )
 
-/** The leaves of the batch that the payment is an item of, in their order, with the batch's root. None for a payment of its own. */
+/** In their order, with the batch's root. None for a payment of its own. */
 const leavesOf = prepare('receipts.batch', { paymentId: 'uuid' }, (orm, at) =>
   orm
     .select({ id: paymentBatches.id, root: paymentBatches.merkleRoot, leaf: items.batchLeaf, index: items.batchIndex })
@@ -85,19 +85,6 @@ const leavesOf = prepare('receipts.batch', { paymentId: 'uuid' }, (orm, at) =>
 type Body = Omit<Receipt, 'jws'>
 type ReceiptParts = Pick<Parts, 'clock' | 'config' | 'receiptKeys'>
 
-const presentAudit = (
-  deps: ReceiptParts,
-  head: LogHead | null,
-  rows: readonly RowOf<typeof auditOf>[],
-  proofs: readonly (RowProof | null)[],
-): Body['audit'] => ({
-  head: signHead(deps.config, deps.receiptKeys, head),
-  rows: rows.map(({ id, action, at }, index) => {
-    const proof = proofs[index]
-    return { id: formatId('audit', id), action, at: isoTime(at), proof: proof ? presentProof(proof) : null }
-  }),
-})
-
 const { approval: ShownApproval, mandate: ShownMandate, ledger_transfers: ShownTransfers } = Receipt.shape
 const shownApproval = presenter(ShownApproval.unwrap())
 const shownDecision = presenter(ShownApproval.unwrap().shape.decisions.element)
@@ -110,7 +97,7 @@ const presentApproval = ({ approval, decisions }: ApprovalRecord): Body['approva
     decisions: decisions.map((decision) => shownDecision(decision, { passkey: decision.passkeyProof })),
   })
 
-/** The item's place in its batch, proven under the root that the batch's approval names. */
+/** Proven under the root that the batch's approval names. */
 const presentBatch = (rows: readonly RowOf<typeof leavesOf>[], index: number | null): Body['batch'] => {
   const [row] = rows
   const leaf = index === null ? undefined : rows[index]?.leaf
@@ -120,7 +107,7 @@ const presentBatch = (rows: readonly RowOf<typeof leavesOf>[], index: number | n
   return { id: formatId('payment_batch', row.id), items_count: rows.length, merkle_root: row.root, index, leaf, path }
 }
 
-/** The policies that decided, in the versions of that time and in the order of the decision. */
+/** In the order of the decision. */
 const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Promise<Body['policies']> => {
   if (decided.length === 0) return []
   const ids = makePgArray(decided.map(({ id }) => parseId('policy', id) ?? ''))
@@ -129,7 +116,7 @@ const readPolicies = async (db: Db, { policy_versions: decided }: Decision): Pro
   return rows.map(({ document }) => ({ id: String(document.id), version: Number(document.version), document: { ...document } }))
 }
 
-/** Everything that led to a payment and followed from it, in one document that we sign; `verifier/` checks it. Undefined: no such payment. */
+/** `verifier/` checks it. Undefined: no such payment. */
 export const buildReceipt = async (
   db: Db,
   deps: ReceiptParts,
@@ -176,7 +163,13 @@ export const buildReceipt = async (
       shownTransfer(transfer, { ends: transfer.pendingId && formatId('ledger', transfer.pendingId) }),
     ),
     rail: { name: payment.rail, receipt: payment.providerReceipt },
-    audit: presentAudit(deps, head, audit, proofs),
+    audit: {
+      head: signHead(deps.config, deps.receiptKeys, head),
+      rows: audit.map(({ id, action, at }, index) => {
+        const proof = proofs[index]
+        return { id: formatId('audit', id), action, at: isoTime(at), proof: proof ? presentProof(proof) : null }
+      }),
+    },
   }
   return { ...body, jws: signDocument(deps.receiptKeys, body, 'payment-receipt') }
 }

@@ -30,7 +30,7 @@ import { RefusedPayment } from './schema.ts'
 
 type RefusalRow = typeof paymentRefusals.$inferSelect
 type Payee = Pick<typeof beneficiaries.$inferSelect, 'displayName' | 'destinationMask'>
-/** The names of the beneficiary and of the key or agent, as they are when this is read. */
+/** With the names of the beneficiary and of the key or agent at present. */
 type RefusalRecord = { refusal: RefusalRow; payee: Payee | null; label: string | null }
 
 const filters = {
@@ -87,18 +87,13 @@ export const listRefusals = (
 /** Of one grant, or of one person without a grant, in 24 hours. */
 const mostRecent = 1_000
 
+/** No further than `mostRecent`. */
 const countRecent = statement(
   'payment_refusals.count_recent',
   `select asking, (select count(*) from (
      select from payment_refusals r where coalesce(r.grant_id, r.initiator_account_id) = asking and r.created_at > $2 limit ${mostRecent}) as recent)::int as count
    from unnest($1::uuid[]) as asking`,
 )
-
-/** How many of each are recent. It counts no further than `mostRecent`. */
-const countRefusals = async (tx: Tx, asking: readonly Uuid[], since: Date): Promise<Map<Uuid, number>> => {
-  const rows = await tx.query<{ asking: Uuid; count: number }>(countRecent, [asking, since])
-  return new Map(rows.map(({ asking, count }) => [asking, count]))
-}
 
 const findGrants = selectAmong('payment_refusals.grants', grants, 'id')
 
@@ -123,7 +118,7 @@ export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currenc
 const isRecorded = ({ status, details }: Refusal): boolean =>
   status === 402 || status === 403 || (status === 409 && details?.reason === 'possible_duplicate')
 
-/** A refused payment, before it has an id and a time. Its beneficiary is what the request names: perhaps another tenant's, or nothing. */
+/** Its beneficiary is what the request names: perhaps another tenant's, or nothing. */
 type Facts = Omit<RefusalRow, 'id' | 'createdAt'>
 type Asked = { beneficiary_id?: Uuid | undefined; account_reference?: string | null | undefined; amount_minor: Minor }
 type Fault = { index?: number; error: string; message: string; decision?: Decision | undefined }
@@ -143,7 +138,7 @@ const factsOf = (
   amountMinor: item.amount_minor,
   accountReference: item.account_reference ?? null,
   error,
-  // Whoever may read payments reads this, and not all of them may read the balance: the amount that is available is left out.
+  // Not all who may read this may read the balance: the amount that is available is left out.
   message: error === 'insufficient_funds' ? errorRow(error).sentence : message,
   decision: decision ? withoutTrace(decision) : null,
   requestId: origin.requestId ?? '',
@@ -177,12 +172,13 @@ const write = async (
   config: Config,
   { entries, wait, since }: { entries: readonly Facts[]; wait: boolean; since: Date },
 ): Promise<Outcome<undefined>[]> => {
-  const [lockedElsewhere, recent, payees, grants] = await Promise.all([
+  const [lockedElsewhere, counted, payees, grants] = await Promise.all([
     lockBatch(tx, { exclusive: entries.map(({ accountId }) => accountId) }, wait),
-    countRefusals(tx, [...new Set(entries.map(askingOf))], since),
+    tx.query<{ asking: Uuid; count: number }>(countRecent, [[...new Set(entries.map(askingOf))], since]),
     findBeneficiaries(tx, [...new Set(entries.flatMap(({ beneficiaryId }) => beneficiaryId ?? []))]),
     findGrants(tx, [...new Set(entries.flatMap(({ grantId }) => grantId ?? []))]),
   ])
+  const recent = new Map(counted.map(({ asking, count }) => [asking, count]))
   const records: RefusalRecord[] = []
   const outcomes = entries.map((facts): Outcome<undefined> => {
     if (lockedElsewhere.has(facts.accountId)) return contended
