@@ -18,7 +18,6 @@ import { byText } from './scope.ts'
 import type { Charge, Decision, Evaluation, TraceEntry } from './types.ts'
 import { warningsOf } from './warnings.ts'
 
-/** What a fitting mandate gives. */
 const signerMayApprove = ({ mandate, payment, approvers }: Evaluation, separationOfDuties: boolean): boolean =>
   mandate !== null &&
   approvers.eligibleAccountIds.includes(mandate.signerAccountId) &&

@@ -47,7 +47,6 @@ export type Finding = Gate | Cap | ApprovalRule
 
 export const gate = (source: TraceSource, rule: RuleName, passes: boolean): Gate => ({ kind: 'gate', source, rule, passes })
 
-/** For a payment of any amount. */
 const ask = (source: TraceSource, rule: RuleName, approvals: number): ApprovalRule => ({
   kind: 'ask',
   source,
@@ -105,7 +104,6 @@ const cap = (
   use?: { usedMinor: Minor; resetsAt?: Date },
 ): Cap[] => (limitMinor === null ? [] : [{ kind: 'cap', source, rule, limitMinor, ...use }])
 
-/** The limits of a policy or a grant, and how much of them is used. */
 const caps = (source: TraceSource, limits: Limits & { usage: Usage }, periods: Periods): Cap[] => {
   const { usage } = limits
   return [

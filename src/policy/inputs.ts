@@ -7,7 +7,6 @@ import type { Evaluation, PaymentFacts, PolicyRules } from './types.ts'
 // policy is kept once for each version.
 
 export type PackedInputs = Readonly<Record<string, unknown>>
-/** A version of a policy as the API showed it. */
 export type PolicyDocument = Readonly<Record<string, unknown>>
 
 const pack = (value: unknown): unknown => {

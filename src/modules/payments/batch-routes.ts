@@ -51,7 +51,6 @@ declare module 'fastify' {
 /** Parameters of the query, because a list in CSV has no place for them. */
 const ofWholeList = ['name', 'execute_at', 'duplicates_intended'] as const
 
-/** As spreadsheets, browsers on Windows and programs name it. */
 const csvTypes = ['text/csv', 'application/csv', 'application/vnd.ms-excel']
 const workbookType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 
@@ -86,7 +85,6 @@ const readCsvBodies = (scope: App): void => {
   })
 }
 
-/** What is wrong with the cells of a list, beside what is wrong with its form. */
 const withCellFaults = (input: CreatePaymentBatch, list: PaymentList | null): CreatePaymentBatch => {
   if (!list || list.faults.size === 0) return input
   const items = input.items.map((entry, index): BatchEntry => {

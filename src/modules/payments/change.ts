@@ -42,7 +42,6 @@ export type ChangeOptions = {
   type?: Extract<EventType, `payment.${string}`> | null
   action?: AuditAction
   after?: Record<string, unknown>
-  /** What the payment was decided from, where it was decided again. */
   inputs?: Buffer | undefined
 }
 
@@ -96,11 +95,10 @@ export const writeChanges = async (
       inputs: options.inputs,
     })
   await appendEvents(tx, events)
+  const decided = pairs.filter(({ payment, after }) => isDecided(payment, after))
   await cancelWaitingCosts(
     tx,
-    pairs.flatMap(({ payment, after, options: { actor } }) =>
-      isDecided(payment, after) ? [{ paymentId: payment.id, actor }] : [],
-    ),
+    decided.map(({ payment: { id: paymentId }, options: { actor } }) => ({ paymentId, actor })),
   )
   const batches = new Set(pairs.flatMap(({ after }) => (after.batchId && isEnded(after.status) ? [after.batchId] : [])))
   if (batches.size > 0) await finishBatches(tx, [...batches])
@@ -174,12 +172,10 @@ export const wakeForPayments = (tx: Tx, started: readonly Pick<PaymentRecord, 'i
 export const startPayments = async (tx: Tx, payments: readonly PaymentRecord[]): Promise<PaymentRecord[]> => {
   if (payments.length === 0) return []
   wakeForPayments(tx, payments)
+  const change = { status: 'processing', dispatchDueAt: tx.at } as const
+  const options = { actor: { accountId: null, origin: null, way: 'approval' } }
   return writeChanges(
     tx,
-    payments.map((payment) => ({
-      payment,
-      change: { status: 'processing', dispatchDueAt: tx.at },
-      options: { actor: { accountId: null, origin: null, way: 'approval' } },
-    })),
+    payments.map((payment) => ({ payment, change, options })),
   )
 }

@@ -52,7 +52,6 @@ const columnOf = (name: keyof Payment): Column<Exported> => [
   },
 ]
 
-/** The decision is nested too deeply for a row. */
 export const paymentColumns = (timeZone: string): readonly Column<Exported>[] => [
   ...(['id', 'created_at'] as const).map(columnOf),
   ['created_local', ({ createdAt }) => localDateTime(createdAt, timeZone)],

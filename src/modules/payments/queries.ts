@@ -238,7 +238,6 @@ const amount = sum(payments.amountMinor)
 /** Money that has left or is under way: the one definition of what was spent. */
 export const spending: readonly PaymentStatus[] = [...underWayPaymentStatuses, 'succeeded']
 
-/** By status and, of what was spent since a day, by local day. */
 export const totals = prepare(
   'payments.totals',
   { ...scope, zone: 'text', since: 'text' },

@@ -75,7 +75,6 @@ const withoutOwn = ({ amountMinor, countedDay }: PaymentRecord, usage: Usage, pe
 
 const unique = (ids: readonly Uuid[]): Uuid[] => [...new Set(ids)]
 
-/** A payment, and the day whose limits apply to it. */
 type Again = { payment: PaymentRecord; day: string }
 
 /** Of a day in which it counts from now on: the next payment is decided with what is left. */
@@ -141,7 +140,6 @@ const unconfirmed: Obstacle = {
   failure: changed('The chain of the wallet that approved it did not say whether the approval still counts.'),
 }
 
-/** What decisions about these payments depend on now. */
 const readAgain = (db: Db, again: readonly Again[], grantIds: readonly Uuid[], at: Date): Promise<LockedState> => {
   const payments = again.map(({ payment }) => payment)
   return readState(db, {
@@ -221,10 +219,7 @@ export const countOnApproval = async (
 ): Promise<(Obstacle | undefined)[]> => {
   const { day } = periodsAt(tx.at, effectiveTimeZone(zone, tx.at))
   const again = payments.map((payment) => ({ payment, day }))
-  const [state, authorityOf] = await Promise.all([
-    readAgain(tx, again, lineage, tx.at),
-    readAuthority(tx, payments),
-  ])
+  const [state, authorityOf] = await Promise.all([readAgain(tx, again, lineage, tx.at), readAuthority(tx, payments)])
   const moved: Counted[] = []
   const obstacles = await obstaclesOf(tx, again, state, { authorityOf, answers: null, moved })
   await moveCharges(tx, moved)

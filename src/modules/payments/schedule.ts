@@ -23,7 +23,6 @@ import { lockPaymentsWithAccounts, type PaymentRecord } from './queries.ts'
 import { changed, covers, requesterStops } from './recheck.ts'
 import type { Deciding } from './request.ts'
 
-/** Who asked for a scheduled payment, as its decision sees a caller. */
 const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Authority): Promise<Payer> => {
   const workspace = await findWorkspace(tx, payment.workspaceId)
   if (!workspace) throw new Error('a payment has no workspace')
@@ -62,7 +61,6 @@ const askOf = (payment: PaymentRecord, principal: Payer, standing: Ask['standing
     narrative: payment.narrative,
     mandate_id: payment.mandateId,
   },
-  once: null,
   traceparent: payment.traceparent,
 })
 
@@ -102,15 +100,11 @@ const decideOne = (
 
 const timer = { accountId: null, origin: null, way: 'timer' } as const
 
-/** The holds, then the statuses with their events and one event of the balance, then the approvals that are asked for now. */
 const begin = async (tx: Tx, deps: Deciding, due: readonly Due[], state: Parameters<typeof takeDue>[2]): Promise<void> => {
   const begun = due.flatMap((each) => (each.kind === 'failed' ? [] : [each]))
   if (begun.length === 0) return
-  const balances = await takeDue(
-    tx,
-    begun.map(({ accepted }) => accepted),
-    state,
-  )
+  const taking = begun.map(({ accepted }) => accepted)
+  const balances = await takeDue(tx, taking, state)
   await writeChanges(
     tx,
     begun.map(({ kind, accepted: { payment, decision, inputs } }) => ({
@@ -124,10 +118,8 @@ const begin = async (tx: Tx, deps: Deciding, due: readonly Due[], state: Paramet
     const payment = { ...accepted.payment, status: 'pending_approval' as const }
     if (kind === 'asked') await requestApproval(tx, deps, { ...accepted, payment }, payment.originGrantId)
   }
-  wakeForPayments(
-    tx,
-    begun.flatMap(({ kind, payment }) => (kind === 'sent' ? [payment] : [])),
-  )
+  const started = begun.flatMap(({ kind, payment }) => (kind === 'sent' ? [payment] : []))
+  wakeForPayments(tx, started)
 }
 
 /**
@@ -154,12 +146,10 @@ const execute = async (tx: Tx, deps: Deciding, ids: readonly Uuid[], standing: M
   const sends = due.some(({ kind }) => kind !== 'failed')
   if (batchId && sends) await moveBatch(tx, timer, batchId, 'processing')
   await begin(tx, deps, due, spending.state)
-  await endPayments(
-    tx,
-    due.flatMap((each) =>
-      each.kind === 'failed' ? [{ payment: each.payment, to: 'failed' as const, actor: timer, failure: each.failure }] : [],
-    ),
+  const ends = due.flatMap((each) =>
+    each.kind === 'failed' ? [{ payment: each.payment, to: each.kind, actor: timer, failure: each.failure }] : [],
   )
+  await endPayments(tx, ends)
   if (batchId && !sends) await moveBatch(tx, timer, batchId, 'failed')
 }
 

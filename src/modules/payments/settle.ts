@@ -18,41 +18,41 @@ import { balanceUpdated } from '../identity/accounts/service.ts'
 import { endPayments, type PaymentEnd, writeChange } from './change.ts'
 import type { PaymentRecord } from './queries.ts'
 
-type Judged = { move: keyof typeof moves } | { move: null; verdict: Exclude<Verdict, 'applied'> }
-
-const none = (verdict: Exclude<Verdict, 'applied'>): Judged => ({ move: null, verdict })
+/** What is done, or why nothing is. */
+type Judged = MoveName | Exclude<Verdict, 'applied'>
+type MoveName = 'succeed' | 'fail' | 'mark_unknown' | 'return' | 'succeed_and_return' | 'complete' | 'note_late_success'
 
 type Success = { receipt: string | null; amountMinor: Minor | null }
 
 /** For any amount: the amount that left must be booked. A second proof with a different receipt is a second payout. */
 const onLateSuccess = (payment: PaymentRecord, { receipt }: Success, receiptIsTaken: boolean): Judged => {
-  if (receiptIsTaken) return none('contradiction')
-  if (payment.lateSuccessAt === null) return { move: 'note_late_success' }
-  return none(receipt === null || isSameReceipt(receipt, payment.lateSuccessReceipt) ? 'repeated' : 'contradiction')
+  if (receiptIsTaken) return 'contradiction'
+  if (payment.lateSuccessAt === null) return 'note_late_success'
+  return receipt === null || isSameReceipt(receipt, payment.lateSuccessReceipt) ? 'repeated' : 'contradiction'
 }
 
 const onSuccess = (payment: PaymentRecord, evidence: Success, receiptIsTaken: boolean): Judged => {
   const { receipt, amountMinor } = evidence
   const strange = receiptIsTaken || (amountMinor !== null && amountMinor !== payment.amountMinor)
-  if (isUnderWay(payment.status)) return strange ? none('mismatch') : { move: 'succeed' }
+  if (isUnderWay(payment.status)) return strange ? 'mismatch' : 'succeed'
   if (payment.status === 'failed') return onLateSuccess(payment, evidence, receiptIsTaken)
-  if (strange || !isPaid(payment.status)) return none('contradiction')
-  if (receipt === null || isSameReceipt(receipt, payment.providerReceipt)) return none('repeated')
-  return payment.providerReceipt === null ? { move: 'complete' } : none('contradiction')
+  if (strange || !isPaid(payment.status)) return 'contradiction'
+  if (receipt === null || isSameReceipt(receipt, payment.providerReceipt)) return 'repeated'
+  return payment.providerReceipt === null ? 'complete' : 'contradiction'
 }
 
 const onFailure = (payment: PaymentRecord): Judged => {
-  if (isUnderWay(payment.status)) return { move: 'fail' }
-  return none(payment.status === 'failed' && payment.lateSuccessAt === null ? 'repeated' : 'contradiction')
+  if (isUnderWay(payment.status)) return 'fail'
+  return payment.status === 'failed' && payment.lateSuccessAt === null ? 'repeated' : 'contradiction'
 }
 
 /** Only the whole amount is credited: what came back of another amount is in suspense, for a person. */
 const onReturn = (payment: PaymentRecord, amountMinor: Minor | null, receiptIsTaken: boolean): Judged => {
   const isOther = amountMinor !== null && amountMinor !== payment.amountMinor
-  if (isOther && (isUnderWay(payment.status) || payment.status === 'succeeded')) return none('mismatch')
-  if (isUnderWay(payment.status)) return receiptIsTaken ? none('mismatch') : { move: 'succeed_and_return' }
-  if (payment.status === 'succeeded') return { move: 'return' }
-  return none(payment.status === 'returned' ? 'repeated' : 'contradiction')
+  if (isOther && (isUnderWay(payment.status) || payment.status === 'succeeded')) return 'mismatch'
+  if (isUnderWay(payment.status)) return receiptIsTaken ? 'mismatch' : 'succeed_and_return'
+  if (payment.status === 'succeeded') return 'return'
+  return payment.status === 'returned' ? 'repeated' : 'contradiction'
 }
 
 /** The order of evidence does not matter. */
@@ -65,10 +65,10 @@ const judgePayment = (payment: PaymentRecord, evidence: Evidence, receiptIsTaken
     case 'returned':
       return onReturn(payment, evidence.amountMinor, receiptIsTaken)
     case 'unknown':
-      if (payment.status === 'processing') return { move: 'mark_unknown' }
-      return none(evidence.moved && !isUnderWay(payment.status) && !isPaid(payment.status) ? 'contradiction' : 'inconclusive')
+      if (payment.status === 'processing') return 'mark_unknown'
+      return evidence.moved && !isUnderWay(payment.status) && !isPaid(payment.status) ? 'contradiction' : 'inconclusive'
     default:
-      return none('inconclusive')
+      return 'inconclusive'
   }
 }
 
@@ -123,7 +123,7 @@ const noteLateSuccess = (tx: Tx, { payment, evidence, source }: Step): Promise<P
 type Move = { to?: 'succeeded' | 'failed'; also?: (tx: Tx, step: Step) => Promise<PaymentRecord> }
 
 /** How a payment ends, which is written set-wise; then what else is done, one payment at a time. */
-const moves = {
+const moves: Readonly<Record<MoveName, Move>> = {
   succeed: { to: 'succeeded' },
   fail: { to: 'failed' },
   /** The hold stays. */
@@ -134,10 +134,12 @@ const moves = {
   /** Only its receipt was missing. */
   complete: { also: complete },
   note_late_success: { also: noteLateSuccess },
-} as const satisfies Record<string, Move>
+}
 
-const endOf = ({ move }: Judged, { payment, evidence, source }: Step): PaymentEnd[] => {
-  const { to }: Move = move === null ? {} : moves[move]
+const isMove = (judged: Judged): judged is MoveName => judged in moves
+
+const endOf = (judged: Judged, { payment, evidence, source }: Step): PaymentEnd[] => {
+  const to = isMove(judged) ? moves[judged].to : null
   const actor = actorOf(source)
   if (to === 'succeeded') return [{ payment, to, actor, receipt: receiptOf(evidence) }]
   return to === 'failed' ? [{ payment, to, actor, failure: evidence.kind === 'failed' ? evidence : undefined }] : []
@@ -151,21 +153,11 @@ const claimsOf = (steps: readonly Step[]): ReceiptClaim[] =>
     return receipt === null ? [] : [{ rail: payment.rail, receipt, subjectId: payment.id }]
   })
 
-const judgeAll = async (tx: Tx, steps: readonly Step[]) => {
-  const taken = await takenReceipts(tx, claimsOf(steps))
-  return steps.map((step) => ({ step, judged: judgePayment(step.payment, step.evidence, taken.has(step.payment.id)) }))
-}
-
-type JudgedStep = Awaited<ReturnType<typeof judgeAll>>[number]
-
-const conclude = async (tx: Tx, { step, judged }: JudgedStep, ended: PaymentRecord): Promise<Settled> => {
+const conclude = async (tx: Tx, step: Step, judged: Judged, ended: PaymentRecord): Promise<Settled> => {
   const now = { ...step, payment: ended }
-  if (judged.move === null) {
-    const doubtful = judged.verdict === 'mismatch' && ended.status === 'processing'
-    return { verdict: judged.verdict, payment: doubtful ? await markUnknown(tx, now) : ended }
-  }
-  const { also }: Move = moves[judged.move]
-  return { verdict: 'applied', payment: also ? await also(tx, now) : ended }
+  if (isMove(judged)) return { verdict: 'applied', payment: (await moves[judged].also?.(tx, now)) ?? ended }
+  const doubtful = judged === 'mismatch' && ended.status === 'processing'
+  return { verdict: judged, payment: doubtful ? await markUnknown(tx, now) : ended }
 }
 
 /**
@@ -174,24 +166,19 @@ const conclude = async (tx: Tx, { step, judged }: JudgedStep, ended: PaymentReco
  * longer queried. Results are in the same order.
  */
 export const settlePayments = async (tx: Tx, steps: readonly Step[]): Promise<Settled[]> => {
-  const judged = await judgeAll(tx, steps)
+  const taken = await takenReceipts(tx, claimsOf(steps))
+  const judged = steps.map((step) => ({ step, judged: judgePayment(step.payment, step.evidence, taken.has(step.payment.id)) }))
   const ends = judged.flatMap((each) => endOf(each.judged, each.step))
   const ended = new Map((await endPayments(tx, ends)).map((payment) => [payment.id, payment]))
   const settled: Settled[] = []
-  for (const each of judged) {
-    const { payment } = each.step
-    settled.push(await conclude(tx, each, ended.get(payment.id) ?? payment))
-  }
-  noteResultNames(
-    tx,
-    judged.flatMap(({ step: { payment, evidence }, judged: { move } }) =>
-      move !== null && evidence.kind === 'succeeded' ? [{ payment, name: evidence.payeeName }] : [],
-    ),
+  for (const { step, judged: one } of judged)
+    settled.push(await conclude(tx, step, one, ended.get(step.payment.id) ?? step.payment))
+  const moved = judged.flatMap(({ step, judged: one }) => (isMove(one) ? [step] : []))
+  const named = moved.flatMap(({ payment, evidence }) =>
+    evidence.kind === 'succeeded' ? [{ payment, name: evidence.payeeName }] : [],
   )
-  const decided = judged.filter(({ step, judged: { move } }) => move !== null && step.source.kind === 'operator')
-  await resolveAttempts(
-    tx,
-    decided.map(({ step }) => step.payment.id),
-  )
+  noteResultNames(tx, named)
+  const decided = moved.flatMap(({ payment, source }) => (source.kind === 'operator' ? [payment.id] : []))
+  await resolveAttempts(tx, decided)
   return settled
 }

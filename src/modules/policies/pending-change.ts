@@ -114,8 +114,8 @@ const apply = async (tx: Tx, changer: Changer, before: PolicyRecord): Promise<Po
   const terms = orRefusal(() => policyTerms(change, before))
   if (terms instanceof Refusal || accountId === null) return undefined
   const maker = await readMaker(tx, { accountId, grant: grantId === null ? null : { id: grantId, lineage: [], frozen: false } })
-  const changes = newVersion(tx, before, maker, { ...terms, name: change.name ?? before.name })
-  return changePolicy(tx, changer, 'policy.updated', before, { ...nothingPending, ...changes })
+  const changes = { ...nothingPending, ...newVersion(tx, before, maker, terms, change.name) }
+  return changePolicy(tx, changer, 'policy.updated', before, changes)
 }
 
 const requirePending = (policy: PolicyRecord | undefined): PolicyRecord => found(policy?.pendingChange ? policy : undefined)

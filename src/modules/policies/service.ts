@@ -94,7 +94,7 @@ export const updatePolicy = async (tx: Tx, principal: Principal, id: Uuid, chang
     if (await mustWait(tx, principal, before))
       return requestChange(tx, principal, before, changeOf(change, before, { ...before, ...terms }))
   }
-  const changes = newVersion(tx, before, maker, { ...terms, name: change.name ?? before.name })
+  const changes = newVersion(tx, before, maker, terms, change.name)
   return changePolicy(tx, { actor: principal, workspace }, 'policy.updated', before, changes)
 }
 

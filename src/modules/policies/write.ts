@@ -88,9 +88,10 @@ export const changePolicy = (
   return record(tx, changer, type, after, before)
 }
 
-export const newVersion = (tx: Tx, { version }: PolicyRecord, maker: Maker, terms: PolicyTerms & { name: string }) => ({
+export const newVersion = (tx: Tx, before: PolicyRecord, maker: Maker, terms: PolicyTerms, name = before.name) => ({
   ...terms,
-  version: version + 1,
+  name,
+  version: before.version + 1,
   ...changedBy(maker),
   updatedAt: tx.at,
 })

@@ -77,10 +77,8 @@ export const readEligible = async (db: Database, clock: Clock, record: ApprovalR
 const countLost = async ({ db, rails, clock }: ContextParts, records: readonly ApprovalRecord[]): Promise<Map<Uuid, number>> => {
   const older = records.filter(({ approval, olderThanLoss }) => olderThanLoss && approval.status === 'pending')
   if (older.length === 0) return new Map()
-  const items = await readItemsOf(
-    db,
-    older.flatMap(({ approval }) => approval.batchId ?? []),
-  )
+  const batchIds = older.flatMap(({ approval }) => approval.batchId ?? [])
+  const items = await readItemsOf(db, batchIds)
   const idsOf = ({ approval, payment }: ApprovalRecord) =>
     approval.batchId === null ? [payment.id] : items.filter(({ batchId }) => batchId === approval.batchId).map(({ id }) => id)
   const paidTwice = await thoseThatMayBePaidTwice(db, rails, older.flatMap(idsOf), clock.now())
@@ -105,7 +103,6 @@ const cautionsOf = (
   ]
 }
 
-/** By approval: of one that is read, or of those in a list that wait. */
 export const readContexts = async (
   deps: ContextParts,
   workspace: Pick<Principal['workspace'], 'id' | 'owningAccountId'>,

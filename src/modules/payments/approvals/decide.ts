@@ -120,18 +120,13 @@ const release = async (tx: Tx, record: LockedApproval, { actor, zone }: Giver): 
   if (first?.kind === 'stopped' && obstacles.every((obstacle) => obstacle?.kind === 'stopped')) throw first.refusal
   const approved = await approve(tx, actor, record, proposed)
   if (approval.batchId) await moveBatch(tx, actor, approval.batchId, 'processing')
-  const started = await startPayments(
-    tx,
-    payments.filter((_, index) => !obstacles[index]),
-  )
-  const failed = await endPayments(
-    tx,
-    payments.flatMap((payment, index) => {
-      const obstacle = obstacles[index]
-      return obstacle ? [{ payment, to: 'failed' as const, actor, failure: obstacle.failure }] : []
-    }),
-  )
-  return refreshed(tx, { ...record, ...approved }, [...started, ...failed])
+  const holding = payments.filter((_, index) => !obstacles[index])
+  const ends = payments.flatMap((payment, index) => {
+    const failure = obstacles[index]?.failure
+    return failure ? [{ payment, to: 'failed' as const, actor, failure }] : []
+  })
+  const started = await startPayments(tx, holding)
+  return refreshed(tx, { ...record, ...approved }, [...started, ...(await endPayments(tx, ends))])
 }
 
 /** A text that was made again is read again before it is decided. */
@@ -240,7 +235,6 @@ export const decideByCredential = async (
   })
 }
 
-/** Decides by the signature alone. That of a wallet that may not decide is refused. */
 export const decideBySignature = async (
   tx: Tx,
   unlocked: ApprovalRecord,

@@ -46,17 +46,14 @@ const scheduledEnds = {
 /** Ends everything that waits for an approval: its payments, with their holds and charges, its batch, itself. The caller holds all the locks. */
 export const endWhole = async (tx: Tx, actor: Actor, record: LockedApproval, to: WholeEnd): Promise<LockedApproval> => {
   const { approval } = record
-  const payments = await endPayments(
-    tx,
-    record.payments.map((payment) => ({ payment, actor, ...(payment.status === 'scheduled' ? scheduledEnds[to] : { to }) })),
-  )
-  const batchEnd = record.payment.status === 'scheduled' ? scheduledEnds[to].to : to
-  if (approval.batchId) await moveBatch(tx, actor, approval.batchId, batchEnd)
+  const endOf = ({ status }: PaymentRecord) => (status === 'scheduled' ? scheduledEnds[to] : { to })
+  const ends = record.payments.map((payment) => ({ payment, actor, ...endOf(payment) }))
+  const payments = await endPayments(tx, ends)
+  if (approval.batchId) await moveBatch(tx, actor, approval.batchId, endOf(record.payment).to)
   const after = await refreshed(tx, record, payments)
   return { ...(await endApproval(tx, actor, after, to)), payments }
 }
 
-/** The record as its event and its answer show it, after its payments were changed. */
 export const refreshed = async (tx: Tx, record: LockedApproval, payments: PaymentRecord[]): Promise<LockedApproval> => ({
   ...record,
   payments,
@@ -128,10 +125,8 @@ export const cancelBatch = async (tx: Tx, principal: Principal, id: Uuid): Promi
   if (approval && approval.approval.status === 'pending') await endWhole(tx, principal, approval, 'cancelled')
   else {
     // It needs no approval, or has it.
-    await endPayments(
-      tx,
-      payments.map((payment) => ({ payment, to: 'cancelled', actor: principal })),
-    )
+    const ends = payments.map((payment) => ({ payment, to: 'cancelled' as const, actor: principal }))
+    await endPayments(tx, ends)
     await moveBatch(tx, principal, id, 'cancelled')
   }
   return read()

@@ -151,14 +151,12 @@ export type BatchLine = {
   warnings: readonly Warning[]
 } & ReportedName
 
-/** A text that can be read on a phone, and the root that binds every item. */
 type BatchFacts = CommonFacts & { batchId: Uuid; name: string | null; merkleRoot: string; lines: readonly BatchLine[] }
 
 const largestShown = 5
 
 const totalOf = (lines: readonly BatchLine[]): Minor => lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
 
-/** More than twice what was paid the last time, or less than half of it. */
 const isUnusual = ({ amountMinor, lastAmountMinor: last }: BatchLine): boolean =>
   last !== null && (amountMinor > last * 2n || amountMinor * 2n < last)
 

@@ -213,7 +213,6 @@ const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: Appr
 
 const shownBatch = presenter(BatchSummary)
 
-/** A decision ends when it is voided, and when its account decides otherwise. */
 const endOf = (decision: DecisionRow, { decisions }: Pick<ApprovalRecord, 'decisions'>): Date | null => {
   const later = decisions.slice(decisions.indexOf(decision) + 1).find(({ accountId }) => accountId === decision.accountId)
   return decision.voidedAt ?? later?.decidedAt ?? null

@@ -83,7 +83,6 @@ const awaited = prepare(
   'joined',
 )
 
-/** When the time of a batch's first checks is over. */
 const endAwaiting = (
   { db, rails }: Pick<Parts, 'db' | 'rails'>,
   { id, accountId }: { id: Uuid; accountId: Uuid },

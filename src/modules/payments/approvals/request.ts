@@ -68,7 +68,6 @@ type Requested = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiar
   nonce: string
   isBeingChecked: boolean
   requestedBy: RequestedBy
-  /** The mandate's signer, who has approved in advance. */
   mandateSignature: PaymentMandate['signature'] | null
   textOf: (choice: 'approve' | 'reject', facts: CommonFacts) => string
 }

@@ -55,7 +55,6 @@ export const proveSigner = async (
 
 export type PasskeySignature = UsedPasskey & { message: string }
 
-/** Called before the transaction, as above. */
 export const proveCaller = async (
   deps: Pick<Parts, 'config' | 'db'>,
   { accountId, workspace }: Principal,

@@ -35,11 +35,8 @@ const readWhole = statement(
 /** The caller has locked the owning accounts, and these payments are not sent. */
 const endUnsent = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): Promise<void> => {
   if (rows.length === 0) return
-  const whole = await tx.query<{ id: Uuid }>(readWhole, [rows.map(({ id }) => id)])
-  const payments = await lockPaymentsWithAccounts(
-    tx,
-    whole.map(({ id }) => id),
-  )
+  const whole = (await tx.query<{ id: Uuid }>(readWhole, [rows.map(({ id }) => id)])).map(({ id }) => id)
+  const payments = await lockPaymentsWithAccounts(tx, whole)
   const lost = failure('policy_changed', null, 'Who asked for the payment may no longer ask for it.')
   const ended = await endPayments(
     tx,
@@ -67,7 +64,6 @@ export const endUnauthorizedPayments: OnRequesterLost = async (tx, actor, { acco
   await endUnsent(tx, actor, await tx.query<{ id: Uuid }>(readUnauthorized, [workspaceIds, accountId, locked]))
 }
 
-/** Behind a place in the index on its time. */
 const waiting = {
   approvals: statement(
     'payments.waiting_for_approval',
@@ -92,7 +88,6 @@ const batch = 100
 /** Of each kind. The next run goes on behind them: whatever is sent is looked at once more before. */
 const mostInRun = 500
 
-/** Cancels what still waits although its requester may no longer ask for it. */
 export const createUnauthorizedSweep = (deps: Sweeping): (() => Promise<void>) => {
   const places = { approvals: beginning, scheduled: beginning }
   const cancel = ({ id }: { id: Uuid }) =>

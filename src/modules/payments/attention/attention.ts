@@ -12,6 +12,7 @@ import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
 import { everyPayee } from '../../../policy/scope-sql.ts'
+import type { Maker } from '../../../policy/types.ts'
 import { presentMaker } from '../../present-maker.ts'
 import { spending } from '../queries.ts'
 import type { Deps } from '../request.ts'
@@ -25,18 +26,12 @@ import {
   UnknownPayments,
 } from './schema.ts'
 
-type Asked = { accountId: Uuid; grantId: Uuid | null; label: string | null }
 type Named = { payeeId: Uuid; payeeName: string | null }
-type Repeated = Asked & Named & { count: number; amountMinor: Minor; firstAt: Date; lastAt: Date }
-type Refused = Asked &
-  Pick<Named, 'payeeName'> & {
-    count: number
-    id: Uuid
-    payeeId: Uuid | null
-    amountMinor: Minor
-    message: string
-    createdAt: Date
-  }
+type Repeated = Maker & Named & { count: number; amountMinor: Minor; firstAt: Date; lastAt: Date }
+type Refused = Maker & { count: number; id: Uuid; amountMinor: Minor; message: string; createdAt: Date } & {
+  payeeId: Uuid | null
+  payeeName: string | null
+}
 type NearLimit = { policyId: Uuid; name: string; period: 'day' | 'month'; usedMinor: Minor; limitMinor: Minor }
 
 // SQL text: runs among bounded newest rows, and limits compared as two periods of one table. Each reads a bounded number of rows by an index, so

@@ -132,7 +132,6 @@ export const presentLines = ({ batch }: BatchRecord, lines: readonly LineRow[]):
     row,
     leaf: leaf ?? '',
     verification,
-    // Written by presentDecision when the payment was created.
     given_name: (snapshot.decision as Decision).warnings.find((warning) => warning.code === 'name_differs')?.given_name ?? null,
     last_amount_minor: minor(lastAmountMinor),
   })),

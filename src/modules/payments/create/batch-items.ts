@@ -17,7 +17,6 @@ import { maySeeBalance, type OfBatch } from './preconditions.ts'
 
 export type Fault = { index: number; refusal: Refusal }
 
-/** What stops the whole request, whatever its items are. */
 const ofTheWhole: ReadonlySet<ErrorCode> = new Set([
   'workspace_frozen',
   'account_frozen',
@@ -53,7 +52,6 @@ const fixOf = (refusal: Refusal): string => {
   return errorRow(refusal.code).fix
 }
 
-/** The payment, or the earlier row of the list, that an item looks like. */
 const earlierOf = ({ details = {} }: Refusal) =>
   Object.fromEntries(
     ['existing_payment_id', 'same_as_index', 'same_as_row'].flatMap((name) =>
@@ -129,7 +127,6 @@ export type KnownItem = { index: number; input: CreatePayment; isNew: boolean } 
 const wellFormed = ({ input }: BatchRequest): { index: number; item: BatchItem }[] =>
   input.items.flatMap((entry, index) => ('item' in entry ? [{ index, item: entry.item }] : []))
 
-/** The items whose form is wrong, each with what is wrong with its destination too. */
 export const formFaults = (rails: Rails, { input }: BatchRequest): Fault[] =>
   input.items.flatMap((entry, index) => {
     if (!('faults' in entry)) return []
@@ -141,7 +138,6 @@ export const formFaults = (rails: Rails, { input }: BatchRequest): Fault[] =>
     return [refuseFields(faults), destination].flatMap((refusal) => refusal ?? []).map((refusal) => ({ index, refusal }))
   })
 
-/** By a destination, so that a beneficiary may have to be created. */
 export const namesPayees = (request: BatchRequest): boolean =>
   wellFormed(request).some(({ item }) => item.beneficiary_id === undefined)
 
@@ -185,12 +181,8 @@ export const nameItems = async (
   request: BatchRequest,
 ): Promise<{ items: KnownItem[]; faults: Fault[] }> => {
   const unnamed = wellFormed(request).filter(({ item }) => item.beneficiary_id === undefined)
-  const payees = await ensureBeneficiaries(
-    tx,
-    deps,
-    principal,
-    unnamed.map(({ item }) => payeeOf(item)),
-  )
+  const asked = unnamed.map(({ item }) => payeeOf(item))
+  const payees = await ensureBeneficiaries(tx, deps, principal, asked)
   const faults: Fault[] = []
   const named = unnamed.flatMap(({ index, item }, place): KnownItem[] => {
     const payee = payees[place]

@@ -53,7 +53,6 @@ export const payeesOf = prepare('payment_batches.payees', { ids: 'uuid[]' }, (or
 )
 type PayeeRow = typeof beneficiaries.$inferSelect & { lastAmountMinor: Minor | null }
 
-/** As the text of the approval names an item, and as the Merkle tree binds it. */
 const lineOf = (
   deps: Sealing,
   { payment, decision }: Accepted,
@@ -112,12 +111,10 @@ const decideItems = async (
 ): Promise<Decided | Refused> => {
   const { spending, asks, payees } = state
   const listTotals = listTotalsOf(spending, deps, { asks, principal, at })
-  const decided = await inPortions(asks, portionSize, (ask, index) =>
-    decideNext(spending, deps, {
-      ask: { ...ask, ofBatch: { ...ask.ofBatch, listTotals } },
-      ...{ principal, index, at },
-    }),
-  )
+  const decided = await inPortions(asks, portionSize, (one, index) => {
+    const ask = { ...one, ofBatch: { ...one.ofBatch, listTotals } }
+    return decideNext(spending, deps, { ask, principal, index, at })
+  })
   const faults = decided.flatMap((one, place) =>
     'refusal' in one ? [{ index: asks[place]?.ofBatch.index ?? place, refusal: one.refusal }] : [],
   )
@@ -241,7 +238,7 @@ const readItems = async (tx: Tx, clock: Clock, request: BatchRequest, items: rea
   const duplicatesIntended = request.dryRun || (request.input.duplicates_intended ?? false)
   const asks = items.map(({ input, index, otherName }): State['asks'][number] => {
     const ofBatch = { duplicatesIntended, index, rows: request.rows, ...(otherName && { otherName }) }
-    return { principal, input, once: null, standing: 'holds', traceparent, ofBatch }
+    return { principal, input, standing: 'holds', traceparent, ofBatch }
   })
   const ids = [...new Set(items.map(({ input }) => input.beneficiary_id))]
   const [spending, payees] = await Promise.all([readSpending(tx, clock, asks), tx.run(payeesOf, { ids })])

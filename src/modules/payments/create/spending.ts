@@ -26,9 +26,7 @@ import {
 
 const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
 
-/** Alone, or as an item of a batch. */
-export type Ask = Pick<PaymentRequest, 'input' | 'once' | 'standing' | 'traceparent'> &
-  Pick<DecisionRequest, 'principal' | 'ofBatch'>
+export type Ask = Omit<DecisionRequest, 'mandate' | 'past'> & Pick<PaymentRequest, 'standing'>
 
 const periodsOf = (requests: readonly Ask[], now: Date): Periods[] =>
   unique(requests.map(({ principal }) => effectiveTimeZone(principal.workspace.zone, now))).map((zone) => periodsAt(now, zone))
@@ -77,25 +75,21 @@ export type Spending = {
   accepted: Map<string, EarlierPayment>
 }
 
-/** Everything that these payments depend on, in one trip that goes with the locks. */
 export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[]): Promise<Spending> => {
   const now = clock.now()
+  const inputs = requests.map(({ input }) => input)
   const query: StateQuery = {
     workspaceIds: unique(requests.map(({ principal }) => principal.workspace.id)),
     grantIds: unique(requests.flatMap(({ principal }) => principal.grant?.lineage ?? [])),
-    beneficiaryIds: unique(requests.map(({ input }) => input.beneficiary_id)),
-    accountReferences: requests.map(({ input }) => input.account_reference ?? null),
+    beneficiaryIds: inputs.map((input) => input.beneficiary_id),
+    accountReferences: inputs.map((input) => input.account_reference ?? null),
     periods: periodsOf(requests, now),
     at: now,
   }
   const [first, balances, past, mandates, repeated] = await Promise.all([
     readState(tx, query),
     getBalances(tx, unique(requests.map(({ principal }) => principal.workspace.owningAccountId))),
-    readPast(
-      tx,
-      requests.map(({ input }) => input),
-      now,
-    ),
+    readPast(tx, inputs, now),
     loadMandates(tx, requests),
     readRepeated(tx, requests),
   ])
@@ -133,7 +127,7 @@ export const decideNext = (
   deployment: Deployment,
   { ask, principal, index, at, isDue = false }: { ask: Ask; principal: Payer; index: number; at: Date; isDue?: boolean },
 ): Accepted | Refused => {
-  const { input, once, traceparent, ofBatch } = ask
+  const { input, ofBatch } = ask
   const mandate = input.mandate_id ? mandates.get(input.mandate_id) : null
   if (mandate === undefined) return { refusal: notFound('mandate_id') }
   // Several requests may name it, each with what its chain said then.
@@ -143,8 +137,7 @@ export const decideNext = (
   const look = lookOf(state, ask)
   const { earlier = null, typicalAmountMinor = null } = past[index] ?? {}
   const before = { earlier: isDue ? null : (accepted.get(look) ?? earlier), typicalAmountMinor }
-  const request = { principal, input, mandate, past: before, once, traceparent, ofBatch }
-  const decided = orRefusal(() => decidePayment(state, request, at, deployment))
+  const decided = orRefusal(() => decidePayment(state, { ...ask, principal, mandate, past: before }, at, deployment))
   if (decided instanceof Refusal) return { refusal: decided }
   if ('payment' in decided) {
     const { id: paymentId, createdAt } = decided.payment

@@ -58,7 +58,6 @@ export const createPaymentQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>
     mostQueued: 2_000,
   })
 
-/** How a request for a payment was answered: its status, or the code of its refusal. */
 export const paymentAnswered = signal<{ outcome: string; seconds: number }>('payment answered')
 
 const outcomeOf = ({ replayed, answer }: CreatedPayment): string =>

@@ -112,8 +112,6 @@ export const writePayments = async (
     const { approvalId, batchId, grantId } = one.payment
     if (approvalId && !batchId) await requestApproval(tx, deps, one, await grantBehind(tx, one.principal.credential, grantId))
   }
-  wakeForPayments(
-    tx,
-    accepted.flatMap(({ payment }) => (payment.status === 'processing' ? [payment] : [])),
-  )
+  const started = accepted.flatMap(({ payment }) => (payment.status === 'processing' ? [payment] : []))
+  wakeForPayments(tx, started)
 }

@@ -4,21 +4,17 @@ import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { prepareText } from '../../../db/prepare.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
-/** What stops the requester for now: its account is frozen, or a capability of it is disabled. */
 export type RequesterStop = 'account' | 'payments' | 'api_keys' | 'oauth'
 
-/** Besides what its limits are computed from. */
 export type Authority = {
   /** The grant that asked for it and those above it, root first. */
   lineage: Uuid[]
-  /** Who asked for it may still ask for it. */
   requested: boolean
   stop: RequesterStop | null
   /** How many approvals were asked for, and the accounts whose approval holds now; `signers`: those of them who signed it. */
   required: number
   approvers: Uuid[]
   signers: Uuid[]
-  /** Only signed approvals were asked for. */
   signed: boolean
   /** The decisions among these approvals that contract wallets signed, and their accounts, in the same order. */
   contractDecisions: Uuid[]

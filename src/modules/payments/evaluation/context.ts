@@ -73,7 +73,6 @@ export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date)
 export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'periods'> & {
   workspace: WorkspaceState
   owner: { status: string; paymentsEnabled: boolean }
-  /** With the payee that is paid. */
   beneficiary: BeneficiaryState
   /** The account reference that is used: the beneficiary's own, else the payment's. */
   accountReference: string | null
@@ -107,7 +106,6 @@ export const paidBy = (beneficiary: BeneficiaryState, accountReference: string |
   }
 }
 
-/** Undefined when the workspace has no such beneficiary. */
 export const contextOf = (state: LockedState, query: ContextQuery): PaymentContext | undefined => {
   const { workspaceId, lineage, beneficiaryId, accountReference, periods, withoutUsage = false } = query
   const workspace = state.workspaces.get(workspaceId)

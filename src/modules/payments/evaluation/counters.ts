@@ -13,14 +13,12 @@ const totalStart = '0001-01-01'
 
 export type Counted = { payment: PaymentRecord; charges: readonly Charge[] }
 
-/** `key`: a table's primary key. */
 const addedBy = (key: string): string => `on conflict (${key}) do update
      set used_minor = t.used_minor + excluded.used_minor, payments = t.payments + excluded.payments`
 
 const oneCounter = addedBy('subject_id, period, period_start, account_id')
 const oneTotal = addedBy('workspace_id, day, payee_id, rail, payment_type, grant_id, account_id')
 
-/** It follows from the payments alone. */
 const chargesOf = `
   select s.subject, s.id, k.period, k.start, sum(p.amount_minor)::bigint as minor, count(*) as payments from payments p
   cross join lateral (
@@ -65,7 +63,7 @@ const summed = <Key extends object>(rows: readonly (Key & { usedMinor: Minor })[
   return [...sums.values()]
 }
 
-/** And to their owners' totals. The caller holds the owning accounts' locks, and no other transaction touches these rows. */
+/** Adds them to their owners' totals too. The caller holds the owning accounts' locks, and no other transaction touches these rows. */
 export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promise<void> => {
   const charges = counted.flatMap(({ payment: { accountId, amountMinor: usedMinor }, charges: own }) =>
     own.map(({ subject, subjectId, period, periodStart }) => ({
@@ -92,14 +90,10 @@ export const releaseCharges = async (tx: Tx, paymentIds: readonly Uuid[]): Promi
   await Promise.all([tx.query(release, [paymentIds]), tx.query(releaseTotals, [paymentIds])])
 }
 
-/** To other days and their months. `countedDay`: the new one. */
+/** `countedDay`: the new one. */
 export const moveCharges = async (tx: Tx, moved: readonly Counted[]): Promise<void> => {
   if (moved.length === 0) return
   const rows = moved.map(({ payment }) => payment)
   const ids = rows.map(({ id }) => id)
-  await Promise.all([
-    releaseCharges(tx, ids),
-    updateRows(tx, payments, ['countedDay'], rows),
-    chargeCounters(tx, moved),
-  ])
+  await Promise.all([releaseCharges(tx, ids), updateRows(tx, payments, ['countedDay'], rows), chargeCounters(tx, moved)])
 }

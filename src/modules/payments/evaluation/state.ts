@@ -33,12 +33,10 @@ export type BeneficiaryState = {
   rail: RailName
   destinationMask: string
   accountReferenceRequired: boolean
-  /** Fixed: every payment uses it. */
   accountReference: string | null
   takesAnyReference: boolean
   archived: boolean
   frozen: boolean
-  /** Who made it, and whether a person has confirmed it. */
   payee: Omit<PayeeFacts, 'typicalAmountMinor'>
   /** Every beneficiary with the same payee, this one included. */
   payeeBeneficiaryIds: readonly Uuid[]
@@ -211,7 +209,6 @@ export type StateQuery = {
   workspaceIds: readonly Uuid[]
   grantIds: readonly Uuid[]
   beneficiaryIds: readonly Uuid[]
-  /** Those that payments to them name. */
   accountReferences: readonly (string | null)[]
   periods: readonly Pick<Periods, 'day' | 'month'>[]
   /** When it is decided: an approver counts by how long it may decide. */

@@ -97,7 +97,6 @@ const presentApproval = ({ approval, decisions }: ApprovalRecord): Body['approva
     decisions: decisions.map((decision) => shownDecision(decision, { passkey: decision.passkeyProof })),
   })
 
-/** Proven under the root that the batch's approval names. */
 const presentBatch = (rows: readonly RowOf<typeof leavesOf>[], index: number | null): Body['batch'] => {
   const [row] = rows
   const leaf = index === null ? undefined : rows[index]?.leaf

@@ -30,7 +30,6 @@ import { RefusedPayment } from './schema.ts'
 
 type RefusalRow = typeof paymentRefusals.$inferSelect
 type Payee = Pick<typeof beneficiaries.$inferSelect, 'displayName' | 'destinationMask'>
-/** With the names of the beneficiary and of the key or agent at present. */
 type RefusalRecord = { refusal: RefusalRow; payee: Payee | null; label: string | null }
 
 const filters = {
