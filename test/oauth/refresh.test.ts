@@ -307,10 +307,12 @@ describe('refreshes of many grants that arrive together', () => {
     const origin = { ip: '127.0.0.1', userAgent: null, requestId: 'together' }
     // A second ago: on a busy machine that much may pass between the look at the clock and the query that it is for.
     const elapsedMs = () => 1_000
+    const record = await findClient(service.deps, client.id)
     return Promise.all(
       requests.map(({ token, fields }) =>
         refreshTokens(
-          { authorization: undefined, origin },
+          record,
+          origin,
           { grant_type: 'refresh_token', client_id: client.id, refresh_token: token, ...fields },
           elapsedMs,
         ).then(

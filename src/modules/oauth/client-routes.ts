@@ -8,7 +8,7 @@ import { invalidFields } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
 import { pushRequest, startDevice } from './authorize.ts'
 import { deviceGrantType } from './client-metadata.ts'
-import { authenticateClient, type ClientCredentials, registerClient } from './clients.ts'
+import { authenticateClient, type ClientCredentials, findClient, registerClient, requireClient } from './clients.ts'
 import { handleOAuthError } from './error-page.ts'
 import { OAuthError } from './errors.ts'
 import { createRefreshTokens, pollDevice, redeemCode } from './redeem.ts'
@@ -61,7 +61,8 @@ const open = { access: 'public', query: 'lenient', credentialIssuing: true, cors
 
 type Form = FastifyRequest<{ Body: Omit<ClientCredentials, 'authorization'> }>
 
-const credentialsOf = ({ headers: { authorization }, body }: Form): ClientCredentials => ({ ...body, authorization })
+const clientOf = (deps: Parts, { headers: { authorization }, body }: Form, find: typeof requireClient = findClient) =>
+  authenticateClient(deps, { ...body, authorization }, find)
 
 const requestRefusals = oauthRefusals(
   'invalid_request',
@@ -116,11 +117,8 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
         const origin = originOf(request)
         const { grant_type: type } = body
         if (type === undefined) throw new OAuthError('invalid_request', 'grant_type is required.')
-        if (type === 'refresh_token')
-          return reply.send(
-            await refreshTokens({ authorization: request.headers.authorization, origin }, body, () => reply.elapsedTime),
-          )
-        const client = await authenticateClient(deps, credentialsOf(request))
+        const client = await clientOf(deps, request)
+        if (type === 'refresh_token') return reply.send(await refreshTokens(client, origin, body, () => reply.elapsedTime))
         if (type === 'authorization_code') return reply.send(await redeemCode(deps, client, origin, body))
         if (type === deviceGrantType) return reply.send(await pollDevice(deps, client, origin, body))
         throw new OAuthError('unsupported_grant_type')
@@ -144,8 +142,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
         },
       },
       async (request, reply) => {
-        const client = await authenticateClient(deps, credentialsOf(request))
-        await revokeToken(deps, client, originOf(request), request.body.token)
+        await revokeToken(deps, await clientOf(deps, request), originOf(request), request.body.token)
         return reply.code(200).send({})
       },
     )
@@ -162,10 +159,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
           response: { 200: Introspection, ...oauthRefusals('invalid_request', 'invalid_client') },
         },
       },
-      async (request, reply) => {
-        const client = await authenticateClient(deps, credentialsOf(request))
-        return reply.send(await introspectToken(deps, client, request.body.token))
-      },
+      async (request, reply) => reply.send(await introspectToken(deps, await clientOf(deps, request), request.body.token)),
     )
     scope.post(
       '/v1/oauth/par',
@@ -182,8 +176,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
       },
       async (request, reply) => {
         if (request.body.request_uri !== undefined) throw new OAuthError('invalid_request', 'request_uri cannot be pushed.')
-        const client = await authenticateClient(deps, credentialsOf(request), { begins: true })
-        return reply.code(201).send(await pushRequest(deps, client, request.body))
+        return reply.code(201).send(await pushRequest(deps, await clientOf(deps, request, requireClient), request.body))
       },
     )
     scope.post(
@@ -199,10 +192,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
           response: { 200: DeviceAuthorization, ...requestRefusals },
         },
       },
-      async (request, reply) => {
-        const client = await authenticateClient(deps, credentialsOf(request), { begins: true })
-        return reply.send(await startDevice(deps, client, request.body))
-      },
+      async (request, reply) => reply.send(await startDevice(deps, await clientOf(deps, request, requireClient), request.body)),
     )
   })
 }

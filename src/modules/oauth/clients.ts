@@ -133,16 +133,16 @@ const presented = ({ authorization, client_id: id, client_secret: secret }: Clie
   return basic.secret === '' ? { clientId: basic.clientId, secret: undefined } : basic
 }
 
-/** A confidential client may send its secret in either way. `begins`: the client may be new to us, so its metadata document is read. */
+/** A confidential client may send its secret in either way. `find`: `requireClient` where the client may be new to us. */
 export const authenticateClient = async (
   deps: ClientsDeps,
   credentials: ClientCredentials,
-  options: { begins?: boolean } = {},
+  find: typeof requireClient = findClient,
 ): Promise<ClientRecord> => {
   const { clientId, secret } = presented(credentials)
   const refused = (why: string) =>
     new OAuthError('invalid_client', why, credentials.authorization === undefined ? {} : basicChallenge)
-  const client = await (options.begins ? requireClient(deps, clientId) : findClient(deps, clientId)).catch((error: unknown) => {
+  const client = await find(deps, clientId).catch((error: unknown) => {
     throw error instanceof OAuthError && error.code === 'invalid_client' ? refused(error.message) : error
   })
   if (client.secretHash === null && secret !== undefined) throw refused('This client is public: it has no secret.')

@@ -18,7 +18,7 @@ import { type GrantRecord, lockGrant } from '../delegation/queries.ts'
 import { revokeGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
 import { pollIntervalSeconds } from './authorize.ts'
-import { authenticateClient, type ClientRecord, clientIdOf } from './clients.ts'
+import { type ClientRecord, clientIdOf } from './clients.ts'
 import { OAuthError } from './errors.ts'
 import type { TokenParameters, TokenResponse } from './schema.ts'
 import { isSubset, parseScope, readResources } from './scopes.ts'
@@ -244,16 +244,14 @@ const rotate = async (tx: Tx, deps: Pick<Parts, 'config' | 'derivations' | 'onGr
  * One rotation of a grant is under way at a time; a request with the same token gets the same pair, also where the first may have been committed
  * without an answer.
  */
-export const createRefreshTokens = (
-  deps: Pick<Parts, 'clientDocuments' | 'clock' | 'config' | 'db' | 'derivations' | 'onGrantsRevoked'>,
-) => {
+export const createRefreshTokens = (deps: RedeemDeps & Pick<Parts, 'onGrantsRevoked'>) => {
   const turns = createTurns()
   return async (
-    { authorization, origin }: { authorization: string | undefined; origin: RequestOrigin },
+    client: ClientRecord,
+    origin: RequestOrigin,
     parameters: TokenParameters,
     elapsedMs: () => number,
   ): Promise<TokenResponse> => {
-    const client = await authenticateClient(deps, { authorization, ...parameters })
     if (parameters.refresh_token === undefined) throw new OAuthError('invalid_request', 'refresh_token is required.')
     if (!client.grantTypes.includes('refresh_token')) throw new OAuthError('unauthorized_client')
     const presented = readRefreshToken(parameters.refresh_token)
