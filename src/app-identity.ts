@@ -1,17 +1,4 @@
-import {
-  createGithub,
-  createGoogle,
-  discover,
-  type GithubOptions,
-  type GoogleOptions,
-  githubApiUrl,
-  githubUrl,
-  googleEndpoints,
-  googleIssuer,
-  googleTokenIssuers,
-  type IdentityProviders,
-  issuerForms,
-} from './auth/providers.ts'
+import { createGithub, createGoogle, githubAt, googleAt, type IdentityProviders } from './auth/providers.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/client.ts'
 import { createIdentitySandbox, sandboxIssuerPrefix } from './dev/sandbox/identity.ts'
@@ -22,29 +9,8 @@ import { isLoopbackUrl } from './lib/loopback.ts'
 
 // Apart from app.ts, the only place that names the identity providers.
 
-const realGoogle = (config: Config, clientId: string, clientSecret: string): GoogleOptions => {
-  const standIn = config.GOOGLE_ISSUER === googleIssuer ? undefined : config.GOOGLE_ISSUER
-  return {
-    clientId,
-    clientSecret,
-    issuer: standIn ?? googleIssuer,
-    tokenIssuers: standIn === undefined ? googleTokenIssuers : issuerForms(standIn),
-    endpoints: standIn === undefined ? async () => googleEndpoints : discover(standIn),
-  }
-}
-
-const realGithub = (config: Config, clientId: string, clientSecret: string): GithubOptions => {
-  const url = config.GITHUB_URL ?? githubUrl
-  return {
-    clientId,
-    clientSecret,
-    issuer: url,
-    authorizeUrl: `${url}/login/oauth/authorize`,
-    tokenUrl: `${url}/login/oauth/access_token`,
-    // GitHub Enterprise Server has its API below its own address.
-    apiUrl: url === githubUrl ? githubApiUrl : `${url}/api/v3`,
-  }
-}
+const clientOf = (clientId: string | undefined, clientSecret: string | undefined) =>
+  clientId && clientSecret ? { clientId, clientSecret } : undefined
 
 /** Only where a simulated provider cannot be mistaken for a real one: on this machine, outside production. */
 const maySimulate = (config: Config): boolean => config.NODE_ENV !== 'production' && isLoopbackUrl(config.publicUrl)
@@ -58,18 +24,14 @@ const selfUrlOf = ({ HOST, PORT }: Config): string => {
 export type IdentityParts = ReturnType<typeof createIdentityParts>
 
 export const createIdentityParts = (config: Config) => {
-  const { GOOGLE_CLIENT_ID: googleId, GOOGLE_CLIENT_SECRET: googleSecret } = config
-  const { GITHUB_CLIENT_ID: githubId, GITHUB_CLIENT_SECRET: githubSecret } = config
-  const real = {
-    google: googleId && googleSecret ? realGoogle(config, googleId, googleSecret) : null,
-    github: githubId && githubSecret ? realGithub(config, githubId, githubSecret) : null,
-  }
-  const simulated = maySimulate(config) && !(real.google && real.github)
+  const googleClient = clientOf(config.GOOGLE_CLIENT_ID, config.GOOGLE_CLIENT_SECRET)
+  const githubClient = clientOf(config.GITHUB_CLIENT_ID, config.GITHUB_CLIENT_SECRET)
+  const simulated = maySimulate(config) && !(googleClient && githubClient)
   const sandbox = simulated
     ? createIdentitySandbox({ publicUrl: config.publicUrl, selfUrl: selfUrlOf(config), clock: systemClock })
     : null
-  const google = real.google ?? sandbox?.google
-  const github = real.github ?? sandbox?.github
+  const google = googleClient ? { ...googleClient, ...googleAt(config.GOOGLE_ISSUER) } : sandbox?.google
+  const github = githubClient ? { ...githubClient, ...githubAt(config.GITHUB_URL) } : sandbox?.github
   const providers: IdentityProviders = {
     google: google ? createGoogle(google) : null,
     github: github ? createGithub(github) : null,

@@ -113,10 +113,8 @@ export type GoogleOptions = Client & {
   endpoints: () => Promise<GoogleEndpoints>
 }
 
-export const googleIssuer = 'https://accounts.google.com'
-/** Google's ID tokens name it with and without the scheme. */
-export const googleTokenIssuers = [googleIssuer, 'accounts.google.com']
-export const googleEndpoints: GoogleEndpoints = {
+const googleIssuer = 'https://accounts.google.com'
+const googleEndpoints: GoogleEndpoints = {
   authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
   token: 'https://oauth2.googleapis.com/token',
   keys: 'https://www.googleapis.com/oauth2/v3/certs',
@@ -125,10 +123,10 @@ export const googleEndpoints: GoogleEndpoints = {
 const Discovery = z.object({ issuer: z.string(), authorization_endpoint: z.url(), token_endpoint: z.url(), jwks_uri: z.url() })
 
 /** A stand-in may write its issuer with a slash at its end. */
-export const issuerForms = (issuer: string): string[] => [issuer, `${issuer}/`]
+const issuerForms = (issuer: string): string[] => [issuer, `${issuer}/`]
 
 /** For a stand-in. Read when it is needed, and kept after an answer. */
-export const discover = (issuer: string): (() => Promise<GoogleEndpoints>) => {
+const discover = (issuer: string): (() => Promise<GoogleEndpoints>) => {
   let known: GoogleEndpoints | undefined
   return async () => {
     if (known) return known
@@ -139,6 +137,12 @@ export const discover = (issuer: string): (() => Promise<GoogleEndpoints>) => {
     return known
   }
 }
+
+/** Google itself, whose ID tokens name it with and without the scheme, or a stand-in. */
+export const googleAt = (issuer = googleIssuer): Omit<GoogleOptions, keyof Client> =>
+  issuer === googleIssuer
+    ? { issuer, tokenIssuers: [issuer, 'accounts.google.com'], endpoints: async () => googleEndpoints }
+    : { issuer, tokenIssuers: issuerForms(issuer), endpoints: discover(issuer) }
 
 const Claims = z.object({
   sub: z.string().min(1).max(255),
@@ -211,8 +215,15 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
 
 export type GithubOptions = Client & { issuer: string; authorizeUrl: string; tokenUrl: string; apiUrl: string }
 
-export const githubUrl = 'https://github.com'
-export const githubApiUrl = 'https://api.github.com'
+const githubUrl = 'https://github.com'
+
+export const githubAt = (url = githubUrl): Omit<GithubOptions, keyof Client> => ({
+  issuer: url,
+  authorizeUrl: `${url}/login/oauth/authorize`,
+  tokenUrl: `${url}/login/oauth/access_token`,
+  // GitHub Enterprise Server has its API below its own address.
+  apiUrl: url === githubUrl ? 'https://api.github.com' : `${url}/api/v3`,
+})
 
 const Token = z.union([z.object({ access_token: z.string().min(1) }), z.object({ error: z.string() })])
 const User = z.object({ id: z.number().int().positive(), login: z.string(), name: z.unknown().optional() })
