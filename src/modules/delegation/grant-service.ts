@@ -1,4 +1,4 @@
-import { and, gt, isNull, or, sql } from 'drizzle-orm'
+import { and, sql } from 'drizzle-orm'
 import { grantBehind, sessionBehind } from '../../auth/credential.ts'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../../auth/permissions.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
@@ -18,7 +18,7 @@ import { heldMembership, lockMembership } from '../workspaces/membership.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
 import { presentControls, viewGrant } from './present.ts'
-import { type GrantRecord, lockGrantOfWorkspace, lockUsable, shareChain } from './queries.ts'
+import { type GrantRecord, isActive, lockGrantOfWorkspace, lockUsable, shareChain } from './queries.ts'
 import type { Grant } from './schema.ts'
 
 export type ChangedGrant = { grant: GrantRecord; view: Grant }
@@ -74,13 +74,7 @@ const countBelow = prepare('grants.count_below', { root: 'uuid', now: 'timestamp
   orm
     .select({ living: sql<number>`count(*)::int` })
     .from(grants)
-    .where(
-      and(
-        sql`${grants.ancestorIds}[1] = ${at.root}`,
-        isNull(grants.revokedAt),
-        or(isNull(grants.expiresAt), gt(grants.expiresAt, at.now)),
-      ),
-    ),
+    .where(and(sql`${grants.ancestorIds}[1] = ${at.root}`, isActive(at.now))),
 )
 
 /** Limits and requests are counted by the root: what lies below it must not grow without end. Its account is locked by now. */

@@ -71,21 +71,21 @@ export const listWorkspaceGrants = selectPage('grants.of_workspace', grants, gra
 
 const depth = sql`cardinality(${grants.ancestorIds})`
 
-/** Neither ended nor frozen; locked in the order of their depth. */
-export const lockUsable = prepare('grants.lock_usable', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, at) =>
+export const isActive = (now: SQL): SQL | undefined =>
+  and(isNull(grants.revokedAt), or(isNull(grants.expiresAt), gt(grants.expiresAt, now)))
+
+/** Locked in the order of their depth. */
+const lockGrants = (orm: QueryBuilder, ...conditions: (SQL | undefined)[]) =>
   orm
     .select()
     .from(grants)
-    .where(
-      and(
-        eq(grants.workspaceId, at.workspaceId),
-        isNull(grants.revokedAt),
-        isNull(grants.frozenAt),
-        or(isNull(grants.expiresAt), gt(grants.expiresAt, at.now)),
-      ),
-    )
+    .where(and(...conditions))
     .orderBy(asc(depth), asc(grants.id))
-    .for('update'),
+    .for('update')
+
+/** Neither ended nor frozen. */
+export const lockUsable = prepare('grants.lock_usable', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, at) =>
+  lockGrants(orm, eq(grants.workspaceId, at.workspaceId), isNull(grants.frozenAt), isActive(at.now)),
 )
 
 export const lockGrantOfWorkspace = selectRow('grants.lock_in_workspace', grants, ['id', 'workspaceId'], { lock: 'update' })
@@ -120,30 +120,19 @@ const rootOf = ({ id, ancestorIds }: Pick<GrantRecord, 'id' | 'ancestorIds'>): U
 
 /** By the roots, which have an index: one on all ancestors would need bitmaps as well. */
 const lockBelow = prepare('grants.lock_below', { roots: 'uuid[]', above: 'uuid[]', known: 'uuid[]' }, (orm, at) =>
-  orm
-    .select()
-    .from(grants)
-    .where(
-      and(
-        sql`${grants.ancestorIds}[1] = any(${at.roots})`,
-        sql`${grants.ancestorIds} && ${at.above}`,
-        sql`${grants.id} <> all(${at.known})`,
-        isNull(grants.revokedAt),
-      ),
-    )
-    .orderBy(asc(depth), asc(grants.id))
-    .for('update'),
+  lockGrants(
+    orm,
+    sql`${grants.ancestorIds}[1] = any(${at.roots}) and ${grants.ancestorIds} && ${at.above} and ${grants.id} <> all(${at.known})`,
+    isNull(grants.revokedAt),
+  ),
 )
 
 const lockDerived = prepare('grants.lock_derived', { from: 'uuid[]', known: 'uuid[]' }, (orm, at) =>
-  orm
-    .select()
-    .from(grants)
-    .where(
-      and(sql`${grants.derivedFromGrantId} = any(${at.from})`, sql`${grants.id} <> all(${at.known})`, isNull(grants.revokedAt)),
-    )
-    .orderBy(asc(depth), asc(grants.id))
-    .for('update'),
+  lockGrants(
+    orm,
+    sql`${grants.derivedFromGrantId} = any(${at.from}) and ${grants.id} <> all(${at.known})`,
+    isNull(grants.revokedAt),
+  ),
 )
 
 /** In the order of their depth. The grant is locked already. */

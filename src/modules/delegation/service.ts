@@ -185,8 +185,7 @@ export const updateApiKey = async (
 ): Promise<ApiKey> => {
   const { key, grant } = found(await lockKey(tx, scopeOf(principal), id))
   const { view } = await changeVisibleGrant(tx, principal, grant, { label: name, controls })
-  if (name === undefined) return presentApiKey(key, view, tx.at)
-  return presentApiKey(updateRow(tx, apiKeys, key, { name }), view, tx.at)
+  return presentApiKey(name === undefined ? key : updateRow(tx, apiKeys, key, { name }), view, tx.at)
 }
 
 export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overlapSeconds: number): Promise<IssuedKey> => {
