@@ -99,6 +99,8 @@ const checkChange = async (
   if ((counted?.owners ?? 0) <= 1) throw new Refusal('last_owner')
 }
 
+const auditView = ({ accountId, role, status }: NamedMember) => ({ account: formatId('account', accountId), role, status })
+
 type Ends = Pick<Parts, 'onAuthorityLost' | 'onRequesterLost'>
 
 const endAuthority = async (tx: Tx, deps: Ends, actor: Principal, { accountId, workspaceId }: NamedMember) => {
@@ -119,8 +121,8 @@ export const updateMember = async (tx: Tx, deps: Ends, principal: Principal, id:
   await endInvitations(tx, principal, target, change.status === 'suspended' ? null : change.role)
   audit(tx, principal, 'member.update', {
     subject: id,
-    before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
-    after: { account: formatId('account', target.accountId), ...change },
+    before: auditView(target),
+    after: auditView({ ...target, ...change }),
   })
   const updated = await publishMemberEvent(tx, 'member.updated', target)
   await endAuthority(tx, deps, principal, target)
@@ -143,7 +145,7 @@ export const removeMember = async (tx: Tx, deps: Ends, principal: Principal, id:
   await endInvitations(tx, principal, target, null)
   audit(tx, principal, isLeaving ? 'member.leave' : 'member.remove', {
     subject: id,
-    before: { account: formatId('account', target.accountId), role: target.role, status: target.status },
+    before: auditView(target),
   })
   const { accountId, workspaceId } = target
   await appendEvents(tx, [{ type: 'member.removed', accountId, workspaceId, data: presentRemoved(target) }])

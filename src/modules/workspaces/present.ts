@@ -1,6 +1,6 @@
 import type { Principal } from '../../auth/principal.ts'
 import { presenter } from '../../http/presenter.ts'
-import type { InvitationRecord, MemberRecord, NamedMember, WorkspaceRecord } from './queries.ts'
+import type { InvitationRecord, NamedMember, WorkspaceMembership, WorkspaceRecord } from './queries.ts'
 import { Invitation, Member, Workspace, type WorkspaceView } from './schema.ts'
 
 export const workspaceStatus = (workspace: WorkspaceRecord): Workspace['status'] => {
@@ -17,11 +17,7 @@ export const presentWorkspace = (workspace: WorkspaceRecord, currency: string): 
     currency,
   })
 
-export const presentWorkspaceView = (
-  workspace: WorkspaceRecord,
-  member: Pick<MemberRecord, 'role' | 'status'>,
-  currency: string,
-): WorkspaceView => ({
+export const presentWorkspaceView = ({ workspace, member }: WorkspaceMembership, currency: string): WorkspaceView => ({
   workspace: presentWorkspace(workspace, currency),
   membership: { role: member.role, status: member.status },
 })

@@ -15,7 +15,14 @@ import {
   presentWorkspace,
   presentWorkspaceView,
 } from './present.ts'
-import { accountOfMember, listInvitations, memberList, membershipList, type WorkspaceMembership } from './queries.ts'
+import {
+  accountOfMember,
+  listInvitations,
+  memberList,
+  membershipList,
+  type WorkspaceMembership,
+  type WorkspaceRecord,
+} from './queries.ts'
 import {
   AcceptInvitation,
   CreateInvitation,
@@ -46,7 +53,7 @@ import {
 
 export const registerWorkspaces = (app: App, deps: Parts, endDelegations: EndDelegations): void => {
   const routes = routesOf(app, deps)
-  const view = ({ workspace, member }: WorkspaceMembership) => presentWorkspaceView(workspace, member, deps.config.CURRENCY)
+  const view = (membership: WorkspaceMembership) => presentWorkspaceView(membership, deps.config.CURRENCY)
   const show = (invitation: Parameters<typeof presentInvitation>[0]) => presentInvitation(invitation, deps.clock.now())
 
   routes.list('/v1/workspaces', {
@@ -263,15 +270,13 @@ export const registerWorkspaces = (app: App, deps: Parts, endDelegations: EndDel
       body: AcceptInvitation,
       response: { 200: WorkspaceView },
     },
-    work: async (tx, { principal, body }) => {
-      const { workspace, member } = await acceptInvitation(tx, principal, body.token)
-      return ok(presentWorkspaceView(workspace, member, deps.config.CURRENCY))
-    },
+    work: async (tx, { principal, body }) => ok(view(await acceptInvitation(tx, principal, body.token))),
   })
 }
 
 export const registerAdminWorkspaces = (app: App, deps: Parts): void => {
   const routes = routesOf(app, deps)
+  const view = (workspace: WorkspaceRecord) => presentWorkspace(workspace, deps.config.CURRENCY)
   routes.post('/v1/admin/workspaces/:id/suspend', {
     config: { operation: 'admin.suspend_workspace', access: 'admin' },
     schema: {
@@ -281,10 +286,8 @@ export const registerAdminWorkspaces = (app: App, deps: Parts): void => {
       body: SuspendWorkspace,
       response: { 200: Workspace },
     },
-    work: async (tx, { principal, params, body }) => {
-      const workspace = await suspendWorkspace(tx, deps, principal, params.id, body.reason)
-      return ok(presentWorkspace(workspace, deps.config.CURRENCY))
-    },
+    work: async (tx, { principal, params, body }) =>
+      ok(view(await suspendWorkspace(tx, deps, principal, params.id, body.reason))),
   })
   routes.post('/v1/admin/workspaces/:id/reinstate', {
     config: { operation: 'admin.reinstate_workspace', access: 'admin', refuses: ['separation_of_duties'] },
@@ -295,9 +298,7 @@ export const registerAdminWorkspaces = (app: App, deps: Parts): void => {
       body: ReinstateWorkspace,
       response: { 200: Workspace },
     },
-    work: async (tx, { principal, params, body }) => {
-      const workspace = await reinstateWorkspace(tx, deps, principal, params.id, body.reason)
-      return ok(presentWorkspace(workspace, deps.config.CURRENCY))
-    },
+    work: async (tx, { principal, params, body }) =>
+      ok(view(await reinstateWorkspace(tx, deps, principal, params.id, body.reason))),
   })
 }
