@@ -89,7 +89,11 @@ export type HistoryEntry = RowOf<typeof history.all>
 
 const rareTypes: readonly HistoryType[] = ['topup', 'payment_release', 'adjustment']
 
-export type HistoryFilter = { types?: readonly HistoryType[]; createdAfter?: Date; createdBefore?: Date }
+export type HistoryFilter = {
+  types?: readonly HistoryType[] | undefined
+  createdAfter?: Date | undefined
+  createdBefore?: Date | undefined
+}
 
 export const listHistory = (
   db: Db,

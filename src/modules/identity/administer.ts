@@ -33,9 +33,9 @@ const names = Object.keys(columns) as (keyof Capabilities)[]
 const capabilityChange = (changes: Capabilities): Partial<AccountRecord> =>
   Object.fromEntries(names.flatMap((name) => (changes[name] ? [[columns[name], changes[name] === 'active']] : [])))
 
-const auditView = ({ status, topupsEnabled, paymentsEnabled, apiKeysEnabled, oauthEnabled }: AccountRecord) => ({
-  status,
-  capabilities: { topups: topupsEnabled, payments: paymentsEnabled, api_keys: apiKeysEnabled, oauth: oauthEnabled },
+const auditView = (account: AccountRecord) => ({
+  status: account.status,
+  capabilities: Object.fromEntries(names.map((name) => [name, account[columns[name]]])),
 })
 
 const lifts = (before: AccountRecord, after: AccountRecord): boolean =>

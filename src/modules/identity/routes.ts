@@ -1,7 +1,7 @@
 import { readNewPasskey } from '../../auth/passkey.ts'
 import type { App } from '../../http/app-type.ts'
 import { isRequestOfOwnPage } from '../../http/authorize.ts'
-import { created, ok, respondOnce } from '../../http/idempotency.ts'
+import { accepted, created, ok, respondOnce } from '../../http/idempotency.ts'
 import { PageQuery, pageOf } from '../../http/pagination.ts'
 import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
@@ -37,7 +37,7 @@ import {
 } from './schema.ts'
 import { endSession, pageSessions, presentSession } from './sessions/service.ts'
 import { markBrowser } from './sign-in/cookie.ts'
-import { readLinkReturnTo, requireProvider, startLink } from './sign-in/flows.ts'
+import { requireProvider, startLink } from './sign-in/flows.ts'
 import { linkWallet } from './sign-in/service.ts'
 import { examineForLink } from './sign-in/wallet.ts'
 
@@ -87,11 +87,8 @@ export const registerIdentities = (app: App, deps: Parts): void => {
         const { principal } = request
         const isOwn = principal.credential.kind === 'session' && isRequestOfOwnPage(request, deps.config.publicUrl)
         const browser = isOwn ? markBrowser(request, reply, deps.config) : null
-        const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to), browser }
-        return respondOnce(deps, request, reply, async (tx) => {
-          const { authorizationUrl, expiresAt } = await startLink(tx, deps, principal, input)
-          return { status: 202, body: { authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) } }
-        })
+        const input = { provider: body.provider, returnTo: body.return_to, browser }
+        return respondOnce(deps, request, reply, async (tx) => accepted(await startLink(tx, deps, principal, input)))
       }
       const verdict = await examineForLink(deps, { ...body, intent: 'link' })
       return respondOnce(deps, request, reply, async (tx) => {

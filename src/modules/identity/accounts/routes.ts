@@ -2,7 +2,7 @@ import type { Db } from '../../../db/client.ts'
 import type { App } from '../../../http/app-type.ts'
 import { orCsv, sendCsv, wantsCsv } from '../../../http/csv.ts'
 import { ok } from '../../../http/idempotency.ts'
-import { pageOf, readPage } from '../../../http/pagination.ts'
+import { filtersOf, pageOf, readPage } from '../../../http/pagination.ts'
 import { routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import { notFound } from '../../../lib/errors.ts'
@@ -83,12 +83,8 @@ export const registerAccounts = (app: App, deps: Parts): void => {
     },
     async (request, reply) => {
       const { principal } = request
-      const { type, created_after, created_before } = request.query
-      const filter = {
-        ...(type && { types: type }),
-        ...(created_after && { createdAfter: created_after }),
-        ...(created_before && { createdBefore: created_before }),
-      }
+      const { type: types, ...period } = filtersOf(request.query)
+      const filter = { types, ...period }
       const source = await deps.reads.db()
       if (wantsCsv(request))
         return sendCsv(

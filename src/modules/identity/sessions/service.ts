@@ -13,7 +13,7 @@ import { dashboardTokens, sessions } from '../../../db/tables/sessions.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { presenter } from '../../../http/presenter.ts'
-import { daysAfter, isoTime, secondsAfter } from '../../../lib/clock.ts'
+import { daysAfter, earlier, isoTime, secondsAfter } from '../../../lib/clock.ts'
 import { found, Refusal } from '../../../lib/errors.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
 import { isLimited } from '../../delegation/control-rules.ts'
@@ -198,9 +198,7 @@ export const createDashboardToken = async (tx: Tx, config: Config, principal: Pr
   if (kind === 'dashboard') throw new Refusal('forbidden', { message: 'A dashboard token cannot create another one.' })
   const { at } = tx
   const token = newSecret('dashboard_token')
-  const ttl = config.DASHBOARD_TOKEN_TTL_SECONDS
-  const natural = secondsAfter(at, ttl)
-  const expiresAt = principal.expiresAt && principal.expiresAt < natural ? principal.expiresAt : natural
+  const expiresAt = earlier(secondsAfter(at, config.DASHBOARD_TOKEN_TTL_SECONDS), principal.expiresAt)
   const id = newId()
   insertRow(tx, dashboardTokens, {
     id,
@@ -215,7 +213,8 @@ export const createDashboardToken = async (tx: Tx, config: Config, principal: Pr
     expiresAt,
   })
   audit(tx, principal, 'dashboard_token.create', { subject: id })
-  return { token, expiresInSeconds: Math.floor((expiresAt.getTime() - at.getTime()) / 1000) }
+  const expires_in = Math.floor((expiresAt.getTime() - at.getTime()) / 1000)
+  return { token, token_type: 'Bearer' as const, expires_in }
 }
 
 const oldTokens = prepareRemoval('dashboard_tokens.prune', dashboardTokens.id, dashboardTokens.expiresAt)

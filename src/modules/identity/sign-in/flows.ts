@@ -14,7 +14,7 @@ import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { signInFlows } from '../../../db/tables/sign-in-flows.ts'
 import { audit } from '../../../events/audit.ts'
 import type { Page } from '../../../http/page.ts'
-import { secondsAfter } from '../../../lib/clock.ts'
+import { isoTime, secondsAfter } from '../../../lib/clock.ts'
 import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
@@ -134,11 +134,11 @@ export const startSignIn = async (
     audit(tx, { accountId: null, origin, way: `sign_in:${provider}` }, 'sign_in.start', { after: { provider } })
     return openFlow(tx, deps, { provider, returnTo, browserHash: sha256(browser) })
   })
-  return { authorizationUrl: await authorizationUrlOf(deps, { provider, secrets, linkHash: null }), expiresAt }
+  return {
+    authorization_url: await authorizationUrlOf(deps, { provider, secrets, linkHash: null }),
+    expires_at: isoTime(expiresAt),
+  }
 }
-
-export const readLinkReturnTo = ({ config }: FlowDeps, requested: string | undefined): string =>
-  readReturnTo(config, requested ?? '/account')
 
 /**
  * A page of ours names the account first, so that a link on another site cannot skip it. `browser`: set when a page of ours asked and showed whose
@@ -148,8 +148,9 @@ export const startLink = async (
   tx: Tx,
   deps: FlowDeps,
   caller: Principal,
-  { provider, returnTo, browser }: { provider: ProviderName; returnTo: string; browser: string | null },
+  { provider, browser, ...input }: StartInput & { browser: string | null },
 ) => {
+  const returnTo = readReturnTo(deps.config, input.returnTo ?? '/account')
   await requireSignInAuthority(tx, deps.config, caller)
   const link = newToken()
   const { expiresAt } = openFlow(tx, deps, {
@@ -163,7 +164,7 @@ export const startLink = async (
     grantId: caller.grant?.id ?? null,
   })
   audit(tx, caller, 'identity.link_start', { after: { provider } })
-  return { authorizationUrl: `${deps.config.publicUrl}/link/${link}`, expiresAt }
+  return { authorization_url: `${deps.config.publicUrl}/link/${link}`, expires_at: isoTime(expiresAt) }
 }
 
 /** Makes the checks that POST routes declare. */
@@ -172,8 +173,7 @@ export const startLinkAs = async (deps: FlowDeps, caller: Principal, input: Star
   if (!caller.permissions.has('account.manage'))
     throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
   if (caller.accountStatus === 'frozen') throw new Refusal('account_frozen')
-  const returnTo = readLinkReturnTo(deps, input.returnTo)
-  return inTx(deps.db, (tx) => startLink(tx, deps, caller, { ...input, returnTo, browser: null }))
+  return inTx(deps.db, (tx) => startLink(tx, deps, caller, { ...input, browser: null }))
 }
 
 const linkEnded = (): Refusal =>

@@ -58,7 +58,8 @@ const registerProvider = (app: App, deps: Parts, provider: ProviderName): void =
     const { caller } = request
     if (caller) return startLinkAs(deps, caller, { provider, returnTo })
     if (isElsewhere(deps, request) || isCrossSiteFetch(request)) {
-      return { authorizationUrl: deps.config.publicUrl + request.url, expiresAt: secondsAfter(deps.clock.now(), flowTtlSeconds) }
+      const expires_at = isoTime(secondsAfter(deps.clock.now(), flowTtlSeconds))
+      return { authorization_url: deps.config.publicUrl + request.url, expires_at }
     }
     return startSignIn(deps, originOf(request), { provider, returnTo, browser: markBrowser(request, reply, deps.config) })
   }
@@ -84,9 +85,8 @@ const registerProvider = (app: App, deps: Parts, provider: ProviderName): void =
     async (request, reply) => {
       const wantsJson = request.headers.accept?.includes('application/json') ?? false
       reply.header('cache-control', 'no-store').header('vary', 'accept')
-      const { authorizationUrl, expiresAt } = await start(request, reply, request.query.return_to)
-      if (!wantsJson) return reply.redirect(authorizationUrl, 302)
-      return reply.send({ authorization_url: authorizationUrl, expires_at: isoTime(expiresAt) })
+      const started = await start(request, reply, request.query.return_to)
+      return wantsJson ? reply.send(started) : reply.redirect(started.authorization_url, 302)
     },
   )
   app.get(
@@ -265,9 +265,6 @@ export const registerSignIn = (app: App, deps: Parts): void => {
         'A bearer token of 15 minutes with the permissions of the request’s credential, for tools that cannot send its cookie. It ends with that credential.',
       response: { 201: DashboardToken },
     },
-    work: async (tx, { principal }) => {
-      const { token, expiresInSeconds } = await createDashboardToken(tx, deps.config, principal)
-      return created({ token, token_type: 'Bearer' as const, expires_in: expiresInSeconds }, ['token'])
-    },
+    work: async (tx, { principal }) => created(await createDashboardToken(tx, deps.config, principal), ['token']),
   })
 }
