@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { createSlots } from '../lib/slots.ts'
 import { parseWalletName } from '../lib/wallet-name.ts'
 import type { SignedByContract } from './contract-wallet-chain.ts'
@@ -7,17 +8,9 @@ export type ChainAnswer = 'valid' | 'invalid' | 'unanswered'
 
 /** For all calls to a chain about one signature. */
 const deadlineMs = 3_000
-/** Every caller can make us query a chain. */
-const slotOptions = { size: 16, waiting: 32 }
-
-const inTime = async (answer: Promise<boolean>): Promise<boolean> => {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('the chain did not answer in time')), deadlineMs)
-  try {
-    return await Promise.race([answer, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+const tooLate = async (): Promise<never> => {
+  await wait(deadlineMs, undefined, { ref: false })
+  throw new Error('the chain did not answer in time')
 }
 
 /** A contract has no key: only its chain knows its signatures. viem is loaded at the first query: it costs as much memory as all the rest. */
@@ -25,14 +18,15 @@ export const createContractWallets = (
   rpcUrls: ReadonlyMap<number, string>,
   onFailure: (failure: { chainId: number; error: string }) => void,
 ) => {
-  const slots = createSlots(slotOptions)
+  /** Every caller can make us query a chain. */
+  const slots = createSlots({ size: 16, waiting: 32 })
   const ask = async (signed: SignedByContract): Promise<ChainAnswer> => {
     const { chainId } = signed
     const url = rpcUrls.get(chainId)
     if (url === undefined) return 'unanswered'
     try {
       const { queryChain } = await import('./contract-wallet-chain.ts')
-      return (await slots(() => inTime(queryChain(url, signed)))) ? 'valid' : 'invalid'
+      return (await slots(() => Promise.race([queryChain(url, signed), tooLate()]))) ? 'valid' : 'invalid'
     } catch (error) {
       // Never its message: viem's contains the RPC's address, which may contain a key.
       onFailure({ chainId, error: error instanceof Error ? error.name : 'unknown' })

@@ -42,27 +42,21 @@ export const grantBehind = async (db: Db, credential: Principal['credential'], g
   return (await first(db, linkOf, { credentialId: credential.id }))?.grantId ?? null
 }
 
-type Kind = Principal['credential']['kind']
-
 const session = sessionIsActive('s', '$2', '$3')
 const key = keyIsActive('k', '$2')
-const grant = statement('auth.active.grant', `select from grants g where g.id = $1 and ${grantIsActive('g', '$2')}`)
-
-const statements: Readonly<Record<Exclude<Kind, 'oauth'>, ReturnType<typeof statement>>> = {
-  session: statement('auth.active.session', `select from sessions s where s.id = $1 and ${session}`),
-  api_key: statement('auth.active.api_key', `select from api_keys k where k.id = $1 and $3::int is not null and ${key}`),
-  dashboard: statement(
-    'auth.active.dashboard',
-    `select from dashboard_tokens d left join sessions s on s.id = d.session_id left join api_keys k on k.id = d.api_key_id
-     where d.id = $1 and d.expires_at > $2 and (s.id is null or ${session}) and (k.id is null or ${key})`,
-  ),
-}
+const active = statement(
+  'auth.active',
+  `select where ($4::uuid is null or exists (select from grants g where g.id = $4 and ${grantIsActive('g', '$2')})) and case $5
+     when 'session' then exists (select from sessions s where s.id = $1 and ${session})
+     when 'api_key' then exists (select from api_keys k where k.id = $1 and ${key})
+     when 'dashboard' then exists (
+       select from dashboard_tokens d left join sessions s on s.id = d.session_id left join api_keys k on k.id = d.api_key_id
+       where d.id = $1 and d.expires_at > $2 and (s.id is null or ${session}) and (k.id is null or ${key}))
+     else true end`,
+)
 
 type Credential = Pick<Principal, 'credential'> & { grantId: Uuid | null }
 
 /** Known only by its id. Of an access token its grant is enough: an OAuth grant has no permission for anything that uses this. */
-export const isCredentialActive = async (db: Db, { credential, grantId }: Credential, now: Date, sessionIdleDays: number) => {
-  const { kind, id } = credential
-  if (grantId !== null && (await db.query(grant, [grantId, now])).length === 0) return false
-  return kind === 'oauth' || (await db.query(statements[kind], [id, now, sessionIdleDays])).length > 0
-}
+export const isCredentialActive = async (db: Db, { credential, grantId }: Credential, now: Date, sessionIdleDays: number) =>
+  (await db.query(active, [credential.id, now, sessionIdleDays, grantId, credential.kind])).length > 0

@@ -10,8 +10,7 @@ const uuidOf = (mac: Buffer): Uuid => {
   const bytes = Buffer.from(mac.subarray(0, 16))
   bytes.writeUInt8(0x80 | (bytes.readUInt8(6) & 0x0f), 6)
   bytes.writeUInt8(0x80 | (bytes.readUInt8(8) & 0x3f), 8)
-  const hex = bytes.toString('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 const digitsOf = (mac: Buffer): string => String(100_000_000_000n + (mac.readBigUInt64BE(16) % 900_000_000_000n))

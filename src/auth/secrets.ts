@@ -26,10 +26,10 @@ export const sha256 = (...parts: (string | Uint8Array)[]): Buffer => {
   return hash('sha256', parts.length === 1 ? first : Buffer.concat(parts.map(bytesOf)), 'buffer')
 }
 
-export const sha256Hex = (text: string): string => hash('sha256', text, 'hex')
+export const sha256Hex = (part: string | Uint8Array): string => hash('sha256', part, 'hex')
 
 /** For the audit log, so that another secret in its place is noticed. */
-export const digestOfSecret = (stored: Uint8Array): string => hash('sha256', stored, 'hex')
+export const digestOfSecret = (stored: Uint8Array): string => sha256Hex(stored)
 
 export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b)
 
@@ -50,9 +50,7 @@ export const readKeyStart = (text: string): KeyStart | null => {
 
 export const hashApiKey = (key: string, salt: Uint8Array): Buffer => sha256(salt, key)
 
-type NewApiKey = { plaintext: string; lookup: string; salt: Buffer; hash: Buffer; lastFour: string }
-
-export const newApiKey = (): NewApiKey => {
+export const newApiKey = () => {
   const plaintext = newSecret('api_key')
   const salt = randomBytes(16)
   return { plaintext, lookup: apiKeyLookup(plaintext), salt, hash: hashApiKey(plaintext, salt), lastFour: plaintext.slice(-4) }

@@ -53,27 +53,25 @@ const hashMessage = (message: string): Uint8Array => {
   return keccak_256(Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${bytes.length}`), bytes]))
 }
 
-export const WalletAddress = z
-  .string()
-  .max(100, { abort: true })
-  .transform((text, context): Address => {
-    const address = parseAddress(text)
-    if (address) return address
-    context.addIssue({ code: 'custom', message: 'must be a 0x-prefixed address of 20 bytes' })
-    return z.NEVER
-  })
+const walletIn = <Read extends string>(read: (text: string) => Read | undefined, form: string) =>
+  z
+    .string()
+    .max(100, { abort: true })
+    .transform((text, context): Read => {
+      const wallet = read(text)
+      if (wallet !== undefined) return wallet
+      context.addIssue({ code: 'custom', message: `must be ${form}` })
+      return z.NEVER
+    })
+
+export const WalletAddress = walletIn(parseAddress, 'a 0x-prefixed address of 20 bytes')
 
 /** By CAIP-10 (a contract on that chain) or by its bare address (a key of its own), with its checksum. */
-export const NamedWallet = z
-  .string()
-  .max(100, { abort: true })
-  .transform((text, context): string => {
-    const name = parseWalletName(text)
-    const address = name && parseAddress(name.address)
-    if (address) return walletNameOf(address, name.chainId)
-    context.addIssue({ code: 'custom', message: 'must be a 0x-prefixed address of 20 bytes, or eip155:<chain>:<address>' })
-    return z.NEVER
-  })
+export const NamedWallet = walletIn((text) => {
+  const name = parseWalletName(text)
+  const address = name && parseAddress(name.address)
+  return address && walletNameOf(address, name.chainId)
+}, 'a 0x-prefixed address of 20 bytes, or eip155:<chain>:<address>')
 
 /**
  * EIP-191 `personal_sign`. Undefined when the signature is malformed or has a high s (EIP-2): each signature has one accepted form, so a stored one
