@@ -44,13 +44,11 @@ export const createLastUsed = (query: Query, logger: Logger) => {
   }
 
   return {
-    /** Costs no statement. */
     note: (kind: Used, id: Uuid, now: Date, written: Date | null): void => {
       if (written && now.getTime() - written.getTime() <= staleAfterMs) return
       waiting[kind].set(id, now)
       flushAfter(staleAfterMs)
     },
-    /** The later of the row's time and the one that is not written yet. */
     latest: (kind: Used, id: Uuid, written: Date): Date => {
       const unwritten = waiting[kind].get(id)
       return unwritten && unwritten > written ? unwritten : written

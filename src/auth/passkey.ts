@@ -34,7 +34,6 @@ const credential = {
   clientExtensionResults: notRead('What extensions of WebAuthn returned'),
 }
 
-/** What `navigator.credentials.create()` returned, as its `toJSON()` writes it. */
 export const NewCredential = z
   .object({
     ...credential,
@@ -53,7 +52,6 @@ export const NewCredential = z
   })
 export type NewCredential = z.output<typeof NewCredential>
 
-/** What `navigator.credentials.get()` returned, as its `toJSON()` writes it. */
 export const Assertion = z
   .object({
     ...credential,

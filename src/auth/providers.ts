@@ -25,7 +25,6 @@ export type IdentityProvider = {
 
 type Client = { clientId: string; clientSecret: string }
 
-/** `own`: the provider's further parameters. */
 const beginAt = (
   address: string,
   { clientId }: Client,
@@ -108,7 +107,6 @@ type GoogleEndpoints = { authorize: string; token: string; keys: string }
 
 export type GoogleOptions = Client & {
   issuer: string
-  /** The issuers that an ID token may name. */
   tokenIssuers: readonly string[]
   endpoints: () => Promise<GoogleEndpoints>
 }

@@ -1,38 +1,26 @@
 import { type Db, first, type Tx } from '../db/client.ts'
-import { type Ends, grantLife, keyLife, sessionEnds, sessionLife } from '../db/credential-life.ts'
+import { type Ends, grantLife, keyLife, type SessionTimes, sessionEnds, sessionLife } from '../db/credential-life.ts'
 import { prepareText } from '../db/prepare.ts'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
 import { notFound, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { isAdministratorSql } from './administrators.ts'
 import type { LastUsed } from './last-used.ts'
-import { effectivePermissions, type Role } from './permissions.ts'
+import { effectivePermissions } from './permissions.ts'
 import type { Authenticated, Principal } from './principal.ts'
 import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sha256Hex } from './secrets.ts'
 
-type IdentityRow = {
-  accountId: Uuid
-  accountStatus: Principal['accountStatus']
-  topups: boolean
-  payments: boolean
-  apiKeys: boolean
-  oauth: boolean
-  workspaceId: Uuid
-  owningAccountId: Uuid
-  frozen: boolean
-  closed: boolean
-  /** A workspace is stopped while the account whose money it spends is not active. */
-  ownerStatus: Principal['accountStatus']
-  workspaceKind: Principal['workspace']['kind']
-  workspaceName: string
-  workspaceCreatedAt: Date
-  timeZone: string
-  nextTimeZone: string | null
-  nextTimeZoneFrom: Date | null
-  role: Role | null
-  memberStatus: Principal['memberStatus']
-  memberId: Uuid | null
-}
+type IdentityRow = Pick<Principal, 'accountId' | 'accountStatus' | 'role' | 'memberStatus' | 'memberId'> &
+  Principal['capabilities'] &
+  Principal['workspace']['zone'] &
+  Pick<Principal['workspace'], 'owningAccountId' | 'frozen' | 'closed'> & {
+    workspaceId: Uuid
+    /** A workspace is stopped while the account whose money it spends is not active. */
+    ownerStatus: Principal['accountStatus']
+    workspaceKind: Principal['workspace']['kind']
+    workspaceName: string
+    workspaceCreatedAt: Date
+  }
 
 type GrantRow = {
   grantId: Uuid
@@ -50,11 +38,10 @@ const identityColumns = `a.id as "accountId", a.status as "accountStatus", a.top
   a.api_keys_enabled as "apiKeys", a.oauth_enabled as oauth, w.id as "workspaceId", w.owning_account_id as "owningAccountId",
   w.frozen_at is not null or w.suspended_at is not null as frozen, w.closed_at is not null as closed, o.status as "ownerStatus",
   w.kind as "workspaceKind", w.name as "workspaceName", w.created_at as "workspaceCreatedAt", w.time_zone as "timeZone",
-  w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom", m.role, m.status as "memberStatus", m.id as "memberId"`
+  w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextFrom", m.role, m.status as "memberStatus", m.id as "memberId"`
 
 const identityJoins = `join accounts o on o.id = w.owning_account_id left join members m on m.workspace_id = w.id and m.account_id = a.id`
 
-/** `granted`: the grant's permissions that this credential has. */
 const grantColumns = (
   granted = 'g.permissions',
 ): string => `g.id as "grantId", g.ancestor_ids || g.id as lineage, ${granted} as granted,
@@ -67,16 +54,8 @@ const grantColumns = (
 // One statement for each kind of credential, by a hash in hex or a key's public first part. In transactions they are joined as well.
 
 type Row = IdentityRow & { id: Uuid }
-type ApiKeyRow = Row &
-  GrantRow & { salt: Buffer; hash: Buffer; revokedAt: Date | null; expiresAt: Date | null; lastUsedAt: Date | null }
-type SessionRow = Row & {
-  expiresAt: Date
-  revokedAt: Date | null
-  lastUsedAt: Date
-  createdAt: Date
-  provenAt: Date
-  isAdmin: boolean
-}
+type ApiKeyRow = Row & GrantRow & Ends & { salt: Buffer; hash: Buffer; lastUsedAt: Date | null }
+type SessionRow = Row & SessionTimes & { createdAt: Date; provenAt: Date; isAdmin: boolean }
 type AccessTokenRow = Row & GrantRow & { expiresAt: Date; lastUsedAt: Date | null; forThisApi: boolean }
 type DashboardTokenRow = Row & {
   expiresAt: Date
@@ -177,7 +156,7 @@ const principalOf = (
       owningAccountId: row.owningAccountId,
       frozen: row.frozen || row.ownerStatus === 'frozen',
       closed: row.closed || row.ownerStatus === 'closed',
-      zone: { timeZone: row.timeZone, nextTimeZone: row.nextTimeZone, nextFrom: row.nextTimeZoneFrom },
+      zone: { timeZone: row.timeZone, nextTimeZone: row.nextTimeZone, nextFrom: row.nextFrom },
       kind: row.workspaceKind,
       name: row.workspaceName,
       createdAt: row.workspaceCreatedAt,

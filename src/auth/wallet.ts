@@ -13,7 +13,6 @@ export type Address = `0x${string}`
 
 const require = createRequire(import.meta.url)
 
-/** Throws where the signature has none. */
 export type RecoverKey = (signature: Uint8Array, recovery: number, hash: Uint8Array) => Uint8Array
 
 /** Forty times as fast as JavaScript (docs/security.md). Its package's own fallback is `elliptic`, so only the binding is loaded. */

@@ -85,7 +85,6 @@ const requireRoom = (lineage: readonly Uuid[], living: number): void => {
     throw conflict(`At most ${maxBelowRoot} active keys and agents can be below one key: revoke some first.`, 'limit_reached')
 }
 
-/** A grant created through a grant is its child: everything above also limits it. */
 export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant): Promise<ChangedGrant> => {
   const { at } = tx
   const workspaceId = input.workspaceId ?? principal.workspace.id
@@ -225,7 +224,6 @@ export const lockGrantToManage = async (tx: Tx, principal: Principal, id: Uuid):
   return found(await lockGrantOfWorkspace(tx, { id, workspaceId: workspace.id }))
 }
 
-/** Answers how many were frozen by it. */
 export const freezeWorkspaceGrants = async (tx: Tx, principal: Principal): Promise<number> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
   const usable = await tx.run(lockUsable, { workspaceId: workspace.id, now: tx.at })

@@ -108,7 +108,6 @@ export const shareChain = async (tx: Tx, lineage: readonly Uuid[]): Promise<Gran
 
 const readGrant = selectRow('grants.ancestors', grants, ['id'])
 
-/** A grant with everything above it, root first, locked like `shareChain` locks it. */
 export const shareLineage = async (tx: Tx, id: Uuid): Promise<GrantRecord[]> => {
   const grant = await readGrant(tx, { id })
   return grant ? shareChain(tx, [...grant.ancestorIds, id]) : []

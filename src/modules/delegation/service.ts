@@ -104,7 +104,6 @@ export const revokeOwnGrant = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, p
 
 type GrantsOf = { accountId: Uuid; within?: Uuid | null; kind?: GrantRecord['kind']; workspaceId?: Uuid | null }
 
-/** In one workspace or of one kind, with their descendants. */
 export const revokeGrantsOf = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, given: GrantsOf) => {
   const revoked: GrantRecord[] = []
   for (const { id } of await tx.run(activeRoots, given)) revoked.push(await revokeGrant(tx, onGrantsRevoked, actor, id))
@@ -125,8 +124,6 @@ export const revokeDueGrants = sweepOf(
         await revokeGrant(tx, onGrantsRevoked, { accountId: null, origin: null, way: 'end_of_grant' }, id)
     }),
 )
-
-type IssuedKey = ApiKey & { key: string }
 
 const requireCapability = (principal: Principal): void => {
   if (!principal.capabilities.apiKeys) throw new Refusal('capability_disabled', { details: { capability: 'api_keys' } })
@@ -165,7 +162,7 @@ const issueKey = async (
 }
 
 /** Permissions that are missing in the list are left for a person to decide: see `defaultKeyPermissions`. */
-export const createApiKey = async (tx: Tx, principal: Principal, input: CreateApiKey): Promise<IssuedKey> => {
+export const createApiKey = async (tx: Tx, principal: Principal, input: CreateApiKey) => {
   requireCapability(principal)
   const created = await createGrant(tx, principal, {
     kind: 'api_key',
@@ -188,7 +185,7 @@ export const updateApiKey = async (
   return presentApiKey(name === undefined ? key : updateRow(tx, apiKeys, key, { name }), view, tx.at)
 }
 
-export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overlapSeconds: number): Promise<IssuedKey> => {
+export const rotateApiKey = async (tx: Tx, principal: Principal, id: Uuid, overlapSeconds: number) => {
   requireCapability(principal)
   const { key, grant } = found(await lockKey(tx, scopeOf(principal), id))
   const { at } = tx
@@ -232,11 +229,9 @@ const endKey = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, actor: Actor, re
   return view
 }
 
-/** A second call gives the same answer. */
 export const revokeApiKey = async (tx: Tx, onGrantsRevoked: OnGrantsRevoked, principal: Principal, id: Uuid): Promise<ApiKey> =>
   endKey(tx, onGrantsRevoked, principal, found(await lockKey(tx, scopeOf(principal), id)))
 
-/** By an operator, for a key of any account. */
 export const revokeAnyKey = async (
   tx: Tx,
   onGrantsRevoked: OnGrantsRevoked,

@@ -82,7 +82,6 @@ export const administerAccount = async (tx: Tx, deps: AdministerDeps, operator: 
   return { ...after, updatedAt: at }
 }
 
-/** ADMIN_ACCOUNTS stays as it is. */
 export const setAdministrator = async (tx: Tx, operator: Operator, id: Uuid, isAdmin: boolean): Promise<boolean> => {
   const account = await lockAccountRow(tx, id)
   if (account.isAdmin === isAdmin) return false

@@ -136,7 +136,6 @@ export const registerIdentities = (app: App, deps: Parts): void => {
       body: CreatePasskey,
       response: { 201: Passkey },
     },
-    // The library is loaded, and reads what the authenticator returned.
     before: ({ body }) => readNewPasskey(deps.config, body.credential),
     work: async (tx, { principal, body }, read) => created(presentPasskey(await addPasskey(tx, principal, { ...body, read }))),
   })

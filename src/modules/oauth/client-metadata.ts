@@ -154,7 +154,6 @@ const unavailable = (why: string) =>
 /** During development on one machine a client may serve its document from the loopback address, over http and on any port. */
 const onLoopback = (config: Config, url: URL): boolean => config.metadataLoopback && isLoopbackUrl(url.href)
 
-/** Undefined when the id is not a URL. */
 export const documentUrl = (config: Config, clientId: string): URL | undefined => {
   if (!/^https?:\/\//i.test(clientId)) return undefined
   if (clientId.length > maxAddressLength || !URL.canParse(clientId)) throw refusedDocument('has no valid address')

@@ -73,7 +73,6 @@ const requestRefusals = oauthRefusals(
   'invalid_authorization_details',
 )
 
-/** Forms, and errors with the codes of RFC 6749. */
 export const registerClientEndpoints = (app: App, deps: Parts): void => {
   const refreshTokens = createRefreshTokens(deps)
   app.register(async (scope: App) => {

@@ -71,7 +71,6 @@ const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[
   })
 }
 
-/** By its id, or by the code that a device shows. */
 type AuthorizationName = { id: Uuid } | { user_code: string }
 
 /** One that began in another person's browser, or has not reached a browser yet, is not found. */

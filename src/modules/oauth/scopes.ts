@@ -34,7 +34,6 @@ export const isSubset = <Item>(part: readonly Item[], whole: readonly Item[]): b
 
 export const formatScope = (scopes: readonly string[]): string => scopes.join(' ')
 
-/** The scopes that the MCP server's tools need. */
 export const mcpScopes = [
   'account.read',
   'beneficiary.read',

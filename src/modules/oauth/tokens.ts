@@ -169,7 +169,6 @@ export const mintGeneration = (
 
 const accessOf = selectRow('oauth_access_tokens.of_generation', oauthAccessTokens, ['grantId', 'generation'])
 
-/** The current generation's response once more, and the request that it was for. */
 export const repeatGeneration = async (tx: Tx, derivations: Derivations, grant: GrantRecord, state: OAuthGrantRecord) => {
   const tokens = deriveAgain(derivations, state)
   const access = await accessOf(tx, { grantId: grant.id, generation: state.generation })

@@ -4,7 +4,6 @@ import { TimeOut } from '../../http/wire.ts'
 const Digest = z.string().meta({ description: 'SHA-256, 64 hex digits.' })
 const Path = z.array(Digest).meta({ description: 'RFC 6962: the audit path, from the leaf to the root.' })
 
-/** A signed statement of what the sealed log was at a moment. */
 export const LogHead = z
   .object({
     size: z.number().int().meta({ description: 'How many seals the log has.' }),

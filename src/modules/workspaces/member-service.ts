@@ -24,10 +24,8 @@ const includesRole = (role: Role, other: Role): boolean => {
   return [...effectivePermissions(other, null)].every((permission) => held.has(permission))
 }
 
-type RoleTimes = Pick<MemberRecord, 'role' | 'status' | 'decidingSince' | 'requestingSince' | 'createdAt'>
-
 /** Without a break. `before`: what the member was until now, if it was one. */
-export const rolesSince = (held: MemberChange, at: Date, before?: RoleTimes) => {
+export const rolesSince = (held: MemberChange, at: Date, before?: MemberRecord) => {
   const has = ({ role, status }: MemberChange, roles: readonly Role[]) => status === 'active' && roles.includes(role)
   const since = (roles: readonly Role[], recorded: Date | null | undefined): Date | null => {
     if (!has(held, roles)) return null
@@ -40,7 +38,7 @@ export const rolesSince = (held: MemberChange, at: Date, before?: RoleTimes) => 
 }
 
 /** A role with a permission that the old one lacks, or a suspension lifted. */
-const addsRights = (target: Pick<MemberRecord, 'role' | 'status'>, change: MemberChange): boolean =>
+const addsRights = (target: MemberRecord, change: MemberChange): boolean =>
   change.status !== 'removed' &&
   (!includesRole(target.role, change.role) || (target.status === 'suspended' && change.status === 'active'))
 
@@ -62,13 +60,16 @@ const openBy = prepare('invitations.open_by', { workspaceId: 'uuid', accountId: 
     ),
 )
 
-type Place = { workspaceId: Uuid; accountId: Uuid }
-
 const mayOffer = (role: Role | null, offered: Role): boolean =>
   role !== null && effectivePermissions(role, null).has('workspace.manage') && (offered !== 'owner' || role === 'owner')
 
 /** They end with the right to create them: a member who is removed could return by one. `role`: null when removed. */
-const endInvitations = async (tx: Tx, actor: Actor, { workspaceId, accountId }: Place, role: Role | null): Promise<void> => {
+const endInvitations = async (
+  tx: Tx,
+  actor: Actor,
+  { workspaceId, accountId }: MemberRecord,
+  role: Role | null,
+): Promise<void> => {
   const open = await tx.run(openBy, { workspaceId, accountId })
   const ended = open.filter((invitation) => !mayOffer(role, invitation.role)).map(({ id }) => ({ id, revokedAt: tx.at }))
   tx.defer(updateRows(tx, invitations, ['revokedAt'], ended))

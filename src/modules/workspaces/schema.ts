@@ -44,7 +44,6 @@ export type UpdateWorkspace = z.output<typeof UpdateWorkspace>
 
 export const SwitchWorkspace = z.strictObject({ workspace_id: IdIn('workspace') }).meta({ id: 'SwitchWorkspace' })
 
-/** An optional sentence for the audit log and for the members; the body may be left out. */
 export const reasoned = (id: string) =>
   z
     .strictObject({ reason: VisibleText(500) })

@@ -89,7 +89,6 @@ export const updateWorkspace = async (tx: Tx, config: Config, principal: Princip
   return { workspace: await publishWorkspaceEvent(tx, config, 'workspace.updated', changed), member }
 }
 
-/** What is under way finishes. */
 export const freezeWorkspace = async (tx: Tx, config: Config, principal: Principal, reason: string | undefined) => {
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   if (workspace.frozenAt) return { workspace, member }

@@ -75,7 +75,6 @@ export const historyColumns = (timeZone: string, currency: string): readonly Col
   ['beneficiary_name', ({ shown }) => shown.beneficiary?.display_name ?? null],
 ]
 
-/** In the order given. */
 export const viewAccounts = async (db: Db, config: Config, records: readonly AccountRecord[]): Promise<AdminAccount[]> => {
   const ids = records.map(({ id }) => id)
   const administrators = await administratorsAmong(db, ids, config.ADMIN_ACCOUNTS)

@@ -125,7 +125,6 @@ const scopeOf = ({ grant, permissions, workspace }: Principal): { workspaceId: U
   return { workspaceId: grant ? workspace.id : null }
 }
 
-/** One more query for each page, however long it is. */
 export const readHistory = async (db: Db, principal: Principal, page: PageRequest, filter: HistoryFilter) => {
   const entries = await listHistory(db, principal.accountId, page, filter)
   const scope = scopeOf(principal)

@@ -56,7 +56,6 @@ export const balanceEvents = (accounts: readonly AccountRecord[], balances: Read
 export const balanceUpdated = async (tx: Tx, accountId: Uuid, balance: Balance): Promise<NewEvent[]> =>
   balanceEvents(await getAccounts(tx, [accountId]), new Map([[accountId, balance]]))
 
-/** Also days on which nothing moved. */
 export const summarizeHistory = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   { accountId, workspace }: Pick<Principal, 'accountId' | 'workspace'>,

@@ -25,7 +25,6 @@ import { findIdentity, type IdentityProof, type IdentityRecord, listIdentities, 
 
 type Named = Pick<IdentityRecord, 'provider' | 'issuer' | 'subjectKey' | 'email' | 'emailVerified'>
 
-/** In the form that is compared. */
 export const verifiedEmail = ({ email, emailVerified }: Pick<Named, 'email' | 'emailVerified'>): string | null =>
   email && emailVerified ? emailKey(email) : null
 

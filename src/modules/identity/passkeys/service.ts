@@ -155,7 +155,6 @@ export const recordPasskeyUse = async (tx: Tx, { passkey, signCount, backedUp }:
   return (await tx.run(noteUse, { id: passkey.id, signCount: BigInt(signCount), backedUp, at: tx.at })).length === 1
 }
 
-/** The challenge can be used in this session alone. */
 export const startProof = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   { accountId, credential }: Principal,

@@ -69,13 +69,11 @@ export const signInAuthorityRefusal = async (tx: Tx, config: Config, accountId: 
   return null
 }
 
-/** For callers that record nothing when they are refused. */
 export const requireSignInAuthority = async (tx: Tx, config: Config, { accountId, grant }: Principal): Promise<void> => {
   const refusal = await signInAuthorityRefusal(tx, config, accountId, grant?.id ?? null)
   if (refusal) throw refusal
 }
 
-/** What is made now keeps it as its origin. */
 export const sessionOf = async (tx: Tx, actor: Actor): Promise<Uuid | null> => {
   const begun = behind(actor)
   return begun && sessionBehind(tx, begun.credential)
@@ -224,6 +222,5 @@ const oldSessions = prepareRemoval('sessions.prune', sessions.id, endOfSession, 
   only: sql`not exists (select from ${dashboardTokens} where ${dashboardTokens.sessionId} = ${sessions.id})`,
 })
 
-/** The audit log has what was done with them. */
 export const pruneSessions = (db: Db, before: Date): Promise<void> =>
   prune(db, { removal: oldTokens, before }, { removal: oldSessions, before })

@@ -179,7 +179,6 @@ export const startLinkAs = async (deps: FlowDeps, caller: Principal, input: Star
 const linkEnded = (): Refusal =>
   new Refusal('not_found', { message: 'This link was used, has ended or does not exist. Start again to get a new one.' })
 
-/** Until it expires or the credential that began it ends. */
 const findLive = async (deps: FlowDeps, link: string): Promise<Flow> => {
   const now = deps.clock.now()
   const flow = unseal(deps, await first(deps.db, byLink, { linkHash: sha256(link), now }))

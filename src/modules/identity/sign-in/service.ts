@@ -133,6 +133,5 @@ export const signIn = async (deps: Pick<Parts, 'config' | 'db' | 'lastUsed'>, ar
   }
 }
 
-/** A proof that failed commits its audit row. */
 export const linkWallet = async (tx: Tx, config: Config, principal: Principal, verdict: WalletAttempt['verdict']) =>
   verdict instanceof Refusal ? refuse(tx, principal, 'wallet', verdict) : linkIdentity(tx, config, principal, verdict)

@@ -160,7 +160,6 @@ export const checkSignInMessage = (
   return null
 }
 
-/** Stores nothing. */
 export const createWalletNonce = (
   deps: Pick<Parts, 'clock' | 'config' | 'derivations'>,
   request: z.output<typeof CreateNonce>,
@@ -238,6 +237,5 @@ export const examineWallet = async (deps: WalletDeps, input: z.output<typeof Sig
   return isValid ? { verdict: walletProof(address, chainId), nonce: null } : spent
 }
 
-/** For a link: what the message proves, its nonce used up. */
 export const examineForLink = async (deps: WalletDeps, input: z.output<typeof SignedMessage>) =>
   spendNonce(deps.db, deps.config, await examineWallet(deps, input))
