@@ -72,10 +72,7 @@ export const ledgerChecks: readonly Check[] = [
         )
         select a.code as subject from ledger_accounts a join summed s on s.id = a.id
         where a.posted_debits_minor <> s.debits or a.posted_credits_minor <> s.credits or a.pending_debits_minor <> s.pending`,
-      /**
-       * Counted back from the present totals, and compared at two turns of the month with the sum of everything before: finds a booking whose
-       * time does not fit its place.
-       */
+      /** Counted back from the present totals, at two turns of the month: finds a booking whose time does not fit its place. */
       'the opening balance of a statement is the closing balance of the one before': `
         with turns as (select n, date_trunc('month', $now) - make_interval(months => n) as at from generate_series(0, 1) n),
         moved as (

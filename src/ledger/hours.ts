@@ -59,10 +59,7 @@ const splitSql = ({ zone, since }: LocalDays): string => `(
   select hour from whole cross join generate_series(greatest(first, ${hourOf(since)}), last - interval '1 hour', interval '1 hour') as hour
   where (hour at time zone ${zone})::date <> ((hour + interval '1 hour' - interval '1 microsecond') at time zone ${zone})::date)`
 
-/**
- * `whole`: hours whose sums are stored. `edges`, read row by row: the first and last hour, what is not counted, and with `days` hours in which
- * a local day begins.
- */
+/** `whole`: hours with stored sums. `edges`: read by rows. With `days`, hours in which a local day begins are read by rows too. */
 export const periodSql = (begins: string, ends: string, days?: LocalDays): string => `${countedSql},
   whole as (
     select * from (select greatest(${hourFrom(begins)}, since) as first, least(${hourOf(ends)}, through) as last from counted) as c where first < last),
@@ -75,10 +72,7 @@ export const periodSql = (begins: string, ends: string, days?: LocalDays): strin
 export const storedSql = (account: string): string => `whole cross join lateral (
     select * from hour_totals where account_id = ${account} and hour >= first and hour < last and hour not in (select hour from split) offset 0) as h`
 
-/**
- * The bounds alone name the account: by ids alone the plan may read all accounts' transfers, with an equality as well it reads the account's
- * index from its beginning.
- */
+/** The bounds alone name the account: by ids alone the plan may read all transfers, with an equality the account's index from its beginning. */
 export const bookedSql = (account: string, begins: string, ends: string): string => `ledger_transfers t
   where ${isBooking} and t.created_at >= ${begins} and t.created_at < ${ends}
     and (t.customer_account_id, t.id) > (${account}, ${begins === everSql ? `'${firstId}'` : idBehind(account, begins)})
@@ -166,10 +160,7 @@ const count = statement(
    update counted_hours set since = least(since, $1::timestamptz), through = greatest(through, $2::timestamptz) where name = 'all'`,
 )
 
-/**
- * Counts what has ended, then older hours, the newest first, in short transactions. Where the clock was set back, the hours from there on
- * count as not counted.
- */
+/** What has ended, then older hours, the newest first. Where the clock was set back, the hours from there on are counted again. */
 export const countHours = async (db: Database, now: Date): Promise<void> => {
   for (let more = true; more; )
     more = await inTx(db, async (tx) => {

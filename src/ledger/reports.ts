@@ -40,8 +40,8 @@ const historyColumns = `t.customer_account_id as owner, t.id, ${historyTypeSql('
   coalesce(d.topup_id, t.reference_id) as reference_id, t.created_at`
 
 /**
- * One condition and no alternative, so that the index is entered where the page begins. Bounds have the account with the id: by ids alone, the
- * plan may read everybody's transfers.
+ * One condition, so that the index is entered where the page begins. Bounds have the account too: by ids alone, the plan may read everybody's
+ * rows.
  */
 const ofAccount = `select ${historyColumns} from ledger_transfers t left join deposits d on t.reference_type = 'deposit' and d.id = t.reference_id
   where t.customer_account_id = any(array[${account}]) and (t.customer_account_id, t.id) < (${account}, coalesce(asked.before, '${lastId}'))

@@ -161,10 +161,7 @@ export type StatementEntry = {
 
 const findTransfer = selectRow('ledger.transfer', ledgerTransfers, ['id'])
 
-/**
- * The balance behind booking $4 of the period from $2 until before $3: that at the hour $5, and what was booked since. Clocks differ, so
- * bookings of the period count by their ids.
- */
+/** The balance at the hour $5, and what was booked since, through $4. Clocks differ: bookings of the period ($2 to $3) count by their ids. */
 const balanceAfter = statement(
   'ledger.balance_after',
   `with ${countedSql}

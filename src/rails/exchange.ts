@@ -26,10 +26,7 @@ export type ExchangeRequest = {
   permission?: Permission | undefined
 }
 
-/**
- * Once for all callers at the same time: the system's lookup holds one of the process's four threads until name servers answer, so a few
- * payments would hold all. Each caller has its own deadline.
- */
+/** The system's lookup holds one of the process's four threads until name servers answer: without this a few payments would hold all. */
 export const createLookup = (resolve: (name: string) => Promise<LookupAddress[]> = lookUpAll): LookupFunction => {
   const underWay = new Map<string, Promise<LookupAddress[]>>()
   const find = (name: string): Promise<LookupAddress[]> => {

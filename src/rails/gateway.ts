@@ -62,10 +62,7 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
     }
   }
 
-  /**
-   * A gateway that refuses the token has not processed the request: it is sent once more with a fresh one. The time of a permission covers the
-   * waits for the token and the connection.
-   */
+  /** A gateway that refuses the token has not processed the request. The time of a permission covers the waits for the token and the connection. */
   const send = async (path: string, body?: object, { headers = {}, permission }: SendMore = {}): Promise<Exchange> => {
     const method = body === undefined ? 'GET' : 'POST'
     const from = performance.now()

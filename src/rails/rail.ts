@@ -15,10 +15,7 @@ export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean
 /** For one attempt; each URL carries its id and a secret of ours. */
 export type CallbackUrls = { result: string; timeout: string }
 
-/**
- * Taken once connected, right before the first byte; on false the result is `not_sent`. `fingerprint`: of the order as the provider gets it.
- * `withinMs`: until it is taken.
- */
+/** Taken once connected, right before the first byte; on false nothing is sent. `withinMs`: the longest time until it is taken. */
 export type SendPermission = { withinMs: number; take: (fingerprint: Buffer) => Promise<boolean> }
 
 /** `orderId` (a UUID) and `reference` (12 digits) stay the same however often the order is sent. */
@@ -201,10 +198,7 @@ export type SomeRails = Pick<ProviderRails<Provider>, 'account' | 'identity' | '
 export type NoToken = { code: string; message: string }
 /** `until`: when it is renewed. */
 export type HeldToken = { value: string; until: Date }
-/**
- * The token that all processes use; lets one of them fetch a new one. `credentials`: what it is given for. `refused`: by the provider, never
- * an answer. Never throws.
- */
+/** `credentials`: what a token is given for. `refused`: the one that the provider refused last, never an answer. Never throws. */
 export type ShareToken = (asked: {
   provider: Provider
   credentials: readonly string[]

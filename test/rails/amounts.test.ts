@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decimalShillings, readShillings, wholeShillings } from '../../src/rails/fields.ts'
-import { nairobiDate, nairobiTimestamp } from '../../src/rails/nairobi-time.ts'
+import { decimalShillings, nairobiDate, nairobiTimestamp, readShillings, wholeShillings } from '../../src/rails/fields.ts'
 import { exactReference, freeText, safeCode, safeMessage } from '../../src/rails/text.ts'
 
 const minor = fc.bigInt({ min: 0n, max: 10n ** 17n - 1n })

@@ -2,8 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readPayoutDelivery } from '../../src/rails/daraja/payout.ts'
-import { readBalance } from '../../src/rails/fields.ts'
-import { nairobiInstant, providerInstant } from '../../src/rails/nairobi-time.ts'
+import { nairobiInstant, providerInstant, readBalance } from '../../src/rails/fields.ts'
 import { startRails, type TestRails } from './harness.ts'
 
 // What providers answer that their documents do not say, after public reports of other integrations.

@@ -1,4 +1,4 @@
-import { nairobiDate, nairobiDateTime } from '../../rails/nairobi-time.ts'
+import { nairobiDate, nairobiDateTime } from '../../rails/fields.ts'
 
 /** The provider's sentences for the most common codes; a service must not depend on them. */
 const sentences: Readonly<Record<string, string>> = {

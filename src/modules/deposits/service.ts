@@ -81,10 +81,7 @@ const toSuspense = async (
 
 const byDelivery = { accountId: null, origin: null, way: 'rail:delivery' } as const
 
-/**
- * Lock order: the account, the receipt, the deposit, the item of suspense. A statement may have put the same receipt into suspense: then the
- * money comes from there.
- */
+/** Lock order: the account, the receipt, the deposit, the item of suspense. A statement may have put the receipt into suspense before. */
 const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const told = await findDeposit(tx, { id })
   if (told?.state !== 'received') return

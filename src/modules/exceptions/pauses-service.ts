@@ -75,10 +75,7 @@ const waitingPayments = prepare(
   'pool',
 )
 
-/**
- * After a restore to an earlier moment, what waited then may have been sent since. All rails are paused and every such payment becomes
- * `unknown`: never sent again, so never paid twice.
- */
+/** After a restore: what waited may have been sent since, so it becomes `unknown`, and is never sent again. All rails are paused. */
 export const markWaitingUnknown = async (db: Database, operator: Operator): Promise<{ unknown: number }> => {
   await inTx(db, async (tx) => {
     for (const rail of sendingRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
@@ -87,10 +84,7 @@ export const markWaitingUnknown = async (db: Database, operator: Operator): Prom
   return { unknown: await makeWaitingUnknown(db, operator, null) }
 }
 
-/**
- * All rails are paused for every process, and what waited at that moment becomes `unknown`. Each process that learns of the loss declares it,
- * so one that dies leaves nothing undone; only the first raises the alert.
- */
+/** Each process that learns of the loss declares it, so one that dies leaves nothing undone; only the first raises the alert. */
 export const declareLoss = async (db: Database, alerts: Alerts): Promise<void> => {
   const { isFirst, at } = await inTx(db, async (tx) => {
     let added = false
@@ -120,10 +114,7 @@ const notComparedSinceLoss = statement(
      and exists (select from rail_pauses where cause = 'lost_writes')`,
 )
 
-/**
- * `notCompared`: providers of which no statement was compared since the loss (a lost payment that its client repeats is found only while the
- * statement's line is in suspense).
- */
+/** `notCompared`: only while a statement's line is in suspense is a lost payment found that its client repeats. */
 export const resumeAfterLoss = ({ db, rails: { payout } }: Pick<Parts, 'db' | 'rails'>, operator: Operator, reason?: string) =>
   inTx(db, async (tx) => {
     const providers = [...new Set(railNames.filter((rail) => payout[rail]).map(providerOf))]

@@ -121,10 +121,7 @@ const fetchForAll = async (
   return token
 }
 
-/**
- * One token for all processes. A refused one is replaced only while it is the shared one. Where the database does not answer, or others take
- * too long, a process fetches its own.
- */
+/** A refused token is replaced only while it is the shared one. Where the database does not answer, a process fetches its own. */
 export const createTokenSharing =
   (deps: SharingDeps): ShareToken =>
   async (asked) => {

@@ -51,10 +51,7 @@ const keepDeliveries = statement(
 type Authentic = Arrival & { attemptId: Uuid }
 type Kept = { stored: boolean; known: boolean }
 
-/**
- * Not stored where the attempt has enough deliveries. `known`: its attempt is there, or a loss was ended since the provider told of it. One
- * whose attempt was lost is kept: a payment that is requested again has the same attempt.
- */
+/** `known`: its attempt is there, or a loss was ended since the provider told of it. One whose attempt was lost is kept: it may come again. */
 const keepAll = async (deps: Parts, arrivals: readonly Authentic[]): Promise<Kept[]> => {
   const rows = arrivals.map((arrival) => {
     const id = newId()
@@ -85,10 +82,7 @@ const noteRefused = async (
 
 const mostInStatement = 64
 
-/**
- * Stores authentic deliveries, those of one moment together; they are processed after the answer. `mayNote`: whether another refusal from this
- * source may be stored; called only for a refusal.
- */
+/** Those of one moment are stored together, and processed after the answer. `mayNote`: called only for a refusal: whether it may be stored. */
 export const createReceiver = (deps: Parts) => {
   const keep = joinTurn<Authentic, Kept>({
     query: (arrivals) => keepAll(deps, arrivals),

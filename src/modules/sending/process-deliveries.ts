@@ -85,10 +85,7 @@ const namesAnother = async (
   return (await first(tx, anotherOrder, { subjectId: attempt.subjectId, ids: attemptIds, references })) !== undefined
 }
 
-/**
- * The provider refused the first send as a duplicate, or has named no id of its own: it may have an earlier order of the same name, which the
- * database has lost. Only its payee tells.
- */
+/** The provider may have an earlier order of the same name, which the database has lost: only its payee tells. */
 const isDoubtful = ({ fingerprint, providerRequest, providerConversation }: AttemptRecord): boolean =>
   fingerprint === null || (providerRequest === null && providerConversation === null)
 

@@ -37,10 +37,7 @@ const permit = statement(
    returning a.id`,
 )
 
-/**
- * Still lost, the same order to the byte, not yet forgotten by the provider, and duplicates are refused. It counts as asked: nobody may say
- * that it failed while it may still arrive.
- */
+/** It counts as asked: nobody may say that it failed while it may still arrive. */
 const permissionFor = (deps: Parts, attempt: AttemptRecord, repeats: Repeats): SendPermission => {
   const lastMs = secondsAfter(deps.clock.now(), sendWithinSeconds).getTime()
   return {

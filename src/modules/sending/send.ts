@@ -76,10 +76,7 @@ const createClaimer = (deps: Parts, kind: AttemptRecord['kind']) =>
     maxKeys: mostInStatement,
   })
 
-/**
- * The right, then a line in this machine's journal: whoever finds the right and no line knows that nothing was sent. The time is read last,
- * for a process that slept.
- */
+/** Whoever finds the right and no line in the journal knows that nothing was sent. The time is read last, for a process that slept. */
 const createPermissions = (deps: Parts) => {
   const claimers = { payment: createClaimer(deps, 'payment'), topup: createClaimer(deps, 'topup') }
   return ({ kind }: SendLane, { attemptId, at }: Order): SendPermission => {
@@ -167,10 +164,7 @@ const findingOf = ({ sends }: Parts, attempt: AttemptRecord): JournalFinding => 
   return finding === 'elsewhere' && checks > queriesBeforeLost ? 'may_be_sent' : finding
 }
 
-/**
- * Its process did not report back. Without the right to send, or where the sender's journal does not name it, nothing was sent: it is sent
- * again. Else it is lost, and the rail is queried.
- */
+/** Without the right to send, or where the sender's journal does not name it, nothing was sent. Else it is lost, and the rail is queried. */
 export const recordAbandoned = async (
   tx: Tx,
   deps: Parts,

@@ -113,10 +113,7 @@ const decide = (
   return decided
 }
 
-/**
- * Whether one administrator's day stays within the limit: adjustments, payments resolved as failed, late successes written off, and money that
- * left suspense, in either direction. What was resolved as adjusted counts by its adjustment, and what another one proposed was moved by two.
- */
+/** In either direction. What was resolved as adjusted counts by its adjustment, and what another one proposed was moved by two. */
 export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator, amountMinor: Minor): Promise<boolean> => {
   const name = nameOfOperator(operator)
   // Of several requests at once, each counts the one before it.
@@ -209,10 +206,7 @@ const lockOfPayment = prepare('adjustments.lock_of_payment', { paymentId: 'uuid'
     .for('update'),
 )
 
-/**
- * Null when the outcome may be applied: within what one may decide alone in a day, or when a second administrator decides the same. Else the
- * adjustment that waits. The caller has locked the account. The same request again changes nothing.
- */
+/** Null when the outcome may be applied, else the adjustment that waits. The caller has locked the account. Asking again changes nothing. */
 export const agreeToCost = async (
   tx: Tx,
   config: Config,

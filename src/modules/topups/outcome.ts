@@ -90,50 +90,45 @@ const noteOtherAmount = (tx: Tx, step: Step, came: Minor): Promise<TopupRecord> 
   return write(tx, step, { failureCode: 'other_amount', failureMessage: message }, { action: 'topup.other_amount' })
 }
 
-type Judged = { move: 'credit' | 'fail' | 'complete' } | { move: null; verdict: Exclude<Verdict, 'applied'> }
-
-const none = (verdict: Exclude<Verdict, 'applied'>): Judged => ({ move: null, verdict })
-
 type Success = Extract<Evidence, { kind: 'succeeded' }>
 
-const onSuccess = (topup: TopupRecord, evidence: Success, receiptIsTaken: boolean): Judged => {
+const verdictOnSuccess = (topup: TopupRecord, evidence: Success, receiptIsTaken: boolean): Verdict => {
   const strange = receiptIsTaken || (evidence.amountMinor !== null && evidence.amountMinor !== topup.amountMinor)
   if (topup.status !== 'succeeded') {
-    if (strange) return none('mismatch')
+    if (strange) return 'mismatch'
     // A delivery against the answer to a query: only a receipt outweighs a reported failure.
-    if (topup.status === 'failed' && evidence.receipt === null) return none('contradiction')
-    return { move: 'credit' }
+    return topup.status === 'failed' && evidence.receipt === null ? 'contradiction' : 'applied'
   }
-  if (strange) return none('contradiction')
-  if (evidence.receipt === null || isSameReceipt(evidence.receipt, topup.providerReceipt)) return none('repeated')
-  return topup.providerReceipt === null ? { move: 'complete' } : none('contradiction')
+  if (strange) return 'contradiction'
+  if (evidence.receipt === null || isSameReceipt(evidence.receipt, topup.providerReceipt)) return 'repeated'
+  return topup.providerReceipt === null ? 'applied' : 'contradiction'
 }
 
-/** Allowed: pending → succeeded or failed; expired and failed → succeeded on proof. A success is never overwritten. */
-const judge = (topup: TopupRecord, evidence: Evidence, receiptIsTaken: boolean): Judged => {
+/** Applied: pending → succeeded or failed; expired and failed → succeeded on proof; a success gets its receipt, and is never overwritten. */
+const verdictOn = (topup: TopupRecord, evidence: Evidence, receiptIsTaken: boolean): Verdict => {
   switch (evidence.kind) {
     case 'succeeded':
-      return onSuccess(topup, evidence, receiptIsTaken)
+      return verdictOnSuccess(topup, evidence, receiptIsTaken)
     case 'failed':
-      if (topup.status === 'pending') return { move: 'fail' }
-      return none(topup.status === 'succeeded' ? 'contradiction' : 'repeated')
+      if (topup.status === 'pending') return 'applied'
+      return topup.status === 'succeeded' ? 'contradiction' : 'repeated'
     case 'returned':
-      return none('contradiction')
+      return 'contradiction'
     case 'unknown':
-      return none(evidence.moved && topup.status !== 'succeeded' ? 'contradiction' : 'inconclusive')
+      return evidence.moved && topup.status !== 'succeeded' ? 'contradiction' : 'inconclusive'
     default:
-      return none('inconclusive')
+      return 'inconclusive'
   }
 }
 
-const apply = (tx: Tx, step: Step, evidence: Evidence, isCredit: boolean): Promise<TopupRecord> => {
-  const { id, amountMinor } = step.topup
+const apply = (tx: Tx, step: Step, evidence: Evidence): Promise<TopupRecord> => {
+  const { id, amountMinor, status } = step.topup
   if (evidence.kind === 'failed') {
     const { code: failureCode, message: failureMessage, providerCode } = evidence
     return write(tx, step, { status: 'failed', failureCode, failureMessage, providerCode, completedAt: tx.at })
   }
   const receipt = evidence.kind === 'succeeded' ? evidence.receipt : null
-  if (!isCredit) return write(tx, step, { providerReceipt: receipt }, { action: 'topup.receipt' })
+  if (status === 'succeeded') return write(tx, step, { providerReceipt: receipt }, { action: 'topup.receipt' })
   if (amountMinor === null) throw new Error('a deposit is settled as a prompt')
   return credit(tx, step, { receipt, amountMinor, reference: { type: 'topup', id } })
 }
@@ -148,9 +143,8 @@ export const settleTopup = async (
   const step = { topup, actor: actorOf(source) }
   const success = evidence.kind === 'succeeded' ? evidence : null
   const claims = success?.receipt ? [{ rail: topup.method, receipt: success.receipt, subjectId: topup.id }] : []
-  const judged = judge(topup, evidence, (await takenReceipts(tx, claims)).has(topup.id))
-  if (judged.move !== null) return { verdict: 'applied', topup: await apply(tx, step, evidence, judged.move === 'credit') }
-  const { verdict } = judged
+  const verdict = verdictOn(topup, evidence, (await takenReceipts(tx, claims)).has(topup.id))
+  if (verdict === 'applied') return { verdict, topup: await apply(tx, step, evidence) }
   const came = verdict === 'mismatch' && topup.status === 'pending' ? (success?.amountMinor ?? null) : null
   const isOther = came !== null && came !== topup.amountMinor
   return { verdict, topup: isOther ? await noteOtherAmount(tx, step, came) : topup }

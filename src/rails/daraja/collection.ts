@@ -2,9 +2,18 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Minor } from '../../lib/money.ts'
 import { refused, succeeded, unknown } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
-import { asList, field, mobileForm, readShillings, textField, wholeShillings } from '../fields.ts'
+import {
+  asList,
+  field,
+  mobileForm,
+  nairobiDateTime,
+  nairobiTimestamp,
+  providerInstant,
+  readShillings,
+  textField,
+  wholeShillings,
+} from '../fields.ts'
 import { permissionFor, type Send } from '../gateway.ts'
-import { nairobiDateTime, nairobiTimestamp, providerInstant } from '../nairobi-time.ts'
 import type {
   Attempt,
   CollectionAdapter,

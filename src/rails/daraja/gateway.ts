@@ -40,10 +40,7 @@ export const options = (settings: DarajaSettings) => ({
 })
 export type DarajaOptions = ReturnType<typeof options>
 
-/**
- * RSA PKCS#1 v1.5, as the provider requires. Throws for a PEM that is neither a certificate nor a public key. Made once: for each payment it
- * would be a tenth of what sending costs.
- */
+/** RSA PKCS#1 v1.5, as the provider requires. Throws for another PEM. Made once: for each payment it would be a tenth of what sending costs. */
 export const createCredential = (certificatePem: string, password: string): string => {
   const key = createPublicKey(certificatePem)
   return publicEncrypt({ key, padding: constants.RSA_PKCS1_PADDING }, Buffer.from(password, 'utf8')).toString('base64')

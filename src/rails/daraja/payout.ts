@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { nameless, type Refused, readNameAnswer, refused, succeeded, unknown } from '../evidence.ts'
-import { field, mobileForm, readShillings, textField, wholeShillings } from '../fields.ts'
+import { field, mobileForm, nairobiTimestamp, readShillings, textField, wholeShillings } from '../fields.ts'
 import { permissionFor, type Send } from '../gateway.ts'
-import { nairobiTimestamp } from '../nairobi-time.ts'
 import type { Attempt, Delivery, DeliveryKind, Evidence, LookUp, PayoutAdapter, PayoutInstruction, Submission } from '../rail.ts'
 import { exactReference, receiptOf, remarks, safeCode, safeMessage } from '../text.ts'
 import { payoutFailure, type Result, readResult, readSubmission, referenceOfAnswer, statusFailure } from './answers.ts'
@@ -87,10 +86,7 @@ const isOwnResult = (result: Result, attempt: QueriedAttempt): boolean => {
   )
 }
 
-/**
- * A success at the attempt's own address counts, whatever ids it names. A failure must name it: a refused query (our credential has expired,
- * say) comes there too.
- */
+/** A failure must name the attempt: a refused query (our credential has expired, say) comes to its address too. */
 const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => {
   const code = result.code ?? ''
   if (code === '0') {

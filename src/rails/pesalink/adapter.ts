@@ -1,9 +1,8 @@
 import { checkClock } from '../check.ts'
 import { nameless, refusedByProvider } from '../evidence.ts'
 import type { Exchange } from '../exchange.ts'
-import { field, readShillings, textField } from '../fields.ts'
+import { field, nairobiInstant, readShillings, textField } from '../fields.ts'
 import type { Send } from '../gateway.ts'
-import { nairobiInstant } from '../nairobi-time.ts'
 import type { Adapter, AdapterDeps, DepositAdapter, DepositNotice, ProviderRails, RailCheck, Submission } from '../rail.ts'
 import { personName, receiptOf } from '../text.ts'
 import {

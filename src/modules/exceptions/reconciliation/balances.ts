@@ -13,8 +13,7 @@ import { newId, type Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { type Provider, providers, railsOf } from '../../../lib/rail-names.ts'
-import { parseJson } from '../../../rails/fields.ts'
-import { nairobiMidnight } from '../../../rails/nairobi-time.ts'
+import { nairobiMidnight, parseJson } from '../../../rails/fields.ts'
 import type { DeliveryKind } from '../../../rails/rail.ts'
 import { timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
@@ -39,10 +38,7 @@ const ownMoney = ({ statedMinor, requested, answered, mayComeInMinor, mayGoOutMi
   high: statedMinor - (requested.cameInMinor - answered.wentOutMinor - mayGoOutMinor),
 })
 
-/**
- * Compares what the accounts hold with the organisation's own money as last known and our books since. The first comparison makes it known; a
- * difference is reported once, and the next comparison continues from the new amount.
- */
+/** The first comparison makes the organisation's own money known. A difference is reported once: the next continues from the new amount. */
 const compareBalance = (known: Range | null, look: Look, accounts: number, currency: string): { own: Range; result: Match } => {
   const { statedMinor } = look
   const seen = ownMoney(look)

@@ -235,10 +235,7 @@ const acceptOffer = async (
   return (await resolvePayment(tx, config, operator, subjectId, input)).waitingId !== null
 }
 
-/**
- * `accept`: with the outcome that it offers; it stays open while that waits for a second administrator. Without, a line that was offered as
- * the payment's goes to suspense. The payment's locks are taken first.
- */
+/** `accept`: as it offers; open while a second administrator has to agree. Else an offered line goes to suspense. The payment's locks come first. */
 export const resolveDifference = async (
   tx: Tx,
   config: Config,

@@ -22,10 +22,7 @@ export type Booked = {
   at: Date
 }
 
-/**
- * Of a payment of unknown outcome that a statement does not name. `succeeded`: one line alone can be it. `failed`: the statement is proven to
- * be complete about it. Null: a person reads.
- */
+/** `succeeded`: one line alone can be it. `failed`: the statement is proven to be complete about it. Null: a person reads. */
 export type Offer = { outcome: 'succeeded' | 'failed' | null; line: StatementLine | null; reason: string }
 
 /** `rails`: that move money by the statement's account; null where it does not say whose it is. */

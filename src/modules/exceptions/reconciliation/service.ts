@@ -9,7 +9,7 @@ import { only } from '../../../lib/lists.ts'
 import { type AnyRail, collectionRail, depositRailOf, providerOf, railsOf } from '../../../lib/rail-names.ts'
 import { receiptKey } from '../../../lib/text.ts'
 import { orderIds } from '../../../rails/destinations.ts'
-import { nairobiMidnight } from '../../../rails/nairobi-time.ts'
+import { nairobiMidnight } from '../../../rails/fields.ts'
 import type { Evidence, Rails } from '../../../rails/rail.ts'
 import { alertAfterCommit } from '../../alerts.ts'
 import { takeListedDeposits } from '../../deposits/service.ts'
@@ -37,10 +37,7 @@ export type Period = { start: Date; end: Date }
 /** A completion reaches us later than it happened. */
 const edgeMs = 3_600_000
 
-/**
- * What was completed in the period, and at any time what the statement names. `lost`: an unknown payment without an attempt was sent, if at
- * all, in lost writes, under names that follow from it.
- */
+/** `lost`: an unknown payment without an attempt was sent, if at all, in lost writes, under names that follow from it. */
 const bookedStatement = statement(
   'reconciliation.booked',
   `select 'payment' as kind, p.id, p.rail, a.id as "attemptId", a.reference, a.order_id as "orderId", a.provider_conversation as conversation,
@@ -198,10 +195,7 @@ export const readUpload = async (
   { source, statement: text }: { source: string; statement: string },
 ): Promise<Compared> => ({ ...(await readWhole(rails, text, 'statement')), source, content: `uploaded ${text}` })
 
-/**
- * Whoever uploads a file may have written it, so nothing is booked, ended or offered. The command `reconcile` may compare the same content
- * again, and does all of that.
- */
+/** Whoever uploads a file may have written it: it proves nothing. The command `reconcile` may compare the same content again. */
 export const reportStatement = async (
   tx: Tx,
   deps: Pick<Parts, 'config' | 'orderNames' | 'rails'>,

@@ -6,10 +6,7 @@ import { definitions } from '../../../rails/definitions.ts'
 import type { Movement } from '../../../rails/rail.ts'
 import { providerLabels } from '../../../rails/texts.ts'
 
-/**
- * `until`: the end of its day, where it states no time. `party`: the other side as printed, masked; `account`: at a paybill; `linked`: the
- * receipt that it undoes or belongs to.
- */
+/** `until`: the end of its day, where it states no time. `party`: masked; `account`: at a paybill; `linked`: the receipt that it undoes. */
 export type StatementLine = Movement & {
   until?: Date
   party?: string
@@ -64,10 +61,7 @@ const zoneMs = (zone: string | undefined): number => {
   return (zone.startsWith('-') ? -minutes : minutes) * 60_000
 }
 
-/**
- * Year first, or day first as in Kenya; 24 hours, or AM and PM, or no time. Nairobi's time unless a zone is written. Undefined for all else,
- * and for what does not exist.
- */
+/** Year first, or day first as in Kenya. Nairobi's time unless a zone is written. Undefined for all else, and for what does not exist. */
 const readSpan = (text: string): Span | undefined => {
   const trimmed = text.replace(/[\u00a0\u202f\s]+/g, ' ').trim()
   const parts: Parts | undefined = (spread.exec(trimmed) ?? compact.exec(trimmed))?.groups

@@ -7,8 +7,7 @@ import { describe, wireNumber } from '../../../dev/sandbox/format.ts'
 import { take } from '../../../dev/sandbox/perform.ts'
 import type { Scenario } from '../../../dev/sandbox/scenario.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
-import { decimalShillings } from '../../fields.ts'
-import { nairobiTimestamp } from '../../nairobi-time.ts'
+import { decimalShillings, nairobiTimestamp } from '../../fields.ts'
 import { amount, type Daraja, endpoint, mobile, organisation, url } from './credentials.ts'
 
 const Proof = z.object({ BusinessShortCode: organisation, Password: z.string().min(1), Timestamp: z.string().regex(/^\d{14}$/) })

@@ -7,8 +7,7 @@ import { describe, dottedTime, wireNumber } from '../../../dev/sandbox/format.ts
 import { take } from '../../../dev/sandbox/perform.ts'
 import type { Scenario } from '../../../dev/sandbox/scenario.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
-import { decimalShillings } from '../../fields.ts'
-import { nairobiTimestamp } from '../../nairobi-time.ts'
+import { decimalShillings, nairobiTimestamp } from '../../fields.ts'
 import { amount, type Daraja, endpoint, initiated, mobile, organisation } from './credentials.ts'
 
 const parameters = (values: Record<string, unknown>) => Object.entries(values).map(([Key, Value]) => ({ Key, Value }))

@@ -2,8 +2,7 @@ import { isIncoming, type Movement } from '../../../dev/sandbox/book.ts'
 import type { StatementRows } from '../../../dev/sandbox/emulator.ts'
 import { periodText } from '../../../dev/sandbox/format.ts'
 import type { AnyRail, RailOf } from '../../../lib/rail-names.ts'
-import { decimalShillings } from '../../fields.ts'
-import { nairobiDateTime } from '../../nairobi-time.ts'
+import { decimalShillings, nairobiDateTime } from '../../fields.ts'
 
 const columns = [
   'Receipt No.',

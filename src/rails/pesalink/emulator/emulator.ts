@@ -7,8 +7,7 @@ import type { Emulation, Emulator, Render, StatementRows } from '../../../dev/sa
 import { describe, periodText, wireNumber } from '../../../dev/sandbox/format.ts'
 import { take } from '../../../dev/sandbox/perform.ts'
 import { newKey, pem, type SecretOf, sameText } from '../../../dev/sandbox/secrets.ts'
-import { decimalShillings, field, mobileForm, textField } from '../../fields.ts'
-import { nairobiDateTime } from '../../nairobi-time.ts'
+import { decimalShillings, field, mobileForm, nairobiDateTime, textField } from '../../fields.ts'
 import type { PesalinkOptions } from '../gateway.ts'
 
 /** The "documented" failures of the sandbox. */
