@@ -43,7 +43,6 @@ export const bookingType = (row: string): string =>
 export const hourOf = (time: string): string => `date_trunc('hour', ${time}, 'UTC')`
 const hourFrom = (time: string): string => hourOf(`${time} + interval '1 hour' - interval '1 microsecond'`)
 
-/** Before and behind every row. */
 export const ever = new Date(Date.UTC(2000, 0, 1))
 export const never = new Date(Date.UTC(9000, 0, 1))
 const [everSql, neverSql] = [ever, never].map((at) => `'${at.toISOString()}'::timestamptz`) as [string, string]
@@ -102,7 +101,6 @@ export const balanceSql = (account: string, at: string): string => `(
 
 /** Until then a process whose clock is behind may still write into an hour that has ended. */
 const marginMinutes = 15
-/** Unless a single hour has more. */
 const transfersAtOnce = 100_000
 
 const begin = statement(

@@ -50,7 +50,6 @@ export const balanceIn = (balances: ReadonlyMap<Uuid, Balance>, ownerId: Uuid): 
   return balance
 }
 
-/** For readers: locks nothing. */
 export const getBalance = async (db: Db, ownerId: Uuid): Promise<Balance> => {
   const row = await first(db, balance, { owner: ownerId })
   if (!row) throw new Error('an account has no ledger account')

@@ -24,7 +24,6 @@ const parameters = {
 } as const
 type At = Places<typeof parameters>
 
-/** Parameters by names, for text: Postgres inlines them. */
 const asked = (
   at: At,
 ): SQL => sql`(select ${at.ownerId} as owner_id, ${at.before} as before, ${at.types ?? sql`null::text[]`} as types,
@@ -162,7 +161,6 @@ const transfersOf = prepare(
   'joined',
 )
 
-/** In order; accounts are named by their kind only. */
 export const listTransfers = (db: Db, referenceId: Uuid) => db.run(transfersOf, { referenceId })
 
 const flowDays = { zone: '$4::text', since: '$2::timestamptz' }
@@ -179,7 +177,6 @@ const flow = statement(
    group by date`,
 )
 
-/** Of the local days on which anything moved. */
 export const readFlow = (
   db: Db,
   ownerId: Uuid,

@@ -30,7 +30,6 @@ export type StatementOf = {
   workspaceId: Uuid | null
   start: Date
   end: Date
-  /** Whose payees may be named. */
   payeesOf: Uuid | 'all' | 'none'
 }
 
@@ -125,7 +124,6 @@ export type StatementSummary = {
   closingMinor: Minor
   /** Null while too much of the period is not counted yet. */
   sums: StatementSums | null
-  /** The last booking of the period; null when there is none. */
   through: Uuid | null
 }
 
@@ -154,7 +152,6 @@ export type StatementEntry = {
   providerReceipt: string | null
   requestedBy: Uuid | null
   requestedByName: string | null
-  /** The label of the key or agent. */
   requestedThrough: string | null
   approvedBy: NamedPerson[]
 }

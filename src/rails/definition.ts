@@ -4,7 +4,6 @@ import type { PayeeKind } from '../lib/names/compare.ts'
 import type { DepositOf, PayoutOf, PromptOf, Provider } from '../lib/rail-names.ts'
 import type { AccountReferenceForm, RailLimits } from './rail.ts'
 
-/** In the form in which it is stored and compared. */
 export type Destination = { destination: string; bankCode: string | null }
 
 /** The sentence never contains the value. */
@@ -17,7 +16,6 @@ export type PayoutDefinition<Settings> = {
   destination: string
   readDestination: ReadDestination
   limits: RailLimits
-  /** Whose names it reports. */
   payee: PayeeKind
   /** Null where a destination is at none. */
   banks: (settings: Settings) => readonly Bank[] | null
@@ -25,7 +23,6 @@ export type PayoutDefinition<Settings> = {
   accountReference: AccountReferenceForm | null
   /** What the same request under the same id does. `setting`: whether a lost one is sent again. */
   repeat: 'pays_again' | { setting: keyof Settings & string }
-  /** The setting without which it cannot be asked for names. */
   namesNeed: (keyof Settings & string) | null
 }
 
@@ -84,12 +81,9 @@ export const defineProvider = <P extends Provider, Shape extends z.ZodRawShape, 
 ): ProviderDefinition<P, Shape> & { setting: Setting } => definition
 
 export type PayoutWords = {
-  /** "M-PESA to a phone". */
   label: string
   icon: 'phone' | 'receipt' | 'bank'
-  /** Of a beneficiary that is paid by it. */
   category: 'individual' | 'business'
-  /** What it can move, in a few words. */
   reach: string
   bank: boolean
   destination: { label: string; hint: string; placeholder: string; inputMode: 'numeric' | 'text' }

@@ -6,13 +6,11 @@ import { personName, withoutNumber } from './text.ts'
 
 export type Refused = Submission & { kind: 'refused' }
 export const refused = (code: FailureCode, message: string): Refused => ({ kind: 'refused', ...failure(code, null, message) })
-/** `code`: the provider's, safe to store. */
 export const refusedByProvider = (code: string, message: string): Refused => ({
   kind: 'refused',
   ...failure('provider_refused', code, message),
 })
 
-/** Beside a number. */
 export const reportedName = (text: string | undefined): string | undefined => personName(withoutNumber(text ?? '')) ?? undefined
 
 export const unknown = (code: string, message: string): Evidence => ({ kind: 'unknown', code, message })

@@ -103,7 +103,6 @@ export const createGate = (options: { clock: Clock; concurrency: number }): Rail
   }
 }
 
-/** A query that was not answered says `unknown`. */
 const tellingAnswers =
   (query: (attempt: Attempt) => Promise<Evidence>, gate: RailGate) =>
   async (attempt: Attempt): Promise<Evidence> => {
@@ -136,7 +135,6 @@ export const railsHeld = (state: keyof typeof holds): Record<string, string> => 
   return why === undefined ? {} : Object.fromEntries(allRails.map((rail) => [rail, why]))
 }
 
-/** With the reason, for readiness. */
 export const railsDown = (gates: Readonly<Record<string, RailGate | undefined>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(gates).flatMap(([rail, gate]) => {

@@ -6,13 +6,11 @@ import type { DepositInstructions } from '../lib/deposit-code.ts'
 import type { Minor } from '../lib/money.ts'
 import type { AnyRail, DepositOf, DepositRail, PayoutOf, PromptOf, Provider, RailName, RailOf } from '../lib/rail-names.ts'
 
-/** For a request to a provider. */
 export const longestRequestMs = 30_000
 
 /** `wholeUnits`: amounts are multiples of 100 minor units. */
 export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean }
 
-/** For one attempt; each URL carries its id and a secret of ours. */
 export type CallbackUrls = { result: string; timeout: string }
 
 /** Taken once connected, right before the first byte; on false nothing is sent. `withinMs`: the longest time until it is taken. */
@@ -40,10 +38,8 @@ export type PayoutInstruction = Instruction & {
   payer: string
 }
 
-/** The payer gets a prompt on the phone. */
 export type CollectionInstruction = Instruction & { phoneNumber: string }
 
-/** Stored with the attempt for later queries. */
 export type ProviderReference = { request: string | null; conversation: string | null }
 
 /**
@@ -85,7 +81,6 @@ export type Delivery = {
   receiver?: string
 }
 
-/** `isPaybill`: a paybill, not a till. */
 export type NameQuery = { rail: RailName; destination: string; bankCode: string | null; isPaybill: boolean }
 
 /** `nameless`: the provider gave no name. `unreachable`: it may be asked again. */
@@ -111,22 +106,18 @@ export type PayoutAdapter = {
   ) => Delivery
 }
 
-/** Positive for incoming money. */
 export type Movement = { receipt: string; at: Date; amountMinor: Minor; references: readonly string[] }
 
 /** `provenFor`: the account for which a test must show that duplicates are refused; null: the emulator. */
 export type Repeats = { provenFor: string | null }
 
-/** `problem`: of a reference that has not this form. */
 export type AccountReferenceForm = { form: RegExp; problem: string }
 
-/** With the limits of this deployment. */
 export type PayoutRail = PayoutAdapter & {
   readonly accountReference: AccountReferenceForm | null
   readonly banks: readonly Bank[] | null
   readonly limits: RailLimits
   readonly repeats: Repeats | null
-  /** What identifies the organisation at the provider. */
   readonly account: string
 }
 
@@ -151,7 +142,6 @@ export type OrganisationAccount = {
 
 /** Checked before an attempt is recorded: what is not sent now stays due, and does not count as a try. */
 export type RailGate = {
-  /** How many more calls may begin now. */
   free: () => number
   read: () => { state: 'up' | 'throttled' | 'down'; since: Date | null; underWay: number }
   run: (call: () => Promise<Submission>) => Promise<Submission>
@@ -185,7 +175,6 @@ export type ProviderRails<P extends Provider> = {
   /** Null where deposits are switched off. */
   deposits: Readonly<Record<DepositOf<P>, DepositAdapter | null>>
   account: OrganisationAccount | null
-  /** What identifies the organisation at the provider. */
   identity: string
   /** By which each rail moves money: the statement of another number does not list it. */
   numbers: Readonly<Partial<Record<RailOf<P>, readonly string[]>>>
@@ -196,7 +185,6 @@ export type SomeRails = Pick<ProviderRails<Provider>, 'account' | 'identity' | '
 }
 
 export type NoToken = { code: string; message: string }
-/** `until`: when it is renewed. */
 export type HeldToken = { value: string; until: Date }
 /** `credentials`: what a token is given for. `refused`: the one that the provider refused last, never an answer. Never throws. */
 export type ShareToken = (asked: {
@@ -206,7 +194,6 @@ export type ShareToken = (asked: {
   fetch: () => Promise<HeldToken | NoToken>
 }) => Promise<HeldToken | NoToken>
 
-/** A rail that is not configured is missing. */
 export type Rails = {
   payout: Readonly<Partial<Record<RailName, PayoutRail>>>
   collection: CollectionAdapter | null
@@ -216,13 +203,11 @@ export type Rails = {
   numbers: Readonly<Partial<Record<AnyRail, readonly string[]>>>
   /** A rail without a gate always accepts calls. */
   gates: Readonly<Partial<Record<AnyRail, RailGate>>>
-  /** With other processes. Until then, this process has its own. */
   shareTokens: (share: ShareToken) => void
 }
 
 export type SettingsOf<Definition extends { settings: z.ZodRawShape }> = z.output<z.ZodObject<Definition['settings']>>
 
-/** Without `shareToken` a process has a token of its own. */
 export type AdapterDeps = { clock: Clock; shareToken?: ShareToken }
 
 /** `problem`: a sentence; null when it is met. */
@@ -231,6 +216,5 @@ export type RailCheck = { requirement: string; problem: string | null }
 export type Adapter<P extends Provider, Settings, Options> = {
   options: (settings: Settings) => Options
   create: (options: Options, deps: AdapterDeps) => ProviderRails<P>
-  /** Moves no money. */
   check: (options: Options, deps: AdapterDeps) => AsyncIterable<RailCheck>
 }

@@ -2,8 +2,6 @@ import { type Provider, providers, type RailName } from '../lib/rail-names.ts'
 import { words } from './all/words.ts'
 import { type PayoutWords, type ProviderWords, together } from './definition.ts'
 
-// For the service and for its pages.
-
 const wordsOf: { readonly [P in Provider]: ProviderWords<P> } = words
 const ordered = providers.map((provider) => words[provider])
 

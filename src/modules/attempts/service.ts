@@ -35,9 +35,7 @@ export type Earlier = { sends: number; generation: number }
 /** The destination is opened inside `send` and exists only during the call. Never throws because of a provider. */
 export type Outgoing = {
   subjectId: Uuid
-  /** The owning account. */
   accountId: Uuid
-  /** What the order's names follow from. */
   seed: readonly string[]
   earlier: Earlier
   amountMinor: Minor
@@ -135,7 +133,6 @@ export const attemptForRail = (orderNames: OrderNames, operatorUrl: string, atte
   callbacks: callbackUrls(orderNames, operatorUrl, attempt.id),
 })
 
-/** Undefined when the deployment does not have the rail. */
 export const adapterOf = ({ payout, collection }: Pick<Rails, 'payout' | 'collection'>, rail: AttemptRecord['rail']) =>
   rail === collectionRail ? (collection ?? undefined) : payout[rail]
 
@@ -157,14 +154,12 @@ const bySubjects = prepare(
   'pool',
 )
 
-/** Oldest first. */
 export const attemptsOf = (db: Db, subjectIds: readonly Uuid[]): Promise<AttemptRecord[]> => db.run(bySubjects, { subjectIds })
 
 /** Returns the attempts that were inserted: the caller gives those whose names are taken new ones. */
 export const insertAttempts = (tx: Tx, rows: readonly RowToInsert<typeof railAttempts>[]): Promise<{ id: Uuid }[]> =>
   insertRows(tx, railAttempts, rows, 'on conflict do nothing returning id')
 
-/** As a JSON object of `Earlier`. */
 export const earlierSql = (subject: string): string =>
   `(select json_build_object('sends', count(*), 'generation', coalesce(max(a.generation), 0)) from rail_attempts a where a.subject_id = ${subject})`
 

@@ -37,7 +37,6 @@ const attemptByReference = prepare('rail_attempts.topup_by_reference', { referen
     .where(and(eq(railAttempts.reference, at.reference), sql`${railAttempts.send} = 1`, eq(railAttempts.kind, 'topup'))),
 )
 
-/** What a typed account number means: the top-up of a deposit, or the attempt of a prompt. */
 export const findByReference = async (
   db: Db,
   reference: string,
@@ -124,7 +123,6 @@ const withReceipts = prepare('deposits.with_receipts', { provider: 'text', recei
     .where(and(eq(deposits.provider, at.provider), sql`${deposits.receipt} = any(${at.receipts})`)),
 )
 
-/** By their keys. */
 const knownReceipts = async (db: Db, provider: Provider, told: readonly { receipt: string }[]): Promise<string[]> => {
   const receipts = told.flatMap(({ receipt }) => [receipt, receipt.toUpperCase(), receipt.toLowerCase()])
   return (await db.run(withReceipts, { provider, receipts })).map(({ receipt }) => receiptKey(receipt))

@@ -55,7 +55,6 @@ const referenceOf = (
   return item.subjectId === topup.id ? { type: 'topup', id: topup.id } : undefined
 }
 
-/** With a top-up it ends that as a deposit under its account number would. */
 export const assignSuspense = async (
   tx: Tx,
   config: Config,

@@ -27,7 +27,6 @@ const removePause = prepareWrite('rail_pauses.remove', { rail: 'text' }, (orm, a
 
 export const listPauses = (db: Db): Promise<RailPause[]> => db.run(all, {})
 
-/** Pausing again for the same cause changes nothing. */
 export const pauseRail = async (
   tx: Tx,
   operator: Operator,
@@ -130,7 +129,6 @@ export const resumeAfterLoss = ({ db, rails: { payout } }: Pick<Parts, 'db' | 'r
     return { resumed, notCompared }
   })
 
-/** `until`: what began to wait later is left. Null: everything. */
 const makeWaitingUnknown = async (db: Database, operator: Operator, until: Date | null): Promise<number> => {
   let unknown = 0
   for (let more = true; more; ) {

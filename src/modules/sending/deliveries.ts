@@ -24,7 +24,6 @@ export type Arrival = {
   allowedSource: boolean
 }
 
-/** A verdict on its evidence, or the reason why there is none. */
 export type DeliveryVerdict = Verdict | 'forged' | 'unknown_attempt' | 'foreign_source' | 'other_request' | 'unbookable'
 
 export const deliveryContext = (deliveryId: Uuid): readonly string[] => ['callback_delivery', deliveryId]

@@ -55,7 +55,6 @@ const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: rea
   return recorded
 }
 
-/** `answers`: of the chains about its approvals. */
 type Due = { id: Uuid; tenant: Uuid; answers: ChainAnswers }
 
 /** Null where there is nothing to send now. A task that is named twice is sent once. */
@@ -100,7 +99,6 @@ const dueByTenant = (name: string, table: string, rail: string, chainApproval: s
        order by dispatch_due_at, id limit $5) as due
      order by due.dispatch_due_at, due.id`,
   )
-/** If a contract wallet signed one of its decisions. */
 const chainApproval = `(select d.approval_id from approval_decisions d where d.approval_id = due.approval_id and ${isContractSigned('d')} limit 1)`
 
 const duePayments = dueByTenant('dispatch.due_payments', 'payments', 'and rail = $9', chainApproval)
@@ -123,7 +121,6 @@ const createFairReader = (read: (after: Uuid, room: Room, passedOver: readonly U
   }
 }
 
-/** Claimed many in one transaction, then each sent by itself. */
 const sendingLane = (deps: Parts, lane: SendLane, send: ReturnType<typeof createSender>): Lane => {
   const name = `${lane.kind}s.${lane.rail}`
   const readFairly = createFairReader((after, { except, free, own = null }, passedOver) => {

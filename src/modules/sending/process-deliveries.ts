@@ -40,7 +40,6 @@ export type OpenDelivery = {
 
 type ReadDelivery = { pending: OpenDelivery; open: OpenAttempt; report: Delivery }
 
-/** In the trace of the request that created its payment. */
 const inTraceOf = <T>({ id, subjectId, traceparent }: OpenDelivery, work: () => Promise<T>): Promise<T> =>
   continueTrace(traceparent, 'job deliveries', { delivery: id, subject: subjectId }, work)
 
@@ -277,7 +276,6 @@ const takeUpAgain = prepareWrite('deliveries.take_up_again', {}, (orm) =>
     .returning({ id: callbackDeliveries.id }),
 )
 
-/** After its cause was removed. */
 export const retryDeliveries = (db: Database, operator: Operator): Promise<number> =>
   inTx(db, async (tx) => {
     const rows = await tx.run(takeUpAgain, {})

@@ -158,7 +158,6 @@ const queryRail = async (deps: Parts, dueAttempt: AttemptRecord): Promise<void> 
   await repeatLost(deps, dueAttempt)
 }
 
-/** One failure does not stop the others. */
 export const reconcile = async (deps: Parts): Promise<void> => {
   for (let full = true; full; ) {
     const attempts = await claim(deps.db)

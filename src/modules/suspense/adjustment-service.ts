@@ -55,7 +55,6 @@ const waiting = prepare('adjustments.waiting', { paymentIds: 'uuid[]' }, (orm, a
     .where(and(sql`${adjustments.paymentId} = any(${at.paymentIds})`, sql`${adjustments.status} = 'pending'`)),
 )
 
-/** The adjustment of each payment whose outcome waits for a second administrator. */
 export const waitingOfPayments = async (db: Db, paymentIds: readonly Uuid[]): Promise<Map<Uuid, Uuid>> => {
   if (paymentIds.length === 0) return new Map()
   const rows = await db.run(waiting, { paymentIds })
@@ -190,7 +189,6 @@ export const rejectAdjustment = async (tx: Tx, operator: Operator, id: Uuid, rea
   return adjustment.status === 'rejected' ? adjustment : decide(tx, operator, adjustment, { status: 'rejected' }, reason)
 }
 
-/** An outcome of a payment that the organisation pays for. */
 export type Cost = {
   kind: Exclude<AdjustmentRecord['kind'], 'balance'>
   payment: { id: Uuid; accountId: Uuid }

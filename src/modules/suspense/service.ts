@@ -79,7 +79,6 @@ const incoming = prepare('suspense.incoming', { rails: 'text[]', receipt: 'text'
     .limit(1),
 )
 
-/** Booked or not, resolved or not. */
 export const findSuspenseOf = (db: Db, rails: readonly string[], receipt: string): Promise<SuspenseRecord | undefined> =>
   first(db, incoming, { rails, receipt })
 
@@ -105,7 +104,6 @@ export type Finding = Pick<SuspenseRecord, 'rail' | 'direction' | 'reason'> &
     isRepeated?: boolean
     /** Posts it to the suspense account. False while a hold still covers the money. */
     book: boolean
-    /** An alert about it was already raised. */
     alerted?: boolean
   }
 

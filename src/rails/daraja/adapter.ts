@@ -67,7 +67,6 @@ export const createDaraja = (given: DarajaOptions, deps: AdapterDeps) => {
   }
 }
 
-/** Long enough to ask for another one. */
 const warnDays = 30
 
 const certificateProblem = ({ certificatePem, initiatorPassword }: DarajaOptions, now: Date): string | null => {

@@ -12,7 +12,6 @@ const gatewayRejections = new Set(['500.003.02', '500.003.03'])
 
 const lost = (message: string): Submission & { kind: 'lost' } => ({ kind: 'lost', message })
 
-/** `sentId`: the id that we gave it. */
 export const referenceOfAnswer =
   (sentId: string | null) =>
   (body: unknown): ProviderReference | undefined => {

@@ -7,7 +7,6 @@ const organisation = z.string().regex(/^\d{5,7}$/, 'must be 5 to 7 digits')
 
 const shillings = (amount: bigint) => amount * 100n
 
-/** M-PESA's own name of a request. */
 const conversations = (texts: readonly string[]): readonly string[] =>
   texts.flatMap((text) => text.match(/\bAG_\d{8}_[0-9A-Za-z]+\b/g) ?? [])
 

@@ -34,7 +34,6 @@ export const options = (settings: DarajaSettings) => ({
           shortcode: settings.MPESA_C2B_SHORTCODE,
           /** Versions 1 and 2 are two products: an app has one of them. */
           version: settings.MPESA_C2B_VERSION,
-          /** The phone for which the list of payments is registered. */
           pullNumber: settings.MPESA_PULL_NUMBER ?? null,
         },
 })
@@ -63,7 +62,6 @@ export const obtainToken = async (options: DarajaOptions): Promise<Token | NoTok
     headers: { authorization: `Basic ${basic}` },
     timeoutMs: options.timeoutMs,
   })
-  // A text or a number.
   return readToken(answer, 'access_token', (body) => Number.parseInt(textField(body, 'expires_in') ?? '', 10))
 }
 

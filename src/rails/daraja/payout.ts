@@ -194,7 +194,6 @@ export const createPayoutRail = (options: DarajaOptions, send: Send, credential:
     return unknown(safeCode(textField(answer.body, 'errorCode')), 'The provider did not accept the query.')
   }
 
-  /** Of a subscriber, and of an organisation. Both answer at once. */
   const lookUp: LookUp = async ({ rail, destination, isPaybill }) => {
     if (rail !== 'MPESA_B2C') {
       const asked = { IdentifierType: isPaybill ? '4' : '2', Identifier: destination }

@@ -9,7 +9,6 @@ import type { definition } from './definition.ts'
 
 export type PesalinkSettings = SettingsOf<typeof definition>
 
-/** One bank's API, in Jenga's shape. */
 export const options = (settings: PesalinkSettings) => ({
   baseUrl: settings.PESALINK_URL ?? '',
   apiKey: settings.PESALINK_API_KEY ?? '',
@@ -55,7 +54,6 @@ export const obtainToken = async (options: PesalinkOptions, clock: Clock): Promi
     body: { merchantCode: options.merchantCode, consumerSecret: options.consumerSecret },
     timeoutMs: options.timeoutMs,
   })
-  // The instant of expiry.
   return readToken(answer, 'accessToken', (body) => {
     const end = providerInstant(textField(body, 'expiresIn') ?? '')
     return end === undefined ? Number.NaN : (end.getTime() - clock.now().getTime()) / 1000

@@ -22,7 +22,6 @@ import { amountText, type Match } from './rules.ts'
 
 type Range = { low: Minor; high: Minor }
 
-/** What a provider's accounts hold, and our books at the query and at its result. */
 type Look = {
   statedMinor: Minor
   requested: Clearing
@@ -85,7 +84,6 @@ const readUnderWay = async (db: Db, rails: readonly string[]) =>
 
 /** In Nairobi, when few payments are under way. */
 const hourMs = 3 * 3_600_000
-/** A result comes within seconds, or not at all. */
 const answerWithinMs = 600_000
 const mostUnanswered = 3
 
@@ -101,7 +99,6 @@ const recordQueries = async (tx: Tx, config: Config, provider: Provider, numbers
   })
 }
 
-/** Once a day, and again when no result came. */
 export const requestBalances = async ({ clock, config, db, rails }: Parts): Promise<void> => {
   for (const provider of providers) {
     const account = rails.accounts[provider]
@@ -126,7 +123,6 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
   if (!oldest || round.some(({ answeredAt }) => answeredAt === null)) return
   const { provider } = oldest
   const last = await findComparison(tx, provider, balanceSource)
-  // When several rounds get late results, one comparison is enough.
   if (last && last.createdAt >= oldest.requestedAt) return
   const { own_low_minor: low, own_high_minor: high } = last?.totals ?? {}
   const known = low === undefined || high === undefined ? null : { low: BigInt(low), high: BigInt(high) }

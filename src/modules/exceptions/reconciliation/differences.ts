@@ -98,7 +98,6 @@ export type Comparison = {
   provider: Provider
   source: string
   account?: string | null
-  /** The same content is compared once. */
   content: string
   period: { start: Date; end: Date }
   lines: number
@@ -264,7 +263,6 @@ export const resolveDifferences = (
   note: string,
 ): Promise<DifferenceRecord[]> => eachById(ids, (id) => resolveDifference(tx, config, operator, id, { note, accept: false }))
 
-/** What is refused stays for a person. */
 export const acceptAll = async (
   db: Database,
   config: Config,

@@ -12,7 +12,6 @@ export type Booked = {
   reference: string | null
   orderId: Uuid | null
   conversation: string | null
-  /** Under which any send of it is known to the provider. */
   names: readonly string[]
   /** Of a payment. `until`: at the latest, where writes were lost. */
   sent: { at: Date; until: Date; payeeMask: string; accountReference: string | null } | null
@@ -63,7 +62,6 @@ const isSent = (ours: Booked): ours is Sent => ours.sent !== null
 const isNamedIn = (text: string, { names }: Booked): boolean =>
   names.map(squeezed).some((name) => name.length >= 10 && text.includes(name))
 
-/** By the times of their lines. */
 export type Listed = ReadonlyMap<Booked, StatementLine>
 
 const hasNeighbours = ({ rail, sent }: Sent, listed: Listed): boolean => {

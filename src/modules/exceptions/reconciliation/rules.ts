@@ -26,7 +26,6 @@ export type Difference = {
   statedMinor: Minor | null
   reason: string
   action: string
-  /** A person accepts it. */
   offer?: Offer['outcome']
 }
 

@@ -63,7 +63,6 @@ export const FindDifferences = PageQuery.extend({
   reconciliation_id: IdIn('reconciliation').optional(),
 })
 
-/** Some thousand lines. */
 export const longestStatement = 900_000
 
 export const UploadStatement = z

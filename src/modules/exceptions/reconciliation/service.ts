@@ -102,9 +102,7 @@ type Compared = Pick<Comparison, 'provider' | 'source' | 'account' | 'content'> 
   rails: readonly AnyRail[]
   lines: readonly StatementLine[]
   period: Period
-  /** Just before and after its period. */
   listedOutside?: readonly StatementLine[]
-  /** Of a whole statement, which also shows what it does not list. */
   book?: Book
 }
 
@@ -170,7 +168,6 @@ const railsBy = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Sta
   })
 }
 
-/** `path`: where the text stands, for refusals. */
 const readWhole = async (rails: Pick<Rails, 'numbers'>, text: string, path: string) => {
   const reading = readInPortions(text)
   let step = reading.next()
@@ -307,7 +304,6 @@ export const reconcilePaidIn = async (deps: Parts): Promise<void> => {
   if (!collection) return
   const provider = providerOf(collectionRail)
   const deposits = depositRailOf(provider)
-  // The newest comparison is that of the newest day.
   const last = await findComparison(deps.db, provider, providerSource)
   for (const period of daysToList(deps.clock.now(), last?.periodEnd ?? null)) {
     const movements = await collection.listPaidIn(widened(period))

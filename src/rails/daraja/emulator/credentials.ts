@@ -28,7 +28,6 @@ export const createCredentials = (secretOf: SecretOf) => {
   let opened: { credential: string; password: string } | undefined
   return {
     options,
-    /** The till of the store `shortcode`. */
     till: '5174379',
     /** Undefined when it was not made for this environment. Clients send the last one again. */
     decryptCredential: (credential: string): string | undefined => {
@@ -69,7 +68,6 @@ export const initiated = {
   ResultURL: url,
 }
 
-/** Refuses other requests by the first field that is wrong. */
 export const endpoint =
   <Form extends z.ZodType>(form: Form, answer: (provider: Daraja, request: z.output<Form>) => EmulatedAnswer) =>
   (provider: Daraja, body: unknown): EmulatedAnswer => {

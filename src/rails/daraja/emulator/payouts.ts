@@ -15,10 +15,8 @@ const queueReference = { Key: 'QueueTimeoutURL', Value: 'https://internalapi.saf
 
 const publicName = ({ party, payee }: Order): string => (payee === null ? party : `${party} - ${payee}`)
 
-/** Of an order, or of a query. */
 export type Ids = { key: string; conversation: string }
 
-/** There was no transaction. */
 const noTransaction = 'OAK0000000'
 
 export const envelope = (ids: Ids, code: string, transactionId = noTransaction, resultCode = wireNumber(code)) => ({
@@ -77,7 +75,6 @@ export const renderB2b: Render = (order, settled) => {
   }
 }
 
-/** The order itself continues. */
 export const renderTimeout = (order: Order) => ({
   Result: { ...envelope(order, '1', ''), ResultType: 1, ResultDesc: 'The request timed out in the queue.' },
 })

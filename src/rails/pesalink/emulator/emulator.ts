@@ -141,7 +141,6 @@ const registerNotices = (provider: Pesalink, body: unknown): EmulatedAnswer => {
   return { status: 200, body: { status: true, code: 0, message: 'success' } }
 }
 
-/** In the shape of Jenga's instant payment notifications. */
 const renderNotification: Render = (order, settled) => ({
   callbackType: 'IPN',
   customer: { name: order.payer ?? '', mobileNumber: order.party, reference: order.reference },
