@@ -113,7 +113,7 @@ export const listHistory = (
 
 const sides = ['debitsMinor', 'creditsMinor', 'pendingDebitsMinor', 'pendingCreditsMinor'] as const
 type Sides = Record<(typeof sides)[number], Minor>
-export type TrialBalanceLine = Sides & { code: string; kind: string }
+export type TrialBalanceLine = Sides & { code: string }
 
 export const totalsOf = (lines: readonly TrialBalanceLine[]): Sides =>
   Object.fromEntries(sides.map((side) => [side, lines.reduce((sum, line) => sum + line[side], 0n)])) as Sides
@@ -129,12 +129,12 @@ export const trialBalance = (db: Db): Promise<TrialBalanceLine[]> =>
       select debit_account_id as account_id, 'debit' as side, kind, amount_minor, open from moved
       union all select credit_account_id, 'credit', kind, amount_minor, open from moved
     )
-    select case a.kind when 'customer' then 'customers' else a.code end as code, a.kind,
+    select case a.kind when 'customer' then 'customers' else a.code end as code,
       coalesce(sum(s.amount_minor) filter (where s.side = 'debit' and s.kind in ('direct', 'post')), 0)::bigint as "debitsMinor",
       coalesce(sum(s.amount_minor) filter (where s.side = 'credit' and s.kind in ('direct', 'post')), 0)::bigint as "creditsMinor",
       coalesce(sum(s.amount_minor) filter (where s.side = 'debit' and s.open), 0)::bigint as "pendingDebitsMinor",
       coalesce(sum(s.amount_minor) filter (where s.side = 'credit' and s.open), 0)::bigint as "pendingCreditsMinor"
-    from ledger_accounts a left join sides s on s.account_id = a.id group by 1, 2 order by 2, 1`)
+    from ledger_accounts a left join sides s on s.account_id = a.id group by 1, a.kind order by a.kind, 1`)
 
 const debit = alias(ledgerAccounts, 'd')
 const credit = alias(ledgerAccounts, 'c')

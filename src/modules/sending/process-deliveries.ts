@@ -100,8 +100,7 @@ const paidAnother = async (tx: Tx, vault: Vault, open: OpenAttempt, receiver: st
 
 const judgeAll = async (
   tx: Tx,
-  orderNames: OrderNames,
-  vault: Vault,
+  { orderNames, vault }: Parts,
   read: readonly ReadDelivery[],
 ): Promise<{ delivery: ReadDelivery; verdict: DeliveryVerdict }[]> => {
   const judged: { delivery: ReadDelivery; verdict: DeliveryVerdict }[] = []
@@ -198,7 +197,7 @@ const openAll = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Pro
 /** A second run, in any process, finds them processed under the same locks. */
 const processOpen = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Promise<void> => {
   const read = firstOfEachReceipt(await openAll(tx, deps, batch))
-  const judged = await judgeAll(tx, deps.orderNames, deps.vault, read)
+  const judged = await judgeAll(tx, deps, read)
   if (judged.length === 0) return
   const ended = judged.map(({ delivery, verdict }) => ({ id: delivery.pending.id, verdict, processedAt: tx.at }))
   await updateRows(tx, callbackDeliveries, ['verdict', 'processedAt'], ended)
