@@ -118,7 +118,6 @@ export type TrialBalanceLine = Sides & { code: string }
 export const totalsOf = (lines: readonly TrialBalanceLine[]): Sides =>
   Object.fromEntries(sides.map((side) => [side, lines.reduce((sum, line) => sum + line[side], 0n)])) as Sides
 
-/** Summed from the transfers; all customers are one line. */
 export const trialBalance = (db: Db): Promise<TrialBalanceLine[]> =>
   db.query(`
     with moved as (

@@ -31,7 +31,6 @@ export const checkCallbackUrl = (url: string, isLoopback: boolean): RailCheck =>
   }
 }
 
-/** The least that both rails pay. */
 const testAmountMinor = 1_000n
 
 const reference = (): string => Array.from({ length: 12 }, () => randomInt(10)).join('')

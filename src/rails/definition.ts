@@ -12,7 +12,6 @@ export type DestinationProblem = { path: 'destination' | 'bank_code'; message: s
 export type ReadDestination = (destination: string, bankCode: string | null) => Destination | { problem: DestinationProblem }
 
 export type PayoutDefinition<Settings> = {
-  /** For the API's document: "a Kenyan mobile number". */
   destination: string
   readDestination: ReadDestination
   limits: RailLimits
@@ -60,7 +59,6 @@ export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> 
   required: readonly (keyof Shape & string)[]
   /** Addresses that requests go to: https in production. */
   addresses: readonly (keyof Shape & string)[]
-  /** In lower case: it refuses an address with one. */
   refusedInCallbacks: readonly string[]
   /** Settings of earlier releases: with this value, and without that one, their loss would go unnoticed. */
   replaced: readonly { name: string; value: RegExp; by: keyof Shape & string }[]

@@ -11,7 +11,6 @@ export type Token = { value: string; lifetimeSeconds: number }
 /** So that no request is under way with an expired token. */
 const marginSeconds = 60
 
-/** `credentials`: what a token is given for. */
 type GatewayOptions = {
   provider: Provider
   credentials: readonly string[]

@@ -94,7 +94,6 @@ export type PayoutAdapter = {
   /** Gets the token before an attempt is recorded, whose time to be sent is short. Never throws. */
   ready: () => Promise<void>
   pay: (instruction: PayoutInstruction) => Promise<Submission>
-  /** Null: it cannot be asked for names. */
   lookUp: LookUp | null
   /** `pending` also when the provider's answer will come as a delivery. */
   query: (attempt: Attempt) => Promise<Evidence>
@@ -132,9 +131,7 @@ export type CollectionAdapter = {
 
 export type AccountBalance = { account: string; currency: string; availableMinor: Minor }
 
-/** Every answer comes as a delivery. */
 export type OrganisationAccount = {
-  /** Each once: for incoming money, and for outgoing money. */
   readonly numbers: readonly string[]
   requestBalances: (number: string, callbacks: CallbackUrls) => Promise<Submission>
   readBalances: (body: unknown) => AccountBalance[] | undefined

@@ -48,7 +48,6 @@ const authentic = (deps: Parts, { secret, body, allowedSource }: DepositArrival)
 
 const accepted = Object.values(deposits)[0]?.accepted ?? {}
 
-/** Once for each text. */
 const keepAsSuspense = (db: Database, vault: Vault, rail: DepositRail, body: string): Promise<void> =>
   inTx(db, async (tx) => {
     const receipt = `notice ${sha256(body).toString('hex').slice(0, 12)}`
@@ -76,7 +75,6 @@ export const receiveDeposit = async (deps: Parts, arrival: DepositArrival): Prom
   return answer
 }
 
-/** Asked before the money moves. Any amount is taken. */
 export const validateDeposit = async (deps: Parts, arrival: DepositArrival): Promise<object> => {
   const told = authentic(deps, arrival)
   if (!told) return accepted

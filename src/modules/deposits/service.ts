@@ -109,7 +109,6 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
 
 export const settleDeposit = (db: Database, id: Uuid): Promise<void> => inTx(db, (tx) => settle(tx, id))
 
-/** Books what was stored and not booked: its process ended, or booking failed. */
 export const settleDeposits = sweepOf(
   'deposits.settle',
   { id: deposits.id, due: deposits.receivedAt, where: [sql`${deposits.state} = 'received'`] },

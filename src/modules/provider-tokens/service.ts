@@ -85,7 +85,6 @@ const inTime = <T>(query: Promise<T>): Promise<T> =>
   ])
 
 const lookAgainMs = 50
-/** Then it fetches for itself alone. */
 const patienceMs = 8_000
 
 /** The shared token, or the number of the fetch that this process does for all; undefined where others took too long. */

@@ -116,7 +116,6 @@ export const keepUnread = (tx: Tx, vault: Vault, { id, kind, body }: { id: Uuid;
 
 const findBody = selectRow('callback_bodies.by_id', callbackBodies, ['id'])
 
-/** Word for word; null where it is no longer kept. */
 export const readDelivery = async (db: Db, vault: Vault, id: Uuid): Promise<string | null> => {
   const row = await findBody(db, { id })
   return row ? unpack(vault.openBytes({ ciphertext: row.bodyCiphertext, keyId: row.bodyKeyId }, deliveryContext(id))) : null

@@ -226,7 +226,6 @@ export const openSuspense = async (tx: Tx, id: Uuid): Promise<SuspenseRecord> =>
 export const endAssigned = (tx: Tx, item: SuspenseRecord, by: string, note: string): void =>
   void updateRow(tx, suspenseItems, item, { outcome: 'assigned', note, resolvedBy: by, resolvedAt: tx.at, ...noProposal })
 
-/** All of them, or none. */
 export const resolveSuspenseItems = (
   tx: Tx,
   config: Config,

@@ -9,7 +9,6 @@ export type TopupRecord = typeof topups.$inferSelect
 
 export const findTopup = selectRow('topups.of_workspace', topups, ['workspaceId', 'id'], { lane: 'joined' })
 
-/** In any workspace. */
 export const findTopupById = selectRow('topups.by_id', topups, ['id'])
 
 const readTopups = selectAmong('topups.by_ids', topups, 'id', 'pool')

@@ -118,7 +118,6 @@ const nothingYet = {
   completedAt: null,
 } as const
 
-/** A later deposit is credited all the same. */
 const depositDays = 7
 
 const amountProblem = (amountMinor: Minor, { wholeUnits, minMinor, maxMinor }: RailLimits, currency: string): string | null => {

@@ -6,8 +6,7 @@ import type { Send } from '../gateway.ts'
 import type { AccountBalance, Adapter, AdapterDeps, OrganisationAccount, RailCheck } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'
 import { readResult, readSubmission, referenceOfAnswer } from './answers.ts'
-import { createCollectionRail } from './collection.ts'
-import { createPaybillDeposits } from './deposits.ts'
+import { createCollectionRail, createPaybillDeposits } from './collection.ts'
 import {
   connectDaraja,
   createCredential,

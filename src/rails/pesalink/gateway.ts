@@ -14,7 +14,6 @@ export const options = (settings: PesalinkSettings) => ({
   apiKey: settings.PESALINK_API_KEY ?? '',
   merchantCode: settings.PESALINK_MERCHANT_CODE ?? '',
   consumerSecret: settings.PESALINK_CONSUMER_SECRET ?? '',
-  /** RSA; the bank holds the public half. */
   privateKeyPem: pem(settings.PESALINK_PRIVATE_KEY),
   source: {
     countryCode: 'KE',

@@ -283,7 +283,6 @@ const unprovenBy = (
   return `${about}: ${reasons.join('; ')}.`
 }
 
-/** The provider's list may be late. */
 const settledAfterMs = 3 * 3_600_000
 /** After a longer outage, earlier days are compared by file. */
 const mostDaysBehind = 7
@@ -298,7 +297,6 @@ const daysToList = (now: Date, listedUntil: Date | null): Period[] => {
   return days
 }
 
-/** Outgoing payments are compared by statement. */
 export const reconcilePaidIn = async (deps: Parts): Promise<void> => {
   const { collection } = deps.rails
   if (!collection) return

@@ -22,7 +22,6 @@ export type Statement = {
   /** Movements that are not completed: evidence of nothing, but named. */
   unfinished: readonly StatementLine[]
   heading: { number: string | null; account: string | null; period: { start: Date | undefined; end: Date | undefined } }
-  /** Squeezed: what names an id, names it in here. */
   text: string
 }
 
@@ -30,7 +29,6 @@ export const squeezed = (text: string): string => text.toUpperCase().replace(/[^
 
 // What could mean two things, or nothing, is refused: a cell is never read by half.
 
-/** Of a date alone, the whole day. */
 type Span = { at: Date; until: Date }
 
 const largest = 10n ** 17n

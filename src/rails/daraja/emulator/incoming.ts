@@ -61,7 +61,6 @@ export const stkPush = endpoint(Push, (provider, request) => {
     key: `ws_CO_${nairobiTimestamp(provider.clock.now())}${randomInt(1e9, 1e10)}`,
     conversation: `${randomBytes(2).toString('hex')}-${randomBytes(6).toString('hex')}`,
     amountMinor: request.Amount * 100n,
-    // A till has no accounts.
     reference: request.TransactionType === 'CustomerPayBillOnline' ? request.AccountReference : '',
     party: request.PhoneNumber,
     account: request.BusinessShortCode,
@@ -129,7 +128,6 @@ const namesOf = (payer: string | null): { FirstName: string; MiddleName: string;
   return { FirstName, MiddleName: others.slice(0, -1).join(' '), LastName: others.at(-1) ?? '' }
 }
 
-/** The number is masked, the names are not. */
 export const renderConfirmation: Render = (order, settled) => ({
   TransactionType: 'Pay Bill',
   TransID: settled.receipt,

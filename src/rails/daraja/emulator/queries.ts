@@ -50,7 +50,6 @@ export const registerPull = endpoint(PullRegistration, (_provider, { ShortCode }
   return { status: 200, body: { ...answer, ResponseDescription: 'Success' } }
 })
 
-/** By time, with the prompt's account reference. */
 export const pullTransactions = endpoint(Pull, (provider, { ShortCode, StartDate, EndDate, OffSetValue }) => {
   const listed = provider.book
     .movements()

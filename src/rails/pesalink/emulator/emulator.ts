@@ -180,7 +180,6 @@ const line = (moved: Movement): string[] => {
   return [key, nairobiDateTime(at), reference, 'Success', isIn ? amount : '', isIn ? '' : amount, receipt]
 }
 
-/** The charge is a transaction of its own, below the transfer. */
 const withCharge = (moved: Movement): string[][] =>
   isIncoming(moved)
     ? [line(moved)]
