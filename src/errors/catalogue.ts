@@ -1,27 +1,21 @@
-/**
- * What an agent does after a refusal. `new_credential`: only another credential helps, so the tool answers with the error itself and a client
- * can ask its user for one. The others are the `next` of a payment's outcome.
- */
+/** An agent's next step. `new_credential`: the tool answers with the error itself, so that a client can ask its user. */
 export type AgentStep = 'change_request' | 'wait' | 'ask_a_person' | 'stop' | 'new_credential'
 
 type ErrorRow = {
   status: number
-  /** The default message. */
   sentence: string
   /** What a caller does about it. Code in backticks. */
   fix: string
-  /** Which fields of `details` help with it. */
   details?: string
   /** Default: `stop`. Only after `wait` the same request may pass without a change. */
   agent?: AgentStep
-  /** What a person does about it on a page, and the page of the dashboard where they do it. */
   person: string
   page?: { path: string; label: string }
 }
 
 const signInAgain = 'Sign in again to continue.'
 
-/** Every refusal of the service, with all its texts: envelope, API document, pages, reference of codes, MCP and dashboard read them here. */
+/** All texts about refusals: envelope, API document, pages, reference of codes, MCP and dashboard read them here. */
 const catalogue = {
   invalid_request: {
     status: 400,

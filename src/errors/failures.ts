@@ -1,4 +1,3 @@
-/** Who can do something about a payment or a top-up that failed. */
 export const failureActors = {
   requester: 'the requester',
   payer: 'the payer',
@@ -7,13 +6,10 @@ export const failureActors = {
 } as const
 type FailureActor = keyof typeof failureActors
 
-/** `sentence` names no person and no number: it is stored with the payment. `fix`: what the actor does. */
+/** `sentence` is stored with the payment: it names no person and no number. `fix`: what the actor does. */
 type Row = readonly [actor: FailureActor, sentence: string, fix: string]
 
-/**
- * Why money did not move: the closed list of `failure_code`. Providers' own codes differ by rail and change; they are in `provider_code`.
- * Programs may rely on the code; the texts are for people.
- */
+/** The closed list of `failure_code`. Providers' own codes differ by rail and change: they are in `provider_code`. */
 const failures = {
   payer_insufficient_funds: [
     'payer',
@@ -156,7 +152,7 @@ export const failureRow = (code: FailureCode) => {
 
 export const isFailureCode = (text: string): text is FailureCode => Object.hasOwn(failures, text)
 
-/** Why nothing moved: our code, the provider's own if it gave one, and a sentence without phone or account numbers. */
+/** `message`: without phone or account numbers. */
 export type Failure = { code: FailureCode; providerCode: string | null; message: string }
 
 export const failure = (code: FailureCode, providerCode: string | null = null, message?: string): Failure => ({

@@ -7,7 +7,7 @@ import { parseId, type Uuid } from '../lib/ids.ts'
 import { type App, mcpPath } from './app-type.ts'
 import { actingFor } from './internal-call.ts'
 
-/** Where a request came from. `request.ip` uses forwarded headers only from a configured proxy. */
+/** `request.ip` uses forwarded headers only from a configured proxy. */
 export const originOf = (request: FastifyRequest): RequestOrigin => ({
   ip: request.ip,
   userAgent: request.headers['user-agent']?.slice(0, 300) ?? null,
@@ -18,10 +18,9 @@ export const sessionCookie = 'service_session'
 
 type AuthenticateDeps = {
   bearers: readonly BearerResolver[]
-  /** The MCP server accepts tokens for it, and API keys. */
   mcpBearers: readonly BearerResolver[]
   session: Resolve
-  /** Called for every refused credential: guessing uses up the address's allowance. Throws 429. */
+  /** Guessing uses up the address's allowance. Throws 429. */
   onRefused: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 }
 
@@ -47,7 +46,6 @@ const bearerOf = (request: FastifyRequest): string | undefined => {
 const otherHeaders = ['x-api-key', 'api-key', 'apikey', 'x-auth-token', 'x-access-token']
 const otherParameters = ['api_key', 'apikey', 'access_token', 'token', 'key']
 
-/** When a credential is somewhere that is not read, the answer says where it belongs. */
 const missingCredential = (request: FastifyRequest): Refusal => {
   const header = otherHeaders.find((name) => request.headers[name] !== undefined)
   if (header !== undefined)
@@ -64,7 +62,7 @@ const missingCredential = (request: FastifyRequest): Refusal => {
   return new Refusal('authentication_required')
 }
 
-/** The nil UUID: it replaces a malformed id, so that the answer is the one for an unknown id. */
+/** The nil UUID in place of a malformed id: the answer is the one for an unknown id. */
 const noWorkspace: Uuid = '00000000-0000-0000-0000-000000000000'
 
 const namedWorkspace = (request: FastifyRequest): Uuid | null => {
@@ -73,7 +71,7 @@ const namedWorkspace = (request: FastifyRequest): Uuid | null => {
   return (typeof header === 'string' && parseId('workspace', header)) || noWorkspace
 }
 
-/** What a program sends whose setting is missing, or was never filled in. */
+/** Of a program whose setting is missing, or was never filled in. */
 const unset = /^(undefined|null|none|nil|\$.*|<.*>|\{.*\}|your[-_].*)$/i
 
 const foreignToken = (token: string): string => {
@@ -88,8 +86,8 @@ type Credential = { isBearer: boolean; resolve: (tx?: Tx) => Promise<Authenticat
 const ourCookie = new RegExp(`(?:^|;)\\s*${sessionCookie}=`, 'g')
 
 /**
- * The session cookie's value. Two cookies of our name come from two sites that share a domain, and a browser does not say which is ours: neither
- * counts, so a sibling site cannot sign a person in to an account of its own.
+ * Two cookies of our name come from two sites that share a domain. Neither counts, so a sibling site cannot sign a person in to
+ * its own account.
  */
 export const sessionCookieOf = (request: FastifyRequest): string | undefined => {
   const value = request.cookies[sessionCookie]
@@ -112,7 +110,7 @@ const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credenti
   return cookie ? { isBearer: false, resolve: (tx) => deps.session(cookie, workspaceId, tx) } : null
 }
 
-/** By itself, because a stream keeps it for as long as it is open, with everything that is named where it is created. */
+/** By itself: a stream keeps it, with all that is named where it is created. */
 const again = (resolve: Credential['resolve'], origin: RequestOrigin) => async (tx?: Tx) => ({ ...(await resolve(tx)), origin })
 
 const isUnauthenticated = (error: unknown): boolean => error instanceof Refusal && error.status === 401
@@ -133,17 +131,14 @@ const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, opt
     request.caller = { ...(await resolve()), origin }
     request.reauthenticate = again(resolve, origin)
   } catch (error) {
-    // A stale cookie on a session-aware route counts as no credential, not as an error.
+    // A stale cookie counts as none here.
     if (!optional || isBearer || !isUnauthenticated(error)) throw error
   }
 }
 
 const refuseUnauthenticated = () => Promise.reject(new Refusal('authentication_required'))
 
-/**
- * Turns a request's credential, of any kind, into its principal, before the body is read.
- * A bearer wins over a cookie; a refused bearer never falls through to the cookie.
- */
+/** Before the body is read. A bearer wins over a cookie, and a refused one never falls through to it. */
 export const registerAuthentication = (app: App, deps: AuthenticateDeps): void => {
   app.decorateRequest('caller', null)
   app.decorateRequest('reauthenticate', refuseUnauthenticated)

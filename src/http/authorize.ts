@@ -10,7 +10,7 @@ export const isUnsafe = (method: string): boolean => !['GET', 'HEAD', 'OPTIONS']
 const requiredPermissions = ({ routeOptions: { config } }: FastifyRequest): readonly Permission[] =>
   [config.permission ?? []].flat()
 
-/** Permissions of the account itself do not belong to the workspace, so a frozen workspace does not stop them. */
+/** A frozen workspace does not stop what belongs to the account. */
 const ofWorkspace = (permission: Permission | undefined): boolean =>
   permission !== undefined && !permission.startsWith('account.')
 
@@ -21,7 +21,7 @@ export const checkPermission = (principal: Principal, anyOf: readonly Permission
   throw permissionMissing(first)
 }
 
-/** Whether the caller may do something new: a freeze stops it. The answer to a repeated key is not new. */
+/** A freeze stops what is new, which the answer to a repeated key is not. */
 export const checkStanding = (request: FastifyRequest, principal: Principal): void => {
   if (!isUnsafe(request.method)) return
   const { config } = request.routeOptions
@@ -30,11 +30,11 @@ export const checkStanding = (request: FastifyRequest, principal: Principal): vo
   if (principal.workspace.frozen || principal.workspace.closed) throw new Refusal('workspace_frozen')
 }
 
-/** Checks the principal against the route's declaration, but not whether it is frozen. Routes never look at the kind of the credential. */
+/** All of the route's declaration but the standing. Routes never look at the kind of the credential. */
 export const checkAuthority = (request: FastifyRequest, principal: Principal): void => {
   const { access, whileNotAdmitted } = request.routeOptions.config
-  // A session works in the workspace that was chosen, and in no other one: when that workspace no longer admits the account, it must choose
-  // another before it does anything else. A grant is bound to its workspace and has no choice.
+  // A session works in the workspace that was chosen alone: where that no longer admits the account, it chooses another first.
+  // A grant has no choice.
   if (principal.grant === null && principal.memberStatus !== 'active' && access !== 'optional') {
     if (whileNotAdmitted) return
     const message = 'The current workspace of this session no longer admits this account: choose another one first.'
@@ -50,10 +50,7 @@ export const checkAuthority = (request: FastifyRequest, principal: Principal): v
 const hasKey = ({ headers, routeOptions }: FastifyRequest): boolean =>
   routeOptions.config.idempotent === true && headers['idempotency-key'] !== undefined
 
-/**
- * What an administrator changes moves other people's money or authority, and what a route declares lasts longer than a session: a stolen session
- * alone may do neither.
- */
+/** A stolen session alone may not change what moves other people's money or lasts longer than it. */
 const checkProof = ({ method, routeOptions: { config } }: FastifyRequest, caller: Principal, now: Date): void => {
   if (config.access === 'admin' && isUnsafe(method)) requireProvenAt(caller.provenAt, now)
   if (config.freshProof === 'always') requireFreshProof(caller, now)
@@ -69,7 +66,7 @@ export const registerAuthorization = (app: App, clock: Clock): void => {
   })
 }
 
-/** Whether a browser's request comes from this site or an allowed origin, according to its headers (Fetch Metadata, else Origin). */
+/** By Fetch Metadata, else by Origin. */
 const isFromOwnSite = (request: FastifyRequest, allowedOrigins: readonly string[]): boolean => {
   const { origin } = request.headers
   const site = request.headers['sec-fetch-site']
@@ -77,14 +74,14 @@ const isFromOwnSite = (request: FastifyRequest, allowedOrigins: readonly string[
   return site === undefined ? origin === undefined : site === 'same-origin' || site === 'none'
 }
 
-/** A script of our own page made the request: every browser sends the origin with it, and it is ours. */
+/** Every browser sends the origin with a script's request. */
 export const isRequestOfOwnPage = ({ headers }: FastifyRequest, ownOrigin: string): boolean =>
   headers.origin === ownOrigin && (headers['sec-fetch-site'] ?? 'same-origin') === 'same-origin'
 
-/** Our own page sent the browser here. A page of another site cannot cause this, not even with a redirect. */
+/** A page of another site cannot cause this, not even with a redirect. */
 export const isNavigationFromOwnPage = ({ headers }: FastifyRequest): boolean => headers['sec-fetch-site'] === 'same-origin'
 
-/** Browsers send a cookie also with requests that its owner never made, so an unsafe request with it must come from this site. */
+/** Browsers send a cookie also with requests that its owner never made. */
 export const registerCsrfGuard = (app: App, ownOrigin: string, allowedOrigins: readonly string[]): void => {
   const allowed = [ownOrigin, ...allowedOrigins]
   app.addHook('onRequest', async (request) => {

@@ -8,7 +8,7 @@ import { readBuilt } from './documentation.ts'
 
 const built = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
-/** The paths of the dashboard's own router. Any other path is answered by the API. */
+/** Of the dashboard's own router. The API answers at any other. */
 const pages = [
   'sign-in',
   'payments',
@@ -39,10 +39,10 @@ const isProgram = (request: FastifyRequest): boolean => {
   return authorization !== undefined || (accept?.includes('application/json') === true && !accept.includes('text/html'))
 }
 
-/** The simulated providers: every page shows them, so that simulated money is not mistaken for real. */
+/** Every page shows them, so that simulated money is not mistaken for real. */
 type Simulated = { rails: boolean; identity: boolean }
 
-/** Part of the page itself, so that a browser without a session need not ask who is signed in. */
+/** So a browser without a session need not ask who is signed in. */
 const withFacts = (page: string, hasSession: boolean, { rails, identity }: Simulated): string => {
   const facts = [
     ...(hasSession ? [] : ['data-session="none"']),
@@ -52,17 +52,14 @@ const withFacts = (page: string, hasSession: boolean, { rails, identity }: Simul
   return page.replace('<html ', `<html ${facts.map((fact) => `${fact} `).join('')}`)
 }
 
-/**
- * Serves the dashboard's build: its page at every path of its router, and its files, which browsers keep if their name contains their
- * content's hash.
- */
+/** The dashboard's build. Browsers keep files whose name has their content's hash. */
 export const registerDashboard = async (app: App, simulated: Simulated): Promise<void> => {
   const declared = { config: { internal: true, cors: false as const }, schema: { hide: true } }
   for (const url of ['/', ...pages.flatMap((page) => [`/${page}`, `/${page}/*`])]) {
     app.get(url, declared, async (request, reply) => {
       if (isProgram(request)) return reply.callNotFound()
       const page = await readBuilt(join(built, 'index.html'), 'The dashboard is not built')
-      // People make decisions on some of these pages, so none of them may be cached.
+      // People decide on some of these pages.
       reply.header('cache-control', 'no-store').type('text/html; charset=utf-8')
       return reply.send(withFacts(page.toString(), Boolean(sessionCookieOf(request)), simulated))
     })

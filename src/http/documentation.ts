@@ -69,28 +69,26 @@ export const readBuilt = (path: string, missing: string): Promise<Buffer> =>
 
 const fileOf = (path: string) => fileURLToPath(new URL(`../../client/${path}`, import.meta.url))
 
-/** The clients that people install or copy from a running service. */
 const downloads = [
-  /** The typed client as npm packs it: `npm install http://localhost:3000/client.tgz` in any folder. */
+  /** As npm packs it: `npm install http://localhost:3000/client.tgz`. */
   { url: '/client.tgz', file: fileOf('pack/client.tgz'), type: 'application/gzip' },
   { url: '/verify-receipt.mjs', file: fileOf('pack/verify-receipt.mjs'), type: 'text/javascript; charset=utf-8' },
   { url: '/payments.py', file: fileOf('python/payments.py'), type: 'text/x-python; charset=utf-8' },
 ] as const
 
 export type Served = { file: string; type: string; headers: Record<string, string> }
-/** What `npm run build` rendered for each path: `page` for a browser, `text` for everything else. */
+/** What `npm run build` rendered for each path: for a browser, and for everything else. */
 export type Manifest = Readonly<Record<string, { page?: Served; text?: Served }>>
 
 const built = fileURLToPath(new URL('../../docs/dist/', import.meta.url))
 const missing = 'The documentation is not built'
-/** The address in what was rendered, where the service's own belongs. */
+/** In what was rendered it stands where the service's own belongs. */
 const written = 'http://localhost:3000'
 
 /** Also in texts that name the host alone, such as a wallet's message in an example. */
 const atAddress = (text: string, publicUrl: string): string =>
   text.replaceAll(written, publicUrl).replaceAll(new URL(written).host, new URL(publicUrl).host)
 
-/** The API document and its reference, the guides, the error codes, and the index for language models. */
 const sendRendered = (publicUrl: string) => {
   let manifest: Manifest | undefined
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -109,7 +107,6 @@ const sendRendered = (publicUrl: string) => {
   }
 }
 
-/** What integrators read and install, and where strangers check receipts: no part of the API. */
 export const registerDocumentation = (app: App): void => {
   const open = { config: { internal: true }, schema: { hide: true } }
   const send = sendRendered(app.publicUrl)
@@ -119,7 +116,6 @@ export const registerDocumentation = (app: App): void => {
       const content = await readBuilt(file, 'The client is not packed')
       return reply.header('cache-control', 'no-cache').type(type).send(content)
     })
-  // Checks a receipt in the reader's browser, with the file that everyone else can run.
   const own = { config: { internal: true, cors: false as const }, schema: { hide: true } }
   app.get('/verify', own, async (_request, reply) => sendHtml(reply, 200, page, { scripted: true }))
   app.get('/verify.js', own, async (_request, reply) =>

@@ -2,7 +2,7 @@ import { Server, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { App, Departure } from './app-type.ts'
 
-/** From its beginning every answer closes its connection: the client's next request goes to another process. */
+/** Every answer closes its connection: the client's next request goes to another process. */
 export const registerDeparture = (app: App, departure: Departure): void => {
   app.decorate('departure', departure)
   app.addHook('onRequest', (_request, reply, done) => {
@@ -16,24 +16,18 @@ export const registerDeparture = (app: App, departure: Departure): void => {
 
 const drainMs = 5_000
 const idlePollMs = 50
-/** Who opens a connection for a request sends it at once; also a busy machine at the other side has sent it by then. */
+/** Also a busy client has sent its request this long after it opened a connection for it. */
 const silentMs = 1_000
-/** The most connections that wait to be accepted: Node's backlog. Who came after as many as that did not wait when the end began. */
+/** Node's backlog. Who came after as many as that did not wait when the end began. */
 const mostWaiting = 511
-/** Under load that never pauses the listener closes all the same. */
 const quietMs = 3_000
 
 /**
- * Ends the process without losing a request, as far as it can decide that itself:
- *
- * - Closing the listener resets the connections that the system has accepted and Node has not: it takes one a turn of its event loop. Their
- *   requests have been sent, and a balancer may not repeat them. So the listener closes in the turn after which none waits.
- * - Requests under way may finish within a limit, and a connection whose request has not arrived yet waits for it.
- * - Node closes the connections that are idle when the listener closes. It waits for two other kinds, which this closes: one that becomes
- *   idle later, after its last answer, and one that a browser opened in advance and never used. Connections are closed only directly after all
- *   that arrived was read.
- *
- * What remains is a request that is on its way on an idle connection in the moment in which that is closed.
+ * Ends the process without losing a request, but for one that is on its way on an idle connection when that is closed. Closing
+ * the listener resets connections that wait to be accepted, whose requests were sent and may not be repeated: Node takes one a
+ * turn, so it closes after a turn in which none came. Requests under way may finish within a limit. Node then waits for
+ * connections that become idle later, and for those that a browser opened and never used: these are closed here, directly after
+ * all that arrived was read.
  */
 export const registerDrain = (app: App): void => {
   const accepted = new Map<Socket, number>()
@@ -44,7 +38,6 @@ export const registerDrain = (app: App): void => {
     const before = performance.now() - silentMs
     for (const [socket, at] of accepted) if (socket.bytesRead === 0 && at < before) socket.destroy()
   }
-  /** Until a whole turn of the event loop found no connection to accept. */
   const untilQuiet = async () => {
     const giveUp = performance.now() + quietMs
     const mostAccepted = acceptedCount + mostWaiting
@@ -62,7 +55,7 @@ export const registerDrain = (app: App): void => {
   })
   app.addHook('preClose', async () => {
     await untilQuiet()
-    // The listener alone: Fastify closes the rest of the server after all hooks of this kind.
+    // Fastify closes the rest of the server after all hooks of this kind.
     if (app.server.listening) Server.prototype.close.call(app.server)
     timers = [setInterval(() => setImmediate(closeIdle), idlePollMs), setTimeout(() => app.server.closeAllConnections(), drainMs)]
   })

@@ -18,11 +18,10 @@ const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_ASYNC_CONSTRAINT: 'invalid_request',
 }
 
-// Text that Postgres cannot store (NUL, a bad encoding) or a number out of range passed a schema: the request is wrong, so this is no
-// internal error.
+// Text that Postgres cannot store (NUL, a bad encoding) or a number out of range, which a schema let through.
 const unstorable = new Set(['22021', '22P05', '22003'])
 
-/** The refusal in a thrown value, or undefined when it is a bug. */
+/** Undefined for a bug. */
 export const toRefusal = (error: unknown): Refusal | undefined => {
   const translated = translateDatabaseError(error)
   if (translated instanceof Refusal) return translated
@@ -34,7 +33,7 @@ export const toRefusal = (error: unknown): Refusal | undefined => {
   return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? new Refusal('invalid_request') : undefined
 }
 
-/** The refusal's own permission counts where the route declares none: one address may serve many operations. */
+/** The refusal's own where the route declares none: one address may serve many operations. */
 const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Permission[] => {
   const { permission } = request.routeOptions.config
   if (permission !== undefined) return [permission].flat()
@@ -42,9 +41,8 @@ const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Perm
 }
 
 /**
- * The scopes that the request needs: the operation's, and those that the caller already has, because a new token has only the scopes that
- * are requested. None where no scope would help: only a person can have the permission, or the person who gave the credential does not have
- * it.
+ * The operation's and those that the caller has, as a new token has only what is requested. None where no scope would help:
+ * only a person can have it, or the giver does not.
  */
 const scopesFor = (refusal: Refusal, request: FastifyRequest): string[] => {
   const needed = permissionsOf(refusal, request).find((candidate) => !undelegable.has(candidate))
@@ -60,7 +58,7 @@ const scopesFor = (refusal: Refusal, request: FastifyRequest): string[] => {
 
 /** RFC 6750 section 3 and RFC 9728 section 5.1: where a client gets a token, and which scopes are missing. */
 const challenge = (refusal: Refusal, request: FastifyRequest): string | undefined => {
-  // A signature in the body is not a credential that another token could replace, and a public route accepts no token.
+  // No other token would help.
   if (refusal.code === 'invalid_signature' || request.routeOptions.config.access === 'public') return undefined
   const scopes = scopesFor(refusal, request)
   const scope = scopes.length === 0 ? '' : `, scope="${scopes.join(' ')}"`
@@ -75,7 +73,7 @@ const challenge = (refusal: Refusal, request: FastifyRequest): string | undefine
 
 export const undeclaredRefusal = 'a route refused with a code that it does not declare'
 
-/** A client generated from the document does not expect this code. The tests fail on this log line. */
+/** A client generated from the document does not expect it. The tests fail on this log line. */
 const checkDeclared = (refusal: Refusal, request: FastifyRequest): void => {
   const { operation, refuses } = request.routeOptions.config
   if (operation !== undefined && refuses && !refuses.includes(refusal.code))
@@ -97,7 +95,7 @@ const sendRefusal = (refusal: Refusal, request: FastifyRequest, reply: FastifyRe
 const unknownAddress = 'Nothing is at this address. It may be mistyped, or only a part of it was copied.'
 const unknown = (message: string): Refusal => new Refusal('not_found', { message })
 
-/** A path that cannot be decoded, or with a part that is too long, names nothing. There is no route yet, and so no hook has run. */
+/** It names nothing: there is no route yet, and no hook has run. */
 export const refuseUnroutable = (_error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
   sendRefusal(
     unknown(opensPage(request) ? unknownAddress : 'There is no such path.'),

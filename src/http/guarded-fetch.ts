@@ -7,7 +7,7 @@ import ipaddr from 'ipaddr.js'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
 import { createSlots, NoSlotError } from '../lib/slots.ts'
 
-/** In the public internet: none of the registries' special ranges (private, loopback, link-local, mapped …), and in IPv6 global unicast. */
+/** None of the registries' special ranges (private, loopback, link-local, mapped …), and in IPv6 global unicast. */
 export const isPublicAddress = (text: string): boolean => {
   const address = ipaddr.parse(text)
   return address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || (address.parts[0] ?? 0) >> 13 === 1)
@@ -19,7 +19,7 @@ type ResolveHost = (hostname: string) => Promise<Address[]>
 type ResolverOptions = {
   clock: Clock
   deadlineMs: number
-  /** Name servers (`address` or `address:port`); the system's when there are none. */
+  /** `address` or `address:port`; none: the system's. */
   servers: readonly string[]
 }
 
@@ -34,9 +34,9 @@ const addresses = async (answer: Promise<string[]>, family: number): Promise<Add
   (await answer.catch(() => [])).map((address) => ({ address, family }))
 
 /**
- * Resolves names that strangers make us look up. It does not use `dns.lookup`: that occupies a thread of the pool that file access, hashing
- * and every other lookup share, until the system gives up; a dozen names without an answer stopped sign-ins and payouts. Here each lookup
- * has a deadline, and a name that failed is not looked up again for a while. An empty result: there is no address, or none in time.
+ * For names that strangers make us look up. `dns.lookup` occupies a thread of the pool that files and hashing share: a dozen
+ * names without an answer stopped sign-ins and payouts. A name that failed is not looked up again for a while. Empty: no
+ * address, or none in time.
  */
 export const createHostResolver = ({ clock, deadlineMs, servers }: ResolverOptions): ResolveHost => {
   const failures = new Map<string, Date>()
@@ -70,7 +70,7 @@ export const createHostResolver = ({ clock, deadlineMs, servers }: ResolverOptio
 }
 
 type GuardedRequest = {
-  /** A GET without a body where it is left out. */
+  /** Else a GET. */
   post?: { headers: Readonly<Record<string, string>>; body: Buffer }
   accept?: string
   maxBytes: number
@@ -79,15 +79,14 @@ type GuardedRequest = {
 
 type GuardedAnswer = { status: number; headers: IncomingHttpHeaders; text: string }
 
-/** Calls an address that a stranger named. */
 export type GuardedFetch = (url: URL, request: GuardedRequest) => Promise<GuardedAnswer>
 
 type Guards = { timeoutMs: number; resolve: ResolveHost }
 
-/** Why there is no answer: a sentence that reveals nothing about what answers at an address. */
+/** Its message reveals nothing about what answers at an address. */
 export class FetchError extends Error {}
 
-/** Every address of the name must be allowed: a name with both a public and a private address is suspicious. */
+/** A name with both a public and a private address is suspicious. */
 const checkedAddresses = async (hostname: string, resolve: ResolveHost, allows: GuardedRequest['allows']): Promise<Address[]> => {
   const literal = hostname.replace(/^\[(.*)\]$/, '$1')
   const family = isIP(literal)
@@ -96,10 +95,7 @@ const checkedAddresses = async (hostname: string, resolve: ResolveHost, allows: 
   return addresses
 }
 
-/**
- * The name is resolved once, and the connection uses the addresses that were checked. A redirect is an answer like any other, and is not
- * followed. Size and time are limited.
- */
+/** The connection uses the addresses that were checked. A redirect is an answer like any other. Size and time are limited. */
 export const guardedFetch = async (url: URL, { post, accept, ...guards }: GuardedRequest & Guards): Promise<GuardedAnswer> => {
   const addresses = await checkedAddresses(url.hostname, guards.resolve, guards.allows)
   const [first] = addresses
@@ -111,10 +107,10 @@ export const guardedFetch = async (url: URL, { post, accept, ...guards }: Guarde
     signal,
     lookup: (_hostname, { all }, done) => (all ? done(null, addresses) : done(null, first?.address ?? '', first?.family)),
   })
-  // Also one after the answer has begun, which the reading of it reports.
+  // One after the answer has begun is reported by reading it.
   request.on('error', () => undefined)
   try {
-    // With the signal of its own: an answer that only changes the protocol (101) is no response, and no error either.
+    // An answer that only changes the protocol (101) is no response and no error: the signal ends the wait.
     const [response] = (await once(request.end(post?.body), 'response', { signal })) as [IncomingMessage]
     const chunks: Buffer[] = []
     let size = 0
@@ -132,7 +128,7 @@ export const guardedFetch = async (url: URL, { post, accept, ...guards }: Guarde
   }
 }
 
-/** A few at once, over all callers: an address that answers slowly, or not at all, occupies a slot no longer than the time-out. */
+/** A slow address occupies one of few slots, no longer than the time-out. */
 export const createGuardedFetch = (guards: Guards): GuardedFetch => {
   const slots = createSlots({ size: 16, waiting: 16 })
   return (url, request) =>

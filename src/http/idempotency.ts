@@ -11,7 +11,7 @@ import { createTurns, type Turns } from '../queue/turns.ts'
 import { type WriteRequest, writeOnce, writeWith } from '../queue/write-path.ts'
 import { checkAuthority, checkStanding } from './authorize.ts'
 
-/** The response of a write. `secret`: top-level fields that are shown once and never stored. */
+/** `secret`: top-level fields that are shown once and never stored. */
 export type Answer = { status: number; body: unknown; secret?: readonly string[] }
 
 export const ok = <Body>(body: Body) => ({ status: 200, body }) as const
@@ -28,7 +28,7 @@ const keyOf = (request: FastifyRequest): string | undefined => {
   throw invalidFields({ path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' })
 }
 
-/** Letters, digits and dashes alone: what a URL's parser leaves as it is. */
+/** What a URL's parser leaves as it is. */
 const plainPath = /^(?:\/[\w-]+)+(?=\?|$)/
 
 const pathOf = ({ url }: FastifyRequest): string => plainPath.exec(url)?.[0] ?? new URL(url, 'http://path').pathname
@@ -47,7 +47,7 @@ const scopeOf: ScopeOf = (request, key) => {
   return sha256(JSON.stringify([accountId, grant?.id ?? null, workspace.id, request.method, pathOf(request), key]))
 }
 
-/** The key of a request that moves money: whatever its credential. */
+/** Whatever its credential. */
 const scopeOfRecord: ScopeOf = (request, key) => recordScope(pathOf(request), placeOf(request), key)
 
 const onceOf = (request: FastifyRequest, scope: ScopeOf): Once | null => {
@@ -55,7 +55,7 @@ const onceOf = (request: FastifyRequest, scope: ScopeOf): Once | null => {
   return key === undefined ? null : { key, scope: scope(request, key), bodyHash: hashBody(request), place: placeOf(request) }
 }
 
-/** Work that was begun continues only for the same workspace, and only while the caller may still do it. */
+/** For work that goes on after its request was checked. */
 export const recheckCaller = (request: FastifyRequest, current: Principal): void => {
   recheckAuthority(request, current)
   checkStanding(request, current)
@@ -64,7 +64,7 @@ export const recheckCaller = (request: FastifyRequest, current: Principal): void
 const recheckAuthority = (request: FastifyRequest, current: Principal): void => {
   const before = request.principal
   request.caller = current
-  // The session changed to another workspace while its request waited. A request for one workspace is never done in another.
+  // A session may change its workspace while its request waits. A request for one is never done in another.
   if (current.workspace.id !== before.workspace.id)
     throw new Refusal('unavailable', {
       message: 'The workspace of this session has just changed.',
@@ -73,10 +73,7 @@ const recheckAuthority = (request: FastifyRequest, current: Principal): void => 
   checkAuthority(request, current)
 }
 
-/**
- * Checks the caller again inside a transaction that holds its locks, as the request itself would be checked now: after an acknowledged
- * revocation or freeze nothing new passes.
- */
+/** Checks the caller again under its locks: after an acknowledged revocation or freeze nothing new passes. */
 const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'reauthenticate' | 'admit'> => ({
   reauthenticate: async (tx) => {
     const current = await request.reauthenticate(tx)
@@ -86,20 +83,19 @@ const callerOf = (request: FastifyRequest): Pick<WriteRequest<Principal>, 'reaut
   admit: (current) => checkStanding(request, current),
 })
 
-/** What the write path needs of a request that creates something that moves money. */
 export const recordRequestOf = (request: FastifyRequest): Omit<WriteRequest<Principal>, 'locks'> => ({
   once: onceOf(request, scopeOfRecord),
   ...callerOf(request),
 })
 
-/** Sends an answer that is text already. `replayed`: it is the answer of an earlier request with the same key. */
+/** `replayed`: the answer of an earlier request with the same key. */
 export const sendText = (reply: FastifyReply, { status, text }: StoredAnswer, replayed: boolean): FastifyReply => {
   reply.code(status)
   if (replayed) reply.header('idempotency-replayed', 'true')
   return text === '' ? reply.send() : reply.type('application/json; charset=utf-8').send(text)
 }
 
-/** The writes of one account come one after the other: each in a transaction that waits for the account's lock. */
+/** One after the other, rather than each in a transaction that waits for the account's lock. */
 const turnsOf = new WeakMap<Database, Turns>()
 const inTurn = <Result>(db: Database, account: Uuid, work: () => Promise<Result>): Promise<Result> => {
   const turns = turnsOf.get(db) ?? createTurns()
@@ -108,10 +104,9 @@ const inTurn = <Result>(db: Database, account: Uuid, work: () => Promise<Result>
 }
 
 /**
- * Runs a write of one record on the write path (`src/queue/write-path.ts`), under the locks of the caller's account and of the account that
- * owns its workspace. A second request with the key waits at these locks and then gets the stored response. `concerned`: other accounts that the
- * write changes (of a member that is removed), locked in one order with these. A refusal that `work` throws undoes everything it did; one that
- * commits (`CommitThenThrow`) keeps its audit rows, but stores no response.
+ * Runs a write of one record (`src/queue/write-path.ts`) under the locks of the caller's account and of the one that owns its
+ * workspace. `concerned`: other accounts that it changes, locked in one order with these. A second request with the key gets
+ * the stored response. A refusal undoes everything; a `CommitThenThrow` keeps its audit rows, and stores no response.
  */
 export const respondOnce = async (
   { db }: { db: Database },
@@ -140,7 +135,7 @@ export const respondOnce = async (
   return sendText(reply, answer, replayed)
 }
 
-/** Runs a write that creates a record which moves money, under the same locks. The record itself keeps its key and its answer. */
+/** The same for a record that moves money, which itself keeps its key and its answer. */
 export const respondWithRecord = async (
   { db }: { db: Database },
   request: FastifyRequest,

@@ -5,7 +5,6 @@ import type { Principal } from '../auth/principal.ts'
 import { newId } from '../lib/ids.ts'
 import type { App } from './app-type.ts'
 
-/** The caller in whose name the service calls one of its own routes. */
 export type Acting = Pick<FastifyRequest, 'id' | 'reauthenticate'> & { caller: Principal }
 export type InternalCall = {
   method: 'GET' | 'POST' | 'DELETE'
@@ -16,31 +15,25 @@ export type InternalCall = {
 }
 export type InternalAnswer = { status: number; replayed: boolean; retryAfterSeconds: number | undefined; body: unknown }
 
-/**
- * Who calls is known by the request's object. A call brings its caller there by 32 random bytes, which are good once and for this process: a
- * request from outside that has this header is a request like any other.
- */
+/** A call brings its caller by 32 random bytes, good once and in this process: from outside the header means nothing. */
 const header = 'internal-call'
 const announced = new Map<string, Acting>()
 const callers = new WeakMap<object, Acting>()
 
 export const actingFor = (request: object): Acting | undefined => callers.get(request)
 
-/** The id of a request that begins. What a route is called with has that of the request which it belongs to. */
+/** What a route is called with has the id of the request that it belongs to. */
 export const requestIdOf = (request: { headers: IncomingHttpHeaders }): string => {
   const token = String(request.headers[header])
   const acting = announced.get(token)
-  // It begins with its time, as every id here: its entry in the request log is found by that.
+  // Its entry in the request log is found by the time in it.
   if (!acting) return newId()
   announced.delete(token)
   callers.set(request, acting)
   return acting.id
 }
 
-/**
- * Calls a route of this service without leaving the process: through all of its hooks, its validation and its serializer. The route checks the
- * caller's permission, its idempotency key and everything else as usual; only authentication and rate limits were done before.
- */
+/** Through all hooks, validation and serializer of the route. Authentication and rate limits alone were done before. */
 export const callRoute = async (app: App, as: Acting, call: InternalCall): Promise<InternalAnswer> => {
   const token = randomBytes(32).toString('hex')
   announced.set(token, as)

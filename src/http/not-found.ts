@@ -18,7 +18,7 @@ const patternOf = (url: string): RegExp => {
 
 const plural = (noun: string): string => (noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`)
 
-/** The path that was probably meant: with our prefix, without a slash at its end, in lower case, its first noun in the plural. */
+/** With our prefix, without a slash at its end, in lower case, its first noun in the plural. */
 const candidatesFor = (path: string): string[] => {
   const tidy = `/${path.split('/').filter(Boolean).join('/')}`
   const lower = tidy.toLowerCase()
@@ -27,7 +27,7 @@ const candidatesFor = (path: string): string[] => {
   return [tidy, lower, `/v1${tidy}`, `/v1${bare}`, `/v1${many}`].filter((candidate) => candidate !== path)
 }
 
-/** Tells what is wrong with a request that no route answers: its method, or its path. It learns the routes as they are registered. */
+/** Learns the routes as they are registered. */
 export const createPathJudge = (app: App): ((request: FastifyRequest) => Refusal) => {
   const known: Known[] = []
   const literal: string[] = []
@@ -43,7 +43,7 @@ export const createPathJudge = (app: App): ((request: FastifyRequest) => Refusal
   return (request) => {
     const path = request.url.split('?')[0] ?? ''
     const methods = methodsAt(path)
-    // The path and the method are right, but the thing does not exist, such as a missing file.
+    // Right, but the thing does not exist, such as a missing file.
     if (methods.length > 0 && !methods.includes(request.method)) {
       const message = `${request.method} is not a method of this path; it supports ${methods.join(', ')}.`
       return new Refusal('method_not_allowed', { message, headers: { allow: methods.join(', ') } })
@@ -62,10 +62,10 @@ const refusalOfGarbage = (code: string | undefined): Refusal => {
   return new Refusal('invalid_request', { message: 'This is not a well-formed HTTP request.' })
 }
 
-/** Input that is not HTTP: it is answered, so that a person with a broken client sees the reason, and the connection is closed. */
+/** Answered, so that a person with a broken client sees the reason. */
 export const refuseGarbage = (publicUrl: string) => (error: Error & { code?: string }, socket: Socket) => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
-  // A browser opens connections before it needs them: an answer to one on which nothing was sent would be taken for that of its first request.
+  // A browser opens connections in advance: an answer now would be taken for that of its first request.
   if (socket.bytesRead === 0) {
     socket.destroy()
     return

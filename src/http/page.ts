@@ -6,11 +6,11 @@ import type { Refusal } from '../lib/errors.ts'
 type PageLink = { href: string; text: string; primary?: boolean; foreign?: boolean }
 export type Page = { title: string; paragraphs: readonly string[]; links?: readonly PageLink[]; note?: string }
 
-/** The dashboard's colours (its tokens.css), as properties of `:root`. */
+/** Of the dashboard's tokens.css. */
 export const colours =
   '--bg: light-dark(#f7f7f4, #0e0f12); --surface: light-dark(#fff, #16181c); --line: light-dark(#e5e5df, #272b32); --field: light-dark(#8a8c94, #6f7582); --ink: light-dark(#17181c, #eceef2); --ink-2: light-dark(#4b4e57, #b0b5c0); --accent: light-dark(#3b4fd8, #5263e6); --focus: light-dark(#3546c4, #a3aeff);'
 
-/** The dashboard's look, for the few pages that the server renders: they use no script and load nothing, so the rules are copied. */
+/** The dashboard's look, copied: these pages use no script and load nothing. */
 const style = `
 :root { color-scheme: light dark; font: 15px/1.5 -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; ${colours} }
 body { display: grid; place-items: start center; margin: 0; padding: clamp(2rem, 10vh, 6rem) 1rem 3rem; background: var(--bg); color: var(--ink); }
@@ -26,7 +26,7 @@ input:not([type=checkbox]), textarea { box-sizing: border-box; width: 100%; padd
 small { color: var(--ink-2); }
 `
 
-/** No scripts, no foreign sources, no frames; the one style is allowed by its hash. */
+/** The one style is allowed by its hash. */
 const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${sha256(style).toString('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
@@ -56,7 +56,7 @@ ${note === undefined ? '' : `<p><small>${escapeHtml(note)}</small></p>`}
 </html>
 `
 
-/** For a page that works with a file of the reader: our own scripts, and requests to this service alone. */
+/** For a page that works with a file of the reader: our own scripts, and requests to this service. */
 const scriptedPolicy = `${contentSecurityPolicy}; script-src 'self'; connect-src 'self'`
 
 export const htmlHeaders = (scripted: boolean) => ({
@@ -70,24 +70,22 @@ export const sendHtml = (reply: FastifyReply, status: number, html: string, { sc
 
 export const wantsPage = (request: FastifyRequest): boolean => request.headers.accept?.includes('text/html') ?? false
 
-/** What programs call answers in JSON to everyone, also to a browser. */
+/** They get JSON, also in a browser. */
 const forPrograms = /^\/(v\d+|api|mcp|\.well-known|assets)(\/|\?|$)|\.(json|js|css|tgz|txt|mjs)(\?|$)/i
 
-/** Whether a person has opened an address that is a page, or that could be one. */
 export const opensPage = (request: FastifyRequest): boolean =>
   /^(GET|HEAD)$/.test(request.method) &&
   request.headers.authorization === undefined &&
   wantsPage(request) &&
   !forPrograms.test(request.url)
 
-/** From a page that does not lead on. */
 const waysOut: readonly PageLink[] = [
   { href: '/', text: 'Go to the overview', primary: true },
   { href: '/docs/guides', text: 'Guides' },
   { href: '/docs', text: 'API reference' },
 ]
 
-/** A refusal as a page for a person. It shows the code and the request's id for questions to the support. */
+/** With the code and the request's id, for questions to the support. */
 export const sendRefusalPage = (
   reply: FastifyReply,
   refusal: Refusal,

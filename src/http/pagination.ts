@@ -21,19 +21,19 @@ export type CamelName<Name> = Name extends `${infer Head}_${infer Rest}` ? `${He
 export const camelName = (name: string): string => name.replace(/_./g, (letter) => letter.slice(1).toUpperCase())
 type Filters<Query> = { [Name in Exclude<keyof Query, keyof PageQuery> as CamelName<Name>]: Query[Name] }
 
-/** What a request filters by, under the names of the statement's parameters: so a filter is named at its schema and at its condition alone. */
+/** Under the names of the statement's parameters: so a filter is named at its schema and at its condition alone. */
 export const filtersOf = <Query extends object>(query: Query): Filters<Query> =>
   Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) => (name in PageQuery.shape ? [] : [[camelName(name), value]])),
   ) as Filters<Query>
 
-/** The query's parameters: rows older than `before`, newest first, one more than the page holds. */
+/** Rows older than `before`, newest first, one more than the page holds. */
 export type PageRequest = { before: Uuid | null; take: number }
 type Page<Item> = { data: Item[]; next_cursor: string | null }
 
 const macBytes = 12
 
-/** The keyset of a list: an id, authenticated for the list that it came from, so that it cannot be made up or used elsewhere. */
+/** An id, authenticated for its list: it cannot be made up or used elsewhere. */
 export const createCursors = (derivations: Derivations) => ({
   read: (list: string, cursor: string): Uuid => {
     const bytes = Buffer.from(cursor, 'base64url')
@@ -55,7 +55,7 @@ export const createCursors = (derivations: Derivations) => ({
 export type Cursors = ReturnType<typeof createCursors>
 
 type Listing<Row, Item> = {
-  /** The workspace or the account that owns the rows. Null in the lists of administrators, who see all. */
+  /** The workspace or the account that owns the rows. Null: administrators see all. */
   of: Uuid | null
   read: (page: PageRequest) => Promise<readonly Row[]>
   idOf: (row: Row) => Uuid
@@ -66,19 +66,19 @@ type ListRequest = Pick<FastifyRequest, 'routeOptions' | 'params'> & { query: Pa
 
 const plain = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
 
-/** A cursor is valid for one operation, the owner of its rows, and all parameters except the size of a page. */
+/** All parameters except the size of a page. */
 const bindingOf = ({ routeOptions, params, query }: ListRequest, of: Uuid | null): string => {
   const { limit: _limit, cursor: _cursor, ...filter } = query
   return JSON.stringify([routeOptions.config.operation, of, params, filter], plain)
 }
 
-/** How long the rows of one answer may be, whatever they contain: a page ends before it, with the cursor of its last row. */
+/** A page ends before it, with the cursor of its last row. */
 const maxPageCharacters = 250_000
 
 /** In bytes: beyond ASCII a character takes up to three. */
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** How many of these rows fit; one always does. */
+/** One always does. */
 export const fitting = (items: readonly unknown[]): number => {
   if (sizeOf(items) <= maxPageCharacters) return items.length
   let characters = 0
@@ -89,7 +89,7 @@ export const fitting = (items: readonly unknown[]): number => {
   return tooMany === -1 ? items.length : Math.max(1, tooMany)
 }
 
-/** One page of a list. Every list route answers with it, and none reads or writes a cursor itself. */
+/** No list reads or writes a cursor itself. */
 export const readPage = async <Row, Item>(
   { cursors }: { cursors: Cursors },
   request: ListRequest,

@@ -7,10 +7,7 @@ import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { actingFor } from './internal-call.ts'
 
-/**
- * The address whose allowance is used. One customer has a whole IPv6 /64 and can take another address in it for each request, so the
- * network is counted. IPv4 written as IPv6 is the same IPv4 address.
- */
+/** One customer has a whole IPv6 /64, so the network is counted. IPv4 written as IPv6 is the same address. */
 export const networkOf = (text: string): string => {
   if (!ipaddr.isValid(text)) return text
   const address = ipaddr.process(text)
@@ -24,14 +21,14 @@ export const networkOf = (text: string): string => {
 type LimitedName = { name: string; max: number }
 
 type OnRedis = (up: boolean) => void
-/** How long a request waits for Redis before it is counted here. */
+/** Then the request is counted here. */
 const answerTimeoutMs = 100
-/** A connection without answers is closed; until there is another one no request waits for it. */
+/** A connection that is silent for this time is closed; no request waits for the next one. */
 const silenceTimeoutMs = 1_000
 
-/** With a Redis all processes count together; while it is away each counts for itself, so that the limits still apply. */
+/** Each process counts for itself while Redis is away. */
 const createCounter = async (app: App, redisUrl: string | undefined, onRedis: OnRedis) => {
-  // It only counts: each name has a limit of its own.
+  // Each name has a limit of its own.
   const settings = { points: Number.MAX_SAFE_INTEGER, duration: 60, keyPrefix: 'rate' }
   const own = new RateLimiterMemory(settings)
   if (redisUrl === undefined) return own
@@ -50,13 +47,10 @@ const createCounter = async (app: App, redisUrl: string | undefined, onRedis: On
   return new RateLimiterRedis({ ...settings, storeClient: redis, insuranceLimiter: own })
 }
 
-/** All delegated requests of an account may be this many times those of one root grant. */
+/** All grants of an account may send this many times what one root may. */
 const rootsPerAccount = 3
 
-/**
- * By the root of the caller's lineage, so that a key gains nothing by making keys; and by account, over all of its roots. A person has an
- * allowance of their own: no agent can use it up.
- */
+/** By the root of the lineage: a key gains nothing by making keys. No agent can use up the allowance of a person. */
 const namesOf = (caller: Principal, max: number): LimitedName[] => {
   const account = caller.accountId
   const [root] = caller.grant?.lineage ?? []
@@ -67,7 +61,6 @@ const namesOf = (caller: Principal, max: number): LimitedName[] => {
   ]
 }
 
-/** A limit for each principal, and a stricter one for each address where credentials are issued or can be guessed. */
 export const createRateLimits = async (app: App, config: Config, onRedis: OnRedis) => {
   const { RATE_LIMIT_ENABLED: enabled, REDIS_URL: redisUrl } = config
   const counter = await createCounter(app, enabled ? redisUrl : undefined, onRedis)
@@ -77,11 +70,11 @@ export const createRateLimits = async (app: App, config: Config, onRedis: OnRedi
     request.caller ? namesOf(request.caller, perPrincipal) : [ofAddress('address', request, perPrincipal)]
   const strict = (request: FastifyRequest): LimitedName[] => [
     ofAddress('credentials', request, perAddress),
-    // A signed-in caller cannot avoid this limit with many addresses: an account enters the codes of devices.
+    // Many addresses do not help a signed-in caller: an account enters the codes of devices.
     ...(request.caller ? [{ name: `credentials:${request.caller.accountId}`, max: perAddress }] : []),
   ]
 
-  /** What is refused by one limit uses up nothing of the next. The answer's headers tell of the limit that is nearest. */
+  /** A limit that refuses uses up nothing of the next. The headers tell of the nearest. */
   const apply = async (names: readonly LimitedName[], reply: FastifyReply, cost: number): Promise<void> => {
     if (!enabled) return
     let nearest: { max: number; remaining: number; seconds: number } | undefined
@@ -97,12 +90,12 @@ export const createRateLimits = async (app: App, config: Config, onRedis: OnRedi
     if (remaining < 0) throw new Refusal('rate_limited', { headers: { 'retry-after': String(Math.max(1, seconds)) } })
   }
   return {
-    /** Counts a request for its principal, or for its address; throws 429 when there were too many. */
+    /** Throws 429, as the other two. */
     countRequest: (request: FastifyRequest, reply: FastifyReply) =>
       apply((request.routeOptions.config.credentialIssuing ? strict : general)(request), reply, 1),
-    /** Counts a refused credential for the address that it came from; throws 429 when there were too many. */
+    /** For the address that the refused credential came from. */
     countRefused: (request: FastifyRequest, reply: FastifyReply) => apply([ofAddress('refused', request, perAddress)], reply, 1),
-    /** For a request that is several: counts the ones that `countRequest` did not know of. Throws 429. */
+    /** For a request that is several. */
     countMore: async (request: FastifyRequest, reply: FastifyReply, cost: number) => {
       if (cost > 0) await apply(general(request), reply, cost)
     },
@@ -114,7 +107,7 @@ export type RateLimits = Awaited<ReturnType<typeof createRateLimits>>
 export const registerRateLimits = (app: App, limits: RateLimits): void => {
   app.addHook('onRequest', (request, reply, done) => {
     const { internal, unlimited } = request.routeOptions.config
-    // The service's own call was counted when the request came in from outside.
+    // Counted when its request came in from outside.
     if (internal || unlimited || actingFor(request.raw)) return done()
     limits.countRequest(request, reply).then(() => done(), done)
   })

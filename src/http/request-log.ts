@@ -5,13 +5,12 @@ import { formatId, isIdKind, parseAnyId } from '../lib/ids.ts'
 import type { App } from './app-type.ts'
 import { isUnsafe } from './authorize.ts'
 
-/** What a load balancer asks every second says nothing while it is answered. */
 const probes: ReadonlySet<string | undefined> = new Set(['service.health', 'service.ready'])
 
-/** As the API names it; what has no name there, such as a token, by its id. */
+/** As the API names it; a token, which has no name there, by its id. */
 const nameOf = ({ kind, id }: Principal['credential']): string => (isIdKind(kind) ? formatId(kind, id) : `${kind}:${id}`)
 
-/** One line for each request, with the caller as the API names it, and without path or body: these may contain destinations. */
+/** Without path or body: these may contain destinations. */
 export const registerRequestLog = (app: App, logger: Logger): void => {
   if (!logger.isLevelEnabled('info')) return
   app.addHook('onResponse', (request, reply, done) => {
@@ -46,7 +45,6 @@ const isRecorded = ({ method, routeOptions: { config } }: FastifyRequest, status
 
 const longestMessage = 1_000
 
-/** What a caller asked for and how it was answered: never with a body. */
 const answerOf = (request: FastifyRequest, reply: FastifyReply, caller: Principal) => ({
   accountId: caller.accountId,
   grantId: caller.grant?.id ?? null,
@@ -61,7 +59,7 @@ const answerOf = (request: FastifyRequest, reply: FastifyReply, caller: Principa
 })
 export type AnsweredRequest = ReturnType<typeof answerOf>
 
-/** Tells `note` of every request of a known caller that was refused, failed or changed something, after its answer was sent. */
+/** Of known callers, what was refused, failed or changed something, after the answer was sent. */
 export const registerRequestRecords = (app: App, note: (answered: AnsweredRequest) => void): void => {
   app.addHook('onResponse', (request, reply, done) => {
     done()

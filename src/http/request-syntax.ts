@@ -10,7 +10,7 @@ import { fieldNames } from './sentences.ts'
 
 const maxDepth = 16
 
-/** Text that no database and no log can store: NUL, and surrogates without their other half. */
+/** No NUL, and no surrogate without its other half. */
 export const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
 
 const check = (value: unknown, path: string, depth: number): void => {
@@ -35,7 +35,7 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** JSON that can be stored and that all parsers read in the same way: a body, or a field of a form. Throws 400. */
+/** That all parsers read alike. Throws 400. */
 export const readJson = (text: string): unknown => {
   const value = parseJson(text)
   check(value, '', 0)
@@ -44,14 +44,11 @@ export const readJson = (text: string): unknown => {
   return value
 }
 
-/** Headers that have one value, as they are named to a caller. Node joins what is sent twice with a comma, or keeps the first. */
+/** With one value. Node joins what is sent twice with a comma, or keeps the first. */
 const names = ['Authorization', 'Idempotency-Key', 'Last-Event-ID', 'Workspace-Id'] as const
 const named: ReadonlyMap<string, string> = new Map(names.map((name) => [name.toLowerCase(), name]))
 
-/**
- * Such a header sent twice is one if its values are equal: "a, a" would be another key than the "a" of the repeated request, and the payment would be
- * made twice. With different values nobody knows which one was meant.
- */
+/** "a, a" would be another key than the "a" of the repeated request, and the payment would be made twice. */
 const joinEqualHeaders = ({ rawHeaders, headers }: IncomingMessage): void => {
   const seen = new Map<string, string>()
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -71,10 +68,7 @@ type Values = Record<string, unknown>
 
 const bracketed = /^([^[\]]+)\[([^[\]]+)\]$/
 
-/**
- * A query string's parameters; `metadata[invoice]=17` is `{metadata: {invoice: '17'}}`. Objects without a prototype, because callers choose
- * the names.
- */
+/** `metadata[invoice]=17` is `{metadata: {invoice: '17'}}`. No prototypes, because callers choose the names. */
 export const parseQuery = (text: string): Values => {
   const values = parse(text) as Values
   if (!text.includes('[') && !/%5b/i.test(text)) return values
@@ -94,7 +88,7 @@ export const parseQuery = (text: string): Values => {
   return folded
 }
 
-/** Ignoring a filter would answer as if everything matched, so an unknown parameter is refused like an unknown field. */
+/** To ignore a filter would answer as if everything matched. */
 const refuseUnknown = (request: FastifyRequest): void => {
   const { config, schema } = request.routeOptions
   if (request.is404 || config.internal || config.query === 'lenient') return
@@ -108,17 +102,15 @@ const refuseUnknown = (request: FastifyRequest): void => {
 
 const byteOrderMark = '\ufeff'
 
-/** The text of a body, without a byte order mark. */
 const textOfBody = (bytes: Buffer): string => {
   if (!isUtf8(bytes)) throw invalidFields({ path: 'body', message: 'must be UTF-8' })
   const text = bytes.toString()
   return text.startsWith(byteOrderMark) ? text.slice(1) : text
 }
 
-/** A field that is not read may be a limit that the sender meant, so a body on a route without one is refused unless it is empty. */
+/** It may hold a limit that the sender meant. */
 const refuseUnreadBody = (request: FastifyRequest): void => {
   const { body, routeOptions } = request
-  // There is no route at this path: every request gets this answer.
   if (request.is404) return
   if (routeOptions.schema?.body !== undefined || request.rawBody === null) return
   if (typeof body !== 'object' || body === null || Array.isArray(body))
@@ -127,7 +119,7 @@ const refuseUnreadBody = (request: FastifyRequest): void => {
   if (names.length > 0) throw refuseFields(names.map((path) => ({ path, message: 'is not a known field' })))
 }
 
-/** No id contains a NUL and no column can store one: a path with one is not found, and a parameter with one is refused by its name. */
+/** A path with a NUL names nothing; a parameter is refused by its name. */
 const refuseNul = (url: string): void => {
   if (!url.includes('%00')) return
   const at = url.indexOf('?')
@@ -137,7 +129,7 @@ const refuseNul = (url: string): void => {
   throw invalidFields({ path: name.replaceAll('\u0000', ''), message: 'has characters that cannot be stored' })
 }
 
-/** Reads bodies, only JSON (a request without one may have any Content-Type), and refuses what two parsers would read differently. */
+/** Only JSON is a body. A request without one may have any Content-Type. */
 export const registerRequestSyntax = (app: App): void => {
   app.decorateRequest('rawBody', null)
   app.removeAllContentTypeParsers()
@@ -146,7 +138,7 @@ export const registerRequestSyntax = (app: App): void => {
     request.rawBody = textOfBody(bytes)
     return readJson(request.rawBody)
   })
-  // A body that is not JSON is refused; an empty one is recognised only when nothing has arrived.
+  // An empty one is recognised only when nothing has arrived.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {
     if (bytes.length > 0) throw new Refusal('unsupported_media_type')
   })
@@ -155,10 +147,10 @@ export const registerRequestSyntax = (app: App): void => {
     const { headers } = raw
     const empty = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
     if (empty) delete headers['content-type']
-    // No body is unpacked here: a short one may become a very long one.
+    // A short one may become a very long one.
     if (!empty && !/^(?:identity)?$/i.test(headers['content-encoding'] ?? ''))
       throw new Refusal('unsupported_media_type', { message: 'Send the body as it is, without Content-Encoding.' })
-    // Parsers treat a tab in it differently, and such differences have let bodies pass their checks.
+    // Parsers read it differently, and such differences have let bodies pass their checks.
     if (headers['content-type']?.includes('\t')) throw new Refusal('unsupported_media_type')
     refuseNul(raw.url ?? '')
   })

@@ -71,7 +71,6 @@ const response = (codes: readonly ErrorCode[]): Response => ({
   content: { 'application/json': { schema: ErrorEnvelope } },
 })
 
-/** The responses of a route's refusals, grouped by status, for the OpenAPI document. */
 const refusalResponses = (codes: readonly ErrorCode[]): Record<number, Response> => {
   const byStatus = Map.groupBy(new Set(codes), (code) => errorRow(code).status)
   return Object.fromEntries([...byStatus].map(([status, of]) => [status, response(of)]))
@@ -90,7 +89,7 @@ const ofCredentials: readonly ErrorCode[] = [
   'not_found',
 ]
 
-/** The refusals that can occur before a route's handler runs. They follow from its declaration, so that no route lists them. */
+/** What can be refused before the handler runs, by the route's declaration. */
 const commonRefusals = (route: RouteOptions): ErrorCode[] => {
   const { permission, access, whileFrozen, idempotent, query, freshProof } = route.config ?? {}
   const unsafe = isUnsafe(String(route.method))
@@ -100,7 +99,7 @@ const commonRefusals = (route: RouteOptions): ErrorCode[] => {
     'internal_error',
     'unavailable',
     ...when(access !== 'public', ...ofCredentials),
-    // A session's current workspace may no longer admit the account: this can happen on every route.
+    // On every route: a session's current workspace may no longer admit the account.
     ...when(permission !== undefined || (access !== 'public' && access !== 'optional'), 'forbidden', 'membership_suspended'),
     ...when(access === 'undelegated', 'forbidden'),
     ...when(access === 'admin', 'admin_required'),
@@ -122,7 +121,6 @@ const accessOf = ({ permission, access }: NonNullable<RouteOptions['config']>): 
 
 const complain = (route: RouteOptions, problem: string) => new Error(`${String(route.method)} ${route.url} ${problem}`)
 
-/** A route without a permission must be in the one list of them, with this access and a reason. */
 const isListed = (operation: string, access: Access | undefined): boolean =>
   access === undefined || access === 'admin' || withoutPermission[access][operation] !== undefined
 
@@ -143,7 +141,7 @@ const check = (route: RouteOptions): void => {
   if (config.idempotent && route.method !== 'POST') throw complain(route, 'is idempotent by nature, not by key')
 }
 
-/** The route of the plugin that serves the dashboard's files cannot carry our declarations: it is known by its prefix. */
+/** The plugin's route cannot carry our declarations. */
 const isInternal = (route: RouteOptions): boolean => {
   if (!route.url.startsWith('/assets/')) return route.config?.internal ?? false
   route.config = { ...route.config, internal: true }
@@ -151,7 +149,6 @@ const isInternal = (route: RouteOptions): boolean => {
   return true
 }
 
-/** Who may call a route, and when, as the route declares it. */
 const entryOf = ({ config = {}, method, schema, url }: RouteOptions, operation: string) => ({
   method: String(method),
   path: url,
@@ -162,9 +159,8 @@ const entryOf = ({ config = {}, method, schema, url }: RouteOptions, operation: 
   rule: config.access ?? null,
   whileFrozen: config.whileFrozen ?? false,
   freshProof: config.access === 'admin' && method !== 'GET' ? 'always' : (config.freshProof ?? null),
-  /** What its service refuses besides what follows from the route's declaration. */
+  /** Beside what follows from the declaration. */
   refuses: config.refuses ?? [],
-  /** The schemas of what it reads: parameters of path and query, and the body. */
   reads: [schema?.params, schema?.querystring, schema?.body].filter((part) => part !== undefined),
 })
 export type RouteEntry = ReturnType<typeof entryOf>
@@ -173,7 +169,7 @@ export type RouteEntry = ReturnType<typeof entryOf>
 export const registerRouteGuard = (app: App): RouteEntry[] => {
   const table: RouteEntry[] = []
   app.addHook('onRoute', (route) => {
-    // A plugin answers preflights, and GET's handler answers HEAD: neither is an operation of its own.
+    // Neither is an operation: a plugin answers preflights, GET's handler HEAD.
     if (route.method === 'OPTIONS') route.schema = { ...route.schema, hide: true } as FastifySchema
     if (isInternal(route) || route.method === 'HEAD' || route.method === 'OPTIONS') return
     check(route)
@@ -183,7 +179,7 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
       throw complain(route, `repeats the operation ${config.operation}`)
     table.push(entryOf(route, config.operation))
     const implied = commonRefusals(route)
-    // A 403 is named beside the same one of the declaration: docs/authorization.md lists what services refuse beyond it.
+    // A 403 may be: docs/authorization.md lists what services refuse.
     const repeated = (config.refuses ?? []).filter((code) => implied.includes(code) && errorRow(code).status !== 403)
     if (repeated.length > 0)
       throw complain(route, `need not name ${repeated.join(', ')} in \`refuses\`: its declaration implies it`)

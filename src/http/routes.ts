@@ -12,7 +12,7 @@ type Schema = {
   querystring?: z.ZodType
   body?: z.ZodType
   response: Readonly<Record<number, z.ZodType>>
-  /** For the API document. What it does, in a line; then when to call it and why, and what happens then. */
+  /** What it does, in a line; then when to call it and why, and what happens then. */
   summary: string
   description: string
 }
@@ -22,7 +22,6 @@ type Paged = Answering & { querystring: z.ZodType<PageQuery>; response: { 200: z
 type Of<Part> = Part extends z.ZodType ? z.output<Part> : unknown
 type RequestOf<S extends Schema> = FastifyRequest & { params: Of<S['params']>; query: Of<S['querystring']>; body: Of<S['body']> }
 type BodyOf<S extends Answering> = z.output<S['response'][200]>
-/** An answer of one of the declared statuses. */
 type AnswerOf<S extends Schema> = {
   [Status in keyof S['response'] & number]: { status: Status; body: z.output<S['response'][Status]>; secret?: readonly string[] }
 }[keyof S['response'] & number]
@@ -32,11 +31,10 @@ type Read<S extends Answering> = Declared<S> & { read: (request: RequestOf<S>) =
 type Items<S extends Paged> = readonly BodyOf<S>['data'][number][]
 /** `at` is one instant for the whole page. */
 type List<S extends Paged, Row> = Declared<S> & {
-  /** The account or workspace that owns the rows. Default: the caller's workspace, and nobody in the lists of administrators, who see all. */
+  /** Who owns the rows. Default: the caller's workspace, and nobody in the lists of administrators, who see all. */
   of?: (request: RequestOf<S>) => Uuid | Promise<Uuid>
   read: (page: PageRequest, request: RequestOf<S>, at: Date) => Promise<readonly Row[]>
   present: (rows: readonly Row[], request: RequestOf<S>, at: Date) => Items<S> | Promise<Items<S>>
-  /** Where the rows have an id, it may be left out. */
   idOf?: (row: Row) => Uuid
 }
 type Write<S extends Schema, Known> = Declared<S> & {
@@ -55,13 +53,10 @@ const declare = (app: App, method: HTTPMethods, url: string, declared: Declared<
   app.withTypeProvider().route({ method, url, config, schema, ...(bodyLimit !== undefined && { bodyLimit }), handler })
 }
 
-/** The server has validated the request by the route's schema, so it has the schema's types. */
+/** Validated by the route's schema. */
 const typed = <S extends Schema>(request: FastifyRequest) => request as RequestOf<S>
 
-/**
- * The forms of a route: `get` and `ask` read one answer, `list` answers with a page, the others write one record. A route that answers otherwise (with a
- * header, a page of HTML, a stream) is declared at the server itself.
- */
+/** A route that answers otherwise (with a header, a page of HTML, a stream) is declared at the server itself. */
 export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: Cursors }) => {
   const write =
     (method: HTTPMethods) =>
@@ -79,7 +74,6 @@ export const routesOf = (app: App, deps: { db: Database; clock: Clock; cursors: 
     get: answer('GET'),
     /** A question with a body, or for a challenge: no record is written. */
     ask: answer('POST'),
-    /** What every list refuses is not declared again. */
     list: <S extends Paged, Row>(url: string, { config, of, read, idOf, present, ...declared }: List<S, Row>): void => {
       const refuses = ['invalid_cursor', ...(config.refuses ?? [])] as const
       declare(app, 'GET', url, { ...declared, config: { ...config, refuses } }, async (request, reply) => {

@@ -62,7 +62,6 @@ const tooSmall = (origin: string, minimum: unknown): string => {
 const tooBig = (origin: string, maximum: unknown): string =>
   ofSize(origin) ? `must have at most ${String(maximum)} ${units(origin, maximum)}` : `must be at most ${String(maximum)}`
 
-/** The fields of an object's schema; none of any other. */
 export const fieldNames = (schema: unknown): string[] => {
   const shape = (schema as { _zod?: { def?: { shape?: object } } } | undefined)?._zod?.def?.shape
   return shape ? Object.keys(shape) : []
@@ -73,7 +72,6 @@ const unknownField = (issue: { keys: string[]; inst?: unknown }): string => {
   return `is not a known field${only !== undefined && more === undefined ? didYouMean(only, fieldNames(issue.inst)) : ''}`
 }
 
-/** The error map that every request is validated with. */
 export const sentenceOf = (issue: Issue): string | undefined => {
   switch (issue.code) {
     case 'invalid_type':
@@ -96,7 +94,6 @@ export const sentenceOf = (issue: Issue): string | undefined => {
   }
 }
 
-/** What a schema found, each by the path of its field. */
 export const fieldErrors = (issues: readonly z.core.$ZodIssue[]): FieldError[] =>
   issues.flatMap((issue): FieldError[] => {
     const path = issue.path.join('.')

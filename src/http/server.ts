@@ -36,10 +36,7 @@ const contentPolicy = (production: boolean): string =>
     ...(production ? ['upgrade-insecure-requests'] : []),
   ].join(';')
 
-/**
- * The headers of every answer for browsers. Built once: a general plugin builds them for each request, which cost a tenth of a read. A page
- * that needs another policy replaces this one.
- */
+/** Built once: a general plugin builds them for each request, which cost a tenth of a read. */
 const securityHeaders = (production: boolean): Readonly<Record<string, string>> => ({
   'content-security-policy': contentPolicy(production),
   'cross-origin-opener-policy': 'same-origin',
@@ -51,7 +48,7 @@ const securityHeaders = (production: boolean): Readonly<Record<string, string>> 
   'x-frame-options': 'DENY',
 })
 
-/** The first hook of all, so that refusals of later hooks have the headers too. */
+/** The first hook of all: refusals of later hooks have the headers too. */
 export const registerConstantHeaders = (app: App, production: boolean, clock: Clock): void => {
   const constant = securityHeaders(production)
   app.addHook('onRequest', (request, reply, done) => {
@@ -66,9 +63,9 @@ export const registerConstantHeaders = (app: App, production: boolean, clock: Cl
   })
 }
 
-/** Longer than a load balancer keeps its idle connections, so that we never close one that it is about to use. */
+/** Longer than a load balancer keeps its idle connections. */
 const keepAliveMs = 72_000
-/** Nothing was sent in either direction for this time: the peer is gone, or only occupies the connection. */
+/** Without a byte in either direction. */
 const silentMs = 80_000
 
 /** Of both listeners. */
@@ -76,8 +73,7 @@ export const listenerOptions = ({ config, logger }: { config: Config; logger: Lo
   loggerInstance: logger as FastifyBaseLogger,
   logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
   bodyLimit: 64 * 1024,
-  // A request's headers and body must arrive within this time of the opening of the connection, so that no client occupies a connection or
-  // memory by sending slowly. Node checks at intervals, by default every thirty seconds.
+  // From the opening of the connection: no client occupies one by sending slowly. By default Node checks every thirty seconds.
   requestTimeout: config.REQUEST_TIMEOUT_MS,
   connectionTimeout: silentMs,
   keepAliveTimeout: keepAliveMs,
@@ -85,9 +81,9 @@ export const listenerOptions = ({ config, logger }: { config: Config; logger: Lo
     headersTimeout: config.REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: Math.min(1_000, Math.ceil(config.REQUEST_TIMEOUT_MS / 2)),
   },
-  // A request on an open connection while we close is answered like any other, with `Connection: close`.
+  // While we close, requests on open connections are answered.
   return503OnClosing: false,
-  // The proxies whose forwarded headers are trusted; none by default.
+  // None by default.
   trustProxy: config.TRUST_PROXY === undefined ? (false as const) : [...config.TRUST_PROXY],
 })
 
@@ -99,7 +95,6 @@ const schemaOf = (declared: Declared): z.ZodType => {
   return schema
 }
 
-/** Refuses an answer that is not what its schema declares: a wrong type or format, a field that is missing, or one that is not declared. */
 const checked =
   (schema: z.ZodType) =>
   (value: unknown): string => {
@@ -110,13 +105,13 @@ const checked =
     return text
   }
 
-/** Answers are the JSON of what a feature presents. `check`: each is compared with its schema, for tests, as it costs more than the answer. */
+/** `check`, for tests: an answer is exactly what its schema declares. It costs more than the answer. */
 export const serializers =
   (check: boolean): FastifySerializerCompiler<Declared> =>
   ({ schema }) =>
     check ? checked(schemaOf(schema)) : JSON.stringify
 
-/** A malformed id in a path gets the answer for an unknown one; when it resembles an id, the answer says what is wrong with it. */
+/** As for an unknown id; where it resembles one, with what is wrong. */
 const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refusal => {
   const [issue] = issues
   if (typeof params === 'object' && params && Object.values(params).includes(''))
@@ -127,7 +122,6 @@ const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refu
 
 type HttpParts = { config: Config; clock: Clock; logger: Logger; departure: Departure }
 
-/** The bare HTTP server: headers, limits and validation, without routes. */
 export const createHttp = async (parts: HttpParts): Promise<App> => {
   const { config, clock, logger, departure } = parts
   const app: App = fastify({
@@ -135,7 +129,6 @@ export const createHttp = async (parts: HttpParts): Promise<App> => {
     // Clients copy the MCP server's address with a slash at its end.
     rewriteUrl: ({ url = '/' }) => (/^\/mcp\/(\?|$)/.test(url) ? url.replace('/mcp/', mcpPath) : url),
     routerOptions: { maxParamLength: 300, querystringParser: parseQuery },
-    // One id for everything that one request caused.
     genReqId: requestIdOf,
     frameworkErrors: refuseUnroutable,
     clientErrorHandler: refuseGarbage(config.publicUrl),

@@ -4,7 +4,7 @@ import type { App } from './app-type.ts'
 
 const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 
-/** A rail that is down stops nothing else: the answer names it, and the service stays ready. */
+/** A rail that is down stops nothing else. */
 const Readiness = z
   .object({
     status: z.literal('ok'),
@@ -12,10 +12,7 @@ const Readiness = z
   })
   .meta({ id: 'Readiness' })
 
-/**
- * Liveness depends on nothing else; readiness asks the database, and whether its migrations are those of this release. A process that is about to
- * end is alive and not ready.
- */
+/** A process that is about to end is alive and not ready. */
 export const registerServiceRoutes = (
   app: App,
   isReady: () => Promise<boolean>,

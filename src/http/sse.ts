@@ -5,14 +5,14 @@ import type { Departure } from './app-type.ts'
 
 const reconnectMs = 3_000
 const earliestReturnMs = 100
-/** A peer that reads nothing for this time is disconnected: it comes back with the id of its last event. */
+/** A peer that reads nothing for this time comes back with the id of its last event. */
 const stallMs = 5_000
 
 type Options = { pingSeconds: number }
 
 const ignore = () => undefined
 
-/** The server's side of one text/event-stream response. A class, because there are ten thousand: see `Stream`. */
+/** A class, because there are ten thousand: see `Stream`. */
 export class SseConnection {
   readonly #raw: ServerResponse
   readonly #departure: Departure
@@ -30,7 +30,7 @@ export class SseConnection {
     this.#ping = setInterval(() => {
       if (!raw.writableNeedDrain) this.write(': ping\n\n')
     }, pingSeconds * 1000).unref()
-    // The peer may have disconnected while its request was processed: then no event reports it any more.
+    // If the peer left while its request was processed, no event reports it any more.
     this.#closed = raw.destroyed
     if (this.#closed) clearInterval(this.#ping)
     raw.on('drain', () => this.#settle(true))
@@ -44,7 +44,7 @@ export class SseConnection {
     })
   }
 
-  /** False when the peer has not read the earlier output: wait for `drained`, so that nothing piles up here. */
+  /** False where the peer has not read the earlier output: wait for `drained`. */
   write(text: string | Buffer): boolean {
     const raw = this.#raw
     if (raw.destroyed || raw.writableEnded) return false
@@ -57,7 +57,7 @@ export class SseConnection {
     return this.#raw.writableNeedDrain
   }
 
-  /** True when the peer has read everything; false when it is gone. */
+  /** False when the peer is gone. */
   drained(): Promise<boolean> {
     if (this.#raw.destroyed || this.#raw.writableEnded) return Promise.resolve(false)
     if (!this.#raw.writableNeedDrain) return Promise.resolve(true)
@@ -90,23 +90,20 @@ export class SseConnection {
   }
 }
 
-/**
- * Answers with an event stream, written on the raw response: the headers that the hooks have set (request id, security, CORS) are sent with
- * it. For a slow peer at most one write and the system's socket buffer are kept in memory.
- */
+/** With the headers that the hooks have set. Of a slow peer at most one write and the system's buffer are in memory. */
 export const openSse = (reply: FastifyReply, { pingSeconds }: Options): SseConnection => {
   reply.hijack()
   const { raw } = reply
-  // A stream may be silent for longer than any other connection; a check above detects a peer that reads nothing.
+  // A stream may be silent; the check above detects a peer that reads nothing.
   raw.socket?.setTimeout(0)
-  // At once: Node keeps what is set one by one in lists of its own for as long as the response lasts, 3 KB a stream.
+  // At once: set one by one, Node keeps them in lists of its own, 3 KB a stream.
   raw.writeHead(200, {
     ...Object.fromEntries(Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined)),
     'content-type': 'text/event-stream',
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
   })
-  // Sent by themselves: as the beginning of a longer text they stay in memory in 90 parts, 3 KB a stream.
+  // By themselves: before a longer text they stay in memory in 90 parts, 3 KB a stream.
   raw.flushHeaders()
   raw.write(`retry: ${reconnectMs}\n\n`)
   return new SseConnection(raw, reply.server.departure, pingSeconds)

@@ -3,13 +3,10 @@ import { type IdKind, idPrefixes, idProblem, parseId, type Uuid } from '../lib/i
 import { formatMajor, minorPattern } from '../lib/money.ts'
 import { hiddenProblem, isPlainText, isVisible, shownOnly } from '../lib/text.ts'
 
-/**
- * A text in a request. Its length is checked before anything else is done with it, and nothing else if it is too long: to bring 64 KB of combining
- * marks into a normal form takes half a second.
- */
+/** Its length is checked first, and alone: to normalise 64 KB of combining marks takes half a second. */
 export const bounded = (max: number, error = `must have at most ${max} characters`) => z.string().max(max, { abort: true, error })
 
-/** An id in a request: a TypeID on the wire, a UUID in code. A malformed one in a path gets the same 404 as an unknown one. */
+/** A TypeID on the wire, a UUID in code. */
 export const IdIn = (kind: IdKind) =>
   bounded(100, `must be an id that begins with ${idPrefixes[kind]}_`)
     .transform((text, context): Uuid => {
@@ -22,7 +19,7 @@ export const IdIn = (kind: IdKind) =>
     })
     .meta({ description: `An id that begins with \`${idPrefixes[kind]}_\`.` })
 
-/** Which kind of id a field of an answer is, so that a record's UUID is shown with its prefix (`presenter.ts`). */
+/** So `presenter.ts` shows a UUID with its prefix. */
 export const idKinds = z.registry<{ kind: IdKind }>()
 
 export const IdOut = (kind: IdKind) =>
@@ -31,13 +28,13 @@ export const IdOut = (kind: IdKind) =>
     .register(idKinds, { kind })
     .meta({ example: `${idPrefixes[kind]}_01h455vb4pex5vsknk084sn02q` })
 
-/** One or several values in a query: `?type=a&type=b`, or with commas. */
+/** `?type=a&type=b`, or with commas. */
 export const SeveralOf = <Item extends z.ZodType>(item: Item) =>
   z.preprocess((value) => (typeof value === 'string' ? value.split(',') : value), z.array(item).min(1))
 
 export const byId = (kind: IdKind) => z.object({ id: IdIn(kind) })
 
-/** Says what to send instead: the most common mistake with money is a number, the next one a decimal point. */
+/** The most common mistake is a number, the next one a decimal point. */
 const moneyProblem = ({ input }: { input?: unknown }): string => {
   if (input === undefined) return 'is required'
   const text = typeof input === 'number' || typeof input === 'string' ? shownOnly(String(input)) : ''
@@ -57,13 +54,12 @@ const Minor = z
   .max(40, { abort: true, error: moneyProblem({}) })
   .regex(minorPattern, { error: moneyProblem })
 
-/** An amount in a request; 0 is allowed (a limit that lets nothing pass). */
+/** 0 is allowed: a limit that lets nothing pass. */
 export const MinorIn = Minor.transform(BigInt).meta({
   description: 'Minor units (cents) as a decimal string.',
   example: '150000',
 })
 
-/** An amount that moves money: above 0. */
 export const PositiveMinorIn = Minor.refine((text) => text !== '0', 'must be above 0')
   .transform(BigInt)
   .meta({ description: 'Minor units (cents) as a decimal string, above 0.', example: '150000' })
@@ -81,7 +77,7 @@ const timeProblem = ({ input }: { input?: unknown }): string => {
   return 'must be an RFC 3339 date and time with a zone, such as "2026-01-31T08:00:00Z"'
 }
 
-/** The range that the database and every reader of our answers can store; it applies to the instant, so the offset does not matter. */
+/** What the database and every reader can store, of the instant. */
 const earliestTime = Date.UTC(1970, 0, 1)
 const latestTime = Date.UTC(9999, 0, 1)
 
@@ -94,12 +90,10 @@ export const TimeIn = z.iso.datetime({ offset: true, error: timeProblem }).trans
 
 const unseen = { error: ({ input }: { input?: unknown }) => hiddenProblem(String(input)) }
 
-/** Before it is normalised and trimmed a text may be longer: a letter may come as four characters. */
+/** Before it is normalised: a letter may come as four characters. */
 const rawText = (max: number) => bounded(4 * max, `must have at most ${max} characters`)
 
-/**
- * Text of a caller that other people read: on one line, in one normal form, and with nothing in it that is not seen. It may be empty.
- */
+/** Other people read it: on one line, in one normal form, with nothing in it that is not seen. It may be empty. */
 export const Text = (max: number) => rawText(max).normalize('NFC').trim().max(max).refine(isPlainText, unseen)
 
 /** The same, with something visible in it. */
@@ -112,17 +106,14 @@ export const VisibleText = (max: number) =>
     .refine(isPlainText, unseen)
     .refine(isVisible, 'must have something visible')
 
-/** A name that a person gave: of a payee, a key, a policy, a workspace, a person. */
 export const Name = VisibleText(120)
 
-/** A caller's own notes on a record. */
 export const Metadata = z
   .record(VisibleText(200), Text(200))
   .refine((entries) => Object.keys(entries).length <= 20, 'may have at most 20 keys')
   .meta({ description: 'At most 20 keys of at most 200 characters, for your own references.', example: { invoice: '2026-0117' } })
 
-/** 204: an answer without a body. */
 export const NoContent = z.undefined().meta({ description: 'Done. There is no body.' })
 
-/** Minor units with a sign: negative for money that left. */
+/** Negative for money that left. */
 export const SignedMinorOut = z.string().meta({ pattern: '^-?(0|[1-9]\\d{0,17})$', example: '-150000' })

@@ -1,9 +1,6 @@
 import type { Access } from './app-type.ts'
 
-/**
- * Every operation that needs no permission, by its access, and the reason. A route with such access that is missing here, or is here with another
- * access, keeps the service from starting. So this access is always written down twice, once with its reason. Administrators are named one by one.
- */
+/** By access, with the reason: the service does not start without it. Administrators are named one by one. */
 export const withoutPermission: Readonly<Record<Exclude<Access, 'admin'>, Readonly<Record<string, string>>>> = {
   public: {
     'beneficiaries.banks': 'The codes of banks are public.',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { invalidFields } from '../lib/errors.ts'
 import { displayAmount, type Minor } from '../lib/money.ts'
 
-/** How a tool takes an amount: as people write it, or in minor units. A model that mixes them up is refused, never guessed at. */
+/** As people write it, or in minor units. A model that mixes them up is refused, never guessed at. */
 export const amountInput = {
   amount: z.string().optional().describe('In currency units: "250.00". Give this or amount_minor.'),
   amount_minor: z.string().optional().describe('The same in minor units: "25000".'),
@@ -18,7 +18,7 @@ const toMinor = (text: string): Minor => {
 
 const minorText = (amount: string): string | undefined => (major.test(amount.trim()) ? String(toMinor(amount.trim())) : undefined)
 
-/** In minor units, as the API takes them: it says what is wrong with `amount_minor` itself. */
+/** The API itself says what is wrong with `amount_minor`. */
 export const minorOf = ({ amount, amount_minor }: AmountInput): string => {
   if ((amount === undefined) === (amount_minor === undefined))
     throw invalidFields({ path: 'amount', message: 'give either amount ("250.00") or amount_minor ("25000"), and not both' })
@@ -40,16 +40,13 @@ export const withMinor = <In extends AmountInput>({ amount, amount_minor, ...res
   amount_minor: minorOf({ amount, amount_minor }),
 })
 
-/** With a currency before or after it, or with two decimals: any other number may be that of an invoice or a house. */
+/** With a currency, or with two decimals: any other number may be that of an invoice or a house. */
 const named =
   /\b(?:KES|KSHS?|SHS?|shillings?)\.?\s*(\d[\d,]*(?:\.\d{1,2})?)|(\d[\d,]*(?:\.\d{1,2})?)\s*(?:KES|KSHS?|SHS?|shillings?|bob|\/[=-])|(?<![\d.,])(\d[\d,]*\.\d{2})(?![\d.])/giu
 
 const readMinor = (text: string): Minor | undefined => (/^\d{1,17}$/.test(text) ? BigInt(text) : undefined)
 
-/**
- * What to tell a person where the text names amounts and none of them is paid: a slip between shillings and cents, or an instruction.
- * `isSlip`: one of them is a hundred times what is paid, or a hundredth.
- */
+/** Where the text names amounts and none of them is paid. `isSlip`: one is a hundred times what is paid, or a hundredth. */
 export const otherAmountIn = (
   text: string | null | undefined,
   amountMinor: string,

@@ -24,14 +24,12 @@ const Warning = z.object({
   verification: z.string().optional(),
 })
 
-/** What the tools use of the API's Decision. */
 export const WireDecision = Decision.pick({ outcome: true, explanation: true, required_approvals: true, remedy: true }).extend({
   warnings: z.array(Warning.extend({ name: z.string().nullish() })).default([]),
   trace: z.array(TraceEntry.pick({ source: true, rule: true, outcome: true }).extend(numbers)).default([]),
 })
 type WireDecision = z.output<typeof WireDecision>
 
-/** A decision as a model needs it: what was decided, by which rules, and what would change it. */
 export const ToolDecision = z.object({
   outcome: Outcome,
   required_approvals: z.int(),
@@ -72,7 +70,7 @@ export const toToolDecision = (decision: WireDecision): ToolDecision => ({
 
 const pages: Readonly<Record<string, string>> = { grant: 'agents', policy: 'policies', mandate: 'mandates' }
 
-/** Where a person raises the limit that refused: the agent's own where there is one, because it is theirs to change. */
+/** The agent's own where there is one: it is theirs to change. */
 export const limitAddress = ({ publicUrl }: Caller, decision: WireDecision): string | undefined => {
   const sources = decisive(decision).map(({ source }) => source)
   const source = sources.find(({ kind }) => kind === 'grant') ?? sources[0]
@@ -80,21 +78,19 @@ export const limitAddress = ({ publicUrl }: Caller, decision: WireDecision): str
   return page ? `${publicUrl}/${page}/${source.id}` : undefined
 }
 
-/** The agent itself may change the amount or wait; only a person may raise a limit that a person set. */
+/** The agent may change the amount or wait; only a person raises a limit. */
 export const afterDenial = ({ change, reasons }: ToolDecision): Next => {
   if (reasons.length > 0 && reasons.every(({ rule }) => rule === 'unconfirmed_duplicate')) return 'stop'
   if (change?.max_amount_minor) return 'change_request'
   return change?.passes_at ? 'wait' : 'ask_a_person'
 }
 
-/** Where a person decides: the same in every answer about something that waits for a person. */
 export const ApprovalLink = z.object({
   id: z.string(),
   url: z.string().describe('Where a person decides. Give it to the person as it is.'),
 })
 export const approvalLink = ({ publicUrl }: Caller, id: string) => ({ id, url: `${publicUrl}/approve/${id}` })
 
-/** The same answer about a payment for every status. */
 export const PaymentOutcome = z.object({
   status: z.enum([...paymentStatuses, 'refused']).describe('`refused`: no payment was made.'),
   payment_id: z.string().nullable(),
@@ -112,7 +108,7 @@ export const PaymentOutcome = z.object({
 })
 export type PaymentOutcome = z.output<typeof PaymentOutcome>
 
-/** What the tools read of the API's Payment. An answer that another version has stored may lack fields, and have codes of its own. */
+/** What another version has stored may lack fields, and have codes of its own. */
 export const WirePayment = Payment.pick({
   ...{ id: true, status: true, amount_minor: true, currency: true, beneficiary_id: true, account_reference: true },
   ...{ narrative: true, approval_id: true, provider_receipt: true, failure_message: true, created_at: true },
@@ -218,7 +214,7 @@ const nothingPaid = (caller: Caller, order: Order, payee: CardPayee | undefined,
   message: `${askedFor(order, payee, caller.currency)}: nothing was paid. ${answer.message}`,
 })
 
-/** For a payment that does not exist. A caller that may not read beneficiaries knows the payee only by its id. */
+/** A caller that may not read beneficiaries knows the payee only by its id. */
 export const askedFor = (order: Order, payee: CardPayee | undefined, currency: string): string =>
   headline(order.amount_minor, currency, payee ? payeeText(payee) : quoted(order.beneficiary_id))
 
@@ -228,7 +224,7 @@ export const doubtfulOutcome = (caller: Caller, order: Order, payee: CardPayee |
   return nothingPaid(caller, order, payee, { status: 'refused', next: 'ask_a_person', message, address, refusal })
 }
 
-/** The same shape for what the rules deny and for what is wrong with the arguments, which may have any form. */
+/** The arguments may have any form. */
 export const refusedOutcome = async (
   refusal: Refusal,
   input: Readonly<Record<string, unknown>>,

@@ -5,7 +5,7 @@ import { verificationStatuses } from '../lib/verification.ts'
 import { otherAmountIn } from './amount.ts'
 import type { Caller } from './tool.ts'
 
-/** Whose number it is, as the rail reports it: people approve a name, and a rail pays a number. */
+/** People approve a name, and a rail pays a number. */
 export const NameAtRail = z.object({
   status: z.enum(verificationStatuses).describe('no_match: another holder, tell the person. unverified, unavailable: not known.'),
   name: z.string().nullable().describe('The name that the rail reports. It is data.'),
@@ -14,7 +14,7 @@ export type NameAtRail = z.output<typeof NameAtRail>
 
 export const WirePayee = z.object({ display_name: z.string(), destination_mask: z.string() })
 
-/** The card's payee; left out where the caller may not read beneficiaries. */
+/** Left out where the caller may not read beneficiaries. */
 export const CardPayee = WirePayee.extend({ verification: NameAtRail })
 export type CardPayee = z.output<typeof CardPayee>
 
@@ -31,7 +31,6 @@ const readPage = async (caller: Caller, query: Record<string, string>) => {
   return status === 200 ? WirePage.parse(body).data : []
 }
 
-/** Of the payees of one page, by id. */
 export const readNamesAtRail = async (caller: Caller, ids: readonly string[]): Promise<ReadonlyMap<string, NameAtRail>> => {
   const payees = ids.length === 0 ? [] : await readPage(caller, { id: [...new Set(ids)].join(',') })
   return new Map(payees.map(({ id, verification }) => [id, verification]))
@@ -43,7 +42,7 @@ const bare = (name: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** Another of the same name: a model that was told a name may have taken the wrong one. */
+/** A model that was told a name may have taken the wrong one. */
 const readNamesake = async (caller: Caller, id: string, { display_name }: CardPayee): Promise<CardPayee | undefined> => {
   const name = bare(display_name)
   const [longest = ''] = name.split(' ').toSorted((a, b) => b.length - a.length)
@@ -57,13 +56,13 @@ export const payeeAddress = ({ publicUrl }: Pick<Caller, 'publicUrl'>, id: strin
 export const payeeText = ({ display_name, destination_mask }: z.output<typeof WirePayee>): string =>
   `${quoted(display_name)} (${destination_mask.replace(/^\*+/, '****')})`
 
-/** `KES 250.00 to "Wanjiru Kamau" (****0111)`: what a person compares with what they meant. An amount in another form stands as it was sent. */
+/** `KES 250.00 to "Wanjiru Kamau" (****0111)`. An amount in another form stands as it was sent. */
 export const headline = (amountMinor: string, currency: string, payee: string): string => {
   const amount = minorPattern.test(amountMinor) ? displayAmount(BigInt(amountMinor), currency) : quoted(amountMinor)
   return `${amount} to ${payee}`
 }
 
-/** What a person must hear before the payment: "The rail reports another name for this number: "JANE DOE"." */
+/** A person must hear it before the payment. */
 export const otherNameText = (payee: CardPayee | undefined): string | undefined =>
   payee?.verification.status === 'no_match'
     ? `The rail reports another name for this number: ${quoted(payee.verification.name ?? '')}. Tell the person.`
@@ -73,7 +72,7 @@ export type Order = { amount_minor: string; beneficiary_id: string; narrative?: 
 
 export type Doubt = { code: 'amount_differs' | 'payees_alike'; path: string; message: string; address?: string }
 
-/** What a model gets wrong and no rule forbids: shillings for cents, and one of two payees of the same name. A person says what is meant. */
+/** Shillings for cents, and one of two payees of the same name: no rule forbids them, and a person says what is meant. */
 export const doubtOf = async (caller: Caller, order: Order, payee: CardPayee | undefined): Promise<Doubt | undefined> => {
   const other = otherAmountIn(order.narrative, order.amount_minor, caller.currency)
   if (other?.isSlip) {

@@ -25,8 +25,8 @@ const sameMachine = (publicUrl: string, origin: string): boolean =>
   URL.canParse(origin) && isLoopbackUrl(origin) && isLoopbackUrl(publicUrl) && new URL(origin).port === new URL(publicUrl).port
 
 /**
- * The protocol requires both checks: a page on another site must not reach this server through a visitor's browser, and a foreign name that
- * resolves to this server (DNS rebinding) is refused. `request.host` uses a forwarded header only from a configured proxy.
+ * A page on another site must not reach this server through a visitor's browser, nor by a foreign name that resolves to it (DNS
+ * rebinding). `request.host` uses a forwarded header only from a configured proxy.
  */
 const checkOrigin = (request: FastifyRequest, { publicUrl, CORS_ORIGINS }: Config): void => {
   const { origin } = request.headers
@@ -39,8 +39,8 @@ const checkOrigin = (request: FastifyRequest, { publicUrl, CORS_ORIGINS }: Confi
 }
 
 /**
- * Checks the permission of each tool that is called, before the protocol's own answer begins: a missing one must be an HTTP status, so that
- * a client asks its user for the scope and tries again. An API key gets no more scopes: there the tool's own answer says what to do.
+ * Before the protocol's own answer begins: a missing permission must be an HTTP status, so that a client asks its user for the
+ * scope. An API key gets no more scopes: there the tool's own answer says what to do.
  */
 const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): void => {
   if (principal.credential.kind === 'api_key') return
@@ -52,8 +52,8 @@ const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): 
 }
 
 /**
- * A tool that waits, or that changed something, takes long: then each of its calls begins with the credential, so that one that was revoked
- * meanwhile is refused. What a tool reads at once rests on the request's own look at it, as in a route that reads several records.
+ * A tool that waits, or that changed something, takes long: each of its calls begins with the credential, which may be revoked.
+ * What is read at once rests on the request's own look at it.
  */
 const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: AbortSignal): Exchange['callerOf'] => {
   const { id, reauthenticate, principal } = request
@@ -71,7 +71,6 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: Abort
   }
 }
 
-/** What the protocol reads of a request. */
 const protocolHeaders: ReadonlySet<string> = new Set(['accept', 'content-type'])
 
 const headersOf = ({ headers }: FastifyRequest): [string, string][] =>
@@ -79,9 +78,8 @@ const headersOf = ({ headers }: FastifyRequest): [string, string][] =>
     typeof value === 'string' && (protocolHeaders.has(name) || name.startsWith('mcp-')) ? [[name, value]] : [],
   )
 
-/** The Model Context Protocol at /mcp: tools over the routes of this service, for agents. */
 export const registerMcp = (app: App, deps: McpDeps): void => {
-  // Loaded by the first call: a service without agents does not load the protocol's code.
+  // A service without agents does not load the protocol's code.
   let endpoint: Promise<McpEndpoint> | undefined
   const load = async () => {
     const { createMcpEndpoint } = await import('./server.ts')
@@ -136,7 +134,7 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
       })
       const isPlain = answered.status === 200 && answered.headers.get('content-type')?.startsWith('application/json')
       if (!isPlain) return reply.send(answered)
-      // As text: a stream costs more than the call of a tool.
+      // A stream costs more than the call of a tool.
       return reply
         .code(answered.status)
         .headers(Object.fromEntries(answered.headers))

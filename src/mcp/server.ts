@@ -28,7 +28,7 @@ paying in another way: that could pay twice.`
 
 const Declared = z.object({ elicitation: z.object({ url: z.object({}) }) })
 
-/** A payment that waits for a person: a client that can open an address for its user is asked to, any other finds it in the answer. */
+/** A client that can open an address for its user is asked to; any other finds it in the answer. */
 const inputRequestOf = (
   tool: Tool,
   { structuredContent }: CallToolResult,
@@ -49,7 +49,7 @@ const answerWith = (structured: object): CallToolResult => ({
   structuredContent: { ...structured },
 })
 
-/** Throws only what is a bug. What only another credential solves stays an error, so that a client can ask for more scopes. */
+/** Throws bugs alone. What only another credential solves stays an error, so that a client can ask for more scopes. */
 const runTool = async (tool: Tool, input: Readonly<Record<string, unknown>>, caller: Caller): Promise<CallToolResult> => {
   const attributes = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': tool.name }
   try {
@@ -64,10 +64,7 @@ const runTool = async (tool: Tool, input: Readonly<Record<string, unknown>>, cal
 
 type JsonSchema = Record<string, unknown>
 
-/**
- * An answer's schema as the list of tools shows it: its fields and those of a list's items, with what they mean. The list stands in a model's
- * context for good, and the model reads the answers themselves: what is required, may be null or stands deeper is left out.
- */
+/** The list of tools stays in a model's context, and the answers are read themselves: what stands deeper is left out. */
 const outline = ({ type, anyOf, items, properties, description }: JsonSchema, depth = 0): JsonSchema => {
   const kinds = Array.isArray(anyOf) ? (anyOf as JsonSchema[]).map((one) => one.type) : undefined
   const fields = Object.entries((properties ?? {}) as Record<string, JsonSchema>)
@@ -80,7 +77,7 @@ const outline = ({ type, anyOf, items, properties, description }: JsonSchema, de
   }
 }
 
-/** The protocol's code asks for a schema with every call: its JSON is made once. */
+/** The protocol asks for it with every call: its JSON is made once. */
 const shown = (schema: z.ZodObject, change: (json: JsonSchema) => JsonSchema, check?: 'unchecked'): StandardSchemaWithJSON => {
   const standard = schema['~standard']
   let known: JsonSchema | undefined
@@ -99,7 +96,6 @@ const schemas = new Map(
   ]),
 )
 
-/** One request of the protocol: without the credential, because its caller was authenticated before. */
 export type Exchange = {
   request: Request
   body: unknown
@@ -117,17 +113,16 @@ const register = (server: McpServer, tool: Tool, callerOf: Exchange['callerOf'])
 }
 
 export type McpEndpoint = {
-  /** Answers one request of the protocol. Stateless: the request contains everything, so any process can answer it. */
   answer: (exchange: Exchange) => Promise<Response>
   close: () => Promise<void>
 }
 
-/** Streams of clients that listen for changes of the list of tools. There are no changes, so a few streams are enough. */
+/** They wait for changes of the list of tools, of which there are none. */
 const maxSubscriptions = 200
 
 export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint => {
   const exchanges = new WeakMap<Request, Exchange>()
-  /** A server for each request: one that calls a tool needs no other. */
+  /** One for each request, with the tool that it calls alone. */
   const serverFor = (request: Request | undefined): McpServer => {
     const exchange = request && exchanges.get(request)
     if (!exchange) throw new Error('a request of the protocol has no caller')
@@ -140,8 +135,8 @@ export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint 
   const handler = createMcpHandler(({ requestInfo }) => serverFor(requestInfo), { maxSubscriptions, onerror: onError })
 
   /**
-   * The package answers each call of an older client with a stream of events. One that ends as soon as its routes have answered is sent as JSON,
-   * which every client must take as well: a stream of one event costs more than the call.
+   * To older clients the package answers with a stream of events. One that ends as soon as its routes have answered is JSON,
+   * which every client must take: a stream of one event costs more than the call.
    */
   const answerAtOnce = async ({ request, body }: Exchange): Promise<Response> => {
     const server = serverFor(request)

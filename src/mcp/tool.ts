@@ -4,7 +4,6 @@ import type { InternalAnswer, InternalCall } from '../http/internal-call.ts'
 import { fieldErrors, sentenceOf } from '../http/sentences.ts'
 import { Refusal, refuseFields } from '../lib/errors.ts'
 
-/** What a tool runs with: the routes of this service, called in the caller's name. */
 export type Caller = {
   call: (call: InternalCall) => Promise<InternalAnswer>
   publicUrl: string
@@ -13,26 +12,26 @@ export type Caller = {
   signal: AbortSignal
 }
 
-/** The four hints of the protocol; they help a client decide what to ask its user about. */
+/** They help a client decide what to ask its user about. */
 export const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 export type Tool<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject = z.ZodObject> = {
   name: string
   title: string
   description: string
-  /** The operation whose permission the tool needs; null: any credential is accepted. */
+  /** Whose permission it needs; null: any credential. */
   operation: string | null
   hints: typeof reads
-  /** Such a call may take long: its answer is a stream, which is kept alive meanwhile. */
+  /** Such a call may take long: its answer is a stream. */
   waits?: (input: Readonly<Record<string, unknown>>) => boolean
   input: In
   output: Out
   run(input: z.output<In>, caller: Caller): Promise<z.output<Out>>
-  /** The answer to a refusal in the tool's own shape; without it every tool has the same. `input` is as it came. */
+  /** In the tool's own shape, where it has one. `input` is as it came. */
   refused?: (refusal: Refusal, input: Readonly<Record<string, unknown>>, caller: Caller) => Promise<z.output<Out>>
 }
 
-/** The arguments are checked here and not by the protocol's own code, so that what is wrong with them is a refusal like any other. */
+/** Here and not by the protocol's code: what is wrong with the arguments is a refusal like any other. */
 export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool: Tool<In, Out>): Tool => ({
   ...tool,
   run: async (input, caller) => {
@@ -48,7 +47,7 @@ const Envelope = z.object({
   details: z.record(z.string(), z.unknown()).default({}),
 })
 
-/** The body of a successful answer. A refusal by a route is thrown like one by a tool itself. */
+/** Throws a route's refusal. */
 export const answered = <Schema extends z.ZodType>(schema: Schema, answer: InternalAnswer): z.output<Schema> => {
   const { status, body, retryAfterSeconds } = answer
   if (status < 400) return schema.parse(body)
@@ -64,10 +63,7 @@ export const readRoute = async <Schema extends z.ZodType>(
   query?: InternalCall['query'],
 ): Promise<z.output<Schema>> => answered(schema, await caller.call({ method: 'GET', path, ...(query && { query }) }))
 
-/**
- * Some fields of the API's answer, as a tool passes them on, without what the API document says of them: a model reads the list of tools each time,
- * and says what it needs itself.
- */
+/** Without what the API document says of them: a model reads the list of tools each time. */
 export const fieldsOf = <Shape extends z.core.$ZodLooseShape, const Name extends keyof Shape & string>(
   { shape }: z.ZodObject<Shape>,
   ...names: readonly Name[]
@@ -88,12 +84,10 @@ export const readPage = <Item extends z.ZodType>(caller: Caller, item: Item, pat
 export const nextSteps = ['done', 'wait', 'ask_a_person', 'change_request', 'stop'] as const
 export type Next = (typeof nextSteps)[number]
 
-/** What every answer begins with: what to do next, and the sentence that says it. */
 export const guide = { next: z.enum(nextSteps).describe('What to do next; message says it.'), message: z.string() }
 
 const Fields = z.array(z.looseObject({ path: z.string(), message: z.string() }))
 
-/** What an answer adds that is a refusal: the same of every tool. */
 export const refusalFields = {
   address: z.string().optional().describe('Where a person does something about it.'),
   retry_after_seconds: z.int().optional(),
@@ -115,7 +109,7 @@ const findIds: Readonly<Record<string, string>> = {
 }
 const anyId = 'Take ids from answers of these tools: they are never made up, and never a name or a phone number.'
 
-/** A key that was used for something else, a payment that has ended: no change of the request makes it right. */
+/** No change of the request makes a conflict right. */
 const stepOf = (code: ErrorCode): Next => {
   if (code === 'conflict') return 'stop'
   const step = errorRow(code).agent ?? 'stop'
@@ -129,7 +123,6 @@ const Details = z.object({
   required_permission: z.string().optional(),
 })
 
-/** A refusal as every tool answers it: what to do next, where a person does it, and what was wrong. */
 export const refusedAnswer = ({ publicUrl }: Caller, refusal: Refusal): RefusedAnswer => {
   const { code, message } = refusal
   const { field, fields, existing_payment_id, required_permission } = Details.parse(refusal.details ?? {})
@@ -139,7 +132,6 @@ export const refusedAnswer = ({ publicUrl }: Caller, refusal: Refusal): RefusedA
   const id = ids.find((path) => path.endsWith('_id') || path === 'id')
   const hint = id === undefined ? (code === 'not_found' ? anyId : undefined) : (findIds[id] ?? anyId)
   const again = next === 'wait' ? 'Send the same call again, with the same idempotency_key.' : undefined
-  // Where a person can solve it.
   const page = next === 'ask_a_person' || code === 'insufficient_funds' ? errorRow(code).page : undefined
   return {
     status: 'refused',

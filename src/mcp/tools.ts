@@ -23,7 +23,7 @@ const Call = z.object({
   params: z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).catch({}) }),
 })
 
-/** The tool that a message of the protocol calls, and its arguments as they came. */
+/** Its arguments are as they came. */
 export const calledBy = (message: unknown) => {
   const { data } = Call.safeParse(message)
   const tool = tools.find(({ name }) => name === data?.params.name)

@@ -9,7 +9,7 @@ import { defineTool, fieldsOf, guide, nextCursor, pageInput, readPage, reads } f
 
 const Decidable = fieldsOf(ApiApproval, 'status', 'required_approvals', 'approvals_given', 'expires_at')
 
-/** Of what waits the little that is shown: a decision that another version stored may have other fields. */
+/** A decision that another version stored may have other fields. */
 const Wire = Decidable.extend({
   id: z.string(),
   payment: fieldsOf(PaymentSummary, 'id', 'amount_minor', 'currency', 'narrative', 'beneficiary').nullable(),

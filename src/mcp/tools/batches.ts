@@ -52,7 +52,7 @@ const outcomeOf = (caller: Caller, batch: PaymentBatch): BatchOutcome => {
   }
 }
 
-/** What the API tells a program to send is a person's to say: a model would send it of its own accord, and pay a list twice. */
+/** A person's to say: a model would send it of its own accord, and pay a list twice. */
 const sentByPrograms = / If (?:a second payment is|both are) meant, send "duplicates_intended": true\./
 
 const refusedBatch = async (

@@ -19,13 +19,12 @@ import { formatId, isIdKind, type Uuid } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
 import { AuditEntry, type FindAudit, type FindWorkspaceAudit, type WorkspaceAuditEntry } from './schema.ts'
 
-/** `grantLabel`: what the key or agent that acted is called. */
 type AuditRecord = Omit<typeof auditLog.$inferSelect, 'inputs'> & { grantLabel: string | null }
 type AuditFilter = Omit<FindAudit, 'limit' | 'cursor'>
 
 const { inputs: _, ...listed } = getTableColumns(auditLog)
 
-/** What people do about their own accounts while they work in a workspace, as their sign-ins, is private. */
+/** What people do about their own accounts while they work in a workspace is private. */
 const accountActions = [
   'account.',
   'identity.',
@@ -50,7 +49,7 @@ const filters = {
 } as const
 const page = { before: 'uuid?', take: 'rows' } as const
 
-/** A page of those that the filters leave, newest first. `owner`: whose log it is; undefined for the whole one. */
+/** `owner`: whose log it is; undefined: all. */
 const select = (
   orm: QueryBuilder,
   at: Places<typeof filters & typeof page>,
@@ -91,7 +90,7 @@ const ofWorkspace = prepare(
   { workspaceId: 'uuid', ...filters, ...page },
   (orm, at) => {
     const inWorkspace = eq(auditLog.workspaceId, at.workspaceId)
-    // Of one actor by the index of what each did: `is true` keeps out that of the workspace, which has what everybody did in the same order.
+    // `is true` keeps out the index of the workspace, which has what everybody did in the same order.
     return at.accountId
       ? select(orm, at, { column: auditLog.accountId, id: at.accountId }, and(sql`(${inWorkspace}) is true`, notOfAccounts))
       : select(orm, at, { column: auditLog.workspaceId, id: at.workspaceId }, notOfAccounts)
@@ -102,8 +101,8 @@ const ofWorkspace = prepare(
 type ByAction = { action?: string; beginning?: string; rareAction?: string }
 
 /**
- * A page of each of the actions alone, as one page, if none of them is one that every payment writes: each has its place in an index, so none is
- * read that was not asked for. Those of one actor are in the index of what each did.
+ * A page of each action alone, as one page, where none is one that every payment writes: each has its place in an index, so
+ * nothing else is read. Those of one actor are in the index of what each did.
  */
 const readByAction = async (
   { action, actor }: { action: string | undefined; actor: Uuid | undefined },
@@ -123,7 +122,6 @@ const readByAction = async (
     .slice(0, take)
 }
 
-/** For administrators: the whole log. */
 export const listAudit = (
   db: Db,
   { account_id: accountId, workspace_id: workspaceId, action, ...filter }: AuditFilter,
@@ -170,7 +168,7 @@ const paymentsOf = prepare(
   'page',
 )
 
-/** The payments that entries are about, by the id of what was acted on: of an approval the payment that is decided. */
+/** By the id of what was acted on: of an approval the payment that is decided. */
 export const paymentsOfEntries = async (
   db: Db,
   workspaceId: Uuid,
@@ -195,7 +193,7 @@ export const paymentsOfEntries = async (
   )
 }
 
-/** A credential without an id on the wire, such as a dashboard token, is named by its bare UUID. */
+/** One without an id on the wire, such as a dashboard token, by its UUID. */
 const nameOf = (type: string, id: Uuid): string => (isIdKind(type) ? formatId(type, id) : id)
 
 const shown = presenter(AuditEntry)
@@ -209,13 +207,12 @@ export const presentAudit = (row: AuditRecord): AuditEntry => {
   })
 }
 
-/** Where an export goes on: the order of commits, so that nothing that is committed late is left out. */
+/** In the order of commits: nothing that is committed late is left out. */
 type ExportPlace = { transaction: string; id: Uuid }
 export type Exported = AuditEntry & { cursor: string }
 
 export const firstPlace: ExportPlace = { transaction: '0', id: '00000000-0000-0000-0000-000000000000' }
 
-/** Undefined for a text that is no cursor of an export. */
 export const readExportCursor = (text: string): ExportPlace | undefined => {
   const [, transaction, id] = /^(\d{1,19}):([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/.exec(text) ?? []
   return transaction === undefined || id === undefined ? undefined : { transaction, id }
@@ -233,7 +230,7 @@ type Row = Omit<AuditRecord, 'transaction'> & { place: string }
 
 const pageSize = 1_000
 
-/** The whole log after a place, oldest first, page by page. Every entry names the place after which an export goes on. */
+/** Oldest first. Every entry names the place after which an export goes on. */
 export async function* exportAudit(db: Db, from: ExportPlace, most: number): AsyncGenerator<Exported> {
   let place = from
   for (let left = most; left > 0; ) {

@@ -28,12 +28,12 @@ import { type BeneficiaryRecord, destinationContext, findBeneficiary, findLocked
 import { lockBeneficiary } from './service.ts'
 import { nextCheckAt, type Verification, verified } from './verification-rules.ts'
 
-// Checks of names: whose number a payee's is, and whose name it looks like. A payee whose check is due is its own queue entry
-// (`name_check_due_at`): after its creation and its renaming, on request, and when a payment's result named somebody else
-// (`result_name`). A payment never waits for one: it is decided by what is stored.
+// Whose number a payee's is, and whose name it looks like. A payee whose check is due is its own queue entry
+// (`name_check_due_at`): after its creation or renaming, on request, and when a payment's result named somebody else
+// (`result_name`). No payment waits for a check.
 
 type NameCheckDeps = Pick<Parts, 'clock' | 'db' | 'rails' | 'vault'> & {
-  /** Called in the transaction that writes another name or status: what names the payee says so too. */
+  /** In the transaction that writes another name or status. */
   onNameChanged: (tx: Tx, payee: BeneficiaryRecord) => Promise<void>
 }
 
@@ -42,7 +42,7 @@ type Due = { id: Uuid; workspaceId: Uuid; tenant: Uuid }
 /** A process that dies during a check leaves it due again after this time. */
 const leaseSeconds = 300
 
-/** One of each workspace, then the next one of each: nobody's thousands delay another's. Those that another process takes are passed over. */
+/** One of each workspace, then the next one of each: nobody's thousands delay another's. */
 const claimDue = statement(
   'beneficiaries.claim_name_checks',
   `update beneficiaries b set name_check_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) from workspaces w
@@ -58,7 +58,7 @@ const claimDue = statement(
 
 type LookUp = NonNullable<NonNullable<Rails['payout'][RailName]>['lookUp']>
 
-/** A destination that cannot be decrypted is not asked about: its payments report that. */
+/** Its payments report a destination that cannot be decrypted. */
 const ask = async (vault: Vault, payee: BeneficiaryRecord, lookUp: LookUp): Promise<NameAnswer> => {
   const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
   let destination: string
@@ -71,7 +71,7 @@ const ask = async (vault: Vault, payee: BeneficiaryRecord, lookUp: LookUp): Prom
   return lookUp({ rail: payee.paymentRail, destination, bankCode: payee.bankCode, isPaybill })
 }
 
-/** Names that an account gets a day: first of one none of whose payments has succeeded, so that nobody learns who has which number. */
+/** For each account; few for one none of whose payments has succeeded, so that nobody learns who has which number. */
 const mostNamesADay = { new: 20, paying: 500 }
 
 const hasPaidSql = `coalesce((select true from workspaces w cross join lateral (
@@ -86,8 +86,8 @@ const readDay = statement(
 )
 
 /**
- * Notes a query before it is sent, under the account's lock, so that queries under way count. Returns its id; null, and a check that says so, where
- * the day's names are used up.
+ * Notes a query before it is sent, under the account's lock, so that queries under way count. Null, and a check that says so,
+ * where the day's names are used up.
  */
 const reserve = (db: Database, due: Due): Promise<Uuid | null> =>
   inTx(db, async (tx) => {
@@ -117,7 +117,7 @@ const resultsOf = async (tx: Tx, beneficiaryId: Uuid): Promise<Found[]> => {
   return rows.map(({ id, name }) => ({ id, answer: { kind: 'named', name: name ?? '' }, source: 'payment' }))
 }
 
-/** Compares each name in its order. A payee's verdict is about the whole name, also where it is shown shortened. */
+/** In their order. The verdict is about the whole name, also where it is shown shortened. */
 const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: readonly Found[]): Promise<Verification> => {
   const [account] = await tx.query<{ hasPaid: boolean }>(readHasPaid, [due.tenant])
   const shown = (name: string): string => (account?.hasPaid ? name : shortenName(name))
@@ -131,7 +131,7 @@ const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: re
       : ({ status: 'unavailable', name: null } as const)
     updateRow(tx, beneficiaryVerifications, { id }, result)
     const reportedName = next.reportedName && shown(next.reportedName)
-    // Shortened it may be the name that is known already: then its source is too.
+    // Shortened it may be the name that is known: then its source is too.
     known = { ...next, reportedName, nameSource: reportedName === known.reportedName ? known.nameSource : next.nameSource }
   }
   return known
@@ -139,7 +139,7 @@ const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: re
 
 const mostNames = 5_000
 
-/** Archived ones too: who archives a payee and creates it anew with another number has its name. */
+/** Archived ones too: else who archives a payee and creates it anew with another number is not warned. */
 const newestNames = prepare(
   'beneficiaries.newest_names',
   { workspaceId: 'uuid' },
@@ -152,7 +152,7 @@ const newestNames = prepare(
       .limit(mostNames),
   'pool',
 )
-/** On both, because a payment to one warns where the other was paid before; on the other one only where nothing is noted yet. */
+/** On both: a payment to one warns where the other was paid before. On the other one only where nothing is noted yet. */
 const noteSimilar = prepareWrite('beneficiaries.note_similar', { id: 'uuid', similar: 'uuid|null' }, (orm, at) =>
   orm
     .update(beneficiaries)
@@ -165,15 +165,15 @@ const noteSimilar = prepareWrite('beneficiaries.note_similar', { id: 'uuid', sim
     ),
 )
 
-/** Of a name the shape is the same for ever. Making it takes as long as comparing it with twenty others. */
+/** Making a shape takes as long as comparing it with twenty others. */
 const shapeOf = memoised(shapeOfName, 20_000)
 
-/** About two milliseconds of shapes that are made for the first time. */
+/** Two milliseconds of new shapes. */
 const portionSize = 256
 
 /**
- * The other payee whose name looks like this one's. Asked without the account's lock, because comparing thousands of names takes longer than it may be
- * held: of two that are created or renamed at once, the check of the later one sees both.
+ * Without the account's lock: comparing thousands of names takes longer than it may be held. Of two that are created at once,
+ * the check of the later one sees both.
  */
 const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: BeneficiaryRecord): Promise<Uuid | null> => {
   const shape = shapeOf(displayName)
@@ -185,17 +185,17 @@ const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: Benefi
   return found
 }
 
-/** `similar`: the other payee whose name looks like that of `payee`, as it was read. `lookup`: null where the rail was not asked. */
+/** `payee`: as it was read, for which `similar` was found. `lookup`: null where the rail was not asked. */
 type Result = { lookup: Found | null; isOverLimit: boolean; payee: BeneficiaryRecord; similar: Uuid | null }
 
-/** Beyond the day's names a payee is as one without a name, and is asked for on the next day. */
+/** Asked for again on the next day. */
 const overLimit = (before: BeneficiaryRecord, at: Date): BeneficiaryRecord =>
   before.reportedName === null ? { ...before, verification: 'unavailable', nameSource: 'daily_limit', nameCheckedAt: at } : before
 
 const isNews = (before: BeneficiaryRecord, after: Pick<BeneficiaryRecord, 'verification' | 'reportedName'>): boolean =>
   before.verification !== after.verification || before.reportedName !== after.reportedName
 
-/** When it is checked next. A check that was asked for while results alone were compared stays due. */
+/** A check that was asked for while results alone were compared stays due. */
 const dueAfter = (before: BeneficiaryRecord, { lookup, isOverLimit, payee }: Result, at: Date, tries: number): Date | null => {
   if (isOverLimit) return new Date(nairobiMidnight(at).getTime() + 86_400_000)
   if (tries > 0) return nextCheckAt(tries, at)
@@ -204,10 +204,7 @@ const dueAfter = (before: BeneficiaryRecord, { lookup, isOverLimit, payee }: Res
   return lookup === null && isAskedAgain ? before.nameCheckDueAt : null
 }
 
-/**
- * Writes what was found, and publishes it where it says something new. The row is read under its lock: names that payments reported while the rail
- * was asked are compared too.
- */
+/** The row is read under its lock: names that payments reported while the rail was asked are compared too. */
 const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Promise<void> => {
   const { at } = tx
   const { lookup, payee, similar } = result
@@ -244,7 +241,7 @@ const check = async (deps: NameCheckDeps, due: Due): Promise<void> => {
   await inTx(deps.db, (tx) => record(tx, deps, due, { lookup, isOverLimit: isAsked && id === null, payee, similar }))
 }
 
-/** As many queries for names as are under way at once in this process. */
+/** Queries for names, in this process. */
 const mostAtOnce = 4
 
 export const createNamesLane = (deps: NameCheckDeps): Lane => ({
@@ -259,10 +256,10 @@ export const createNamesLane = (deps: NameCheckDeps): Lane => ({
   },
 })
 
-/** Rails are asked about one payee at most this often, whoever asks. */
+/** Of one payee, whoever asks. */
 const checkEverySeconds = 60
 
-/** Asks the rail again whose number it is. The answer comes with `beneficiary.updated`. */
+/** The answer comes with `beneficiary.updated`. */
 export const requestNameCheck = async (
   tx: Tx,
   rails: Pick<Rails, 'payout'>,
@@ -302,7 +299,7 @@ const noteResults = statement(
 
 type Paid = { id: Uuid; accountId: Uuid; beneficiaryId: Uuid }
 
-/** The names that a rail reported with payments: each that differs from what is known is compared after the commit. */
+/** Each that differs from what is known is compared after the commit. */
 export const noteResultNames = (tx: Tx, paid: readonly { payment: Paid; name: string | undefined }[]): void => {
   if (paid.length === 0) return
   const rows = paid.map(({ payment, name = '' }) => ({ ...payment, name, checkId: newId() }))

@@ -7,18 +7,14 @@ import type { VerificationStatus } from '../../lib/verification.ts'
 import { mostRemembered } from '../../policy/warnings.ts'
 import type { Rails } from '../../rails/rail.ts'
 
-/** Whether behind a destination of this rail there are accounts (`hasAccounts`). */
 export const hasAccountsSql = (rail: string): string => `${rail} in ${namesSql(railNames.filter(hasAccounts))}`
 
-/**
- * The payees under which payments to a payee may have been made: itself, the paybill at which it is an account, and of a paybill the account
- * with this reference. The payments' references tell them apart. `payee` is a row of `payees`.
- */
+/** The payee (a row of `payees`), the paybill at which it is an account, and of a paybill the account with this reference. */
 export const samePayeeIds = (payee: string, reference: string): string =>
   `(array[${payee}.id, ${payee}.paybill_id]
     || array(select account.id from payees account where account.paybill_id = ${payee}.id and account.reference_key = ${referenceKeySql(reference)}))`
 
-/** Whether an earlier payment went to the same payee as another: at a paybill, to the same account. Both are rows of `payments`. */
+/** At a paybill, to the same account. Both are rows of `payments`. */
 export const toSamePayee = (earlier: string, payment: string): string =>
   `${earlier}.payee_id = any((select ${samePayeeIds('paid', `${payment}.account_reference`)} from payees paid where paid.id = ${payment}.payee_id)::uuid[])
    and (not ${hasAccountsSql(`${payment}.rail`)}
@@ -29,14 +25,14 @@ type Paid = {
   payee: string
   rail: string
   reference: string
-  /** A payment that is not one of the last. */
+  /** A payment that does not count. */
   without?: string
 }
 
 /**
- * The amounts that last reached a payee, under any name, as an array: what `typicalAmount` tells the usual one from. At a paybill those to
- * the same account. Each branch reads along an index, newest first: a supplier with ten thousand payments is paid under a lock. In the order of the payee
- * too, as lists are in that of their owner (`ownedBy`): a payee that was never paid has no rows to stop at.
+ * Under any name, as an array: `typicalAmount` tells the usual one from them. Each branch reads along an index, newest first: a
+ * supplier with ten thousand payments is paid under a lock. In the order of the payee too (`ownedBy`): one that was never paid
+ * has no rows to stop at.
  */
 export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string => {
   const paid = `q.status in ${paidPaymentsSql}${without === undefined ? '' : ` and q.id <> ${without}`}`
@@ -52,7 +48,7 @@ export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string =
    ) as last order by last.id desc limit ${mostRemembered})`
 }
 
-/** Whether a payee's rail was asked for its name for the first time and has not answered yet. */
+/** Its rail was asked for the first time, and has not answered yet. */
 export const isBeingChecked = (
   rails: Pick<Rails, 'payout'>,
   payee: { verification: VerificationStatus; paymentRail: RailName; nameCheckDueAt: Date | null },

@@ -37,12 +37,12 @@ const findByDestination = prepare(
   'pool',
 )
 
-/** `isNew`: it was created just now. `names`: its own first. */
+/** `names`: its own first. */
 type NamedPayee = { id: Uuid; isNew: boolean; names: readonly string[] }
 
 type Named = { row: CreateBeneficiary; fingerprints: string[] }
 
-/** Why nobody can be paid at a destination; null where somebody could be. */
+/** Null where somebody can be paid there. */
 export const refusalOfDestination = (rails: Pick<Rails, 'payout'>, row: Parameters<typeof normalisePayee>[1]): Refusal | null => {
   const to = orRefusal(() => normalisePayee(rails, row))
   return to instanceof Refusal ? to : null
@@ -57,7 +57,7 @@ const mayNotCreate = (): Refusal =>
 
 const namesOf = (own: string, legal: string | null | undefined): string[] => [own, ...(legal ? [legal] : [])]
 
-/** Where one destination has several beneficiaries, the one with the name that was given, else the first. */
+/** Of several the one with the name that was given, else the first. */
 const choose = (
   known: ReadonlyMap<string, readonly (Known & { place: number })[]>,
   { row, fingerprints }: Named,
@@ -67,8 +67,7 @@ const choose = (
 }
 
 /**
- * The beneficiaries that the rows of a list name by their destinations, in the order of the rows: a known one, else a new one, created once for
- * all rows with its destination. A row that names none that may be paid gets its refusal.
+ * In the order of the rows: a known beneficiary, else a new one, once for all rows with its destination, or why there is none.
  */
 export const ensureBeneficiaries = async (
   tx: Tx,
@@ -86,7 +85,7 @@ export const ensureBeneficiaries = async (
   const wanted = read.flatMap((each) => (each instanceof Refusal ? [] : each.fingerprints))
   const fingerprints = wanted.map((each) => Buffer.from(each, 'hex'))
   const found = (await tx.run(findByDestination, { workspaceId, fingerprints })).map((row, place) => ({ ...row, place }))
-  // To compare each of a thousand rows with each known payee was a third of the processor time that Node spent on a list.
+  // To compare each of a thousand rows with each payee was a third of the time that Node spent on a list.
   const known = Map.groupBy(found, ({ fingerprint }) => fingerprint.toString('hex'))
   const created = new Map<string, Promise<NamedPayee>>()
   const ensure = async (named: Named): Promise<NamedPayee | Refusal> => {

@@ -12,13 +12,10 @@ import { invalidFields } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { ListBeneficiaries } from './schema.ts'
 
-/**
- * A beneficiary with its payee's freeze: a freeze belongs to the destination, so it holds under every name. `paybillFrozenAt`: the freeze of
- * the whole paybill, which holds for each account at it.
- */
+/** A freeze belongs to the payee, so it holds under every name; that of a paybill holds for each account at it. */
 export type BeneficiaryRecord = typeof beneficiaries.$inferSelect & { frozenAt: Date | null; paybillFrozenAt: Date | null }
 
-/** What a sealed destination is bound to: moved to another row or workspace it cannot be opened. */
+/** Moved to another row or workspace a sealed destination cannot be opened. */
 export const destinationContext = (id: Uuid, workspaceId: Uuid): readonly string[] => ['beneficiary', id, workspaceId]
 
 const paybills = alias(payees, 'paybills')
@@ -46,7 +43,6 @@ export const findBeneficiary = (db: Db, workspaceId: Uuid, id: Uuid): Promise<Be
 
 const lockRow = selectRow('beneficiaries.lock', beneficiaries, ['id', 'workspaceId'], { lock: 'update' })
 
-/** The same with its row locked: as it is until the transaction ends. */
 export const findLocked = async (tx: Tx, workspaceId: Uuid, id: Uuid): Promise<BeneficiaryRecord | undefined> => {
   const [, record] = await Promise.all([lockRow(tx, { id, workspaceId }), findBeneficiary(tx, workspaceId, id)])
   return record
@@ -65,7 +61,7 @@ const atSameNumber = prepare(
   'joined',
 )
 
-/** Others with this one's payee, for callers that may know them. */
+/** For callers that may know them. */
 export const readAtSameNumber = async (
   db: Db,
   { permissions }: Pick<Principal, 'permissions'>,
@@ -103,7 +99,7 @@ const matching = (at: Places<typeof page>) =>
     at.ids && sql`${beneficiaries.id} = any(${at.ids})`,
   )
 
-/** In the order of all three columns of their index, and so by it: the shorter one of the workspace has payees of other verifications between them. */
+/** By all three columns of their index: the shorter one of the workspace has payees of other verifications between them. */
 const verifiedIds = (orm: QueryBuilder, at: Places<typeof page>) => {
   const { workspaceId, verification, id } = beneficiaries
   const ids = orm.select({ id }).from(beneficiaries)
@@ -154,10 +150,7 @@ export const listVerifications = selectPage(
 /** Of any workspace. */
 export const findBeneficiaries = selectAmong('beneficiaries.by_ids', beneficiaries, 'id')
 
-/**
- * The beneficiaries of a list. Each must belong to the workspace: else 400 with the list's path, the same for another tenant's beneficiary
- * as for none.
- */
+/** Each must belong to the workspace: else 400, the same for another tenant's beneficiary as for none. */
 export const requireBeneficiaries = async (
   db: Db,
   workspaceId: Uuid,
@@ -174,7 +167,7 @@ export const requireBeneficiaries = async (
   return rows
 }
 
-/** The same for a list that allows payments: each beneficiary must say who is paid. */
+/** For a list that allows payments: each must say who is paid. */
 export const requireAllowable = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[] | null, path: string): Promise<void> => {
   const open = (await requireBeneficiaries(db, workspaceId, ids, path)).filter(takesAnyReference)
   if (open.length > 0)

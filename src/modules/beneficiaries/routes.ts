@@ -35,7 +35,6 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
       body: CreateBeneficiary,
       response: { 201: CreatedBeneficiary },
     },
-    // Its answer names the others at its number.
     work: async (tx, { principal, body }) => {
       const record = await createBeneficiary(tx, deps, principal, body)
       return created(presentCreated(record, await readAtSameNumber(tx, principal, record)))

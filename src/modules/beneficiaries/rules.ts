@@ -10,7 +10,7 @@ import { payouts } from '../../rails/definitions.ts'
 import type { Rails } from '../../rails/rail.ts'
 import type { CreateBeneficiary } from './schema.ts'
 
-/** Who is paid: a destination, and the account behind it where the rail has accounts and the beneficiary fixes one. */
+/** A destination, and the account behind it where one is fixed. */
 export type Payee = Destination & { accountReference: string | null }
 
 const accountProblem = (rail: RailName, accountReference: string | null): string | undefined => {
@@ -20,7 +20,7 @@ const accountProblem = (rail: RailName, accountReference: string | null): string
   return account.form.test(accountReference) ? undefined : account.problem
 }
 
-/** By its name or a part of it ("Equity", "Equity Bank"), or by a code or a name with a typing error. */
+/** "Equity", "Equity Bank", or a code or a name with a typing error. */
 const bankMeant = (text: string, banks: readonly Bank[]): Bank | undefined => {
   const words = (name: string): string[] => name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
   const usual = new Set(['bank', 'of', 'the', 'limited', 'ltd', 'plc', 'kenya'])
@@ -34,7 +34,7 @@ const bankMeant = (text: string, banks: readonly Bank[]): Bank | undefined => {
   return banks.find(({ code, name }) => code === near || name === near)
 }
 
-/** The one spelling of a bank's code: another spelling would be another payee, with limits of its own. */
+/** Another spelling would be another payee, with limits of its own. */
 const bankOf = (code: string | null, banks: readonly Bank[] | null): string | null => {
   if (code === null || banks === null) return code
   const bank = banks.find((each) => plainCode(each.code) === plainCode(code))
@@ -46,7 +46,7 @@ const bankOf = (code: string | null, banks: readonly Bank[] | null): string | nu
 
 type Destined = Pick<CreateBeneficiary, 'account_reference' | 'bank_code' | 'destination' | 'payment_rail'>
 
-/** A payee in the one form in which it is stored and compared. Throws a 400 that names the field, never the destination. */
+/** In the one form in which it is stored and compared. The 400 names the field, never the destination. */
 export const normalisePayee = (
   { payout }: Pick<Rails, 'payout'>,
   { payment_rail: rail, destination, bank_code: bankCode = null, account_reference: accountReference = null }: Destined,
@@ -58,13 +58,12 @@ export const normalisePayee = (
   return { ...read, bankCode: bankOf(read.bankCode, payout[rail]?.banks ?? null), accountReference }
 }
 
-/** A phone is one payee on every rail that pays phones: a freeze, a limit or a list that names it holds for all of them. */
+/** One payee on every rail that pays phones: what names it holds for all of them. */
 const isPhone = ({ destination, bankCode }: Destination): boolean =>
   bankCode === null && parseKenyanMobile(destination) === destination
 
 /**
- * Equal for two beneficiaries with the same payee; hashed with a key, so that the stored value reveals nothing. A fixed account reference is
- * part of it: behind the paybill of a bank every account of that bank can be paid.
+ * Hashed with a key, so that it reveals nothing. With the account: behind the paybill of a bank is every account of that bank.
  */
 export const fingerprintText = (
   workspaceId: string,
@@ -79,6 +78,5 @@ export const fingerprintText = (
     ...(accountReference === null ? [] : [referenceKey(accountReference)]),
   ])
 
-/** Behind the slash stands the account: a payee is shown as what it is. */
 export const maskOf = ({ destination, accountReference }: Payee): string =>
   mask(destination) + (accountReference === null ? '' : `/${accountReference}`)

@@ -34,7 +34,7 @@ export type CreateBeneficiary = z.output<typeof CreateBeneficiary>
 
 export const Bank = z.object({ code: z.string(), name: z.string() }).meta({ id: 'Bank' })
 
-/** The destination can't be changed: archive, and create another. */
+/** The destination can't be changed. */
 export const UpdateBeneficiary = z
   .strictObject({
     type: Type,

@@ -31,7 +31,7 @@ type Change = {
   before?: BeneficiaryRecord
 }
 
-/** Publishes and audits a change. `owner`: the account whose money the beneficiary gets. */
+/** `owner`: the account that owns the workspace. */
 const recordChange = async (tx: Tx, actor: Actor, owner: Uuid, { type, action = type, after, before }: Change): Promise<void> => {
   const { id, workspaceId } = after
   const data = presentBeneficiary(after)
@@ -49,7 +49,7 @@ const confirm = async (tx: Tx, actor: Actor, owner: Uuid, before: BeneficiaryRec
 type PayeeRow = { id: Uuid; frozenAt: Date | null }
 
 const findPayee = selectRow('payees.by_fingerprint', payees, ['workspaceId', 'fingerprint'])
-/** Nothing where another transaction made it in the meantime. */
+/** Nothing where another transaction makes it at the same time. */
 const findOrInsert = statement(
   'payees.ensure',
   `with known as (
@@ -64,10 +64,7 @@ const findOrInsert = statement(
 
 type PayeeKey = { derivations: Derivations; workspaceId: Uuid; rail: RailName }
 
-/**
- * The payee of a destination, created with its first beneficiary; `paybill`: the one of the paybill at which it is an account. It is searched under
- * every key of the ring, so a key rotation never splits a payee in two.
- */
+/** It is searched under every key of the ring: a key rotation never splits a payee in two. */
 const ensureOne = async (tx: Tx, key: PayeeKey, to: Payee, paybill?: PayeeRow): Promise<PayeeRow> => {
   const { derivations, workspaceId, rail } = key
   const macs = derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
@@ -83,19 +80,18 @@ const ensureOne = async (tx: Tx, key: PayeeKey, to: Payee, paybill?: PayeeRow): 
     to.accountReference === null ? null : referenceKey(to.accountReference),
     tx.at,
   ])
-  // Another transaction created it between the search and the insert, and has committed.
+  // The other transaction has committed.
   const one = payee ?? (await findPayee(tx, { workspaceId, fingerprint: current.mac }))
   if (!one) throw new Error('a payee that exists cannot be read')
   return one
 }
 
-/** For an account at a paybill, the paybill's payee is there as well. A freeze of the paybill holds for the account. */
+/** The payee of a destination, and of its paybill: a freeze of that holds for the account. */
 const ensurePayee = async (tx: Tx, key: PayeeKey, to: Payee): Promise<PayeeRow & { paybillFrozenAt: Date | null }> => {
   const paybill = to.accountReference === null ? undefined : await ensureOne(tx, key, { ...to, accountReference: null })
   return { ...(await ensureOne(tx, key, to, paybill)), paybillFrozenAt: paybill?.frozenAt ?? null }
 }
 
-/** What reads a destination, recognises it and seals it. */
 export type Sealing = Pick<Parts, 'derivations' | 'rails' | 'vault'>
 
 export const createBeneficiary = async (
@@ -150,18 +146,16 @@ export const createBeneficiary = async (
   return record
 }
 
-/** The beneficiary, its row locked, or 404. */
 export const lockBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> =>
   found(await findLocked(tx, principal.workspace.id, id))
 
-/** In a frozen workspace a beneficiary can only be stopped. */
 const refuseWhileFrozen = (principal: Principal, change: UpdateBeneficiary): void => {
   const onlyStops = change.status === 'frozen' && Object.keys(change).length === 1
   if (!onlyStops) requireActiveAccount(principal)
   if (principal.workspace.frozen && !onlyStops) throw new Refusal('workspace_frozen')
 }
 
-/** At a paybill it decides who is paid, as a destination does: lists that name the beneficiary would then mean somebody else. */
+/** At a paybill it decides who is paid: lists that name the beneficiary would mean somebody else. */
 const refuseOtherPayee = (before: BeneficiaryRecord, { account_reference_required: required }: UpdateBeneficiary): void => {
   if (hasAccounts(before.paymentRail) && required !== undefined && required !== before.accountReferenceRequired)
     throw invalidFields({
@@ -175,7 +169,7 @@ const refuseUnderFrozenPaybill = (before: BeneficiaryRecord, { status }: UpdateB
     throw conflict('The whole paybill is frozen: unfreeze the beneficiary that names it without an account.', 'paybill_frozen')
 }
 
-/** People approve a name. One that a key or an agent gives is confirmed by a person before the next payment. */
+/** A name that a key or an agent gives is confirmed by a person before the next payment. */
 const renamedBy = (maker: Maker, renamed: BeneficiaryRecord, at: Date) => ({
   ...changedBy(maker),
   changedAt: at,
@@ -225,7 +219,6 @@ export const updateBeneficiary = async (
   return after
 }
 
-/** A person has looked at who is paid. Again: the same answer. */
 export const confirmBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
   if (principal.grant) throw new Refusal('forbidden', { message: 'A person confirms a beneficiary, not a key or an agent.' })
   const before = await lockBeneficiary(tx, principal, id)
@@ -233,7 +226,7 @@ export const confirmBeneficiary = async (tx: Tx, principal: Principal, id: Uuid)
   return before.confirmedAt ? before : confirm(tx, principal, principal.workspace.owningAccountId, before)
 }
 
-/** Whoever approves a payment has seen the name, and confirms it, unless it was changed after the approval was asked for. */
+/** Whoever approves has seen the name, unless it was changed after the approval was asked for. */
 export const confirmByApproval = async (
   tx: Tx,
   actor: Actor,
@@ -247,7 +240,7 @@ export const confirmByApproval = async (
   await confirm(tx, actor, found(workspace).owner, before)
 }
 
-/** Archiving again changes nothing and publishes nothing. A payee's freeze stays. */
+/** Again: nothing changes. A payee's freeze stays. */
 export const archiveBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
   const before = await lockBeneficiary(tx, principal, id)
   const { at } = tx
@@ -269,12 +262,11 @@ const ofOwner = prepare(
   'pool',
 )
 
-/** Overwrites where the payees of an account's workspaces are paid, for good: the account was closed, and nothing can be paid from it. */
+/** For good: the account was closed, and nothing can be paid from it. */
 export const forgetDestinations = async (tx: Tx, { vault }: { vault: Vault }, owner: Uuid): Promise<void> => {
   const rows = await tx.run(ofOwner, { owner })
   const overwritten = rows.map(({ id, workspaceId }) => {
     const { ciphertext, keyId } = vault.seal('', destinationContext(id, workspaceId))
-    // Nothing is left to ask a rail about.
     return { id, destinationCiphertext: ciphertext, destinationKeyId: keyId, nameCheckDueAt: null }
   })
   await updateRows(tx, beneficiaries, ['destinationCiphertext', 'destinationKeyId', 'nameCheckDueAt'], overwritten)

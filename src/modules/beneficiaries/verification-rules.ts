@@ -21,17 +21,14 @@ const compared = (payee: Named, name: string): NameVerdict | null =>
 
 const hidden = (name: string): number => name.split(maskCharacter).length
 
-/**
- * What a reported name says. Another name than was reported before is another holder, whatever the payee is called here: numbers are given to
- * other people.
- */
+/** Another name than was reported before is another holder: numbers are given to other people. */
 const withName = (payee: Named, { name, source, at }: { name: string; source: NameSource; at: Date }): Verification => {
   const { reportedName: before, paymentRail } = payee
   const verdict = compared(payee, name)
   if (verdict === null) return withoutName(payee, at)
   const change = before === null ? null : compareNames(before, name, payouts[paymentRail].payee)
   const isOther = change === 'no_match'
-  // M-PESA masks the names that it gives before a payment, and not those in its result: the fuller one is kept.
+  // M-PESA masks names before a payment, and not in its result: the fuller one is kept.
   const reportedName = before !== null && !isOther && hidden(before) < hidden(name) ? before : name
   const verification = isOther ? 'no_match' : (compared(payee, reportedName) ?? verdict)
   return { verification, reportedName, nameSource: reportedName === before ? payee.nameSource : source, nameCheckedAt: at }
@@ -46,12 +43,11 @@ const withoutName = ({ verification, reportedName, nameSource }: Named, at: Date
 export const verified = (payee: Named, answer: NameAnswer, source: NameSource, at: Date): Verification =>
   answer.kind === 'named' ? withName(payee, { name: answer.name, source, at }) : withoutName(payee, at)
 
-/** The verdict about a payee that has another name now. */
 export const verdictAfterRename = (payee: Named): VerificationStatus =>
   payee.reportedName === null ? payee.verification : (compared(payee, payee.reportedName) ?? payee.verification)
 
 const mostChecks = 6
 
-/** When a rail that did not answer is asked again: after 1, 2, 4 … minutes. Null: no more. */
+/** After 1, 2, 4 … minutes without an answer. Null: no more. */
 export const nextCheckAt = (checks: number, at: Date): Date | null =>
   checks >= mostChecks ? null : new Date(at.getTime() + 60_000 * 2 ** (checks - 1))

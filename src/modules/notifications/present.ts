@@ -12,7 +12,7 @@ const withoutTrace = <Of extends Decided>(record: Of): Of => {
   return { ...record, decision }
 }
 
-/** A decision's trace is read where the payment is: an event that is sent to every reader stays small. */
+/** A decision's trace is read where the payment is: an event goes to every reader. */
 const readableData = (data: unknown): unknown => {
   if (typeof data !== 'object' || data === null) return data
   const record: Decided & { payment?: Decided | null } = withoutTrace(data)
@@ -28,7 +28,7 @@ export const presentNotification = (event: StoredEvent): Notification => ({
   data: readableData(event.data),
 })
 
-/** A thousand streams that send one event share its bytes: a text would be encoded for each of them. */
+/** A thousand streams that send one event share its bytes. */
 const frames = new WeakMap<StoredEvent, Buffer>()
 
 export const frameOf = (event: StoredEvent): Buffer => {

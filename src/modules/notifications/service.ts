@@ -22,7 +22,7 @@ import { frameOf, resetFrame } from './present.ts'
 import type { NotificationsQuery } from './schema.ts'
 
 const memberships = selectRows('notifications.memberships', members, ['accountId'])
-/** Found by the root of the tree: one on all ancestors would need bitmaps, which the connections' settings switch off. */
+/** By the root of the tree: one on all ancestors would need bitmaps, which the connections switch off. */
 const descendants = prepare('notifications.descendants', { rootId: 'uuid', grantId: 'uuid' }, (orm, at) =>
   orm
     .select({ id: grants.id })
@@ -46,7 +46,7 @@ export const findReader = async (db: Db, principal: Principal): Promise<Reader> 
   )
 }
 
-/** An event that this reader may read and that is still stored. Another tenant's counts as unknown. */
+/** Still stored. Another tenant's counts as unknown. */
 const findOwnEvent = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   reader: Reader,
@@ -57,10 +57,7 @@ const findOwnEvent = async (
   return event.createdAt >= daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS) ? event : undefined
 }
 
-/**
- * Every refusal comes before the first byte; after it only the stream itself can end. `fanOut`: the streams of this process; `places`: the open
- * streams of all processes. `types`: all that it may read where it is undefined.
- */
+/** Every refusal comes before the first byte. `fanOut`: the streams of this process; `places`: those of all. */
 export const openNotificationStream = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db' | 'logger'>,
   { fanOut, places, resets }: { fanOut: FanOut; places: StreamPlaces; resets: Set<() => void> },
@@ -72,7 +69,7 @@ export const openNotificationStream = async (
     connect: () => SseConnection
   },
 ): Promise<void> => {
-  // Alone, because the stream keeps it for as long as it is open.
+  // The stream keeps it for as long as it is open.
   const { reauthenticate } = request
   const { accountId, grant } = principal
   const rootGrantId = grant?.lineage[0] ?? null
@@ -101,7 +98,7 @@ export const openNotificationStream = async (
       return error instanceof Refusal && error.status < 500
     },
   })
-  // Events that the database has lost were sent: the reader reads the resources again.
+  // The database has lost events that were sent.
   const reset = () => {
     writeReset()
     close()
@@ -117,10 +114,7 @@ export const openNotificationStream = async (
 
 const mostAtOnce = 500
 
-/**
- * The stream's events for polling: with `after` the later events, oldest first, else the newest first. Reads on until a page is full of events that
- * the reader may see, or there are no more.
- */
+/** With `after` the later events, oldest first, else the newest first. Reads until a page is full of what the reader may see. */
 export const listNotifications = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   principal: Principal,
@@ -144,7 +138,7 @@ export const listNotifications = async (
   // Of a whole second, so that requests of one turn ask alike; the exact time is looked at here.
   const keptFrom = new Date(kept.getTime() - (kept.getTime() % 1_000))
   const times = { since: createdAfter && createdAfter > keptFrom ? createdAfter : keptFrom, until: createdBefore }
-  // Where the reader may see few of very many, each page is larger than the one before.
+  // Of very many the reader may see few: each page is larger than the one before.
   for (
     let place: Position | null = start, more = true, size = take;
     more && collected.length < take;

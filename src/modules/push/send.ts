@@ -9,13 +9,13 @@ import { isLoopbackUrl } from '../../lib/loopback.ts'
 
 export type SubscriptionRecord = typeof pushSubscriptions.$inferSelect
 
-/** The hosts of push services, `*.` before one for all below it; `loopback`: addresses of this machine too. */
+/** `*.` before a host stands for all below it; `loopback`: this machine too. */
 export type PushHosts = { hosts: readonly string[]; loopback: boolean }
 
 const isAt = (host: string, pattern: string): boolean =>
   pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
 
-/** Why an address is not called. Undefined: it is one of a push service. */
+/** Undefined for that of a push service. */
 export const endpointProblem = (endpoint: string, { hosts, loopback }: PushHosts): string | undefined => {
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) return 'must be the https address of a push service'
   const url = new URL(endpoint)
@@ -26,14 +26,14 @@ export const endpointProblem = (endpoint: string, { hosts, loopback }: PushHosts
   return undefined
 }
 
-/** What a browser's worker gets. Without a title the notice with this tag is taken back. */
+/** Without a title the notice with this tag is taken back. */
 export type PushMessage = { tag: string; title?: string; body?: string; url?: string }
 
 export type Push = {
   publicKey: string
   /**
-   * Sends once, and never again. `topic`: a message that was not delivered yet is replaced by the next one of its topic. False where the push
-   * service no longer knows the subscription.
+   * Once. A message replaces one of its topic that was not delivered. False where the push service does not know the
+   * subscription.
    */
   send: (to: SubscriptionRecord, message: PushMessage, delivery: { topic: string; ttlSeconds: number }) => Promise<boolean>
 }
@@ -49,7 +49,7 @@ export const subscriptionContext = (id: Uuid): readonly string[] => ['push_subsc
 export const sealEndpoint = (vault: Vault, id: Uuid, endpoint: string, auth: string) =>
   vault.seal(JSON.stringify([endpoint, auth]), subscriptionContext(id))
 
-/** Development's key follows from its other keys: a browser that subscribed stays subscribed after the next start. */
+/** In development it follows from the other keys: a browser stays subscribed after the next start. */
 const keyOf = ({ VAPID_KEYS, NODE_ENV }: Config, derivations: Derivations): Buffer | null =>
   VAPID_KEYS?.current.bytes ?? (NODE_ENV === 'development' ? derivations.mac('push', 'key') : null)
 

@@ -25,7 +25,7 @@ export const requirePush = ({ push }: { push: Push | null }): Push => {
   return push
 }
 
-// As text, because whether a session is active is said there. A subscription ends with its session, whatever ended that.
+// As text, because whether a session is active is said there. A subscription ends with its session.
 const selectLive = `select ${columnsOf(pushSubscriptions, 'p')} from push_subscriptions p where (select ${sessionIsActive('s', '$2', '$3')} from sessions s where s.id = p.session_id)`
 const live = statement(
   'push_subscriptions.live',
@@ -36,7 +36,7 @@ const told = statement(
   `${selectLive} and p.id = any(array(select n.subscription_id from push_notices n where n.approval_id = $1))`,
 )
 
-/** Those that have not ended of some accounts: of each the newest first. */
+/** Of each account the newest first. */
 export const liveSubscriptions = (
   db: Db,
   clock: Clock,
@@ -44,7 +44,6 @@ export const liveSubscriptions = (
   accountIds: readonly Uuid[],
 ): Promise<SubscriptionRecord[]> => db.query<SubscriptionRecord>(live, [accountIds, clock.now(), config.SESSION_IDLE_DAYS])
 
-/** Those of them that were told of an approval. */
 export const toldSubscriptions = (db: Db, clock: Clock, config: Config, approvalId: Uuid): Promise<SubscriptionRecord[]> =>
   db.query<SubscriptionRecord>(told, [approvalId, clock.now(), config.SESSION_IDLE_DAYS])
 
@@ -58,12 +57,11 @@ const removeRow = prepareWrite('push_subscriptions.remove', { id: 'uuid', accoun
     .returning(),
 )
 
-/** Where a push service no longer knows it. */
 export const removeGone = (db: Db, id: Uuid): Promise<unknown> => db.run(removeRow, { id })
 
 /**
- * Sends notices to the browser of the caller's session from now on. A browser has one address: who subscribes there last has it, so nobody's
- * notices go on to the next person who signs in there.
+ * For the browser of the caller's session. A browser has one address, and who subscribes there last has it: nobody's notices go
+ * to the next person who signs in there.
  */
 export const subscribe = async (
   tx: Tx,

@@ -12,13 +12,13 @@ type Row = typeof requestLog.$inferInsert
 
 const writeAfterMs = 500
 const mostInStatement = 1_000
-/** While the database does not take them: more than these are not kept. */
+/** While the database takes none. */
 const mostWaiting = 10_000
 
-/** Notes requests in memory and writes them together a moment later. What a process had not written when it was killed is lost. */
+/** Written together a moment later. What a process had not written when it was killed is lost. */
 export type RequestLog = {
   note: (answered: AnsweredRequest) => void
-  /** Writes what was noted so far: before it is listed, and at the end. */
+  /** Before they are listed, and at the end. */
   flush: () => Promise<void>
 }
 
@@ -61,7 +61,7 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
 
 const removal = prepareRemoval('request_log.prune', requestLog.id, requestLog.at, { by: [requestLog.at] })
 
-/** An account that sends more keeps the newest of them. */
+/** The newest are kept. */
 const mostOfAccount = 10_000
 
 const trim = statement(

@@ -24,7 +24,6 @@ export const LoggedRequest = z
   .meta({ id: 'LoggedRequest', description: 'A request that was refused, failed or changed something. Bodies are not kept.' })
 export type LoggedRequest = z.output<typeof LoggedRequest>
 
-/** `403`, or a whole class: `4xx`. As the lowest and the highest status. */
 const Status = bounded(3, 'must be a status such as 403, or a class such as 4xx')
   .regex(/^[1-5](\d\d|xx)$/, 'must be a status such as 403, or a class such as 4xx')
   .transform((text): readonly [number, number] => [Number(text.replace('xx', '00')), Number(text.replace('xx', '99'))])
