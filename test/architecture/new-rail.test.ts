@@ -71,7 +71,7 @@ test('a provider that is only listed does not compile without its folder', async
   addRow('NEW_PROVIDER')
   expect(await complaints()).toEqual([
     'src/app-rails.ts',
-    'src/dev/sandbox/emulated.ts',
+    'src/dev/sandbox/control.ts',
     'src/rails/definitions.ts',
     'src/rails/texts.ts',
   ])
@@ -90,7 +90,7 @@ test('a rail of a known provider does not compile until its definition, adapter,
   addRow('MPESA')
   for (const file of (await railLists()).keys()) writeFileSync(join(copy, relative(root, file)), readFileSync(file))
   expect(await complaints()).toEqual([
-    'src/dev/sandbox/emulated.ts',
+    'src/dev/sandbox/control.ts',
     'src/rails/daraja/adapter.ts',
     'src/rails/daraja/definition.ts',
     'src/rails/daraja/emulator/emulator.ts',

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { catchUpTransactionIds } from '../../src/db/start.ts'
-import { statementCsv } from '../../src/dev/sandbox/emulated.ts'
+import { statementCsv } from '../../src/dev/sandbox/control.ts'
 import { sendingRails } from '../../src/lib/rail-names.ts'
 import { markWaitingUnknown, resumeRail } from '../../src/modules/exceptions/pauses-service.ts'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Example } from '../../scripts/docs/reference.ts'
-import { statementCsv } from '../../src/dev/sandbox/emulated.ts'
+import { statementCsv } from '../../src/dev/sandbox/control.ts'
 import { depositUrls } from '../../src/modules/deposits/receive.ts'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { statementCsv } from '../../src/dev/sandbox/emulated.ts'
+import { statementCsv } from '../../src/dev/sandbox/control.ts'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { newBeneficiary } from '../harness/money.ts'
 import { approve, bank, type LossScene, operator, paybill, phone, startLossScene } from './loss-scene.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { statementCsv } from '../../src/dev/sandbox/emulated.ts'
+import { statementCsv } from '../../src/dev/sandbox/control.ts'
 import { advanceClearing } from '../../src/ledger/clearing.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { requestBalances } from '../../src/modules/exceptions/reconciliation/balances.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createBook } from '../../src/dev/sandbox/book.ts'
-import { statementCsv } from '../../src/dev/sandbox/emulated.ts'
+import { statementCsv } from '../../src/dev/sandbox/control.ts'
 import { scenarioFor } from '../../src/dev/sandbox/scenario.ts'
 import { memoryStore } from '../../src/dev/sandbox/store.ts'
 import type { AnyRail } from '../../src/lib/rail-names.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { statementCsv } from '../../src/dev/sandbox/emulated.ts'
+import { statementCsv } from '../../src/dev/sandbox/control.ts'
 import { newDepositCode, readDepositCode } from '../../src/lib/deposit-code.ts'
 import { checkRegistrations, depositUrls, registerAtEmulator } from '../../src/modules/deposits/receive.ts'
 import { findLostDeposits, settleDeposits } from '../../src/modules/deposits/service.ts'

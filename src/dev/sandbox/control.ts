@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { phoneRail, providerOf, providers } from '../../lib/rail-names.ts'
-import { type Order, workingBalance } from './book.ts'
+import { type Provider, phoneRail, providerOf, providers } from '../../lib/rail-names.ts'
+import { emulators } from '../../rails/all/emulators.ts'
+import { type Movement, type Order, workingBalance } from './book.ts'
 import { controlPage, controlPolicy } from './control-page.ts'
-import { depositsOf, PayIn, payIn } from './deposits.ts'
-import { type ClientOptions, statementCsv } from './emulated.ts'
-import type { Emulation } from './emulator.ts'
+import { PayIn, payIn } from './deposits.ts'
+import type { Emulation, Emulator } from './emulator.ts'
 import { maskedParty } from './journal.ts'
 import { Holder } from './names.ts'
 import { NewRule } from './rules.ts'
@@ -14,18 +14,24 @@ import type { MoveTime } from './scheduler.ts'
 /** `home`: the address of the service that the emulator stands beside, where its page leads back to. */
 export type ControlOptions = { moveTime?: MoveTime; home?: string }
 
-const Advance = z.strictObject({
-  advance_seconds: z
-    .int()
-    .min(1)
-    .max(400 * 86_400),
-})
+const Advance = z.strictObject({ advance_seconds: z.int().min(1).max(34_560_000) })
 
 const StatementOf = z.strictObject({
   provider: z.enum(providers).default(providerOf(phoneRail)),
   /** One of the organisation's accounts there; all of them without. */
   account: z.string().min(1).max(40).optional(),
 })
+
+const emulated: { readonly [P in Provider]: Emulator<P> } = emulators
+
+const quote = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+
+/** The statement of one of the organisation's accounts at a provider, or of all that it has there, with the columns of its portal. */
+export const statementCsv = (movements: readonly Movement[], provider: Provider, account?: string): string => {
+  const own = movements.filter((moved) => providerOf(moved.rail) === provider && (account ?? moved.account) === moved.account)
+  const rows = emulated[provider].statement(own, account)
+  return `${rows.map((row) => row.map(quote).join(',')).join('\n')}\n`
+}
 
 const presentOrder = (order: Order) => ({
   rail: order.rail,
@@ -46,7 +52,7 @@ const isLoopback = (host: string): boolean => /^(localhost|127\.0\.0\.1|\[::1\])
 export const registerControl = (
   app: FastifyInstance,
   emulation: Emulation,
-  options: ClientOptions,
+  options: object,
   { moveTime, home }: ControlOptions = {},
 ): void => {
   const { book, rules, journal } = emulation
@@ -90,7 +96,10 @@ export const registerControl = (
     })
     control.get('/control/journal', async () => ({ data: journal.read() }))
     control.get('/control/orders', async () => ({ data: book.orders().map(presentOrder) }))
-    control.get('/control/deposits', async () => ({ data: depositsOf(emulation).map(presentOrder) }))
+    control.get('/control/deposits', async () => {
+      const paidIn = book.orders().filter(({ payer }) => payer !== null)
+      return { data: paidIn.toReversed().map(presentOrder) }
+    })
     control.post('/control/deposits', async (request, reply) => {
       const paid = await payIn(emulation, PayIn.parse(request.body))
       if ('rejected' in paid)

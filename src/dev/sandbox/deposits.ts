@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { depositRails, usualDeposit } from '../../lib/rail-names.ts'
 import { field } from '../../rails/fields.ts'
-import { isIncoming, type Order } from './book.ts'
+import type { Order } from './book.ts'
 import { postJson } from './deliver.ts'
 import type { Emulation } from './emulator.ts'
 import { take } from './perform.ts'
@@ -42,31 +42,19 @@ export const payIn = async (
   const refusedByProvider = scenarioFor(phone_number).code
   if (refusedByProvider !== '0') return { rejected: refusedByProvider }
   const amountMinor = BigInt(amount_minor)
-  const account = emulation.accounts[method]
+  const paid = { rail: method, reference, account: emulation.accounts[method], party: phone_number, payer: name }
   if (address?.validation) {
-    const asked = { rail: method, key: '', reference, account, party: phone_number, payer: name, at: emulation.clock.now() }
-    const preview = emulation.notices[method]({ ...asked } as Order, { amountMinor, receipt: 'VALIDATION' })
-    const code = await ask(address.validation, preview)
+    const asked = { ...paid, key: '', at: emulation.clock.now() } as Order
+    const code = await ask(address.validation, emulation.notices[method](asked, { amountMinor, receipt: 'VALIDATION' }))
     if (code === undefined ? address.unanswered === 'Cancelled' : code !== '0') return { rejected: code ?? 'no answer' }
   }
   const order = take(emulation, {
-    rail: method,
+    ...paid,
     key: randomBytes(8).toString('hex'),
     conversation: randomBytes(8).toString('hex'),
     amountMinor,
-    reference,
-    party: phone_number,
-    account,
     resultUrl: address?.confirmation ?? null,
     timeoutUrl: null,
-    payer: name,
   })
   return { order }
 }
-
-/** What persons have paid in, newest first. */
-export const depositsOf = (emulation: Emulation): readonly Readonly<Order>[] =>
-  emulation.book
-    .orders()
-    .filter((order) => order.payer !== null && isIncoming(order))
-    .toReversed()

@@ -27,14 +27,13 @@ const digestOf = (person: SandboxPerson): Buffer => createHash('sha256').update(
 
 const googleSubjectOf = (person: SandboxPerson): string => `1${digestOf(person).readBigUInt64BE(0).toString().padStart(20, '0')}`
 const githubIdOf = (person: SandboxPerson): number => digestOf(person).readUIntBE(0, 5) + 1
-const githubLoginOf = (person: SandboxPerson): string => person.email.split('@')[0]?.replace(/[^A-Za-z0-9]+/g, '-') ?? 'somebody'
 
 /** An authorization request's parameters, and the person that was chosen on the page. */
 type Consent = { person: SandboxPerson; challenge: string; nonce: string | null }
 
 type ProviderAddresses = {
   /** Where browsers and this process reach the provider: the same server by its public name and by its own address. */
-  browserUrl: string
+  publicUrl: string
   selfUrl: string
   path: string
   redirectUri: string
@@ -141,46 +140,27 @@ const createAuthorization = (title: string, path: string, { redirectUri, clock }
 
 const tokenSeconds = 3600
 
-/** Google as OpenID Connect describes it: discovery, authorize, token with an RS256 ID token, keys. */
+/** Google as OpenID Connect describes it: authorize, token with an RS256 ID token, keys. */
 const createSandboxGoogle = (addresses: ProviderAddresses) => {
-  const { browserUrl, selfUrl, path, clock } = addresses
-  const issuer = browserUrl + path
+  const { publicUrl, selfUrl, path, clock } = addresses
+  const issuer = publicUrl + path
   const { client, ...authorization } = createAuthorization('Google', `${path}/authorize`, addresses)
   // Created when first needed: an RSA key takes longer than the rest of a start.
   let made: ReturnType<typeof generateKeyPair> | undefined
-  const keys = () => {
-    made ??= generateKeyPair('RS256')
-    return made
-  }
+  const keys = () => (made ??= generateKeyPair('RS256'))
   const kid = randomUUID()
 
   const idToken = async ({ person, nonce }: Consent): Promise<string> => {
-    const now = Math.floor(clock.now().getTime() / 1000)
+    const iat = Math.floor(clock.now().getTime() / 1000)
+    const issued = { iss: issuer, aud: client.clientId, azp: client.clientId, iat, exp: iat + tokenSeconds }
     const { name, email, verified } = person
-    return new SignJWT({ azp: client.clientId, email, email_verified: verified, name, ...(nonce !== null && { nonce }) })
-      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid })
-      .setIssuer(issuer)
-      .setAudience(client.clientId)
-      .setSubject(googleSubjectOf(person))
-      .setIssuedAt(now)
-      .setExpirationTime(now + tokenSeconds)
-      .sign((await keys()).privateKey)
+    const claims = { sub: googleSubjectOf(person), email, email_verified: verified, name, ...(nonce !== null && { nonce }) }
+    const { privateKey } = await keys()
+    return new SignJWT({ ...issued, ...claims }).setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid }).sign(privateKey)
   }
 
   const register = (app: App): void => {
     authorization.register(app)
-    app.get(`${path}/.well-known/openid-configuration`, unlisted, async (_request, reply) =>
-      reply.send({
-        issuer,
-        authorization_endpoint: `${issuer}/authorize`,
-        token_endpoint: `${issuer}/token`,
-        jwks_uri: `${issuer}/keys`,
-        response_types_supported: ['code'],
-        subject_types_supported: ['public'],
-        id_token_signing_alg_values_supported: ['RS256'],
-        code_challenge_methods_supported: ['S256'],
-      }),
-    )
     app.get(`${path}/keys`, unlisted, async (_request, reply) => {
       const { publicKey } = await keys()
       return reply.send({ keys: [{ ...(await exportJWK(publicKey)), kid, use: 'sig', alg: 'RS256' }] })
@@ -209,7 +189,7 @@ const createSandboxGoogle = (addresses: ProviderAddresses) => {
 
 /** GitHub as its documents describe it: a refused code is answered with 200 and an error, and e-mails have their own endpoint. */
 const createSandboxGithub = (addresses: ProviderAddresses) => {
-  const { browserUrl, selfUrl, path } = addresses
+  const { publicUrl, selfUrl, path } = addresses
   const { client, ...authorization } = createAuthorization('GitHub', `${path}/login/oauth/authorize`, addresses)
   const signedIn = new Map<string, SandboxPerson>()
 
@@ -228,12 +208,10 @@ const createSandboxGithub = (addresses: ProviderAddresses) => {
       signedIn.set(token, consent.person)
       return reply.send({ access_token: token, token_type: 'bearer', scope: 'read:user,user:email' })
     })
-    const userOf = (person: SandboxPerson) => ({
-      id: githubIdOf(person),
-      login: githubLoginOf(person),
-      name: person.name,
-      email: null,
-    })
+    const userOf = (person: SandboxPerson) => {
+      const login = person.email.split('@')[0]?.replace(/[^A-Za-z0-9]+/g, '-') ?? 'somebody'
+      return { id: githubIdOf(person), login, name: person.name, email: null }
+    }
     app.get(`${path}/api/user`, unlisted, asPerson(userOf))
     const emailsOf = (person: SandboxPerson) => [
       { email: `${githubIdOf(person)}@users.noreply.example.com`, primary: false, verified: true, visibility: null },
@@ -245,28 +223,24 @@ const createSandboxGithub = (addresses: ProviderAddresses) => {
   const options: GithubOptions = {
     ...client,
     issuer: 'sandbox:github',
-    authorizeUrl: `${browserUrl}${path}/login/oauth/authorize`,
+    authorizeUrl: `${publicUrl}${path}/login/oauth/authorize`,
     tokenUrl: `${selfUrl}${path}/login/oauth/access_token`,
     apiUrl: `${selfUrl}${path}/api`,
   }
   return { register, options }
 }
 
-export const sandboxIdentityPath = '/sandbox/identity'
 /** The prefix of the issuers of simulated identities; no real issuer has it. */
 export const sandboxIssuerPrefix = 'sandbox:'
 
 export type IdentitySandbox = { google: GoogleOptions; github: GithubOptions; register: (app: App) => Promise<void> }
 
 /** Simulated on the service's own public server, because a browser must reach them. The clock is the machine's, which checks ID tokens. */
-export const createIdentitySandbox = ({
-  publicUrl,
-  ...options
-}: Pick<ProviderAddresses, 'selfUrl' | 'clock'> & { publicUrl: string }): IdentitySandbox => {
+export const createIdentitySandbox = (place: { selfUrl: string; publicUrl: string; clock: Clock }): IdentitySandbox => {
+  const { publicUrl } = place
   const seat = (provider: 'google' | 'github') => ({
-    ...options,
-    browserUrl: publicUrl,
-    path: `${sandboxIdentityPath}/${provider}`,
+    ...place,
+    path: `/sandbox/identity/${provider}`,
     redirectUri: `${publicUrl}/v1/auth/${provider}/callback`,
   })
   const google = createSandboxGoogle(seat('google'))

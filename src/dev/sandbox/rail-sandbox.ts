@@ -1,24 +1,33 @@
 import { fastify } from 'fastify'
 import { type Provider, providers } from '../../lib/rail-names.ts'
+import { emulators } from '../../rails/all/emulators.ts'
+import { together } from '../../rails/definition.ts'
 import { createFaults, cut, gatewayError } from './answer.ts'
 import { type ControlOptions, registerControl } from './control.ts'
-import { type ClientOptions, playProviders } from './emulated.ts'
-import type { EmulationDeps } from './emulator.ts'
+import { createEmulation, type EmulationDeps } from './emulator.ts'
 import { perform } from './perform.ts'
+import { keepSecrets } from './secrets.ts'
 
-type SandboxOptions = { [P in Provider]: ClientOptions[P] & { baseUrl: string } }
+type SandboxOptions = { [P in Provider]: ReturnType<(typeof emulators)[P]['create']>['options'] & { baseUrl: string } }
 
 /** The providers, simulated: a real HTTP server that makes their checks and moves money in its own ledger. */
 export const createRailSandbox = (deps: EmulationDeps & ControlOptions) => {
-  const { options, emulation, register } = playProviders(deps)
+  const secretOf = keepSecrets(deps.folder)
+  const all = Object.values(emulators)
+  const played = providers.map((provider) => ({ provider, ...emulators[provider].create(secretOf) }))
+  const emulation = createEmulation(deps, {
+    renderings: together(all.map(({ renderings }) => renderings)),
+    notices: together(all.map(({ notices }) => notices)),
+    accounts: together(played.map(({ accounts }) => accounts)),
+  })
   const { book, rules, names, journal, tokens } = emulation
   const faults = createFaults(rules, journal)
   const app = fastify({ logger: false, forceCloseConnections: true })
   app.addHook('onRequest', async (request, reply) => {
     if (rules.isDown() && !request.url.startsWith('/control')) cut(reply)
   })
-  register(app, emulation, faults.respond)
-  registerControl(app, emulation, options, deps)
+  for (const { register } of played) register(app, emulation, faults.respond)
+  registerControl(app, emulation, Object.fromEntries(played.map(({ provider, options }) => [provider, options])), deps)
   app.setErrorHandler((error, _request, reply) => {
     // Only a client's error is a clear refusal; a defect of the sandbox must not look like one.
     const isClients = error instanceof Error && 'statusCode' in error && Number(error.statusCode) < 500
@@ -40,7 +49,7 @@ export const createRailSandbox = (deps: EmulationDeps & ControlOptions) => {
     },
     /** What a client of each provider needs. */
     options: (baseUrl: string) =>
-      Object.fromEntries(providers.map((name) => [name, { ...options[name], baseUrl }])) as SandboxOptions,
+      Object.fromEntries(played.map(({ provider, options }) => [provider, { ...options, baseUrl }])) as SandboxOptions,
     /** All money that really moved, whatever was reported: "paid exactly once" is checked against it. */
     movements: book.movements,
     /** All accepted orders: for STK, the prompts that a phone has shown. */

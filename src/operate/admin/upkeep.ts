@@ -10,8 +10,7 @@ import {
 } from '../../modules/audit-log/queries.ts'
 import { FindAudit } from '../../modules/audit-log/schema.ts'
 import { markWaitingUnknown, resumeAfterLoss } from '../../modules/exceptions/pauses-service.ts'
-import { unverifiedSince, verifyAll } from '../verify/daily.ts'
-import { factsOf } from '../verify/verify.ts'
+import { factsOf, unverifiedSince, verifyAll } from '../verify/verify.ts'
 import { type Commands, fieldsOf, UsageError, write } from './arguments.ts'
 import { rotateKeys } from './keys.ts'
 
@@ -46,19 +45,9 @@ const readHead = (text: string): { sequence: number; hash: Buffer } => {
 export const upkeepCommands = {
   'audit-log': async ({ deps }, { options }) => {
     const { account, workspace, subject, action, after, before, limit } = options
-    const {
-      limit: take,
-      cursor: _,
-      ...filter
-    } = fieldsOf(FindAudit, {
-      account_id: account,
-      workspace_id: workspace,
-      subject_id: subject,
-      action,
-      created_after: after,
-      created_before: before,
-      limit,
-    })
+    const ids = { account_id: account, workspace_id: workspace, subject_id: subject }
+    const asked = fieldsOf(FindAudit, { ...ids, action, created_after: after, created_before: before, limit })
+    const { limit: take, cursor: _, ...filter } = asked
     return (await listAudit(deps.db, filter, { before: null, take })).map(presentAudit)
   },
   'audit-log export': async ({ deps }, { options }) => {
@@ -86,14 +75,14 @@ export const upkeepCommands = {
   'rotate-keys': ({ deps, operator }) => rotateKeys(deps, operator),
   'after-restore': async ({ deps, databaseUrl, operator }, { options }) => {
     const used = await catchUpTransactionIds(databaseUrl)
+    const transaction_ids_used_up = used.toString()
     const { resumed, notCompared } = await resumeAfterLoss(deps, operator, options.reason)
     if (notCompared.length > 0)
       console.error(
         `No statement of ${notCompared.join(', ')} was compared since the loss. A payment that was lost, and is asked for again, may be paid twice: compare it now.`,
       )
-    if (resumed.length > 0)
-      return { transaction_ids_used_up: used.toString(), rails: 'resumed', resumed, statements_not_compared: notCompared }
+    if (resumed.length > 0) return { transaction_ids_used_up, rails: 'resumed', resumed, statements_not_compared: notCompared }
     const { unknown } = await markWaitingUnknown(deps.db, operator)
-    return { transaction_ids_used_up: used.toString(), rails: 'paused', payments_made_unknown: unknown }
+    return { transaction_ids_used_up, rails: 'paused', payments_made_unknown: unknown }
   },
 } satisfies Commands

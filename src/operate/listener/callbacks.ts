@@ -8,25 +8,22 @@ import type { Parts } from '../../modules/parts.ts'
 import { createReceiver } from '../../modules/sending/deliveries.ts'
 import type { DeliveryKind } from '../../rails/rail.ts'
 
-/** How many refused deliveries are stored: from one network in a minute, and from all of them. The rest is answered and discarded. */
-const notedRefusals = { perName: 20, maxTotal: 200, windowSeconds: 60 }
+const windowMs = 60_000
+const mostOfNetwork = 20
+const mostOfAll = 200
 
-/** How often in a window, by this process: for each name, and for all together, so that many names do not avoid the limit. */
-const createAllowance = (clock: Clock, { perName, maxTotal, windowSeconds }: typeof notedRefusals) => {
+/** Whether a refused delivery of this network is stored. The rest of a minute, also of many networks together, is answered and discarded. */
+const createAllowance = (clock: Clock) => {
   let began = 0
-  let total = 0
-  const used = new Map<string, number>()
-  return (name: string): boolean => {
+  let noted: string[] = []
+  return (network: string): boolean => {
     const now = clock.now().getTime()
-    if (now - began >= windowSeconds * 1000) {
+    if (now - began >= windowMs) {
       began = now
-      total = 0
-      used.clear()
+      noted = []
     }
-    const before = used.get(name) ?? 0
-    if (before >= perName || total >= maxTotal) return false
-    used.set(name, before + 1)
-    total += 1
+    if (noted.length >= mostOfAll || noted.filter((each) => each === network).length >= mostOfNetwork) return false
+    noted.push(network)
     return true
   }
 }
@@ -48,6 +45,8 @@ const createAllowList = (entries: readonly string[] | undefined): ((address: str
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const accepted = { ResultCode: 0, ResultDesc: 'Accepted' }
 
+const textOf = (body: unknown): string => (typeof body === 'string' ? body : '')
+
 const kindOf = (text: string): DeliveryKind | undefined => (text === 'result' || text === 'timeout' ? text : undefined)
 
 const depositAnswers = new Map<string, typeof receiveDeposit>([
@@ -61,7 +60,7 @@ const depositAnswers = new Map<string, typeof receiveDeposit>([
  */
 export const registerCallbacks = (operator: App, deps: Parts): void => {
   const isAllowed = createAllowList(deps.config.CALLBACK_ALLOWED_IPS)
-  const mayNote = createAllowance(deps.clock, notedRefusals)
+  const mayNote = createAllowance(deps.clock)
   const receive = createReceiver(deps)
   void operator.register(async (app) => {
     app.removeAllContentTypeParsers()
@@ -76,7 +75,7 @@ export const registerCallbacks = (operator: App, deps: Parts): void => {
           attemptId: uuid.test(attemptId) ? attemptId : null,
           secret,
           kind,
-          body: typeof request.body === 'string' ? request.body : '',
+          body: textOf(request.body),
           sourceIp: request.ip,
           allowedSource: isAllowed(request.ip),
         }
@@ -88,8 +87,7 @@ export const registerCallbacks = (operator: App, deps: Parts): void => {
       const { secret, kind } = request.params
       const answer = depositAnswers.get(kind)
       if (!answer) return reply.callNotFound()
-      const body = typeof request.body === 'string' ? request.body : ''
-      return reply.send(await answer(deps, { secret, body, allowedSource: isAllowed(request.ip) }))
+      return reply.send(await answer(deps, { secret, body: textOf(request.body), allowedSource: isAllowed(request.ip) }))
     })
     app.post<{ Params: { id: string; secret: string; kind: string } }>(
       '/callbacks/balances/:id/:secret/:kind',
@@ -97,8 +95,7 @@ export const registerCallbacks = (operator: App, deps: Parts): void => {
         const { id, secret } = request.params
         const kind = kindOf(request.params.kind)
         if (!kind || !uuid.test(id)) return reply.callNotFound()
-        const body = typeof request.body === 'string' ? request.body : ''
-        await receiveBalance(deps, { id, secret, kind, body, allowedSource: isAllowed(request.ip) })
+        await receiveBalance(deps, { id, secret, kind, body: textOf(request.body), allowedSource: isAllowed(request.ip) })
         return reply.send(accepted)
       },
     )

@@ -13,10 +13,7 @@ const paymentSeconds = [0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 86_400]
 
 const secondsSince = (start: number): number => (performance.now() - start) / 1000
 
-type Timed = { status?: string; created_at?: string; payment_rail?: string }
-
-/** The resource of an event that ends something. The creation of a payment has no resource in its event, and ends nothing. */
-const resourceOf = (event: NewEvent): Timed => ('data' in event ? (event.data as Timed) : {})
+type Timed = { created_at?: string; payment_rail?: string }
 
 const ends =
   /^(payment\.(succeeded|failed|returned)|approval\.(approved|rejected|expired|cancelled)|topup\.(succeeded|failed|expired))$/
@@ -79,13 +76,13 @@ export const createInstruments = (registry: Registry) => {
   const note = (event: NewEvent, at: Date): void => {
     happened.inc({ type: event.type })
     if (!ends.test(event.type)) return
-    const { created_at: since, payment_rail: rail } = resourceOf(event)
+    // The creation of a payment has no resource in its event, and ends nothing.
+    const { created_at: since, payment_rail: rail = 'unknown' } = 'data' in event ? (event.data as Timed) : {}
     if (since === undefined) return
     const seconds = Math.max(0, (at.getTime() - Date.parse(since)) / 1000)
     const [kind, outcome = ''] = event.type.split('.')
-    if (kind === 'payment') completed.observe({ rail: rail ?? 'unknown', outcome }, seconds)
-    else if (kind === 'approval') approvals.observe({ outcome }, seconds)
-    else topups.observe({ outcome }, seconds)
+    if (kind === 'payment') completed.observe({ rail, outcome }, seconds)
+    else (kind === 'approval' ? approvals : topups).observe({ outcome }, seconds)
   }
 
   const timed =
@@ -102,18 +99,14 @@ export const createInstruments = (registry: Registry) => {
       }
     }
   return {
-    /** How long a caller waited for a database connection. */
     connections: (seconds: number): void => waits.observe(seconds),
-    /** Requests for payments that were answered. */
     payments: ({ outcome, seconds }: { outcome: string; seconds: number }): void => decisions.observe({ outcome }, seconds),
     sweeps: ({ name, seconds, rows }: Swept): void => {
       sweeps.observe({ sweep: name }, seconds)
       if (rows !== undefined) sweptRows.inc({ sweep: name }, rows)
     },
-    /** Where a list or an export was read from. */
     reads: (from: 'primary' | 'standby'): void => reads.inc({ from }),
     redis: (up: boolean): void => redis.set(up ? 1 : 0),
-    /** Events that were committed. */
     events: ({ at, events }: { at: Date; events: readonly NewEvent[] }): void => {
       for (const event of events) note(event, at)
     },

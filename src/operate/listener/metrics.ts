@@ -118,10 +118,9 @@ const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<v
   set('build_info', { version, node: process.version }, 1)
 
   const readProcess = () => {
-    const { totalCount, idleCount, waitingCount } = db.pool
-    set('database_connections', { state: 'used' }, totalCount - idleCount)
-    set('database_connections', { state: 'idle' }, idleCount)
-    set('database_connections', { state: 'waiting' }, waitingCount)
+    const { totalCount, idleCount: idle, waitingCount: waiting } = db.pool
+    for (const [state, count] of Object.entries({ used: totalCount - idle, idle, waiting }))
+      set('database_connections', { state }, count)
     for (const [rail, gate] of Object.entries(rails.gates)) {
       const { state, underWay } = gate.read()
       set('rail_up', { rail }, state === 'up' ? 1 : 0)
@@ -134,12 +133,8 @@ const registerGauges = (registry: Registry, deps: MetricsDeps): (() => Promise<v
     const now = clock.now()
     const undelivered = await oldestUndelivered(db, feed.position())
     set('events_lag_seconds', {}, undelivered ? Math.max(0, (now.getTime() - undelivered.getTime()) / 1000) : 0)
-    const rows = await db.query<Measured>(measure, [
-      now,
-      Object.keys(rails.gates),
-      Object.keys(rails.payout),
-      config.PAYMENT_WAIT_MINUTES * 60,
-    ])
+    const names = [Object.keys(rails.gates), Object.keys(rails.payout)]
+    const rows = await db.query<Measured>(measure, [now, ...names, config.PAYMENT_WAIT_MINUTES * 60])
     // A key may be gone, or a rail paused since.
     for (const name of ['key_age_seconds', 'payment_wait_share']) made.get(name)?.reset()
     for (const { gauge, labels, value } of rows) set(gauge, labels, value)
@@ -182,7 +177,7 @@ export const createMetrics = (deps: MetricsDeps, registry: Registry) => {
         )
       })
     },
-    /** Serves the metrics. For the private listener only. */
+    /** For the private listener only. */
     serve: (app: App): void => {
       app.get('/metrics', async (_request, reply) => {
         await readGauges()

@@ -13,12 +13,7 @@ import type { Metrics } from './metrics.ts'
 /** Where the sandbox is, and how its time and ours are moved forward. */
 export type SandboxControl = { url: string; advance: (seconds: number) => Promise<void> }
 
-const Advance = z.strictObject({
-  advance_seconds: z
-    .int()
-    .min(1)
-    .max(400 * 86_400),
-})
+const Advance = z.strictObject({ advance_seconds: z.int().min(1).max(34_560_000) })
 
 /** For a sandbox only. What becomes due by the new time is done before the answer. JSON only: no page of another site can post it. */
 const registerTestClock = (operator: App, deps: Pick<Parts, 'clock' | 'jobs'>, sandbox: SandboxControl): void => {
@@ -35,7 +30,6 @@ const registerTestClock = (operator: App, deps: Pick<Parts, 'clock' | 'jobs'>, s
 
 const loopback = ['localhost', '127.0.0.1', '[::1]']
 
-/** The name in a Host header, without its port. */
 const nameIn = (host: string): string => host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
 
 /** An IPv4 client of a dual-stack socket has `::ffff:` before its address. */
@@ -63,18 +57,17 @@ const statusOf = (error: unknown): number => {
   return requestedStatus >= 400 && requestedStatus < 500 ? requestedStatus : 500
 }
 
-/** Answers with the status alone. Does not log a path (it may contain a secret) or the values of a statement. */
+/** Logs no path (it may contain a secret) and no values of a statement. */
 const registerOperatorErrors = (app: App): void => {
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not_found' }))
   app.setErrorHandler((error, request, reply) => {
-    // The sender has gone before its body was here: there is nobody to answer, and nothing of ours failed.
+    // Nobody is there to answer, and nothing of ours failed.
     const left = request.raw.destroyed && !request.raw.complete
     const status = left ? 400 : statusOf(error)
     if (left) app.log.debug('a sender on the private listener left before its body had arrived')
     if (status >= 500) app.log.error(describeError(error), 'a request on the private listener failed')
-    return reply
-      .code(status)
-      .send({ error: status === 503 ? 'unavailable' : status >= 500 ? 'internal_error' : 'invalid_request' })
+    const code = status === 503 ? 'unavailable' : status >= 500 ? 'internal_error' : 'invalid_request'
+    return reply.code(status).send({ error: code })
   })
 }
 

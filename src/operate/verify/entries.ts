@@ -1,8 +1,7 @@
 import { sqlChecks } from '../../db/check.ts'
 import { referenceKeySql } from '../../lib/account-reference.ts'
-import { toldCheck } from './told.ts'
+import { toldCheck, typeIdSql } from './told.ts'
 import { toldTables } from './told-tables.ts'
-import { typeIdSql } from './type-id.ts'
 
 const published = [
   { table: 'api_keys', kind: 'api_key', type: 'api_key.created' },

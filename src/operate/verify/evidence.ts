@@ -8,8 +8,7 @@ import { destinationContext } from '../../modules/beneficiaries/queries.ts'
 import { fingerprintText, maskOf } from '../../modules/beneficiaries/rules.ts'
 import { rootOfLeaves } from '../../modules/payments/batch/leaf-rules.ts'
 import { seedOf } from '../../modules/payments/lost-writes.ts'
-import { type Fields, findInPages, namesThatDiffer } from './told.ts'
-import { typeIdSql } from './type-id.ts'
+import { type Fields, findInPages, namesThatDiffer, typeIdSql } from './told.ts'
 
 /** A check of each row that a query reads behind `$1`. */
 const ofRows = <Row extends { id: Uuid }>(

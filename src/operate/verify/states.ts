@@ -1,7 +1,7 @@
 import { sqlChecks } from '../../db/check.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { edgesOf, type Resource, underWayPaymentsSql, waitingPaymentsSql } from '../../db/transitions.ts'
-import { typeIdSql } from './type-id.ts'
+import { typeIdSql } from './told.ts'
 
 /** From when on records have all their events, among those that are checked. */
 const stored = 'greatest($since, $retained)'

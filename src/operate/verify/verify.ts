@@ -1,7 +1,13 @@
+import type { Logger } from 'pino'
 import type { Check, CheckFacts } from '../../db/check.ts'
-import type { Db } from '../../db/client.ts'
+import { type Database, type Db, inTx } from '../../db/client.ts'
+import { connect } from '../../db/connect.ts'
+import { upsertRow } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
+import { verifyPoints } from '../../db/tables/rails.ts'
 import { readLastSealBefore, sealPurpose } from '../../events/seal.ts'
 import { ledgerChecks } from '../../ledger/checks.ts'
+import { type Clock, daysAfter, secondsAfter } from '../../lib/clock.ts'
 import type { Parts } from '../../modules/parts.ts'
 import { accessChecks } from './access.ts'
 import { auditChainChecks } from './audit-chain.ts'
@@ -11,30 +17,26 @@ import { evidenceChecks } from './evidence.ts'
 import { stateChecks } from './states.ts'
 
 /** What the checks need besides the data. */
-export const factsOf = ({
-  config,
-  clock,
-  derivations,
-  orderNames,
-  vault,
-}: Pick<Parts, 'config' | 'clock' | 'derivations' | 'orderNames' | 'vault'>): CheckFacts => ({
-  now: clock.now(),
-  since: null,
-  eventRetentionDays: config.EVENT_RETENTION_DAYS,
-  encryptionKeyIds: [...(config.ENCRYPTION_KEYS?.all.keys() ?? [])],
-  tokenSecretIds: [...(config.TOKEN_SECRETS?.all.keys() ?? [])],
-  open: (sealed, context) => {
-    try {
-      return vault.open(sealed, context)
-    } catch {
-      return undefined
-    }
-  },
-  fingerprints: (text) => derivations.macs('fingerprint', text).map(({ mac }) => mac),
-  orderOf: (seed, generation) => orderNames.orderOf(seed, generation),
-  attemptOf: (order, send) => orderNames.attemptOf(order, send),
-  sealMac: (keyId, digest) => derivations.macUnder(keyId, sealPurpose, digest),
-})
+export const factsOf = (parts: Pick<Parts, 'config' | 'clock' | 'derivations' | 'orderNames' | 'vault'>): CheckFacts => {
+  const { config, clock, derivations, orderNames, vault } = parts
+  return {
+    ...orderNames,
+    now: clock.now(),
+    since: null,
+    eventRetentionDays: config.EVENT_RETENTION_DAYS,
+    encryptionKeyIds: [...(config.ENCRYPTION_KEYS?.all.keys() ?? [])],
+    tokenSecretIds: [...(config.TOKEN_SECRETS?.all.keys() ?? [])],
+    open: (sealed, context) => {
+      try {
+        return vault.open(sealed, context)
+      } catch {
+        return undefined
+      }
+    },
+    fingerprints: (text) => derivations.macs('fingerprint', text).map(({ mac }) => mac),
+    sealMac: (keyId, digest) => derivations.macUnder(keyId, sealPurpose, digest),
+  }
+}
 
 export const checks: readonly Check[] = [
   ...ledgerChecks,
@@ -47,11 +49,76 @@ export const checks: readonly Check[] = [
 ].sort((a, b) => Number(a.invariant.slice(1)) - Number(b.invariant.slice(1)))
 
 /** A check and its breaches; it holds when `breaches` is empty. */
-export type Result = Pick<Check, 'invariant' | 'promise'> & { breaches: string[] }
+type Result = Pick<Check, 'invariant' | 'promise'> & { breaches: string[] }
 
-/** Checks the data against every promise that can be read from them. Only reads, and can run while the service does. */
+/** Checks the data against every promise that can be read from them, while the service runs. */
 export async function* verify(db: Db, facts: CheckFacts): AsyncGenerator<Result> {
   const sealed = facts.since === null ? undefined : await readLastSealBefore(db, facts.since)
   const period = { ...facts, sealedThrough: sealed?.transaction ?? '0' }
   for (const { invariant, promise, find } of checks) yield { invariant, promise, breaches: await find(db, period) }
+}
+
+/** Everything is checked once a week; on the days between, only what was created and changed since the last check. */
+const wholeEveryDays = 7
+/** How far a check reaches back before the last one: for transactions that were open then, and transitions that took a while. */
+const overlapHours = 24
+/** A check may read every row. */
+const statementTimeoutMs = 600_000
+
+export type DailyOptions = {
+  databaseUrl: string
+  clock: Clock
+  logger: Logger
+  facts: () => CheckFacts
+  onBroken: (broken: { invariant: string; promise: string }) => void
+}
+
+const findPoint = selectRow('verify.point', verifyPoints, ['name'])
+
+/** The start of the period that has not been checked; null: everything must be checked. `now` decides whether the week is over. */
+export const unverifiedSince = async (db: Db, now: Date): Promise<Date | null> => {
+  const [whole, recent] = await Promise.all([findPoint(db, { name: 'whole' }), findPoint(db, { name: 'recent' })])
+  if (!whole || whole.at < daysAfter(now, -wholeEveryDays)) return null
+  const last = recent && recent.at > whole.at ? recent.at : whole.at
+  return secondsAfter(last, -overlapHours * 3600)
+}
+
+type Summary = { kept: number; broken: number; seconds: number }
+
+/** The start of the next check's period: moved only after a check without breaches, so that a breach is reported again. */
+export const keepPoint = (db: Database, { now, since }: Pick<CheckFacts, 'now' | 'since'>, summary: Summary): Promise<void> =>
+  inTx(db, async (tx) => {
+    const totals = Object.fromEntries(Object.entries(summary).map(([name, value]) => [name, String(value)]))
+    const point = { through: now.toISOString(), totals, at: now }
+    for (const name of ['last', ...(summary.broken > 0 ? [] : [since === null ? 'whole' : 'recent'])])
+      await upsertRow(tx, verifyPoints, { name, ...point }, { key: [verifyPoints.name], replaced: ['through', 'totals', 'at'] })
+  })
+
+/** Checks the data against every promise, and keeps what came of it. */
+export const verifyAll = async (db: Database, facts: CheckFacts, onResult: (result: Result) => void): Promise<Summary> => {
+  const from = performance.now()
+  const summary = { kept: 0, broken: 0, seconds: 0 }
+  for await (const result of verify(db, facts)) {
+    onResult(result)
+    summary[result.breaches.length === 0 ? 'kept' : 'broken'] += 1
+  }
+  summary.seconds = Math.round((performance.now() - from) / 100) / 10
+  await keepPoint(db, facts, summary)
+  return summary
+}
+
+/** On a connection of its own. */
+export const verifyDaily = async ({ databaseUrl, clock, logger, facts, onBroken }: DailyOptions): Promise<void> => {
+  const db = connect({ url: databaseUrl, poolSize: 1, clock, logger, statementTimeoutMs })
+  try {
+    const at = { ...facts(), since: await unverifiedSince(db, clock.now()) }
+    const summary = await verifyAll(db, at, ({ invariant, promise, breaches }) => {
+      if (breaches.length === 0) return
+      logger.error({ invariant, promise, breaches: breaches.slice(0, 5) }, 'a promise is broken')
+      onBroken({ invariant, promise })
+    })
+    logger.info({ ...summary, since: at.since }, 'the data were checked against every promise')
+  } finally {
+    await db.close()
+  }
 }
