@@ -5,6 +5,7 @@ import { parseEnv } from 'node:util'
 import { type Config, loadConfig } from '../config.ts'
 import { StartupError } from '../lib/errors.ts'
 import { openDataFolder } from './embedded-postgres/data-folder.ts'
+import { isCode } from './embedded-postgres/programs.ts'
 
 export const keysFileName = 'development-keys.env'
 
@@ -50,7 +51,7 @@ const read = async (file: string): Promise<string | undefined> => {
   try {
     return await readFile(file, 'utf8')
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
+    if (isCode(cause, 'ENOENT')) return undefined
     throw new StartupError(
       `The keys in ${file} cannot be read by this user: correct its permissions, or choose another DATA_DIR.`,
       { cause },
@@ -61,14 +62,14 @@ const read = async (file: string): Promise<string | undefined> => {
 // Each key has its own name: a destination sealed by a lost key is refused with that reason, not reported as damaged.
 const newKey = () => `dev-${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}`
 
+const heading = '# Made at the first start, for development alone. With these keys the destinations in the database can be read.'
+
 /** The file is complete and on disk before it gets its name: a row sealed by a key that was lost in a crash could never be opened. */
 const make = async (folder: string, file: string): Promise<boolean> => {
   const draft = `${file}.${randomBytes(6).toString('hex')}`
   try {
     const handle = await open(draft, 'w', 0o600)
     try {
-      const heading =
-        '# Made at the first start, for development alone. With these keys the destinations in the database can be read.'
       await handle.writeFile([heading, ...keyNames.map((name) => `${name}=${newKey()}`), ''].join('\n'))
       await handle.sync()
     } finally {
@@ -82,7 +83,7 @@ const make = async (folder: string, file: string): Promise<boolean> => {
     await link(draft, file)
     return true
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') return false
+    if (isCode(cause, 'EEXIST')) return false
     throw new StartupError(
       `The keys cannot be written to ${file}: correct the permissions of its folder, or choose another DATA_DIR.`,
       { cause },

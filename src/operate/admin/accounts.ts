@@ -22,12 +22,12 @@ const filterOf = (name: string): AccountFilter => {
   return wallet ? { wallet } : { email: name }
 }
 
-const findAccounts = ({ deps }: Console, name: string): Promise<AccountRecord[]> =>
-  listAccounts(deps.db, filterOf(name), { before: null, take: 100 })
+const findAccounts = ({ deps }: Console, filter: AccountFilter): Promise<AccountRecord[]> =>
+  listAccounts(deps.db, filter, { before: null, take: 100 })
 
 /** The one account that an id, an e-mail or a wallet names. */
 const oneAccount = async (at: Console, name: string): Promise<AccountRecord> => {
-  const [account, another] = await findAccounts(at, name)
+  const [account, another] = await findAccounts(at, filterOf(name))
   if (!account) throw new UsageError(`there is no account "${name}"`)
   if (another) throw new UsageError(`"${name}" names more than one account: give its id`)
   return account
@@ -47,7 +47,7 @@ const setCapability = (at: Console, args: Arguments, value: 'active' | 'disabled
 const nameAdministrator = async (at: Console, args: Arguments, isAdmin: boolean): Promise<unknown> => {
   const { id } = await oneAccount(at, word(args, 0, 'account'))
   await inTx(at.deps.db, (tx) => setAdministrator(tx, at.operator, id, isAdmin))
-  return show(at, await listAccounts(at.deps.db, { id }, { before: null, take: 1 }))
+  return show(at, await findAccounts(at, { id }))
 }
 
 const workspace = async (at: Console, args: Arguments, act: typeof suspendWorkspace): Promise<unknown> => {
@@ -69,7 +69,7 @@ export const accountCommands = {
     inTx(deps.db, (tx) =>
       revokeAnyKey(tx, deps.onGrantsRevoked, operator, idOf('api_key', word(args, 0, 'key id')), args.options.reason),
     ),
-  'accounts find': async (at, args) => show(at, await findAccounts(at, word(args, 0, 'account'))),
+  'accounts find': async (at, args) => show(at, await findAccounts(at, filterOf(word(args, 0, 'account')))),
   'accounts freeze': (at, args) => administer(at, args, { status: 'frozen' }),
   'accounts unfreeze': (at, args) => administer(at, args, { status: 'active' }),
   'accounts close': (at, args) => administer(at, args, { status: 'closed' }),

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { sendingRails } from '../../lib/rail-names.ts'
 import { accountCommands } from './accounts.ts'
-import { type Arguments, type Commands, UsageError } from './arguments.ts'
+import { type Commands, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
 import { receiptKeyCommands } from './keys.ts'
 import { migrateDatabase } from './migrate.ts'
@@ -14,15 +14,8 @@ export type Command =
   | { needsConsole: true; run: (at: Console) => Promise<unknown> }
   | { needsConsole: false; run: () => Promise<unknown> }
 
-const commands: Commands = {
-  ...accountCommands,
-  ...moneyCommands,
-  ...railCommands,
-  ...receiptKeyCommands,
-  ...upkeepCommands,
-}
-
-const alone: Readonly<Record<string, (input: Arguments) => Promise<unknown>>> = { migrate: migrateDatabase }
+const allCommands: Commands = { ...accountCommands, ...moneyCommands, ...railCommands, ...receiptKeyCommands, ...upkeepCommands }
+const commands = new Map(Object.entries(allCommands))
 
 export const usage = `npm run admin -- <command>, on the database and with the keys of the service (DATABASE_URL, else DATA_DIR):
 
@@ -81,11 +74,10 @@ export const readCommand = (args: readonly string[]): Command => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
   const [first = '', second = ''] = positionals
   for (const name of [`${first} ${second}`, first]) {
-    const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+    const command = commands.get(name)
     const input = { words: positionals.slice(name.split(' ').length), options: values }
     if (command) return { needsConsole: true, run: (at) => command(at, input) }
-    const single = Object.hasOwn(alone, name) ? alone[name] : undefined
-    if (single) return { needsConsole: false, run: () => single(input) }
+    if (name === 'migrate') return { needsConsole: false, run: () => migrateDatabase(input) }
   }
   throw new UsageError(first === '' ? '' : `there is no command "${positionals.join(' ')}"`)
 }

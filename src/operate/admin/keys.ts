@@ -86,11 +86,8 @@ const refingerprintBatch = async (tx: Tx, { vault, derivations }: Deps): Promise
       { ciphertext: row.ciphertext, keyId: row.key_id },
       destinationContext(row.beneficiary_id, row.workspace_id),
     )
-    const text = fingerprintText(row.workspace_id, row.rail, {
-      destination,
-      bankCode: row.bank_code,
-      accountReference: row.account_reference,
-    })
+    const payee = { destination, bankCode: row.bank_code, accountReference: row.account_reference }
+    const text = fingerprintText(row.workspace_id, row.rail, payee)
     const values = [row.id, derivations.mac('fingerprint', text), derivations.currentKeyId]
     await tx.query('update payees set fingerprint = $2, fingerprint_key_id = $3 where id = $1', values)
   }

@@ -59,7 +59,7 @@ export const moneyCommands = {
     })
     return presentAdjustment(await inTx(deps.db, (tx) => createAdjustment(tx, deps.config, operator, input)))
   },
-  'adjustments confirm': (at, args) => decide(at, args, (tx, operator, id) => confirmAdjustment(tx, operator, id)),
+  'adjustments confirm': (at, args) => decide(at, args, confirmAdjustment),
   'adjustments reject': (at, args) => decide(at, args, rejectAdjustment),
   'trial-balance': async ({ deps }) => presentTrialBalance(await trialBalance(deps.db), deps.config.CURRENCY),
 } satisfies Commands

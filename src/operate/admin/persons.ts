@@ -70,11 +70,6 @@ const phoneOf = async (tx: Tx, { deps }: Console, row: Record<string, unknown>):
 const eventOf = async (tx: Tx, row: Record<string, unknown>): Promise<Record<string, unknown>> =>
   row.payment_id === null ? row : { ...row, data: (await findEvent(tx, String(row.id) as Uuid))?.data }
 
-const shownOf = (tx: Tx, at: Console, table: string, row: Record<string, unknown>) => {
-  if (table === 'topups') return phoneOf(tx, at, row)
-  return table === 'events' ? eventOf(tx, row) : row
-}
-
 const pageSize = 500
 
 const writeTable = async (tx: Tx, at: Console, table: string, id: Uuid, withheld: readonly string[]): Promise<void> => {
@@ -85,7 +80,8 @@ const writeTable = async (tx: Tx, at: Console, table: string, id: Uuid, withheld
   for (let more = true; more; ) {
     const rows = await tx.query<{ row: Record<string, unknown> }>(`fetch ${pageSize} from person_${table}`)
     for (const { row } of rows) {
-      await write(`${separator}${JSON.stringify(await shownOf(tx, at, table, row))}`)
+      const shown = table === 'topups' ? await phoneOf(tx, at, row) : table === 'events' ? await eventOf(tx, row) : row
+      await write(`${separator}${JSON.stringify(shown)}`)
       separator = ',\n'
     }
     more = rows.length === pageSize

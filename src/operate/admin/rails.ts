@@ -35,7 +35,7 @@ const railOf = (args: Arguments): SendingRail => {
 }
 
 const say = ({ requirement, problem }: RailCheck): boolean => {
-  console.log(`${problem === null ? 'ok     ' : 'MISSING'} ${requirement}${problem === null ? '' : `: ${problem}`}`)
+  console.log(problem === null ? `ok      ${requirement}` : `MISSING ${requirement}: ${problem}`)
   if (problem !== null) process.exitCode = 1
   return problem === null
 }
@@ -70,8 +70,8 @@ export const railCommands = {
     const text = textOfFile(bytes)
     if (typeof text !== 'string') throw new UsageError(`the file ${file} ${text.problem}`)
     const { numbers } = realRails(deps.config, deps.clock)
-    const source = basename(file)
-    const run = await reconcileStatement({ ...deps, rails: { ...deps.rails, numbers } }, operator, { source, text })
+    const withNumbers = { ...deps, rails: { ...deps.rails, numbers } }
+    const run = await reconcileStatement(withNumbers, operator, { source: basename(file), text })
     const differences = await listDifferences(deps.db, { reconciliationId: run.id }, everything)
     if (differences.some(({ resolvedAt }) => resolvedAt === null)) process.exitCode = 1
     return { ...presentReconciliation(run), items: differences.map(presentDifference) }
@@ -103,11 +103,9 @@ export const railCommands = {
     const { db, config, clock, derivations } = at.deps
     for await (const each of configuredRailChecks(config, clock)) say(each)
     for (const each of await checkRegistrations(db, config, derivations, configuredDeposits(config, clock))) say(each)
+    const problem = 'run rails check --duplicate <your phone>'
     for (const rail of await untestedRepeats(db, realRails(config, clock)))
-      say({
-        requirement: `${rail} refuses the same order when it comes again`,
-        problem: 'run rails check --duplicate <your phone>',
-      })
+      say({ requirement: `${rail} refuses the same order when it comes again`, problem })
   },
   'rails register': async ({ deps }) => {
     const rails = realRails(deps.config, deps.clock)

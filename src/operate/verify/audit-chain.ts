@@ -41,10 +41,8 @@ const findBrokenSeals = async (db: Db, facts: CheckFacts): Promise<string[]> => 
     const rows = await readSealedRows(db, before, seals)
     const add = await readSealTree(db, (seals[0]?.sequence ?? 1) - 1)
     const trees = seals.map((seal) => add(seal.rowsRoot))
-    const nodes = await readSealNodes(
-      db,
-      trees.flatMap(({ completed }) => completed),
-    )
+    const completed = trees.flatMap((tree) => tree.completed)
+    const nodes = await readSealNodes(db, completed)
     const stored = new Map(nodes.map(({ level, place, hash }) => [`${level}/${place}`, Buffer.from(hash)]))
     for (const [index, seal] of seals.entries()) {
       const name = `seal ${seal.sequence} (through ${seal.id})`
