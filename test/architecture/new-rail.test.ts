@@ -72,6 +72,7 @@ test('a provider that is only listed does not compile without its folder', async
   expect(await complaints()).toEqual([
     'src/app-rails.ts',
     'src/dev/sandbox/control.ts',
+    'src/dev/sandbox/rail-sandbox.ts',
     'src/rails/definitions.ts',
     'src/rails/texts.ts',
   ])
@@ -91,6 +92,7 @@ test('a rail of a known provider does not compile until its definition, adapter,
   for (const file of (await railLists()).keys()) writeFileSync(join(copy, relative(root, file)), readFileSync(file))
   expect(await complaints()).toEqual([
     'src/dev/sandbox/control.ts',
+    'src/dev/sandbox/rail-sandbox.ts',
     'src/rails/daraja/adapter.ts',
     'src/rails/daraja/definition.ts',
     'src/rails/daraja/emulator/emulator.ts',
