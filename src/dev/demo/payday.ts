@@ -40,7 +40,6 @@ const salaries = (): { csv: string; totalMinor: bigint } => {
   }
 }
 
-/** A payday: a deposit, a list of 50 in CSV, one signature, 49 paid and one failed, the statement. */
 export const playPayday = async (): Promise<void> => {
   await expectReady()
 

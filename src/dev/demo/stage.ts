@@ -59,7 +59,6 @@ export const followEvents = async (client: Payments) => {
       stop.abort()
       return ended
     },
-    /** Waits for the first event of this type (and about this resource, if one is named); throws when it does not come in time. */
     waitFor: async (type: PaymentsEvent['type'], resourceId?: string): Promise<PaymentsEvent> => {
       for (const giveUpAt = performance.now() + patienceMs; performance.now() < giveUpAt; await wait(20)) {
         const ofType = received.filter((event) => event.type === type)

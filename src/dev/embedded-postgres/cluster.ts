@@ -9,7 +9,6 @@ import { isCode, type Place, reason, runProgram } from './programs.ts'
 export type Cluster = { data: string; password: string }
 export const role = 'payments'
 
-/** Opens the cluster in the place's folder; creates it first when there is none. `durable`: as in the options of a start. */
 export const openCluster = async (place: Place, durable: boolean): Promise<Cluster> => {
   const cluster = join(place.folder, 'cluster')
   const major = await majorVersion(cluster)
@@ -53,7 +52,6 @@ const createCluster = async (place: Place, cluster: string, durable: boolean) =>
   }
 }
 
-/** Unfinished clusters whose process no longer runs. */
 const removeAbandoned = async (folder: string) => {
   for (const name of await readdir(folder)) {
     const maker = /^new-(\d+)-/.exec(name)?.[1]
@@ -72,7 +70,6 @@ const majorVersion = async (cluster: string) => {
   }
 }
 
-/** @throws StartupError */
 export const readPassword = async (cluster: string) => {
   const file = join(cluster, 'password')
   const password = await readFile(file, 'utf8').catch((error: unknown) => {

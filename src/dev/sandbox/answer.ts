@@ -53,7 +53,6 @@ export const createFaults = (rules: Rules, journal: Journal) => {
   const ordered: Fault[] = []
   return {
     failNext: (fault: Fault): void => void ordered.push(fault),
-    /** Answers a request, unless a fault is set or a rule matches. */
     respond: async (reply: FastifyReply, answer: () => EmulatedAnswer, { path, target, faulty = true }: Options) => {
       const note = (status: number | string) =>
         journal.note('received', { path, rail: target.rail, party: maskedParty(target.party), answer: status })

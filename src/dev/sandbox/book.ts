@@ -101,7 +101,6 @@ export const createBook = (clock: Clock, store: Store) => {
       add(opened)
       return opened
     },
-    /** Decides an order once; deciding again changes nothing. */
     settle: (order: Order): void => {
       if (order.state !== 'under_way') return
       const state = order.code === '0' ? 'moved' : 'refused'
@@ -119,7 +118,6 @@ export const createBook = (clock: Clock, store: Store) => {
       return byId.get(id)?.find((order) => rails.includes(order.rail))
     },
     orders: (): readonly Readonly<Order>[] => orders,
-    /** What a process that ended left unfinished. */
     unfinished: (): Order[] => orders.filter((order) => order.state === 'under_way' || !order.reported),
     movements: (): readonly Movement[] =>
       orders

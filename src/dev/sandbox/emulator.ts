@@ -38,7 +38,6 @@ type Forms = {
   accounts: Readonly<Record<DepositRail, string>>
 }
 
-/** Everything that an endpoint of the sandbox works with, whichever provider it plays. */
 export const createEmulation = ({ clock, folder, logger, scheduler, delayMs }: EmulationDeps, forms: Forms) => {
   const journal = createJournal(clock)
   const rules = createRules()
@@ -64,7 +63,6 @@ export type Emulation = ReturnType<typeof createEmulation>
 /** The rows of its statement: of one of the organisation's accounts with its heading, or of all without; the names of the columns first. */
 export type StatementRows = (movements: readonly Movement[], account?: string) => string[][]
 
-/** What plays one provider. */
 export type Emulator<P extends Provider> = {
   renderings: Pick<Forms['renderings'], SendingRail & RailOf<P>>
   notices: Pick<Forms['notices'], DepositOf<P>>
@@ -73,7 +71,6 @@ export type Emulator<P extends Provider> = {
     /** What a client needs, without the address that it is reached by. */
     options: object
     accounts: Pick<Forms['accounts'], DepositOf<P>>
-    /** Its paths, checks and answers. */
     register: (app: FastifyInstance, emulation: Emulation, respond: Respond) => void
   }
 }

@@ -55,8 +55,10 @@ const secretColumns = `
   select table_name::text as table, array_agg(column_name::text order by column_name) as columns from information_schema.columns
   where table_schema = 'public' and table_name = any($1::text[]) and data_type = 'bytea' group by 1`
 
+type Row = Record<string, unknown>
+
 /** The phone of a top-up is the person's own; it is stored encrypted. */
-const phoneOf = async (tx: Tx, { deps }: Console, row: Record<string, unknown>): Promise<Record<string, unknown>> => {
+const phoneOf = async (tx: Tx, { deps }: Console, row: Row): Promise<Row> => {
   const [sealed] = await tx.query<{ ciphertext: Buffer | null; keyId: string | null }>(
     'select phone_ciphertext as ciphertext, phone_key_id as "keyId" from topups where id = $1',
     [row.id],
@@ -67,7 +69,7 @@ const phoneOf = async (tx: Tx, { deps }: Console, row: Record<string, unknown>):
 }
 
 /** As it was published: its row leaves out what others keep. */
-const eventOf = async (tx: Tx, row: Record<string, unknown>): Promise<Record<string, unknown>> =>
+const eventOf = async (tx: Tx, row: Row): Promise<Row> =>
   row.payment_id === null ? row : { ...row, data: (await findEvent(tx, String(row.id) as Uuid))?.data }
 
 const pageSize = 500
@@ -78,7 +80,7 @@ const writeTable = async (tx: Tx, at: Console, table: string, id: Uuid, withheld
   await tx.query(`declare person_${table} no scroll cursor for ${text}`, [id, withheld])
   let separator = '\n'
   for (let more = true; more; ) {
-    const rows = await tx.query<{ row: Record<string, unknown> }>(`fetch ${pageSize} from person_${table}`)
+    const rows = await tx.query<{ row: Row }>(`fetch ${pageSize} from person_${table}`)
     for (const { row } of rows) {
       const shown = table === 'topups' ? await phoneOf(tx, at, row) : table === 'events' ? await eventOf(tx, row) : row
       await write(`${separator}${JSON.stringify(shown)}`)

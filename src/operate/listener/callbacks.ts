@@ -45,14 +45,15 @@ const createAllowList = (entries: readonly string[] | undefined): ((address: str
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const accepted = { ResultCode: 0, ResultDesc: 'Accepted' }
 
-const textOf = (body: unknown): string => (typeof body === 'string' ? body : '')
-
-const kindOf = (text: string): DeliveryKind | undefined => (text === 'result' || text === 'timeout' ? text : undefined)
+const isKind = (text: string): text is DeliveryKind => text === 'result' || text === 'timeout'
 
 const depositAnswers = new Map<string, typeof receiveDeposit>([
   ['confirmation', receiveDeposit],
   ['validation', validateDeposit],
 ])
+
+type Named = { id?: string; secret: string; kind: string }
+type Delivered = { body: string; sourceIp: string; allowedSource: boolean }
 
 /**
  * The endpoints for providers' deliveries. A delivery is stored, answered, and processed afterwards: a provider that waits sends again, or
@@ -65,39 +66,25 @@ export const registerCallbacks = (operator: App, deps: Parts): void => {
   void operator.register(async (app) => {
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
-    app.post<{ Params: { attemptId: string; secret: string; kind: string } }>(
-      '/callbacks/:attemptId/:secret/:kind',
-      async (request, reply) => {
-        const kind = kindOf(request.params.kind)
-        if (!kind) return reply.callNotFound()
-        const { attemptId, secret } = request.params
-        const arrival = {
-          attemptId: uuid.test(attemptId) ? attemptId : null,
-          secret,
-          kind,
-          body: textOf(request.body),
-          sourceIp: request.ip,
-          allowedSource: isAllowed(request.ip),
-        }
-        await receive(arrival, () => mayNote(networkOf(request.ip)))
-        return reply.send(accepted)
-      },
-    )
-    app.post<{ Params: { secret: string; kind: string } }>('/callbacks/deposits/:secret/:kind', async (request, reply) => {
-      const { secret, kind } = request.params
-      const answer = depositAnswers.get(kind)
-      if (!answer) return reply.callNotFound()
-      return reply.send(await answer(deps, { secret, body: textOf(request.body), allowedSource: isAllowed(request.ip) }))
+    const on = (path: string, handle: (named: Named, delivered: Delivered) => Promise<object | undefined>) =>
+      app.post<{ Params: Named }>(path, async ({ params, body, ip }, reply) => {
+        const delivered = { body: typeof body === 'string' ? body : '', sourceIp: ip, allowedSource: isAllowed(ip) }
+        const answer = await handle(params, delivered)
+        return answer ? reply.send(answer) : reply.callNotFound()
+      })
+    on('/callbacks/:id/:secret/:kind', async ({ id = '', secret, kind }, delivered) => {
+      if (!isKind(kind)) return undefined
+      const arrival = { ...delivered, attemptId: uuid.test(id) ? id : null, secret, kind }
+      await receive(arrival, () => mayNote(networkOf(delivered.sourceIp)))
+      return accepted
     })
-    app.post<{ Params: { id: string; secret: string; kind: string } }>(
-      '/callbacks/balances/:id/:secret/:kind',
-      async (request, reply) => {
-        const { id, secret } = request.params
-        const kind = kindOf(request.params.kind)
-        if (!kind || !uuid.test(id)) return reply.callNotFound()
-        await receiveBalance(deps, { id, secret, kind, body: textOf(request.body), allowedSource: isAllowed(request.ip) })
-        return reply.send(accepted)
-      },
+    on('/callbacks/deposits/:secret/:kind', async ({ secret, kind }, { body, allowedSource }) =>
+      depositAnswers.get(kind)?.(deps, { secret, body, allowedSource }),
     )
+    on('/callbacks/balances/:id/:secret/:kind', async ({ id = '', secret, kind }, { body, allowedSource }) => {
+      if (!isKind(kind) || !uuid.test(id)) return undefined
+      await receiveBalance(deps, { id, secret, kind, body, allowedSource })
+      return accepted
+    })
   })
 }

@@ -8,7 +8,6 @@ import { uncountedSince } from '../../ledger/hours.ts'
 import { version } from '../../lib/version.ts'
 import type { Parts } from '../../modules/parts.ts'
 
-/** Each gauge with its labels. */
 const gauges = {
   events_lag_seconds: ['Age of the oldest event that this process has not handed to its streams yet.'],
   attention_open: [

@@ -5,10 +5,8 @@ import type { Db } from '../../db/client.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
 import { type IdKind, idPrefixes, parseAnyId, type Uuid } from '../../lib/ids.ts'
 
-/** Names and values, as a row or the audit log has them. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** An entry of the audit log about a row. */
 export type Entry = { action: AuditAction; at: string; workspaceId: Uuid | null; accountId: Uuid | null; after: Fields | null }
 
 /** A table whose rows are what the audit log tells about them. A name of the log is compared where the row has it as well. */

@@ -16,7 +16,6 @@ import { entryChecks } from './entries.ts'
 import { evidenceChecks } from './evidence.ts'
 import { stateChecks } from './states.ts'
 
-/** What the checks need besides the data. */
 export const factsOf = (parts: Pick<Parts, 'config' | 'clock' | 'derivations' | 'orderNames' | 'vault'>): CheckFacts => {
   const { config, clock, derivations, orderNames, vault } = parts
   return {
@@ -48,7 +47,6 @@ export const checks: readonly Check[] = [
   ...auditChainChecks,
 ].sort((a, b) => Number(a.invariant.slice(1)) - Number(b.invariant.slice(1)))
 
-/** A check and its breaches; it holds when `breaches` is empty. */
 type Result = Pick<Check, 'invariant' | 'promise'> & { breaches: string[] }
 
 /** Checks the data against every promise that can be read from them, while the service runs. */
@@ -94,7 +92,6 @@ export const keepPoint = (db: Database, { now, since }: Pick<CheckFacts, 'now' |
       await upsertRow(tx, verifyPoints, { name, ...point }, { key: [verifyPoints.name], replaced: ['through', 'totals', 'at'] })
   })
 
-/** Checks the data against every promise, and keeps what came of it. */
 export const verifyAll = async (db: Database, facts: CheckFacts, onResult: (result: Result) => void): Promise<Summary> => {
   const from = performance.now()
   const summary = { kept: 0, broken: 0, seconds: 0 }
