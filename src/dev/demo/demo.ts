@@ -2,7 +2,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { Payments } from '#client'
 import { decideByWallet, signInWithWallet } from '#client/wallet'
 import { playPayday } from './payday.ts'
-import { expectReady, expectSame, expectThere, followEvents, money, print, resourceIdOf, step, url } from './stage.ts'
+import { agreeTo, expectReady, expectSame, expectThere, followEvents, money, print, resourceIdOf, step, url } from './stage.ts'
 
 // Runs the service's main flow against a running server, as a new user's program would: with the typed client, over HTTP.
 // Fails as soon as an answer differs from the expected one. `npm run demo -- payday` plays a payday instead.
@@ -67,11 +67,7 @@ const play = async () => {
   print(`${payment.id} is held for approval, with ${money(25_000)} set aside; sent twice, it is still one payment`)
 
   step('The wallet approves it by signing the message of the server: no session, no key')
-  const confirm = (message: string) => {
-    for (const line of message.split('\n')) print(`│ ${line}`)
-    return message.includes(payment.id)
-  }
-  const decided = await decideByWallet({ baseUrl: url }, wallet, approval, { confirm })
+  const decided = await decideByWallet({ baseUrl: url }, wallet, approval, { confirm: agreeTo(payment.id) })
   expectSame('the approval’s status', decided.status, 'approved')
   await stream.waitFor('approval.approved', approval)
 
@@ -84,14 +80,10 @@ const play = async () => {
   step('The stream reported every step, in order')
   const about = new Set<string | undefined>([payment.id, approval])
   const story = stream.received().filter((event) => about.has(resourceIdOf(event)))
+  const typesOf = (events: typeof story) => events.map(({ type }) => type)
   const expected = ['payment.created', 'approval.requested', 'approval.approved', 'payment.processing', 'payment.succeeded']
-  expectSame(
-    'the events of the payment',
-    story.map((event) => event.type),
-    expected,
-  )
-  const types = stream.received().map((event) => event.type)
-  print(types.join(' → '))
+  expectSame('the events of the payment', typesOf(story), expected)
+  print(typesOf(stream.received()).join(' → '))
 
   step('History and balance add up')
   await expectBalance('75000', '0')

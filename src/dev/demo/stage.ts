@@ -23,6 +23,11 @@ export const step = (title: string): void => {
   console.log(`\n${String(steps).padStart(2)}  ${title}`)
 }
 export const print = (text: string): void => console.log(`    ${text}`)
+/** The wallet signs a message that it has shown, if it names what is meant. */
+export const agreeTo = (name: string) => (message: string) => {
+  for (const line of message.split('\n')) print(`│ ${line}`)
+  return message.includes(name)
+}
 export const money = (minor: string | number): string => `KES ${(Number(minor) / 100).toFixed(2)}`
 
 export const expectReady = async (): Promise<void> => {

@@ -29,7 +29,7 @@ const googleSubjectOf = (person: SandboxPerson): string => `1${digestOf(person).
 const githubIdOf = (person: SandboxPerson): number => digestOf(person).readUIntBE(0, 5) + 1
 
 /** An authorization request's parameters, and the person that was chosen on the page. */
-type Consent = { person: SandboxPerson; challenge: string; nonce: string | null }
+type Consent = { person: SandboxPerson; challenge: string; nonce: string }
 
 type ProviderAddresses = {
   /** Where browsers and this process reach the provider: the same server by its public name and by its own address. */
@@ -52,17 +52,13 @@ const TokenRequest = z.object({
 
 const Choice = z.object({ email: z.email(), name: z.string().max(100).default(''), unverified: z.string().optional() })
 
-type Query = Record<string, unknown>
-const asText = (query: Query): Record<string, string> =>
-  Object.fromEntries(Object.entries(query).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+type Asked = Readonly<Record<string, string>>
 
-const chooseUrl = (path: string, query: Query, person: SandboxPerson): string => {
-  const { name, email, verified } = person
-  return `${path}/choose?${new URLSearchParams({ ...asText(query), email, name, ...(!verified && { unverified: '1' }) })}`
-}
+const chooseUrl = (path: string, asked: Asked, { name, email, verified }: SandboxPerson): string =>
+  `${path}/choose?${new URLSearchParams({ ...asked, email, name, ...(!verified && { unverified: '1' }) })}`
 
-const otherPersonForm = (path: string, query: Query): string => `<form action="${escapeHtml(path)}/choose">
-${Object.entries(asText(query))
+const otherPersonForm = (path: string, asked: Asked): string => `<form action="${escapeHtml(path)}/choose">
+${Object.entries(asked)
   .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`)
   .join('\n')}
 <label>Another e-mail <input name="email" type="email" required></label>
@@ -85,7 +81,7 @@ const createAuthorization = (title: string, path: string, { redirectUri, clock }
     code_challenge_method: z.literal('S256'),
     state: z.string().min(1),
     scope: z.string().min(1),
-    nonce: z.string().optional(),
+    nonce: z.string().default(''),
   })
   const waiting = new Map<string, Consent & { until: Date }>()
   const refuse = (error: z.ZodError): string =>
@@ -95,11 +91,11 @@ const createAuthorization = (title: string, path: string, { redirectUri, clock }
     })
 
   const register = (app: App): void => {
-    app.get<{ Querystring: Query }>(path, unlisted, async ({ query }, reply) => {
+    app.get(path, unlisted, async ({ query }, reply) => {
       const request = Request.safeParse(query)
       if (!request.success) return sendHtml(reply, 400, refuse(request.error))
       const links = people.map((person) => ({
-        href: chooseUrl(path, query, person),
+        href: chooseUrl(path, request.data, person),
         text: `${person.name} · ${person.email}${person.verified ? '' : ' (never verified)'}`,
       }))
       const cancel = { href: backTo(redirectUri, { error: 'access_denied', state: request.data.state }), text: 'Cancel' }
@@ -109,17 +105,17 @@ const createAuthorization = (title: string, path: string, { redirectUri, clock }
           paragraphs: [`This is not ${title}: it is simulated by this service, on this machine. Choose who you want to be.`],
           links: [...links, cancel],
         },
-        otherPersonForm(path, query),
+        otherPersonForm(path, request.data),
       )
       return sendHtml(reply, 200, page)
     })
-    app.get<{ Querystring: Query }>(`${path}/choose`, unlisted, async ({ query }, reply) => {
+    app.get(`${path}/choose`, unlisted, async ({ query }, reply) => {
       const request = Request.and(Choice).safeParse(query)
       if (!request.success) return sendHtml(reply, 400, refuse(request.error))
       const { email, name, unverified, code_challenge: challenge, nonce, state } = request.data
       const person = { email, name: name || email, verified: unverified === undefined }
       const code = randomBytes(20).toString('base64url')
-      waiting.set(code, { person, challenge, nonce: nonce ?? null, until: secondsAfter(clock.now(), codeSeconds) })
+      waiting.set(code, { person, challenge, nonce, until: secondsAfter(clock.now(), codeSeconds) })
       return reply.header('cache-control', 'no-store').redirect(backTo(redirectUri, { code, state }), 302)
     })
   }
@@ -154,7 +150,7 @@ const createSandboxGoogle = (addresses: ProviderAddresses) => {
     const iat = Math.floor(clock.now().getTime() / 1000)
     const issued = { iss: issuer, aud: client.clientId, azp: client.clientId, iat, exp: iat + tokenSeconds }
     const { name, email, verified } = person
-    const claims = { sub: googleSubjectOf(person), email, email_verified: verified, name, ...(nonce !== null && { nonce }) }
+    const claims = { sub: googleSubjectOf(person), email, email_verified: verified, name, ...(nonce && { nonce }) }
     const { privateKey } = await keys()
     return new SignJWT({ ...issued, ...claims }).setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid }).sign(privateKey)
   }
@@ -233,10 +229,8 @@ const createSandboxGithub = (addresses: ProviderAddresses) => {
 /** The prefix of the issuers of simulated identities; no real issuer has it. */
 export const sandboxIssuerPrefix = 'sandbox:'
 
-export type IdentitySandbox = { google: GoogleOptions; github: GithubOptions; register: (app: App) => Promise<void> }
-
 /** Simulated on the service's own public server, because a browser must reach them. The clock is the machine's, which checks ID tokens. */
-export const createIdentitySandbox = (place: { selfUrl: string; publicUrl: string; clock: Clock }): IdentitySandbox => {
+export const createIdentitySandbox = (place: { selfUrl: string; publicUrl: string; clock: Clock }) => {
   const { publicUrl } = place
   const seat = (provider: 'google' | 'github') => ({
     ...place,
@@ -248,7 +242,7 @@ export const createIdentitySandbox = (place: { selfUrl: string; publicUrl: strin
   return {
     google: google.options,
     github: github.options,
-    register: async (app) => {
+    register: async (app: App): Promise<void> => {
       await app.register(async (scope) => {
         await scope.register(formbody)
         google.register(scope as App)
