@@ -15,5 +15,8 @@ const usuallyMs = 3_000
 /** From then on every list has all events that are committed now, whatever ends in other databases. */
 export const settledEvents = async ({ deps }: Pick<TestService, 'deps'>, mostMs = usuallyMs): Promise<void> => {
   const giveUp = performance.now() + mostMs
-  while (performance.now() < giveUp && (await deps.db.query(olderElsewhere)).length > 0) await wait(2)
+  for (let pauseMs = 2; performance.now() < giveUp && (await deps.db.query(olderElsewhere)).length > 0; ) {
+    await wait(pauseMs)
+    pauseMs = Math.min(2 * pauseMs, 64)
+  }
 }
