@@ -43,7 +43,7 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe('lists of payments', () => batchFlows(world))
   describe('approvals', () => approvalFlows(world))
   describe('approvals by link', () => approvalLinkFlows(world))
-  describe('notices', () => pushFlows(world))
+  describe('notices', () => pushFlows(createWorld({ beside: world, notices: true })))
   describe('passkeys', () => passkeyFlows(world))
   describe('beneficiaries', () => beneficiaryFlows(world))
   describe('policies', () => policyFlows(world))
@@ -63,7 +63,7 @@ describe.skipIf(!chromiumPath)('the dashboard in a real browser', () => {
   describe("the service's own pages", () => servicePages(world))
   describe('a long list', () => longListFlows(world))
   describe('while hours and days pass', () => {
-    const other = createWorld(world)
+    const other = createWorld({ beside: world })
     describe('outcomes by a statement', () => statementOutcomeFlows(other))
     describe('approvals', () => anotherDayFlows(other))
   })

@@ -6,7 +6,7 @@ import { createTestClock } from '../harness/clock.ts'
 import { newWallet } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { createInspector, type Inspector } from './axe.ts'
-import { openBrowser } from './browser.ts'
+import { openBrowser, showsNotices } from './browser.ts'
 import { createHousehold, type Household } from './household.ts'
 import { createWindows, type Windows } from './windows.ts'
 
@@ -23,8 +23,15 @@ export type World = {
   readonly household: () => Promise<Household>
 }
 
-/** `beside`: another one, whose browser is used: for flows that need a service of their own. */
-export const createWorld = (beside?: World): World => {
+type WorldOptions = {
+  /** Another one, whose browser is used: for flows that need a service of their own. */
+  beside?: World
+  /** Its browser shows notices. */
+  notices?: boolean
+}
+
+export const createWorld = ({ beside, notices = false }: WorldOptions = {}): World => {
+  const shared = notices && !showsNotices ? undefined : beside
   const administrator = newWallet()
   let service: TestService | undefined
   let browser: Browser | undefined
@@ -35,14 +42,14 @@ export const createWorld = (beside?: World): World => {
     // A notice is sent once: what a slow machine sends late is not lost.
     const fixed = { OAUTH_METADATA_TIMEOUT_MS: 60_000 }
     const starting = startService({ clock: createTestClock(new Date()), env, fixed })
-    ;[service, browser] = await Promise.all([starting, beside?.browser ?? openBrowser()])
+    ;[service, browser] = await Promise.all([starting, shared?.browser ?? openBrowser({ notices })])
   })
   // A test that set the clock back wrote into hours that were counted.
   afterEach(async () => {
     if (service) await countHours(service.deps.db, service.clock.now())
   })
   afterAll(async () => {
-    if (!beside) await browser?.close()
+    if (!shared) await browser?.close()
     await service?.close()
   })
   const running = (): TestService => {
