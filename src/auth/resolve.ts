@@ -1,6 +1,6 @@
 import { type Db, first, type Tx } from '../db/client.ts'
 import { type Ends, grantLife, keyLife, type SessionTimes, sessionEnds, sessionLife } from '../db/credential-life.ts'
-import { prepareText } from '../db/prepare.ts'
+import { type KeyTypes, prepareText } from '../db/prepare.ts'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
 import { notFound, Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -68,10 +68,12 @@ type DashboardTokenRow = Row & {
 } & (GrantRow | { [Name in keyof GrantRow]: null })
 
 const isAdmin = `(${isAdministratorSql('key.admins')}) is true as "isAdmin"`
-const lookup = <R extends object, const T extends Parameters<typeof prepareText>[1]>(name: string, types: T, text: string) =>
-  prepareText<R, T>(name, types, text, 'record', { most: 128, inTx: true })
+const lookup =
+  <Row extends object>() =>
+  <const T extends KeyTypes>(name: string, types: T, text: string) =>
+    prepareText<Row>()(name, types, text, 'record', { most: 128, inTx: true })
 
-const byApiKey = lookup<ApiKeyRow, { lookup: 'text' }>(
+const byApiKey = lookup<ApiKeyRow>()(
   'auth.api_keys',
   { lookup: 'text' },
   `select k.id, k.salt, k.hash, k.revoked_at as "revokedAt", k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt", ${identityColumns},
@@ -82,7 +84,7 @@ const byApiKey = lookup<ApiKeyRow, { lookup: 'text' }>(
 )
 
 const ofPerson = { hash: 'text', workspace_id: 'uuid', admins: 'text[]' } as const
-const bySession = lookup<SessionRow, typeof ofPerson>(
+const bySession = lookup<SessionRow>()(
   'auth.sessions',
   ofPerson,
   `select s.id, s.expires_at as "expiresAt", s.revoked_at as "revokedAt", s.last_used_at as "lastUsedAt", s.created_at as "createdAt",
@@ -92,11 +94,10 @@ const bySession = lookup<SessionRow, typeof ofPerson>(
    where s.token_hash = decode(key.hash, 'hex') offset 0`,
 )
 
-const ofToken = { hash: 'text', audience: 'text' } as const
 /** A token has those of the grant's permissions that its scopes name. */
-const byAccessToken = lookup<AccessTokenRow, typeof ofToken>(
+const byAccessToken = lookup<AccessTokenRow>()(
   'auth.access_tokens',
-  ofToken,
+  { hash: 'text', audience: 'text' },
   `select t.id, t.expires_at as "expiresAt", g.last_used_at as "lastUsedAt", key.audience = any(t.resources) as "forThisApi", ${identityColumns},
      ${grantColumns('array(select p from unnest(g.permissions) with ordinality as granted(p, place) where p = any(t.scopes) order by place)')}
    from oauth_access_tokens t join grants g on g.id = t.grant_id join accounts a on a.id = g.account_id
@@ -104,10 +105,9 @@ const byAccessToken = lookup<AccessTokenRow, typeof ofToken>(
    where t.hash = decode(key.hash, 'hex') offset 0`,
 )
 
-const ofDashboard = { ...ofPerson, idle_days: 'int' } as const
-const byDashboardToken = lookup<DashboardTokenRow, typeof ofDashboard>(
+const byDashboardToken = lookup<DashboardTokenRow>()(
   'auth.dashboard_tokens',
-  ofDashboard,
+  { ...ofPerson, idle_days: 'int' },
   `select d.id, d.expires_at as "expiresAt", ${isAdmin}, least(${sessionEnds('s', 'key.idle_days')}, k.expires_at, k.revoked_at) as "parentEndsAt",
      s.created_at as "sessionCreatedAt", s.proven_at as "provenAt", s.revoked_at as "sessionRevokedAt", d.oauth_token_id is not null as "byOauth",
      ${identityColumns},

@@ -16,22 +16,12 @@ const casing = new CasingCache('snake_case')
 type Written = Complete & { readonly _: { readonly returning: unknown } }
 type RowOf<B extends Written> = B['_']['returning'] extends undefined ? never : B['_']['returning']
 
-/** The fields that a write returns: drizzle keeps them in its configuration alone. */
-const returnedBy = (built: Complete): object => {
-  const config = Reflect.get(built, 'config') as { returningFields?: object }
-  return config.returningFields ?? {}
-}
-
 /** Declares a change or removal of rows under a condition; its rows are what it returns. */
 export const prepareWrite = <const P extends Parameters, B extends Written>(
   name: string,
   parameters: P,
   build: (orm: Writer, at: Places<P>) => B,
-): Prepared<Values<P>, RowOf<B>> =>
-  declareForms(name, 'pool', parameters, (at) => {
-    const built = build(orm, at)
-    return { built, fields: returnedBy(built) }
-  })
+): Prepared<Values<P>, RowOf<B>> => declareForms(name, 'pool', parameters, (at) => build(orm, at))
 
 // One parameter for each column, a list of its values: one statement for any number of rows.
 

@@ -16,12 +16,13 @@ type Kinds = {
   'text[]': readonly string[]
   'int[]': readonly number[]
   'bytea[]': readonly Buffer[]
+  /** As 2026-01-31. */
   date: string
-  /** The days, as 2026-01-31. */
   'date[]': readonly string[]
   bytea: Buffer
   boolean: boolean
   int: number
+  xid8: string | bigint
   /** How many rows at most. */
   rows: number
   /** Has no place in the text: it says whether a condition is part of it. */
@@ -34,18 +35,14 @@ type Nullable = `${Exclude<Kind, 'rows' | 'flag'>}|null`
 /** One with a question mark may be missing: then its condition is not part of the text. One that may be null is a value to write. */
 export type Parameters = Readonly<Record<string, Kind | Optional | Nullable>>
 
-type Required<P extends Parameters> = {
-  [Name in keyof P as P[Name] extends Optional ? never : Name]: P[Name] extends `${infer K extends Kind}|null`
-    ? Kinds[K] | null
-    : Kinds[P[Name] & Kind]
-}
-type Given<P extends Parameters> = {
-  [Name in keyof P as P[Name] extends Optional ? Name : never]?:
-    | (P[Name] extends `${infer K extends Kind}?` ? Kinds[K] : never)
-    | null
-    | undefined
-}
-export type Values<P extends Parameters> = Required<P> & Given<P>
+type ValueOf<K> = K extends `${infer Given extends Kind}?`
+  ? Kinds[Given] | null | undefined
+  : K extends `${infer Given extends Kind}|null`
+    ? Kinds[Given] | null
+    : Kinds[K & Kind]
+export type Values<P extends Parameters> = {
+  [Name in keyof P as P[Name] extends Optional ? never : Name]: ValueOf<P[Name]>
+} & { [Name in keyof P as P[Name] extends Optional ? Name : never]?: ValueOf<P[Name]> }
 
 export type Places<P extends Parameters> = {
   [Name in keyof P]: P[Name] extends 'rows' ? Placeholder : P[Name] extends Optional ? SQL | undefined : SQL
@@ -53,7 +50,14 @@ export type Places<P extends Parameters> = {
 
 /** What a builder of drizzle has once the statement is complete. */
 export type Complete = { toSQL: () => { sql: string; params: unknown[] } }
-type Built = Complete & { readonly _: { readonly result: readonly unknown[]; readonly selectedFields: unknown } }
+type Select = Complete & { readonly _: { readonly result: readonly unknown[] } }
+
+/** Of the rows: drizzle keeps those that a write returns in its configuration alone. */
+const fieldsOf = (built: Complete): object => {
+  const select = Reflect.get(built, '_') as { selectedFields?: object } | undefined
+  const write = Reflect.get(built, 'config') as { returningFields?: object }
+  return select?.selectedFields ?? write.returningFields ?? {}
+}
 
 export type Form<V, Row> = {
   statement: Statement | string
@@ -80,8 +84,7 @@ const mostForms = 32
 
 const builder = new QueryBuilder({ casing: 'snake_case' })
 
-const kindOf = (kind: Parameters[string] = 'text'): string => kind.replace(/\?$|\|null$/, '')
-const typeOf = (kind: Parameters[string] | undefined): string => (kind === 'rows' ? 'int' : kindOf(kind))
+const typeOf = (kind: Parameters[string] = 'text'): string => (kind === 'rows' ? 'int' : kind.replace(/\?$|\|null$/, ''))
 
 /** A document is sent as its text. In a list of values also a list is: a list of lists of several lengths is no array. */
 const sentAs = (type: string, value: unknown, inList: boolean): unknown => {
@@ -156,64 +159,52 @@ export const declareForms = <P extends Parameters, Row>(
   name: string,
   queryLane: QueryLane,
   parameters: P,
-  build: (at: Places<P>) => { built: Complete; fields: object },
+  build: (at: Places<P>) => Complete,
 ): Prepared<Values<P>, Row> => {
   type V = Values<P>
   const joins = queryLane === 'joined' ? 'outside' : null
   const lane: Lane = queryLane === 'joined' ? 'record' : queryLane
   const optional = Object.keys(parameters).filter((parameter) => parameters[parameter]?.endsWith('?'))
-  const isThere = (parameter: string, given: readonly string[]) => !optional.includes(parameter) || given.includes(parameter)
   const partOf = (values: V, parameter: string): unknown => (values as Record<string, unknown>)[parameter]
   const isGiven = (value: unknown) => value !== undefined && value !== null && value !== false
-  const givenIn = (values: V) => optional.filter((parameter) => isGiven(partOf(values, parameter)))
+  const forms = new Map<string, Form<V, Row>>()
 
-  /** `offset 0` keeps the query of each key apart: joined to the list, it could be read by a plan for many rows. */
-  const textOf = (
-    given: readonly string[],
-    isJoined: boolean,
-  ): Omit<Form<V, Row>, 'statement' | 'rowMode'> & { text: string } => {
+  const makeForm = (key: string, given: readonly string[], isJoined: boolean): Form<V, Row> => {
     const places = Object.entries(parameters).map(([parameter, kind]) => {
       if (kind === 'rows') return [parameter, sql.placeholder(parameter)]
-      if (!isThere(parameter, given)) return [parameter, undefined]
+      if (optional.includes(parameter) && !given.includes(parameter)) return [parameter, undefined]
       if (kind === 'flag?') return [parameter, sql`true`]
       return [parameter, sql`${sql.placeholder(parameter)}::${sql.raw(typeOf(kind))}`]
     })
-    const { built, fields } = build(Object.fromEntries(places) as Places<P>)
+    const built = build(Object.fromEntries(places) as Places<P>)
     const { sql: written, params } = built.toSQL()
     const named = params.map((param) => (is(param, Placeholder) ? String(param.name) : undefined))
     const taken = [...new Set(named)].flatMap((name) => (name === undefined ? [] : { name, type: typeOf(parameters[name]) }))
     const constants: unknown[] = []
-    const text = written.replaceAll(/\$(\d+)/g, (_, number: string) => {
+    const single = written.replaceAll(/\$(\d+)/g, (_, number: string) => {
       const name = named[Number(number) - 1]
       if (name === undefined) return `$${taken.length + constants.push(params[Number(number) - 1])}`
       return isJoined ? `key."${name}"` : `$${taken.findIndex((one) => one.name === name) + 1}`
     })
-    const read = readerOf(name, fields, isJoined ? 1 : 0) as (row: object) => Row
-    const sent = ({ name, type }: (typeof taken)[number], values: V) => sentAs(type, partOf(values, name), isJoined)
-    if (!isJoined)
-      return {
-        text,
-        most: 1,
-        values: ([values]) => [...taken.map((each) => sent(each, values as V)), ...constants],
-        read: (rows) => [rows.map(read)],
-      }
+    // `offset 0` keeps the query of each key apart: joined to the list, it could be read by a plan for many rows.
+    const text = isJoined
+      ? forEachKey(Object.fromEntries(taken.map(({ name, type }) => [name, type])), `${single} offset 0`)
+      : single
+    const read = readerOf(name, fieldsOf(built), isJoined ? 1 : 0) as (row: object) => Row
+    const sent = (list: readonly V[]): unknown[][] =>
+      taken.map(({ name, type }) => list.map((values) => sentAs(type, partOf(values, name), isJoined)))
     return {
-      text: forEachKey(Object.fromEntries(taken.map(({ name, type }) => [name, type])), `${text} offset 0`),
+      statement: forms.size < mostForms ? statement(key, text, lane) : text,
       most: 128,
-      values: (list) => [...taken.map((each) => list.map((values) => sent(each, values))), ...constants],
-      read: byKey(([key]: readonly unknown[]) => key, read),
+      values: (list) => [...(isJoined ? sent(list) : sent(list).map(([value]) => value)), ...constants],
+      rowMode: 'array',
+      read: isJoined ? byKey(([key]: readonly unknown[]) => key, read) : (rows) => [rows.map(read)],
     }
   }
-
-  const forms = new Map<string, Form<V, Row>>()
   const formOf = (given: readonly string[], isJoined: boolean): Form<V, Row> => {
     const key = [isJoined ? `${name}@turn` : name, ...given].join('+')
-    const known = forms.get(key)
-    if (known) return known
-    const { text, ...rest } = textOf(given, isJoined)
-    const isKept = forms.size < mostForms
-    const form = { ...rest, rowMode: 'array' as const, statement: isKept ? statement(key, text, lane) : text }
-    if (isKept) forms.set(key, form)
+    const form = forms.get(key) ?? makeForm(key, given, isJoined)
+    if (forms.size < mostForms) forms.set(key, form)
     return form
   }
   // What the test of the plans looks at.
@@ -221,47 +212,53 @@ export const declareForms = <P extends Parameters, Row>(
     for (const given of [[], ...optional.map((parameter) => [parameter])])
       for (const isJoined of joins ? [false, true] : [false]) formOf(given, isJoined)
   })
-  return { lane, joins, form: (values, isJoined) => formOf(givenIn(values), isJoined) }
+  return {
+    lane,
+    joins,
+    form: (values, isJoined) =>
+      formOf(
+        optional.filter((parameter) => isGiven(partOf(values, parameter))),
+        isJoined,
+      ),
+  }
 }
 
 /**
  * Declares a query. Fields are at most two levels deep, and a table that is joined has all of its fields named. On the lane `joined`, whose
  * parameters are ids and texts, what requests ask for in one turn is one statement: a lookup costs mostly the statement, not its rows.
  */
-export const prepare = <const P extends Parameters, B extends Built>(
+export const prepare = <const P extends Parameters, B extends Select>(
   name: string,
   parameters: P,
   build: (orm: QueryBuilder, at: Places<P>) => B,
   lane: QueryLane = 'record',
-): Prepared<Values<P>, B['_']['result'][number]> =>
-  declareForms(name, lane, parameters, (at) => {
-    const built = build(builder, at)
-    return { built, fields: built._.selectedFields as object }
-  })
+): Prepared<Values<P>, B['_']['result'][number]> => declareForms(name, lane, parameters, (at) => build(builder, at))
 
-type SqlType = 'uuid' | 'date' | 'timestamptz' | 'text' | 'int' | 'bigint' | 'xid8' | 'uuid[]' | 'text[]'
-type Key<T> = { readonly [Name in keyof T]: string | number | bigint | Date | null | readonly string[] }
+export type KeyTypes = Readonly<Record<string, Exclude<Kind, 'rows' | 'flag'>>>
+type Key<T extends KeyTypes> = { readonly [Name in keyof T]: Kinds[T[Name]] | null }
 
 /**
  * Declares a query that is text, for each of the keys that one turn asks for: it names the parts of its key `key.…`, and reads a bounded number of
  * rows, because what is asked together waits for the slowest of it.
  */
-export const prepareText = <Row extends object, const T extends Readonly<Record<string, SqlType>>>(
-  name: string,
-  types: T,
-  text: string,
-  lane: Lane,
-  { most = 16, inTx = false }: { most?: number; inTx?: boolean } = {},
-): Prepared<Key<T>, Row> => {
-  declareStatements(name)
-  const form: Form<Key<T>, Row> = {
-    statement: statement(name, forEachKey(types, text), lane),
-    most,
-    values: (list) => Object.entries(types).map(([part, type]) => list.map((key) => sentAs(type, key[part], true))),
-    read: byKey(
-      ({ keyNumber }: { keyNumber: number }) => keyNumber,
-      ({ keyNumber: _, ...row }) => row as Row,
-    ),
+export const prepareText =
+  <Row extends object>() =>
+  <const T extends KeyTypes>(
+    name: string,
+    types: T,
+    text: string,
+    lane: Lane,
+    { most = 16, inTx = false }: { most?: number; inTx?: boolean } = {},
+  ): Prepared<Key<T>, Row> => {
+    declareStatements(name)
+    const form: Form<Key<T>, Row> = {
+      statement: statement(name, forEachKey(types, text), lane),
+      most,
+      values: (list) => Object.entries(types).map(([part, type]) => list.map((key) => sentAs(type, key[part], true))),
+      read: byKey(
+        ({ keyNumber }: { keyNumber: number }) => keyNumber,
+        ({ keyNumber: _, ...row }) => row as Row,
+      ),
+    }
+    return { lane, joins: inTx ? 'in_tx' : 'outside', form: () => form }
   }
-  return { lane, joins: inTx ? 'in_tx' : 'outside', form: () => form }
-}

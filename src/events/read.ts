@@ -138,7 +138,7 @@ const pageKey = {
   until: 'timestamptz',
 } as const
 const read = (name: string, text: string, lane: 'page' | 'pool') =>
-  prepareText<Row, typeof pageKey>(name, pageKey, text, lane, lane === 'pool' ? { most: 1 } : {})
+  prepareText<Row>()(name, pageKey, text, lane, lane === 'pool' ? { most: 1 } : {})
 
 /** What looks for types among very many events is not on the connection that all lists share, and each is by itself. */
 const declare = (name: string, beyond: string, order: 'asc' | 'desc') => ({

@@ -84,7 +84,7 @@ const summary = statement(
 )
 
 /** `balance`: before the first of them. */
-const entries = prepareText<StatementEntry, typeof entriesKey>(
+const entries = prepareText<StatementEntry>()(
   'ledger.statement_entries',
   entriesKey,
   `with page as (
@@ -167,13 +167,13 @@ const balanceAfter = statement(
            * case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end)
          from ledger_transfers t where ${isBooking} and t.created_at >= $2::timestamptz and t.created_at < $3::timestamptz
            and (t.customer_account_id, t.id) > ($1, ${idBehind('$1', '$5::timestamptz')})
-           and (t.customer_account_id, t.id) <= ($1, greatest($4::uuid, ${idAhead('$1', '$5::timestamptz')}))), 0))::text as minor`,
+           and (t.customer_account_id, t.id) <= ($1, greatest($4::uuid, ${idAhead('$1', '$5::timestamptz')}))), 0))::bigint as minor`,
 )
 
-const balanceBehind = async (db: Db, { ownerId, start, end }: StatementOf, after: Uuid): Promise<string> => {
+const balanceBehind = async (db: Db, { ownerId, start, end }: StatementOf, after: Uuid): Promise<Minor> => {
   const booking = found(await findTransfer(db, { id: after }))
   const hour = new Date(Math.floor(booking.createdAt.getTime() / 3_600_000) * 3_600_000)
-  const row = only(await db.query<{ minor: string }>(balanceAfter, [ownerId, start, end, after, hour > start ? hour : start]))
+  const row = only(await db.query<{ minor: Minor }>(balanceAfter, [ownerId, start, end, after, hour > start ? hour : start]))
   return row.minor
 }
 

@@ -18,11 +18,10 @@ import { type ApprovalRecord, counts, currentDecisions, deciders } from './queri
 import type { Approval } from './schema.ts'
 
 type History = { paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
-const place = { payee_id: 'uuid', rail: 'text', account_reference: 'text', without: 'uuid[]' } as const
 /** Payments to the same payee under any name; at a paybill to the same account. `without`: payments that do not count. */
-const paidTo = prepareText<History, typeof place>(
+const paidTo = prepareText<History>()(
   'approvals.paid_to_payee',
-  place,
+  { payee_id: 'uuid', rail: 'text', account_reference: 'text', without: 'uuid[]' },
   `select paid.*,
      ${lastPaidSql({ payee: 'own', rail: 'key.rail', reference: 'key.account_reference', without: 'all(key.without)' })} as "lastPaid"
    from payees own cross join lateral (

@@ -41,7 +41,7 @@ type NearLimit = { policyId: Uuid; name: string; period: 'day' | 'month'; usedMi
 const notSent = countedPaymentStatuses.filter((status) => !spending.includes(status))
 
 /** By the day whose limits count them, less what waits for an approval. */
-const spentByDay = prepareText<{ date: string; count: number; amountMinor: Minor }, { workspace: 'uuid'; since: 'date' }>(
+const spentByDay = prepareText<{ date: string; count: number; amountMinor: Minor }>()(
   'attention.spent_by_day',
   { workspace: 'uuid', since: 'date' },
   `select day::text as date, sum(payments)::int as count, sum(minor)::bigint as "amountMinor" from (
@@ -54,7 +54,7 @@ const spentByDay = prepareText<{ date: string; count: number; amountMinor: Minor
   'page',
 )
 
-const unknown = prepareText<{ count: number; amountMinor: Minor; paymentId: Uuid }, { workspace: 'uuid' }>(
+const unknown = prepareText<{ count: number; amountMinor: Minor; paymentId: Uuid }>()(
   'attention.unknown',
   { workspace: 'uuid' },
   `select count(*)::int as count, sum(amount_minor)::bigint as "amountMinor",
@@ -73,7 +73,7 @@ const mostRead = 1_000
  * Of each that are alike: the time up to which most were made within the window, whose beginning is searched for in the sorted times. A moving frame
  * would read each of its rows again for each of its ends.
  */
-const repeated = prepareText<Repeated, { workspace: 'uuid'; since: 'timestamptz' }>(
+const repeated = prepareText<Repeated>()(
   'attention.repeated',
   { workspace: 'uuid', since: 'timestamptz' },
   `with newest as (
@@ -102,7 +102,7 @@ const repeated = prepareText<Repeated, { workspace: 'uuid'; since: 'timestamptz'
 )
 
 /** `within`: the grant of a delegated reader, which sees what it and the grants below it asked for. */
-const refused = prepareText<Refused, { workspace: 'uuid'; since: 'timestamptz'; within: 'uuid' }>(
+const refused = prepareText<Refused>()(
   'attention.refused',
   { workspace: 'uuid', since: 'timestamptz', within: 'uuid' },
   `with newest as (
@@ -120,7 +120,7 @@ const refused = prepareText<Refused, { workspace: 'uuid'; since: 'timestamptz'; 
   'page',
 )
 
-const otherNames = prepareText<Named & { count: number; reportedName: string | null }, { workspace: 'uuid' }>(
+const otherNames = prepareText<Named & { count: number; reportedName: string | null }>()(
   'attention.other_names',
   { workspace: 'uuid' },
   `select count(*) over ()::int as count, b.id as "payeeId", b.display_name as "payeeName", b.reported_name as "reportedName"
@@ -146,7 +146,7 @@ const suspended = prepare(
   'pool',
 )
 
-const nearLimits = prepareText<NearLimit, { workspace: 'uuid'; day: 'date'; month: 'date' }>(
+const nearLimits = prepareText<NearLimit>()(
   'attention.near_limits',
   { workspace: 'uuid', day: 'date', month: 'date' },
   `select p.id as "policyId", p.name, c.period, c.used_minor as "usedMinor", l.limit_minor as "limitMinor"

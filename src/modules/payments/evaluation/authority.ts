@@ -70,7 +70,7 @@ export const confirmedBy = (authority: Authority, answers: ChainAnswers): Author
 
 type ContractSigned = { id: Uuid; signer: string; signature: string; message: string }
 
-const contractSigned = prepareText<ContractSigned, { approval: 'uuid'; workspace: 'uuid' }>(
+const contractSigned = prepareText<ContractSigned>()(
   'approvals.contract_signed',
   { approval: 'uuid', workspace: 'uuid' },
   `select d.id, d.signer, d.signature, d.message from approvals a cross join lateral ${currentDecisions('a.id')} as d
