@@ -4,7 +4,7 @@ import type { Db } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
 import { addressed } from '../db/settings.ts'
 import { lastId } from '../lib/ids.ts'
-import { forgetForeignEvents, nextEvents, type Position, readEdge, type StoredEvent } from './read.ts'
+import { nextEvents, type Position, readEdge, type StoredEvent } from './read.ts'
 
 /** While nobody listens, no events are read: only the position moves on. */
 type Listener = { receive: (events: readonly StoredEvent[]) => void; isListening: () => boolean }
@@ -135,8 +135,6 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
 
   return {
     start: async (): Promise<void> => {
-      if (await forgetForeignEvents(db))
-        logger.warn('the events came from another database cluster and were removed: streams start again')
       position = await readEdge(db)
       await listen()
       schedule(slowPollMs)

@@ -187,19 +187,6 @@ export const eventsAfter = (db: Db, asked: Asked & { from: Position }) => page(d
 /** None that is older than `since`, though its period may still be there. */
 export const eventsBefore = (db: Db, asked: Asked & { since: Date }) => page(db, earlier, asked)
 
-const forgetAll = 'delete from events'
-const isAhead = 'select exists (select from events where transaction >= pg_snapshot_xmax(pg_current_snapshot())) as ahead'
-
-/**
- * A dump restored into another cluster has transaction ids that this cluster has not reached: its events would come again, out of order. They are a copy
- * of what REST shows, so they are deleted, and every reader gets `stream.reset`.
- */
-export const forgetForeignEvents = async (db: Db): Promise<boolean> => {
-  const [row] = await db.query<{ ahead: boolean }>(isAhead)
-  if (row?.ahead) await db.query(forgetAll)
-  return row?.ahead ?? false
-}
-
 const oldest = statement(
   'events.oldest_undelivered',
   'select created_at from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit 1',

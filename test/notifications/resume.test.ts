@@ -1,8 +1,6 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { newId } from '../../src/lib/ids.ts'
 import { createKey, signIn } from '../harness/people.ts'
-import { createTestDatabase } from '../harness/postgres.ts'
 import { openService, startService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 import { beginWriter } from './events.ts'
@@ -108,31 +106,6 @@ test('an id older than the retention resets the stream, also while its row still
   await service.settle()
   const types = (await later.api.get('/v1/notifications')).body.data.map((event: { type: string }) => event.type)
   expect(types).toEqual(['session.created'])
-})
-
-test('events of a dump from another cluster are deleted at the start, because their order means nothing there', async () => {
-  const database = await createTestDatabase()
-  const before = await startService({ database })
-  const person = await signIn(before.api)
-  await createKey(person)
-  await before.settle()
-  const [last] = (await person.api.get('/v1/notifications')).body.data
-  await before.deps.db.query(
-    `insert into events (id, transaction, type, account_id, data, created_at)
-    select $1, '900000000000', type, account_id, data, created_at from events limit 1`,
-    [newId()],
-  )
-  await before.close()
-  const after = await startService({ database, clock: before.clock })
-  const returned = { ...person, api: after.api.as({ cookie: person.cookie }) }
-  const stream = await openStream(returned.api, { lastEventId: last.id })
-  await stream.next('stream.reset')
-  await createKey(returned)
-  await stream.next('api_key.created')
-  expect(stream.seen.map((event) => event.type)).toEqual(['stream.reset', 'grant.created', 'api_key.created'])
-  stream.close()
-  await after.close()
-  await database.drop()
 })
 
 test('a reader that takes nothing is disconnected, and gets the rest when it reconnects', async () => {
