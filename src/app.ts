@@ -66,13 +66,13 @@ export type ServiceOptions = {
   databaseUrl: string
   /** Postgres itself, where `databaseUrl` leads to a pooler. */
   directUrl?: string
-  pooler?: Pooler
+  pooler?: Pooler | undefined
   clock: Clock
   logger: Logger
   rails: Rails
-  sandbox?: SandboxControl
+  sandbox?: SandboxControl | undefined
   /** What earlier lives of processes left. */
-  journal?: MarkFile & SendJournal
+  journal?: (MarkFile & SendJournal) | undefined
   /** Describes each route as it is registered: for the API document, which is rendered at build. */
   document?: (http: App) => Promise<void>
 }
@@ -89,8 +89,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
     clock,
     statementTimeoutMs: options.statementTimeoutMs ?? config.DATABASE_STATEMENT_TIMEOUT_MS,
   }
-  const onPoolWait = instruments?.connections
-  const db = connect({ ...shared, url: databaseUrl, ...(onPoolWait && { onPoolWait }), ...(pooler && { pooler }) })
+  const db = connect({ ...shared, url: databaseUrl, pooler, onPoolWait: instruments?.connections })
   const standby = config.DATABASE_READ_URL === undefined ? null : connect({ ...shared, url: config.DATABASE_READ_URL })
   const feed = createFeed({ db, databaseUrl: directUrl, logger })
   const derivations = createDerivations(config.TOKEN_SECRETS)
@@ -128,7 +127,7 @@ const buildDeps = (options: PartsOptions, identity: IdentityParts, instruments?:
     push: createPush(config, { derivations, fetch: createGuardedFetch(guards), logger, vault }),
     cursors: createCursors(derivations),
     feed,
-    jobs: createJobs({ db, mode: config.JOBS, logger, ...(instruments && { onSwept: instruments.sweeps }) }),
+    jobs: createJobs({ db, mode: config.JOBS, logger, onSwept: instruments?.sweeps }),
     rails: instruments ? instruments.rails(rails) : rails,
     alerts,
     ...connectFeatures({ clock, config, vault }),

@@ -151,7 +151,7 @@ export type Config = Readonly<Environment & typeof fixed & ReturnType<typeof der
 const providerUrls = ['GOOGLE_ISSUER', 'GITHUB_URL', 'OPERATOR_URL'] as const
 
 const textOf = (env: object, name: string): string | undefined => {
-  const value: unknown = Object.entries(env).find(([key]) => key === name)?.[1]
+  const value: unknown = Reflect.get(env, name)
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 

@@ -70,12 +70,12 @@ const serve = async ({ config, logger, database, keys, rails: { rails, sandbox }
     config: { ...config, ...keys.settings },
     databaseUrl: database.url,
     directUrl: database.directUrl,
-    ...(database.pooler && { pooler: database.pooler }),
+    pooler: database.pooler,
     clock,
     logger,
     rails,
-    ...(sandbox && { sandbox }),
-    ...(journal && { journal }),
+    sandbox: sandbox ?? undefined,
+    journal,
   })
   parts.defer(service.stop)
   await service.start()

@@ -1,4 +1,5 @@
 import type { Uuid } from '../lib/ids.ts'
+import { fieldsOf } from '../lib/lists.ts'
 import { statement, type Tx } from './client.ts'
 
 /** `exclusive`: accounts whose money, limits or status change. `shared`: accounts of callers that move another account's money. */
@@ -46,10 +47,7 @@ const lock = async (tx: Tx, locks: AccountLocks): Promise<boolean> => {
   const needed = missing(tx, locks)
   if (needed.length === 0) return false
   for (const one of needed) note(tx, one)
-  const rows = await tx.query<{ late: boolean }>(take, [
-    needed.map(({ key }) => key),
-    needed.map(({ exclusive }) => `${exclusive}`),
-  ])
+  const rows = await tx.query<{ late: boolean }>(take, fieldsOf(needed, 'key', 'exclusive'))
   return rows.some(({ late }) => late)
 }
 
@@ -66,18 +64,14 @@ export const lockFurtherAccounts = async (tx: Tx, ...exclusive: Uuid[]): Promise
 
 export const lockAccount = (tx: Tx, account: Uuid): Promise<void> => lockAccounts(tx, { exclusive: [account] })
 
-/** `wait`: for all of them. Else takes those that are free, and returns the accounts that another transaction holds. */
+/** With `wait` waits for all of them; else takes those that are free, and returns the accounts that another transaction holds. */
 export const lockBatch = async (tx: Tx, locks: AccountLocks, wait: boolean): Promise<ReadonlySet<Uuid>> => {
   if (wait) {
     await lockAccounts(tx, locks)
     return new Set()
   }
   const needed = missing(tx, locks)
-  const rows = await tx.query<{ account: Uuid; taken: boolean }>(tryTake, [
-    needed.map(({ account }) => account),
-    needed.map(({ key }) => key),
-    needed.map(({ exclusive }) => `${exclusive}`),
-  ])
+  const rows = await tx.query<{ account: Uuid; taken: boolean }>(tryTake, fieldsOf(needed, 'account', 'key', 'exclusive'))
   const held = new Set(rows.filter(({ taken }) => !taken).map(({ account }) => account))
   for (const lock of needed) if (!held.has(lock.account)) note(tx, lock)
   return held

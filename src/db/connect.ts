@@ -37,9 +37,9 @@ export type DatabaseOptions = {
   /** A lock is waited for two thirds as long; a connection without an answer for a third longer is destroyed. */
   statementTimeoutMs: number
   /** Behind a transaction pooler (PgBouncer) its settings replace ours, and statements have names only if it keeps prepared ones. */
-  pooler?: Pick<Pooler, 'keepsStatements'>
+  pooler?: Pick<Pooler, 'keepsStatements'> | undefined
   /** How long each caller waited for a connection. */
-  onPoolWait?: (seconds: number) => void
+  onPoolWait?: ((seconds: number) => void) | undefined
 }
 
 const searchSettings = statement(

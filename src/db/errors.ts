@@ -1,37 +1,24 @@
 import { DrizzleQueryError } from 'drizzle-orm'
 import { Refusal } from '../lib/errors.ts'
 
-type PgLike = { code?: unknown; severity?: unknown; cause?: unknown }
+type DatabaseError = Error & { code: string; severity?: unknown }
 
-const pgError = (error: unknown): PgLike | undefined => {
-  for (let current = error; typeof current === 'object' && current !== null; current = (current as PgLike).cause) {
-    const code = (current as PgLike).code
-    if (typeof code === 'string' && (/^[0-9A-Z]{5}$/.test(code) || connectionCodes.has(code))) return current as PgLike
-  }
-  return undefined
-}
+const isDatabaseError = (error: Error): error is DatabaseError =>
+  'code' in error && typeof error.code === 'string' && (/^[0-9A-Z]{5}$/.test(error.code) || connectionCodes.has(error.code))
 
 /** At any depth of wrapping. */
-export const sqlState = (error: unknown): string | undefined => {
-  const code = pgError(error)?.code
-  return typeof code === 'string' ? code : undefined
+const pgError = (error: unknown): DatabaseError | undefined => {
+  if (!(error instanceof Error)) return undefined
+  return isDatabaseError(error) ? error : pgError(error.cause)
 }
+
+export const sqlState = (error: unknown): string | undefined => pgError(error)?.code
 
 export const isRetryable = (error: unknown): boolean => ['40001', '40P01'].includes(sqlState(error) ?? '')
 
 const connectionCodes = new Set([
-  ...[
-    'ECONNREFUSED',
-    'ECONNRESET',
-    'ECONNABORTED',
-    'EPIPE',
-    'ETIMEDOUT',
-    'EHOSTUNREACH',
-    'ENETUNREACH',
-    'ENETDOWN',
-    'EADDRNOTAVAIL',
-  ],
-  ...['ENOTFOUND', 'EAI_AGAIN', 'ENOENT'],
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN'],
+  ...['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT'],
   // Written to a socket that was closed a moment before.
   ...['ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'],
 ])

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { type Database, onSignal, signal, statement, type Tx, tellAfterCommit } from '../db/client.ts'
 import { describeError } from '../db/errors.ts'
+import { fieldsOf } from '../lib/lists.ts'
 import type { AnyRail } from '../lib/rail-names.ts'
 import { createLaneRunner, type Lane, type LaneRunner } from './lane.ts'
 
@@ -43,7 +44,7 @@ const take = statement(
 
 export type Jobs = ReturnType<typeof createJobs>
 
-type JobsOptions = { db: Database; mode: 'inline' | 'off'; logger: Logger; onSwept?: (swept: Swept) => void }
+type JobsOptions = { db: Database; mode: 'inline' | 'off'; logger: Logger; onSwept: ((swept: Swept) => void) | undefined }
 
 export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
   const runners = new Map<string, LaneRunner[]>()
@@ -98,7 +99,7 @@ export const createJobs = ({ db, mode, logger, onSwept }: JobsOptions) => {
         },
       })
       if (mode === 'off') return
-      await db.query(announce, [sweeps.map(({ name }) => name), sweeps.map(({ everySeconds }) => everySeconds)])
+      await db.query(announce, fieldsOf(sweeps, 'name', 'everySeconds'))
       for (const runner of [sweepRunner, ...all()]) runner.start()
     },
     /** Returns how much was due: for tests and for commands. */

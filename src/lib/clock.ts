@@ -6,6 +6,8 @@ export type Clock = {
   follow?: (databaseNow: Date) => number
 }
 
+const dayMs = 86_400_000
+
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 export const systemClock: Clock = { now: () => new Date(), sleep }
@@ -42,7 +44,7 @@ export const secondsAfter = (from: Date, seconds: number): Date => new Date(from
 export const daysAfter = (from: Date, days: number): Date => secondsAfter(from, days * 86_400)
 
 /** Midnight (UTC). */
-export const endOfDay = (time: Date): Date => new Date(Math.ceil(time.getTime() / 86_400_000) * 86_400_000)
+export const endOfDay = (time: Date): Date => new Date(Math.ceil(time.getTime() / dayMs) * dayMs)
 
 /** Null: never. */
 export const earlier = (a: Date, b: Date | null): Date => (b !== null && b < a ? b : a)
@@ -57,8 +59,6 @@ export const isoTime = (time: Date): string => {
   return last.text
 }
 export const isoTimeOrNull = (time: Date | null): string | null => (time ? time.toISOString() : null)
-
-const dayMs = 86_400_000
 
 export const dateAfter = (date: string, days: number): string =>
   new Date(Date.parse(`${date}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)

@@ -13,7 +13,7 @@ import { StartupError } from '../lib/errors.ts'
 /** `stop` ends the server if this process started it. `where` is for people and contains no password. */
 export type RunningDatabase = {
   url: string
-  /** Of Postgres itself. */
+  /** Of Postgres itself, also where `url` leads to a pooler. */
   directUrl: string
   pooler: Pooler | undefined
   where: string

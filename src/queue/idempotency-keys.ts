@@ -78,7 +78,7 @@ const lostWrite = (): Refusal =>
     headers: { 'retry-after': '60' },
   })
 
-/** Those that were used before, and those that the batch itself uses. */
+/** The keys of one batch: those that were used `before`, and those that it uses itself. */
 export const openKeys = <Answer, Caller>(keys: Keys<Answer, Caller>, before: readonly UsedKey<Answer>[], mark: Mark) => {
   const nameOf = ({ scope }: Pick<Once, 'scope'>): string => scope.toString('hex')
   const known = new Map(before.map((used) => [nameOf(used.once), used]))

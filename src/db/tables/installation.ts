@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { bytes, instant } from './columns.ts'
 
 /** One row, made at the first start: a copy, a standby and a restored backup have the same. */
@@ -26,3 +26,9 @@ export const installationKeys = pgTable(
   },
   (t) => [primaryKey({ columns: [t.ring, t.keyId] })],
 )
+
+export const schedules = pgTable('schedules', {
+  name: text().primaryKey(),
+  everySeconds: integer().notNull(),
+  nextRunAt: instant().notNull(),
+})
