@@ -80,7 +80,7 @@ const play = async () => {
   step('The stream reported every step, in order')
   const about = new Set<string | undefined>([payment.id, approval])
   const story = stream.received().filter((event) => about.has(resourceIdOf(event)))
-  const typesOf = (events: typeof story) => events.map(({ type }) => type)
+  const typesOf = (events: readonly (typeof story)[number][]) => events.map(({ type }) => type)
   const expected = ['payment.created', 'approval.requested', 'approval.approved', 'payment.processing', 'payment.succeeded']
   expectSame('the events of the payment', typesOf(story), expected)
   print(typesOf(stream.received()).join(' → '))
