@@ -96,7 +96,6 @@ test('a rail of a known provider does not compile until its definition, adapter,
     'src/rails/daraja/adapter.ts',
     'src/rails/daraja/definition.ts',
     'src/rails/daraja/emulator/emulator.ts',
-    'src/rails/daraja/emulator/statement.ts',
     'src/rails/daraja/words.ts',
     'src/rails/texts.ts',
   ])
