@@ -47,19 +47,14 @@ const otherHeaders = ['x-api-key', 'api-key', 'apikey', 'x-auth-token', 'x-acces
 const otherParameters = ['api_key', 'apikey', 'access_token', 'token', 'key']
 
 const missingCredential = (request: FastifyRequest): Refusal => {
+  const misplaced = (field: string, message: string) => new Refusal('authentication_required', { message, details: { field } })
+  const right = 'Authorization: Bearer service_live_…'
   const header = otherHeaders.find((name) => request.headers[name] !== undefined)
-  if (header !== undefined)
-    return new Refusal('authentication_required', {
-      message: `The header ${header} is not supported: send the key as "Authorization: Bearer service_live_…".`,
-      details: { field: header },
-    })
+  if (header !== undefined) return misplaced(header, `The header ${header} is not supported: send the key as "${right}".`)
   const parameter = otherParameters.find((name) => Object.hasOwn(request.query as object, name))
-  if (parameter !== undefined)
-    return new Refusal('authentication_required', {
-      message: `A credential in the address (${parameter}) is not accepted, because addresses are logged: send "Authorization: Bearer service_live_…".`,
-      details: { field: parameter },
-    })
-  return new Refusal('authentication_required')
+  if (parameter === undefined) return new Refusal('authentication_required')
+  const message = `A credential in the address (${parameter}) is not accepted, because addresses are logged: send "${right}".`
+  return misplaced(parameter, message)
 }
 
 /** The nil UUID in place of a malformed id: the answer is the one for an unknown id. */
@@ -86,8 +81,8 @@ type Credential = { isBearer: boolean; resolve: (tx?: Tx) => Promise<Authenticat
 const ourCookie = new RegExp(`(?:^|;)\\s*${sessionCookie}=`, 'g')
 
 /**
- * Two cookies of our name come from two sites that share a domain. Neither counts, so a sibling site cannot sign a person in to
- * its own account.
+ * Two of our name come from two sites that share a domain: neither counts, or a sibling site could sign a person in to its
+ * account.
  */
 export const sessionCookieOf = (request: FastifyRequest): string | undefined => {
   const value = request.cookies[sessionCookie]

@@ -1,21 +1,17 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../auth/permissions.ts'
 import { describeError, sqlState, translateDatabaseError } from '../db/errors.ts'
-import type { ErrorCode } from '../errors/catalogue.ts'
 import { invalidFields, Refusal } from '../lib/errors.ts'
 import { type App, metadataPath } from './app-type.ts'
 import { refusalAnswer, retryHeader } from './envelope.ts'
 import { createPathJudge } from './not-found.ts'
 import { opensPage, sendRefusalPage } from './page.ts'
 
-const frameworkErrors: Readonly<Record<string, ErrorCode>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
-  FST_ERR_CTP_INVALID_TYPE: 'unsupported_media_type',
-  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
-  FST_ERR_CTP_EMPTY_JSON_BODY: 'invalid_request',
-  FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_request',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_request',
-  FST_ERR_ASYNC_CONSTRAINT: 'invalid_request',
+/** Those of a parser that we do not replace. */
+const frameworkErrors: Readonly<Record<string, () => Refusal>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Refusal('unsupported_media_type'),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new Refusal('payload_too_large'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => invalidFields({ path: 'body', message: 'must be valid JSON' }),
 }
 
 // Text that Postgres cannot store (NUL, a bad encoding) or a number out of range, which a schema let through.
@@ -26,10 +22,9 @@ export const toRefusal = (error: unknown): Refusal | undefined => {
   const translated = translateDatabaseError(error)
   if (translated instanceof Refusal) return translated
   if (unstorable.has(sqlState(error) ?? '')) return new Refusal('invalid_request')
-  const { code, statusCode } = error as Partial<FastifyError>
-  const known = code === undefined ? undefined : frameworkErrors[code]
-  if (known === 'invalid_request') return invalidFields({ path: 'body', message: 'must be valid JSON' })
-  if (known) return new Refusal(known)
+  const { code = '', statusCode } = error as Partial<FastifyError>
+  const known = frameworkErrors[code]
+  if (known) return known()
   return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? new Refusal('invalid_request') : undefined
 }
 
@@ -40,10 +35,7 @@ const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Perm
   return permissions.filter((known) => known === refusal.details?.required_permission)
 }
 
-/**
- * The operation's and those that the caller has, as a new token has only what is requested. None where no scope would help:
- * only a person can have it, or the giver does not.
- */
+/** The operation's and those that the caller has, as a new token has only what is requested. None where no scope would help. */
 const scopesFor = (refusal: Refusal, request: FastifyRequest): string[] => {
   const needed = permissionsOf(refusal, request).find((candidate) => !undelegable.has(candidate))
   const { caller } = request
@@ -80,14 +72,15 @@ const checkDeclared = (refusal: Refusal, request: FastifyRequest): void => {
     request.log.error({ operation, code: refusal.code }, undeclaredRefusal)
 }
 
-const pageTitle = ({ status }: Refusal): string => (status === 404 ? 'There is no such page' : 'This page can’t be shown')
-
 const sendRefusal = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply) => {
   checkDeclared(refusal, request)
   request.refusal = refusal
   const authenticate = challenge(refusal, request)
   if (authenticate !== undefined) reply.header('www-authenticate', authenticate)
-  if (opensPage(request)) return sendRefusalPage(reply.headers(retryHeader(refusal)), refusal, pageTitle(refusal))
+  if (opensPage(request)) {
+    const title = refusal.status === 404 ? 'There is no such page' : 'This page can’t be shown'
+    return sendRefusalPage(reply.headers(retryHeader(refusal)), refusal, title)
+  }
   const { headers, body } = refusalAnswer(refusal, request.id, request.server.publicUrl)
   return reply.code(refusal.status).headers(headers).send(body)
 }

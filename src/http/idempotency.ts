@@ -28,10 +28,7 @@ const keyOf = (request: FastifyRequest): string | undefined => {
   throw invalidFields({ path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' })
 }
 
-/** What a URL's parser leaves as it is. */
-const plainPath = /^(?:\/[\w-]+)+(?=\?|$)/
-
-const pathOf = ({ url }: FastifyRequest): string => plainPath.exec(url)?.[0] ?? new URL(url, 'http://path').pathname
+const pathOf = ({ url }: FastifyRequest): string => new URL(url, 'http://path').pathname
 
 const hashBody = (request: FastifyRequest): Buffer => sha256(request.rawBody ? canonicalJson(JSON.parse(request.rawBody)) : '')
 
@@ -47,7 +44,7 @@ const scopeOf: ScopeOf = (request, key) => {
   return sha256(JSON.stringify([accountId, grant?.id ?? null, workspace.id, request.method, pathOf(request), key]))
 }
 
-/** Whatever its credential. */
+/** A key of what moves money holds for every credential. */
 const scopeOfRecord: ScopeOf = (request, key) => recordScope(pathOf(request), placeOf(request), key)
 
 const onceOf = (request: FastifyRequest, scope: ScopeOf): Once | null => {

@@ -66,7 +66,7 @@ type ListRequest = Pick<FastifyRequest, 'routeOptions' | 'params'> & { query: Pa
 
 const plain = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value)
 
-/** All parameters except the size of a page. */
+/** A cursor is for one operation, one owner and all parameters except the size of a page. */
 const bindingOf = ({ routeOptions, params, query }: ListRequest, of: Uuid | null): string => {
   const { limit: _limit, cursor: _cursor, ...filter } = query
   return JSON.stringify([routeOptions.config.operation, of, params, filter], plain)
@@ -80,7 +80,6 @@ const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(valu
 
 /** One always does. */
 export const fitting = (items: readonly unknown[]): number => {
-  if (sizeOf(items) <= maxPageCharacters) return items.length
   let characters = 0
   const tooMany = items.findIndex((item) => {
     characters += sizeOf(item) + 1

@@ -64,16 +64,11 @@ const ErrorEnvelope = z
       'Every refusal has this shape. details.request_id is the id of the request; details.fields says what is wrong with a request that is refused with 400.',
   })
 
-type Response = { description: string; content: { 'application/json': { schema: typeof ErrorEnvelope } } }
-
-const response = (codes: readonly ErrorCode[]): Response => ({
-  description: codes.map((code) => `\`${code}\`: ${errorRow(code).sentence}`).join(' '),
-  content: { 'application/json': { schema: ErrorEnvelope } },
-})
-
-const refusalResponses = (codes: readonly ErrorCode[]): Record<number, Response> => {
-  const byStatus = Map.groupBy(new Set(codes), (code) => errorRow(code).status)
-  return Object.fromEntries([...byStatus].map(([status, of]) => [status, response(of)]))
+const refusalResponses = (codes: ReadonlySet<ErrorCode>): object => {
+  const content = { 'application/json': { schema: ErrorEnvelope } }
+  const describe = (of: readonly ErrorCode[]) => of.map((code) => `\`${code}\`: ${errorRow(code).sentence}`).join(' ')
+  const byStatus = [...Map.groupBy(codes, (code) => errorRow(code).status)]
+  return Object.fromEntries(byStatus.map(([status, of]) => [status, { description: describe(of), content }]))
 }
 
 const ofCredentials: readonly ErrorCode[] = [
@@ -183,8 +178,8 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
     const repeated = (config.refuses ?? []).filter((code) => implied.includes(code) && errorRow(code).status !== 403)
     if (repeated.length > 0)
       throw complain(route, `need not name ${repeated.join(', ')} in \`refuses\`: its declaration implies it`)
-    const refuses = [...new Set([...implied, ...(config.refuses ?? [])])]
-    route.config = { ...config, refuses }
+    const refuses = new Set([...implied, ...(config.refuses ?? [])])
+    route.config = { ...config, refuses: [...refuses] }
     route.schema = {
       ...route.schema,
       response: { ...refusalResponses(refuses), ...(route.schema?.response as object) },

@@ -91,6 +91,10 @@ export const ApprovalLink = z.object({
 })
 export const approvalLink = ({ publicUrl }: Caller, id: string) => ({ id, url: `${publicUrl}/approve/${id}` })
 
+/** Where an approval may still be given. */
+export const openApproval = (caller: Caller, { approval_id: id, status }: { approval_id: string | null; status: string }) =>
+  id !== null && (status === 'pending_approval' || status === 'scheduled') ? approvalLink(caller, id) : undefined
+
 export const PaymentOutcome = z.object({
   status: z.enum([...paymentStatuses, 'refused']).describe('`refused`: no payment was made.'),
   payment_id: z.string().nullable(),
@@ -143,20 +147,18 @@ const steps: Readonly<Record<WirePayment['status'], readonly [next: Next, messag
 export const isUnderWay = ({ status }: Pick<WirePayment, 'status'>): boolean =>
   ['wait', 'ask_a_person'].includes(steps[status][0])
 
-/** An approval may still be given. */
-export const isDecidable = (status: string): boolean => status === 'pending_approval' || status === 'scheduled'
-
 const pollSeconds = 5
 
 const approvalOf = async (caller: Caller, payment: WirePayment): Promise<PaymentOutcome['approval']> => {
-  const { approval_id: id, decision } = payment
-  if (id === null || !isDecidable(payment.status)) return undefined
-  const { status, body } = await caller.call({ method: 'GET', path: `/v1/approvals/${id}/message` })
+  const { decision } = payment
+  const open = openApproval(caller, payment)
+  if (!open) return undefined
+  const { status, body } = await caller.call({ method: 'GET', path: `/v1/approvals/${open.id}/message` })
   if (status !== 200) return undefined
   const needed =
     decision.required_approvals === 1 ? '1 approval is needed' : `${decision.required_approvals} approvals are needed`
   return {
-    ...approvalLink(caller, id),
+    ...open,
     expires_at: z.object({ expires_at: z.string() }).parse(body).expires_at,
     summary: {
       amount: displayAmount(BigInt(payment.amount_minor), payment.currency),

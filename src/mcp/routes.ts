@@ -14,7 +14,7 @@ import { isLoopbackUrl } from '../lib/loopback.ts'
 import type { Exchange, McpEndpoint } from './server.ts'
 import { calledBy } from './tools.ts'
 
-export type McpDeps = {
+type McpDeps = {
   config: Config
   clock: Clock
   routes: readonly RouteEntry[]

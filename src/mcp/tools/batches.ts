@@ -5,7 +5,7 @@ import { displayAmount } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
 import { PaymentBatch } from '../../modules/payments/batch/schema.ts'
 import { amountInput, otherAmountIn, withMinor } from '../amount.ts'
-import { ApprovalLink, approvalLink, isDecidable } from '../outcome.ts'
+import { ApprovalLink, openApproval } from '../outcome.ts'
 import { answered, type Caller, defineTool, guide, readRoute, reads, refusalFields, refusedAnswer } from '../tool.ts'
 
 const Fault = z.looseObject({ index: z.int(), param: z.string().optional(), message: z.string() })
@@ -37,7 +37,6 @@ const steps: Readonly<Record<PaymentBatch['status'], readonly [BatchOutcome['nex
 
 const outcomeOf = (caller: Caller, batch: PaymentBatch): BatchOutcome => {
   const [next, message] = steps[batch.status]
-  const { approval_id: id } = batch
   const named = batch.name === null ? '' : ` (${quoted(batch.name)})`
   return {
     status: batch.status,
@@ -48,7 +47,7 @@ const outcomeOf = (caller: Caller, batch: PaymentBatch): BatchOutcome => {
     total_minor: batch.total_minor,
     currency: batch.currency,
     counts: batch.counts,
-    approval: id !== null && isDecidable(batch.status) ? approvalLink(caller, id) : undefined,
+    approval: openApproval(caller, batch),
   }
 }
 

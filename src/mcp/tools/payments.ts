@@ -6,12 +6,11 @@ import { amountInput, otherAmountIn, withMinor } from '../amount.ts'
 import {
   ApprovalLink,
   afterDenial,
-  approvalLink,
   askedFor,
   doubtfulOutcome,
-  isDecidable,
   isUnderWay,
   limitAddress,
+  openApproval,
   outcomeOf,
   PaymentOutcome,
   refusedOutcome,
@@ -215,14 +214,12 @@ const list = defineTool({
       caller,
       page.data.map(({ beneficiary_id }) => beneficiary_id),
     )
-    const payments = page.data.map(({ approval_id: id, ...payment }) => {
-      return {
-        summary: headline(payment.amount_minor, payment.currency, payeeText(payment.beneficiary)),
-        ...payment,
-        approval: id !== null && isDecidable(payment.status) ? approvalLink(caller, id) : undefined,
-        payee_verification: names.get(payment.beneficiary_id),
-      }
-    })
+    const payments = page.data.map(({ approval_id, ...payment }) => ({
+      summary: headline(payment.amount_minor, payment.currency, payeeText(payment.beneficiary)),
+      ...payment,
+      approval: openApproval(caller, { ...payment, approval_id }),
+      payee_verification: names.get(payment.beneficiary_id),
+    }))
     const message = 'Read one with get_payment before you decide that it was paid or not.'
     return { next: 'done' as const, message, payments, next_cursor: page.next_cursor }
   },

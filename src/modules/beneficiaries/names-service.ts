@@ -12,7 +12,7 @@ import { appendEvents } from '../../events/append.ts'
 import { audit } from '../../events/audit.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import type { Lane, Task } from '../../jobs/lane.ts'
-import { conflict, Refusal } from '../../lib/errors.ts'
+import { Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { fieldsOf, inPortions } from '../../lib/lists.ts'
 import { memoised } from '../../lib/memoised.ts'
@@ -25,7 +25,7 @@ import type { NameAnswer, Rails } from '../../rails/rail.ts'
 import type { Parts } from '../parts.ts'
 import { presentBeneficiary } from './present.ts'
 import { type BeneficiaryRecord, destinationContext, findBeneficiary, findLocked } from './queries.ts'
-import { lockBeneficiary } from './service.ts'
+import { lockUnarchived } from './service.ts'
 import { nextCheckAt, type Verification, verified } from './verification-rules.ts'
 
 // Whose number a payee's is, and whose name it looks like. A payee whose check is due is its own queue entry
@@ -85,10 +85,7 @@ const readDay = statement(
    where account_id = $1 and checked_at >= $2 and source = 'lookup' and beneficiary_id <> $3`,
 )
 
-/**
- * Notes a query before it is sent, under the account's lock, so that queries under way count. Null, and a check that says so,
- * where the day's names are used up.
- */
+/** Before it is sent, under the account's lock: queries under way count. Null, and a check that says so, where none is left. */
 const reserve = (db: Database, due: Due): Promise<Uuid | null> =>
   inTx(db, async (tx) => {
     await lockAccount(tx, due.tenant)
@@ -125,11 +122,8 @@ const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: re
   let known: Verification = { verification, reportedName, nameSource, nameCheckedAt }
   for (const { id, answer, source } of found) {
     const next = verified({ ...before, ...known }, answer, source, tx.at)
-    const isNamed = answer.kind === 'named'
-    const result = isNamed
-      ? ({ status: next.verification, name: shown(answer.name) } as const)
-      : ({ status: 'unavailable', name: null } as const)
-    updateRow(tx, beneficiaryVerifications, { id }, result)
+    const [status, name] = answer.kind === 'named' ? [next.verification, shown(answer.name)] : ['unavailable' as const, null]
+    updateRow(tx, beneficiaryVerifications, { id }, { status, name })
     const reportedName = next.reportedName && shown(next.reportedName)
     // Shortened it may be the name that is known: then its source is too.
     known = { ...next, reportedName, nameSource: reportedName === known.reportedName ? known.nameSource : next.nameSource }
@@ -168,7 +162,7 @@ const noteSimilar = prepareWrite('beneficiaries.note_similar', { id: 'uuid', sim
 /** Making a shape takes as long as comparing it with twenty others. */
 const shapeOf = memoised(shapeOfName, 20_000)
 
-/** Two milliseconds of new shapes. */
+/** About two milliseconds, where all shapes are new. */
 const portionSize = 256
 
 /**
@@ -188,15 +182,9 @@ const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: Benefi
 /** `payee`: as it was read, for which `similar` was found. `lookup`: null where the rail was not asked. */
 type Result = { lookup: Found | null; isOverLimit: boolean; payee: BeneficiaryRecord; similar: Uuid | null }
 
-/** Asked for again on the next day. */
-const overLimit = (before: BeneficiaryRecord, at: Date): BeneficiaryRecord =>
-  before.reportedName === null ? { ...before, verification: 'unavailable', nameSource: 'daily_limit', nameCheckedAt: at } : before
-
-const isNews = (before: BeneficiaryRecord, after: Pick<BeneficiaryRecord, 'verification' | 'reportedName'>): boolean =>
-  before.verification !== after.verification || before.reportedName !== after.reportedName
-
 /** A check that was asked for while results alone were compared stays due. */
 const dueAfter = (before: BeneficiaryRecord, { lookup, isOverLimit, payee }: Result, at: Date, tries: number): Date | null => {
+  // On the next day.
   if (isOverLimit) return new Date(nairobiMidnight(at).getTime() + 86_400_000)
   if (tries > 0) return nextCheckAt(tries, at)
   const isAskedAgain =
@@ -215,7 +203,10 @@ const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Pr
   const similarToId = isUnchanged ? similar : await findSimilar(tx, before)
   if (similarToId !== before.similarToId) await tx.run(noteSimilar, { id: before.id, similar: similarToId })
   const results = before.resultName === null ? [] : await resultsOf(tx, before.id)
-  const start = result.isOverLimit ? overLimit(before, at) : before
+  const isUnnamed = result.isOverLimit && before.reportedName === null
+  const start: BeneficiaryRecord = isUnnamed
+    ? { ...before, verification: 'unavailable', nameSource: 'daily_limit', nameCheckedAt: at }
+    : before
   const tries = lookup?.answer.kind === 'unreachable' ? before.nameChecks + 1 : 0
   const changes = {
     ...(await compareAll(tx, due, start, lookup ? [lookup, ...results] : results)),
@@ -224,7 +215,7 @@ const record = async (tx: Tx, deps: NameCheckDeps, due: Due, result: Result): Pr
     resultName: null,
   }
   const after = { ...updateRow(tx, beneficiaries, before, changes), similarToId }
-  if (!isNews(before, after)) return
+  if (before.verification === after.verification && before.reportedName === after.reportedName) return
   await deps.onNameChanged(tx, after)
   const data = presentBeneficiary(after)
   await appendEvents(tx, [{ type: 'beneficiary.updated', accountId: due.tenant, workspaceId: due.workspaceId, data }])
@@ -256,7 +247,7 @@ export const createNamesLane = (deps: NameCheckDeps): Lane => ({
   },
 })
 
-/** Of one payee, whoever asks. */
+/** How often a rail is asked about one payee, whoever asks. */
 const checkEverySeconds = 60
 
 /** The answer comes with `beneficiary.updated`. */
@@ -267,8 +258,7 @@ export const requestNameCheck = async (
   id: Uuid,
 ): Promise<BeneficiaryRecord> => {
   const { at } = tx
-  const before = await lockBeneficiary(tx, principal, id)
-  if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
+  const before = await lockUnarchived(tx, principal, id)
   if (!rails.payout[before.paymentRail]?.lookUp)
     throw new Refusal('provider_not_configured', {
       message: `${before.paymentRail} is not asked for names here: NAME_LOOKUPS does not name it.`,

@@ -150,6 +150,10 @@ export const listVerifications = selectPage(
 /** Of any workspace. */
 export const findBeneficiaries = selectAmong('beneficiaries.by_ids', beneficiaries, 'id')
 
+const refuseEach = (ids: readonly Uuid[], path: string, why: string): void => {
+  if (ids.length > 0) throw invalidFields(...ids.map((id) => ({ path, message: `${formatId('beneficiary', id)} ${why}` })))
+}
+
 /** Each must belong to the workspace: else 400, the same for another tenant's beneficiary as for none. */
 export const requireBeneficiaries = async (
   db: Db,
@@ -160,21 +164,18 @@ export const requireBeneficiaries = async (
   const rows = (await findBeneficiaries(db, ids ?? [])).filter((row) => row.workspaceId === workspaceId)
   const known = new Set(rows.map((row) => row.id))
   const missing = (ids ?? []).filter((id) => !known.has(id))
-  if (missing.length > 0)
-    throw invalidFields(
-      ...missing.map((id) => ({ path, message: `${formatId('beneficiary', id)} is not a beneficiary of this workspace` })),
-    )
+  refuseEach(missing, path, 'is not a beneficiary of this workspace')
   return rows
 }
 
 /** For a list that allows payments: each must say who is paid. */
 export const requireAllowable = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[] | null, path: string): Promise<void> => {
   const open = (await requireBeneficiaries(db, workspaceId, ids, path)).filter(takesAnyReference)
-  if (open.length > 0)
-    throw invalidFields(
-      ...open.map(({ id }) => ({
-        path,
-        message: `${formatId('beneficiary', id)} is a paybill with any account reference, so allowing it would allow every account behind it. Create a beneficiary with a fixed account_reference, and name that one`,
-      })),
-    )
+  const why =
+    'is a paybill with any account reference, so allowing it would allow every account behind it. Create a beneficiary with a fixed account_reference, and name that one'
+  refuseEach(
+    open.map(({ id }) => id),
+    path,
+    why,
+  )
 }

@@ -146,8 +146,14 @@ export const createBeneficiary = async (
   return record
 }
 
-export const lockBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> =>
+const lockBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> =>
   found(await findLocked(tx, principal.workspace.id, id))
+
+export const lockUnarchived = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
+  const record = await lockBeneficiary(tx, principal, id)
+  if (record.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
+  return record
+}
 
 const refuseWhileFrozen = (principal: Principal, change: UpdateBeneficiary): void => {
   const onlyStops = change.status === 'frozen' && Object.keys(change).length === 1
@@ -186,12 +192,8 @@ export const updateBeneficiary = async (
 ): Promise<BeneficiaryRecord> => {
   refuseWhileFrozen(principal, change)
   const mayRename = change.display_name !== undefined || change.legal_name !== undefined
-  const [before, maker] = await Promise.all([
-    lockBeneficiary(tx, principal, id),
-    mayRename ? readMaker(tx, principal) : undefined,
-  ])
+  const [before, maker] = await Promise.all([lockUnarchived(tx, principal, id), mayRename ? readMaker(tx, principal) : undefined])
   const { at } = tx
-  if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
   if (principal.grant && beneficiaryStatus(before) === 'frozen' && change.status === 'active')
     throw new Refusal('forbidden', {
       message: 'A delegated credential can freeze a beneficiary, and cannot unfreeze it.',
@@ -221,8 +223,7 @@ export const updateBeneficiary = async (
 
 export const confirmBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
   if (principal.grant) throw new Refusal('forbidden', { message: 'A person confirms a beneficiary, not a key or an agent.' })
-  const before = await lockBeneficiary(tx, principal, id)
-  if (before.archivedAt) throw conflict('An archived beneficiary does not change.', 'archived')
+  const before = await lockUnarchived(tx, principal, id)
   return before.confirmedAt ? before : confirm(tx, principal, principal.workspace.owningAccountId, before)
 }
 

@@ -30,7 +30,7 @@ const descendants = prepare('notifications.descendants', { rootId: 'uuid', grant
     .where(and(sql`${grants.ancestorIds}[1] = ${at.rootId}`, sql`${grants.ancestorIds} @> array[${at.grantId}]`)),
 )
 
-export const findReader = async (db: Db, principal: Principal): Promise<Reader> => {
+const findReader = async (db: Db, principal: Principal): Promise<Reader> => {
   const { accountId, grant } = principal
   const [rows, below] = await Promise.all([
     memberships(db, { accountId }),

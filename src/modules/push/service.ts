@@ -4,7 +4,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { sha256 } from '../../auth/secrets.ts'
 import type { Config } from '../../config.ts'
 import { lockAccount } from '../../db/account-lock.ts'
-import { type Db, first, statement, type Tx } from '../../db/client.ts'
+import { type Db, first, type Statement, statement, type Tx } from '../../db/client.ts'
 import { columnsOf } from '../../db/columns.ts'
 import { sessionIsActive } from '../../db/credential-life.ts'
 import { insertRow, prepareWrite, updateRow } from '../../db/prepare-write.ts'
@@ -36,16 +36,14 @@ const told = statement(
   `${selectLive} and p.id = any(array(select n.subscription_id from push_notices n where n.approval_id = $1))`,
 )
 
-/** Of each account the newest first. */
-export const liveSubscriptions = (
-  db: Db,
-  clock: Clock,
-  config: Config,
-  accountIds: readonly Uuid[],
-): Promise<SubscriptionRecord[]> => db.query<SubscriptionRecord>(live, [accountIds, clock.now(), config.SESSION_IDLE_DAYS])
+const readLive =
+  <Of>(query: Statement) =>
+  (db: Db, clock: Clock, config: Config, of: Of): Promise<SubscriptionRecord[]> =>
+    db.query(query, [of, clock.now(), config.SESSION_IDLE_DAYS])
 
-export const toldSubscriptions = (db: Db, clock: Clock, config: Config, approvalId: Uuid): Promise<SubscriptionRecord[]> =>
-  db.query<SubscriptionRecord>(told, [approvalId, clock.now(), config.SESSION_IDLE_DAYS])
+/** Of each account the newest first. */
+export const liveSubscriptions = readLive<readonly Uuid[]>(live)
+export const toldSubscriptions = readLive<Uuid>(told)
 
 /** Also one whose session has ended. */
 const findByEndpoint = selectRow('push_subscriptions.by_endpoint', pushSubscriptions, ['endpointHash'])
@@ -59,10 +57,7 @@ const removeRow = prepareWrite('push_subscriptions.remove', { id: 'uuid', accoun
 
 export const removeGone = (db: Db, id: Uuid): Promise<unknown> => db.run(removeRow, { id })
 
-/**
- * For the browser of the caller's session. A browser has one address, and who subscribes there last has it: nobody's notices go
- * to the next person who signs in there.
- */
+/** A browser has one address, and who subscribes there last has it: nobody's notices go to the next person who signs in there. */
 export const subscribe = async (
   tx: Tx,
   deps: Pick<Parts, 'clock' | 'config' | 'vault'> & { push: Push | null },
