@@ -44,7 +44,7 @@ describe('the style', () => {
 
   it('most files are short', () => {
     const lengths = sources.map((source) => source.text.split('\n').length).sort((a, b) => a - b)
-    expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThan(110)
+    expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThan(100)
     expect(lengths[Math.floor(lengths.length * 0.9)]).toBeLessThan(250)
   })
 })
