@@ -1,6 +1,11 @@
 import { connect } from 'node:net'
-import { expect, test } from 'vitest'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { loadConfig } from '../../src/config.ts'
+import { formatId, newId, parseId } from '../../src/lib/ids.ts'
+import { openDatabase } from '../../src/process/database.ts'
 import { createKey, signIn } from '../harness/people.ts'
+import { createTestDatabase } from '../harness/postgres.ts'
 import { openService, startService } from '../harness/service.ts'
 import { openStream } from '../harness/stream.ts'
 import { beginWriter } from './events.ts'
@@ -106,6 +111,33 @@ test('an id older than the retention resets the stream, also while its row still
   await service.settle()
   const types = (await later.api.get('/v1/notifications')).body.data.map((event: { type: string }) => event.type)
   expect(types).toEqual(['session.created'])
+})
+
+test('after a restore into a server whose transaction ids are behind, a stream resumes from an event of before', async () => {
+  const database = await createTestDatabase()
+  onTestFinished(() => database.drop())
+  const before = await startService({ database })
+  const person = await signIn(before.api)
+  await createKey(person)
+  const last = newId()
+  await before.deps.db.query(
+    `insert into events (id, transaction, type, account_id, workspace_id, data, created_at)
+     select $1, (pg_current_xact_id()::text::bigint + 60000)::text::xid8, type, account_id, workspace_id, data, created_at
+     from events where account_id = $2 and type = 'api_key.created'`,
+    [last, parseId('account', person.accountId)],
+  )
+  await before.close()
+
+  // As a process does before it starts its service.
+  await openDatabase(loadConfig({ NODE_ENV: 'test', DATABASE_URL: database.url }), pino({ level: 'silent' }))
+  const after = await startService({ database, clock: before.clock })
+  onTestFinished(() => after.close())
+  const returned = { ...person, api: after.api.as({ cookie: person.cookie }) }
+  const stream = await openStream(returned.api, { lastEventId: formatId('event', last) })
+  onTestFinished(() => stream.close())
+  const key = await createKey(returned)
+  expect((await stream.next('api_key.created')).data.data.id).toBe(key.id)
+  expect(stream.seen.map((event) => event.type)).toEqual(['grant.created', 'api_key.created'])
 })
 
 test('a reader that takes nothing is disconnected, and gets the rest when it reconnects', async () => {

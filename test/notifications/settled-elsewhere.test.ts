@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createKey, signIn } from '../harness/people.ts'
 import { createTestDatabase } from '../harness/postgres.ts'
 import { openService } from '../harness/service.ts'
@@ -40,11 +40,13 @@ test('a stream that resumes gets what was sent before, also while the edge has f
   const database = new pg.Client({ connectionString: service.database.url })
   await database.connect()
   const { rows } = await database.query(`select pg_get_functiondef('events_settled_before'::regproc) as text`)
+  onTestFinished(async () => {
+    await database.query(rows[0].text)
+    await database.end()
+  })
   await database.query(fallenBack)
   const resumed = await openStream(person.api, { lastEventId: grant.id, timeoutMs: 5_000 })
   expect((await resumed.next()).id).toBe(key.id)
-  await database.query(rows[0].text)
-  await database.end()
   resumed.close()
   open.close()
 })
