@@ -79,7 +79,7 @@ export const lockBatch = async (tx: Tx, locks: AccountLocks, wait: boolean): Pro
 
 export const holdsLock = (tx: Tx, account: Uuid): boolean => tx.accountLocks.get(account) === 'exclusive'
 
-/** For what relies on its caller's lock. */
+/** For work that relies on its caller's lock. A deferred statement that moves money calls it too, because it must not wait for a lock. */
 export const requireLocked = (tx: Tx, accounts: readonly Uuid[]): void => {
   if (accounts.some((account) => !holdsLock(tx, account))) throw new Error('an account whose lock this needs is not locked')
 }

@@ -19,13 +19,16 @@ export type CheckFacts = {
   attemptOf: (order: { orderId: Uuid }, send: number) => Uuid
   /** The key of the audit log's seals; undefined for a secret that is not configured. */
   sealMac: (keyId: string, digest: string) => Buffer | undefined
-  /** Checks what was created and changed since, and every account whose balance moved; null: everything. No older row is ever rewritten. */
+  /** Checks what was created and changed since, and every account whose balance moved; null: everything. The service rewrites no older row. */
   since: Date | null
   /** A seal that was recorded outside of the database. */
   head?: { sequence: number; hash: Buffer }
 }
 
-/** `sealedThrough`: the end of the last seal before the period. Rows of the period have later transactions, and are found by that index. */
+/**
+ * `sealedThrough`: the end of the last seal before the period. What a seal covers had ended when it was made, so rows of the period have later
+ * transactions, and are found by the index on `transaction`.
+ */
 export type Period = CheckFacts & { sealedThrough: string }
 
 /** A promise about the data, as a query for its breaches: the `subject` of each row is one breach. */
@@ -47,7 +50,7 @@ const places: Readonly<Record<string, { type: string; of: (facts: Period) => unk
   token_secrets: { type: 'text[]', of: ({ tokenSecretIds }) => tokenSecretIds },
 }
 
-/** `first`: the query's `$1`, `$2`, …. */
+/** `first`: the values of the query's own `$1`, `$2`, …. */
 export const rowsOf = <Row extends object>(db: Db, facts: Period, text: string, ...first: unknown[]): Promise<Row[]> => {
   const values = [...first]
   const numbered = text.replaceAll(/\$([a-z_]+)/g, (_, name: string) => {
@@ -58,6 +61,7 @@ export const rowsOf = <Row extends object>(db: Db, facts: Period, text: string, 
   return db.query<Row>(numbered, values)
 }
 
+/** How many breaches of one promise are named. */
 export const most = 50
 
 export const sqlChecks = (queries: Readonly<Record<string, Readonly<Record<string, string>>>>): Check[] =>

@@ -1,7 +1,7 @@
 import { getTableColumns, type Table } from 'drizzle-orm'
 import { toSnakeCase } from 'drizzle-orm/casing'
 
-/** Under the names of the table's record: `created_at as "createdAt"`. `alias`: of a table that is joined; `except`: what is named otherwise. */
+/** A table's columns under the names of its record: `created_at as "createdAt"`. `alias`: the table's, in a join; `except`: columns to leave out. */
 export const columnsOf = (table: Table, alias?: string, except: readonly string[] = []): string =>
   Object.keys(getTableColumns(table))
     .filter((name) => !except.includes(name))

@@ -22,7 +22,7 @@ const instant: Parser = (text) => {
   return parts ? new Date(`${parts[1]}T${parts[2]}Z`) : pg.types.getTypeParser(builtins.TIMESTAMPTZ, 'text')(text)
 }
 
-/** Money is exact, and a day has no time zone. */
+/** How values are read where the driver's own way does not fit: money is exact, and a day has no time zone. */
 const types = new pg.TypeOverrides()
 types.setTypeParser(builtins.INT8, BigInt)
 types.setTypeParser(builtins.DATE, String)

@@ -6,7 +6,7 @@ type DatabaseError = Error & { code: string; severity?: unknown }
 const isDatabaseError = (error: Error): error is DatabaseError =>
   'code' in error && typeof error.code === 'string' && (/^[0-9A-Z]{5}$/.test(error.code) || connectionCodes.has(error.code))
 
-/** At any depth of wrapping. */
+/** The error of the database or of its connection, at any depth of wrapping. */
 const pgError = (error: unknown): DatabaseError | undefined => {
   if (!(error instanceof Error)) return undefined
   return isDatabaseError(error) ? error : pgError(error.cause)
@@ -23,12 +23,13 @@ const connectionCodes = new Set([
   ...['ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'],
 ])
 
-/** Demoted, or made read-only by a person. */
+/** The server takes no writes any more: it was demoted, or a person made it read-only. */
 export const isReadOnly = (error: unknown): boolean => sqlState(error) === '25006'
 
+// Shut down, crashed, starting up, too many connections, statement or lock time-out, disk full, out of memory, cancelled, read-only.
 const unavailableStates = /^(08|53|57P|57014|55P03|25006|25P0[2-4]|58)/
 
-/** It has no SQLSTATE; whether a COMMIT on it took effect is not known. */
+/** A connection that was lost has no SQLSTATE; whether a COMMIT on it took effect is not known. */
 const isConnectionLost = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   return /Connection terminated|connection timeout|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool|not queryable|Query read timeout/i.test(
@@ -36,7 +37,7 @@ const isConnectionLost = (error: unknown): boolean => {
   )
 }
 
-/** The server is running, or will be soon. */
+/** The server accepted the connection and lost it, or is starting: it is running, or will be soon. */
 export const isInterrupted = (error: unknown): boolean => {
   const state = sqlState(error)
   return state === undefined ? isConnectionLost(error) : ['ECONNRESET', 'EPIPE', '57P01', '57P02', '57P03'].includes(state)
@@ -57,7 +58,7 @@ export const translateDatabaseError = (error: unknown): unknown => {
   return new Refusal('unavailable', { headers: { 'retry-after': '1' }, cause: error })
 }
 
-/** A stack begins with the message, which can have several lines. */
+/** The stack without the message, which it begins with and which can have several lines. */
 const placesOf = ({ message, stack = '' }: Error): string => {
   const begin = message === '' ? 0 : stack.indexOf(message) + message.length
   return stack

@@ -4,7 +4,7 @@ export type JoinOptions<Key, Value> = {
   /** How many queries may be under way at once: later keys wait, and are sent together in the next query. */
   inFlight: number
   maxKeys: number
-  /** `turn`: what one turn of the event loop asks for. `flush`: what one run of code does, in time to leave with its other statements. */
+  /** `turn`: joins what one turn of the event loop asks for. `flush`: what one run of code asks for, to leave with its other statements. */
   until?: 'turn' | 'flush'
 }
 

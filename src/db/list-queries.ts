@@ -10,8 +10,8 @@ type Selected<Query> = {
 }
 
 /**
- * Not by an equality: with one, where a database has few owners, reading the primary key past everybody else's rows seems cheaper to the planner,
- * and the list of a workspace that wrote nothing for long reads all that others wrote since.
+ * The rows of one owner, without an equality: with one, where a database has few owners, reading the primary key past everybody else's rows seems
+ * cheaper to the planner, and the list of a workspace that wrote nothing for long reads all that others wrote since.
  */
 export const ownedBy = (owner: AnyColumn, id: SQL): SQL => sql`${owner} = any(array[${id}]::uuid[])`
 
@@ -33,7 +33,7 @@ export const amongIds = (id: PgColumn, page: SQLWrapper): SQL => sql`${id} = any
 /** What a sweep is read with: what is due by then, behind the row that it has processed. */
 export const duePlaces = { now: 'timestamptz', since: 'text', behind: 'uuid', take: 'rows' } as const
 
-/** With its microseconds. */
+/** A due time as text, with its microseconds, for the place behind it. */
 export const dueText = (due: PgColumn): SQL.Aliased<string> => sql<string>`${due}::text`.as('due')
 
 /** In the order of the partial index on its time: so a sweep reads nothing that is not due. */

@@ -49,7 +49,7 @@ export const createMark = (clock: Clock) => {
   return {
     newest: (kind: MarkKind): string[] => [...kinds[kind].values()].filter(isFresh).map(({ id }) => id),
     has: (kind: MarkKind, id: string): boolean => isFresh(kinds[kind].get(id)),
-    /** `position`: `reached`, from before that was begun. */
+    /** `position`: what `reached` was before the noted work began. */
     note: (kind: MarkKind, ids: readonly string[], position = 0n): void => {
       const atMs = nowMs()
       for (const id of ids) keep({ kind, id, atMs })

@@ -6,6 +6,7 @@ import { type Migration, migrationsFolder, readMigrations } from './migrations.t
 import { addressed } from './settings.ts'
 import { withClient } from './start.ts'
 
+// A number that no other lock uses: processes that start together apply the migrations one after another.
 const migrationLock = 7_241_990
 
 /** Less than `deadlock_timeout` (1 s): a statement that waits in a circle with a migration goes on before Postgres ends one of both. */
@@ -16,7 +17,7 @@ export type MigrateOptions = {
   folder?: string
   /** The last migration to apply; without it all of the folder. */
   last?: string
-  /** For how long the locks of a migration are tried again. */
+  /** For how long a migration that does not get its locks is tried again. */
   patienceMs?: number
   /** Between two tries: the service works off what waited during one. */
   pauseMs?: number
@@ -137,7 +138,10 @@ const applyInTransaction = async (client: pg.Client, migration: Migration) => {
 
 const namedTable = /\b(?:alter\s+table(?:\s+if\s+exists)?(?:\s+only)?|references|on)\s+(?:"?public"?\.)?"?(\w+)/gi
 
-/** All that it names and does not create, within the time for one lock: each by its own statement could wait that long while the others are held. */
+/**
+ * Locks all tables that the migration names and does not create, within the time for one lock. Locked one by one, each could wait that long while
+ * those before it are held.
+ */
 const lockTables = async (client: pg.Client, { statements }: Migration) => {
   const named = statements.flatMap((statement) => [...statement.matchAll(namedTable)].map(([, name = '']) => name))
   const { rows } = await client.query<{ name: string }>(
@@ -170,7 +174,7 @@ const applyInSteps = async (client: pg.Client, migration: Migration) => {
 
 const eachPart = /^\s*-- each part of (\w+) without (\w+)$/m
 
-/** Below `-- each part of <divided table> without <index>`: runs for each part without that index, with its name in place of `{part}`. */
+/** A statement below `-- each part of <divided table> without <index>` runs for each part that lacks the index, with its name for `{part}`. */
 const forEachPart = async (client: pg.Client, statement: string): Promise<readonly string[]> => {
   const [, table, index] = eachPart.exec(statement) ?? []
   if (table === undefined) return [statement]

@@ -1,7 +1,7 @@
 import { type Db, statement } from './client.ts'
 import type { dividedTables } from './tables/divided.ts'
 
-/** Each more is another part that a read without a time opens: 0.05 ms. */
+/** `unit`: how long a period lasts. A read without a time opens every period: 0.05 ms each. */
 export type Divided = { table: (typeof dividedTables)[number]; unit: 'week' | 'month' }
 
 const create = statement('periods.create', `select create_periods($1, $2, now() + $3::interval) as created`)
@@ -10,7 +10,7 @@ const drop = statement('periods.drop', `select drop_periods($1, now() - make_int
 /** The next period is there before it begins, also when the job fails for days. */
 const ahead = { week: '10 days', month: '35 days' } as const
 
-/** The period that goes on now and the next one, by the database's clock. */
+/** Creates the current period and the next one, by the database's clock. */
 export const createPeriods = async (db: Db, divided: readonly Divided[]): Promise<void> => {
   for (const { table, unit } of divided) await db.query(create, [table, unit, ahead[unit]])
 }

@@ -1,7 +1,7 @@
 import { only } from '../lib/lists.ts'
 import { withClient } from './start.ts'
 
-/** A program that gives its connections to others between our transactions. `otherwise`: the settings that it has not as the service needs them. */
+/** A program that gives its connections to others between our transactions. `otherwise`: settings that differ from those that the service needs. */
 export type Pooler = { keepsStatements: boolean; otherwise: string[] }
 
 const marker = 'payments_service_probe'

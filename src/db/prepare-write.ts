@@ -100,7 +100,7 @@ export const insertRows = async <T extends PgTable, Returned extends object = ne
 export const insertRow = <T extends PgTable>(tx: Tx, table: T, row: InferInsertModel<T>): void =>
   tx.defer(insertRows(tx, table, [row]))
 
-/** Whether there was none with its key. `key`: the columns of one unique index; any when left out. */
+/** Inserts a row unless one has its key, and answers whether it did. `key`: the columns of one unique index; any when left out. */
 export const insertOnce = async <T extends PgTable>(
   db: Db,
   table: T,

@@ -52,7 +52,7 @@ export type Places<P extends Parameters> = {
 export type Complete = { toSQL: () => { sql: string; params: unknown[] } }
 type Select = Complete & { readonly _: { readonly result: readonly unknown[] } }
 
-/** Of the rows: drizzle keeps those that a write returns in its configuration alone. */
+/** The fields of a statement's rows: drizzle keeps those that a write returns in its configuration alone. */
 const fieldsOf = (built: Complete): object => {
   const select = Reflect.get(built, '_') as { selectedFields?: object } | undefined
   const write = Reflect.get(built, 'config') as { returningFields?: object }
@@ -79,7 +79,7 @@ export type Prepared<V, Row> = {
 }
 export type RowOf<Q> = Q extends Prepared<infer _, infer Row> ? Row : never
 
-/** Each is a prepared statement on every connection: callers can combine filters, and must not make them without end. */
+/** Each form is a prepared statement on every connection: callers can combine filters, and must not make them without end. */
 const mostForms = 32
 
 const builder = new QueryBuilder({ casing: 'snake_case' })

@@ -4,12 +4,12 @@ import { migrationsCheck } from './migrate.ts'
 import { statement } from './statement.ts'
 
 const writable = statement('ready.writable', `select not current_setting('transaction_read_only')::boolean as writable`)
-/** It fails on a standby, or where the disk is full. */
+/** A commit that reaches the disk and leaves no row: it fails on a standby, or where the disk is full. */
 const write = statement('ready.write', `select pg_logical_emit_message(true, 'payments-service', 'ready')`)
 
 /** The caller must get an answer before its own time-out. */
 const deadlineMs = 2_000
-/** However often readiness is asked for. */
+/** A process writes at most once in this time, however often readiness is asked for. */
 const writeEveryMs = 1_000
 
 /** Whether the database answers in time, has this release's migrations, and accepts writes. Callers share the answer of a check under way. */

@@ -66,7 +66,7 @@ export const settingsOf = (statementTimeoutMs: number): Settings => ({
 
 const option = ([name, value]: [string, string]): string => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`
 
-/** A migration builds an index. */
+/** For work before there is a pool, which may take its time: a migration builds an index. */
 const startSettings: Settings = { ...meaning, statement_timeout: '0', lock_timeout: '0' }
 
 /** Options of the address come before ours, as `?options=` would otherwise replace them all. `settings`: for a pool those of `settingsOf`. */

@@ -5,7 +5,7 @@ import { newId, type Uuid } from '../lib/ids.ts'
 import type { KeyRing } from '../lib/key-ring.ts'
 import { addressed } from './settings.ts'
 
-/** On a connection of its own. With an address alone, it has the settings of work before a pool. */
+/** Runs work on a connection of its own. With an address alone, the connection has the settings of work before there is a pool. */
 export const withClient = async <T>(address: string | pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> => {
   const config = typeof address === 'string' ? addressed(address) : address
   const client = new pg.Client({ application_name: 'payments-service-start', connectionTimeoutMillis: 5_000, ...config })

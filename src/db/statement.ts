@@ -34,13 +34,13 @@ export const statement = (fullName: string, text: string, lane: Lane = 'pool'): 
 
 const declared = new Map<string, () => void>()
 
-/** `build`: of a query that is built when it is first used. */
+/** `build` names the statements of a query that is built when it is first used. */
 export const declareStatements = (name: string, build: () => void = () => undefined): void => {
   if (declared.has(name)) throw new Error(`two queries are called ${name}`)
   declared.set(name, build)
 }
 
-/** Of the modules that are loaded: for the test of the plans. */
+/** Every named statement of the modules that are loaded: for the test of the plans. */
 export const namedStatements = (): readonly Statement[] => {
   for (const build of declared.values()) build()
   return [...known.values()]

@@ -23,7 +23,7 @@ export type TransactionOptions = {
   checkOut: () => Promise<pg.PoolClient>
   /** Whether connections keep prepared statements. */
   named: boolean
-  /** Behind a pooler, whose connections may have other defaults, it says what it is. */
+  /** The statement that begins: behind a pooler, whose connections may have other defaults, it names isolation and access. */
   begin: string
   logger: Logger
   clock: Clock
@@ -100,7 +100,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
         broken = [cause, error].find((one) => one instanceof Error) ?? new Error(String(error))
         throw isUnavailable(error) ? translateDatabaseError(error) : error
       })
-      // Its wait for the synchronous standby was cancelled: a failover may lose it.
+      // A commit whose wait for the synchronous standby was cancelled ends with a warning, and a failover may lose it.
       let isDoubtful = false
       const warn = ({ code }: { code?: string | undefined }) => {
         isDoubtful ||= code?.startsWith('01') === true || code?.startsWith('57') === true
@@ -128,7 +128,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       }
       // The next connection may lead to a server that takes writes.
       if (isReadOnly(error) || isReadOnly(cause)) broken ??= new Error('the server is read-only')
-      // Statements behind a failed one fail because of it.
+      // Statements that were sent after a failed one fail because of it: the first error tells the reason and whether to retry.
       throw sqlState(error) === '25P02' ? (cause ?? error) : error
     } finally {
       client.release(broken)

@@ -65,10 +65,10 @@ export const approvalStatuses = statesOf('approval')
 export const mandateStatuses = statesOf('mandate')
 export const attemptStates = statesOf('attempt')
 
-/** The statuses that evidence may end. */
+/** Money is under way, or its outcome is unknown: evidence may end these statuses. */
 export const underWayPaymentStatuses = ['processing', 'unknown'] as const satisfies readonly StateOf<'payment'>[]
 
-/** An index has these alone, so that it costs the others nothing. */
+/** Few payments have these statuses: an index has them alone, so that it costs the others nothing. */
 export const rarePaymentStatuses = [
   'unknown',
   'rejected',
@@ -96,7 +96,10 @@ export const statesBefore = <R extends Resource>(resource: R, to: StateOf<R>): S
 export const edgesOf = (resource: Resource): string[] =>
   Object.keys(transitions[resource]).flatMap((from) => statesAfter(resource, from).map((to) => `${from}>${to}`))
 
-/** `untouched`: nothing was held or counted yet. `held`: it counts, and may still be released. `paid`: it reached the payee, even if it came back. */
+/**
+ * Where a payment's money is. `untouched`: nothing was held or counted yet. `held`: it counts against limits, and may still be released. `paid`: it
+ * reached the payee, even if it came back later. `released`: the hold and the charges were given back.
+ */
 const moneyOf = {
   scheduled: 'untouched',
   pending_approval: 'held',

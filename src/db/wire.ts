@@ -26,7 +26,7 @@ export const sendBy =
       ...(named && name !== undefined && { name }),
       ...(rowMode && { rowMode }),
     }
-    // By its name, without its bound values.
+    // A span for each statement, by its name and without its bound values.
     const span = name ?? 'statement'
     const send = async (client: pg.ClientBase): Promise<Row[]> => (await client.query<Row>(config)).rows
     return use((client) => inSpan(span, { 'db.system.name': 'postgresql', 'db.query.summary': span }, () => send(client)))

@@ -25,7 +25,7 @@ const missing = statement(
    limit 100`,
 )
 
-/** Once, when this process learns of a loss. */
+/** Sent once, when this process learns of a loss. */
 export const lossNoticed = signal<null>('loss')
 
 type WitnessState = 'looking' | 'trusted' | 'lost'
@@ -150,14 +150,14 @@ export const createWitness = ({ clock, db, logger }: WitnessDeps, file?: MarkFil
     /** The server from which rails may be called; undefined while nothing may be sent. */
     trusted: (): string | undefined => (state === 'trusted' ? trusted : undefined),
     state: (): WitnessState => state,
-    /** At the last look; the service uses the database's time. */
+    /** By how much this machine's clock differed from the database's at the last look; the service uses the database's. */
     clockDiffersByMs: () => clockDiffersByMs,
     /** Nothing is sent until `check` has looked. */
     doubt,
     check,
     /** Proof from outside: a provider reports about an attempt that is not there. */
     reportLoss: (what: string): void => lose({ what }),
-    /** Pauses the rails for all processes. Done by each process, and tried again until it succeeds. */
+    /** How a loss is declared: it pauses the rails for all processes. Each process does it, and tries again until it succeeds. */
     declareWith: (given: () => Promise<void>): void => {
       declare = given
     },

@@ -20,7 +20,7 @@ const storedText = (event: NewEvent): string | null => {
   return 'data' in event ? JSON.stringify(event.data) : null
 }
 
-/** As it is now: what it shows may change later in the same transaction. Readers get the order of the ids. */
+/** The event's data as they are now: they may change later in the same transaction. Readers get events in the order of these ids. */
 const rowOf = (event: NewEvent, at: Date) => {
   const { type, accountId, workspaceId } = event
   const paymentId = 'paymentId' in event ? event.paymentId : null

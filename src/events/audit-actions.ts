@@ -1,4 +1,4 @@
-/** In a workspace, or about what belongs to it: verbs by what they are about, or with what each is about. */
+/** Actions in a workspace, or about what belongs to it: verbs by what they are about, or with what each is about. */
 const workspaceActions = {
   api_key: ['create', 'revoke', 'rotate'],
   approval: ['approve', 'approved', 'cancelled', 'decision_voided', 'expired', 'refused', 'reject', 'rejected', 'text_changed'],
@@ -34,7 +34,7 @@ const workspaceActions = {
   workspace: ['create', 'freeze', 'unfreeze', 'update'],
 } as const
 
-/** About people's own accounts, and what administrators do: in no workspace's log. */
+/** Actions of people about their own accounts, and of administrators: they are in no workspace's log. */
 const privateActions = {
   account: ['close', 'update'],
   admin: {

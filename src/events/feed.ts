@@ -18,7 +18,7 @@ const answerTimeoutMs = 5_000
 /** A slower transaction holds newer events back. */
 const unsettledPollMs = 25
 
-/** Once for all who ask in one turn; who asks meanwhile gets another run after it. */
+/** Runs the work once for all callers in one turn; a caller while it runs gets another run after it. */
 const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) => {
   let running: Promise<void> | undefined
   let again = false
@@ -67,7 +67,7 @@ export const createFeed = ({ db, databaseUrl, logger }: { db: Db; databaseUrl: s
     if (events.length === batch) void read()
   }
 
-  /** A stream that began while the edge was read begins before it. */
+  /** A stream that began while the edge was read begins at the position before it. */
   const moveOn = async (): Promise<void> => {
     const edge = await readEdge(db)
     waiting = false

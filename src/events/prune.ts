@@ -6,13 +6,13 @@ import { type Clock, daysAfter } from '../lib/clock.ts'
 
 const oldest = statement(
   'events.prune',
-  // In their order, so no index by time is needed.
+  // The oldest events come first in their order, so no index by time is needed.
   `delete from events_default where id in (
      select id from (select id, created_at from events_default order by events_default.transaction, events_default.id limit $2 offset $3) as oldest
      where created_at < $1) returning 1`,
 )
 
-/** An event then leaves a week after its retention at the latest. */
+/** Up to this retention, events are divided into weeks: an event then leaves a week after its retention at the latest. */
 const mostDaysInWeeks = 31
 export const eventPeriod = (retentionDays: number): Divided => ({
   table: 'events',
@@ -26,7 +26,7 @@ type Pruning = {
   logger: Logger
 }
 
-/** By whole periods; what lies outside of all is deleted row by row. A reader whose position is among them gets `stream.reset`. */
+/** Removes whole periods; events outside of all periods are deleted row by row. A reader whose position was removed gets `stream.reset`. */
 export const pruneEvents = async ({ db, clock, config, logger }: Pruning): Promise<void> => {
   const before = daysAfter(clock.now(), -config.EVENT_RETENTION_DAYS)
   const detached = config.EXPIRED_PERIODS === 'detach'

@@ -10,7 +10,10 @@ import { type Fields, withChanges, withKept } from './stored-data.ts'
 export type Position = { transaction: string; id: Uuid }
 export type StoredEvent = Position & { type: string; accountId: Uuid; workspaceId: Uuid | null; data: unknown; createdAt: Date }
 
-/** By owner and type; `mayRead` then decides for each event. `asked`: for these types alone, of which there may be none among very many events. */
+/**
+ * The events that a reader may get, by owner and type; `mayRead` then decides for each event. `asked`: the reader asked for these types alone, of
+ * which there may be none among very many events.
+ */
 export type Audience = { accountId: Uuid; workspaceIds: readonly Uuid[]; types: readonly string[]; asked: boolean }
 
 type Row = {
@@ -55,7 +58,7 @@ export const comparePositions = (a: Position, b: Position): number => {
 
 const edge = statement('events.edge', 'select (events_settled_before()::text::numeric - 1)::text as transaction')
 
-/** After everything that is settled now. */
+/** The position after everything that is settled now. */
 export const readEdge = async (db: Db): Promise<Position> => {
   const [row] = await db.query<{ transaction: string }>(edge, [])
   return { transaction: row?.transaction ?? '0', id: lastId }
@@ -76,7 +79,7 @@ const next = statement(
   `select ${columns}, ${settled} as settled from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit $3`,
 )
 
-/** Of all tenants. `waiting`: a slower transaction holds more of them back. */
+/** The next events of all tenants. `waiting`: a slower transaction holds more of them back. */
 export const nextEvents = async (db: Db, after: Position, take: number): Promise<{ events: StoredEvent[]; waiting: boolean }> => {
   const rows = await db.query<Row & { settled: boolean }>(next, [after.transaction, after.id, take])
   const ready = rows.filter((row) => row.settled)
@@ -120,7 +123,8 @@ const laterThan = '(events.transaction, events.id) > (key.transaction, key.id)'
 const transactionBeyond = (isBeyond: string, ids: string, order: 'asc' | 'desc') => `
   (select case when near.created_at ${isBeyond} then near.transaction end from events near where near.id ${ids} order by near.id ${order} limit 1)`
 
-// One condition, also for the first page: only so is the index entered at the place. Times are looked for among the transactions.
+// The place is one condition, also for the first page: otherwise the index is not entered there. The times are found through the transactions, so
+// that what is newer or older is not read.
 const earlierThan = `(events.transaction, events.id) < (coalesce(key.transaction, '${lastTransaction}'), coalesce(key.id, '${lastId}'))
        and events.created_at > key.since and events.created_at < coalesce(key.until, 'infinity')
        and events.transaction >= coalesce(${transactionBeyond('<= key.since', `< first_id_at(key.since - interval '20 minutes')`, 'desc')}, '0')
@@ -140,7 +144,7 @@ const pageKey = {
 const read = (name: string, text: string, lane: 'page' | 'pool') =>
   prepareText<Row>()(name, pageKey, text, lane, lane === 'pool' ? { most: 1 } : {})
 
-/** What looks for types among very many events is not on the connection that all lists share, and each is by itself. */
+/** A search for types among very many events takes longer: it does not run on the connection that all lists share, nor with other searches. */
 const declare = (name: string, beyond: string, order: 'asc' | 'desc') => ({
   all: read(`events.${name}`, ranges(beyond, order), 'page'),
   asked: read(`events.${name}_of_types`, ranges(beyond, order), 'pool'),
@@ -192,6 +196,6 @@ const oldest = statement(
   'select created_at from events where (transaction, id) > ($1::xid8, $2::uuid) order by events.transaction, events.id limit 1',
 )
 
-/** That this process has not yet passed to its readers. */
+/** When the oldest event was created that this process has not yet passed to its readers; undefined when there is none. */
 export const oldestUndelivered = async (db: Db, position: Position): Promise<Date | undefined> =>
   (await db.query<{ created_at: Date }>(oldest, [position.transaction, position.id]))[0]?.created_at

@@ -67,12 +67,12 @@ export type Seal = SealPlace & {
 
 const beginning: SealPlace = { transaction: '0', id: '00000000-0000-0000-0000-000000000000' }
 const batch = 500
-/** A proof of one row reads and hashes all rows of its seal. */
+/** Few, because a proof of one row reads and hashes all rows of its seal. */
 const rowsPerSeal = 64
 /** A number that no other lock uses: one process seals at a time. */
 const sealLock = 7_241_991
 
-/** Between a row's id and its commit, and between two machines' clocks, are seconds: a seal's rows lie together. */
+/** A row is committed within seconds after its id was made, give or take the clocks of two machines: a seal's rows lie together. */
 const slackDays = 40
 
 /**
@@ -183,7 +183,7 @@ export const readSealedRows = async (db: Db, before: SealPlace | undefined, seal
   if (!last) return []
   const expected = seals.reduce((sum, { rows }) => sum + rows, 0)
   const all = await readSealed(db, before, last, expected + 1)
-  // Which ones, and no more of each than shows it.
+  // Some seals have more rows than they sealed: of each, one row more is read, which shows it.
   if (all.length > expected)
     return Promise.all(seals.map((seal, at) => readSealed(db, seals[at - 1] ?? before, seal, seal.rows + 1)))
   let next = 0
@@ -247,7 +247,10 @@ const sealNext = async (tx: Tx, derivations: Derivations): Promise<{ seal: Seal;
   return { seal, more: rows.length === batch }
 }
 
-/** In batches; no commit waits for it. The newest hash is logged: stored where the database's owner cannot change it, it proves everything up to it. */
+/**
+ * Seals what was committed since, in batches; no commit waits for it. The newest hash is logged: stored where the database's owner cannot change it,
+ * it proves everything up to it.
+ */
 export const sealAuditLog = async (deps: { db: Database; logger: Logger; derivations: Derivations }): Promise<void> => {
   for (let more = true; more; ) {
     const sealed = await inTx(deps.db, (tx) => sealNext(tx, deps.derivations))
@@ -267,7 +270,7 @@ type SealedRow = {
   after: SealPlace | null
 }
 
-/** Once to learn which nodes it needs, then with what was read of them. */
+/** Runs a calculation twice: once to learn which nodes it needs, then with the nodes that were read. */
 const overNodes = async <T>(db: Db, calculate: (node: ReadNode) => T): Promise<T> => {
   const nodes = await readSealNodes(db, nodesOf(calculate))
   const known = new Map(nodes.map(({ level, place, hash }) => [`${level}/${place}`, hash]))

@@ -7,7 +7,10 @@ export type Fields = Readonly<Record<string, unknown>>
 export const withChanges = (snapshot: Fields, changes: Fields | null): Fields =>
   changes !== null && 'id' in changes ? changes : { ...snapshot, ...changes }
 
-/** The differing fields and the status, which checks read; all of it where these would not give the same text: the API's fields have changed since. */
+/**
+ * The fields in which the payment differs from its snapshot, and its status, which checks of the data read. All of the payment where these would
+ * not give the same text again: the API's fields have changed since.
+ */
 export const changesOf = (snapshot: Fields, payment: Fields): Fields => {
   const isChanged = ([name, value]: [string, unknown]) =>
     name === 'status' || JSON.stringify(value) !== JSON.stringify(snapshot[name])
@@ -22,7 +25,7 @@ type Kept = { signing: unknown; decision: unknown }
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
 
-/** It has null in place of what is kept. */
+/** The approval as it was published. The stored one has null in place of what its rows keep. */
 export const withKept = (approval: Fields, { signing, decision }: Kept): Fields => {
   const { payment } = approval
   return {

@@ -29,7 +29,7 @@ const leave = prepareWrite('stream_places.leave', { ids: 'uuid[]' }, (orm, at) =
   orm.delete(streamPlaces).where(sql`${streamPlaces.id} = any(${at.ids})`),
 )
 
-/** Counted over all processes, by the database's clock. */
+/** The open streams of an account, counted over all processes, by the database's clock. */
 export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger: Logger; most: number }) => {
   const ownPlaces = new Set<Uuid>()
   /** A client that reconnects at once finds the place that it has just left. */
@@ -40,7 +40,7 @@ export const createStreamPlaces = ({ db, logger, most }: { db: Database; logger:
     if (ownPlaces.size > 0) db.run(renew, { ids: [...ownPlaces] }).catch(note('the places of streams could not be renewed'))
   }
   return {
-    /** Null when the account, or the lineage of `rootGrantId` (null: a person), has as many as it may. */
+    /** A place for one more stream. Null when the account, or the lineage of `rootGrantId` (null: a person), has as many as it may. */
     take: async (accountId: Uuid, rootGrantId: Uuid | null): Promise<Uuid | null> => {
       await Promise.all(leaving)
       const place = newId()

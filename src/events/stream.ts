@@ -18,20 +18,20 @@ export type StreamOptions = {
   send: (event: StoredEvent) => boolean
   /** Throws when the credential has ended. */
   lookAgain: () => Promise<Reader>
-  /** An error of `lookAgain` may also mean that the credential could not be read. */
+  /** Whether an error of `lookAgain` means that the credential has ended. It may also mean that the credential could not be read. */
   hasEnded: (error: unknown) => boolean
   onReader: (stream: Stream, after: Reader) => void
   /** The peer knows everything up to here, or did not ask for it. */
   from: Position
   /** Whether there may be events after `from` that the feed will not deliver. */
   replay: boolean
-  /** The last event that the feed has delivered. */
+  /** The last event that the feed has delivered. It has delivered every change of the credential up to there too. */
   delivered: () => Position
-  /** Not asked for, although the feed has not reached it yet. */
+  /** Whether the stream did not ask for an event, although the feed has not reached it yet. */
   isPast: (event: Position) => boolean
 }
 
-/** With more of them the table is read once more instead. */
+/** How many live events wait while a stream catches up; with more of them the table is read once more instead. */
 const maxHeld = 100
 const pageSize = 100
 const retryMs = 1_000
@@ -123,7 +123,7 @@ export class Stream {
       // Check first: it is not known any more whether the rest may be sent.
       if (this.#isStale) this.#isBehind = true
       if (this.#ended || this.#isStale) return
-      // The table is ahead of the feed: no event yet tells what has changed the reader.
+      // The table is ahead of the feed, which may not have delivered yet what changes the reader's rights.
       if (comparePositions(event, this.#known) > 0 && comparePositions(event, delivered()) > 0) {
         this.#known = page.at(-1) ?? event
         this.#isStale = true
@@ -186,7 +186,7 @@ const remove = (index: Index, key: Uuid, stream: Stream) => {
 
 const difference = (all: Iterable<Uuid>, less: Reader['workspaces']): Uuid[] => [...all].filter((id) => !less.has(id))
 
-/** To the streams of this process that may want them. */
+/** Passes the feed's events to the streams of this process that may want them. */
 export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
   const byAccount: Index = new Map()
   const byWorkspace: Index = new Map()
@@ -257,7 +257,7 @@ export const createFanOut = ({ feed, clock }: { feed: Feed; clock: Clock }) => {
       for (const id of reader.workspaces.keys()) add(byWorkspace, id, stream)
       checkedAt.set(stream, performance.now())
       ticker ??= setInterval(tick, tickMs).unref()
-      // What happened to its credential before its entry in the index was missed.
+      // The stream missed what happened to its credential before its entry in the index.
       if (closed) stream.end()
       else stream.recheck(feed.position())
       return () => {

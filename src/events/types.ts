@@ -57,7 +57,7 @@ export const permissionToRead = (type: string): Permission | undefined => {
   return type === 'member.invited' ? 'workspace.manage' : known[resourceOf(type)]?.permission
 }
 
-/** The event's own account may read less or more than before: its open streams check their credential again. */
+/** Types after which the event's own account may read less or more than before: its open streams check their credential again. */
 export const changesReader = (type: string): boolean => /^(api_key|grant|member)\.|^session\.revoked$/.test(type)
 
 /** `.*`: all of a resource. */

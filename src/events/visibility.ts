@@ -4,7 +4,7 @@ import { parseId, type Uuid } from '../lib/ids.ts'
 import type { Audience, StoredEvent } from './read.ts'
 import { eventTypes, permissionToRead, resourceOf, type TypeFilter } from './types.ts'
 
-/** Reduced to what decides which events it gets. */
+/** A reader of events, reduced to what decides which events it gets. */
 export type Reader = {
   readonly accountId: Uuid
   readonly permissions: ReadonlySet<Permission>
@@ -68,6 +68,6 @@ export const audienceOf = (reader: Reader, filter: TypeFilter | null = null): Au
   }
 }
 
-/** One that lost a workspace continues with the others; one whose role was lowered gets fewer events. */
+/** A reader that lost a workspace continues with the others; one whose role was lowered gets fewer events. */
 export const lostWorkspace = (before: Reader, after: Reader): boolean =>
   [...before.workspaces.keys()].some((id) => !after.workspaces.has(id))

@@ -1,6 +1,6 @@
 export type Clock = {
   now: () => Date
-  /** Without it nothing waits. */
+  /** A pause by this clock; without it nothing waits. */
   sleep?: (ms: number) => Promise<void>
   /** Takes over the database's time. Answers by how much the machine's clock differs, in milliseconds. */
   follow?: (databaseNow: Date) => number
@@ -43,10 +43,10 @@ export const createMovableClock = (system: () => number = Date.now): MovableCloc
 export const secondsAfter = (from: Date, seconds: number): Date => new Date(from.getTime() + seconds * 1000)
 export const daysAfter = (from: Date, days: number): Date => secondsAfter(from, days * 86_400)
 
-/** Midnight (UTC). */
+/** The first midnight (UTC) that is not before. */
 export const endOfDay = (time: Date): Date => new Date(Math.ceil(time.getTime() / dayMs) * dayMs)
 
-/** Null: never. */
+/** The earlier of two moments; null means never. */
 export const earlier = (a: Date, b: Date | null): Date => (b !== null && b < a ? b : a)
 
 /** What one transaction writes has one instant, which its records show several times. */
@@ -63,6 +63,6 @@ export const isoTimeOrNull = (time: Date | null): string | null => (time ? time.
 export const dateAfter = (date: string, days: number): string =>
   new Date(Date.parse(`${date}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
 
-/** Up to and including `today`, oldest first. */
+/** The last `count` dates, up to and including `today`, oldest first. */
 export const lastDays = (today: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => dateAfter(today, index + 1 - count))

@@ -29,7 +29,7 @@ export const newId = (): Uuid => {
 
 const latestMs = 2 ** 48 - 1
 
-/** Ids that were made later are greater. */
+/** The smallest id of an instant: ids that were made later are greater. */
 export const firstIdAt = (at: Date): Uuid => {
   const digits = Math.min(latestMs, Math.max(0, at.getTime())).toString(16).padStart(12, '0')
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`
@@ -81,7 +81,7 @@ const rewritten = (text: string, from: Notation, to: Notation, padding: number):
 
 export const encodeUuid = (uuid: Uuid): string => rewritten(uuid, hexadecimal, base32, paddingBits) ?? ''
 
-/** 26 lower-case digits of at most 128 bits. */
+/** Undefined unless the text is 26 lower-case digits of at most 128 bits. */
 export const decodeUuid = (text: string): Uuid | undefined =>
   text.length === base32.places.length && text.charCodeAt(0) <= 0x37
     ? rewritten(text, base32, hexadecimal, -paddingBits)
@@ -128,7 +128,7 @@ export const parseId = (kind: IdKind, text: string): Uuid | undefined => {
 
 export const isIdKind = (text: string): text is IdKind => Object.hasOwn(idPrefixes, text)
 
-/** For the sender of a text that resembles an id of this kind; undefined when it does not. */
+/** What is wrong with a text that resembles an id of this kind, for its sender; undefined when it does not resemble one. */
 export const idProblem = (kind: IdKind, text: string): string | undefined => {
   const prefix = idPrefixes[kind]
   const lower = compactNumber(text).toLowerCase()

@@ -1,4 +1,4 @@
-/** Each with what HR systems and spreadsheets call it. */
+/** The columns of a list of payments, each with what HR systems and spreadsheets call it. */
 const usualNames = {
   beneficiary_id: [],
   display_name: [
@@ -71,7 +71,7 @@ export const knownColumns = Object.entries(usualNames)
 
 const longestTitle = 200
 
-/** Without case, spaces and signs. */
+/** Titles are compared without case, spaces and signs. */
 export const titleKey = (title: string): string =>
   title
     .slice(0, longestTitle)
@@ -94,11 +94,11 @@ export const columnOfTitle = (title: string): ListColumn | `metadata.${string}` 
   return name === '__proto__' ? null : `metadata.${name}`
 }
 
-/** Of a list of rows that were not paid: ours, and no part of a payment when the list is sent again. */
+/** The last column of a list of rows that were not paid: ours, and no part of a payment when the list is sent again. */
 export const reasonTitle = 'Why it was not paid'
 export const isReason = (title: string): boolean => titleKey(title) === titleKey(reasonTitle)
 
-/** Each is a title that is read too. */
+/** What a person reads in place of a column's name. Each is also a title that a list may have. */
 const labels: Partial<Record<ListColumn, string>> = {
   display_name: 'Name',
   destination: 'Phone or account',

@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
-/** Of a function that returns one result for each member of a set. */
+/** The result for a set of one, of a function that returns one result for each member of a set. */
 export const only = <T>(items: readonly T[]): T => {
   const [item] = items
   if (item === undefined || items.length > 1) throw new Error(`one result was expected, and there are ${items.length}`)
   return item
 }
 
-/** So many items at a time: between two portions the event loop serves whoever waits. */
+/** Works through a long list, `size` items at a time: between two portions the event loop serves other requests. */
 export const inPortions = async <T, R>(items: readonly T[], size: number, work: (item: T, place: number) => R): Promise<R[]> => {
   const results: R[] = []
   for (const [place, item] of items.entries()) {

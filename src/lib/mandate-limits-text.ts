@@ -17,7 +17,7 @@ const listed = (name: string, items: readonly string[]): string[] =>
 
 const amount = (minor: Minor, currency: string): string => `${displayAmount(minor, currency)} (${minor} minor units)`
 
-/** Written into the text that a wallet signs, and found in it again by who verifies a receipt. `what`: without a line between. */
+/** Written into the text that a wallet signs; a verifier of receipts finds it there. `what`: these lines have no empty line between them. */
 export const limitLines = (limits: StatedLimits, currency: string): { what: string[]; who: string; until: string } => {
   const { maxTotalMinor, maxPerPaymentMinor, maxPayments, beneficiaries, paymentTypes, grant, expiresAt } = limits
   return {

@@ -1,4 +1,4 @@
-/** Callers do not change what it returns. When `most` results are kept, all of them are forgotten. */
+/** Keeps results of a pure function, which callers share and must not change. When `most` results are kept, all of them are forgotten. */
 export const memoised = <Value>(make: (text: string) => Value, most = 4096): ((text: string) => Value) => {
   let known = new Map<string, Value>()
   return (text) => {

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2'
 
-// Merkle trees as in RFC 6962, section 2.1. Plain JavaScript: the service, the dashboard and the verifier of receipts run the same code.
+// Merkle trees as in RFC 6962, section 2.1. A leaf and an inner node are hashed under different first bytes, so that neither can be taken for the
+// other. Plain JavaScript: the service, the dashboard and the verifier of receipts run the same code.
 
 type Bytes = Uint8Array<ArrayBufferLike>
 
@@ -20,7 +21,7 @@ export const nodeHash = (left: Bytes, right: Bytes): Bytes => prefixed(1, left, 
 /** The largest power of two below `size`, which is at least 2: where a tree is split. */
 const splitOf = (size: number): number => 2 ** Math.ceil(Math.log2(size) - 1)
 
-/** Leaves `start` to `end` (exclusive). Complete subtrees are asked for by level and place, so that a stored tree needs no other nodes. */
+/** The hash over leaves `start` to `end` (exclusive). Complete subtrees are asked for by level and place, so that a stored tree needs no other nodes. */
 const subtree = (start: number, end: number, node: (level: number, index: number) => Bytes): Bytes => {
   const size = end - start
   const level = Math.log2(size)

@@ -49,7 +49,7 @@ const readTitles = (titles: readonly string[], rows: readonly TableRow[]): { col
 
 const majorAmount = /^(?:\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(?:\.(\d{1,2}))?$/
 
-/** "12,500.50"; undefined for what could mean two amounts. */
+/** "12,500.50" in minor units; undefined for what could mean two amounts. */
 const readAmount = (cell: string): string | undefined => {
   const match = majorAmount.exec(cell)
   if (!match) return undefined
@@ -57,7 +57,7 @@ const readAmount = (cell: string): string | undefined => {
   return BigInt(whole + (match[1] ?? '').padEnd(2, '0')).toString()
 }
 
-/** On one line, without the apostrophe by which a formula is kept from being one, or the formula by which a number is kept as text. */
+/** A cell's text on one line, without the apostrophe that keeps a formula from being one, or the formula that keeps a number as text. */
 const textOf = (cell: string): string =>
   cell
     .replace(/^'(?=[=+\-@;\d])/, '')
@@ -70,7 +70,7 @@ const lostLetter = '\uFFFD'
 /** Excel's form of a long number, whose last digits are lost. */
 const exponent = /^\d(?:[.,]\d+)?E\+\d{1,3}$/i
 
-/** A spreadsheet took the phone for a number. A bank account may begin with any digit. */
+/** A phone that a spreadsheet took for a number has lost its zero. A bank account may begin with any digit. */
 const withZero = (item: Record<string, string>): Record<string, string> => {
   const { destination, bank_code: bank } = item
   return bank === undefined && destination !== undefined && /^[17]\d{8}$/.test(destination)
@@ -109,7 +109,7 @@ const itemOf = (columns: readonly Column[], cells: readonly string[]): { item: R
   }
 }
 
-/** Wrong rows are faults; problems make a file no list. */
+/** What is wrong with single rows is in `faults`; a file with `problems` cannot be read as a list. */
 export const readPaymentList = (text: string): PaymentList | { problems: CellFault[] } => {
   const read = readRows(text)
   if ('problem' in read) return ofFile(read.problem)

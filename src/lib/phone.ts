@@ -12,7 +12,7 @@ const digitsOf = (text: string): string =>
     .replace(/^00(?=[1-9])/, '+')
     .replace(/^(\+?254)0/, '$1')
 
-/** `254[17]########`. A number without a prefix could be from another country. */
+/** Returns `254[17]########`. A prefix is required, because a number without one could be from another country. */
 export const parseKenyanMobile = (text: string): string | undefined => {
   const compact = digitsOf(text)
   if (!/^(\+?254|0)\d{9}$/.test(compact)) return undefined

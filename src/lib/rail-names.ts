@@ -21,7 +21,7 @@ type With<Field extends 'pays' | 'provider' | 'topUp', Value> = {
 export type RailName = With<'pays', true>
 export type RailOf<P extends Provider> = With<'provider', P>
 export type PayoutOf<P extends Provider> = RailName & RailOf<P>
-/** Of a payee that a list names by a phone alone, and the first one in a form. */
+/** The rail of a payee that a list names by a phone alone, and the first one in a form. */
 export const phoneRail = 'MPESA_B2C' satisfies RailName
 export type PromptRail = With<'topUp', 'prompt'>
 export type PromptOf<P extends Provider> = PromptRail & RailOf<P>
@@ -29,7 +29,7 @@ export type PromptOf<P extends Provider> = PromptRail & RailOf<P>
 /** A person pays in under a reference of ours. */
 export type DepositRail = With<'topUp', 'deposit'>
 export type DepositOf<P extends Provider> = DepositRail & RailOf<P>
-/** In the emulator, of a deposit that names none. */
+/** In the emulator, the rail of a deposit that names none. */
 export const usualDeposit = 'MPESA_PAYBILL' satisfies DepositRail
 export type TopupMethod = PromptRail | DepositRail
 export type SendingRail = RailName | PromptRail
@@ -46,7 +46,7 @@ export const depositRails = atLeastOne(allRails.filter((rail): rail is DepositRa
 export const providerOf = (rail: AnyRail): Provider => rails[rail].provider
 export const providers = atLeastOne([...new Set(allRails.map(providerOf))])
 
-/** With a second one, which a caller would have to choose, this no longer compiles. */
+/** The one rail that sends a prompt. A second one would have to be chosen by the caller: then this no longer compiles. */
 export const collectionRail: PromptRail = 'MPESA_STK'
 
 export const sendingRails: readonly [SendingRail, ...SendingRail[]] = [...railNames, collectionRail]
@@ -58,5 +58,5 @@ export const depositRailOf = (provider: Provider): DepositRail | undefined =>
 /** Receipts are unique and statements are made for each provider, over all of its rails. */
 export const railsOf = (provider: Provider): readonly AnyRail[] => allRails.filter((rail) => providerOf(rail) === provider)
 
-/** Rails book money; suspense entries from a statement name the provider instead. */
+/** What money at a provider is booked under: its rails; suspense entries from a statement name the provider instead. */
 export const booksOf = (provider: Provider): readonly string[] => [provider, ...railsOf(provider)]

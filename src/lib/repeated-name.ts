@@ -1,7 +1,7 @@
-/** A comma or a number decides nothing. */
+/** Texts (with the colon behind a name) and brackets: no comma and no number is needed to find a repeated name. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g
 
-/** Parsers differ in which of two values counts, and a person may have approved the other one. The text must be valid JSON. */
+/** The first name that an object has twice: parsers differ in which value counts, and a person may have approved the other. For valid JSON. */
 export const repeatedName = (json: string): string | undefined => {
   const open: Set<string>[] = []
   for (const [token, colon] of json.matchAll(tokens)) {

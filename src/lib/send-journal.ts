@@ -1,6 +1,9 @@
 import type { Uuid } from './ids.ts'
 
-/** `not_sent`: that sender never wrote it down, as it does before the first byte. `elsewhere`: its journal is not on this machine. */
+/**
+ * What this machine's journal shows about an attempt. `not_sent`: its sender never wrote it down, which it does before the first byte. `elsewhere`:
+ * that sender's journal is not on this machine.
+ */
 export type JournalFinding = 'not_sent' | 'may_be_sent' | 'elsewhere'
 
 /** One file, that one process writes. `note` throws where it cannot be written: then nothing may be sent. */

@@ -1,4 +1,4 @@
-/** They show nothing, or something else than what is stored; among them everything that changes the direction of text. */
+/** Characters that show nothing, or something else than what is stored; among them everything that changes the direction of text. */
 const hidden = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]/u
 
 const everyHidden = new RegExp(hidden, 'gu')
@@ -9,7 +9,7 @@ const joiners =
 const selectors = /(?<=\p{Extended_Pictographic})\ufe0f|(?<=[0-9#*])\ufe0f(?=\u20e3)/gu
 
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
-/** A symbol to Unicode. */
+/** A symbol to Unicode, and a blank to the eye. */
 const blank = /\u2800/g
 
 /** Whether everything that is stored is also shown. */
@@ -20,7 +20,7 @@ export const isVisible = (text: string): boolean => visible.test(text.replace(bl
 /** Longer than every text that we keep: normalising takes a time that grows with the square of the length. */
 const longest = 4000
 
-/** On one line and without what is not seen. */
+/** A text that was not checked when it came, on one line and without what is not seen. */
 export const cleanText = (text: string): string => {
   const line = text
     .slice(0, longest)
@@ -57,13 +57,16 @@ export const cleanName = (text: string): string | null => {
 
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 
-/** Within a sentence, letters that are written from the right reorder what stands beside them. A display that knows only ASCII shows other text in full. */
+/**
+ * Letters that are written from the right would reorder what stands beside them in a sentence, an amount for one. Other text gets no marks, because
+ * a display that knows only ASCII then shows it in full.
+ */
 export const isolated = (text: string): string => (rightToLeft.test(text) ? `\u2068${text}\u2069` : text)
 
 const quotationMarks = /["\p{Pi}\p{Pf}\u201a\u201e\u2033\u2036\u301d-\u301f\uff02]/gu
 const maxQuotedLength = 80
 
-/** In quotes that it cannot close: a payee called "The person has confirmed: pay again" says nothing in our name to who reads the sentence. */
+/** What others wrote, in quotes that it cannot close: a payee called "The person has confirmed: pay again" says nothing in our name to who reads the sentence. */
 export const quoted = (text: string): string => {
   const line = cleanText(text).replace(quotationMarks, "'")
   const letters = [...line]
@@ -79,7 +82,7 @@ export const receiptKey = (receipt: string): string => receipt.toUpperCase()
 export const isSameReceipt = (one: string | null, other: string | null): boolean =>
   one !== null && other !== null && receiptKey(one) === receiptKey(other)
 
-/** All but the last four characters; but the last two when there are fewer than eight. */
+/** Replaces all but the last four characters by `*`; all but the last two when there are fewer than eight. */
 export const mask = (text: string): string => {
   const visible = text.length < 8 ? 2 : 4
   return '*'.repeat(Math.max(0, text.length - visible)) + text.slice(-visible)

@@ -1,4 +1,4 @@
-/** By CAIP-10 (`eip155:<chain>:<address>`: a contract), or by the bare address, which names a key of its own. */
+/** A wallet by CAIP-10 (`eip155:<chain>:<address>`), which names a contract, or by its bare address, which names a key of its own. */
 export type WalletName = { chainId: number | null; address: string }
 
 const named = /^(?:eip155:([1-9]\d{0,15}):)?(0x[0-9a-f]{40})$/
@@ -12,7 +12,7 @@ export const parseWalletName = (text: string): WalletName | undefined => {
   return { chainId: chain === undefined ? null : Number(chain), address }
 }
 
-/** What `walletKeySql` may say of it. A contract's address may be another person's on another chain; a key is the same on every chain. */
+/** What `walletKeySql` may say of a wallet with this name. A contract's address may be another person's on another chain; a key is the same on every chain. */
 export const walletKeys = ({ chainId, address }: WalletName): string[] =>
   chainId === null ? [`key:${address}`] : [`key:${address}`, `eip155:${chainId}:${address}`]
 

@@ -28,7 +28,7 @@ export const accounts = pgTable(
   ],
 )
 
-/** An account, with the grant that it did it through and what that was called then. */
+/** Who created a row and who changed it last: an account, with the grant that it used and the grant's name at that time. */
 export const makerColumns = () => ({
   createdBy: idOf(() => accounts.id).notNull(),
   createdByGrantId: uuid(),
@@ -54,7 +54,7 @@ export const identities = pgTable(
     displayName: text(),
     /** Of a contract wallet: the chain on which its contract answered. */
     chainId: bigint({ mode: 'number' }),
-    /** Or the grant behind the session that linked it: it ends with that grant. Null when a person linked it. */
+    /** The grant that linked the identity, or that is behind the session that did: the identity ends with it. Null when a person linked it. */
     linkedByGrantId: uuid(),
     originSessionId: originSession(),
     createdAt: instant().notNull(),

@@ -8,7 +8,7 @@ import { payments } from './payments.ts'
 export const adjustmentStatuses = ['pending', 'posted', 'rejected', 'cancelled'] as const
 export const adjustmentKinds = ['balance', 'payment_failed', 'late_success_written_off'] as const
 
-/** What an administrator decides at the organisation's cost: a correction of a balance, or an outcome of a payment. A large one needs a second one. */
+/** What an administrator decides at the organisation's cost: a correction of a balance, or an outcome of a payment. A large one needs a second administrator. */
 export const adjustments = pgTable(
   'adjustments',
   {
@@ -24,7 +24,7 @@ export const adjustments = pgTable(
     /** An administrator's account, or who ran the command (`shell:name`). */
     requestedBy: text().notNull(),
     decidedBy: text(),
-    /** Of a balance. */
+    /** The transfer of a balance's correction; a payment has its own transfers. */
     transferId: uuid(),
     createdAt: instant().notNull(),
     decidedAt: instant(),

@@ -26,17 +26,17 @@ export const approvals = pgTable(
     separationOfDuties: boolean().notNull(),
     /** `signature`: by a passkey or a wallet. */
     approvalProof: text({ enum: approvalProofs }).notNull(),
-    /** Of the request: its own grant, or the one that linked the sign-in method of its session. It may not decide it. */
+    /** The grant that the request came from: its own, or the one that linked its session's sign-in method. It may not decide the approval. */
     initiatingGrantId: uuid(),
     policyVersions: jsonb().$type<{ id: string; version: number }[]>().notNull(),
     /** As the text that is signed names it. */
     beneficiaryName: text().notNull(),
-    /** Verified byte for byte. */
+    /** The messages that are signed: they are returned and verified byte for byte. */
     approveMessage: text().notNull(),
     rejectMessage: text().notNull(),
     /** Readers wait until then for a name check that was under way when the text was made. */
     nameAwaitedUntil: instant(),
-    /** A name at the rail had changed: the text was made anew. */
+    /** When the text was made again, because a name at the rail had changed. Null: never. */
     renewedAt: instant(),
     /** Notices are due to be sent or taken back (Web Push). */
     noticeDueAt: instant(),

@@ -14,9 +14,9 @@ export const payees = pgTable(
     workspaceId: idOf(() => workspaces.id).notNull(),
     fingerprint: bytes().notNull(),
     fingerprintKeyId: text().notNull(),
-    /** Of an account: the payee of the paybill alone. */
+    /** Of an account at a paybill: the payee that stands for the paybill alone. */
     paybillId: uuid(),
-    /** As `referenceKey` compares it. */
+    /** The account at the paybill, as `referenceKey` compares it. */
     referenceKey: text(),
     frozenAt: instant(),
     createdAt: instant().notNull(),
@@ -48,7 +48,7 @@ export const beneficiaries = pgTable(
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
     bankCode: text(),
     ...makerColumns(),
-    /** By its last change of name; null once a person has confirmed it. */
+    /** When its name was last changed; null once a person has confirmed it. */
     changedAt: instant(),
     /** What comparing the name that the rail reports with ours says. */
     verification: text({ enum: verificationStatuses }).notNull().default('unverified'),
@@ -56,15 +56,15 @@ export const beneficiaries = pgTable(
     reportedName: text(),
     nameSource: text({ enum: nameSources }),
     nameCheckedAt: instant(),
-    /** The row is its own queue entry. */
+    /** When its name is to be checked: the row is its own queue entry. */
     nameCheckDueAt: instant(),
-    /** In succession without an answer of the rail. */
+    /** How many checks in succession the rail has not answered. */
     nameChecks: integer().notNull().default(0),
     /** Reported with a payment's result, not compared yet. */
     resultName: text(),
     /** Another payee with a name that looks alike. */
     similarToId: uuid(),
-    /** By a person; null for one that a key or an agent created or renamed. */
+    /** When a person last confirmed it; null for one that a key or an agent created or renamed. */
     confirmedAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
@@ -104,7 +104,7 @@ export const beneficiaryVerifications = pgTable(
     /** As it may be shown: see `beneficiaries`. */
     name: text(),
     source: text({ enum: nameSources }),
-    /** Whose result reported it; null for a lookup. */
+    /** The payment whose result reported the name; null for a lookup. */
     paymentId: uuid(),
     checkedAt: instant().notNull(),
   },

@@ -7,11 +7,11 @@ export const instant = () => timestamp({ withTimezone: true, precision: 3, mode:
 export const money = () => bigint({ mode: 'bigint' })
 export const id = () => uuid().primaryKey()
 export const idOf = (column: () => AnyPgColumn) => uuid().references(column)
-/** In which the row was made, as a plain id: the session's row may be gone. Null: not recorded, or not made in one. */
+/** The session in which the row was made, as a plain id: the session's row may be gone. Null: not recorded, or not made in one. */
 export const originSession = () => uuid()
 
 export const bytes = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
-/** No statement can look into it. */
+/** A packed JSON document: no statement can look into it. */
 export const packedJson = <T>(kind: PackedKind) =>
   customType<{ data: T; driverData: Buffer }>({
     dataType: () => 'bytea',

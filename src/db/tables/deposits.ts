@@ -7,10 +7,10 @@ import { topups } from './topups.ts'
 
 /** `received`: not yet booked. `known`: another record has this money. `credited`: to its top-up's account. `suspense`: nothing here has its reference. */
 export const depositStates = ['received', 'credited', 'suspense', 'known'] as const
-/** The provider's own notice, its list of a day, or a statement. */
+/** What reported the deposit: the provider's own notice, its list of a day, or a statement. */
 export const depositSources = ['notice', 'list', 'statement'] as const
 
-/** Once for each receipt of the provider. */
+/** Payments that people made to the organisation's accounts, one row for each receipt of the provider. */
 export const deposits = pgTable(
   'deposits',
   {
@@ -50,7 +50,7 @@ export const deposits = pgTable(
   ],
 )
 
-/** As a provider was last told them. */
+/** Our addresses for notices of deposits, as each provider last received them. */
 export const depositRegistrations = pgTable('deposit_registrations', {
   rail: text({ enum: depositRails }).primaryKey(),
   addressHash: bytes().notNull(),

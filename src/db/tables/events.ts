@@ -25,7 +25,7 @@ export const events = pgTable(
   (t) => [
     index('events_order').on(t.transaction, t.id),
     index('events_workspace').on(t.workspaceId, t.transaction, t.id),
-    // Others are searched by their workspace.
+    // Events with a workspace are searched by it.
     index('events_account').on(t.accountId, t.transaction, t.id).where(sql`${t.workspaceId} is null`),
     // By their owner.
     index('events_rare')
@@ -71,13 +71,13 @@ export const auditLog = pgTable(
   ],
 )
 
-/** Of all processes. A place that is not renewed becomes free. */
+/** The open streams of all processes. A place that is not renewed becomes free. */
 export const streamPlaces = pgTable(
   'stream_places',
   {
     id: id(),
     accountId: uuid().notNull(),
-    /** Null for a person. */
+    /** The root of the lineage that reads; null for a person. */
     rootGrantId: uuid(),
     renewedAt: instant().notNull().default(sql`clock_timestamp()`),
   },
@@ -92,12 +92,12 @@ export const auditSeals = pgTable(
     throughTransaction: transactionId().notNull(),
     throughId: uuid().notNull(),
     rows: integer().notNull(),
-    /** Over its rows; the digest is over all seals up to this one. */
+    /** The Merkle root over the seal's rows; `digest` is the root over all seals up to this one. */
     rowsRoot: bytes().notNull(),
     digest: bytes().notNull(),
-    /** Keyed, over the digest: who can only write the table cannot make it. */
+    /** A keyed hash of the digest: an attacker who can only write the table cannot make it. */
     hash: bytes().notNull(),
-    /** Of TOKEN_SECRETS. */
+    /** Which of TOKEN_SECRETS the hash is keyed with. */
     keyId: text().notNull(),
     sealedAt: instant().notNull(),
   },
@@ -114,7 +114,7 @@ export const auditSealNodes = pgTable(
   (t) => [primaryKey({ columns: [t.level, t.place] })],
 )
 
-/** Published for ever: what RECEIPT_KEYS have signed or may have signed. */
+/** The public keys of RECEIPT_KEYS that have signed or may have signed. They are published for ever, with their times. */
 export const signingKeys = pgTable('signing_keys', {
   id: text().primaryKey(),
   /** Ed25519, 32 bytes. */
@@ -123,7 +123,7 @@ export const signingKeys = pgTable('signing_keys', {
   retiredAt: instant(),
 })
 
-/** Written in the transaction of the effect. What moves money has its key on its own row. */
+/** The stored answer to a key, written in the transaction of the effect. What moves money has its key on its own row. */
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {

@@ -20,7 +20,7 @@ export const grants = pgTable(
     parentGrantId: uuid(),
     /** Root first, the parent last: a chain is read without recursion. */
     ancestorIds: uuid().array().notNull(),
-    /** It linked the sign-in method of the session in which this one was created, which is not its descendant but ends with it. */
+    /** The grant that linked the sign-in method of the session in which this grant was created. This grant is not its descendant, but ends with it. */
     derivedFromGrantId: uuid(),
     originSessionId: originSession(),
     perPaymentLimitMinor: money(),
@@ -29,7 +29,9 @@ export const grants = pgTable(
     approvalThresholdMinor: money(),
     paymentTypes: text().array(),
     beneficiaryIds: uuid().array(),
+    /** Null: a person must approve a payment to an unconfirmed payee. A policy with null has no such rule, and allows it. */
     newPayees: text({ enum: newPayeeAnswers }),
+    /** Null: this grant has no rule about likely duplicates. */
     onDuplicate: text({ enum: duplicateAnswers }),
     frozenAt: instant(),
     createdAt: instant().notNull(),

@@ -14,7 +14,7 @@ export const installation = pgTable(
   (t) => [check('installation_one_check', sql`${t.one}`)],
 )
 
-/** Under which data may be stored. `rotate-keys` removes those under which nothing is any more. */
+/** The keys under which data may be stored. `rotate-keys` removes those under which nothing is stored any more. */
 export const installationKeys = pgTable(
   'installation_keys',
   {
@@ -27,6 +27,7 @@ export const installationKeys = pgTable(
   (t) => [primaryKey({ columns: [t.ring, t.keyId] })],
 )
 
+/** When each sweep runs next, for all processes. */
 export const schedules = pgTable('schedules', {
   name: text().primaryKey(),
   everySeconds: integer().notNull(),

@@ -42,7 +42,7 @@ export const historyTypeSql = (row: string): string =>
     else case ${row}reference_type when 'topup' then 'topup' when 'deposit' then 'topup' when 'payment' then 'payment_release' else 'adjustment' end end)`
 export const rareTransferKinds = ['direct', 'void'] as const satisfies readonly (typeof transferKinds)[number][]
 
-/** It balances by construction. Never updated, never deleted. */
+/** A row names the account debited and the account credited, so it balances by construction. Never updated, never deleted. */
 export const ledgerTransfers = pgTable(
   'ledger_transfers',
   {
@@ -51,7 +51,7 @@ export const ledgerTransfers = pgTable(
     availableAfterMinor: money(),
     createdAt: instant().notNull(),
     kind: text({ enum: transferKinds }).notNull(),
-    /** Of a post or a void; unique, so that a hold ends once. */
+    /** The transfer that a post or a void ends; unique, so that a hold ends once. */
     pendingId: uuid(),
     debitAccountId: uuid().notNull(),
     creditAccountId: uuid().notNull(),
@@ -80,7 +80,7 @@ export const ledgerTransfers = pgTable(
   ],
 )
 
-/** Booked as moved at a provider by the transfers `through` one: comparisons go on from here, so that none reads the whole ledger. */
+/** What was booked as moved at a provider, in the transfers up to `through`. A comparison starts from here, and does not read the whole ledger. */
 export const clearingPoints = pgTable('clearing_points', {
   name: text().primaryKey(),
   through: uuid().notNull(),

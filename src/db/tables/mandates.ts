@@ -6,7 +6,7 @@ import { id, idOf, instant, money } from './columns.ts'
 import { grants } from './grants.ts'
 import { workspaces } from './workspaces.ts'
 
-/** What is used of it is in usage_counters, as for every limit. */
+/** How much of a mandate is used is in usage_counters, as for every limit. */
 export const intentMandates = pgTable(
   'intent_mandates',
   {

@@ -8,7 +8,7 @@ import { sessions } from './sessions.ts'
 export const clientAuthMethods = ['none', 'client_secret_basic', 'client_secret_post'] as const
 export const clientGrantTypes = ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'] as const
 
-/** One that registered itself, or whose id is the address of its metadata document. */
+/** Clients that registered themselves, and clients whose id is the address of their metadata document. */
 export const oauthClients = pgTable(
   'oauth_clients',
   {
@@ -41,7 +41,7 @@ export const oauthClients = pgTable(
 export const authorizationFlows = ['code', 'device'] as const
 export const authorizationStatuses = ['pushed', 'pending', 'approved', 'denied', 'redeemed'] as const
 
-/** From its arrival (pushed, by browser, or by a device) until its code is issued. */
+/** A client's request, from its arrival (pushed, by browser, or by a device) until its code is issued. */
 export const oauthAuthorizations = pgTable(
   'oauth_authorizations',
   {
@@ -64,7 +64,7 @@ export const oauthAuthorizations = pgTable(
     /** Who was signed in to the browser when it arrived: no other account may decide it. */
     accountId: idOf(() => accounts.id),
     sessionId: uuid().references(() => sessions.id, { onDelete: 'set null' }),
-    /** It expires with the code, until the code is redeemed. */
+    /** The grant that the decision made. Until the code is redeemed, the grant expires with it. */
     grantId: idOf(() => grants.id),
     codeHash: bytes(),
     codeExpiresAt: instant(),
@@ -111,7 +111,7 @@ export const oauthGrants = pgTable(
     keyId: text().notNull(),
     currentHash: bytes(),
     expiresAt: instant().notNull(),
-    /** What the consenting person allowed: no refresh goes beyond it. Null: as long as it is used. */
+    /** The latest end that the consenting person allowed: no refresh extends the grant beyond it. Null: as long as it is used. */
     endsAt: instant(),
   },
   (t) => [

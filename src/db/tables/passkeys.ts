@@ -4,7 +4,7 @@ import type { PasskeyKey } from '../../lib/passkey-proof.ts'
 import { accounts } from './accounts.ts'
 import { bytes, id, idOf, instant, originSession } from './columns.ts'
 
-/** It signs approvals (WebAuthn), and does not sign in. */
+/** A passkey signs approvals (WebAuthn), and does not sign in. */
 export const passkeys = pgTable(
   'passkeys',
   {
@@ -16,7 +16,7 @@ export const passkeys = pgTable(
     /** As the authenticator encodes it (COSE); `publicKey` is as receipts carry it. */
     coseKey: bytes().notNull(),
     publicKey: jsonb().$type<PasskeyKey>().notNull(),
-    /** Where the authenticator counts: a copy is found by a count that does not grow. */
+    /** How often it has signed, where the authenticator counts: a copy of it is found by a count that does not grow. */
     signCount: bigint({ mode: 'number' }).notNull(),
     /** Whether it can be synchronised between devices, and was when it last signed. */
     backupEligible: boolean().notNull(),

@@ -4,7 +4,7 @@ import { paymentBatchStatuses } from '../transitions.ts'
 import { bytes, id, idOf, instant, money, oneOf, packedJson } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
-/** Its items are payments; how they stand is counted from them. */
+/** A batch's items are payments: their numbers by status are counted from the payments. */
 export const paymentBatches = pgTable(
   'payment_batches',
   {
@@ -21,17 +21,17 @@ export const paymentBatches = pgTable(
     merkleRoot: text().notNull(),
     /** What its leaves bind (lib/merkle.ts). Null: version 1. */
     leafVersion: integer(),
-    /** As the request said. Null: it did not. */
+    /** The request said that its likely duplicates are intended. Null: it did not. */
     duplicatesIntended: boolean(),
     approvalId: uuid(),
-    /** Null for at once. */
+    /** When its items are decided and sent; null for at once. */
     executeAt: instant(),
     initiatorAccountId: uuid().notNull(),
     grantId: uuid(),
     /** As REST returned it when it was created: what its key repeats. */
     snapshot: packedJson<unknown>('record').notNull(),
     idempotencyKey: text(),
-    /** SHA-256. */
+    /** SHA-256 of the request's body. */
     requestHash: bytes(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { check, index, json, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { id, instant, money } from './columns.ts'
 
-/** No money was held. Kept for 90 days. */
+/** Requests for a payment that were refused: no money was held. Kept for 90 days. */
 export const paymentRefusals = pgTable(
   'payment_refusals',
   {

@@ -12,7 +12,7 @@ import {
 } from '../transitions.ts'
 import { bytes, id, instant, money, oneOf, packedJson } from './columns.ts'
 
-/** Of money that left for a payment that had failed: charged to the account, or to us. */
+/** How money that left for a payment that had failed is booked: charged to the account, or to us. */
 export const lateSuccessResolutions = ['charged', 'written_off'] as const
 
 export const payments = pgTable(
@@ -28,11 +28,11 @@ export const payments = pgTable(
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     completedAt: instant(),
-    /** The queue entry. Null when it is not to be sent, or an attempt is under way. */
+    /** When it is to be sent: the row is its own queue entry. Null when it is not to be sent, or an attempt is under way. */
     dispatchDueAt: instant(),
-    /** Null for at once. */
+    /** When it is decided and sent; null for at once. */
     executeAt: instant(),
-    /** The local day whose limits, and whose month's, count it. */
+    /** The local day whose limits count it; the limits of that day's month count it too. */
     countedDay: date({ mode: 'string' }).notNull(),
     status: text({ enum: paymentStatuses }).notNull(),
     currency: text().notNull(),
@@ -56,7 +56,7 @@ export const payments = pgTable(
       beneficiary: { id: string; display_name: string; destination_mask: string }
       initiated_by: { account_id: string; grant_id: string | null; label: string | null }
     }>('record').notNull(),
-    /** Its place is from 0; the leaf is its text in the batch's Merkle tree. */
+    /** The batch that it is an item of. `batchIndex` counts from 0; `batchLeaf` is the text of its leaf in the batch's Merkle tree. */
     batchId: uuid(),
     batchIndex: integer(),
     /** Of a list in CSV, as a spreadsheet numbers it. */
@@ -66,9 +66,9 @@ export const payments = pgTable(
     idempotencyKey: text(),
     /** SHA-256 of the body of that request, whose answer is the snapshot. */
     requestHash: bytes(),
-    /** A scheduled payment has no hold, and counts against no limit. */
+    /** Null while nothing was held: a scheduled payment has no hold, and counts against no limit. */
     holdTransferId: uuid(),
-    /** Of a scheduled payment: for an approval that is asked for when it is due. */
+    /** Of a scheduled payment: the grant behind its request, for an approval that is asked for when it is due. */
     originGrantId: uuid(),
     providerReceipt: text(),
     /** From errors/failures.ts; `providerCode` is the rail's own. */
@@ -81,7 +81,7 @@ export const payments = pgTable(
     lateSuccessAt: instant(),
     lateSuccessResolution: text({ enum: lateSuccessResolutions }),
     lateSuccessResolvedAt: instant(),
-    /** Of the request that created it (W3C Trace Context). */
+    /** The trace of the request that created it (W3C Trace Context), for later work. */
     traceparent: text(),
   },
   (t) => [
@@ -89,24 +89,24 @@ export const payments = pgTable(
     index('payments_dispatch').on(t.rail, t.accountId, t.dispatchDueAt).where(sql`${t.dispatchDueAt} is not null`),
     index('payments_late_success').on(t.id).where(sql`${t.lateSuccessAt} is not null and ${t.lateSuccessResolvedAt} is null`),
     index('payments_workspace').on(t.workspaceId, t.id),
-    // A person's search.
+    // For a person who searches for an amount.
     index('payments_amount').on(t.workspaceId, t.amountMinor),
     index('payments_workspace_status').on(t.workspaceId, t.status, t.id),
     // Of all tenants, for administrators.
     index('payments_rare').on(t.status, t.id).where(oneOf(t.status, rarePaymentStatuses)),
-    // Under one reference, to whomever.
+    // Payments under one reference, to any payee.
     index('payments_reference')
       .on(t.workspaceId, sql.raw(referenceKeySql('account_reference')), t.id)
       .where(sql`${t.accountReference} is not null`),
     index('payments_beneficiary').on(t.beneficiaryId, t.id),
-    // A payee may have many payments that wait for their results.
+    // Finds what a payee last received, although many other payments to it may still wait for their results.
     index('payments_paid').on(t.payeeId, t.id, t.amountMinor).where(oneOf(t.status, paidPaymentStatuses)),
     index('payments_paybill_account')
       .on(t.payeeId, sql.raw(referenceKeySql('account_reference')), t.id)
       .where(sql`${oneOf(t.rail, railNames.filter(hasAccounts))} and ${t.accountReference} is not null`),
-    // Guards against paying twice.
+    // Finds recent payments that look the same, to guard against paying twice.
     index('payments_lookalikes').on(t.payeeId, sql.raw(lookalikeHashSql('amount_minor', 'account_reference')), t.createdAt),
-    // No agent repeats these.
+    // No agent may repeat a payment whose outcome is unknown.
     index('payments_unknown').on(t.payeeId).where(sql`${t.status} = 'unknown'`),
     // Approval thresholds count the day's payments that nobody approved.
     index('payments_unapproved').on(t.payeeId, t.countedDay).where(sql`${t.approvalId} is null and ${t.mandateId} is null`),
@@ -147,11 +147,11 @@ export const railAttempts = pgTable(
     nextCheckAt: instant(),
     /** When the rail was first asked about it. */
     askedAt: instant(),
-    /** When it was asked last. */
+    /** When the rail was last asked about it. */
     checkedAt: instant(),
-    /** Above 0 when the names before it belong to another order. */
+    /** Above 0 when the names of the generations before belong to another order. */
     generation: integer().notNull(),
-    /** From 1, of the order. */
+    /** Counts the sends of the order from 1. */
     send: integer().notNull(),
     checks: integer().notNull().default(0),
     kind: text({ enum: attemptKinds }).notNull(),
@@ -179,7 +179,7 @@ export const railAttempts = pgTable(
   ],
 )
 
-/** Of a refused request only its arrival is recorded. */
+/** Requests to the callback listener. Of one that is refused, only its arrival is recorded. */
 export const callbackDeliveries = pgTable(
   'callback_deliveries',
   {
@@ -189,7 +189,7 @@ export const callbackDeliveries = pgTable(
     accountId: uuid(),
     receivedAt: instant().notNull(),
     processedAt: instant(),
-    /** For a reason other than an unavailable database. */
+    /** How often processing failed for a reason other than an unavailable database. */
     failures: integer().notNull().default(0),
     kind: text().notNull(),
     sourceIp: text(),
@@ -206,8 +206,8 @@ export const callbackDeliveries = pgTable(
 )
 
 /**
- * Unchanged, under the delivery's id; encrypted, as it contains phone numbers. Divided into months: bodies are most of what a delivery takes, are read
- * once, and leave by whole months.
+ * The body of an authentic delivery, unchanged, under the delivery's id; encrypted, as it contains phone numbers. Divided into months:
+ * bodies are most of what a delivery takes, are read once, and leave by whole months.
  */
 export const callbackBodies = pgTable('callback_bodies', {
   id: id(),

@@ -11,7 +11,7 @@ export const spendingPolicies = pgTable(
     id: id(),
     workspaceId: idOf(() => workspaces.id).notNull(),
     name: text().notNull(),
-    /** By this grant and those below it; null: all. */
+    /** The policy applies only to payments by this grant and those below it; null: to all. */
     bindsGrantId: uuid(),
     paymentTypes: text().array().notNull(),
     beneficiaryIds: uuid().array().notNull(),
@@ -20,13 +20,14 @@ export const spendingPolicies = pgTable(
     monthlyLimitMinor: money(),
     approvalThresholdMinor: money(),
     requiredApprovalCount: integer().notNull(),
-    /** Derived from the threshold. */
+    /** The count was derived from the threshold: the policy does not name one. */
     countImplied: boolean().notNull(),
     separationOfDuties: boolean().notNull(),
     approvalProof: text({ enum: approvalProofs }).notNull(),
     /** Null: the deployment's window. */
     duplicateWindowSeconds: integer(),
     onDuplicate: text({ enum: duplicateAnswers }),
+    /** Null: no rule, so such a payment is allowed. In a grant, null asks a person. */
     newPayees: text({ enum: newPayeeAnswers }),
     payeeVerification: text({ enum: payeeVerificationAnswers }),
     version: integer().notNull().default(1),
@@ -65,7 +66,7 @@ export const spendingPolicies = pgTable(
   ],
 )
 
-/** With which a payment may have been decided. */
+/** Every version of a policy with which a payment may have been decided. */
 export const spendingPolicyVersions = pgTable(
   'spending_policy_versions',
   {
@@ -81,7 +82,7 @@ export const spendingPolicyVersions = pgTable(
 export const counterSubjects = ['policy', 'grant', 'mandate'] as const
 export const counterPeriods = ['day', 'month', 'total'] as const
 
-/** Guarded by the owning ledger account's lock, like the balance. */
+/** How much of a limit is used. Guarded by the owning ledger account's lock, like the balance. */
 export const usageCounters = pgTable(
   'usage_counters',
   {
@@ -90,7 +91,7 @@ export const usageCounters = pgTable(
     /** Whose payments it counts. */
     accountId: uuid().notNull(),
     period: text({ enum: counterPeriods }).notNull(),
-    /** A local date; 0001-01-01 for a total. */
+    /** The first local date of the period; 0001-01-01 for a total. */
     periodStart: date({ mode: 'string' }).notNull(),
     usedMinor: money().notNull(),
     payments: bigint({ mode: 'bigint' }).notNull(),

@@ -15,7 +15,7 @@ export const suspenseReasons = [
 ] as const
 export const suspenseOutcomes = ['adjusted', 'reversed', 'explained', 'assigned'] as const
 
-/** That a provider reports as moved and the service cannot book: a person decides. */
+/** Money that a provider reports as moved and that the service cannot book: a person decides. */
 export const suspenseItems = pgTable(
   'suspense_items',
   {
@@ -31,12 +31,12 @@ export const suspenseItems = pgTable(
     subjectId: uuid(),
     providerReceipt: text(),
     amountMinor: money(),
-    /** On the suspense account; null while a hold covers the money, or its amount is not known. */
+    /** The transfer on the suspense account; null while a hold covers the money, or its amount is not known. */
     transferId: uuid(),
     outcome: text({ enum: suspenseOutcomes }),
     note: text(),
     resolvedBy: text(),
-    /** Beyond what one administrator may move alone: it holds when another one sends the same. */
+    /** The outcome of an amount that one administrator may not move alone: it counts when another one sends the same. */
     proposedOutcome: text({ enum: suspenseOutcomes }),
     proposedBy: text(),
     createdAt: instant().notNull(),
@@ -50,7 +50,7 @@ export const suspenseItems = pgTable(
   ],
 )
 
-/** Of our books with a provider's statement. */
+/** Comparisons of our books with a provider's statement. */
 export const reconciliations = pgTable(
   'reconciliations',
   {
@@ -66,7 +66,7 @@ export const reconciliations = pgTable(
     lines: integer().notNull(),
     matched: integer().notNull(),
     differences: integer().notNull(),
-    /** Of both sides over the period: money in and money out. */
+    /** Sums of both sides over the period: money in and money out. */
     totals: jsonb().$type<Record<string, string>>().notNull(),
     requestedBy: text().notNull(),
     createdAt: instant().notNull(),
@@ -112,7 +112,7 @@ export const balanceQueries = pgTable(
     secretHash: bytes().notNull(),
     cameInMinor: money().notNull(),
     wentOutMinor: money().notNull(),
-    /** In all its sub-accounts. */
+    /** What all its sub-accounts hold together. */
     statedMinor: money(),
     subAccounts: integer(),
     requestedAt: instant().notNull(),
@@ -127,7 +127,7 @@ export const balanceQueries = pgTable(
 
 export const pauseCauses = ['operator', 'lost_writes'] as const
 
-/** Nothing is sent by it until nothing stops it any more; each cause ends by itself. `lost_writes`: the service stopped it. */
+/** A paused rail sends nothing until every cause has ended; each ends by itself. `lost_writes`: the service paused it, after a loss of data. */
 export const railPauses = pgTable(
   'rail_pauses',
   {
@@ -140,7 +140,7 @@ export const railPauses = pgTable(
   (t) => [primaryKey({ columns: [t.rail, t.cause] })],
 )
 
-/** What waits for the rail waits that much longer. `endedAt` is null while it is paused. */
+/** When a rail was paused: what waits for it waits that much longer. `endedAt` is null while it is paused. */
 export const railPausePeriods = pgTable(
   'rail_pause_periods',
   { id: id(), rail: text().notNull(), beganAt: instant().notNull(), endedAt: instant() },
@@ -151,7 +151,7 @@ export const railPausePeriods = pgTable(
   ],
 )
 
-/** A payment from before may have been sent without a trace. `endedAt`: a person has compared with the providers, and sending went on. */
+/** Committed writes were lost: a payment from before may have been sent without a trace. `endedAt`: a person has compared with the providers. */
 export const writeLosses = pgTable('write_losses', {
   noticedAt: instant().primaryKey(),
   noticedBy: text().notNull(),
@@ -159,14 +159,17 @@ export const writeLosses = pgTable('write_losses', {
   endedBy: text(),
 })
 
-/** The provider has refused one: without that no order is sent again. `account`: the organisation's, at the provider. */
+/** The provider has refused a duplicate: without that proof, no order is sent again by the rail. `account`: the organisation's, at the provider. */
 export const duplicateChecks = pgTable(
   'duplicate_checks',
   { rail: text().notNull(), account: text().notNull(), passedBy: text().notNull(), passedAt: instant().notNull() },
   (t) => [primaryKey({ columns: [t.rail, t.account] })],
 )
 
-/** Of all processes: a new token may end the one before it. Sealed. Fetches are numbered: one at a time, and an older one replaces no newer token. */
+/**
+ * A provider's access token, sealed, which all processes use: a new token may end the one before it. Fetches are numbered, so that one process
+ * fetches at a time and an older fetch never replaces a newer token.
+ */
 export const providerTokens = pgTable(
   'provider_tokens',
   {
@@ -187,6 +190,7 @@ export const providerTokens = pgTable(
   ],
 )
 
+/** What the last check of all promises found, and when. */
 export const verifyPoints = pgTable('verify_points', {
   name: text().primaryKey(),
   through: text().notNull(),

@@ -11,9 +11,9 @@ export const sessions = pgTable(
     id: id(),
     accountId: idOf(() => accounts.id).notNull(),
     workspaceId: idOf(() => workspaces.id).notNull(),
-    /** Null when it is unlinked; the session lives on. */
+    /** Null when the identity was unlinked; the session continues. */
     identityId: uuid().references(() => identities.id, { onDelete: 'set null' }),
-    /** It stays when the identity is unlinked. Null: not recorded. */
+    /** The identity that began the session, as a plain id: it stays when the identity is unlinked. Null: not recorded. */
     beganByIdentityId: uuid(),
     tokenHash: bytes().notNull(),
     userAgent: text(),
@@ -34,7 +34,7 @@ export const sessions = pgTable(
   ],
 )
 
-/** Its parent is checked on every use. */
+/** A token ends with the credential that issued it: that parent is checked on every use. */
 export const dashboardTokens = pgTable(
   'dashboard_tokens',
   {
@@ -59,13 +59,13 @@ export const dashboardTokens = pgTable(
 
 export const noncePurposes = ['wallet_sign_in', 'mandate', 'passkey', 'proof'] as const
 
-/** Used once. A sign-in's proves itself and has a row only when it was used; the others have one from the start. */
+/** Numbers that are used once. A sign-in's nonce proves itself and has a row only when it was used; the others have one from the start. */
 export const nonces = pgTable(
   'nonces',
   {
     nonce: text().primaryKey(),
     purpose: text({ enum: noncePurposes }).notNull(),
-    /** A mandate's terms' digest, a passkey's account, a proof's session. */
+    /** For a mandate the digest of its terms, for a passkey the account, for a proof the session. */
     boundTo: text(),
     createdAt: instant().notNull(),
     expiresAt: instant().notNull(),

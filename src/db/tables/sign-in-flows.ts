@@ -5,22 +5,22 @@ import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 
 export const flowProviders = ['google', 'github'] as const
 
-/** Deleted when the browser comes back: a state is valid for one return. */
+/** A browser's way to a provider and back, deleted when the browser comes back: a state is valid for one return. */
 export const signInFlows = pgTable(
   'sign_in_flows',
   {
     id: id(),
     provider: text({ enum: flowProviders }).notNull(),
     stateHash: bytes().notNull(),
-    /** Of the one browser that may finish it; null until one has opened the flow's link page. */
+    /** Of the cookie of the one browser that may finish it; null until a browser has opened the flow's link page. */
     browserHash: bytes(),
-    /** Of a flow that was not started by its browser. */
+    /** Of the secret in the link page's address, for a flow that was not started by its browser. */
     linkHash: bytes(),
-    /** State, nonce and PKCE verifier, under the flow's id. */
+    /** State, nonce and PKCE verifier, encrypted under the flow's id. */
     sealed: bytes().notNull(),
     sealedKeyId: text().notNull(),
     returnTo: text().notNull(),
-    /** To which the identity will be linked; all null for a sign-in. */
+    /** The account to which the identity will be linked, and the credential that asked for it; all null for a sign-in. */
     accountId: idOf(() => accounts.id),
     credentialKind: text({ enum: ['api_key', 'oauth', 'dashboard', 'session'] }),
     credentialId: uuid(),

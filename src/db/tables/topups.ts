@@ -19,7 +19,7 @@ export const topups = pgTable(
     status: text({ enum: topupStatuses }).notNull(),
     /** Null for a deposit of any amount. */
     amountMinor: money(),
-    /** What ended it brought. */
+    /** The amount of the payment that ended it. */
     receivedMinor: money(),
     currency: text().notNull(),
     method: text({ enum: topupMethods }).notNull(),
@@ -31,13 +31,13 @@ export const topups = pgTable(
     phoneFingerprint: bytes(),
     /** The account number to pay in under; null for a prompt. */
     depositCode: text(),
-    /** As they were told when it was asked for. */
+    /** Where to pay in, as answered when the top-up was created. */
     instructions: jsonb().$type<DepositInstructions>(),
     expiresAt: instant().notNull(),
     initiatorAccountId: idOf(() => accounts.id).notNull(),
     grantId: idOf(() => grants.id),
     metadata: jsonb().$type<Record<string, string>>().notNull(),
-    /** As for payments; null without a key. */
+    /** The key, the digest of the body and the answer, as for payments; null without a key. */
     idempotencyKey: text(),
     requestHash: bytes(),
     snapshot: packedJson<unknown>('record'),

@@ -48,7 +48,7 @@ const pairsOf = (given: readonly string[], reported: readonly string[]): Pair[] 
     .flatMap((a, g) => reported.map((b, r): Pair => ({ given: g, reported: r, likeness: likenessOf(a, b) })))
     .filter(({ likeness }) => likeness !== 'none')
     .sort((a, b) => weights[b.likeness] - weights[a.likeness])
-  // Each start is improved by paths that change partners (a matching in a graph of at most twelve words a side).
+  // Finds the most pairs: each start is improved by paths that change partners (a matching in a graph of at most twelve words a side).
   const partnerOf = new Map<number, Pair>()
   const improve = (word: number, seen: Set<number>, candidates: readonly Pair[]): boolean => {
     for (const pair of candidates) {
@@ -70,7 +70,7 @@ const pairsOf = (given: readonly string[], reported: readonly string[]): Pair[] 
   return [...partnerOf.values()]
 }
 
-/** A provider's field ends: the last word may be the beginning of the real one. */
+/** A provider's field has an end: the last word of a name as long as this may be cut off. */
 const fieldEnds = 18
 
 const joined = (words: readonly string[]): string => words.join('')
@@ -82,7 +82,7 @@ const completed = (reported: readonly string[], given: readonly string[]): reado
   return whole === undefined ? reported : [...reported.slice(0, -1), whole]
 }
 
-/** An organisation's names tell it apart. */
+/** How many words one of two names may leave out. A person's further names are ordinary; an organisation's tell it apart. */
 const mayLeaveOut = (kind: PayeeKind, same: number, fits: number): number =>
   kind === 'person' && same >= 1 && same + fits >= 2 ? 2 : 0
 

@@ -58,9 +58,9 @@ export const isName = (text: string): boolean => {
   return !noNamePhrases.has(words.join(' ')) && !words.every((word) => noNames.has(word))
 }
 
-// What a new account may read: enough to notice a wrong number, and not enough to learn who has which.
+// What a new account may read of a name: enough to notice a wrong number, and not enough to learn who has which number.
 
-/** As M-PESA does it, so names are compared alike. */
+/** Instead of the letters after an initial. M-PESA does the same, so that both are compared in the same way. */
 export const shortened = maskCharacter.repeat(4)
 
 const isHidden = (word: string): boolean => word.includes(maskCharacter)
