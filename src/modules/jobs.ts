@@ -11,7 +11,7 @@ import { idempotencyRetentionDays, pruneIdempotencyKeys } from '../queue/idempot
 import { createNamesLane } from './beneficiaries/names-service.ts'
 import { revokeDueGrants } from './delegation/service.ts'
 import { registerAtEmulator } from './deposits/receive.ts'
-import { findLostDeposits, settleDeposits } from './deposits/service.ts'
+import { findLostDeposits, settleDeposits } from './deposits/deposit.ts'
 import { warnOfUntestedRepeats } from './exceptions/duplicate-checks-service.ts'
 import { declareLoss } from './exceptions/pauses-service.ts'
 import { requestBalances } from './exceptions/reconciliation/balances.ts'

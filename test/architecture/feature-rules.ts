@@ -9,6 +9,12 @@ const publicFile = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
 
 /** [feature, file]: the feature may import that file of another feature. A door for one feature is not open to the others. */
 const doors: readonly (readonly [from: string, to: string])[] = [
+  // What an attempt, its order and its evidence are: below all that is sent, and all that ends by evidence.
+  ['deposits', 'attempts/attempt.ts'],
+  ['exceptions', 'attempts/attempt.ts'],
+  ['payments', 'attempts/attempt.ts'],
+  ['sending', 'attempts/attempt.ts'],
+  ['topups', 'attempts/attempt.ts'],
   // What is due is checked once more by its feature, and sent; evidence ends it there.
   ['sending', 'payments/evaluation/authority.ts'],
   ['sending', 'payments/send.ts'],
@@ -25,7 +31,9 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['exceptions', 'payments/change.ts'],
   // What a payment without an attempt was sent as, in writes that were lost.
   ['exceptions', 'payments/lost-writes.ts'],
-  // Money in suspense is given to the account that it was meant for, as its deposit would have been.
+  // A provider's list or statement that names a deposit is as good as its notice. Money in suspense is given to the account that it was
+  // meant for, as its deposit would have been.
+  ['exceptions', 'deposits/deposit.ts'],
   ['exceptions', 'topups/outcome.ts'],
   // A grant's limits and its end: needed where grants are created, and where payments use them.
   ['oauth', 'delegation/control-rules.ts'],

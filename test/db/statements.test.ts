@@ -5,7 +5,7 @@ import { namedStatements } from '../../src/db/statement.ts'
 
 // Commands load these.
 import '../../src/modules/audit-log/queries.ts'
-import '../../src/modules/attempts/service.ts'
+import '../../src/modules/attempts/attempt.ts'
 import { everyPayee } from '../../src/policy/scope-sql.ts'
 import { connected } from '../harness/connected.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'

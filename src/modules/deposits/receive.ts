@@ -17,7 +17,7 @@ import type { Parts } from '../parts.ts'
 import { keepUnread } from '../sending/deliveries.ts'
 import { recordSuspense } from '../suspense/service.ts'
 import { findTopupById } from '../topups/queries.ts'
-import { findByReference, recordDeposit, settleDeposit } from './service.ts'
+import { findByReference, recordDeposit, settleDeposit } from './deposit.ts'
 
 const purpose = 'deposit.callback'
 

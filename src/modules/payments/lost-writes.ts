@@ -4,7 +4,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
 import { providerOf, railNames } from '../../lib/rail-names.ts'
 import type { Evidence, Rails } from '../../rails/rail.ts'
-import { repeatWithinSeconds } from '../attempts/service.ts'
+import { repeatWithinSeconds } from '../attempts/attempt.ts'
 import type { PaymentRecord } from './queries.ts'
 
 /** Lost writes may have been the approval of a payment, and that it was sent. */

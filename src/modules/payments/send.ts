@@ -15,7 +15,7 @@ import {
   type Outgoing,
   secondsToNextChainQuery,
   tryOpen,
-} from '../attempts/service.ts'
+} from '../attempts/attempt.ts'
 import { destinationContext, findBeneficiary } from '../beneficiaries/queries.ts'
 import type { Parts } from '../parts.ts'
 import { voidRefusedDecisions } from './approvals/void.ts'

@@ -12,7 +12,7 @@ import {
   resolveAttempts,
   takenReceipts,
   type Verdict,
-} from '../attempts/service.ts'
+} from '../attempts/attempt.ts'
 import { noteResultNames } from '../beneficiaries/names-service.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { endPayments, type PaymentEnd, writeChange } from './change.ts'

@@ -12,7 +12,7 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
 import { pack, unpack } from '../../lib/packed-text.ts'
 import type { DeliveryKind } from '../../rails/rail.ts'
-import { type AttemptRecord, findAttempt, type Verdict } from '../attempts/service.ts'
+import { type AttemptRecord, findAttempt, type Verdict } from '../attempts/attempt.ts'
 import type { Parts } from '../parts.ts'
 
 export type Arrival = {

@@ -16,7 +16,7 @@ import {
   resolveAttempts,
   secondsToNextQuery,
   type Verdict,
-} from '../attempts/service.ts'
+} from '../attempts/attempt.ts'
 import { lockPaymentsWithAccounts, type PaymentRecord } from '../payments/queries.ts'
 import { settlePayments } from '../payments/settle.ts'
 import { recordDoubtful } from '../suspense/service.ts'

@@ -19,7 +19,7 @@ import {
   secondsToNextQuery,
   sendWithinSeconds,
   silenceSeconds,
-} from '../attempts/service.ts'
+} from '../attempts/attempt.ts'
 import { forEachRow } from '../for-each-row.ts'
 import type { Parts } from '../parts.ts'
 import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'

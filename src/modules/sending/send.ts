@@ -25,7 +25,7 @@ import {
   secondsToNextTry,
   sendGraceSeconds,
   sendWithinSeconds,
-} from '../attempts/service.ts'
+} from '../attempts/attempt.ts'
 import type { Parts } from '../parts.ts'
 import { sendPaymentAt } from '../payments/send.ts'
 import { sendTopupAt } from '../topups/send.ts'

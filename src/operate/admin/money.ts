@@ -1,7 +1,7 @@
 import { inTx } from '../../db/client.ts'
 import { trialBalance } from '../../ledger/reports.ts'
 import { formatId } from '../../lib/ids.ts'
-import { type Traced, traceByProviderName } from '../../modules/attempts/service.ts'
+import { type Traced, traceByProviderName } from '../../modules/attempts/attempt.ts'
 import { listAllPayments, resolvePayment } from '../../modules/exceptions/resolve-payment.ts'
 import { presentPayment } from '../../modules/payments/present.ts'
 import { FindPayments, ResolvePayment } from '../../modules/payments/schema.ts'
