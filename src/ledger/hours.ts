@@ -30,7 +30,7 @@ export const amongAll = (table: 'ledger_transfers' | 'payments', begins: string,
     and t.id > ${bounds.idBehind('', begins)} and t.id < ${bounds.idAhead('', ends)}`
 }
 
-/** As its customer sees it. Transfers between our own accounts are none, nor is money under a hold. */
+/** A booking as its customer sees it. Transfers between our own accounts are no bookings, nor is money under a hold. */
 export const bookingColumns = `t.id, t.created_at as at, t.reference_type, t.reference_id,
   case when t.credit_account_id = t.customer_account_id then t.amount_minor else -t.amount_minor end as amount_minor`
 export const isBooking = `t.kind in ('direct', 'post')`
@@ -85,8 +85,8 @@ const endSql = (account: string, order: 'asc' | 'desc'): string => `(
   select created_at from ledger_transfers where customer_account_id = any(array[${account}]) order by customer_account_id ${order}, id ${order} limit 1)`
 
 /**
- * Posted before a time: the opening balance of the next counted hour with a booking, or the present balance, less what was booked until there.
- * Where that is not counted, the sum of what was before, if that is shorter. Needs `countedSql`.
+ * What was posted on an account before a time: the opening balance of the next counted hour with a booking, or the present balance, less what
+ * was booked until there. Where that is not counted, the sum of what was before, if that is shorter. Needs `countedSql`.
  */
 export const balanceSql = (account: string, at: string): string => `(
   select case when (${at} < next.since or next.hour >= next.through)
@@ -99,8 +99,9 @@ export const balanceSql = (account: string, at: string): string => `(
   from (select greatest(${hourFrom(at)}, since) as hour, since, through from counted) as next
     cross join (select posted_credits_minor - posted_debits_minor as minor from ledger_accounts where id = ${account}) as present)`
 
-/** Until then a process whose clock is behind may still write into an hour that has ended. */
+/** An hour is counted this long after its end: until then a process whose clock is behind may still write into it. */
 const marginMinutes = 15
+/** Counted in one transaction, unless a single hour has more. */
 const transfersAtOnce = 100_000
 
 const begin = statement(
@@ -123,7 +124,7 @@ const next = statement(
    from counted_hours cross join target where name = 'all' and (through < target.hour or since > $2)`,
 )
 
-/** Bookings, and the payments that were asked for. `offset 0`: a payment is looked up for each row. */
+/** The sums of bookings, and of the payments that were asked for. `offset 0`: a payment is looked up for each row. */
 export const sumsSql = (begins: string, ends: string): string => `
   moved as (
     select ${bookingColumns}, t.customer_account_id as account_id, paid.workspace_id, paid.beneficiary_id
@@ -158,7 +159,7 @@ const count = statement(
    update counted_hours set since = least(since, $1::timestamptz), through = greatest(through, $2::timestamptz) where name = 'all'`,
 )
 
-/** What has ended, then older hours, the newest first. Where the clock was set back, the hours from there on are counted again. */
+/** Counts the hours that have ended, then older ones, the newest first. Where the clock was set back, the hours from there on are counted again. */
 export const countHours = async (db: Database, now: Date): Promise<void> => {
   for (let more = true; more; )
     more = await inTx(db, async (tx) => {

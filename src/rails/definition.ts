@@ -6,7 +6,7 @@ import type { AccountReferenceForm, RailLimits } from './rail.ts'
 
 export type Destination = { destination: string; bankCode: string | null }
 
-/** The sentence never contains the value. */
+/** `message` never contains the value of the field. */
 export type DestinationProblem = { path: 'destination' | 'bank_code'; message: string }
 
 export type ReadDestination = (destination: string, bankCode: string | null) => Destination | { problem: DestinationProblem }
@@ -16,12 +16,13 @@ export type PayoutDefinition<Settings> = {
   readDestination: ReadDestination
   limits: RailLimits
   payee: PayeeKind
-  /** Null where a destination is at none. */
+  /** The banks that a destination may be at; null where it is at none. */
   banks: (settings: Settings) => readonly Bank[] | null
-  /** The form of a reference that names one of many accounts behind a destination. Null: a reference is a note. */
+  /** The form of a reference that names one of many accounts behind a destination. Null: a reference is a note, and names nobody who is paid. */
   accountReference: AccountReferenceForm | null
-  /** What the same request under the same id does. `setting`: whether a lost one is sent again. */
+  /** What a repeated request under the same id does: it pays again, or is refused. `setting` says whether a lost one is sent again. */
   repeat: 'pays_again' | { setting: keyof Settings & string }
+  /** The setting without which the rail cannot be asked for names; null: it needs none of its own. */
   namesNeed: (keyof Settings & string) | null
 }
 
@@ -35,17 +36,17 @@ export type DepositDefinition = {
   unknownAccount: object | null
 }
 
-/** The names of a column, in lower case. */
+/** The names, in lower case, under which exports have a column. */
 type Columns = readonly string[]
 
 export type StatementForm = {
-  /** `party`: the other side, masked. `account`: that at a paybill. `linked`: the receipt that a line undoes or belongs to. */
+  /** `party`: the other side, masked. `account`: the one at a paybill. `linked`: the receipt that a line undoes or belongs to. */
   columns: Readonly<
     Record<'receipt' | 'time' | 'status' | 'in' | 'out' | 'party' | 'account' | 'linked' | 'details' | 'texts', Columns>
   >
-  /** Above the columns: the organisation's number, and which of its accounts the file is of. */
+  /** Names of the rows above the columns: the organisation's number, and which of its accounts the file is of. */
   heading: { number: Columns; account: Columns }
-  /** The status, in lower case, of money that has moved; an empty cell says the same. All other lines are left out. */
+  /** What the status says, in lower case, of money that has moved; an empty cell says the same. All other lines are left out. */
   completed: readonly string[]
   referencesIn: (texts: readonly string[]) => readonly string[]
 }
@@ -57,10 +58,11 @@ export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> 
   setting: string
   settings: Shape
   required: readonly (keyof Shape & string)[]
-  /** Addresses that requests go to: https in production. */
+  /** The settings with an address that requests go to: https in production. */
   addresses: readonly (keyof Shape & string)[]
+  /** Words, in lower case, for which the provider refuses an address to deliver to. */
   refusedInCallbacks: readonly string[]
-  /** Settings of earlier releases: with this value, and without that one, their loss would go unnoticed. */
+  /** Settings of earlier releases: one with this `value`, without the setting `by` that replaces it, would be lost unnoticed. */
   replaced: readonly { name: string; value: RegExp; by: keyof Shape & string }[]
   payouts: Readonly<Record<PayoutOf<P>, PayoutDefinition<z.output<z.ZodObject<Shape>>>>>
   prompts: Readonly<Record<PromptOf<P>, PromptDefinition>>
@@ -71,7 +73,7 @@ export type ProviderDefinition<P extends Provider, Shape extends z.ZodRawShape> 
 /** All members of a union at once. */
 export type All<Part> = (Part extends unknown ? (part: Part) => void : never) extends (all: infer Whole) => void ? Whole : never
 
-/** No two of them have a name in common. */
+/** Joins parts of which no two have a name in common. */
 export const together = <Part extends object>(parts: readonly Part[]): All<Part> => Object.assign({}, ...parts)
 
 export const defineProvider = <P extends Provider, Shape extends z.ZodRawShape, Setting extends string>(
@@ -87,7 +89,7 @@ export type PayoutWords = {
   destination: { label: string; hint: string; placeholder: string; inputMode: 'numeric' | 'text' }
 }
 
-/** Data alone, because pages are built with it. */
+/** What pages say about a provider: data alone, because pages are built with it. */
 export type ProviderWords<P extends Provider> = {
   provider: P
   label: string

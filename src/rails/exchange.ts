@@ -26,7 +26,10 @@ export type ExchangeRequest = {
   permission?: Permission | undefined
 }
 
-/** The system's lookup holds one of the process's four threads until name servers answer: without this a few payments would hold all. */
+/**
+ * Callers share one lookup of a name: the system's lookup holds one of the process's four threads until name servers answer, so a few payments
+ * could hold all. Each caller has its own deadline.
+ */
 export const createLookup = (resolve: (name: string) => Promise<LookupAddress[]> = lookUpAll): LookupFunction => {
   const underWay = new Map<string, Promise<LookupAddress[]>>()
   const find = (name: string): Promise<LookupAddress[]> => {

@@ -8,7 +8,7 @@ import type { AdapterDeps, HeldToken, NoToken, SendPermission } from './rail.ts'
 
 export type Token = { value: string; lifetimeSeconds: number }
 
-/** So that no request is under way with an expired token. */
+/** A token is renewed this long before it expires, so that no request is under way with an expired one. */
 const marginSeconds = 60
 
 type GatewayOptions = {
@@ -21,7 +21,7 @@ type GatewayOptions = {
 }
 
 type SendMore = { headers?: Record<string, string>; permission?: Permission | undefined }
-/** What has a body is a POST. `ready` gets the token that it needs. */
+/** A request with a body is a POST. `ready` gets the token that requests need. */
 export type Send = ((path: string, body?: object, more?: SendMore) => Promise<Exchange>) & { ready: () => Promise<void> }
 
 const notSent = ({ code, message }: NoToken): Exchange => ({ kind: 'not_sent', code, message })
@@ -61,7 +61,10 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
     }
   }
 
-  /** A gateway that refuses the token has not processed the request. The time of a permission covers the waits for the token and the connection. */
+  /**
+   * A gateway that refuses the token has not processed the request, so it is safe to send once more; a second refusal proves that nothing was
+   * sent. The time of a permission covers the waits for the token and the connection.
+   */
   const send = async (path: string, body?: object, { headers = {}, permission }: SendMore = {}): Promise<Exchange> => {
     const method = body === undefined ? 'GET' : 'POST'
     const from = performance.now()
@@ -98,7 +101,7 @@ export const readToken = (answer: Exchange, named: string, secondsIn: (body: unk
   return { value, lifetimeSeconds: Number.isFinite(seconds) && seconds > 0 ? seconds : 60 }
 }
 
-/** A repeat must be the same order to the byte. */
+/** A hash of the order as the provider gets it: a repeat must be the same order to the byte. */
 const fingerprintOf = (order: object): Buffer => createHash('sha256').update(JSON.stringify(order)).digest()
 
 export const permissionFor = (permission: SendPermission | undefined, order: object): Permission | undefined =>

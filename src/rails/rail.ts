@@ -13,10 +13,13 @@ export type RailLimits = { minMinor: Minor; maxMinor: Minor; wholeUnits: boolean
 
 export type CallbackUrls = { result: string; timeout: string }
 
-/** Taken once connected, right before the first byte; on false nothing is sent. `withinMs`: the longest time until it is taken. */
+/**
+ * The adapter takes it once it is connected, right before the first byte; on false nothing is sent. `fingerprint`: a hash of the order as the
+ * provider gets it. `withinMs`: the longest time until it is taken.
+ */
 export type SendPermission = { withinMs: number; take: (fingerprint: Buffer) => Promise<boolean> }
 
-/** `orderId` (a UUID) and `reference` (12 digits) stay the same however often the order is sent. */
+/** `orderId` (a UUID) and `reference` (12 digits) stay the same however often the order is sent, and no other order has them. */
 type Instruction = {
   orderId: string
   amountMinor: Minor
@@ -34,7 +37,7 @@ export type PayoutInstruction = Instruction & {
   beneficiaryName: string
   accountReference: string | null
   narrative: string | null
-  /** As it is named here: a movement that no record explains leads to it. */
+  /** The account that pays, as it is named here: a movement that no record explains leads to it. */
   payer: string
 }
 
@@ -43,8 +46,8 @@ export type CollectionInstruction = Instruction & { phoneNumber: string }
 export type ProviderReference = { request: string | null; conversation: string | null }
 
 /**
- * `lost`: it may have arrived. `not_sent`: proof that it never did (no token, connection refused, spike arrest), so sending again is safe.
- * `refused`: the provider states that no money moves. `duplicate`: it has an order with the same id.
+ * `lost`: the order may have arrived. `not_sent`: proof that it never did (no token, connection refused, spike arrest), so sending again is safe.
+ * `refused`: the provider states that no money moves. `duplicate`: the provider has an order with the same id.
  */
 export type Submission =
   | { kind: 'accepted'; provider: ProviderReference; evidence?: Evidence }
@@ -53,9 +56,9 @@ export type Submission =
   | { kind: 'lost'; message: string; duplicate?: true }
 
 /**
- * Only `succeeded`, `failed` and `returned` are evidence. `amountMinor`: as the provider reports it, if it does. `receipt` is null only for
- * the STK query: the callback may still bring it. Messages contain no phone or account number. `moved`: how much, or under which receipt,
- * cannot be read.
+ * Only `succeeded`, `failed` and `returned` end an attempt. `amountMinor`: as the provider reports it, null when it reports none. `receipt` is null
+ * only for the STK query: the callback may still bring it. Messages contain no phone or account number. `moved`: money moved, but how much, or
+ * under which receipt, cannot be read.
  */
 export type Evidence =
   | { kind: 'succeeded'; receipt: string | null; amountMinor: Minor | null; payeeName?: string }
@@ -71,13 +74,13 @@ export type Attempt = Pick<Instruction, 'orderId' | 'amountMinor' | 'reference' 
 
 export type DeliveryKind = 'result' | 'timeout'
 
-/** It came to the attempt's secret address: a differing id is noted, unless another order of ours has it. */
+/** A delivery comes to its attempt's secret address: an id that differs is noted, unless another order of ours has it. */
 export type Delivery = {
   evidence: Evidence
   provider: ProviderReference
-  /** It may decide what a report has left in doubt. */
+  /** It answers a query of ours, and so may decide what a report has left in doubt. */
   answersQuery?: true
-  /** It must be the payee where nothing else shows that this was our order. */
+  /** Who was paid, where the provider says it: it must be the payee where nothing else shows that this was our order. */
   receiver?: string
 }
 
@@ -86,14 +89,15 @@ export type NameQuery = { rail: RailName; destination: string; bankCode: string 
 /** `nameless`: the provider gave no name. `unreachable`: it may be asked again. */
 export type NameAnswer = { kind: 'named'; name: string } | { kind: 'nameless' } | { kind: 'unreachable' }
 
-/** Moves nothing, and never throws. */
+/** Asks the provider who a destination belongs to. It moves no money, and never throws. */
 export type LookUp = (query: NameQuery) => Promise<NameAnswer>
 
-/** Has no access to the database. Throws only for bugs, never for what the provider does. */
+/** An adapter has no access to the database. It throws only for bugs, never for what the provider does. */
 export type PayoutAdapter = {
   /** Gets the token before an attempt is recorded, whose time to be sent is short. Never throws. */
   ready: () => Promise<void>
   pay: (instruction: PayoutInstruction) => Promise<Submission>
+  /** Null where the provider is not asked for names. */
   lookUp: LookUp | null
   /** `pending` also when the provider's answer will come as a delivery. */
   query: (attempt: Attempt) => Promise<Evidence>
@@ -107,7 +111,7 @@ export type PayoutAdapter = {
 
 export type Movement = { receipt: string; at: Date; amountMinor: Minor; references: readonly string[] }
 
-/** `provenFor`: the account for which a test must show that duplicates are refused; null: the emulator. */
+/** Allows sending a lost order again. `provenFor`: the account for which a test must show that duplicates are refused; null: the emulator. */
 export type Repeats = { provenFor: string | null }
 
 export type AccountReferenceForm = { form: RegExp; problem: string }
@@ -122,7 +126,7 @@ export type PayoutRail = PayoutAdapter & {
 
 export type CollectionAdapter = {
   ready: () => Promise<void>
-  /** From `start` until before `end`; undefined when the provider does not return the whole list. */
+  /** What was paid in from `start` until before `end`; undefined when the provider does not return the whole list. */
   listPaidIn: (period: { start: Date; end: Date }) => Promise<Movement[] | undefined>
   collect: (instruction: CollectionInstruction) => Promise<Submission>
   query: (attempt: Attempt) => Promise<Evidence>
@@ -137,16 +141,16 @@ export type OrganisationAccount = {
   readBalances: (body: unknown) => AccountBalance[] | undefined
 }
 
-/** Checked before an attempt is recorded: what is not sent now stays due, and does not count as a try. */
+/** Whether a rail accepts calls now, checked before an attempt is recorded: what is not sent now stays due, and does not count as a try. */
 export type RailGate = {
   free: () => number
   read: () => { state: 'up' | 'throttled' | 'down'; since: Date | null; underWay: number }
   run: (call: () => Promise<Submission>) => Promise<Submission>
-  /** To another call: a rail that was down may be tried at once. */
+  /** The provider answered another call: a rail that was down may be tried at once. */
   answered: () => void
 }
 
-/** Each address has a secret of ours. */
+/** Where a provider tells us of deposits. Each address has a secret of ours. */
 export type DepositUrls = { confirmation: string; validation: string }
 
 /** `reference`: what the payer typed. `payer.phone` may be masked or hashed. */
@@ -160,7 +164,7 @@ export type DepositNotice = {
 
 export type DepositAdapter = {
   instructions: (code: string) => DepositInstructions
-  /** May be repeated. Null where addresses are entered at the provider by hand. */
+  /** Tells the provider our addresses, and may be repeated. Null where they are entered at the provider by hand. */
   register: ((urls: DepositUrls) => Promise<Submission>) | null
   /** Null for what is no deposit, undefined for what cannot be understood. It never throws. */
   readNotice: (body: unknown) => DepositNotice | null | undefined
@@ -173,7 +177,7 @@ export type ProviderRails<P extends Provider> = {
   deposits: Readonly<Record<DepositOf<P>, DepositAdapter | null>>
   account: OrganisationAccount | null
   identity: string
-  /** By which each rail moves money: the statement of another number does not list it. */
+  /** The organisation's numbers by which each rail moves money: the statement of another number does not list it. */
   numbers: Readonly<Partial<Record<RailOf<P>, readonly string[]>>>
 }
 
@@ -183,7 +187,7 @@ export type SomeRails = Pick<ProviderRails<Provider>, 'account' | 'identity' | '
 
 export type NoToken = { code: string; message: string }
 export type HeldToken = { value: string; until: Date }
-/** `credentials`: what a token is given for. `refused`: the one that the provider refused last, never an answer. Never throws. */
+/** `credentials`: what a token is given for. `refused`: the token that the provider refused last, which is never the answer. Never throws. */
 export type ShareToken = (asked: {
   provider: Provider
   credentials: readonly string[]
@@ -194,7 +198,7 @@ export type ShareToken = (asked: {
 export type Rails = {
   payout: Readonly<Partial<Record<RailName, PayoutRail>>>
   collection: CollectionAdapter | null
-  /** `registersItself`: the emulator, which is told our addresses at each start. */
+  /** `registersItself`: the provider is the emulator, which is told our addresses at each start. */
   deposits: Readonly<Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>>>
   accounts: Readonly<Partial<Record<Provider, OrganisationAccount>>>
   numbers: Readonly<Partial<Record<AnyRail, readonly string[]>>>
@@ -207,7 +211,7 @@ export type SettingsOf<Definition extends { settings: z.ZodRawShape }> = z.outpu
 
 export type AdapterDeps = { clock: Clock; shareToken?: ShareToken }
 
-/** `problem`: a sentence; null when it is met. */
+/** `problem`: a sentence that says what is missing; null when the requirement is met. */
 export type RailCheck = { requirement: string; problem: string | null }
 
 export type Adapter<P extends Provider, Settings, Options> = {

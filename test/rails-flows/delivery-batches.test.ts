@@ -8,14 +8,27 @@ import { credit, newBeneficiary } from '../harness/money.ts'
 import { type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
 import { findBreaches } from '../harness/verify.ts'
-import { alerts, b2cResult, balanceOf, deliver, isLedgerSound, ordersTo, paymentOf, verdicts } from './scene.ts'
+import {
+  alerts,
+  b2cResult,
+  balanceOf,
+  deliver,
+  initiate,
+  isLedgerSound,
+  ordersTo,
+  paymentOf,
+  stkCallback,
+  topupOf,
+  verdicts,
+} from './scene.ts'
 
 let service: TestService
 let serial = 500
 beforeAll(async () => {
   service = await startService({ env: { RATE_LIMIT_ENABLED: 'false' } })
   // Each result is delivered by the test.
-  service.sandbox.rules.add({ effect: 'lose_callback', rail: 'MPESA_B2C', times: null, delay_ms: 0 })
+  for (const rail of ['MPESA_B2C', 'MPESA_STK'] as const)
+    service.sandbox.rules.add({ effect: 'lose_callback', rail, times: null, delay_ms: 0 })
 })
 beforeEach(() => {
   service.log.length = 0
@@ -161,6 +174,31 @@ describe('results that arrive together', () => {
 })
 
 describe('a batch of results', () => {
+  test('of a payment and a top-up of one account ends both, and its events are in the order of their effects', async () => {
+    const person = await payer()
+    const topup = await initiate(person, '254700000000')
+    const [payment] = await sent([person])
+    const prompt = ordersTo(service, '254700000000').at(-1)
+    if (!payment || !prompt?.resultUrl) throw new Error('nothing was sent')
+    await report(payment)
+    await deliver(prompt.resultUrl, stkCallback(prompt))
+    await service.settle()
+    expect([await statuses([payment]), (await topupOf(person, topup)).status]).toEqual([['succeeded'], 'succeeded'])
+    expect(await balanceOf(person)).toEqual({ available: '1140000', held: '0' })
+    const events = await service.deps.db.query<{ type: string; balance: Json }>(
+      `select type, data->'balance' as balance from events
+       where account_id = $1 and transaction = (select transaction from events where type = 'topup.succeeded' and data->>'id' = $2)
+       order by id`,
+      [parseId('account', person.accountId), topup],
+    )
+    expect(events).toMatchObject([
+      { type: 'topup.succeeded' },
+      { type: 'balance.updated', balance: { available_minor: '1140000', held_minor: '10000' } },
+      { type: 'payment.succeeded' },
+      { type: 'balance.updated', balance: { available_minor: '1140000', held_minor: '0' } },
+    ])
+  })
+
   test('is not delayed by an account that another transaction locks', async () => {
     const [busy, free] = [await payer(), await payer()]
     const [waits, goes] = await sent([busy, free])

@@ -45,7 +45,7 @@ export type Outgoing = {
 
 export const notSent = (code: string): Submission => ({ kind: 'not_sent', code, message: 'Nothing was sent.' })
 
-/** Undefined, and logged, when it cannot be opened: then nothing is sent, and it is tried again. */
+/** Undefined, and logged, when a destination cannot be opened: then nothing is sent, and it is tried again. */
 export const tryOpen = (
   deps: { vault: Vault; logger: Logger },
   sealed: Sealed,
@@ -65,8 +65,8 @@ export const actorOf = (source: EvidenceSource): Actor =>
   source.kind === 'operator' ? source.actor : { accountId: null, origin: null, way: `rail:${source.kind}` }
 
 /**
- * `mismatch`: does not fit what was sent (another amount, a receipt of something else). `contradiction`: against a final record. Neither moves
- * money; both need a person. `superseded`: of an attempt with a later one. `suspense`: such an attempt moved money.
+ * `mismatch`: the evidence does not fit what was sent (another amount, a receipt of something else). `contradiction`: it contradicts a final record.
+ * Neither moves money; both need a person. `superseded`: it is about an attempt that has a later one. `suspense`: such an attempt moved money.
  */
 export type Verdict =
   | 'applied'
@@ -78,7 +78,7 @@ export type Verdict =
   | 'superseded'
   | 'suspense'
 
-/** By how often the rail was queried: never stops, because no answer never ends an attempt. */
+/** The wait depends on how often the rail was queried. Queries never stop, because no answer never ends an attempt. */
 const queryDelaysSeconds = [30, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800] as const
 const longestQueryDelaySeconds = 21_600
 
@@ -93,7 +93,7 @@ export const sendWithinSeconds = 10
 /** A send that is under way for longer counts as lost. Too small does no harm: the answer is recorded whenever it comes. */
 export const sendGraceSeconds = sendWithinSeconds + longestRequestMs / 1000 + 5
 
-/** Providers state no time after which they forget an order's id. */
+/** An order is repeated only within this time: providers state no time after which they forget an order's id. */
 export const repeatWithinSeconds = 3_600
 
 /** Waits after sends that never reached the provider; after the last one it has failed. */
@@ -106,10 +106,10 @@ const retryWhileDownSeconds = 60
 export const secondsToNextTry = (triesSoFar: number, isRailDown: boolean): number | undefined =>
   retryAfterSeconds[triesSoFar - 1] ?? (isRailDown ? retryWhileDownSeconds : undefined)
 
-/** Then an alert tells an operator about a payment that the rail accepted and never reported on. */
+/** From this age on, an alert tells an operator about a payment that the rail accepted and never reported on. */
 export const silenceSeconds = 900
 
-/** A customer no longer pays on an older prompt; a delivery would still count. */
+/** The rail is no longer queried about an older prompt, because a customer no longer pays on it; a delivery would still count. */
 export const queryTopupsForSeconds = 86_400
 
 /** How long a payment waits for a wallet's chain, with its money held. For a rail: PAYMENT_WAIT_MINUTES. */
@@ -189,7 +189,7 @@ const setProviders = statement(
      or (a.provider_conversation is null and x.conversation is not null))`,
 )
 
-/** Known ids stay. */
+/** Stores the ids that the provider reports for the first time; ids that are known stay. */
 export const adoptProviders = async (tx: Tx, adopted: readonly (ProviderReference & { id: Uuid })[]): Promise<void> => {
   const named = adopted.filter(({ request, conversation }) => request !== null || conversation !== null)
   if (named.length > 0) await tx.query(setProviders, fieldsOf(named, 'id', 'request', 'conversation'))

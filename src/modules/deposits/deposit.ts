@@ -139,7 +139,7 @@ const sealed = (vault: Vault, id: Uuid, told: Told) => {
 
 type Recording = Pick<Parts, 'clock' | 'config' | 'db' | 'vault'>
 
-/** Once, however often it is told. Undefined when it was told before. */
+/** Stores a deposit once, however often the provider tells of it. Undefined when it was told before. */
 export const recordDeposit = async (
   { clock, config, db, vault }: Recording,
   rail: DepositRail,
@@ -159,7 +159,7 @@ export const recordDeposit = async (
   return isNew ? id : undefined
 }
 
-/** One by one: what is stored and not booked is a difference to whoever compares meanwhile. */
+/** Books deposits one by one: one that is stored and not booked is a difference to whoever compares meanwhile. */
 export const takeListedDeposits = async (
   deps: Recording,
   provider: Provider,
@@ -189,7 +189,7 @@ const hasOpenDeposits = async (db: Db): Promise<boolean> => {
 
 const behindSeconds = 3 * 3_600
 
-/** In the provider's list of the last hours. Older ones are found when their day is compared. */
+/** Looks for deposits whose notice was lost in the provider's list of the last hours. Older ones are found when their day is compared. */
 export const findLostDeposits = async (deps: Parts): Promise<void> => {
   const { collection } = deps.rails
   if (!collection || !(await hasOpenDeposits(deps.db))) return

@@ -41,7 +41,7 @@ export const pauseRail = async (
   return added
 }
 
-/** Ends an operator's pause; `resumeAfterLoss` ends that of lost writes. */
+/** Ends an operator's pause. `resumeAfterLoss` ends the pause of all rails that follows lost writes. */
 export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail): Promise<void> => {
   const removed = await tx.run(removePause, { rail })
   if (removed.length === 0) {
@@ -51,7 +51,7 @@ export const resumeRail = async (tx: Tx, operator: Operator, rail: SendingRail):
   audit(tx, operator, 'admin.resume_rail', { subject: newId(), after: { rail } })
 }
 
-/** What was asked for before this moment may have been sent. */
+/** From now on, a payment that was asked for before this moment counts as one that may have been sent. */
 const noteLoss = (tx: Tx, operator: Operator): Promise<boolean> =>
   insertOnce(tx, writeLosses, { noticedAt: tx.at, noticedBy: nameOfOperator(operator) })
 
@@ -74,7 +74,7 @@ const waitingPayments = prepare(
   'pool',
 )
 
-/** After a restore: what waited may have been sent since, so it becomes `unknown`, and is never sent again. All rails are paused. */
+/** After a restore from a backup: payments that waited may have been sent since, so they become `unknown` and are never sent again. All rails are paused. */
 export const markWaitingUnknown = async (db: Database, operator: Operator): Promise<{ unknown: number }> => {
   await inTx(db, async (tx) => {
     for (const rail of sendingRails) await pauseRail(tx, operator, rail, 'restored from a backup: reconcile first')
@@ -83,7 +83,10 @@ export const markWaitingUnknown = async (db: Database, operator: Operator): Prom
   return { unknown: await makeWaitingUnknown(db, operator, null) }
 }
 
-/** Each process that learns of the loss declares it, so one that dies leaves nothing undone; only the first raises the alert. */
+/**
+ * Each process that learns of the loss declares it, so one that dies leaves nothing undone; only the first raises the alert. Payments that
+ * were allowed to be sent after the first declaration (`at`) are left waiting.
+ */
 export const declareLoss = async (db: Database, alerts: Alerts): Promise<void> => {
   const { isFirst, at } = await inTx(db, async (tx) => {
     let added = false
@@ -113,7 +116,10 @@ const notComparedSinceLoss = statement(
      and exists (select from rail_pauses where cause = 'lost_writes')`,
 )
 
-/** `notCompared`: only while a statement's line is in suspense is a lost payment found that its client repeats. */
+/**
+ * `notCompared`: providers without a statement compared since the loss. A lost payment that its client repeats is found only while its line of
+ * the statement is in suspense. The audit log keeps them.
+ */
 export const resumeAfterLoss = ({ db, rails: { payout } }: Pick<Parts, 'db' | 'rails'>, operator: Operator, reason?: string) =>
   inTx(db, async (tx) => {
     const providers = [...new Set(railNames.filter((rail) => payout[rail]).map(providerOf))]

@@ -57,7 +57,7 @@ const evidenceOf = ({ outcome, provider_receipt: receipt }: ResolvePayment): Evi
     ? { kind: 'succeeded', receipt: receipt ?? null, amountMinor: null }
     : { kind: 'failed', ...failure('resolved_by_operator') }
 
-/** The provider paid it out: posted to the clearing account, and charged to the payer or to us. */
+/** The provider paid the money out: it is posted to the clearing account, and charged to the payer or to us. */
 const bookLateSuccess = async (
   tx: Tx,
   config: Config,
@@ -89,10 +89,10 @@ const bookLateSuccess = async (
   return decided(await writeChange(tx, payment, change, { ...options, balance: await balanceUpdated(tx, accountId, balance) }))
 }
 
-/** No answer that comes later takes the money back. */
+/** A payment is called failed only after the rail had its time to answer: an answer that comes later takes back no money. */
 const refuseTooEarly = async (tx: Tx, { id, updatedAt: unknownSince }: PaymentRecord): Promise<void> => {
   const sent = (await attemptsOf(tx, [id])).find(({ state }) => state !== 'not_sent')
-  // It answered with what does not fit, is not asked again, and may still correct itself.
+  // After an answer that does not fit, the provider is not asked again, and may still correct itself.
   const asked = sent?.state === 'disputed' ? sent.updatedAt : sent?.askedAt
   // Without an attempt there is nothing to ask about.
   const since = sent ? asked : unknownSince

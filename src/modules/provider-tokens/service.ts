@@ -10,7 +10,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Provider } from '../../lib/rail-names.ts'
 import type { HeldToken, ShareToken } from '../../rails/rail.ts'
 
-/** Another process that fetches may have ended. By the database's time, which all processes share. */
+/** Another process that fetches is waited for this long, because it may have ended. The database's time counts: all processes share it. */
 const fetchSeconds = 3
 
 // The times of the database decide, and a write depends on the number that was read: beyond drizzle.
@@ -55,7 +55,7 @@ type SharingDeps = { clock: Clock; db: Database; logger: Logger; vault: Vault }
 
 type Asked = Parameters<ShareToken>[0]
 
-/** A token for other credentials cannot be opened. */
+/** The token is sealed with its credentials as context: one for other credentials cannot be opened. The credentials are not stored. */
 const contextOf = (provider: Provider, credentials: readonly string[]): readonly string[] => [
   'provider_token',
   provider,
@@ -101,7 +101,7 @@ const shareOrBegin = async (deps: SharingDeps, asked: Asked): Promise<HeldToken 
   return undefined
 }
 
-/** Without a transaction or lock: what this process leaves undone is begun again by another one. */
+/** Holds no transaction and no lock while it fetches: a fetch that this process leaves undone is begun again by another one. */
 const fetchForAll = async (
   deps: SharingDeps,
   { provider, credentials, fetch }: Asked,
@@ -120,7 +120,10 @@ const fetchForAll = async (
   return token
 }
 
-/** A refused token is replaced only while it is the shared one. Where the database does not answer, a process fetches its own. */
+/**
+ * A refused token is replaced only while it is the shared one. Without the database, or after a long wait, a process fetches its own token. If
+ * that ends the token of another process, the provider refuses that one, and its process shares the next token.
+ */
 export const createTokenSharing =
   (deps: SharingDeps): ShareToken =>
   async (asked) => {

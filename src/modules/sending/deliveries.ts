@@ -50,7 +50,10 @@ const keepDeliveries = statement(
 type Authentic = Arrival & { attemptId: Uuid }
 type Kept = { stored: boolean; known: boolean }
 
-/** `known`: its attempt is there, or a loss was ended since the provider told of it. One whose attempt was lost is kept: it may come again. */
+/**
+ * `known`: the attempt is there, or a person ended a loss after the provider told of it. A delivery whose attempt was lost is kept: a payment that
+ * is requested again is the same order, and has the same attempt.
+ */
 const keepAll = async (deps: Parts, arrivals: readonly Authentic[]): Promise<Kept[]> => {
   const rows = arrivals.map((arrival) => {
     const id = newId()
@@ -81,7 +84,7 @@ const noteRefused = async (
 
 const mostInStatement = 64
 
-/** Those of one moment are stored together, and processed after the answer. `mayNote`: called only for a refusal: whether it may be stored. */
+/** Deliveries of one moment are stored together, and processed after the answer. `mayNote`: whether a refusal may be stored. */
 export const createReceiver = (deps: Parts) => {
   const keep = joinTurn<Authentic, Kept>({
     query: (arrivals) => keepAll(deps, arrivals),
@@ -130,7 +133,7 @@ const removal = prepareRemoval('callback_deliveries.prune_refused', callbackDeli
 export const pruneRefusedDeliveries = (db: Database, clock: Clock): Promise<void> =>
   prune(db, { removal, before: daysAfter(clock.now(), -refusedForDays) })
 
-/** By whole months, where a retention is set. A month with one that is not processed stays. */
+/** Bodies are removed by whole months, where a retention is set. A month with a delivery that is not processed stays. */
 export const pruneBodies = async ({ config, db, logger }: Parts): Promise<void> => {
   const days = config.DELIVERY_BODY_RETENTION_DAYS
   if (days === undefined) return

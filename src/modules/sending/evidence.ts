@@ -26,7 +26,7 @@ import { lockTopupsWithAccounts, type TopupRecord } from '../topups/queries.ts'
 /** A payment or a top-up under its locks, as it is after what was settled so far. */
 type Subject = { kind: 'payment'; record: PaymentRecord } | { kind: 'topup'; record: TopupRecord }
 
-/** `live`: the one that settles the subject; `superseded`: that is a later one. */
+/** `live`: the attempt that settles the subject. `superseded`: the live one is a later attempt. */
 export type OpenAttempt = {
   attempt: AttemptRecord
   live: AttemptRecord
@@ -68,7 +68,7 @@ const isConclusive = ({ kind }: Evidence): boolean => kind === 'succeeded' || ki
 
 export type Proof = { open: OpenAttempt; evidence: Evidence; source: EvidenceSource }
 
-/** An unknown outcome counts only when it is new: a rail that cannot be queried proves nothing. */
+/** An unknown outcome counts only when it is new: a rail that cannot be queried, or answers a different query, proves nothing. */
 const isUninformative = (evidence: Evidence, source: EvidenceSource): boolean =>
   evidence.kind === 'pending' ||
   (evidence.kind === 'unknown' && !evidence.moved && (source.kind === 'query' || evidence.code === 'other_request'))
@@ -84,6 +84,7 @@ const alertOf: Partial<Record<Verdict, Alert>> = {
   suspense: 'superseded_attempt_moved_money',
 }
 
+/** Only the live attempt settles the subject: money that another attempt moved goes to suspense. */
 const judgeSuperseded = (evidence: Evidence): Verdict => {
   if (evidence.kind === 'succeeded') return 'suspense'
   return evidence.kind === 'returned' ? 'contradiction' : 'superseded'
@@ -98,7 +99,7 @@ const aboutOrder = (proof: Proof): Proof => {
   return { ...proof, open: { ...open, attempt: open.live, superseded: false } }
 }
 
-/** Undefined: the subject settles. */
+/** The verdict on evidence that does not concern the subject. Undefined: the evidence settles the subject. */
 const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: Proof): Verdict | undefined => {
   if (isUninformative(evidence, source)) return 'inconclusive'
   if (superseded) return judgeSuperseded(evidence)
@@ -107,7 +108,7 @@ const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: P
   return undefined
 }
 
-/** The verdicts, in the same order. Each subject, and each receipt, is named once. */
+/** The verdicts, in the same order. Each subject, and each receipt, is named once. Top-ups settle before payments. */
 const judge = async (tx: Tx, proofs: readonly Proof[]): Promise<Verdict[]> => {
   const verdicts = new Map(proofs.map((proof) => [proof, verdictOfAttempt(proof)]))
   const ofPayments: { proof: Proof; subject: Extract<Subject, { kind: 'payment' }> }[] = []
@@ -146,7 +147,7 @@ const moveOf = ({ open, evidence }: Proof, verdict: Verdict): 'dispute' | 'resol
   return verdict === 'applied' ? 'resolve_unsent' : undefined
 }
 
-/** A payment's rail is asked once more. A prompt's query names no amount. */
+/** A payment's rail is asked once more. A prompt's is not, because its query names no amount: a person decides. */
 const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<void> => {
   const isAsked = attempt.kind === 'payment' && source.kind !== 'query'
   // The rail's answer has not decided it: a person does.

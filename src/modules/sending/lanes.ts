@@ -28,7 +28,7 @@ const newAttempt = (orderNames: OrderNames, { subjectId, accountId, amountMinor,
 
 const mostGenerations = 5
 
-/** Those whose names belong to another payment get the next names. */
+/** An attempt whose names belong to another payment is recorded under the next names. */
 const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: readonly Outgoing[]): Promise<Recorded[]> => {
   const { at } = tx
   const recorded: Recorded[] = []
@@ -149,13 +149,14 @@ const sendingLane = (deps: Parts, lane: SendLane, send: ReturnType<typeof create
     rail: lane.rail,
     limit: deps.config.RAIL_CONCURRENCY,
     // Takes nothing while the rail is down or the database may have lost writes: what is due stays due, and no try is counted.
+    // A rail that may work again gets one trial call.
     claim: async (offered) => {
       if (deps.witness.trusted() === undefined) await deps.witness.check()
       if (deps.witness.trusted() === undefined) return { tasks: [], more: false }
       const room = { ...offered, free: Math.min(offered.free, deps.rails.gates[lane.rail]?.free() ?? offered.free) }
       if (room.free === 0) return { tasks: [], more: false }
       await queue.ready()
-      // An account that waits for its lock would only take room from others.
+      // More rows of an account that waits for its lock would only take room from other accounts.
       const passedOver = [...room.full, ...queue.contended()]
       const { picked, more } = await readFairly(room, passedOver)
       if (picked.length > 0) await adapterOf(deps.rails, lane.rail)?.ready()
@@ -202,7 +203,7 @@ const openDeliveries = prepare(
   'pool',
 )
 
-/** Read and not processed yet. They need no connection until their batch begins. */
+/** Deliveries that are read and not processed yet: they need no connection until their batch begins. */
 const mostTaken = 256
 
 /** What arrives during a batch forms the next one. One that has failed is never in a batch with others again. */

@@ -43,7 +43,7 @@ type ReadDelivery = { pending: OpenDelivery; open: OpenAttempt; report: Delivery
 const inTraceOf = <T>({ id, subjectId, traceparent }: OpenDelivery, work: () => Promise<T>): Promise<T> =>
   continueTrace(traceparent, 'job deliveries', { delivery: id, subject: subjectId }, work)
 
-/** One of several is a trace of its own, and each delivery a span in its own. */
+/** A transaction of several deliveries is a trace of its own, and each delivery a span in its payment's trace. */
 const inTraceOfAll = <T>(batch: readonly OpenDelivery[], work: () => Promise<T>): Promise<T> => {
   const [only] = batch
   return only && batch.length === 1 ? inTraceOf(only, work) : inSpan('job deliveries', { deliveries: batch.length }, work)
@@ -69,7 +69,7 @@ const anotherOrder = prepare('deliveries.another_order', { subjectId: 'uuid', id
     .limit(1),
 )
 
-/** Then it came to the wrong address. A gateway's own id or a tracking id says nothing. */
+/** A delivery that names another order of ours came to the wrong address. A gateway's own id or a tracking id says nothing. */
 const namesAnother = async (
   tx: Tx,
   orderNames: OrderNames,
@@ -84,7 +84,7 @@ const namesAnother = async (
   return (await first(tx, anotherOrder, { subjectId: attempt.subjectId, ids: attemptIds, references })) !== undefined
 }
 
-/** The provider may have an earlier order of the same name, which the database has lost: only its payee tells. */
+/** Nothing shows that the provider has this order: it may have an earlier one of the same name that the database lost. Only the payee tells. */
 const isDoubtful = ({ fingerprint, providerRequest, providerConversation }: AttemptRecord): boolean =>
   fingerprint === null || (providerRequest === null && providerConversation === null)
 
@@ -168,7 +168,7 @@ const readReport = (
   return rail.readDelivery(kind === 'timeout' ? 'timeout' : 'result', body, sent)
 }
 
-/** The database does not know yet what this transaction will write. */
+/** A receipt is read once: the database, which says whose it is, does not know yet what this transaction will write. */
 const firstOfEachReceipt = (read: readonly ReadDelivery[]): ReadDelivery[] => {
   const receipts = new Set<string>()
   return read.filter(({ report: { evidence } }) => {
@@ -194,7 +194,7 @@ const openAll = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Pro
   })
 }
 
-/** A second run, in any process, finds them processed under the same locks. */
+/** Each delivery is processed once: a second run, in any process, finds it processed under the same locks. */
 const processOpen = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Promise<void> => {
   const read = firstOfEachReceipt(await openAll(tx, deps, batch))
   const judged = await judgeAll(tx, deps, read)
@@ -209,7 +209,7 @@ const processOpen = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]):
   }
 }
 
-/** What follows for the same subject is read again, in a later batch. */
+/** A transaction settles a subject once. Later deliveries for the same subject are read again, in a later batch. */
 const firstOfEachSubject = (rows: readonly OpenDelivery[]): OpenDelivery[] =>
   [...new Map(rows.toReversed().map((row) => [row.subjectId, row])).values()].reverse()
 
@@ -235,7 +235,7 @@ const countFailure = prepareWrite('deliveries.count_failure', { id: 'uuid' }, (o
     .returning({ failures: callbackDeliveries.failures }),
 )
 
-/** For a person, with an alert. The rail is still queried about its attempt. True when it was put aside. */
+/** Leaves a delivery that keeps failing to a person, with an alert. The rail is still queried about its attempt. True when it was put aside. */
 const putAside = (db: Database, pending: OpenDelivery): Promise<boolean> =>
   inTx(db, async (tx) => {
     const counted = await first(tx, countFailure, { id: pending.id })

@@ -37,7 +37,10 @@ const permit = statement(
    returning a.id`,
 )
 
-/** It counts as asked: nobody may say that it failed while it may still arrive. */
+/**
+ * `permit` demands that the answer is still lost, the order is the same to the byte and sent within the hour, and a test showed that duplicates
+ * are refused. The order counts as asked: nobody may call it failed while it may still arrive.
+ */
 const permissionFor = (deps: Parts, attempt: AttemptRecord, repeats: Repeats): SendPermission => {
   const lastMs = secondsAfter(deps.clock.now(), sendWithinSeconds).getTime()
   return {
@@ -71,7 +74,7 @@ const recordRepeat = async (db: Database, attempt: AttemptRecord, submission: Su
 
 const readPayment = selectRow('payments.of_attempt', payments, ['id'])
 
-/** Only after a query without an answer. Each prompt of a top-up is an order of its own. */
+/** A lost order is sent again only after a query without an answer. A top-up's prompt is never repeated: each one is an order of its own. */
 const repeatLost = async (deps: Parts, attempt: AttemptRecord): Promise<void> => {
   if (attempt.state !== 'lost' || attempt.checks === 0 || attempt.rail === collectionRail) return
   const repeats = deps.rails.payout[attempt.rail]?.repeats
@@ -136,7 +139,7 @@ const conclude = (db: Database, unanswered: AttemptRecord, answer: Evidence): Pr
       await applyEvidence(tx, [{ open, evidence: noEvidence, source: { kind: 'silence' } }])
   })
 
-/** Null when it is to be sent again. */
+/** The attempt after its sender failed to report back; null when it is to be sent again. */
 const abandoned = async (deps: Parts, dueAttempt: AttemptRecord): Promise<AttemptRecord | null> => {
   const state = await inTx(deps.db, (tx) => recordAbandoned(tx, deps, dueAttempt))
   if (state !== 'not_sent') return (await findAttempt(deps.db, dueAttempt)) ?? dueAttempt

@@ -76,7 +76,10 @@ const createClaimer = (deps: Parts, kind: AttemptRecord['kind']) =>
     maxKeys: mostInStatement,
   })
 
-/** Whoever finds the right and no line in the journal knows that nothing was sent. The time is read last, for a process that slept. */
+/**
+ * Takes the right, then writes a line in the journal: a right without a line proves that nothing was sent. The time is read last: a
+ * process that slept before sends nothing.
+ */
 const createPermissions = (deps: Parts) => {
   const claimers = { payment: createClaimer(deps, 'payment'), topup: createClaimer(deps, 'topup') }
   return ({ kind }: SendLane, { attemptId, at }: Order): SendPermission => {
@@ -109,7 +112,7 @@ const answerLost: Evidence = {
   message: 'The answer to sending was lost; it may have arrived.',
 }
 
-/** Repeated when its COMMIT was not answered: an attempt that is `not_sent`, or has a later one, is left as it is. */
+/** This write is repeated when its COMMIT was not answered: an attempt that is `not_sent`, or has a later one, is left as it is. */
 const recordNotSent = async (tx: Tx, open: OpenAttempt, isRailDown: boolean): Promise<void> => {
   const { attempt, superseded, tries } = open
   if (superseded || attempt.state === 'not_sent') return
@@ -123,7 +126,7 @@ const recordNotSent = async (tx: Tx, open: OpenAttempt, isRailDown: boolean): Pr
   await applyEvidence(tx, [{ open, evidence: neverSent, source: { kind: 'submission' } }])
 }
 
-/** A delivery that came earlier has priority. */
+/** Records the rail's answer to sending. A delivery that came earlier has priority. */
 const recordSubmission = async (
   tx: Tx,
   kind: AttemptRecord['kind'],
@@ -154,7 +157,7 @@ const recordSubmission = async (
   }
 }
 
-/** Its sender's machine is asked first, for one more interval. */
+/** For one more interval, the proof of the sender's machine is waited for before an attempt counts as lost. */
 const queriesBeforeLost = 1
 
 const findingOf = ({ sends }: Parts, attempt: AttemptRecord): JournalFinding => {
@@ -164,7 +167,7 @@ const findingOf = ({ sends }: Parts, attempt: AttemptRecord): JournalFinding => 
   return finding === 'elsewhere' && checks > queriesBeforeLost ? 'may_be_sent' : finding
 }
 
-/** Without the right to send, or where the sender's journal does not name it, nothing was sent. Else it is lost, and the rail is queried. */
+/** An attempt without the right to send, or that its sender's journal does not name, was not sent. Any other is lost, and the rail is queried. */
 export const recordAbandoned = async (
   tx: Tx,
   deps: Parts,

@@ -112,7 +112,10 @@ const decide = (
   return decided
 }
 
-/** In either direction. What was resolved as adjusted counts by its adjustment, and what another one proposed was moved by two. */
+/**
+ * Whether this amount may be moved besides all value that this administrator moved alone within a day, in either direction: adjustments, payments
+ * resolved as failed, late successes written off, and money out of suspense. An item resolved as adjusted counts by its adjustment.
+ */
 export const mayDecideAlone = async (tx: Tx, config: Config, operator: Operator, amountMinor: Minor): Promise<boolean> => {
   const name = nameOfOperator(operator)
   // Of several requests at once, each counts the one before it.
@@ -143,7 +146,7 @@ const post = async (tx: Tx, operator: Operator, adjustment: AdjustmentRecord): P
   return decide(tx, operator, adjustment, { status: 'posted', transferId })
 }
 
-/** At once, or after a second administrator has confirmed it where one may not decide alone. */
+/** Corrects a balance at once, or after a second administrator has confirmed it where one may not decide alone. */
 export const createAdjustment = async (
   tx: Tx,
   config: Config,
@@ -168,7 +171,7 @@ const lockPending = async (tx: Tx, id: Uuid, decision: 'posted' | 'rejected'): P
   return adjustment
 }
 
-/** Not by the administrator who asked for it. Confirming again gives the same answer. */
+/** The administrator who asked for it may not confirm it. Confirming again gives the same answer. */
 export const confirmAdjustment = async (tx: Tx, operator: Operator, id: Uuid): Promise<AdjustmentRecord> => {
   const adjustment = await lockPending(tx, id, 'posted')
   if (adjustment.status === 'posted') return adjustment
@@ -183,7 +186,7 @@ export const confirmAdjustment = async (tx: Tx, operator: Operator, id: Uuid): P
   return post(tx, operator, adjustment)
 }
 
-/** The administrator who asked for it may do so too. */
+/** The administrator who asked for it may reject it too. */
 export const rejectAdjustment = async (tx: Tx, operator: Operator, id: Uuid, reason?: string): Promise<AdjustmentRecord> => {
   const adjustment = await lockPending(tx, id, 'rejected')
   return adjustment.status === 'rejected' ? adjustment : decide(tx, operator, adjustment, { status: 'rejected' }, reason)
@@ -228,7 +231,7 @@ const cancelRows = prepareWrite('adjustments.cancel', { paymentIds: 'uuid[]', at
     .returning(),
 )
 
-/** Of payments that ended otherwise; `actor`: who ended it. The caller has locked the accounts. */
+/** Ends the adjustments that wait for payments that ended otherwise. `actor`: who ended the payment. The caller has locked the accounts. */
 export const cancelWaitingCosts = async (tx: Tx, ended: readonly { paymentId: Uuid; actor: Actor }[]): Promise<void> => {
   const actors = new Map(ended.map(({ paymentId, actor }) => [paymentId, actor]))
   if (actors.size === 0) return

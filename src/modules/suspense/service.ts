@@ -122,7 +122,7 @@ const rowOf = ({ receipt = null, isRepeated, book, alerted: _, ...facts }: Findi
 
 type Item = Pick<SuspenseRecord, 'id' | 'direction' | 'amountMinor'>
 
-/** From where it came in or went out, or back; `other`: the account instead. */
+/** Moves an item's money from where it came in or went out, or back. `other`: the account to use instead. */
 const transferOf = (
   { id, direction, amountMinor }: Item,
   { transferId, leaves = false, memo, other }: { transferId: Uuid; leaves?: boolean; memo: string; other?: 'adjustments' },
@@ -132,7 +132,7 @@ const transferOf = (
   return { id: transferId, debit, credit, amountMinor: amountMinor ?? 0n, reference: { type: 'suspense', id }, memo }
 }
 
-/** Once for each finding, with an alert. Takes no lock. Returns the items that are new. */
+/** Records each finding once, with an alert. Takes no lock. Returns the items that are new. */
 export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): Promise<Uuid[]> => {
   if (findings.length === 0) return []
   const found = findings.map((finding) => ({ finding, row: rowOf(finding, tx.at) }))
@@ -168,8 +168,8 @@ export const recordSuspense = async (tx: Tx, finding: Finding): Promise<Uuid | u
 type DisputedAttempt = { id: Uuid; kind: 'payment' | 'topup'; subjectId: Uuid; rail: string; amountMinor: Minor }
 
 /**
- * A payment's hold still covers its money, so nothing is booked; money of a top-up that is not credited is missing in our books and is booked.
- * A receipt of something else is booked there. A superseded attempt's hold belongs to the one that followed.
+ * A payment's hold still covers its money, so nothing is booked; a top-up's money that is not credited is missing in our books, so it is booked.
+ * A receipt of something else is booked with that already. The hold of a superseded attempt belongs to the attempt that followed it.
  */
 const suspenseOf = (
   { kind, amountMinor: sent }: DisputedAttempt,
@@ -196,7 +196,7 @@ const suspenseOf = (
   return { direction, reason, receipt, amountMinor, book: kind === 'topup' && receipt !== null && reason !== 'receipt_taken' }
 }
 
-/** The caller has raised the alert. */
+/** Records the money in evidence that could not be applied. The caller has raised the alert. */
 export const recordDoubtful = async (tx: Tx, attempt: DisputedAttempt, verdict: string, evidence: Evidence): Promise<void> => {
   const left = suspenseOf(attempt, verdict, evidence)
   if (!left) return
@@ -204,7 +204,7 @@ export const recordDoubtful = async (tx: Tx, attempt: DisputedAttempt, verdict: 
   await recordSuspense(tx, { ...left, rail, attemptId, subjectKind, subjectId, alerted: true })
 }
 
-/** To the adjustment that was made for it, or back to where it came from. */
+/** Moves a resolved item's money to the adjustment that was made for it, or back to where it came from. */
 export const leaveSuspense = async (
   tx: Tx,
   item: SuspenseRecord,
@@ -222,7 +222,7 @@ export const openSuspense = async (tx: Tx, id: Uuid): Promise<SuspenseRecord> =>
   return item
 }
 
-/** The caller moves its money to an account. */
+/** The caller moves the item's money to an account. */
 export const endAssigned = (tx: Tx, item: SuspenseRecord, by: string, note: string): void =>
   void updateRow(tx, suspenseItems, item, { outcome: 'assigned', note, resolvedBy: by, resolvedAt: tx.at, ...noProposal })
 

@@ -22,7 +22,7 @@ const toMobile = (options: DarajaOptions, { destination, orderId }: PayoutInstru
       }
     : refused('invalid_destination', 'The destination is not a Kenyan mobile number.')
 
-/** A payment without an account reference goes to a till. */
+/** With an account reference, a payment goes to a paybill; without one, to a till. */
 const toOrganisation = (options: DarajaOptions, instruction: PayoutInstruction): Prepared => {
   const { destination, accountReference, reference } = instruction
   if (!organisation.test(destination)) return refused('invalid_destination', 'The destination is not a paybill or till number.')
@@ -86,7 +86,10 @@ const isOwnResult = (result: Result, attempt: QueriedAttempt): boolean => {
   )
 }
 
-/** A failure must name the attempt: a refused query (our credential has expired, say) comes to its address too. */
+/**
+ * A success at the attempt's own address counts, whatever other ids it names. A failure must name the attempt: a refused query (our credential
+ * has expired, say) comes to its address too.
+ */
 const readPayoutResult = (result: Result, attempt: QueriedAttempt): Evidence => {
   const code = result.code ?? ''
   if (code === '0') {

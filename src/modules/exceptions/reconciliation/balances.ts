@@ -26,12 +26,12 @@ type Look = {
   statedMinor: Minor
   requested: Clearing
   answered: Clearing
-  /** Under way at the result: it may have moved at the provider, and is not booked. */
+  /** Money that is under way when the result comes: it may have moved at the provider, and is not booked. */
   mayComeInMinor: Minor
   mayGoOutMinor: Minor
 }
 
-/** The balance less what our books say is ours to move. */
+/** The organisation's own money: the balance less what our books say is ours to move. */
 const ownMoney = ({ statedMinor, requested, answered, mayComeInMinor, mayGoOutMinor }: Look): Range => ({
   low: statedMinor - (answered.cameInMinor + mayComeInMinor - requested.wentOutMinor),
   high: statedMinor - (requested.cameInMinor - answered.wentOutMinor - mayGoOutMinor),
@@ -82,7 +82,7 @@ const underWay = statement(
 const readUnderWay = async (db: Db, rails: readonly string[]) =>
   only(await db.query<{ mayComeInMinor: Minor; mayGoOutMinor: Minor }>(underWay, [rails]))
 
-/** In Nairobi, when few payments are under way. */
+/** Balances are queried once a day at this time in Nairobi, when few payments are under way. */
 const hourMs = 3 * 3_600_000
 const answerWithinMs = 600_000
 const mostUnanswered = 3
@@ -123,6 +123,7 @@ const compareRound = async (tx: Tx, config: Config, round: readonly (typeof bala
   if (!oldest || round.some(({ answeredAt }) => answeredAt === null)) return
   const { provider } = oldest
   const last = await findComparison(tx, provider, balanceSource)
+  // Several rounds may get late results: one comparison is enough.
   if (last && last.createdAt >= oldest.requestedAt) return
   const { own_low_minor: low, own_high_minor: high } = last?.totals ?? {}
   const known = low === undefined || high === undefined ? null : { low: BigInt(low), high: BigInt(high) }

@@ -234,7 +234,10 @@ const acceptOffer = async (
   return (await resolvePayment(tx, config, operator, subjectId, input)).waitingId !== null
 }
 
-/** `accept`: as it offers; open while a second administrator has to agree. Else an offered line goes to suspense. The payment's locks come first. */
+/**
+ * `accept`: ends the payment as the difference offers; it stays open while a second administrator has to agree. Without it, the offered line is
+ * money that nothing explains, and goes to suspense. The payment's locks are taken first.
+ */
 export const resolveDifference = async (
   tx: Tx,
   config: Config,
@@ -254,7 +257,7 @@ export const resolveDifference = async (
   return closed
 }
 
-/** All of them, or none; without their offers. */
+/** Closes all of them or none, without accepting their offers. */
 export const resolveDifferences = (
   tx: Tx,
   config: Config,

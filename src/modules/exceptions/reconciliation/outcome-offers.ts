@@ -24,7 +24,7 @@ export type Booked = {
 /** `succeeded`: one line alone can be it. `failed`: the statement is proven to be complete about it. Null: a person reads. */
 export type Offer = { outcome: 'succeeded' | 'failed' | null; line: StatementLine | null; reason: string }
 
-/** `rails`: that move money by the statement's account; null where it does not say whose it is. */
+/** `rails`: those that move money by the statement's account; null where the statement does not say whose it is. */
 export type Book = Pick<Statement, 'heading' | 'text' | 'unfinished'> & { rails: ReadonlySet<AnyRail> | null }
 
 /** A provider may list late: a statement is complete about a payment when it goes on for so long after it. */

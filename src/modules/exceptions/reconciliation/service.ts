@@ -34,7 +34,7 @@ import { readInPortions, type Statement, type StatementLine, squeezed } from './
 
 export type Period = { start: Date; end: Date }
 
-/** A completion reaches us later than it happened. */
+/** Our times may lie this far outside a statement's period: a completion reaches us later than it happened. */
 const edgeMs = 3_600_000
 
 /** `lost`: an unknown payment without an attempt was sent, if at all, in lost writes, under names that follow from it. */
@@ -98,7 +98,7 @@ const readBooked = async (
 }
 
 type Compared = Pick<Comparison, 'provider' | 'source' | 'account' | 'content'> & {
-  /** Payments by other rails are not missing. */
+  /** The rails that the lines list: payments by other rails are not missing in them. */
   rails: readonly AnyRail[]
   lines: readonly StatementLine[]
   period: Period
@@ -119,7 +119,7 @@ const periodOf = (lines: readonly StatementLine[]) => {
   return { start: new Date(Math.min(...times)), end: new Date(Math.max(...times)) }
 }
 
-/** It was sent in writes that were lost, under the names that the statement shows. */
+/** A payment without an attempt was sent in writes that were lost, under the names that the statement shows. */
 const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence: Evidence): Promise<void> => {
   const payment = await lockPaymentWithAccount(tx, id)
   const source = { kind: 'operator', actor: operator } as const
@@ -241,7 +241,7 @@ const compareLines = async (
     return !isNamed(outside) && at >= start && at <= end
   })
   const result = match(lines, ofPeriod, deps.config.CURRENCY, book)
-  // An account that is not registered for the list gets the same answer.
+  // An account that is not registered for the list also gets nothing: an empty list proves nothing against our books.
   if (statement.source === providerSource && lines.length === 0 && result.differences.length > 0) {
     const unproven = `The provider listed nothing, and our books have ${counted(ofPeriod.length)} of that day. If it always lists nothing, the account is not registered for this list: run npm run admin -- rails register.`
     return {
@@ -257,7 +257,7 @@ const compareLines = async (
 
 const counted = (count: number): string => (count === 1 ? 'one payment' : `${count} payments`)
 
-/** In sentences; undefined where the statement says something about each, or there are none. */
+/** Why the statement proves nothing about some payments of unknown outcome; undefined where it says something about each, or there are none. */
 const unprovenBy = (
   { numbers }: Pick<Rails, 'numbers'>,
   booked: readonly Booked[],
@@ -287,7 +287,7 @@ const settledAfterMs = 3 * 3_600_000
 /** After a longer outage, earlier days are compared by file. */
 const mostDaysBehind = 7
 
-/** In Nairobi, oldest first; at first, yesterday. */
+/** Nairobi's days that are not compared yet, oldest first, so the last comparison is that of the newest day. The first run compares yesterday. */
 const daysToList = (now: Date, listedUntil: Date | null): Period[] => {
   const today = nairobiMidnight(new Date(now.getTime() - settledAfterMs))
   const first = listedUntil ?? daysAfter(today, -1)
