@@ -5,15 +5,15 @@ import { decidingRoles, type Role, requestingRoles } from './permissions.ts'
 export const walletIsLinked = (account: string, address: string): string =>
   `exists (select from identities i where i.provider = 'wallet' and i.account_id = ${account} and i.subject_key = lower(${address}))`
 
-/** Single values: see `statusOf`. */
+/** Whether an account has a passkey or a wallet to sign with. The reason at `statusOf` is why this selects single values. */
 export const canSign = (account: string): string =>
   `coalesce((select true from passkeys k where k.account_id = ${account} limit 1),
      (select true from identities i where i.account_id = ${account} and i.provider = 'wallet' limit 1), false)`
 
-/** Signed with a passkey, a wallet, or in advance with a mandate. */
+/** Whether decision `d` was signed: with a passkey, with a wallet, or in advance with a mandate. */
 export const isSigned = (d: string): string => `${d}.via <> 'credential'`
 
-/** Its owners may change, so only its chain can say whether it stands behind what it signed. */
+/** Whether a contract signed decision `d`. A contract's owners may change, so only its chain can say whether its signature is still valid. */
 export const isContractSigned = (d: string): string => `${d}.signer like 'eip155:%'`
 
 const isMember = (account: string, workspace: string, roles: readonly Role[]): string =>
@@ -23,24 +23,28 @@ const isMember = (account: string, workspace: string, roles: readonly Role[]): s
 // Single values, not `exists`: a plan may answer many of those by reading all of a table once.
 const statusOf = (account: string): string => `(select a.status from accounts a where a.id = ${account})`
 
-/** More than one person's own word: loosening it is under the rule, and who decides must have been there before it. */
+/**
+ * Whether policy or approval `rule` needs more than one person. If so, a change that loosens it is itself under the rule, and who decides must
+ * count under it (`countsUnder`).
+ */
 export const asksForTwo = (rule: string, count: 'required_approval_count' | 'required_approvals'): string =>
   `(${rule}.${count} > 1 or ${rule}.separation_of_duties or ${rule}.approval_proof = 'signature')`
 
-/** Without a break. Not recorded: since it joined. */
+/** Since when the role of member `m`, without a break, lets it decide or request payments. Where that is not recorded: since it joined. */
 export const roleSince = (m: string, act: 'deciding' | 'requesting' = 'deciding'): string =>
   `coalesce(${m}.${act}_since, ${m}.created_at)`
 
 /**
- * Whether member `m` counts as a second person under `rules` at a time: else somebody could invite, or raise, a second account of their own that
- * approves at once. The owning account always counts; others whose role began before each policy that asks for two, or 24 hours ago.
+ * Whether member `m` of workspace `w` counts as a second person under `rules` at a time. Without this check a person could invite, or raise, a
+ * second account of their own, which approves their payments at once. The owning account always counts; others
+ * count if their role began before each policy that asks for two, or 24 hours ago.
  */
 export const countsUnder = (m: string, w: string, rules: string, at: string, since = roleSince(m)): string =>
   `(${m}.account_id = ${w}.owning_account_id or ${since} <= ${at} - interval '24 hours'
      or not exists (select from ${rules} as rule where rule.workspace_id = ${w}.id and rule.archived_at is null
        and ${asksForTwo('rule', 'required_approval_count')} and rule.created_at < ${since}))`
 
-/** From when on it counts under all of the workspace's policies; null: now. */
+/** From when on member `m` counts under all policies of workspace `w`; null: it counts now. */
 export const countsFrom = (m: string, w: string): string =>
   `case when not ${countsUnder(m, w, 'spending_policies', "'-infinity'::timestamptz")} then ${roleSince(m)} + interval '24 hours' end`
 
@@ -71,7 +75,10 @@ export const originsOf = (name: string, seeds: string): string =>
        cross join lateral unnest(g.ancestor_ids || g.derived_from_grant_id) as above
      where above is not null)`
 
-/** One of `voidReasons`; null while the decision holds. Every kind of decision names here what it rests on. */
+/**
+ * What decision `d` on payment `p` has lost since it was given, as one of `voidReasons`; null while it holds. Every kind of decision has its
+ * condition here.
+ */
 export const lostBy = (d: string, p: string): string =>
   `case when not ${mayDecide(`${d}.account_id`, `${p}.workspace_id`)} then 'approver'
      when ${d}.via in ('signature', 'mandate') and not ${walletIsLinked(`${d}.account_id`, `${d}.signer`)} then 'wallet'
@@ -79,7 +86,7 @@ export const lostBy = (d: string, p: string): string =>
      when ${d}.via = 'mandate' and coalesce((select x.status from intent_mandates x where x.id = ${p}.mandate_id), 'revoked') = 'revoked' then 'mandate'
    end`
 
-/** The latest decision of each account, if it was not voided: these count while they hold. */
+/** The latest decision of each account on an approval, if it was not voided. These decisions count while `lostBy` is null. */
 export const currentDecisions = (approval: string): string =>
   `(select latest.* from (
       select distinct on (account_id) * from approval_decisions where approval_id = ${approval} order by account_id, decided_at desc, id desc) as latest

@@ -10,7 +10,7 @@ import type { Principal } from './principal.ts'
 
 const findDashboardToken = selectRow('sessions.of_dashboard_token', dashboardTokens, ['id'])
 
-/** Also when the caller acts with a dashboard token that the session issued. */
+/** The browser's session that a caller acts in, also when the caller acts with a dashboard token that the session issued. */
 export const sessionBehind = async (db: Db, { kind, id }: Principal['credential']): Promise<Uuid | null> => {
   if (kind === 'session') return id
   return kind === 'dashboard' ? ((await findDashboardToken(db, { id }))?.sessionId ?? null) : null
@@ -36,7 +36,10 @@ const linkOf = prepare(
   'joined',
 )
 
-/** Its own grant, else the one that linked the sign-in method of its session: whatever the credential makes or links ends with that grant. */
+/**
+ * The grant behind a credential: its own grant, else the one that linked the sign-in method of its session. What is created or linked with the
+ * credential ends with that grant.
+ */
 export const grantBehind = async (db: Db, credential: Principal['credential'], grantId: Uuid | null): Promise<Uuid | null> => {
   if (grantId !== null) return grantId
   return (await first(db, linkOf, { credentialId: credential.id }))?.grantId ?? null
@@ -57,6 +60,9 @@ const active = statement(
 
 type Credential = Pick<Principal, 'credential'> & { grantId: Uuid | null }
 
-/** Known only by its id. Of an access token its grant is enough: an OAuth grant has no permission for anything that uses this. */
+/**
+ * Whether a credential that is known only by its id is still accepted. For an access token only its grant is checked: an OAuth grant has no
+ * permission for anything that uses this.
+ */
 export const isCredentialActive = async (db: Db, { credential, grantId }: Credential, now: Date, sessionIdleDays: number) =>
   (await db.query(active, [credential.id, now, sessionIdleDays, grantId, credential.kind])).length > 0

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { PasskeyKey, PasskeyProof } from '../lib/passkey-proof.ts'
 import { sha256 } from './secrets.ts'
 
-// Loaded when the first passkey comes: most processes never meet one.
+// The library is loaded when the first passkey comes: most processes never need it.
 const webauthn = () => import('@simplewebauthn/server')
 const helpers = () => import('@simplewebauthn/server/helpers')
 
@@ -20,7 +20,7 @@ const Base64Url = z
   .min(1)
   .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url')
 
-// Browsers add fields with time: what is not read here may be of any type.
+// Browsers add fields over time, so a field that is not read here may have any type.
 const notRead = (what: string) =>
   z
     .unknown()
@@ -68,7 +68,7 @@ export const Assertion = z
   })
 export type Assertion = z.output<typeof Assertion>
 
-/** From COSE (RFC 9053) to JWK (RFC 7517). Undefined for a key of another kind. */
+/** Converts a passkey's public key from COSE (RFC 9053) to JWK (RFC 7517). Undefined for any other type than P-256 and RSA. */
 const jwkOf = async (cose: Uint8Array): Promise<PasskeyKey | undefined> => {
   const { decodeCredentialPublicKey, isoBase64URL, cose: names } = await helpers()
   const key = decodeCredentialPublicKey(new Uint8Array(cose))
@@ -79,7 +79,7 @@ const jwkOf = async (cose: Uint8Array): Promise<PasskeyKey | undefined> => {
   return undefined
 }
 
-/** Empty where it cannot be read. */
+/** The challenge that a browser's response answers; empty where it cannot be read. */
 export const challengeOf = (clientDataJSON: string): Buffer => {
   try {
     const { challenge }: { challenge?: unknown } = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString())
@@ -90,8 +90,8 @@ export const challengeOf = (clientDataJSON: string): Buffer => {
 }
 
 /**
- * We ask for no attestation, and a browser may pass one on all the same (WebAuthn §6.5.5). To verify it, the library fetches addresses that a
- * certificate names before it asks who signed that. What counts, the key and the flags, is the authenticator's data.
+ * Removes the attestation statement: we ask for none, and a browser may send one all the same (WebAuthn §6.5.5). To verify it, the library fetches
+ * addresses from a certificate before it checks who signed the certificate. The key and the flags are in the authenticator's data.
  */
 const withoutStatement = async (attestationObject: string): Promise<string> => {
   const { decodeAttestationObject, isoBase64URL, isoCBOR } = await helpers()
@@ -104,7 +104,7 @@ const withoutStatement = async (attestationObject: string): Promise<string> => {
   return isoBase64URL.fromBuffer(isoCBOR.encode(bare))
 }
 
-/** Made on this site with its user verified; else why not. Whether the challenge is ours is the caller's to check. */
+/** A passkey that was made on this site with its user verified; else the problem. The caller checks that the challenge is ours. */
 export const readNewPasskey = async (
   site: { publicUrl: string },
   { id, rawId, type, response: { clientDataJSON, attestationObject } }: NewCredential,
@@ -134,12 +134,15 @@ export const readNewPasskey = async (
   }
 }
 
-/** The assertion's challenge is the text's SHA-256, so nothing but this text was signed. */
+/** The challenge for a passkey that signs a text is the text's SHA-256, so nothing but this text is signed. */
 export const challengeFor = (message: string): string => sha256(message).toString('base64url')
 
 export type ReadAssertion = { signature: string; proof: PasskeyProof; signCount: number; backedUp: boolean }
 
-/** Made over `challenge` (base64url) on this site, with its user verified; else why not. Its count is checked under the passkey's lock. */
+/**
+ * A passkey's assertion over `challenge` (base64url), made on this site with its user verified; else the problem. Its count is checked where it is
+ * stored, under the passkey's lock.
+ */
 export const readAssertion = async (
   site: { publicUrl: string },
   passkey: { credentialId: string; coseKey: Buffer; publicKey: PasskeyKey },

@@ -5,7 +5,7 @@ import type { Permission, Role } from './permissions.ts'
 
 type Capabilities = { topups: boolean; payments: boolean; apiKeys: boolean; oauth: boolean }
 
-/** Created once for each request, and safe to log: it contains no secret. `credential` is for the audit log and for ending streams alone. */
+/** The caller, for every kind of credential. It is created once for each request, and is safe to log: it contains no secret. */
 export type Principal = {
   readonly accountId: Uuid
   readonly accountStatus: 'active' | 'frozen' | 'closed'
@@ -60,8 +60,8 @@ export const requireProvenAt = (provenAt: Date | null, now: Date): void => {
 export type Acting = Pick<Principal, 'provenAt'> & { credential: Pick<Principal['credential'], 'kind'>; grant: unknown }
 
 /**
- * For what a stolen session alone must not do. A key or an agent needs no proof: a person gave it its permissions. A session's dashboard token,
- * which a page may hold, proves nothing of the person.
+ * For what a stolen session alone must not do to its owner's account and workspaces. A key or an agent needs no proof: a person gave it its
+ * permissions. A session's dashboard token does not prove the person, because a page may hold it.
  */
 export const requireFreshProof = ({ credential, grant, provenAt }: Acting, now: Date): void => {
   if (grant === null) requireProvenAt(credential.kind === 'session' ? provenAt : null, now)

@@ -8,14 +8,17 @@ export type Intent = (typeof intents)[number]
 
 // Most processes need only these few lines of viem; the rest is loaded when a chain is queried (contract-wallet.ts).
 
-/** EIP-55 checksummed: stored and shown in this form, unique by its lower-cased form. */
+/** An EIP-55 checksummed address: stored and shown in this form, unique by its lower-cased form. */
 export type Address = `0x${string}`
 
 const require = createRequire(import.meta.url)
 
 export type RecoverKey = (signature: Uint8Array, recovery: number, hash: Uint8Array) => Uint8Array
 
-/** Forty times as fast as JavaScript (docs/security.md). Its package's own fallback is `elliptic`, so only the binding is loaded. */
+/**
+ * libsecp256k1 in native code, forty times as fast as JavaScript (docs/security.md). Its package's own fallback is `elliptic`, so only the binding
+ * is loaded. Undefined where it cannot be loaded (no prebuilt one, no compiler): then `portableRecovery` is used.
+ */
 export const nativeRecovery = (): RecoverKey | undefined => {
   try {
     const native: typeof import('secp256k1') = require('secp256k1/bindings.js')
@@ -65,7 +68,7 @@ const walletIn = <Read extends string>(read: (text: string) => Read | undefined,
 
 export const WalletAddress = walletIn(parseAddress, 'a 0x-prefixed address of 20 bytes')
 
-/** By CAIP-10 (a contract on that chain) or by its bare address (a key of its own), with its checksum. */
+/** A wallet in a request, by CAIP-10 (a contract on that chain) or by its bare address (a key of its own), with its checksum. */
 export const NamedWallet = walletIn((text) => {
   const name = parseWalletName(text)
   const address = name && parseAddress(name.address)
@@ -73,8 +76,8 @@ export const NamedWallet = walletIn((text) => {
 }, 'a 0x-prefixed address of 20 bytes, or eip155:<chain>:<address>')
 
 /**
- * EIP-191 `personal_sign`. Undefined when the signature is malformed or has a high s (EIP-2): each signature has one accepted form, so a stored one
- * cannot be presented again in another.
+ * The address that signed `message` by EIP-191 `personal_sign`. Undefined when the signature is malformed or has a high s (EIP-2): each signature
+ * has one accepted form, so a stored one cannot be presented again in another.
  */
 export const recoverSigner = (message: string, signature: string): Address | undefined => {
   if (!signaturePattern.test(signature)) return undefined

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { formatId, parseId } from '../../src/lib/ids.ts'
-import { findClient } from '../../src/modules/oauth/clients.ts'
+import { authenticateClient, findClient } from '../../src/modules/oauth/clients.ts'
 import { createRefreshTokens } from '../../src/modules/oauth/redeem.ts'
 import type { Answer } from '../harness/client.ts'
 import { type Agent, authorizeAgent, refresh, refusal, registerClient } from '../harness/oauth.ts'
@@ -307,15 +307,13 @@ describe('refreshes of many grants that arrive together', () => {
     const origin = { ip: '127.0.0.1', userAgent: null, requestId: 'together' }
     // A second ago: on a busy machine that much may pass between the look at the clock and the query that it is for.
     const elapsedMs = () => 1_000
-    const record = await findClient(service.deps, client.id)
+    const refreshOne = async ({ token, fields }: (typeof requests)[number]) => {
+      const body = { grant_type: 'refresh_token', client_id: client.id, refresh_token: token, ...fields }
+      return refreshTokens(await authenticateClient(service.deps, body), origin, body, elapsedMs)
+    }
     return Promise.all(
-      requests.map(({ token, fields }) =>
-        refreshTokens(
-          record,
-          origin,
-          { grant_type: 'refresh_token', client_id: client.id, refresh_token: token, ...fields },
-          elapsedMs,
-        ).then(
+      requests.map((request) =>
+        refreshOne(request).then(
           ({ access_token, refresh_token }) => ({ access_token, refresh_token }),
           ({ code }: { code?: string }) => code,
         ),

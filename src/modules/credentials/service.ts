@@ -14,8 +14,10 @@ import { findGrant, scopeOf } from '../delegation/queries.ts'
 import type { Credential } from './schema.ts'
 
 /**
- * A policy that asks for approvals without a threshold asks for them from 0 on. As text: two tables in one relation, whose plan costs more to start
- * than its rows to read. Each counter is looked up by itself: joined, those of everybody's month are read.
+ * The limits of grants, and of the policies that apply to every payment. A policy that asks for approvals without a threshold asks for them from 0 on.
+ * Written as text, because it reads two tables as one relation. Its plan costs more to start than its rows to read, so it is on the lane `joined`.
+ * Grant ids are one text there: lists of several callers differ in length, so together they are no array.
+ * Each counter is looked up by itself: in a plain join those of everybody's month are read.
  */
 const limits = prepare(
   'credentials.limits',

@@ -21,8 +21,8 @@ import { findSession, linkingGrantOf } from './sessions/service.ts'
 type Root = { kind: 'session' | 'identity'; id: Uuid; end: 'everything' | undefined }
 
 /**
- * Of a sign-in method that is gone only the audit log says in which session it was linked. $4 and $5 are spared: the caller's own session and the
- * method that began it.
+ * What began with a session or a sign-in method. A thief may link a method, begin a session with it and remove it: only the audit log says in which
+ * session a removed method was linked. $4 and $5 are spared: the caller's own session and the method that began it.
  */
 const trace = statement(
   'origins.trace',
@@ -53,7 +53,10 @@ const trace = statement(
 
 type Traced = { kind: 'session' | 'identity' | 'grant' | 'api_key' | 'passkey' | 'invitation'; id: Uuid }
 
-/** What was added there, or through what was added there, and lives still. The account is locked: nothing is added meanwhile. */
+/**
+ * What was added in the root session or by the root method, or through what was added there, and is still active. The account is locked: nothing is
+ * added meanwhile.
+ */
 const findBegun = async (tx: Tx, principal: Principal, root: Root) => {
   const { accountId } = principal
   const own = await sessionBehind(tx, principal.credential)
@@ -123,8 +126,8 @@ const endBegun = async (tx: Tx, deps: EndDeps, principal: Principal, begun: Begu
 }
 
 /**
- * Ends the root by `end`, and says what began there; with `everything` that ends too, but for the caller's own session and the method that began it.
- * Without a way to sign in that stays, nothing is done. Null: the caller is a key.
+ * Ends a session or a sign-in method by `end`, and says what began there. With `everything` that ends too, except the caller's own session and the
+ * method that began it. If no way to sign in would stay, nothing is done. Null: the caller is a key.
  */
 export const endWithOrigins = async <Ended>(
   tx: Tx,
@@ -134,7 +137,7 @@ export const endWithOrigins = async <Ended>(
   end: (tx: Tx) => Promise<Ended>,
 ): Promise<{ ended: Ended; beganHere: BeganHere | null }> => {
   const everything = root.end === 'everything'
-  // These are the whole account's: who acts for it by a key, or by what a key linked, does not end them.
+  // Keys, passkeys and invitations are the whole account's: who acts for it by a key, or by what a key linked, does not end them.
   if (everything && (await linkingGrantOf(tx, principal)) !== null)
     throw new Refusal('forbidden', { message: 'Only a person in their own session can end everything that began there.' })
   if (everything) requireFreshProof(principal, tx.at)

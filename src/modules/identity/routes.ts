@@ -37,7 +37,7 @@ import {
 } from './schema.ts'
 import { endSession, pageSessions, presentSession } from './sessions/service.ts'
 import { markBrowser } from './sign-in/cookie.ts'
-import { requireProvider, startLink } from './sign-in/flows.ts'
+import { readLinkReturnTo, requireProvider, startLink } from './sign-in/flows.ts'
 import { linkWallet } from './sign-in/service.ts'
 import { examineForLink } from './sign-in/wallet.ts'
 
@@ -87,7 +87,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
         const { principal } = request
         const isOwn = principal.credential.kind === 'session' && isRequestOfOwnPage(request, deps.config.publicUrl)
         const browser = isOwn ? markBrowser(request, reply, deps.config) : null
-        const input = { provider: body.provider, returnTo: body.return_to, browser }
+        const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to), browser }
         return respondOnce(deps, request, reply, async (tx) => accepted(await startLink(tx, deps, principal, input)))
       }
       const verdict = await examineForLink(deps, { ...body, intent: 'link' })

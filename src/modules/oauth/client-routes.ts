@@ -28,7 +28,7 @@ import {
 } from './schema.ts'
 import { introspectToken, revokeToken } from './tokens.ts'
 
-/** Its credentials are in the body, never in a cookie. */
+/** A client in a browser may call these from any origin: its credentials are in the body, never in a cookie. */
 export const anyOrigin = {
   origin: '*',
   credentials: false,

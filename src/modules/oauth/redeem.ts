@@ -56,7 +56,7 @@ const checkVerifier = (challenge: string | null, verifier: string | undefined): 
 
 const unknownCode = () => new OAuthError('invalid_grant', 'The code is unknown or expired, or was given to another client.')
 
-/** The caller has locked the request and checked the verifier. */
+/** Exchanges an approved request for the first tokens of its grant. The caller has locked the request and checked the verifier. */
 const redeem = async (
   tx: Tx,
   { config, derivations }: RedeemDeps,
@@ -95,7 +95,7 @@ export const redeemCode = async (
     if (!authorization || authorization.clientId !== client.id) throw unknownCode()
     const { status, codeExpiresAt, grantId } = authorization
     if (status === 'redeemed' && grantId !== null) {
-      // One of the two uses was a thief's: the grant of the first is revoked too (RFC 6749, 4.1.2).
+      // A code that is used twice was stolen, and one of the two uses was the thief's: the grant of the first use is revoked too (RFC 6749, 4.1.2).
       const actor = { accountId: authorization.accountId, origin, way: 'oauth_client' }
       audit(tx, actor, 'oauth_code.reused', { subject: grantId, after: { client_id: clientIdOf(client) } })
       await revokeGrant(tx, deps.onGrantsRevoked, actor, grantId)
@@ -140,8 +140,8 @@ export const pollDevice = async (deps: RedeemDeps, client: ClientRecord, origin:
 }
 
 /**
- * A request that comes within this time after the rotation is the same use: on a busy machine one is tens of milliseconds on its way. The new pair is
- * answered only after it, so who has an answer is always later.
+ * A request that comes to any process within this time after the rotation is the same use, so the time is the database's: on a busy machine a request
+ * is tens of milliseconds on its way. The new pair is answered only after this time, so a request that follows an answer is always later.
  */
 const sameUseMs = 50
 const answerAfterMs = sameUseMs + 10
@@ -157,7 +157,7 @@ const arrivedInTime = statement(
    from oauth_access_tokens where grant_id = $1 and generation = $2`,
 )
 
-/** By the handle, so that nothing has to be read first. */
+/** Locks a grant by its token's handle, so that nothing has to be read first. */
 const lock = prepare(
   'oauth.lock_grant',
   { handle: 'text' },
@@ -191,13 +191,14 @@ type RefreshRequest = {
   origin: RequestOrigin
   parameters: TokenParameters
   presented: PresentedRefresh
-  /** In this service, by our own clock, never compared with another. */
+  /** How long the request has waited in this service. Measured with our own clock, never compared with another. */
   elapsedMs: () => number
 }
 
 /**
- * RFC 9700 section 4.14.2. A token that was used before is stolen or was sent twice: the latter if both requests were under way at once. A family is one
- * grant, so one theft ends one installation of one agent. Two trips: the lock with all readings, then all writes with the commit.
+ * Rotates a refresh token (RFC 9700 section 4.14.2). One that was used before was stolen or sent twice; it was sent twice if both requests were under
+ * way at once. A family is one grant, so one theft ends one installation of one agent. The rotation takes two trips to Postgres: the first locks the
+ * grant and reads all that is needed, the second writes everything with the commit.
  */
 const rotate = async (tx: Tx, deps: Pick<Parts, 'config' | 'derivations' | 'onGrantsRevoked'>, request: RefreshRequest) => {
   const { client, origin, parameters, presented } = request
@@ -221,8 +222,8 @@ const rotate = async (tx: Tx, deps: Pick<Parts, 'config' | 'derivations' | 'onGr
     return mintGeneration(tx, deps.config, deps.derivations, { client, grant, state, audience })
   }
   if (generation >= state.generation || !isOurs(deps.derivations, presented)) throw unknownRefreshToken()
-  // Under way before the pair of the presented token's rotation was answered, by the database's clock alone, or late by no more than the leeway. How many
-  // rotations came since does not matter: connections of one client overtake each other.
+  // `inTime`: the request was under way before the pair of the presented token's rotation was answered, by the database's clock alone, or is late by
+  // no more than the leeway. How many rotations came since does not matter: connections of one client overtake each other.
   const leewaySeconds = deps.config.OAUTH_REFRESH_LEEWAY_SECONDS + sameUseMs / 1_000
   const inTime = [grant.id, generation + 1, arrival.arrivedAt, leewaySeconds]
   const [rotated] = await tx.query<{ inTime: boolean }>(arrivedInTime, inTime)

@@ -12,7 +12,7 @@ const words = (text: string): string[] => text.split(' ').filter((word) => word 
 
 const scopesAmong = (named: readonly string[]): Permission[] => oauthScopes.filter((scope) => named.includes(scope))
 
-/** In the catalogue's order; undefined when the request names none. */
+/** The scopes that a request names, in the catalogue's order; undefined when it names none. */
 export const parseScope = (text: string | undefined): Permission[] | undefined => {
   const named = words(text ?? '')
   if (named.length === 0) return undefined
@@ -53,8 +53,8 @@ const maxLength = 500
 const ownResources = (own: string): string[] => protectedResources.map((known) => resourceUrl(own, known))
 
 /**
- * RFC 8707. Clients name the MCP server's address, or the origin that they read from its metadata, and both must lead to tokens that open it. Anything
- * else is refused here, before a person is asked.
+ * What a resource indicator covers (RFC 8707). Clients name the MCP server's address, or the origin that they read from its metadata, and both must
+ * lead to tokens that open it. Anything else is refused here, before a person is asked.
  */
 const covered = (text: string, own: string): string[] => {
   const [api, mcp] = [own, resourceUrl(own, mcpPath)]
@@ -66,7 +66,10 @@ const covered = (text: string, own: string): string[] => {
   throw new OAuthError('invalid_target', `resource must be ${api} (the API and its MCP server) or ${mcp}.`)
 }
 
-/** Within what was consented to; for an authorization request that is everything of this service. */
+/**
+ * The audience that a request asks for, within what was consented to; for an authorization request that is everything of this service. A grant from
+ * before a token for the API opened the MCP server keeps its narrower audience.
+ */
 export const readResources = (requested: readonly string[] | undefined, own: string, consented = ownResources(own)): string[] => {
   const resources = [...new Set((requested ?? []).filter((text) => text !== ''))]
   if (resources.length > maxNamed) throw new OAuthError('invalid_target', `At most ${maxNamed} resources can be named.`)

@@ -29,7 +29,10 @@ const byId = prepare('workspaces.by_id', { id: 'uuid' }, selectById, 'joined')
 
 export const findWorkspace = (db: Db, id: Uuid): Promise<WorkspaceRecord | undefined> => first(db, byId, { id })
 
-/** What a writer read before may be out of date. Not FOR UPDATE, which would also wait for every insert that refers to the workspace. */
+/**
+ * A writer of a workspace, its members or its invitations waits for this row: what it read of them before may then be out of date. Not FOR UPDATE,
+ * which would also wait for every insert that refers to the workspace.
+ */
 export const lockWorkspace = prepare('workspaces.lock', { id: 'uuid' }, (orm, at) =>
   selectById(orm, at).for('no key update', { of: workspaces }),
 )
@@ -43,7 +46,7 @@ const membership = selectRow('members.of', members, ['workspaceId', 'accountId']
 export const findMembership = (db: Db, workspaceId: Uuid, accountId: Uuid): Promise<MemberRecord | undefined> =>
   membership(db, { workspaceId, accountId })
 
-/** `only`: the workspace of a grant. */
+/** Newest workspace first. `only`: the workspace of a grant. */
 export const membershipList = prepare(
   'workspaces.memberships',
   { accountId: 'uuid', only: 'uuid?', before: 'uuid?', take: 'rows' },
@@ -70,7 +73,7 @@ export const findPersonalWorkspaceId = async (db: Db, accountId: Uuid): Promise<
   return row.id
 }
 
-/** The workspace that it used last and may still use, else its personal one. */
+/** Where an account's session begins: the workspace that it used last and may still use, else its personal one. */
 const home = prepare('workspaces.home', { accountId: 'uuid' }, (orm, at) =>
   orm
     .select({ id: workspaces.id })
@@ -143,7 +146,7 @@ export const listInvitationsWith = selectAmong('invitations.by_ids', invitations
 
 export const findInvitationByToken = selectRow('invitations.by_token', invitations, ['tokenHash'])
 
-/** An account proves a verified e-mail or a wallet by an identity that is attached now. */
+/** The addressee of an invitation: a verified e-mail or a wallet. An account proves either by an identity that is attached now. */
 type Addressee = { email: string | null; walletAddress: string | null }
 
 const keysOf = (walletAddress: string): string[] => {

@@ -265,6 +265,16 @@ describe('a link begun with a bearer', () => {
     expect([refused.status, refused.body.details.fields[0].path]).toEqual([400, 'return_to'])
   })
 
+  test('a wrong return_to is refused before the key is looked up', async () => {
+    const person = await signIn(service.api)
+    const post = (return_to: string) =>
+      person.api.post('/v1/accounts/me/identities', { provider: 'github', return_to }, { key: 'flow-2' })
+    expect((await post('/account')).status).toBe(202)
+    expect((await post('/elsewhere')).status).toBe(409)
+    const refused = await post('//evil.example')
+    expect([refused.status, refused.body.details.fields[0].path]).toEqual([400, 'return_to'])
+  })
+
   test('the page cannot be skipped, by any browser', async () => {
     const person = await signIn(service.api)
     const url = await linkOf((await managingKey(person)).key)

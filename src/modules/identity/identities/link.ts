@@ -39,7 +39,10 @@ const lockNames = (tx: Tx, names: readonly string[]): Promise<unknown> => tx.que
 
 const emailName = (email: string): string => `email:${email}`
 
-/** A row that does not exist yet cannot be locked, so names are: of identities and their e-mails, in sorted order, before any row. */
+/**
+ * A row that does not exist yet cannot be locked, so names are locked: of identities and their e-mails, in sorted order, before any row. Of two
+ * first sign-ins with one identity, or two claims on one e-mail, the second one waits.
+ */
 export const lockIdentities = (tx: Tx, all: readonly Named[]): Promise<unknown> => {
   const names = all.map(({ provider, issuer, subjectKey }) => `identity:${provider}:${issuer}:${subjectKey}`)
   return lockNames(tx, [...names, ...emailsOf(all).map(emailName)])
@@ -66,7 +69,7 @@ export const recomputeAccountEmail = async (tx: Tx, accountId: Uuid): Promise<vo
 
 type Attached = Pick<IdentityRecord, 'accountId' | 'linkedByGrantId' | 'originSessionId'> & { proof: IdentityProof }
 
-/** Where the account has other identities, `recomputeAccountEmail` comes next. */
+/** Where the account has other identities, the caller runs `recomputeAccountEmail` next. */
 export const attachIdentity = (tx: Tx, actor: Actor, { accountId, proof, linkedByGrantId, originSessionId }: Attached) => {
   const { at } = tx
   const { provider, issuer, subject } = proof
@@ -80,21 +83,21 @@ export const attachIdentity = (tx: Tx, actor: Actor, { accountId, proof, linkedB
   return identity
 }
 
-/** The e-mail may change: `recomputeAccountEmail` comes next. */
+/** Records that an attached identity was proven again. Where its verified e-mail changes, the caller runs `recomputeAccountEmail` next. */
 export const noteProof = (tx: Tx, identity: IdentityRecord, proof: IdentityProof): IdentityRecord => {
   const { email, emailVerified } = proof
   const displayName = proof.displayName ?? identity.displayName
   return updateRow(tx, identities, identity, { lastUsedAt: tx.at, email, emailVerified, displayName })
 }
 
-/** By its status behind its lock. `isLinked`: with an identity that it has already. */
+/** Why an account of this status may not be signed in to, if so. Read behind its lock. `isLinked`: the account has the identity already. */
 export const statusRefusal = (status: string, isLinked: boolean): Refusal | null => {
   if (status === 'closed') return new Refusal('account_frozen', { message: 'This account is closed.' })
   // A frozen account can still be read by its people, but gets no new sign-in method.
   return status === 'frozen' && !isLinked ? new Refusal('account_frozen') : null
 }
 
-/** It may be attached already, or belong to another account (the answer does not say to which). */
+/** The proven identity may be attached already, or belong to another account (the answer does not say to which). */
 export const linkIdentity = async (tx: Tx, config: Config, owner: Actor & { accountId: Uuid }, proof: IdentityProof) => {
   const { accountId } = owner
   const unauthorized = await signInAuthorityRefusal(tx, config, accountId, grantOf(owner))
@@ -130,7 +133,7 @@ const removeRow = prepareWrite('identities.remove', { id: 'uuid' }, (orm, at) =>
   orm.delete(identities).where(eq(identities.id, at.id)),
 )
 
-/** Its sessions end too, and what a wallet signed counts no more: a stolen sign-in method leaves nothing behind. */
+/** Sessions that began with the identity end too, and what its wallet signed no longer counts: a stolen sign-in method leaves nothing behind. */
 const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: IdentityRecord): Promise<void> => {
   const { id, accountId, provider, subject } = identity
   await revokeSessions(tx, deps.config, actor, { accountId, identityId: id })
@@ -141,7 +144,7 @@ const detach = async (tx: Tx, deps: DetachDeps, actor: Actor, identity: Identity
   if (provider === 'wallet') await deps.onAuthorityLost(tx, actor, accountId)
 }
 
-/** Their names, and those of all e-mails that may move to another account, are locked before the account. */
+/** The account's identities. Their names, and those of all e-mails that may move to another account, are locked before the account. */
 const lockAttached = async (tx: Tx, accountId: Uuid): Promise<IdentityRecord[]> => {
   await lockIdentities(tx, await listIdentities(tx, { accountId }))
   await lockAccountRow(tx, accountId)
@@ -162,7 +165,8 @@ export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Princi
   const identity = attached.find((candidate) => candidate.id === id)
   if (!identity) throw notFound()
   const others = attached.filter((other) => other !== identity)
-  // What a key links ends with it: if only such methods stayed, the key's end would lock the person out.
+  // What a key links ends with the key. So neither the key nor a session that began with what it linked may leave only such methods: the key's end
+  // would lock the person out, or leave the account to whoever had the key.
   const behind = await linkingGrantOf(tx, principal)
   const staying = behind === null ? others : others.filter((other) => other.linkedByGrantId === null)
   if (staying.length === 0) throw new Refusal('last_identity')
@@ -170,7 +174,7 @@ export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Princi
   return identity
 }
 
-/** What revoked grants linked is detached. An account's last sign-in method stays, without its sessions. The caller has locked the grants. */
+/** Detaches what revoked grants linked. An account's last sign-in method stays, without its sessions. The caller has locked the grants. */
 export const detachLinkedBy = async (
   tx: Tx,
   deps: DetachDeps,

@@ -54,7 +54,7 @@ const bind = prepareWrite('sign_in_flows.bind', { id: 'uuid', browserHash: 'byte
     .returning({ id: signInFlows.id }),
 )
 
-/** For its provider and its browser, before it expires, and once. */
+/** Ends a flow: for its provider and its browser, before it expires, and once. */
 const take = prepareWrite(
   'sign_in_flows.take',
   { stateHash: 'bytea', provider: 'text', browserHash: 'bytea', now: 'timestamptz' },
@@ -122,7 +122,7 @@ const authorizationUrlOf = (deps: FlowDeps, { provider, secrets, linkHash }: Pic
 
 type StartInput = { provider: ProviderName; returnTo: string | undefined }
 
-/** `browser`: the secret of the one that asks; no other can finish it. */
+/** `browser`: the secret of the browser that asks; no other browser can finish the sign-in. */
 export const startSignIn = async (
   deps: FlowDeps,
   origin: RequestOrigin,
@@ -140,17 +140,19 @@ export const startSignIn = async (
   }
 }
 
+export const readLinkReturnTo = ({ config }: FlowDeps, requested: string | undefined): string =>
+  readReturnTo(config, requested ?? '/account')
+
 /**
- * A page of ours names the account first, so that a link on another site cannot skip it. `browser`: set when a page of ours asked and showed whose
- * account it is; only that browser continues without the page.
+ * A page of ours names the account before the browser continues to the provider, so that a link on another site cannot skip it. `browser`: set when
+ * a page of ours sent the request and showed whose account it is; only that browser continues without the page.
  */
 export const startLink = async (
   tx: Tx,
   deps: FlowDeps,
   caller: Principal,
-  { provider, browser, ...input }: StartInput & { browser: string | null },
+  { provider, returnTo, browser }: { provider: ProviderName; returnTo: string; browser: string | null },
 ) => {
-  const returnTo = readReturnTo(deps.config, input.returnTo ?? '/account')
   await requireSignInAuthority(tx, deps.config, caller)
   const link = newToken()
   const { expiresAt } = openFlow(tx, deps, {
@@ -167,13 +169,14 @@ export const startLink = async (
   return { authorization_url: `${deps.config.publicUrl}/link/${link}`, expires_at: isoTime(expiresAt) }
 }
 
-/** Makes the checks that POST routes declare. */
+/** For the start route, when its caller is signed in. Makes the checks that POST routes declare. */
 export const startLinkAs = async (deps: FlowDeps, caller: Principal, input: StartInput) => {
   requireProvider(deps, input.provider)
   if (!caller.permissions.has('account.manage'))
     throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
   if (caller.accountStatus === 'frozen') throw new Refusal('account_frozen')
-  return inTx(deps.db, (tx) => startLink(tx, deps, caller, { ...input, browser: null }))
+  const returnTo = readLinkReturnTo(deps, input.returnTo)
+  return inTx(deps.db, (tx) => startLink(tx, deps, caller, { ...input, returnTo, browser: null }))
 }
 
 const linkEnded = (): Refusal =>
@@ -192,8 +195,8 @@ const proofOf = (derivations: Derivations, link: string, browser: string): Buffe
   derivations.mac('link-page', `${link}:${browser}`)
 
 /**
- * Names the account, so that nobody links to a stranger's. The browser that asked for this link itself (`asker`), and is signed in to the same
- * account, continues without the page.
+ * The page names the account, so that nobody links to a stranger's. The browser that asked for this link itself (`asker`), and is signed in to the
+ * same account, continues without the page.
  */
 export const openLinkPage = async (
   deps: FlowDeps,
@@ -244,7 +247,7 @@ const redeem = async (deps: FlowDeps, flow: Flow | undefined, { code, error }: P
   return { ...proven, provider: name, issuer: provider.issuer, subjectKey: proven.subject, chainId: null }
 }
 
-/** Its state is used up, also by a failure. A refusal names where the browser came from, when it finished its own flow. */
+/** The flow's state is used up, also by a failure. A refusal names where the browser came from, when it finished its own flow. */
 export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: ProviderReturn) => {
   const { provider, browser, state } = answer
   const key = browser && state ? { stateHash: sha256(state), provider, browserHash: sha256(browser) } : undefined
@@ -270,7 +273,7 @@ export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: 
     }
     const { accountId, startedBy } = actor
     const { outcome } = await inTx(deps.db, async (tx) => {
-      // The first statement: after an acknowledged logout or revocation nothing is linked, and a later one ends what was linked.
+      // The lock is the first statement: after an acknowledged logout or revocation nothing is linked, and a later one ends what was linked.
       await lockAccount(tx, accountId)
       if (await isCredentialActive(tx, startedBy, tx.at, deps.config.SESSION_IDLE_DAYS))
         return linkIdentity(tx, deps.config, { ...actor, accountId }, proof)

@@ -28,7 +28,7 @@ const isPlainPath = (pathname: string): boolean => {
   return decoded !== undefined && /^\/(?!\/)[^\\\u0000-\u001f\u007f]*$/.test(decoded)
 }
 
-/** They have an effect when a browser only opens them, or first name an account. */
+/** No sign-in returns to these paths: they have an effect when a browser only opens them, or are pages that name an account first. */
 const isInternalPath = (pathname: string): boolean => /^\/(?:v1|link)(?:\/|$)/i.test(fullyDecoded(pathname) ?? '')
 
 /** A path of a page on this site, or a URL of an allowed origin. Anything else is refused, never corrected. */
