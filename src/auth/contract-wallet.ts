@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { createSlots } from '../lib/slots.ts'
 import { parseWalletName } from '../lib/wallet-name.ts'
 import type { SignedByContract } from './contract-wallet-chain.ts'
@@ -6,14 +5,23 @@ import { parseAddress } from './wallet.ts'
 
 export type ChainAnswer = 'valid' | 'invalid' | 'unanswered'
 
-/** For all calls to a chain about one signature. */
+/** The limit for all calls to a chain about one signature. */
 const deadlineMs = 3_000
-const tooLate = async (): Promise<never> => {
-  await wait(deadlineMs, undefined, { ref: false })
-  throw new Error('the chain did not answer in time')
+
+const inTime = async (answer: Promise<boolean>): Promise<boolean> => {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error('the chain did not answer in time')), deadlineMs)
+  try {
+    return await Promise.race([answer, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
-/** A contract has no key: only its chain knows its signatures. viem is loaded at the first query: it costs as much memory as all the rest. */
+/**
+ * Wallets that are contracts have no key: only their chain knows whether a signature is theirs. viem is loaded at the first query to a chain: it costs
+ * as much memory as the rest of the service.
+ */
 export const createContractWallets = (
   rpcUrls: ReadonlyMap<number, string>,
   onFailure: (failure: { chainId: number; error: string }) => void,
@@ -26,7 +34,7 @@ export const createContractWallets = (
     if (url === undefined) return 'unanswered'
     try {
       const { queryChain } = await import('./contract-wallet-chain.ts')
-      return (await slots(() => Promise.race([queryChain(url, signed), tooLate()]))) ? 'valid' : 'invalid'
+      return (await slots(() => inTime(queryChain(url, signed)))) ? 'valid' : 'invalid'
     } catch (error) {
       // Never its message: viem's contains the RPC's address, which may contain a key.
       onFailure({ chainId, error: error instanceof Error ? error.name : 'unknown' })

@@ -40,10 +40,12 @@ const doors: readonly (readonly [from: string, to: string])[] = [
   ['identity', 'delegation/control-rules.ts'],
   // A nonce is signed for: at sign-in, and with a mandate.
   ['mandates', 'identity/sign-in/nonces.ts'],
+  ['payments', 'mandates/for-payments.ts'],
   ['payments', 'mandates/end.ts'],
   // Approvals are pushed to browsers.
   ['payments', 'push/send.ts'],
   // A simulation decides as a payment is decided, over the same state with a policy that is not stored.
+  ['simulation', 'mandates/for-payments.ts'],
   ['simulation', 'policies/rules.ts'],
   ['simulation', 'payments/create/decide.ts'],
   ['simulation', 'payments/create/preconditions.ts'],

@@ -1,8 +1,7 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
-import { askSigner, type ContractWallets } from '../../auth/contract-wallet.ts'
 import { lockFurtherAccounts } from '../../db/account-lock.ts'
-import { type Database, type Db, first, type Tx } from '../../db/client.ts'
+import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { prepare, type RowOf } from '../../db/prepare.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
@@ -11,7 +10,6 @@ import type { PageRequest } from '../../http/pagination.ts'
 import { presenter } from '../../http/presenter.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
-import type { MandateRules, MandateStanding } from '../../policy/types.ts'
 import { Mandate } from './schema.ts'
 
 export type MandateRow = typeof intentMandates.$inferSelect
@@ -90,57 +88,6 @@ export const lockMandate = async (tx: Tx, id: Uuid): Promise<MandateRecord | und
   await lockFurtherAccounts(tx, unlocked.accountId)
   await tx.query('select 1 from intent_mandates where id = $1 for update', [id])
   return findMandate(tx, id)
-}
-
-/** What the policy engine compares a payment with, and the signature that counts as its signer's approval. */
-export type PaymentMandate = {
-  rules: MandateRules
-  signature: { accountId: Uuid; signer: string; signature: string; message: string }
-}
-
-/** `counted`: the amount of a payment that the mandate counts already: as it is without it. */
-const forPayment = (mandate: MandateRecord, counted?: Minor): PaymentMandate => {
-  const { accountId, signer, signature, message } = mandate
-  const { id, workspaceId, grantId, maxTotalMinor, maxPerPaymentMinor, maxPayments, beneficiaryIds, paymentTypes } = mandate
-  const isCounted = counted !== undefined
-  const rules: MandateRules = {
-    id,
-    name: mandate.description,
-    // A payment that was created in time is stopped by a revocation, not by the expiry.
-    status: isCounted && mandate.status === 'expired' ? 'active' : mandate.status,
-    signerAccountId: accountId,
-    ...{ workspaceId, grantId, maxTotalMinor, maxPerPaymentMinor, maxPayments, beneficiaryIds, paymentTypes },
-    validFrom: mandate.validFrom,
-    expiresAt: mandate.expiresAt,
-    spentMinor: mandate.spentMinor - (counted ?? 0n),
-    paymentsMade: mandate.paymentsMade - (isCounted ? 1 : 0),
-    standing: 'holds',
-  }
-  return { rules, signature: { accountId, signer, signature, message } }
-}
-
-/** Of the contract wallet that signed it. Called before the transaction, because a chain takes time. No mandate and other wallets hold. */
-export const mandateStanding = async (
-  db: Database,
-  contractWallets: ContractWallets,
-  workspaceId: Uuid,
-  id: Uuid | null | undefined,
-): Promise<MandateStanding> => {
-  const mandate = id == null ? undefined : await findMandate(db, id, workspaceId)
-  const answer = mandate ? await askSigner(contractWallets, mandate) : null
-  return ({ valid: 'holds', invalid: 'refused', unanswered: 'unanswered' } as const)[answer ?? 'valid']
-}
-
-/** For readers and simulations: nothing is locked. */
-export const readMandate = async (db: Db, workspaceId: Uuid, id: Uuid, counted?: Minor): Promise<PaymentMandate | undefined> => {
-  const mandate = await findMandate(db, id, workspaceId)
-  return mandate && forPayment(mandate, counted)
-}
-
-/** Locks the mandate: the last lock of all, after the owning ledger account's, which guards its counter. */
-export const loadMandate = async (tx: Tx, workspaceId: Uuid, id: Uuid, counted?: Minor): Promise<PaymentMandate | undefined> => {
-  const mandate = await lockMandate(tx, id)
-  return mandate?.workspaceId === workspaceId ? forPayment(mandate, counted) : undefined
 }
 
 const shown = presenter(Mandate)

@@ -9,7 +9,7 @@ import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { chargesFor, evaluate, stillCovered } from '../../policy/evaluate.ts'
 import { explain } from '../../policy/explain.ts'
 import type { Charge, Decision, Evaluation, Periods, Usage } from '../../policy/types.ts'
-import { loadMandate, type PaymentMandate, readMandate } from '../mandates/queries.ts'
+import { loadMandate, type PaymentMandate, readMandate } from '../mandates/for-payments.ts'
 import {
   type Authority,
   type ChainAnswers,

@@ -12,7 +12,7 @@ import { countedTotals } from '../../policy/scope-sql.ts'
 import type { Decision, Evaluation, MandateStanding, Periods, PolicyRules, TraceEntry, Usage } from '../../policy/types.ts'
 import type { Rails } from '../../rails/rail.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
-import { mandateStanding, readMandate } from '../mandates/queries.ts'
+import { mandateStanding, readMandate } from '../mandates/for-payments.ts'
 import type { Parts } from '../parts.ts'
 import { considerPayment, type Deployment } from '../payments/create/decide.ts'
 import {

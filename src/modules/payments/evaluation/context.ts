@@ -8,7 +8,7 @@ import type { Minor } from '../../../lib/money.ts'
 import type { Evaluation, GrantRules, PayeeFacts, PayeePast, PaymentFacts, Usage } from '../../../policy/types.ts'
 import { typicalAmount } from '../../../policy/warnings.ts'
 import { hasAccountsSql, lastPaidSql, samePayeeIds } from '../../beneficiaries/payee-queries.ts'
-import type { PaymentMandate } from '../../mandates/queries.ts'
+import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { CreatePayment } from '../schema.ts'
 import { type BeneficiaryState, familyDay, type LockedState, usageKey, type WorkspaceState } from './state.ts'
 
