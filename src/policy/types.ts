@@ -3,15 +3,15 @@ import type { ApprovalProof, DuplicateAnswer, NewPayeeAnswer, Outcome } from '..
 import type { VerificationStatus } from '../lib/verification.ts'
 import type { PolicyFields } from './fields.ts'
 
-/** In the current day and month, without the payment itself. */
+/** What is already counted in the current day and month of the workspace's time zone, without the payment itself. */
 export type Usage = { dayMinor: Minor; monthMinor: Minor }
 
 /** The first local dates of the current day and month (YYYY-MM-DD, the keys of counters), and when these end. */
 export type Periods = { day: string; month: string; dayResetsAt: Date; monthResetsAt: Date }
 
 /**
- * The amount is more than 0. `payeeBeneficiaryIds`: with the same payee, the named one included. `paybillBeneficiaryIds`: of the whole paybill, or of
- * this account at it where the payment itself names it, in which case `payeeIsFixed` is false.
+ * The requested payment. `payeeBeneficiaryIds`: every beneficiary with the same payee, the named one included. `paybillBeneficiaryIds`: those of the
+ * whole paybill, or of this account at it where the payment itself names the account; `payeeIsFixed` is then false. The amount is more than 0.
  */
 export type PaymentFacts = {
   amountMinor: Minor
@@ -34,7 +34,7 @@ export type PaymentFacts = {
 /** A person, or with `grantId` a key or an agent of that person, with the label that it had. */
 export type Maker = { accountId: string; grantId: string | null; label: string | null }
 
-/** `change`: the last one of its name, if no person has confirmed it since. */
+/** Who made the payee, and whether a person has confirmed it. `change`: the last change of its name, if no person has confirmed it since. */
 export type PayeeFacts = {
   confirmed: boolean
   createdBy: Maker
@@ -56,7 +56,7 @@ export type Limits = {
   approvalThresholdMinor: Minor | null
 }
 
-/** Its lists select the payments that it applies to; empty = everything. `bindsGrantId`: only those by this grant and those below it. */
+/** The lists select the payments that the policy applies to; empty = all. `bindsGrantId`: only payments by this grant and those below it. */
 export type PolicyRules = PolicyFields & {
   id: string
   name: string
@@ -65,7 +65,7 @@ export type PolicyRules = PolicyFields & {
   usage: Usage
 }
 
-/** The newest counting one of the same amount and reference to the same payee. `isUnknown`: whether its money moved. */
+/** The newest payment of the same amount and reference to the same payee that counts. `isUnknown`: nobody knows whether its money moved. */
 export type EarlierPayment = {
   paymentId: string
   createdAt: Date
@@ -74,7 +74,10 @@ export type EarlierPayment = {
   listIndex?: number
 }
 export type PayeePast = { earlier: EarlierPayment | null; typicalAmountMinor: Minor | null }
-/** What was paid today to the same payee (at a paybill, to all of its accounts). A rule counts what has fewer approvals than it asks for. */
+/**
+ * What was paid today to the same payee (at a paybill, to all of its accounts), by type, rail, grant and number of approvals; a mandate gives one
+ * approval. A rule counts what has fewer approvals than it asks for.
+ */
 export type Unapproved = {
   paymentType: string
   rail: string
@@ -92,7 +95,7 @@ export type Warning =
   | { code: 'name_mismatch'; verification: VerificationStatus; name: string | null }
   | { code: 'unusual_amount'; typicalAmountMinor: Minor }
 
-/** Its lists are allow-lists; null = no such limit. */
+/** A grant of the chain. Its lists are allow-lists; null = no such limit. */
 export type GrantRules = Limits & {
   id: string
   name: string
@@ -105,7 +108,7 @@ export type GrantRules = Limits & {
   usage: Usage
 }
 
-/** Whether the wallet's signature still counts: of a key always; a contract's owners may have changed, which its chain was asked about. */
+/** Whether the wallet's signature still counts: a key's always does; a contract's owners may have changed, so its chain was asked. */
 export const mandateStandings = ['holds', 'unanswered', 'refused'] as const
 export type MandateStanding = (typeof mandateStandings)[number]
 
@@ -129,7 +132,10 @@ export type MandateRules = {
   standing: MandateStanding
 }
 
-/** `signingAccountIds`: those that have a passkey or a wallet; read only where a policy asks for signatures. */
+/**
+ * The active accounts that may decide an approval of the workspace. `signingAccountIds`: those of them that have a passkey or a wallet to sign with;
+ * read only where a policy asks for signatures.
+ */
 export type Approvers = { eligibleAccountIds: readonly string[]; signingAccountIds: readonly string[] }
 
 export type Evaluation = {
@@ -197,7 +203,7 @@ export type Decision = {
   approvalProof: ApprovalProof
   /** Approvals that the mandate gives: 0 or 1; 0 when none is needed. */
   approvalsByMandate: number
-  /** Its own decision does not count a second time. */
+  /** The account whose approval the mandate gives: its own decision does not count a second time. */
   mandateApproverAccountId?: string
   policyVersions: { id: string; version: number }[]
   warnings: Warning[]
@@ -205,7 +211,7 @@ export type Decision = {
   remedy?: Remedy
 }
 
-/** `periodStart`: a local date; null for a mandate's total. */
+/** A counter to which an accepted payment is added. `periodStart`: a local date; null for a mandate's total. */
 export type Charge = {
   subject: 'policy' | 'grant' | 'mandate'
   subjectId: string

@@ -44,10 +44,10 @@ export const identities = pgTable(
     id: id(),
     accountId: idOf(() => accounts.id).notNull(),
     provider: text({ enum: identityProviders }).notNull(),
-    /** The provider's, or `eip155` for a wallet. A sandbox identity is never accepted as a real one. */
+    /** Who identified the person: a provider's issuer, or `eip155` for a wallet. A sandbox identity is never accepted as a real one. */
     issuer: text().notNull(),
     subject: text().notNull(),
-    /** Of a wallet its lower-cased name (a contract's begins with its chain), else the subject. */
+    /** The unique key: a wallet's lower-cased name (a contract's begins with its chain), else the subject. */
     subjectKey: text().notNull(),
     email: text(),
     emailVerified: boolean().notNull().default(false),

@@ -16,20 +16,20 @@ export const approvals = pgTable(
   {
     id: id(),
     workspaceId: idOf(() => workspaces.id).notNull(),
-    /** Whose money it is about: rows of an owner can be placed together. */
+    /** The account whose money is paid, as in every row that follows from a payment: an owner's rows can be placed together. */
     accountId: uuid().notNull(),
-    /** For a batch its first item. */
+    /** For a batch its first item: all items have the same requester and the same paying account. */
     paymentId: idOf(() => payments.id).notNull(),
     batchId: idOf(() => paymentBatches.id),
     status: text({ enum: approvalStatuses }).notNull(),
     requiredApprovals: integer().notNull(),
     separationOfDuties: boolean().notNull(),
-    /** `signature`: by a passkey or a wallet. */
+    /** `signature`: only approvals that a passkey or a wallet signed count. */
     approvalProof: text({ enum: approvalProofs }).notNull(),
     /** The grant that the request came from: its own, or the one that linked its session's sign-in method. It may not decide the approval. */
     initiatingGrantId: uuid(),
     policyVersions: jsonb().$type<{ id: string; version: number }[]>().notNull(),
-    /** As the text that is signed names it. */
+    /** As the text that is signed names the beneficiary: a later change of its name does not change what was asked. */
     beneficiaryName: text().notNull(),
     /** The messages that are signed: they are returned and verified byte for byte. */
     approveMessage: text().notNull(),
@@ -38,7 +38,7 @@ export const approvals = pgTable(
     nameAwaitedUntil: instant(),
     /** When the text was made again, because a name at the rail had changed. Null: never. */
     renewedAt: instant(),
-    /** Notices are due to be sent or taken back (Web Push). */
+    /** When notices of the approval (Web Push) are due to be sent or taken back. Null: none are due. */
     noticeDueAt: instant(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
@@ -63,6 +63,7 @@ export const approvalDecisions = pgTable(
   {
     id: id(),
     approvalId: idOf(() => approvals.id).notNull(),
+    /** The account whose money is paid; `accountId` is the account that decides. */
     owningAccountId: uuid().notNull(),
     accountId: idOf(() => accounts.id).notNull(),
     decision: text({ enum: approvalChoices }).notNull(),
@@ -71,7 +72,7 @@ export const approvalDecisions = pgTable(
     signer: text(),
     signature: text(),
     message: text(),
-    /** No reference: the passkey may be removed. */
+    /** Not a foreign key: the passkey may be removed, and the decision stays with its proof. */
     passkeyId: uuid(),
     passkeyProof: jsonb().$type<PasskeyProof>(),
     decidedAt: instant().notNull(),
@@ -79,7 +80,7 @@ export const approvalDecisions = pgTable(
   (t) => [
     index('approval_decisions_approver').on(t.approvalId, t.accountId),
     index('approval_decisions_account').on(t.accountId, t.approvalId),
-    // An assertion counts once, also after its decision was voided.
+    // An assertion of a passkey counts once: it cannot be used again after its decision was voided.
     uniqueIndex('approval_decisions_assertion').on(t.accountId, t.passkeyId, t.signature).where(sql`${t.passkeyId} is not null`),
     check('approval_decisions_via_check', oneOf(t.via, decisionWays)),
     check(
@@ -93,10 +94,10 @@ export const approvalDecisions = pgTable(
   ],
 )
 
-/** What the decision lost: its account's right to decide, the wallet, passkey or mandate behind it, or the text that it was given on. */
+/** What a decision has lost: its account's right to decide, the wallet, passkey or mandate behind it, or the text that it was given on. */
 export const voidReasons = ['approver', 'wallet', 'passkey', 'mandate', 'text'] as const
 
-/** For ever. */
+/** A decision that no longer counts. It is voided once, and stays voided. */
 export const approvalVoids = pgTable(
   'approval_voids',
   {

@@ -6,7 +6,10 @@ import { makerColumns } from './accounts.ts'
 import { bytes, id, idOf, instant, oneOf } from './columns.ts'
 import { workspaces } from './workspaces.ts'
 
-/** One destination of a workspace: lists and freezes apply to it, whatever beneficiaries name it. An account at a paybill is a payee below the paybill's. */
+/**
+ * One destination of a workspace. Several beneficiaries may name it: lists and freezes apply to the destination, so a second name does not avoid them.
+ * An account at a paybill is a payee of its own, below the payee of the paybill.
+ */
 export const payees = pgTable(
   'payees',
   {
@@ -43,14 +46,14 @@ export const beneficiaries = pgTable(
     destinationKeyId: text().notNull(),
     destinationMask: text().notNull(),
     accountReferenceRequired: boolean().notNull().default(false),
-    /** Fixed: part of who is paid. Of a paybill only. */
+    /** Only for a paybill: every payment to the beneficiary uses this reference, because it is part of who is paid. */
     accountReference: text(),
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
     bankCode: text(),
     ...makerColumns(),
     /** When its name was last changed; null once a person has confirmed it. */
     changedAt: instant(),
-    /** What comparing the name that the rail reports with ours says. */
+    /** The result of comparing the name that the rail reports with ours. */
     verification: text({ enum: verificationStatuses }).notNull().default('unverified'),
     /** As it may be shown: shortened for an account none of whose payments has succeeded. */
     reportedName: text(),
@@ -60,9 +63,9 @@ export const beneficiaries = pgTable(
     nameCheckDueAt: instant(),
     /** How many checks in succession the rail has not answered. */
     nameChecks: integer().notNull().default(0),
-    /** Reported with a payment's result, not compared yet. */
+    /** A name that the result of a payment reported, and that is not compared yet. */
     resultName: text(),
-    /** Another payee with a name that looks alike. */
+    /** Another payee whose name looks like this one's. */
     similarToId: uuid(),
     /** When a person last confirmed it; null for one that a key or an agent created or renamed. */
     confirmedAt: instant(),
@@ -90,7 +93,7 @@ export const beneficiaries = pgTable(
   ],
 )
 
-/** Every check of a payee's name; the payee has the last one. */
+/** Every check of a payee's name; the beneficiary's own row has the result of the last one. */
 export const beneficiaryVerifications = pgTable(
   'beneficiary_verifications',
   {

@@ -19,7 +19,7 @@ export const packedJson = <T>(kind: PackedKind) =>
     fromDriver: (bytes) => JSON.parse(unpack(bytes)) as T,
   })()
 
-/** The 64-bit id that never wraps (events/README.md). */
+/** The 64-bit transaction id, which never wraps: readers see rows in its order (events/README.md). */
 export const transactionId = customType<{ data: bigint; driverData: string }>({ dataType: () => 'xid8' })
 
 /** For `in …`: names from our own lists, never input. */

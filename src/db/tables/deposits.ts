@@ -5,7 +5,10 @@ import { bytes, id, idOf, instant, money } from './columns.ts'
 import { suspenseItems } from './rails.ts'
 import { topups } from './topups.ts'
 
-/** `received`: not yet booked. `known`: another record has this money. `credited`: to its top-up's account. `suspense`: nothing here has its reference. */
+/**
+ * `received`: not yet booked. `known`: another record already has this money. `credited`: to the account of its top-up. `suspense`: no top-up has its
+ * reference.
+ */
 export const depositStates = ['received', 'credited', 'suspense', 'known'] as const
 /** What reported the deposit: the provider's own notice, its list of a day, or a statement. */
 export const depositSources = ['notice', 'list', 'statement'] as const
@@ -20,17 +23,17 @@ export const deposits = pgTable(
     receipt: text().notNull(),
     amountMinor: money().notNull(),
     currency: text().notNull(),
-    /** As the payer typed it. */
+    /** The account number, as the payer typed it. */
     reference: text().notNull(),
     payerName: text(),
     state: text({ enum: depositStates }).notNull(),
     source: text({ enum: depositSources }).notNull(),
     topupId: idOf(() => topups.id),
     suspenseId: idOf(() => suspenseItems.id),
-    /** The provider's notice, word for word. */
+    /** The provider's notice, word for word; null for a deposit that only a list named. */
     bodyCiphertext: bytes(),
     bodyKeyId: text(),
-    /** By the provider's clock. */
+    /** When it was paid, by the provider's clock. */
     paidAt: instant().notNull(),
     receivedAt: instant().notNull(),
     settledAt: instant(),

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { bigint, check, index, integer, json, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { bytes, id, instant, noneOf, packedJson, transactionId } from './columns.ts'
 
-/** What every payment writes: the indexes of kinds leave it out, and cost a payment nothing. */
+/** What every payment writes. The indexes by type and by action leave it out, so that they cost a payment nothing. */
 export const frequentEventTypes = ['balance.updated', 'payment.created', 'payment.processing', 'payment.succeeded'] as const
 export const frequentActions = ['payment.create', 'payment.processing', 'payment.succeeded'] as const
 
@@ -27,7 +27,7 @@ export const events = pgTable(
     index('events_workspace').on(t.workspaceId, t.transaction, t.id),
     // Events with a workspace are searched by it.
     index('events_account').on(t.accountId, t.transaction, t.id).where(sql`${t.workspaceId} is null`),
-    // By their owner.
+    // Keyed by the owner: the workspace, or the account of an event without one.
     index('events_rare')
       .on(sql`coalesce(${t.workspaceId}, ${t.accountId})`, t.type, t.transaction, t.id)
       .where(noneOf(t.type, frequentEventTypes)),
@@ -35,7 +35,7 @@ export const events = pgTable(
   ],
 )
 
-/** Append-only, sealed afterwards by a job. */
+/** Who did what, from where. The table is append-only; a job seals the rows afterwards. */
 export const auditLog = pgTable(
   'audit_log',
   {
@@ -52,7 +52,7 @@ export const auditLog = pgTable(
     subjectId: uuid(),
     before: json(),
     after: json(),
-    /** What a payment was decided from. For receipts; no list is read for it. */
+    /** What a payment was decided from, so that it can be decided again. Only receipts read it; no list does. */
     inputs: packedJson<unknown>('inputs'),
     ip: text(),
     userAgent: text(),
@@ -64,7 +64,7 @@ export const auditLog = pgTable(
     index('audit_log_subject').on(t.subjectId),
     index('audit_log_workspace').on(t.workspaceId, t.id),
     index('audit_log_rare').on(t.workspaceId, t.action, t.id).where(noneOf(t.action, frequentActions)),
-    // For administrators; by an expression, so that one workspace's log is never read along it.
+    // For administrators, over all workspaces. It is on an expression, so that the planner never uses it for the log of one workspace.
     index('audit_log_actions').on(sql`lower(${t.action})`, t.id).where(noneOf(t.action, frequentActions)),
     // What a provider or a timer caused has no account.
     index('audit_log_account').on(t.accountId, t.id).where(sql`${t.accountId} is not null`),
@@ -84,7 +84,7 @@ export const streamPlaces = pgTable(
   (t) => [index('stream_places_account').on(t.accountId)],
 )
 
-/** A leaf of the tree over all seals. */
+/** A seal of a batch of committed audit rows: a leaf of the Merkle tree over all seals. */
 export const auditSeals = pgTable(
   'audit_seals',
   {
@@ -107,7 +107,7 @@ export const auditSeals = pgTable(
   ],
 )
 
-/** Node `place` of a level is over 2^level seals. */
+/** The complete nodes of the tree over all seals, from which proofs are made. A node of a level is over 2^level seals. */
 export const auditSealNodes = pgTable(
   'audit_seal_nodes',
   { level: integer().notNull(), place: bigint({ mode: 'number' }).notNull(), hash: bytes().notNull() },

@@ -18,7 +18,7 @@ export const grants = pgTable(
     label: text().notNull(),
     permissions: text().array().notNull(),
     parentGrantId: uuid(),
-    /** Root first, the parent last: a chain is read without recursion. */
+    /** Root first, the parent last; empty for a root. A chain is read without recursion. */
     ancestorIds: uuid().array().notNull(),
     /** The grant that linked the sign-in method of the session in which this grant was created. This grant is not its descendant, but ends with it. */
     derivedFromGrantId: uuid(),
@@ -64,7 +64,7 @@ export const apiKeys = pgTable(
     grantId: idOf(() => grants.id).notNull(),
     originSessionId: originSession(),
     name: text().notNull(),
-    /** The first hex digits of the secret: they prove nothing. */
+    /** The first hex digits of the secret: they find the row and prove nothing. */
     lookup: text().notNull(),
     salt: bytes().notNull(),
     hash: bytes().notNull(),

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { boolean, check, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { bytes, instant } from './columns.ts'
 
-/** One row, made at the first start: a copy, a standby and a restored backup have the same. */
+/** Which installation these data belong to: one row, made at the first start. A copy, a standby and a restored backup have the same row. */
 export const installation = pgTable(
   'installation',
   {
@@ -20,7 +20,7 @@ export const installationKeys = pgTable(
   {
     ring: text().notNull(),
     keyId: text().notNull(),
-    /** Only the key's holder can make it: another key under the same name is noticed. */
+    /** A code that only the key's holder can make: a different key under the same name is noticed. */
     checkValue: bytes().notNull(),
     createdAt: instant().notNull(),
   },

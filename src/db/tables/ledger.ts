@@ -4,14 +4,17 @@ import { id, instant, money, oneOf } from './columns.ts'
 
 export const ledgerAccountKinds = ['customer', 'rail_clearing', 'topup_clearing', 'adjustments', 'suspense'] as const
 
-/** A customer's row is the lock for its money and its limits. System accounts are summed from their transfers and never locked: their totals stay zero. */
+/**
+ * A customer's row is the lock for its money and its limits. System accounts are summed from their transfers and never locked, so that two customers
+ * never wait for each other: their totals stay zero.
+ */
 export const ledgerAccounts = pgTable(
   'ledger_accounts',
   {
-    /** A customer's is the owning account's: a transfer names its owner by it. */
+    /** A customer's ledger account has the id of the owning account, so that a transfer names its owner without another column. */
     id: id(),
     kind: text({ enum: ledgerAccountKinds }).notNull(),
-    /** Null for system accounts. Not a foreign key: see ledger/README. */
+    /** The customer's account; null for system accounts. Not a foreign key: see ledger/README. */
     ownerId: uuid(),
     code: text().notNull(),
     currency: text().notNull(),
@@ -36,7 +39,7 @@ export const ledgerAccounts = pgTable(
 
 export const transferKinds = ['direct', 'pending', 'post', 'void'] as const
 
-/** What a history calls a transfer. `row`: `alias.`, or nothing. */
+/** The type of a transfer in a history. `row`: the prefix of the transfer's columns, `alias.` or nothing. */
 export const historyTypeSql = (row: string): string =>
   `(case ${row}kind when 'pending' then 'payment_hold' when 'post' then 'payment' when 'void' then 'payment_release'
     else case ${row}reference_type when 'topup' then 'topup' when 'deposit' then 'topup' when 'payment' then 'payment_release' else 'adjustment' end end)`
@@ -55,7 +58,7 @@ export const ledgerTransfers = pgTable(
     pendingId: uuid(),
     debitAccountId: uuid().notNull(),
     creditAccountId: uuid().notNull(),
-    /** A payment, a top-up, an adjustment. */
+    /** What the transfer belongs to: a payment, a top-up or an adjustment. */
     referenceType: text().notNull(),
     referenceId: uuid().notNull(),
     /** The customer's account that this row moved; `availableAfterMinor` was available on it right after. */
@@ -88,14 +91,17 @@ export const clearingPoints = pgTable('clearing_points', {
   wentOutMinor: money().notNull(),
 })
 
-/** `payment_return`: the rail sent a payment back. */
+/** What a booking is for its customer. `payment_return`: of a payment that the rail sent back. */
 export const bookingTypes = ['topup', 'payment', 'payment_return', 'adjustment'] as const
 export type BookingType = (typeof bookingTypes)[number]
 
 /** `made`: payments, by the time of their request. `opening`: the balance at the beginning of an hour in which something was booked. */
 export const totalTypes = [...bookingTypes, 'made', 'opening'] as const
 
-/** Sums of one UTC hour that `counted_hours` names. Zeros stand for no workspace, and for no payee. An `opening` has its balance in `came_in_minor`. */
+/**
+ * Sums of what happened in one UTC hour, for the hours that `counted_hours` names. An id of zeros stands for no workspace, or for no payee. An
+ * `opening` has its balance in `came_in_minor`.
+ */
 export const hourTotals = pgTable(
   'hour_totals',
   {

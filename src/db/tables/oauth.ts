@@ -13,7 +13,7 @@ export const oauthClients = pgTable(
   'oauth_clients',
   {
     id: id(),
-    /** Of a metadata document; a registered client's `client_id` is its id. */
+    /** The address of the metadata document. Null for a registered client: its `client_id` is the row's id. */
     url: text(),
     name: text().notNull(),
     redirectUris: text().array().notNull(),
@@ -21,12 +21,12 @@ export const oauthClients = pgTable(
     authMethod: text({ enum: clientAuthMethods }).notNull(),
     /** Argon2id, in its own encoded form. */
     secretHash: text(),
-    /** For a request that names none; null: everything that may be requested. */
+    /** The scopes of a request that names none; null: everything that may be requested. */
     scopes: text().array(),
     uri: text(),
     createdAt: instant().notNull(),
     lastUsedAt: instant(),
-    /** Then the metadata document is read again. */
+    /** When the metadata document must be read again. */
     freshUntil: instant(),
   },
   (t) => [
@@ -51,7 +51,7 @@ export const oauthAuthorizations = pgTable(
     status: text({ enum: authorizationStatuses }).notNull(),
     scopes: text().array().notNull(),
     resources: text().array().notNull(),
-    /** SpendingControls in their wire form; null when it asked for none. */
+    /** The SpendingControls that the client asked for, in their wire form; null when it asked for none. */
     requestedControls: jsonb(),
     redirectUri: text(),
     state: text(),
@@ -61,7 +61,7 @@ export const oauthAuthorizations = pgTable(
     userCode: text(),
     pollIntervalSeconds: integer(),
     lastPolledAt: instant(),
-    /** Who was signed in to the browser when it arrived: no other account may decide it. */
+    /** The account that was signed in to the browser when the request arrived, if any: no other account may decide the request. */
     accountId: idOf(() => accounts.id),
     sessionId: uuid().references(() => sessions.id, { onDelete: 'set null' }),
     /** The grant that the decision made. Until the code is redeemed, the grant expires with it. */
@@ -95,7 +95,10 @@ export const oauthAuthorizations = pgTable(
   ],
 )
 
-/** What an `oauth` grant has in addition. An older refresh token is recognised by what it is derived from, so the row stays small. */
+/**
+ * What an `oauth` grant has in addition. The hashes of two generations of refresh tokens are stored; an older token is recognised by what it is derived
+ * from, so the row stays small.
+ */
 export const oauthGrants = pgTable(
   'oauth_grants',
   {
@@ -104,11 +107,12 @@ export const oauthGrants = pgTable(
     resources: text().array().notNull(),
     /** The client sent authorization_details, so its response contains them. */
     detailed: boolean().notNull(),
-    /** Random: its refresh tokens begin with it, and all its tokens are derived from it. */
+    /** Random: the grant's refresh tokens begin with it, and all its tokens are derived from it and a secret. */
     handle: text().notNull(),
     generation: integer().notNull(),
-    /** Of TOKEN_SECRETS, for the current generation. */
+    /** The key of TOKEN_SECRETS from which the current generation is derived. */
     keyId: text().notNull(),
+    /** Null for a client without refresh tokens. */
     currentHash: bytes(),
     expiresAt: instant().notNull(),
     /** The latest end that the consenting person allowed: no refresh extends the grant beyond it. Null: as long as it is used. */

@@ -11,14 +11,14 @@ export const passkeys = pgTable(
     id: id(),
     accountId: idOf(() => accounts.id).notNull(),
     name: text().notNull(),
-    /** The authenticator's, in base64url. */
+    /** The id that the authenticator gave it, in base64url. */
     credentialId: text().notNull(),
-    /** As the authenticator encodes it (COSE); `publicKey` is as receipts carry it. */
+    /** The public key as the authenticator encodes it (COSE); `publicKey` is the same key as receipts carry it. */
     coseKey: bytes().notNull(),
     publicKey: jsonb().$type<PasskeyKey>().notNull(),
     /** How often it has signed, where the authenticator counts: a copy of it is found by a count that does not grow. */
     signCount: bigint({ mode: 'number' }).notNull(),
-    /** Whether it can be synchronised between devices, and was when it last signed. */
+    /** Whether it can be synchronised between devices; the next column: whether it was when it last signed. */
     backupEligible: boolean().notNull(),
     backedUp: boolean().notNull(),
     createdAt: instant().notNull(),

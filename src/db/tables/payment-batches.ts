@@ -28,7 +28,7 @@ export const paymentBatches = pgTable(
     executeAt: instant(),
     initiatorAccountId: uuid().notNull(),
     grantId: uuid(),
-    /** As REST returned it when it was created: what its key repeats. */
+    /** The batch as REST returned it when it was created: the answer to a repeated request with its key. */
     snapshot: packedJson<unknown>('record').notNull(),
     idempotencyKey: text(),
     /** SHA-256 of the request's body. */

@@ -8,6 +8,7 @@ export const paymentRefusals = pgTable(
   {
     id: id(),
     workspaceId: uuid().notNull(),
+    /** The account that would have paid. */
     accountId: uuid().notNull(),
     initiatorAccountId: uuid().notNull(),
     grantId: uuid(),
@@ -17,7 +18,7 @@ export const paymentRefusals = pgTable(
     accountReference: text(),
     error: text().notNull(),
     message: text().notNull(),
-    /** As REST shows it in lists; of what a spending rule refused. */
+    /** The decision as REST shows it in lists; only where a spending rule refused the payment. */
     decision: json(),
     requestId: text().notNull(),
     createdAt: instant().notNull(),
@@ -25,6 +26,7 @@ export const paymentRefusals = pgTable(
   (t) => [
     index('payment_refusals_workspace').on(t.workspaceId, t.id),
     index('payment_refusals_beneficiary').on(t.beneficiaryId, t.id).where(sql`${t.beneficiaryId} is not null`),
+    // Counts the recent refusals of one grant, or of one person.
     index('payment_refusals_recent').on(sql`coalesce(${t.grantId}, ${t.initiatorAccountId})`, t.createdAt),
     index('payment_refusals_age').on(t.createdAt),
     check('payment_refusals_amount_check', sql`${t.amountMinor} > 0`),

@@ -22,7 +22,7 @@ export const payments = pgTable(
     // No foreign keys: each would lock its row with every payment, a third of what the row costs. What a payment names is read under its account's
     // lock and never deleted; `verify` looks for references to rows that do not exist.
     workspaceId: uuid().notNull(),
-    /** The workspace's owning account. */
+    /** The account that pays: the workspace's owning account. */
     accountId: uuid().notNull(),
     amountMinor: money().notNull(),
     createdAt: instant().notNull(),
@@ -40,7 +40,7 @@ export const payments = pgTable(
     /** The beneficiary's destination: limits and the duplicate check follow it. */
     payeeId: uuid().notNull(),
     paymentType: text().notNull(),
-    /** ISO 20022: four capitals. */
+    /** An ISO 20022 external purpose code: four capitals. */
     purposeCode: text(),
     rail: text({ enum: railNames }).notNull(),
     accountReference: text(),
@@ -50,7 +50,10 @@ export const payments = pgTable(
     approvalId: uuid(),
     initiatorAccountId: uuid().notNull(),
     grantId: uuid(),
-    /** As REST returned it when it was created: the events of its creation and its key's answer are this text; later events say what was different. */
+    /**
+     * The payment as REST returned it when it was created. The events of its creation and the answer to its idempotency key are this text; later events
+     * store only what differs from it.
+     */
     snapshot: packedJson<{
       decision: unknown
       beneficiary: { id: string; display_name: string; destination_mask: string }
@@ -59,23 +62,23 @@ export const payments = pgTable(
     /** The batch that it is an item of. `batchIndex` counts from 0; `batchLeaf` is the text of its leaf in the batch's Merkle tree. */
     batchId: uuid(),
     batchIndex: integer(),
-    /** Of a list in CSV, as a spreadsheet numbers it. */
+    /** Of a list in CSV: the item's row in the file, as a spreadsheet numbers it. */
     batchRow: integer(),
     batchLeaf: text(),
-    /** What the provider knows the payment by follows from it, so it is kept for ever. */
+    /** The key that the request named. The provider's name of the payment is derived from it, so it is kept for ever. */
     idempotencyKey: text(),
-    /** SHA-256 of the body of that request, whose answer is the snapshot. */
+    /** SHA-256 of the body of the request with that key. The snapshot is the answer to a repeated request. */
     requestHash: bytes(),
     /** Null while nothing was held: a scheduled payment has no hold, and counts against no limit. */
     holdTransferId: uuid(),
     /** Of a scheduled payment: the grant behind its request, for an approval that is asked for when it is due. */
     originGrantId: uuid(),
     providerReceipt: text(),
-    /** From errors/failures.ts; `providerCode` is the rail's own. */
+    /** One of the codes in errors/failures.ts; `providerCode` is the rail's own code. */
     failureCode: text({ enum: failureCodes }),
     failureMessage: text(),
     providerCode: text(),
-    /** Proof, after the payment had failed, that the money moved. An administrator books it. */
+    /** Proof, received after the payment had failed, that the money moved after all. An administrator books it. */
     lateSuccessReceipt: text(),
     lateSuccessAmountMinor: money(),
     lateSuccessAt: instant(),
@@ -85,7 +88,7 @@ export const payments = pgTable(
     traceparent: text(),
   },
   (t) => [
-    // By rail and tenant, so that dispatchers can take each tenant in turn.
+    // What is due, by rail and tenant, so that dispatchers can take each tenant in turn.
     index('payments_dispatch').on(t.rail, t.accountId, t.dispatchDueAt).where(sql`${t.dispatchDueAt} is not null`),
     index('payments_late_success').on(t.id).where(sql`${t.lateSuccessAt} is not null and ${t.lateSuccessResolvedAt} is null`),
     index('payments_workspace').on(t.workspaceId, t.id),
@@ -134,7 +137,7 @@ export const payments = pgTable(
 )
 
 export const attemptKinds = ['payment', 'topup'] as const
-/** One send, committed before the rail is called: later reports of the provider are matched with it. */
+/** One send to a rail, committed before the rail is called: later reports of the provider are matched with it. */
 export const railAttempts = pgTable(
   'rail_attempts',
   {
@@ -157,11 +160,11 @@ export const railAttempts = pgTable(
     kind: text({ enum: attemptKinds }).notNull(),
     rail: text({ enum: [...railNames, collectionRail] }).notNull(),
     state: text({ enum: attemptStates }).notNull(),
-    /** The provider knows the order by it, through every send. */
+    /** The provider identifies the order by it; every send of the order has the same one. */
     orderId: uuid().notNull(),
-    /** 12 digits: the only name that some rails pass on. */
+    /** 12 digits, the same for every send of the order: the only name that some rails pass on. */
     reference: text().notNull(),
-    /** The journal that names it if it was sent; null before, and where none can be written. */
+    /** The journal that names the attempt if it was sent; null before, and where no journal can be written. */
     senderId: uuid(),
     /** A hash of the order as the provider got it. */
     fingerprint: bytes(),
@@ -169,10 +172,10 @@ export const railAttempts = pgTable(
     providerConversation: text(),
   },
   (t) => [
-    // Later sends of an order carry the names of the first one.
+    // Every later send of an order carries the names of the first one; no other order does.
     uniqueIndex('rail_attempts_reference_key').on(t.reference).where(sql`${t.send} = 1`),
     index('rail_attempts_subject').on(t.subjectId),
-    // Prevents a second send even if the code has a defect: it needs proof that the first one was never sent.
+    // Prevents a second send even if the code has a defect: a second attempt needs proof that the first one was never sent.
     uniqueIndex('rail_attempts_one_live').on(t.subjectId, t.accountId).where(sql`${t.state} <> 'not_sent'`),
     index('rail_attempts_due').on(t.nextCheckAt).where(sql`${t.state} <> 'resolved'`),
     check('rail_attempts_amount_check', sql`${t.amountMinor} > 0`),
@@ -185,7 +188,7 @@ export const callbackDeliveries = pgTable(
   {
     id: id(),
     attemptId: uuid(),
-    /** Null where there is no such attempt. */
+    /** The owning account of its attempt; null where there is no such attempt. */
     accountId: uuid(),
     receivedAt: instant().notNull(),
     processedAt: instant(),
@@ -194,7 +197,7 @@ export const callbackDeliveries = pgTable(
     kind: text().notNull(),
     sourceIp: text(),
     authentic: boolean().notNull(),
-    /** applied, repeated, mismatch, ignored, forged … */
+    /** The result: applied, repeated, mismatch, ignored, forged … */
     verdict: text(),
   },
   (t) => [

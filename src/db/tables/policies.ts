@@ -24,14 +24,14 @@ export const spendingPolicies = pgTable(
     countImplied: boolean().notNull(),
     separationOfDuties: boolean().notNull(),
     approvalProof: text({ enum: approvalProofs }).notNull(),
-    /** Null: the deployment's window. */
+    /** How far back an earlier payment of the same amount to the same payee counts as a likely duplicate; null: the deployment's window. */
     duplicateWindowSeconds: integer(),
     onDuplicate: text({ enum: duplicateAnswers }),
     /** Null: no rule, so such a payment is allowed. In a grant, null asks a person. */
     newPayees: text({ enum: newPayeeAnswers }),
     payeeVerification: text({ enum: payeeVerificationAnswers }),
     version: integer().notNull().default(1),
-    /** A loosening that waits: the fields that it changes, or that it archives. */
+    /** A loosening that waits: the fields that it changes, or that it archives the policy. Who asked for it and its times are in the next columns. */
     pendingChange: jsonb(),
     pendingChangeBy: uuid(),
     pendingChangeGrantId: uuid(),
@@ -46,7 +46,7 @@ export const spendingPolicies = pgTable(
     index('spending_policies_workspace').on(t.workspaceId, t.id),
     index('spending_policies_made_by').on(t.createdByGrantId, t.id).where(sql`${t.createdByGrantId} is not null`),
     index('spending_policies_active').on(t.workspaceId).where(sql`${t.archivedAt} is null`),
-    // A payment reads those that name one beneficiary by it, and all others of the workspace.
+    // A payment reads the policies that name its beneficiary alone by that beneficiary, and all others of the workspace.
     index('spending_policies_of_one')
       .on(sql`(${t.beneficiaryIds}[1])`)
       .where(sql`${t.archivedAt} is null and cardinality(${t.beneficiaryIds}) = 1`),
@@ -88,7 +88,7 @@ export const usageCounters = pgTable(
   {
     subject: text({ enum: counterSubjects }).notNull(),
     subjectId: uuid().notNull(),
-    /** Whose payments it counts. */
+    /** The owning account whose payments it counts. */
     accountId: uuid().notNull(),
     period: text({ enum: counterPeriods }).notNull(),
     /** The first local date of the period; 0001-01-01 for a total. */
@@ -104,7 +104,7 @@ export const usageCounters = pgTable(
 
 /**
  * Sums of an owner's payments of one local day: for each payee, and for all together, by the grant that they were made with (zeros: by a person). A
- * policy is seeded from these: the payments themselves may be millions. Guarded by the owning ledger account's lock.
+ * new or changed policy is seeded from these few rows: the payments may be millions. Guarded by the owning ledger account's lock.
  */
 export const spendingTotals = pgTable(
   'spending_totals',

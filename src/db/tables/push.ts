@@ -4,7 +4,7 @@ import { approvals } from './approvals.ts'
 import { bytes, id, idOf, instant } from './columns.ts'
 import { sessions } from './sessions.ts'
 
-/** A browser that asked for notices (Web Push, RFC 8030). It ends with its session. */
+/** A browser that asked for notices of approvals (Web Push, RFC 8030). The row is deleted with the session that made it. */
 export const pushSubscriptions = pgTable(
   'push_subscriptions',
   {
@@ -13,7 +13,7 @@ export const pushSubscriptions = pgTable(
     sessionId: uuid()
       .references(() => sessions.id, { onDelete: 'cascade' })
       .notNull(),
-    /** Who knows the address and the browser's secret (RFC 8291) can send to it. Sealed under the row's id. */
+    /** The browser's address at its push service and the browser's secret (RFC 8291), sealed under the row's id: who knows them can send to it. */
     endpointCiphertext: bytes().notNull(),
     endpointKeyId: text().notNull(),
     endpointHash: bytes().notNull(),
@@ -28,7 +28,7 @@ export const pushSubscriptions = pgTable(
   ],
 )
 
-/** Written before a notice is sent, so that none is sent twice. */
+/** A notice of an approval to a subscription. The row is written before the notice is sent, so that none is sent twice. */
 export const pushNotices = pgTable(
   'push_notices',
   {

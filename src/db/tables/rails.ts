@@ -58,7 +58,7 @@ export const reconciliations = pgTable(
     provider: text({ enum: providers }).notNull(),
     /** The file's name; `provider` for its own list, `balance` for what its accounts hold. */
     source: text().notNull(),
-    /** At the provider, as the file's preamble names it. */
+    /** The account at the provider, as the file's preamble names it. Null: the file names none. */
     account: text(),
     contentHash: bytes().notNull(),
     periodStart: instant().notNull(),
@@ -101,7 +101,10 @@ export const reconciliationDifferences = pgTable(
   ],
 )
 
-/** What an account holds, compared with our books when it was asked: the answer is of a moment between that and its arrival. */
+/**
+ * A question to a provider, how much one of our accounts holds. It is compared with what had come in and gone out by our books when it was asked: the
+ * answer is of a moment between the question and its arrival.
+ */
 export const balanceQueries = pgTable(
   'balance_queries',
   {
@@ -178,10 +181,10 @@ export const providerTokens = pgTable(
     tokenKeyId: text(),
     /** When it is renewed. */
     expiresAt: instant(),
-    /** The last fetch that began, and the database's time at which it did. */
+    /** The number of the last fetch that began, and the database's time at which it did. */
     begun: integer().notNull(),
     begunAt: instant().notNull(),
-    /** The last fetch that ended, with a token or without. */
+    /** The number of the last fetch that ended, with a token or without one. */
     ended: integer().notNull(),
   },
   (t) => [
@@ -190,7 +193,7 @@ export const providerTokens = pgTable(
   ],
 )
 
-/** What the last check of all promises found, and when. */
+/** What the last check of all promises (`verify`) found, and when. */
 export const verifyPoints = pgTable('verify_points', {
   name: text().primaryKey(),
   through: text().notNull(),

@@ -20,7 +20,7 @@ export const sessions = pgTable(
     ip: text(),
     createdAt: instant().notNull(),
     lastUsedAt: instant().notNull(),
-    /** When its person last proved who they are: by the sign-in, or by a method that it began with or that was there before. */
+    /** When its person last proved who they are: by the sign-in, or later by a method that it began with or that was there before. */
     provenAt: instant().notNull(),
     expiresAt: instant().notNull(),
     revokedAt: instant(),

@@ -14,22 +14,22 @@ export const topups = pgTable(
   {
     id: id(),
     workspaceId: idOf(() => workspaces.id).notNull(),
-    /** The workspace's owning account. */
+    /** The account that is credited: the workspace's owning account. */
     accountId: uuid().notNull(),
     status: text({ enum: topupStatuses }).notNull(),
-    /** Null for a deposit of any amount. */
+    /** The requested amount; null for a deposit of any amount. */
     amountMinor: money(),
     /** The amount of the payment that ended it. */
     receivedMinor: money(),
     currency: text().notNull(),
     method: text({ enum: topupMethods }).notNull(),
-    /** A deposit has none. */
+    /** The phone that gets the prompt; a deposit has none. */
     phoneCiphertext: bytes(),
     phoneKeyId: text(),
     phoneMask: text(),
-    /** HMAC: prompts to one phone are counted without storing the number. */
+    /** HMAC of the phone number: prompts to one phone are counted without storing its number. */
     phoneFingerprint: bytes(),
-    /** The account number to pay in under; null for a prompt. */
+    /** The account number under which a person pays in; null for a prompt. */
     depositCode: text(),
     /** Where to pay in, as answered when the top-up was created. */
     instructions: jsonb().$type<DepositInstructions>(),

@@ -32,7 +32,7 @@ const paidTo = prepareText<History>()(
   { most: 64 },
 )
 
-/** By approval, of those about one payment. What goes to one payee is looked up once: it may have been paid many times. */
+/** By approval, for approvals of one payment; not for a payee that was never paid. What was paid to one payee is looked up once: it may be much. */
 const readHistories = async (db: Db, records: readonly ApprovalRecord[]): Promise<ReadonlyMap<Uuid, History | undefined>> => {
   const byPayee = Map.groupBy(
     records.filter(({ approval }) => approval.batchId === null),
@@ -53,7 +53,10 @@ type ApprovalContext = NonNullable<Approval['context']>
 
 type ContextParts = Pick<Parts, 'clock' | 'db' | 'rails'>
 
-/** By the rules of a decision: whose decision counts need not decide again, and where two are asked for, an approver of today does not count. */
+/**
+ * Who may still decide, as when a decision is made: not an account whose decision counts, not the initiator where duties are separate, and where two
+ * approvals are asked for, not an account that became an approver today.
+ */
 const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof deciders>[], now: Date): Uuid[] => {
   const { approval, payment } = record
   const excluded = new Set([
@@ -72,7 +75,7 @@ const eligibleAmong = (record: ApprovalRecord, mayDecide: readonly RowOf<typeof 
 export const readEligible = async (db: Database, clock: Clock, record: ApprovalRecord): Promise<Uuid[]> =>
   eligibleAmong(record, await db.run(deciders, { workspaceId: record.payment.workspaceId }), clock.now())
 
-/** By approval; only after a loss of writes, and by the same rule as when they are sent. */
+/** By approval, how many payments may be paid twice after a loss of writes, by the rule that applies when they are sent. */
 const countLost = async ({ db, rails, clock }: ContextParts, records: readonly ApprovalRecord[]): Promise<Map<Uuid, number>> => {
   const older = records.filter(({ approval, olderThanLoss }) => olderThanLoss && approval.status === 'pending')
   if (older.length === 0) return new Map()
@@ -112,7 +115,7 @@ export const readContexts = async (
   const [histories, mayDecide, { availableMinor }, lost] = await Promise.all([
     readHistories(db, records),
     db.run(deciders, { workspaceId: workspace.id }),
-    // The amount is held while the payment waits, so this is the balance after it.
+    // The amount is held while the payment waits, so the available balance is the one after the payment.
     getBalance(db, workspace.owningAccountId),
     countLost(deps, records),
   ])

@@ -54,7 +54,7 @@ const decidedBy = (record: LockedApproval) => {
   return last ? { decided_by: formatId('account', last.accountId), decided_at: isoTime(last.decidedAt) } : {}
 }
 
-/** Until the approval ends an approver may take it back; whose decision was voided, or counts only if it is signed, may decide again. */
+/** Until the approval ends an approver may take their own decision back. They may decide again if it was voided, or counts only if it is signed. */
 const alreadyDecided = (
   record: LockedApproval,
   choice: Input['decision'],
@@ -82,7 +82,7 @@ const requireUnused = async (tx: Tx, record: LockedApproval, actor: Actor, proof
   await refuseProof(tx, record, actor, wrongPasskey('it was used before, or its passkey was removed'))
 }
 
-/** The refusal is audited. */
+/** Refuses a signature that may not decide; the refusal is audited. */
 const refuseProof = async (tx: Tx, { approval, payment }: LockedApproval, actor: Actor, refusal: Refusal): Promise<never> => {
   audit(tx, actor, 'approval.refused', { workspaceId: payment.workspaceId, subject: approval.id })
   throw new CommitThenThrow(refusal)
@@ -105,7 +105,10 @@ const approve = async (
   return approved
 }
 
-/** Sends what was approved. An item of a batch that no longer fits fails alone; what is stopped as a whole, and can be lifted, stays as it is. */
+/**
+ * Sends what was approved. An item of a batch that no longer fits fails alone. A single payment, or a whole batch, waits on where what stops it can be
+ * lifted.
+ */
 const release = async (tx: Tx, record: LockedApproval, { actor, zone }: Giver): Promise<ApprovalRecord> => {
   const { approval, lineage, payment, payments } = record
   // What is scheduled goes on waiting for its time: then its limits, the balance and these approvals are looked at.
@@ -209,7 +212,7 @@ const decide = async (tx: Tx, record: LockedApproval, input: Input, giver: Giver
   return choice === 'reject' ? endWhole(tx, actor, decided, 'rejected') : release(tx, decided, giver)
 }
 
-/** Without the decisions that the chains of their contract wallets refuse now. */
+/** Without the decisions that the chains of their contract wallets refuse: the chains were asked before the transaction. */
 const lockHeld = async (tx: Tx, answers: ChainAnswers, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval> => {
   const record = found(await lockApproval(tx, id, workspaceId))
   const isVoided = record.approval.status === 'pending' && (await voidRefusedDecisions(tx, answers))

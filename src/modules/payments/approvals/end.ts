@@ -21,7 +21,7 @@ import { type ApprovalRecord, approvalEvent, type LockedApproval, lockApproval, 
 
 type WholeEnd = 'rejected' | 'expired' | 'cancelled'
 
-/** The caller holds all the locks and changes the payment. */
+/** Ends an approval: its status, its event and its audit row. The caller holds all the locks and changes the payment. */
 export const endApproval = async (
   tx: Tx,
   actor: Actor,
@@ -36,14 +36,14 @@ export const endApproval = async (
   return after
 }
 
-/** A scheduled payment never waited for the approval alone. */
+/** How a scheduled payment ends with its approval: it never waited for the approval alone. */
 const scheduledEnds = {
   rejected: { to: 'cancelled' },
   cancelled: { to: 'cancelled' },
   expired: { to: 'failed', failure: failure('approval_expired') },
 } as const satisfies Record<WholeEnd, { to: ReleasedPaymentStatus; failure?: Failure }>
 
-/** Ends everything that waits for an approval: its payments, with their holds and charges, its batch, itself. The caller holds all the locks. */
+/** Ends everything that waits for an approval: its payments, which give back their holds and charges, its batch, itself. The caller holds all locks. */
 export const endWhole = async (tx: Tx, actor: Actor, record: LockedApproval, to: WholeEnd): Promise<LockedApproval> => {
   const { approval } = record
   const endOf = ({ status }: PaymentRecord) => (status === 'scheduled' ? scheduledEnds[to] : { to })
@@ -94,7 +94,7 @@ const requireOwn = async (tx: Tx, { grant }: Principal, asking: Uuid | null): Pr
   })
 }
 
-/** A second call gives the same answer. */
+/** Cancels a payment that waits for its approval or for its time. A second call gives the same answer. */
 export const cancelPayment = async (tx: Tx, principal: Principal, id: Uuid): Promise<PaymentRecord> => {
   const payment = found(await lockPaymentIn(tx, principal.workspace.id, id))
   await requireOwn(tx, principal, payment.grantId)
@@ -111,7 +111,7 @@ export const cancelPayment = async (tx: Tx, principal: Principal, id: Uuid): Pro
   return cancelled
 }
 
-/** With all of its payments. A second call gives the same answer. */
+/** Cancels a batch that waits for its approval or for its time, with all of its payments. A second call gives the same answer. */
 export const cancelBatch = async (tx: Tx, principal: Principal, id: Uuid): Promise<BatchRecord> => {
   const read = async () => found(await findBatch(tx, principal.workspace.id, id))
   const { approvalId } = (await read()).batch
@@ -124,7 +124,7 @@ export const cancelBatch = async (tx: Tx, principal: Principal, id: Uuid): Promi
     throw conflict(`A batch that is ${batch.status} cannot be cancelled.`, 'status', { status: batch.status })
   if (approval && approval.approval.status === 'pending') await endWhole(tx, principal, approval, 'cancelled')
   else {
-    // It needs no approval, or has it.
+    // The batch waits for its time alone: it needs no approval, or has it.
     const ends = payments.map((payment) => ({ payment, to: 'cancelled' as const, actor: principal }))
     await endPayments(tx, ends)
     await moveBatch(tx, principal, id, 'cancelled')

@@ -29,8 +29,9 @@ type ApprovalFacts = CommonFacts & {
   beneficiaryName: string
   rail: string
   destinationMask: string
+  /** A keyed digest: it binds the destination without revealing it. */
   destinationDigest: string
-  /** A sentence each. */
+  /** What the decision warns of, a sentence each. */
   warnings: readonly string[]
   accountReference: string | null
   narrative: string | null
@@ -38,7 +39,7 @@ type ApprovalFacts = CommonFacts & {
 
 const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
 
-/** Names are other people's text. */
+/** Names are other people's text: they are kept on one line, and apart from the text around them. */
 const oneLine = (text: string): string => isolated(cleanText(text))
 
 const verdictWords: Readonly<Record<VerificationStatus, string>> = {
@@ -120,13 +121,13 @@ const linesOf = (text: string): string[] => text.split('\n').filter((line) => !l
 
 export const isSameText = (one: string, other: string): boolean => linesOf(one).join('\n') === linesOf(other).join('\n')
 
-/** With the time at which it was made again: a text that is signed never returns. */
+/** The text with some lines changed, and the time at which it was made again: a text that was signed never comes back. */
 const renewed = (message: string, at: Date, change: (line: string) => string[]): string =>
   linesOf(message)
     .flatMap((line) => (line.startsWith('Nonce: ') ? [line, `${madeLabel}${isoTime(at)}`] : change(line)))
     .join('\n')
 
-/** With what the rail reports now. A decision's warning about the name is replaced, and another name is always one. */
+/** The same text with the name that the rail reports now. A decision's warning about the name is replaced; a different name is always a warning. */
 export const withNameAtRail = (message: string, name: ReportedName, at: Date): string => {
   const isAboutName = (line: string) => line.startsWith(warningLabel) && isNameWarning(line.slice(warningLabel.length))
   const warned = message.split('\n').some(isAboutName)
@@ -157,6 +158,7 @@ const largestShown = 5
 
 const totalOf = (lines: readonly BatchLine[]): Minor => lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
 
+/** More than twice what was paid the last time, or less than half of it. */
 const isUnusual = ({ amountMinor, lastAmountMinor: last }: BatchLine): boolean =>
   last !== null && (amountMinor > last * 2n || amountMinor * 2n < last)
 

@@ -21,6 +21,7 @@ import { awaitName } from './renew.ts'
 /** A process that dies meanwhile leaves it due again after this time. */
 const leaseSeconds = 60
 
+/** An approval that another transaction is changing is skipped: it is read a moment later. */
 const claimDue = statement(
   'approvals.claim_notices',
   `update approvals set notice_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) where id in (

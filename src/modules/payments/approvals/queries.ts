@@ -72,7 +72,7 @@ const selection = {
   /** The grant that asked for it and those above it, root first. */
   lineage: sql<Uuid[]>`array_remove(${grants.ancestorIds} || ${grants.id}, null)`,
   firstPayment: sql<boolean>`${sql.raw(firstPaymentSql)}`,
-  /** Then an approver of yesterday counts, and one of today does not. */
+  /** Whether the decisions of more than one person are needed: then an approver of yesterday counts, and one of today does not. */
   asksForTwo: sql<boolean>`${sql.raw(asksForTwo('approvals', 'required_approvals'))}`,
   /** Asked for before writes were lost: it may have been sent in them. */
   olderThanLoss: sql<boolean>`${sql.raw(isOlderThanLoss('payments'))}`,
@@ -94,13 +94,13 @@ const byId = prepare('approvals.by_id', place, selectOne, 'joined')
 /** Its decisions are those of when it was asked: right only behind the lock of the account that pays (`requireLocked`). */
 const lockById = prepare('approvals.lock', place, (orm, at) => selectOne(orm, at).for('update', { of: approvals }))
 
-/** With its payment, or its batch and the batch's first payment, and the decisions in the order in which they were given. */
+/** An approval with its payment, or its batch and the batch's first payment, and the decisions in the order in which they were given. */
 export type ApprovalRecord = RowOf<typeof byId>
 
 /** A batch that is not there is read as one whose columns are all null. */
 const recordOf = (row: ApprovalRecord): ApprovalRecord => (row.approval.batchId === null ? { ...row, batch: null } : row)
 
-/** The latest of each account, if it was not voided. */
+/** The decisions that count: the latest one of each account, if it was not voided. */
 export const currentDecisions = ({ decisions }: Pick<ApprovalRecord, 'decisions'>): DecisionRow[] => {
   const latest = new Map(decisions.map((decision) => [decision.accountId, decision]))
   return [...latest.values()].filter(({ voidedAt }) => voidedAt === null)
@@ -140,7 +140,7 @@ export const listApprovals = async (
   status: ApprovalRow['status'] | undefined,
 ): Promise<ApprovalRecord[]> => (await db.run(list, { workspaceId, status, ...page })).map(recordOf)
 
-/** Accounts that may decide the approvals of a workspace, by the seniority of their members. `countsFrom`: where two are asked for. */
+/** Accounts that may decide the approvals of a workspace, the oldest members first. `countsFrom`: when an account counts where two are needed. */
 export const deciders = prepare(
   'approvals.deciders',
   { workspaceId: 'uuid' },
@@ -180,17 +180,17 @@ const lockPayments = prepare('approvals.lock_payments', place, (orm, at) =>
     .for('update'),
 )
 
-/** Under its locks, with every payment that it is about: those of a batch in their order. */
+/** An approval under its locks, with every payment that it is about: those of a batch in their order. */
 export type LockedApproval = ApprovalRecord & { payments: ApprovalRecord['payment'][] }
 
-/** For a caller that has locked its payment. */
+/** Locks the approval alone, for a caller that has locked its payment. */
 export const lockOnlyApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<ApprovalRecord | undefined> => {
   const record = await readOne(tx, lockById, id, workspaceId)
   if (record) requireLocked(tx, [record.payment.accountId])
   return record
 }
 
-/** The lock of the account that pays, which the caller holds, then the payments, then the approval. */
+/** The order of the locks: the account that pays, which the caller has locked, then the payments, then the approval. */
 export const lockApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promise<LockedApproval | undefined> => {
   const [locked, record] = await Promise.all([tx.run(lockPayments, { id, workspaceId }), lockOnlyApproval(tx, id, workspaceId)])
   return record && { ...record, payments: locked }
@@ -213,6 +213,7 @@ const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: Appr
 
 const shownBatch = presenter(BatchSummary)
 
+/** A decision ends when it is voided, and when its account decides otherwise. */
 const endOf = (decision: DecisionRow, { decisions }: Pick<ApprovalRecord, 'decisions'>): Date | null => {
   const later = decisions.slice(decisions.indexOf(decision) + 1).find(({ accountId }) => accountId === decision.accountId)
   return decision.voidedAt ?? later?.decidedAt ?? null

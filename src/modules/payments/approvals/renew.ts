@@ -68,7 +68,7 @@ export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { i
   }
 }
 
-/** So long readers of a text wait for the first check of a name. */
+/** How long readers of a text wait for the first check of a name. */
 export const awaitedSeconds = 5
 const lookEveryMs = 200
 
@@ -94,7 +94,10 @@ const endAwaiting = (
     if (record?.approval.status === 'pending' && until !== null && until <= tx.at) await renewBatch(tx, rails, record, true)
   })
 
-/** Returns when the text says what the rail reports, or after five seconds. It holds no connection meanwhile. Without a clock that sleeps nobody waits. */
+/**
+ * Returns when the text of an approval says what the rail reports, or after five seconds. It holds no connection meanwhile. With a clock that cannot
+ * sleep it does not wait.
+ */
 export const awaitName = async (deps: Pick<Parts, 'clock' | 'db' | 'rails'>, id: Uuid): Promise<void> => {
   for (;;) {
     const waiting = await first(deps.db, awaited, { id })
@@ -106,7 +109,7 @@ export const awaitName = async (deps: Pick<Parts, 'clock' | 'db' | 'rails'>, id:
   }
 }
 
-/** The batches that nobody has read. */
+/** Makes the text again for batches that nobody reads: there no reader does it. */
 export const renewOverdue = sweepOf(
   'approvals.renew',
   {

@@ -40,7 +40,7 @@ const readRequestedBy = async (db: Db, { id }: PaymentRecord): Promise<Requested
   return { ...row, requester: label === null ? account : `${label}, an agent of ${account}` }
 }
 
-/** Keyed: it binds the destination without revealing it. `account`: at a paybill. */
+/** A keyed digest: it binds the destination without revealing it. `account`: at a paybill, where it decides who is paid as the number does. */
 export const digestOf = (
   { vault, derivations }: Pick<Deciding, 'derivations' | 'vault'>,
   nonce: string,
@@ -68,6 +68,7 @@ type Requested = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiar
   nonce: string
   isBeingChecked: boolean
   requestedBy: RequestedBy
+  /** The signature of the mandate's signer, who has approved in advance. */
   mandateSignature: PaymentMandate['signature'] | null
   textOf: (choice: 'approve' | 'reject', facts: CommonFacts) => string
 }
@@ -144,7 +145,7 @@ export const requestApproval = async (
   })
 }
 
-/** The batch and its payments are written already. */
+/** Creates the one approval of a batch. The batch and its payments are written already. */
 export const requestBatchApproval = async (
   tx: Tx,
   config: Config,

@@ -78,7 +78,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     },
   })
   routes.post(`${one}/decide`, {
-    // A frozen workspace may still reject.
+    // A frozen workspace may still reject: the service refuses its approvals.
     config: {
       operation: 'approvals.decide',
       permission: 'approval.decide',
@@ -101,6 +101,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       ])
       return { proof, answers }
     },
+    // `principal` is read behind the locks: a freeze that was acknowledged meanwhile stops the approval.
     work: async (tx, { principal, params, body: input }, known) =>
       answer(await decideByCredential(tx, principal, params.id, { input, ...known })),
   })

@@ -31,14 +31,14 @@ const readOldTexts = prepare('approvals.old_texts', { id: 'uuid', decision: 'tex
     .limit(20),
 )
 
-/** The text of now, then those before it: a signature of one of those is refused as such, and not as a wrong one. */
+/** The text that is signed now, then the ones before it: a signature of an old text is refused as such, and not as a wrong one. */
 const textsOf = async function* (db: Db, approval: ApprovalRecord['approval'], decision: Decide['decision']) {
   yield messageFor(approval, decision)
   if (approval.renewedAt === null) return
   for (const { message } of await db.run(readOldTexts, { id: approval.id, decision })) yield message
 }
 
-/** Called before the transaction: none waits for the network. Whether it is the text of now is looked at under the lock. */
+/** Called before the transaction: no transaction waits for the network. Whether the text is the current one is checked again under the lock. */
 export const proveSigner = async (
   db: Database,
   contractWallets: ContractWallets,
@@ -55,6 +55,7 @@ export const proveSigner = async (
 
 export type PasskeySignature = UsedPasskey & { message: string }
 
+/** What a passkey of the caller signed, if it used one. Called before the transaction. */
 export const proveCaller = async (
   deps: Pick<Parts, 'config' | 'db'>,
   { accountId, workspace }: Principal,

@@ -53,13 +53,13 @@ const endUnsent = async (tx: Tx, actor: Actor, rows: readonly { id: Uuid }[]): P
 }
 
 /**
- * Ends what a requester may no longer ask for, after a membership or its grants ended: what waits is cancelled, what is about to be sent fails. An
- * account that was not locked first must not move money, or its events would be out of order: there the check before sending refuses, and the sweep
- * ends.
+ * Cancels what waits, and fails what is about to be sent, where its requester may no longer ask for it. Only for accounts that the transaction locked
+ * first: a late lock may move no money, or events would be out of order. There the check before sending refuses, and the sweep ends the payments.
  */
 export const endUnauthorizedPayments: OnRequesterLost = async (tx, actor, { accountId, workspaceIds }) => {
   const owners = (await tx.run(readOwners, { workspaceIds })).map(({ id }) => id)
   const locked = owners.filter((owner) => holdsLock(tx, owner))
+  // For the accounts that are locked late, the lock only makes this transaction wait for a payment that is being sent now.
   await lockFurtherAccounts(tx, ...owners)
   await endUnsent(tx, actor, await tx.query<{ id: Uuid }>(readUnauthorized, [workspaceIds, accountId, locked]))
 }
@@ -85,7 +85,7 @@ const isDue = statement(
 )
 
 const batch = 100
-/** Of each kind. The next run goes on behind them: whatever is sent is looked at once more before. */
+/** For each kind, the most rows that a run looks at. The next run goes on behind them: every payment is checked again before it is sent. */
 const mostInRun = 500
 
 export const createUnauthorizedSweep = (deps: Sweeping): (() => Promise<void>) => {

@@ -9,7 +9,7 @@ import { formatId, type Uuid } from '../../../lib/ids.ts'
 import type { ChainAnswers } from '../evaluation/authority.ts'
 import { type ApprovalRecord, approvalEvent, currentDecisions, findApproval } from './queries.ts'
 
-/** The approvals of an account on which nothing was sent yet. */
+/** The approvals that an account gave, and on which nothing was sent yet. */
 const open = `
   from approval_decisions given
   join approvals a on a.id = given.approval_id
@@ -49,7 +49,10 @@ const voidDecisions = async (tx: Tx, actor: Actor, lost: readonly Lost[]): Promi
   }
 }
 
-/** After the transaction has changed what they rested on. A payment that is about to be sent without them fails when it is checked again. */
+/**
+ * Voids the approvals of an account that no longer hold, after the transaction has changed what they rested on. An approval that has one less waits for
+ * another one; a payment that is about to be sent fails when it is checked again.
+ */
 export const voidLostDecisions = async (tx: Tx, actor: Actor, accountId: Uuid): Promise<void> => {
   const seen = await tx.query<Lost>(readLost, [accountId])
   if (seen.length === 0) return
@@ -66,7 +69,10 @@ const readRefused = statement(
 )
 const chain: Actor = { accountId: null, origin: null, way: 'chain' }
 
-/** Of contract wallets whose chains refuse the signature now: their owners have changed. Whether there was one. The caller has locked the owning accounts. */
+/**
+ * Voids the decisions that a contract wallet signed and that its chain refuses now: its owners have changed. Returns whether there was one. The caller
+ * has locked the owning accounts.
+ */
 export const voidRefusedDecisions = async (tx: Tx, answers: ChainAnswers): Promise<boolean> => {
   const refused = [...answers].flatMap(([decisionId, answer]) => (answer === 'invalid' ? [decisionId] : []))
   if (refused.length === 0) return false
@@ -75,7 +81,7 @@ export const voidRefusedDecisions = async (tx: Tx, answers: ChainAnswers): Promi
   return lost.length > 0
 }
 
-/** A mandate was signed before there was a text, so what it gives stays. */
+/** Voids the decisions on a text that was made again. A mandate was signed before there was a text, so the approval that it gives stays. */
 export const voidAfterNewText = (tx: Tx, actor: Actor, record: Pick<ApprovalRecord, 'approval' | 'decisions'>): Promise<void> => {
   const { id: approvalId, accountId: owner } = record.approval
   const lost = currentDecisions(record)

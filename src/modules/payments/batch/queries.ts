@@ -25,6 +25,7 @@ const selection = {
       select p.status, count(*)::int as count from payments p where p.batch_id = payment_batches.id group by p.status) as c)`,
 }
 
+// On the lane `pool`, because it counts the items, and so reads many rows.
 const byIds = prepare(
   'payment_batches.by_ids',
   { ids: 'uuid[]', workspaceId: 'uuid?' },
@@ -90,7 +91,7 @@ const lines = prepare(
   'pool',
 )
 
-/** In their order: each as the Merkle tree binds it, with what was paid to its destination the last time before it. */
+/** All lines of a batch in their order: each as the Merkle tree binds it, with the check of the payee's name and its last payment. */
 export const readLines = (db: Db, batchId: Uuid) => db.run(lines, { batchId })
 type LineRow = Awaited<ReturnType<typeof readLines>>[number]
 
@@ -109,7 +110,7 @@ const itemIds = prepare(
 export const readItemsOf = (db: Db, batchIds: readonly Uuid[]): Promise<readonly { id: Uuid; batchId: Uuid | null }[]> =>
   db.run(itemIds, { batchIds })
 
-/** In their order. */
+/** The ids of a batch's payments, in their order. */
 export const readItemIds = async (db: Db, batchId: Uuid): Promise<Uuid[]> =>
   (await readItemsOf(db, [batchId])).map(({ id }) => id)
 
@@ -132,6 +133,7 @@ export const presentLines = ({ batch }: BatchRecord, lines: readonly LineRow[]):
     row,
     leaf: leaf ?? '',
     verification,
+    // `presentDecision` wrote the snapshot's decision when the payment was created.
     given_name: (snapshot.decision as Decision).warnings.find((warning) => warning.code === 'name_differs')?.given_name ?? null,
     last_amount_minor: minor(lastAmountMinor),
   })),

@@ -17,6 +17,7 @@ import { maySeeBalance, type OfBatch } from './preconditions.ts'
 
 export type Fault = { index: number; refusal: Refusal }
 
+/** Refusals that stop the whole request, whatever its items are. */
 const ofTheWhole: ReadonlySet<ErrorCode> = new Set([
   'workspace_frozen',
   'account_frozen',
@@ -28,7 +29,7 @@ const ofTheWhole: ReadonlySet<ErrorCode> = new Set([
 
 const isDuplicate = ({ details }: Refusal): boolean => details?.reason === 'possible_duplicate'
 
-/** What is wrong comes before what is not allowed, then what there is no money for, and last what only has to be confirmed. */
+/** The order of the answers: a wrong request first, then what is not allowed, then too little money, and last what only has to be confirmed. */
 const classes = [
   [400, 'invalid_request'],
   [403, 'policy_denied'],
@@ -85,7 +86,7 @@ const shortOf = (total: Minor, { input, principal, available, currency }: Payer 
   }
 }
 
-/** `available`: before the first item. */
+/** One refusal for all items that cannot be paid: nothing was created. `available`: the balance before the first item. */
 export const refusalForItems = (
   faults: readonly Fault[],
   { input, rows }: Pick<BatchRequest, 'input' | 'rows'>,
@@ -96,10 +97,10 @@ export const refusalForItems = (
   const [status, usual] = classes.find(([one]) => faults.some((fault) => statusOf(fault) === one)) ?? classes[0]
   const total = input.items.reduce((sum, entry) => sum + ('item' in entry ? entry.item.amount_minor : 0n), 0n)
   const { funds, sentence } = shortOf(total, { input, ...payer })
-  // Of several codes with this status the first item's is the answer's, unless a rule decided.
+  // Where several codes have this status, the answer has the code of the first item, unless a rule decided.
   const own = faults.filter((fault) => statusOf(fault) === status).map(({ refusal }) => refusal.code)
   const code = status !== 403 || own.includes(usual) ? usual : own[0]
-  // A balance that does not suffice is said once: no row is wrong.
+  // A balance that does not suffice is said once, and not of each row: no row is wrong.
   const ofItems = faults.filter(({ refusal }) => refusal.code !== 'insufficient_funds')
   const items = ofItems.toSorted((one, other) => one.index - other.index).flatMap((fault) => presentFault(fault, rows))
   const named = items.slice(0, Math.min(fitting(items), namedFaults))
@@ -121,7 +122,7 @@ export const refusalForItems = (
   })
 }
 
-/** `index`: in the request. `isNew`: the beneficiary was created with it. `otherName`: the item calls it otherwise. */
+/** An item whose beneficiary is known. `index`: in the request. `isNew`: it was created with the item. `otherName`: the item names it otherwise. */
 export type KnownItem = { index: number; input: CreatePayment; isNew: boolean } & Pick<OfBatch, 'otherName'>
 
 const wellFormed = ({ input }: BatchRequest): { index: number; item: BatchItem }[] =>
@@ -141,7 +142,7 @@ export const formFaults = (rails: Rails, { input }: BatchRequest): Fault[] =>
 export const namesPayees = (request: BatchRequest): boolean =>
   wellFormed(request).some(({ item }) => item.beneficiary_id === undefined)
 
-/** What an item says of its payee is in the beneficiary. */
+/** What an item says of its payment: what it says of its payee is in the beneficiary. */
 const inputOf = (
   { display_name, payment_rail, destination, bank_code, legal_name, type, ...payment }: BatchItem,
   beneficiaryId: Uuid,
@@ -170,10 +171,10 @@ const payeeOf = ({
 /** In characters: longer ones are refused. */
 const longestName = 120
 
-/** "ACHIENG  OTIENO" is "Achieng Otieno". */
+/** Names are the same if they differ only in capitals and spaces: "ACHIENG  OTIENO" is "Achieng Otieno". */
 const plainName = (name: string): string => name.slice(0, longestName).normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
 
-/** Creates the beneficiaries that are not known yet. */
+/** All items with their beneficiaries: those that are not known yet are created. */
 export const nameItems = async (
   tx: Tx,
   deps: Sealing,

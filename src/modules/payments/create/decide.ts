@@ -28,7 +28,7 @@ import {
   unitOf,
 } from './preconditions.ts'
 
-/** Each decision changes the balances, as it changes the usage. */
+/** The locked state, and what its owners can spend: each decision changes these balances, as it changes the usage. */
 export type SpendingState = LockedState & { balances: Map<Uuid, Balance> }
 export type Deployment = Pick<Parts, 'config' | 'rails'>
 export type Payer = Pick<Principal, 'accountId' | 'capabilities' | 'grant' | 'permissions' | 'workspace'>
@@ -44,7 +44,7 @@ export type DecisionRequest = {
 export type Accepted = {
   payment: PaymentRecord
   decision: Decision
-  /** Kept in its audit row, so that it can be decided again. */
+  /** What the payment was decided from: kept in its audit row, so that it can be decided again. */
   inputs: Buffer
   charges: readonly Charge[]
   mandate: PaymentMandate | null
@@ -146,7 +146,7 @@ export const use = (state: SpendingState, { payment, charges, mandate, decision,
 /** Lists are sent again by mistake after a weekend, and single payments by programs after minutes. */
 const leastListWindowSeconds = 72 * 3600
 
-/** For what is scheduled, how much of the limits is left is decided when it is due. */
+/** The facts that a payment is decided from. For a scheduled payment, how much of the limits is left is decided when it is due. */
 export const considerPayment = (
   state: LockedState,
   { principal, input, mandate, past: { earlier, typicalAmountMinor }, ofBatch }: DecisionRequest,
@@ -191,7 +191,7 @@ export const consider = (state: LockedState, request: DecisionRequest, at: Date,
   return considered
 }
 
-/** Writes nothing. Throws a refusal that no spending rule decides: a stopped workspace, a rail's own rules, too little money. */
+/** Decides a payment, writes nothing. Throws a refusal that no spending rule decides: a stopped workspace, a rail's own rules, too little money. */
 export const decidePayment = (
   state: SpendingState,
   request: DecisionRequest,

@@ -39,7 +39,7 @@ const batchKeys = recordKeys('payment_batches', {
   permission: 'payment.read',
 })
 
-/** With what was paid to the same destination the last time. */
+/** The beneficiaries of the items, with what was last paid to the same destination. */
 export const payeesOf = prepare('payment_batches.payees', { ids: 'uuid[]' }, (orm, at) =>
   orm
     .select({
@@ -90,7 +90,10 @@ type Refused = { faults: Fault[]; denied: number }
 /** About ten milliseconds of work. */
 const portionSize = 64
 
-/** One approval for the whole: the highest count, any separation of duties, any demand for signatures, all policies. */
+/**
+ * What the one approval of the whole batch asks for, if any item needs one: the highest count, separation of duties or signatures if any item asks for
+ * them, and all policies.
+ */
 const needsOf = (accepted: readonly Accepted[]) => {
   const held = accepted.filter(({ decision }) => decision.outcome === 'require_approval').map(({ decision }) => asked(decision))
   if (held.length === 0) return null
@@ -103,7 +106,7 @@ const needsOf = (accepted: readonly Accepted[]) => {
   }
 }
 
-/** Each item sees what the earlier ones used. What cannot be paid is found for all of them at once. */
+/** Decides all items, one after the other: each sees what the earlier ones used. All items that cannot be paid are found in one request. */
 const decideItems = async (
   deps: Deciding,
   request: BatchRequest,
@@ -231,7 +234,7 @@ const writeBatch = async (
   return JSON.stringify(snapshot)
 }
 
-/** With the locks, or once their beneficiaries are there. */
+/** Reads everything that the items depend on: together with the locks, or after their beneficiaries were created. */
 const readItems = async (tx: Tx, clock: Clock, request: BatchRequest, items: readonly KnownItem[]): Promise<State> => {
   const { principal, traceparent } = request
   // A dry run lists everything that would have to be confirmed.
@@ -277,7 +280,7 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
   })
 }
 
-/** Each in a transaction of its own: it holds its account for longer than single payments do, which take turns with it at the account's lock. */
+/** Each batch has its own transaction: it locks its account for longer than single payments do, and these take turns with it at the account's lock. */
 export const createBatchQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>): BatchQueue =>
   createAccountQueue({
     name: 'payment batches',
@@ -288,7 +291,7 @@ export const createBatchQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>):
     mostQueued: 200,
   })
 
-/** All of them or none. Throws its refusal, which is recorded. */
+/** Decides a batch of payments, all of them or none. Throws its refusal, which is recorded. */
 export const submitBatch = (
   batchQueue: BatchQueue,
   refusals: Refusals,

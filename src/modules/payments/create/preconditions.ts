@@ -14,7 +14,7 @@ import type { PaymentContext } from '../evaluation/context.ts'
 
 type Terms = Pick<PaymentFacts, 'amountMinor' | 'paymentType'>
 
-/** Behind a paybill the reference names the account that is paid: where the beneficiary does not leave it open, a payment cannot choose it. */
+/** At a paybill the reference names the account that is paid: where the beneficiary fixes the account, a payment cannot choose it. */
 const referenceProblem = (
   { beneficiary, namedReference: named }: PaymentContext,
   { accountReference: account }: PayoutRail,
@@ -65,7 +65,7 @@ export const checkDueTime = (executeAt: Date | null, at: Date): void => {
   if (executeAt > daysAfter(at, mostDaysAhead)) throw problem(`must be at most ${mostDaysAhead} days from now`)
 }
 
-/** Freezes and suspensions come first. */
+/** Everything that stops a payment of any amount; freezes and suspensions come first. */
 export const checkPreconditions = (context: PaymentContext, callerMayPay: boolean): void => {
   const { workspace, owner, grants, beneficiary } = context
   if (workspace.frozen || workspace.closed) throw new Refusal('workspace_frozen')
@@ -83,7 +83,7 @@ type Payer = Pick<Principal, 'accountId' | 'permissions' | 'workspace'>
 export const maySeeBalance = ({ accountId, workspace, permissions }: Payer): boolean =>
   accountId === workspace.owningAccountId && permissions.has('account.read')
 
-/** The last check of all. */
+/** The last check of all: only a payment that no rule denies needs the money. */
 export const checkBalance = (
   principal: Payer,
   { available, requested }: { available: Minor; requested: Minor },

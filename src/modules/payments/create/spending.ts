@@ -64,7 +64,7 @@ const lookOf = (state: LockedState, { input }: Ask): string => {
   return [payeeId, input.amount_minor, reference === null ? null : referenceKey(reference)].join(' ')
 }
 
-/** Read behind the locks, and changed by each payment that is accepted. */
+/** What payments are decided by: read behind the locks, and changed by each payment that is accepted. */
 export type Spending = {
   state: SpendingState
   past: readonly PayeePast[]
@@ -75,7 +75,9 @@ export type Spending = {
   accepted: Map<string, EarlierPayment>
 }
 
+/** Reads everything that these payments depend on, in one round trip that goes out together with the locks. */
 export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[]): Promise<Spending> => {
+  // Not `tx.at`: its first read fixes the transaction's instant, and must come after the locks. This code runs before they are granted.
   const now = clock.now()
   const inputs = requests.map(({ input }) => input)
   const query: StateQuery = {
@@ -100,7 +102,10 @@ export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[
   return { state, past, mandates, repeated, accepted: new Map() }
 }
 
-/** Under each rule that has an approval threshold, by its id. What is refused without the rules is left out. */
+/**
+ * What the items of one list add up to under each rule that has an approval threshold, by the rule's id. Items that are refused for another reason than
+ * the rules are left out.
+ */
 export const listTotalsOf = (
   { state }: Spending,
   deployment: Deployment,
@@ -119,8 +124,8 @@ export const listTotalsOf = (
 }
 
 /**
- * Decides the payment at `index` of those that were read, and counts it when it is accepted. `isDue`: whether it looks like an earlier one was decided
- * when it was scheduled, and its caller counts it (`use`) where the decision is all that it needs.
+ * Decides the payment at `index` of those that were read, for the principal as it is now, and counts it when it is accepted. `isDue`: a scheduled
+ * payment, which was compared with earlier ones when it was scheduled; the calling code counts it (`use`) if nothing else is missing.
  */
 export const decideNext = (
   { state, past, mandates, repeated, accepted }: Spending,

@@ -18,7 +18,8 @@ const paymentKeys = recordKeys('payments', { path: '/v1/payments', kind: 'paymen
  * ONE transaction of two round trips: the first takes the locks and reads everything behind them, the second writes everything and commits. Each
  * request sees what the earlier ones used; a refusal affects no other payment, and writes nothing but its audit row.
  *
- * Locks: the owning accounts exclusively, and the callers' own accounts at least shared. `wait`: whether to wait for them.
+ * Locks: the owning accounts exclusively, and the callers' own accounts at least shared. `wait`: whether to wait for them. The clock of the
+ * decisions (`tx.at`) is read once, after the locks.
  */
 const decidePayments = (
   tx: Tx,
@@ -47,7 +48,7 @@ const decidePayments = (
   })
 }
 
-/** When nothing is under way a request is decided at once; those that arrive meanwhile are decided together. */
+/** A request is decided at once when no other is being decided. Those that arrive meanwhile are decided together, each with its own answer. */
 export const createPaymentQueue = (deps: Deciding & Pick<Parts, 'db' | 'logger'>): PaymentQueue =>
   createAccountQueue({
     name: 'payments',
@@ -63,7 +64,7 @@ export const paymentAnswered = signal<{ outcome: string; seconds: number }>('pay
 const outcomeOf = ({ replayed, answer }: CreatedPayment): string =>
   replayed ? 'replayed' : answer.text.includes('"status":"pending_approval"') ? 'pending_approval' : 'processing'
 
-/** Throws its refusal, which is recorded. */
+/** Decides a request together with the others that wait. Throws its refusal, which is recorded. */
 export const submitPayment = async (
   { contractWallets, db, paymentQueue, refusals }: Pick<Deps, 'contractWallets' | 'db' | 'paymentQueue' | 'refusals'>,
   request: Omit<PaymentRequest, 'locks' | 'standing' | 'traceparent'>,

@@ -17,7 +17,7 @@ import { presentPayment } from '../present.ts'
 import type { Deciding } from '../request.ts'
 import type { Accepted, Refused, SpendingState } from './decide.ts'
 
-/** `text`: as JSON on the wire. Events and the answer of the idempotency key refer to `packed`, which keeps it. */
+/** `text`: the payment as JSON on the wire, which `packed` keeps. Its events and the stored answer of its idempotency key refer to that snapshot. */
 export type Written = Accepted & { principal: Principal; text: string; packed: Buffer }
 
 export const writtenOut = (accepted: Accepted, principal: Principal): Written => {
@@ -46,7 +46,7 @@ const eventsOf = (accepted: readonly Written[], state: SpendingState): NewEvent[
   return [...events, ...balanceEvents([...owners], state)]
 }
 
-/** With what is left on the account after each: the owners' balances are those after the last. */
+/** The holds, each with what is left on its account after it. The balances in `state` are those after the last hold. */
 const holdsOf = (accepted: readonly Accepted[], state: SpendingState) => {
   const available = new Map([...state.balances].map(([id, balance]) => [id, balance.availableMinor]))
   return accepted
@@ -62,7 +62,10 @@ const holdsOf = (accepted: readonly Accepted[], state: SpendingState) => {
     .toReversed()
 }
 
-/** The holds of scheduled payments, and their places in the limits. Returns the event of the balance, for after their own; the caller changes their status. */
+/**
+ * Holds the money of scheduled payments that are due, and counts them in the limits. Returns the events of the balances, to be appended after the
+ * payments' own. The caller changes the payments' status.
+ */
 export const takeDue = async (tx: Tx, accepted: readonly Accepted[], state: SpendingState): Promise<NewEvent[]> => {
   const rows = accepted.map(({ payment }) => payment)
   if (rows.length === 0) return []
@@ -84,7 +87,10 @@ export const auditDenial = (
     after: { amount_minor: amountMinor.toString(), beneficiary, decision: presentDecision(decision, currency) },
   })
 
-/** One statement for each table, sent together with the commit, which fails with them. Approvals are inserted after the payments that they name. */
+/**
+ * One statement for each table. All are sent together with the commit, and a failure of one of them makes the commit fail. Approvals are inserted after
+ * the payments that they name.
+ */
 export const writePayments = async (
   tx: Tx,
   deps: Deciding,

@@ -4,24 +4,27 @@ import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { prepareText } from '../../../db/prepare.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 
+/** What stops the requester for now: its account is frozen, or one of its capabilities is disabled. */
 export type RequesterStop = 'account' | 'payments' | 'api_keys' | 'oauth'
 
 export type Authority = {
   /** The grant that asked for it and those above it, root first. */
   lineage: Uuid[]
+  /** Whether the requester may still ask for the payment. */
   requested: boolean
   stop: RequesterStop | null
   /** How many approvals were asked for, and the accounts whose approval holds now; `signers`: those of them who signed it. */
   required: number
   approvers: Uuid[]
   signers: Uuid[]
+  /** Whether only signed approvals were asked for. */
   signed: boolean
   /** The decisions among these approvals that contract wallets signed, and their accounts, in the same order. */
   contractDecisions: Uuid[]
   contractSigners: Uuid[]
 }
 
-/** As many as were asked for, whatever is asked for now: one that was taken away is missed. */
+/** Whether as many approvals hold as were asked for then, whatever the rules ask for now: an approval that was taken away is missing. */
 export const holdsApprovals = ({ signed, signers, approvers, required }: Authority): boolean =>
   (signed ? signers : approvers).length >= required
 
@@ -46,7 +49,7 @@ const read = statement(
    where p.id = any($1::uuid[])`,
 )
 
-/** The caller holds the owning accounts' locks: what takes any of this away locks them too, or leaves it to this reading. */
+/** What payments rest on now. The caller holds the owning accounts' locks: what takes any of this away locks them too, or leaves it to this reading. */
 export const readAuthority = async (tx: Tx, payments: readonly { id: Uuid }[]): Promise<(paymentId: Uuid) => Authority> => {
   const rows = await tx.query<Authority & { id: Uuid }>(read, [payments.map(({ id }) => id)])
   const byId = new Map(rows.map((row) => [row.id, row]))
@@ -81,7 +84,7 @@ const contractSigned = prepareText<ContractSigned>()(
 
 /**
  * Asks the chains of the contract wallets that approved whether their signatures still count: their owners may have changed. Called before the
- * transaction, because a chain takes time. An approval that does not wait in the workspace, where one is given, costs no query to a chain.
+ * transaction, because a chain takes time. Where a workspace is given, an approval that does not wait in it costs no query to a chain.
  */
 export const askChains = async (
   { db, contractWallets }: { db: Db; contractWallets: ContractWallets },

@@ -12,7 +12,7 @@ import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { CreatePayment } from '../schema.ts'
 import { type BeneficiaryState, familyDay, type LockedState, usageKey, type WorkspaceState } from './state.ts'
 
-/** As a policy may set it: no check looks at older payments. */
+/** The longest window that a policy may set: no check looks at older payments. */
 const longestWindowSeconds = 604_800
 
 /** Two invoices over the same amount differ in their references. At a paybill the reference is the account that is paid. */
@@ -52,8 +52,8 @@ const read = statement(
 type Row = { n: number; paymentId: Uuid | null; createdAt: Date; isUnknown: boolean; lastPaid: Minor[] }
 
 /**
- * In the same order: what each payee usually gets, and the newest payment that looks the same and counts. One whose outcome is unknown comes first,
- * however old it is: to repeat it could pay twice.
+ * For each request, in the same order: what its payee usually gets, and the newest payment that looks the same and counts. One whose outcome is
+ * unknown comes first, however old it is: to repeat it could pay twice.
  */
 export const readPast = async (db: Db, requests: readonly Lookalike[], at: Date): Promise<PayeePast[]> => {
   const since = secondsAfter(at, -longestWindowSeconds)
@@ -106,6 +106,7 @@ export const paidBy = (beneficiary: BeneficiaryState, accountReference: string |
   }
 }
 
+/** Undefined when the workspace has no such beneficiary. */
 export const contextOf = (state: LockedState, query: ContextQuery): PaymentContext | undefined => {
   const { workspaceId, lineage, beneficiaryId, accountReference, periods, withoutUsage = false } = query
   const workspace = state.workspaces.get(workspaceId)
@@ -133,12 +134,15 @@ export const contextOf = (state: LockedState, query: ContextQuery): PaymentConte
   }
 }
 
-/** What a decision depends on besides the state. */
+/** The request: what a decision depends on besides the state. */
 type Requested = Pick<PaymentFacts, 'initiatorAccountId' | 'amountMinor' | 'paymentType' | 'at' | 'otherName'> &
   Pick<PayeeFacts, 'typicalAmountMinor'> &
   Pick<Evaluation, 'earlier' | 'duplicateIsIntended' | 'onDuplicate' | 'duplicateWindowSeconds' | 'listTotals' | 'unitMinor'>
 
-/** Numbers that the transaction has locked, in the order of the text that it is compressed with (`pack`) where it is kept. */
+/**
+ * The input of the pure engine: numbers that the transaction has locked. The fields are in the order of the text that the stored input is compressed
+ * with (`pack`).
+ */
 export const evaluationOf = (
   { workspace, owner, beneficiary, lineage, grants, policies, periods, unapproved }: PaymentContext,
   { typicalAmountMinor, amountMinor, paymentType, initiatorAccountId, at, otherName, ...asked }: Requested,

@@ -8,7 +8,7 @@ import { everyPayee, noGrant, policiesOf } from '../../../policy/scope-sql.ts'
 import type { Charge } from '../../../policy/types.ts'
 import type { PaymentRecord } from '../queries.ts'
 
-/** In the place of a period, which a total has not: every counter has the same kind of key. */
+/** The period's start of a total, which has no period: so every counter has the same kind of key. */
 const totalStart = '0001-01-01'
 
 export type Counted = { payment: PaymentRecord; charges: readonly Charge[] }
@@ -19,6 +19,7 @@ const addedBy = (key: string): string => `on conflict (${key}) do update
 const oneCounter = addedBy('subject_id, period, period_start, account_id')
 const oneTotal = addedBy('workspace_id, day, payee_id, rail, payment_type, grant_id, account_id')
 
+/** The counters and sums of these payments: everything follows from the payments alone. */
 const chargesOf = `
   select s.subject, s.id, k.period, k.start, sum(p.amount_minor)::bigint as minor, count(*) as payments from payments p
   cross join lateral (
@@ -63,7 +64,10 @@ const summed = <Key extends object>(rows: readonly (Key & { usedMinor: Minor })[
   return [...sums.values()]
 }
 
-/** Adds them to their owners' totals too. The caller holds the owning accounts' locks, and no other transaction touches these rows. */
+/**
+ * Adds payments to every counter that counts them and to their owners' totals. The caller holds the owning accounts' locks, so no other transaction
+ * writes these rows.
+ */
 export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promise<void> => {
   const charges = counted.flatMap(({ payment: { accountId, amountMinor: usedMinor }, charges: own }) =>
     own.map(({ subject, subjectId, period, periodStart }) => ({
@@ -84,13 +88,13 @@ export const chargeCounters = async (tx: Tx, counted: readonly Counted[]): Promi
   ])
 }
 
-/** In the day and month in which each counts. A counter that was deleted is not created again. */
+/** Takes payments off the counters of the day and month in which each counts. A counter that was deleted is not created again. */
 export const releaseCharges = async (tx: Tx, paymentIds: readonly Uuid[]): Promise<void> => {
   if (paymentIds.length === 0) return
   await Promise.all([tx.query(release, [paymentIds]), tx.query(releaseTotals, [paymentIds])])
 }
 
-/** `countedDay`: the new one. */
+/** Moves payments that are approved on a later day than they were created to the counters of that day. `countedDay`: the new day. */
 export const moveCharges = async (tx: Tx, moved: readonly Counted[]): Promise<void> => {
   if (moved.length === 0) return
   const rows = moved.map(({ payment }) => payment)

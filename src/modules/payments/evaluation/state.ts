@@ -49,7 +49,7 @@ type AccountState = { referenceKey: string; payeeId: Uuid; frozen: boolean; bene
 export type GrantState = Omit<GrantRules, 'usage'> & { frozen: boolean; revoked: boolean; depth: number }
 export type PolicyState = Omit<PolicyRules, 'usage'> & { workspaceId: Uuid }
 
-/** As it is under the locks of the deciding transaction. Each decision adds to `usage` and `unapproved`. */
+/** Everything that decisions depend on, as it is under the locks of the deciding transaction. Each decision adds to `usage` and `unapproved`. */
 export type LockedState = {
   owners: ReadonlyMap<Uuid, AccountRecord>
   workspaces: ReadonlyMap<Uuid, WorkspaceState>
@@ -69,10 +69,10 @@ export const familyDay = (familyId: Uuid, day: string): string => `${familyId} $
 
 export const usageKey = (subjectId: Uuid, period: string, start: string | null): string => `${subjectId} ${period} ${start}`
 
-// SQL text: each list is read from what the one before found. One plan is made for lists of any length, so each row is looked up by itself
-// (`offset 0`): joined, a small table was read as a whole, with the rows of every tenant.
+// SQL text, one statement for any number of requests: each list is read from what the one before found. One plan is made for lists of any length, so
+// each row is looked up by itself (`offset 0`): joined, a small table was read as a whole, with the rows of every tenant.
 
-/** As JSON. Amounts are texts there: its numbers are not exact. */
+/** A subquery's rows as a list in JSON. Amounts are texts there, because numbers in JSON are not exact. */
 const list = (columns: string, from: string): string =>
   `(select coalesce(json_agg(r), '[]') from (select ${columns} from ${from}) as r)`
 
@@ -88,7 +88,7 @@ const asked = `asked as materialized (
          || array(select z.id from payees z where z.paybill_id = asked.payee_id and z.reference_key = any($6::text[]))) offset 0) as x) as ids),
    applicable as materialized ${mayApplyTo('same_payee', '$1::uuid[]')}`
 
-/** Those of workspace `w` who count under the policies that may apply. */
+/** Members of workspace `w` that may decide its approvals, and that count under the policies that may apply. */
 const approversOf = (further: string): string =>
   `array(select m.account_id from members m join accounts a on a.id = m.account_id
      where m.workspace_id = w.id and m.status = 'active' and m.role = any($5::text[]) and a.status = 'active'
@@ -125,7 +125,7 @@ const beneficiaryColumns = `b.id, b.workspace_id as "workspaceId", b.payee_id as
     'change', case when b.changed_at is not null then json_build_object('by', ${makerOf('b', 'changed')}, 'at', b.changed_at) end,
     'verification', b.verification, 'reportedName', b.reported_name, 'similarTo', ${similarTo}) as payee`
 
-/** Of a grant and of a policy. */
+/** The columns that the rules of a grant and of a policy both have. */
 const ruleColumns = `id, per_payment_limit_minor::text as "perPaymentLimitMinor", daily_limit_minor::text as "dailyLimitMinor",
   monthly_limit_minor::text as "monthlyLimitMinor", approval_threshold_minor::text as "approvalThresholdMinor", payment_types as "paymentTypes",
   beneficiary_ids as "beneficiaryIds", new_payees as "newPayees", on_duplicate as "onDuplicate"`
@@ -138,7 +138,10 @@ const policyColumns = `${ruleColumns}, workspace_id as "workspaceId", name, vers
 const approvals = `coalesce((select required_approvals from approvals a where a.id = p.approval_id), (p.mandate_id is not null)::int)`
 const ofPayee = `select p.* from payments p where p.payee_id = y.id and p.counted_day = any($4::date[]) and p.status in ${countedPaymentsSql}`
 
-/** Read only where a policy or a grant has a threshold; payments that somebody approved only where a policy asks for several people. */
+/**
+ * Payments of the day by their number of approvals. They are read only where a policy or a grant has a threshold, which also bounds how many rows
+ * nobody approved; approved ones only where a policy asks for several people.
+ */
 const unapproved = list(
   `u.family_id as "familyId", u.counted_day as day, u.payment_type as "paymentType", u.rail, u.approvals, u.minor::text as "amountMinor",
    array(select unnest(g.ancestor_ids || g.id) from grants g where g.id = u.grant_id) as "grantLineage"`,
@@ -217,7 +220,7 @@ export type StateQuery = {
   withSigners?: boolean
 }
 
-/** In one round trip. */
+/** Reads what decisions for these workspaces, grants and beneficiaries need, in one round trip. */
 export const readState = async (db: Db, query: StateQuery): Promise<LockedState> => {
   const periodStarts = new Set(query.periods.flatMap(({ day, month }) => [day, month]))
   const row = only(
