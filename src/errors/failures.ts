@@ -152,7 +152,7 @@ export const failureRow = (code: FailureCode) => {
 
 export const isFailureCode = (text: string): text is FailureCode => Object.hasOwn(failures, text)
 
-/** `message`: without phone or account numbers. */
+/** `message` is a sentence without phone or account numbers. */
 export type Failure = { code: FailureCode; providerCode: string | null; message: string }
 
 export const failure = (code: FailureCode, providerCode: string | null = null, message?: string): Failure => ({

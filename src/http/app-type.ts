@@ -20,7 +20,10 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >
 
-/** Without a permission. `optional`: a credential is read if there is one. `undelegated`: any credential without a grant. */
+/**
+ * Who may call a route that needs no permission. `optional`: a credential is read if there is one. `undelegated`: any credential
+ * without a grant.
+ */
 export type Access = 'public' | 'optional' | 'authenticated' | 'undelegated' | 'admin'
 
 /** What an access token can be for (RFC 8707): the API, which is the public address itself, or the MCP server, never both. */
@@ -54,11 +57,11 @@ declare module 'fastify' {
     whileNotAdmitted?: boolean
     /** A session must have proven lately who its person is: always, or where its service asks (`requireFreshProof`). */
     freshProof?: 'always' | 'by_content'
-    /** The stricter limit for each address applies. */
+    /** The route issues credentials, or lets callers guess them: the stricter limit for each address applies. */
     credentialIssuing?: boolean
     /** Only bearer tokens for this resource, and API keys, are accepted. */
     resource?: ProtectedResource
-    /** Instead of the configured origins. */
+    /** The route allows these origins instead of the configured ones; `false` allows none. */
     cors?: false | { origin: '*'; credentials: false; methods: string; allowedHeaders: string }
     /** For load balancers: no rate limit. */
     unlimited?: boolean
@@ -66,7 +69,7 @@ declare module 'fastify' {
     query?: 'lenient'
     /** Refuses with a page for a browser, with JSON for a program. */
     pages?: true
-    /** Not counted among the requests under way. */
+    /** The response lasts as long as its reader wants: it is not counted among the requests under way. */
     longLived?: boolean
     /** Its POST only reads: the request log has it only where it is refused. */
     changesNothing?: boolean
@@ -82,7 +85,10 @@ declare module 'fastify' {
     caller: Principal | null
     /** Reading it on a route that needs no credential is a bug. */
     readonly principal: Principal
-    /** Now: for work that outlives the request or, with `tx`, under locks. Throws what the request would be refused with. */
+    /**
+     * The credential's principal now: for work that outlives the request or, with `tx`, under locks. Throws what the request
+     * would be refused with.
+     */
     reauthenticate: (tx?: Tx) => Promise<Principal>
     refusal: Refusal | null
     /** The body as it was sent, to compare it with the idempotency key's. */

@@ -20,7 +20,7 @@ type AuthenticateDeps = {
   bearers: readonly BearerResolver[]
   mcpBearers: readonly BearerResolver[]
   session: Resolve
-  /** Guessing uses up the address's allowance. Throws 429. */
+  /** Called for every refused credential: guessing uses up the address's allowance. Throws 429. */
   onRefused: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 }
 
@@ -66,7 +66,7 @@ const namedWorkspace = (request: FastifyRequest): Uuid | null => {
   return (typeof header === 'string' && parseId('workspace', header)) || noWorkspace
 }
 
-/** Of a program whose setting is missing, or was never filled in. */
+/** A program sends one of these whose setting is missing, or was never filled in. */
 const unset = /^(undefined|null|none|nil|\$.*|<.*>|\{.*\}|your[-_].*)$/i
 
 const foreignToken = (token: string): string => {
@@ -81,8 +81,8 @@ type Credential = { isBearer: boolean; resolve: (tx?: Tx) => Promise<Authenticat
 const ourCookie = new RegExp(`(?:^|;)\\s*${sessionCookie}=`, 'g')
 
 /**
- * Two of our name come from two sites that share a domain: neither counts, or a sibling site could sign a person in to its
- * account.
+ * Two cookies of our name come from two sites that share a domain: neither counts, or a sibling site could sign a person in to
+ * its account.
  */
 export const sessionCookieOf = (request: FastifyRequest): string | undefined => {
   const value = request.cookies[sessionCookie]
@@ -105,7 +105,7 @@ const credentialOf = (deps: AuthenticateDeps, request: FastifyRequest): Credenti
   return cookie ? { isBearer: false, resolve: (tx) => deps.session(cookie, workspaceId, tx) } : null
 }
 
-/** By itself: a stream keeps it, with all that is named where it is created. */
+/** This is a function of its own, because a stream keeps it, with everything that is named where it is created. */
 const again = (resolve: Credential['resolve'], origin: RequestOrigin) => async (tx?: Tx) => ({ ...(await resolve(tx)), origin })
 
 const isUnauthenticated = (error: unknown): boolean => error instanceof Refusal && error.status === 401
@@ -126,14 +126,17 @@ const authenticate = async (deps: AuthenticateDeps, request: FastifyRequest, opt
     request.caller = { ...(await resolve()), origin }
     request.reauthenticate = again(resolve, origin)
   } catch (error) {
-    // A stale cookie counts as none here.
+    // A stale cookie counts as no credential where the credential is optional.
     if (!optional || isBearer || !isUnauthenticated(error)) throw error
   }
 }
 
 const refuseUnauthenticated = () => Promise.reject(new Refusal('authentication_required'))
 
-/** Before the body is read. A bearer wins over a cookie, and a refused one never falls through to it. */
+/**
+ * The credential is resolved before the body is read. A bearer wins over a cookie, and a refused bearer never falls through to
+ * the cookie.
+ */
 export const registerAuthentication = (app: App, deps: AuthenticateDeps): void => {
   app.decorateRequest('caller', null)
   app.decorateRequest('reauthenticate', refuseUnauthenticated)

@@ -30,11 +30,14 @@ export const checkStanding = (request: FastifyRequest, principal: Principal): vo
   if (principal.workspace.frozen || principal.workspace.closed) throw new Refusal('workspace_frozen')
 }
 
-/** All of the route's declaration but the standing. Routes never look at the kind of the credential. */
+/**
+ * Checks the principal against the route's declaration, but not whether its workspace is frozen. Routes never look at the kind
+ * of the credential.
+ */
 export const checkAuthority = (request: FastifyRequest, principal: Principal): void => {
   const { access, whileNotAdmitted } = request.routeOptions.config
-  // A session works in the workspace that was chosen alone: where that no longer admits the account, it chooses another first.
-  // A grant has no choice.
+  // A session works only in the workspace that was chosen: when that no longer admits the account, it must choose another first.
+  // A grant is bound to its workspace and has no choice.
   if (principal.grant === null && principal.memberStatus !== 'active' && access !== 'optional') {
     if (whileNotAdmitted) return
     const message = 'The current workspace of this session no longer admits this account: choose another one first.'
@@ -50,7 +53,7 @@ export const checkAuthority = (request: FastifyRequest, principal: Principal): v
 const hasKey = ({ headers, routeOptions }: FastifyRequest): boolean =>
   routeOptions.config.idempotent === true && headers['idempotency-key'] !== undefined
 
-/** A stolen session alone may not change what moves other people's money or lasts longer than it. */
+/** A stolen session alone may not change what moves other people's money, or what lasts longer than the session. */
 const checkProof = ({ method, routeOptions: { config } }: FastifyRequest, caller: Principal, now: Date): void => {
   if (config.access === 'admin' && isUnsafe(method)) requireProvenAt(caller.provenAt, now)
   if (config.freshProof === 'always') requireFreshProof(caller, now)
@@ -66,7 +69,7 @@ export const registerAuthorization = (app: App, clock: Clock): void => {
   })
 }
 
-/** By Fetch Metadata, else by Origin. */
+/** The headers of Fetch Metadata decide; without them Origin does. */
 const isFromOwnSite = (request: FastifyRequest, allowedOrigins: readonly string[]): boolean => {
   const { origin } = request.headers
   const site = request.headers['sec-fetch-site']
@@ -78,7 +81,7 @@ const isFromOwnSite = (request: FastifyRequest, allowedOrigins: readonly string[
 export const isRequestOfOwnPage = ({ headers }: FastifyRequest, ownOrigin: string): boolean =>
   headers.origin === ownOrigin && (headers['sec-fetch-site'] ?? 'same-origin') === 'same-origin'
 
-/** A page of another site cannot cause this, not even with a redirect. */
+/** A page of another site cannot cause such a request, not even with a redirect. */
 export const isNavigationFromOwnPage = ({ headers }: FastifyRequest): boolean => headers['sec-fetch-site'] === 'same-origin'
 
 /** Browsers send a cookie also with requests that its owner never made. */

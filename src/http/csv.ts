@@ -8,7 +8,7 @@ export type Column<Row> = readonly [name: string, value: (row: Row) => string | 
 
 export const wantsCsv = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/csv') ?? false
 
-// Made in one turn of the event loop: also a process's first page takes well below 50 ms.
+// A page is made in one turn of the event loop; also the first page of a process takes well below 50 ms.
 const pageSize = 200
 
 /** Rows older than `before`, newest first. */
@@ -26,12 +26,15 @@ const linesOf = async function* <Row extends { id: string }>(
     const last = rows.at(-1)
     if (!last || rows.length < pageSize) return
     before = last.id
-    // It ends with its credential, or with the credential's permission.
+    // An export can take long: it ends with its credential, or with the credential's permission.
     recheckCaller(request, await request.reauthenticate())
   }
 }
 
-/** RFC 4180, no faster than it is read. A failure closes the connection, so that half is not mistaken for all. */
+/**
+ * The CSV (RFC 4180) is sent no faster than it is read. A failure closes the connection, so that half an export is not mistaken
+ * for a whole one.
+ */
 export const sendCsv = <Row extends { id: string }>(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -8,7 +8,7 @@ import { readBuilt } from './documentation.ts'
 
 const built = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
-/** Of the dashboard's own router. The API answers at any other. */
+/** The paths of the dashboard's own router. The API answers at any other path. */
 const pages = [
   'sign-in',
   'payments',
@@ -39,10 +39,10 @@ const isProgram = (request: FastifyRequest): boolean => {
   return authorization !== undefined || (accept?.includes('application/json') === true && !accept.includes('text/html'))
 }
 
-/** Every page shows them, so that simulated money is not mistaken for real. */
+/** Every page shows which providers are simulated, so that simulated money is not mistaken for real. */
 type Simulated = { rails: boolean; identity: boolean }
 
-/** So a browser without a session need not ask who is signed in. */
+/** The page contains these facts, so that a browser without a session need not ask who is signed in. */
 const withFacts = (page: string, hasSession: boolean, { rails, identity }: Simulated): string => {
   const facts = [
     ...(hasSession ? [] : ['data-session="none"']),
@@ -59,7 +59,7 @@ export const registerDashboard = async (app: App, simulated: Simulated): Promise
     app.get(url, declared, async (request, reply) => {
       if (isProgram(request)) return reply.callNotFound()
       const page = await readBuilt(join(built, 'index.html'), 'The dashboard is not built')
-      // People decide on some of these pages.
+      // People make decisions on some of these pages, so none may be cached.
       reply.header('cache-control', 'no-store').type('text/html; charset=utf-8')
       return reply.send(withFacts(page.toString(), Boolean(sessionCookieOf(request)), simulated))
     })

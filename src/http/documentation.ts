@@ -70,7 +70,7 @@ export const readBuilt = (path: string, missing: string): Promise<Buffer> =>
 const fileOf = (path: string) => fileURLToPath(new URL(`../../client/${path}`, import.meta.url))
 
 const downloads = [
-  /** As npm packs it: `npm install http://localhost:3000/client.tgz`. */
+  /** The typed client as npm packs it: `npm install http://localhost:3000/client.tgz`. */
   { url: '/client.tgz', file: fileOf('pack/client.tgz'), type: 'application/gzip' },
   { url: '/verify-receipt.mjs', file: fileOf('pack/verify-receipt.mjs'), type: 'text/javascript; charset=utf-8' },
   { url: '/payments.py', file: fileOf('python/payments.py'), type: 'text/x-python; charset=utf-8' },
@@ -82,7 +82,7 @@ export type Manifest = Readonly<Record<string, { page?: Served; text?: Served }>
 
 const built = fileURLToPath(new URL('../../docs/dist/', import.meta.url))
 const missing = 'The documentation is not built'
-/** In what was rendered it stands where the service's own belongs. */
+/** What was rendered has this address where the service's own belongs. */
 const written = 'http://localhost:3000'
 
 /** Also in texts that name the host alone, such as a wallet's message in an example. */

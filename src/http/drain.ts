@@ -2,7 +2,7 @@ import { Server, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { App, Departure } from './app-type.ts'
 
-/** Every answer closes its connection: the client's next request goes to another process. */
+/** Once the departure has begun, every answer closes its connection: the client's next request goes to another process. */
 export const registerDeparture = (app: App, departure: Departure): void => {
   app.decorate('departure', departure)
   app.addHook('onRequest', (_request, reply, done) => {
@@ -18,16 +18,17 @@ const drainMs = 5_000
 const idlePollMs = 50
 /** Also a busy client has sent its request this long after it opened a connection for it. */
 const silentMs = 1_000
-/** Node's backlog. Who came after as many as that did not wait when the end began. */
+/** Node's backlog: at most this many connections wait to be accepted, so later ones did not wait when the end began. */
 const mostWaiting = 511
+/** Under load that never pauses, the listener closes after this time all the same. */
 const quietMs = 3_000
 
 /**
  * Ends the process without losing a request, but for one that is on its way on an idle connection when that is closed. Closing
  * the listener resets connections that wait to be accepted, whose requests were sent and may not be repeated: Node takes one a
- * turn, so it closes after a turn in which none came. Requests under way may finish within a limit. Node then waits for
- * connections that become idle later, and for those that a browser opened and never used: these are closed here, directly after
- * all that arrived was read.
+ * turn, so the listener closes after a turn in which none came. Requests under way may finish within a limit. Node then waits
+ * for connections that become idle later, and for those that a browser opened and never used: these are closed here, directly
+ * after all that arrived was read.
  */
 export const registerDrain = (app: App): void => {
   const accepted = new Map<Socket, number>()

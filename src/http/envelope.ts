@@ -7,14 +7,14 @@ export const errorPageUrl = (publicUrl: string, code: string): string => publicU
 const hasPath = (value: unknown): value is { path: string } =>
   typeof value === 'object' && value !== null && 'path' in value && typeof value.path === 'string'
 
-/** If it is only one. */
+/** The field, parameter or header that caused the refusal, if it is only one. */
 const paramOf = ({ fields, field }: ErrorDetails): string | undefined => {
   if (typeof field === 'string') return field
   const [first, second]: unknown[] = Array.isArray(fields) ? fields : []
   return second === undefined && hasPath(first) ? first.path : undefined
 }
 
-/** So a client need not know the codes. */
+/** The header says whether to send the same request again, so that a client need not know the codes. */
 export const retryHeader = ({ code }: Refusal) => ({ 'payments-should-retry': String(errorRow(code).agent === 'wait') })
 
 /** `publicUrl`: for the link to the page that explains the code. */

@@ -7,17 +7,20 @@ import { refusalAnswer, retryHeader } from './envelope.ts'
 import { createPathJudge } from './not-found.ts'
 import { opensPage, sendRefusalPage } from './page.ts'
 
-/** Those of a parser that we do not replace. */
+/**
+ * Fastify itself refuses a Content-Type that is malformed, or that has no parser in a scope for forms; the other two come from
+ * reading the body.
+ */
 const frameworkErrors: Readonly<Record<string, () => Refusal>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Refusal('unsupported_media_type'),
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Refusal('payload_too_large'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => invalidFields({ path: 'body', message: 'must be valid JSON' }),
 }
 
-// Text that Postgres cannot store (NUL, a bad encoding) or a number out of range, which a schema let through.
+// A schema let through text that Postgres cannot store (NUL, a bad encoding), or a number out of range: the request is wrong.
 const unstorable = new Set(['22021', '22P05', '22003'])
 
-/** Undefined for a bug. */
+/** The refusal in a thrown value, or undefined when it is a bug. */
 export const toRefusal = (error: unknown): Refusal | undefined => {
   const translated = translateDatabaseError(error)
   if (translated instanceof Refusal) return translated
@@ -28,14 +31,17 @@ export const toRefusal = (error: unknown): Refusal | undefined => {
   return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? new Refusal('invalid_request') : undefined
 }
 
-/** The refusal's own where the route declares none: one address may serve many operations. */
+/** The refusal's own permission counts where the route declares none: one address may serve many operations. */
 const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Permission[] => {
   const { permission } = request.routeOptions.config
   if (permission !== undefined) return [permission].flat()
   return permissions.filter((known) => known === refusal.details?.required_permission)
 }
 
-/** The operation's and those that the caller has, as a new token has only what is requested. None where no scope would help. */
+/**
+ * The scopes of the operation and those that the caller has, because a new token has only what is requested. None where no scope
+ * would help.
+ */
 const scopesFor = (refusal: Refusal, request: FastifyRequest): string[] => {
   const needed = permissionsOf(refusal, request).find((candidate) => !undelegable.has(candidate))
   const { caller } = request
@@ -50,7 +56,7 @@ const scopesFor = (refusal: Refusal, request: FastifyRequest): string[] => {
 
 /** RFC 6750 section 3 and RFC 9728 section 5.1: where a client gets a token, and which scopes are missing. */
 const challenge = (refusal: Refusal, request: FastifyRequest): string | undefined => {
-  // No other token would help.
+  // Another token cannot replace a signature in the body, and a public route accepts no token.
   if (refusal.code === 'invalid_signature' || request.routeOptions.config.access === 'public') return undefined
   const scopes = scopesFor(refusal, request)
   const scope = scopes.length === 0 ? '' : `, scope="${scopes.join(' ')}"`
@@ -65,7 +71,7 @@ const challenge = (refusal: Refusal, request: FastifyRequest): string | undefine
 
 export const undeclaredRefusal = 'a route refused with a code that it does not declare'
 
-/** A client generated from the document does not expect it. The tests fail on this log line. */
+/** A client generated from the document does not expect such a code. The tests fail on this log line. */
 const checkDeclared = (refusal: Refusal, request: FastifyRequest): void => {
   const { operation, refuses } = request.routeOptions.config
   if (operation !== undefined && refuses && !refuses.includes(refusal.code))
@@ -88,7 +94,7 @@ const sendRefusal = (refusal: Refusal, request: FastifyRequest, reply: FastifyRe
 const unknownAddress = 'Nothing is at this address. It may be mistyped, or only a part of it was copied.'
 const unknown = (message: string): Refusal => new Refusal('not_found', { message })
 
-/** It names nothing: there is no route yet, and no hook has run. */
+/** A path that cannot be decoded, or with a part that is too long, names nothing: there is no route yet, and no hook has run. */
 export const refuseUnroutable = (_error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
   sendRefusal(
     unknown(opensPage(request) ? unknownAddress : 'There is no such path.'),

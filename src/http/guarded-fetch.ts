@@ -7,7 +7,10 @@ import ipaddr from 'ipaddr.js'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
 import { createSlots, NoSlotError } from '../lib/slots.ts'
 
-/** None of the registries' special ranges (private, loopback, link-local, mapped …), and in IPv6 global unicast. */
+/**
+ * A public address is in none of the registries' special ranges (private, loopback, link-local, mapped …), and in IPv6 it is
+ * global unicast.
+ */
 export const isPublicAddress = (text: string): boolean => {
   const address = ipaddr.parse(text)
   return address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || (address.parts[0] ?? 0) >> 13 === 1)
@@ -19,7 +22,7 @@ type ResolveHost = (hostname: string) => Promise<Address[]>
 type ResolverOptions = {
   clock: Clock
   deadlineMs: number
-  /** `address` or `address:port`; none: the system's. */
+  /** Each is `address` or `address:port`. Without any, the system's name servers are asked. */
   servers: readonly string[]
 }
 
@@ -34,9 +37,9 @@ const addresses = async (answer: Promise<string[]>, family: number): Promise<Add
   (await answer.catch(() => [])).map((address) => ({ address, family }))
 
 /**
- * For names that strangers make us look up. `dns.lookup` occupies a thread of the pool that files and hashing share: a dozen
- * names without an answer stopped sign-ins and payouts. A name that failed is not looked up again for a while. Empty: no
- * address, or none in time.
+ * Resolves names that strangers make us look up. `dns.lookup` occupies a thread of the pool that files and hashing share: a
+ * dozen names without an answer stopped sign-ins and payouts. A name that failed is not looked up again for a while. An empty
+ * result: there is no address, or none in time.
  */
 export const createHostResolver = ({ clock, deadlineMs, servers }: ResolverOptions): ResolveHost => {
   const failures = new Map<string, Date>()
@@ -70,7 +73,7 @@ export const createHostResolver = ({ clock, deadlineMs, servers }: ResolverOptio
 }
 
 type GuardedRequest = {
-  /** Else a GET. */
+  /** Without it the request is a GET. */
   post?: { headers: Readonly<Record<string, string>>; body: Buffer }
   accept?: string
   maxBytes: number
@@ -86,7 +89,7 @@ type Guards = { timeoutMs: number; resolve: ResolveHost }
 /** Its message reveals nothing about what answers at an address. */
 export class FetchError extends Error {}
 
-/** A name with both a public and a private address is suspicious. */
+/** Every address must be allowed: a name with both a public and a private address is suspicious. */
 const checkedAddresses = async (hostname: string, resolve: ResolveHost, allows: GuardedRequest['allows']): Promise<Address[]> => {
   const literal = hostname.replace(/^\[(.*)\]$/, '$1')
   const family = isIP(literal)
@@ -107,7 +110,7 @@ export const guardedFetch = async (url: URL, { post, accept, ...guards }: Guarde
     signal,
     lookup: (_hostname, { all }, done) => (all ? done(null, addresses) : done(null, first?.address ?? '', first?.family)),
   })
-  // One after the answer has begun is reported by reading it.
+  // An error after the answer has begun is reported by reading the answer.
   request.on('error', () => undefined)
   try {
     // An answer that only changes the protocol (101) is no response and no error: the signal ends the wait.

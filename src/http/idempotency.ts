@@ -44,7 +44,7 @@ const scopeOf: ScopeOf = (request, key) => {
   return sha256(JSON.stringify([accountId, grant?.id ?? null, workspace.id, request.method, pathOf(request), key]))
 }
 
-/** A key of what moves money holds for every credential. */
+/** The key of a request that moves money holds for every credential. */
 const scopeOfRecord: ScopeOf = (request, key) => recordScope(pathOf(request), placeOf(request), key)
 
 const onceOf = (request: FastifyRequest, scope: ScopeOf): Once | null => {
@@ -52,7 +52,7 @@ const onceOf = (request: FastifyRequest, scope: ScopeOf): Once | null => {
   return key === undefined ? null : { key, scope: scope(request, key), bodyHash: hashBody(request), place: placeOf(request) }
 }
 
-/** For work that goes on after its request was checked. */
+/** Work that was begun goes on only while the caller may still do it. */
 export const recheckCaller = (request: FastifyRequest, current: Principal): void => {
   recheckAuthority(request, current)
   checkStanding(request, current)
@@ -92,7 +92,7 @@ export const sendText = (reply: FastifyReply, { status, text }: StoredAnswer, re
   return text === '' ? reply.send() : reply.type('application/json; charset=utf-8').send(text)
 }
 
-/** One after the other, rather than each in a transaction that waits for the account's lock. */
+/** The writes of one account run one after the other, rather than each in a transaction that waits for the account's lock. */
 const turnsOf = new WeakMap<Database, Turns>()
 const inTurn = <Result>(db: Database, account: Uuid, work: () => Promise<Result>): Promise<Result> => {
   const turns = turnsOf.get(db) ?? createTurns()
@@ -102,8 +102,9 @@ const inTurn = <Result>(db: Database, account: Uuid, work: () => Promise<Result>
 
 /**
  * Runs a write of one record (`src/queue/write-path.ts`) under the locks of the caller's account and of the one that owns its
- * workspace. `concerned`: other accounts that it changes, locked in one order with these. A second request with the key gets
- * the stored response. A refusal undoes everything; a `CommitThenThrow` keeps its audit rows, and stores no response.
+ * workspace. `concerned`: other accounts that it changes, locked in one order with these. A second request with the key waits at
+ * these locks and then gets the stored response. A refusal undoes everything; a `CommitThenThrow` keeps its audit rows, and
+ * stores no response.
  */
 export const respondOnce = async (
   { db }: { db: Database },

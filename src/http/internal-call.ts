@@ -26,14 +26,17 @@ export const actingFor = (request: object): Acting | undefined => callers.get(re
 export const requestIdOf = (request: { headers: IncomingHttpHeaders }): string => {
   const token = String(request.headers[header])
   const acting = announced.get(token)
-  // Its entry in the request log is found by the time in it.
+  // The id begins with its time, by which its entry in the request log is found.
   if (!acting) return newId()
   announced.delete(token)
   callers.set(request, acting)
   return acting.id
 }
 
-/** Through all hooks, validation and serializer of the route. Authentication and rate limits alone were done before. */
+/**
+ * A call runs through all hooks, the validation and the serializer of the route. Only authentication and rate limits were done
+ * before.
+ */
 export const callRoute = async (app: App, as: Acting, call: InternalCall): Promise<InternalAnswer> => {
   const token = randomBytes(32).toString('hex')
   announced.set(token, as)

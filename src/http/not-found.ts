@@ -18,7 +18,7 @@ const patternOf = (url: string): RegExp => {
 
 const plural = (noun: string): string => (noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`)
 
-/** With our prefix, without a slash at its end, in lower case, its first noun in the plural. */
+/** The path that was probably meant: with our prefix, without a slash at its end, in lower case, its first noun in the plural. */
 const candidatesFor = (path: string): string[] => {
   const tidy = `/${path.split('/').filter(Boolean).join('/')}`
   const lower = tidy.toLowerCase()
@@ -43,7 +43,7 @@ export const createPathJudge = (app: App): ((request: FastifyRequest) => Refusal
   return (request) => {
     const path = request.url.split('?')[0] ?? ''
     const methods = methodsAt(path)
-    // Right, but the thing does not exist, such as a missing file.
+    // When the path and the method are right, the thing does not exist, such as a missing file.
     if (methods.length > 0 && !methods.includes(request.method)) {
       const message = `${request.method} is not a method of this path; it supports ${methods.join(', ')}.`
       return new Refusal('method_not_allowed', { message, headers: { allow: methods.join(', ') } })
@@ -62,7 +62,7 @@ const refusalOfGarbage = (code: string | undefined): Refusal => {
   return new Refusal('invalid_request', { message: 'This is not a well-formed HTTP request.' })
 }
 
-/** Answered, so that a person with a broken client sees the reason. */
+/** Input that is not HTTP is answered, so that a person with a broken client sees the reason. */
 export const refuseGarbage = (publicUrl: string) => (error: Error & { code?: string }, socket: Socket) => {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   // A browser opens connections in advance: an answer now would be taken for that of its first request.

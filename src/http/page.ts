@@ -6,7 +6,7 @@ import type { Refusal } from '../lib/errors.ts'
 type PageLink = { href: string; text: string; primary?: boolean; foreign?: boolean }
 export type Page = { title: string; paragraphs: readonly string[]; links?: readonly PageLink[]; note?: string }
 
-/** Of the dashboard's tokens.css. */
+/** The dashboard's colours, copied from its tokens.css. */
 export const colours =
   '--bg: light-dark(#f7f7f4, #0e0f12); --surface: light-dark(#fff, #16181c); --line: light-dark(#e5e5df, #272b32); --field: light-dark(#8a8c94, #6f7582); --ink: light-dark(#17181c, #eceef2); --ink-2: light-dark(#4b4e57, #b0b5c0); --accent: light-dark(#3b4fd8, #5263e6); --focus: light-dark(#3546c4, #a3aeff);'
 
@@ -70,7 +70,7 @@ export const sendHtml = (reply: FastifyReply, status: number, html: string, { sc
 
 export const wantsPage = (request: FastifyRequest): boolean => request.headers.accept?.includes('text/html') ?? false
 
-/** They get JSON, also in a browser. */
+/** Programs call these paths: they answer with JSON, also to a browser. */
 const forPrograms = /^\/(v\d+|api|mcp|\.well-known|assets)(\/|\?|$)|\.(json|js|css|tgz|txt|mjs)(\?|$)/i
 
 export const opensPage = (request: FastifyRequest): boolean =>
@@ -85,7 +85,7 @@ const waysOut: readonly PageLink[] = [
   { href: '/docs', text: 'API reference' },
 ]
 
-/** With the code and the request's id, for questions to the support. */
+/** The page shows the code and the request's id, for questions to the support. */
 export const sendRefusalPage = (
   reply: FastifyReply,
   refusal: Refusal,

@@ -21,7 +21,9 @@ export type CamelName<Name> = Name extends `${infer Head}_${infer Rest}` ? `${He
 export const camelName = (name: string): string => name.replace(/_./g, (letter) => letter.slice(1).toUpperCase())
 type Filters<Query> = { [Name in Exclude<keyof Query, keyof PageQuery> as CamelName<Name>]: Query[Name] }
 
-/** Under the names of the statement's parameters: so a filter is named at its schema and at its condition alone. */
+/**
+ * The filters have the names of the statement's parameters, so that a filter is named at its schema and at its condition alone.
+ */
 export const filtersOf = <Query extends object>(query: Query): Filters<Query> =>
   Object.fromEntries(
     Object.entries(query).flatMap(([name, value]) => (name in PageQuery.shape ? [] : [[camelName(name), value]])),
@@ -33,7 +35,7 @@ type Page<Item> = { data: Item[]; next_cursor: string | null }
 
 const macBytes = 12
 
-/** An id, authenticated for its list: it cannot be made up or used elsewhere. */
+/** A cursor is an id, authenticated for its list: it cannot be made up or used elsewhere. */
 export const createCursors = (derivations: Derivations) => ({
   read: (list: string, cursor: string): Uuid => {
     const bytes = Buffer.from(cursor, 'base64url')
@@ -72,13 +74,13 @@ const bindingOf = ({ routeOptions, params, query }: ListRequest, of: Uuid | null
   return JSON.stringify([routeOptions.config.operation, of, params, filter], plain)
 }
 
-/** A page ends before it, with the cursor of its last row. */
+/** A page ends before it is longer than this, with the cursor of its last row. */
 const maxPageCharacters = 250_000
 
 /** In bytes: beyond ASCII a character takes up to three. */
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** One always does. */
+/** How many of these rows fit on a page; one always does. */
 export const fitting = (items: readonly unknown[]): number => {
   let characters = 0
   const tooMany = items.findIndex((item) => {

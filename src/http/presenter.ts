@@ -31,7 +31,8 @@ const onWire = (value: unknown, kind: ReturnType<typeof fieldOf>['kind']): unkno
 }
 
 /**
- * A field is copied from the record's of the same name, unless it is given. The compiler asks for those that the record lacks.
+ * A field is copied from the record's field of the same name, unless it is given. The compiler asks for those that the record
+ * lacks.
  */
 export const presenter = <S extends z.ZodObject>(schema: S) => {
   type Out = z.output<S>

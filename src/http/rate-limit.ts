@@ -7,7 +7,10 @@ import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { actingFor } from './internal-call.ts'
 
-/** One customer has a whole IPv6 /64, so the network is counted. IPv4 written as IPv6 is the same address. */
+/**
+ * One customer has a whole IPv6 /64 and can use another of its addresses for each request, so the network is counted. IPv4
+ * written as IPv6 is the same address.
+ */
 export const networkOf = (text: string): string => {
   if (!ipaddr.isValid(text)) return text
   const address = ipaddr.process(text)
@@ -21,14 +24,14 @@ export const networkOf = (text: string): string => {
 type LimitedName = { name: string; max: number }
 
 type OnRedis = (up: boolean) => void
-/** Then the request is counted here. */
+/** A request waits this long for Redis before this process counts it. */
 const answerTimeoutMs = 100
 /** A connection that is silent for this time is closed; no request waits for the next one. */
 const silenceTimeoutMs = 1_000
 
-/** Each process counts for itself while Redis is away. */
+/** With a Redis all processes count together; while it is away each counts for itself, so that the limits still apply. */
 const createCounter = async (app: App, redisUrl: string | undefined, onRedis: OnRedis) => {
-  // Each name has a limit of its own.
+  // The counter only counts: each name has a limit of its own.
   const settings = { points: Number.MAX_SAFE_INTEGER, duration: 60, keyPrefix: 'rate' }
   const own = new RateLimiterMemory(settings)
   if (redisUrl === undefined) return own
@@ -93,9 +96,9 @@ export const createRateLimits = async (app: App, config: Config, onRedis: OnRedi
     /** Throws 429, as the other two. */
     countRequest: (request: FastifyRequest, reply: FastifyReply) =>
       apply((request.routeOptions.config.credentialIssuing ? strict : general)(request), reply, 1),
-    /** For the address that the refused credential came from. */
+    /** Counts a refused credential for the address that it came from. */
     countRefused: (request: FastifyRequest, reply: FastifyReply) => apply([ofAddress('refused', request, perAddress)], reply, 1),
-    /** For a request that is several. */
+    /** For a request that contains several: counts those that `countRequest` did not know of. */
     countMore: async (request: FastifyRequest, reply: FastifyReply, cost: number) => {
       if (cost > 0) await apply(general(request), reply, cost)
     },
@@ -107,7 +110,7 @@ export type RateLimits = Awaited<ReturnType<typeof createRateLimits>>
 export const registerRateLimits = (app: App, limits: RateLimits): void => {
   app.addHook('onRequest', (request, reply, done) => {
     const { internal, unlimited } = request.routeOptions.config
-    // Counted when its request came in from outside.
+    // The service's own call was counted when the request came in from outside.
     if (internal || unlimited || actingFor(request.raw)) return done()
     limits.countRequest(request, reply).then(() => done(), done)
   })

@@ -10,7 +10,7 @@ const probes: ReadonlySet<string | undefined> = new Set(['service.health', 'serv
 /** As the API names it; a token, which has no name there, by its id. */
 const nameOf = ({ kind, id }: Principal['credential']): string => (isIdKind(kind) ? formatId(kind, id) : `${kind}:${id}`)
 
-/** Without path or body: these may contain destinations. */
+/** A line has no path and no body: these may contain destinations. */
 export const registerRequestLog = (app: App, logger: Logger): void => {
   if (!logger.isLevelEnabled('info')) return
   app.addHook('onResponse', (request, reply, done) => {
@@ -59,7 +59,7 @@ const answerOf = (request: FastifyRequest, reply: FastifyReply, caller: Principa
 })
 export type AnsweredRequest = ReturnType<typeof answerOf>
 
-/** Of known callers, what was refused, failed or changed something, after the answer was sent. */
+/** Notes each request of a known caller that was refused, failed or changed something, after its answer was sent. */
 export const registerRequestRecords = (app: App, note: (answered: AnsweredRequest) => void): void => {
   app.addHook('onResponse', (request, reply, done) => {
     done()

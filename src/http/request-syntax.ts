@@ -10,7 +10,7 @@ import { fieldNames } from './sentences.ts'
 
 const maxDepth = 16
 
-/** No NUL, and no surrogate without its other half. */
+/** Databases and logs cannot store NUL, nor a surrogate without its other half. */
 export const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
 
 const check = (value: unknown, path: string, depth: number): void => {
@@ -35,7 +35,7 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** That all parsers read alike. Throws 400. */
+/** The JSON can be stored, and all parsers read it alike. Throws 400. */
 export const readJson = (text: string): unknown => {
   const value = parseJson(text)
   check(value, '', 0)
@@ -44,11 +44,14 @@ export const readJson = (text: string): unknown => {
   return value
 }
 
-/** With one value. Node joins what is sent twice with a comma, or keeps the first. */
+/** These headers have one value. Node joins what is sent twice with a comma, or keeps the first. */
 const names = ['Authorization', 'Idempotency-Key', 'Last-Event-ID', 'Workspace-Id'] as const
 const named: ReadonlyMap<string, string> = new Map(names.map((name) => [name.toLowerCase(), name]))
 
-/** "a, a" would be another key than the "a" of the repeated request, and the payment would be made twice. */
+/**
+ * A header sent twice with the same value is one: "a, a" would be another key than the "a" of the repeated request, and the
+ * payment would be made twice.
+ */
 const joinEqualHeaders = ({ rawHeaders, headers }: IncomingMessage): void => {
   const seen = new Map<string, string>()
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -68,7 +71,7 @@ type Values = Record<string, unknown>
 
 const bracketed = /^([^[\]]+)\[([^[\]]+)\]$/
 
-/** `metadata[invoice]=17` is `{metadata: {invoice: '17'}}`. No prototypes, because callers choose the names. */
+/** `metadata[invoice]=17` is `{metadata: {invoice: '17'}}`. The objects have no prototype, because callers choose the names. */
 export const parseQuery = (text: string): Values => {
   const values = parse(text) as Values
   if (!text.includes('[') && !/%5b/i.test(text)) return values
@@ -108,7 +111,7 @@ const textOfBody = (bytes: Buffer): string => {
   return text.startsWith(byteOrderMark) ? text.slice(1) : text
 }
 
-/** It may hold a limit that the sender meant. */
+/** A field that is not read may be a limit that the sender meant. */
 const refuseUnreadBody = (request: FastifyRequest): void => {
   const { body, routeOptions } = request
   if (request.is404) return
@@ -138,7 +141,7 @@ export const registerRequestSyntax = (app: App): void => {
     request.rawBody = textOfBody(bytes)
     return readJson(request.rawBody)
   })
-  // An empty one is recognised only when nothing has arrived.
+  // An empty body is recognised only when nothing has arrived.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {
     if (bytes.length > 0) throw new Refusal('unsupported_media_type')
   })
@@ -147,10 +150,10 @@ export const registerRequestSyntax = (app: App): void => {
     const { headers } = raw
     const empty = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'
     if (empty) delete headers['content-type']
-    // A short one may become a very long one.
+    // No body is unpacked here: a short one may become a very long one.
     if (!empty && !/^(?:identity)?$/i.test(headers['content-encoding'] ?? ''))
       throw new Refusal('unsupported_media_type', { message: 'Send the body as it is, without Content-Encoding.' })
-    // Parsers read it differently, and such differences have let bodies pass their checks.
+    // Parsers read a tab in it differently, and such differences have let bodies pass their checks.
     if (headers['content-type']?.includes('\t')) throw new Refusal('unsupported_media_type')
     refuseNul(raw.url ?? '')
   })

@@ -94,7 +94,7 @@ const commonRefusals = (route: RouteOptions): ErrorCode[] => {
     'internal_error',
     'unavailable',
     ...when(access !== 'public', ...ofCredentials),
-    // On every route: a session's current workspace may no longer admit the account.
+    // On every route a session's current workspace may no longer admit the account.
     ...when(permission !== undefined || (access !== 'public' && access !== 'optional'), 'forbidden', 'membership_suspended'),
     ...when(access === 'undelegated', 'forbidden'),
     ...when(access === 'admin', 'admin_required'),
@@ -136,7 +136,7 @@ const check = (route: RouteOptions): void => {
   if (config.idempotent && route.method !== 'POST') throw complain(route, 'is idempotent by nature, not by key')
 }
 
-/** The plugin's route cannot carry our declarations. */
+/** The route of the plugin that serves the dashboard's files cannot carry our declarations: it is known by its prefix. */
 const isInternal = (route: RouteOptions): boolean => {
   if (!route.url.startsWith('/assets/')) return route.config?.internal ?? false
   route.config = { ...route.config, internal: true }
@@ -154,7 +154,7 @@ const entryOf = ({ config = {}, method, schema, url }: RouteOptions, operation: 
   rule: config.access ?? null,
   whileFrozen: config.whileFrozen ?? false,
   freshProof: config.access === 'admin' && method !== 'GET' ? 'always' : (config.freshProof ?? null),
-  /** Beside what follows from the declaration. */
+  /** What its service refuses besides what follows from the declaration. */
   refuses: config.refuses ?? [],
   reads: [schema?.params, schema?.querystring, schema?.body].filter((part) => part !== undefined),
 })
@@ -174,7 +174,7 @@ export const registerRouteGuard = (app: App): RouteEntry[] => {
       throw complain(route, `repeats the operation ${config.operation}`)
     table.push(entryOf(route, config.operation))
     const implied = commonRefusals(route)
-    // A 403 may be: docs/authorization.md lists what services refuse.
+    // A 403 may be named although the declaration implies it: docs/authorization.md lists what services refuse.
     const repeated = (config.refuses ?? []).filter((code) => implied.includes(code) && errorRow(code).status !== 403)
     if (repeated.length > 0)
       throw complain(route, `need not name ${repeated.join(', ')} in \`refuses\`: its declaration implies it`)

@@ -12,7 +12,7 @@ type Schema = {
   querystring?: z.ZodType
   body?: z.ZodType
   response: Readonly<Record<number, z.ZodType>>
-  /** What it does, in a line; then when to call it and why, and what happens then. */
+  /** `summary` says what the operation does, in a line; `description` when to call it and why, and what happens then. */
   summary: string
   description: string
 }
@@ -53,7 +53,7 @@ const declare = (app: App, method: HTTPMethods, url: string, declared: Declared<
   app.withTypeProvider().route({ method, url, config, schema, ...(bodyLimit !== undefined && { bodyLimit }), handler })
 }
 
-/** Validated by the route's schema. */
+/** The server has validated the request by the route's schema. */
 const typed = <S extends Schema>(request: FastifyRequest) => request as RequestOf<S>
 
 /** A route that answers otherwise (with a header, a page of HTML, a stream) is declared at the server itself. */

@@ -36,7 +36,7 @@ const contentPolicy = (production: boolean): string =>
     ...(production ? ['upgrade-insecure-requests'] : []),
   ].join(';')
 
-/** Built once: a general plugin builds them for each request, which cost a tenth of a read. */
+/** The headers are built once: a general plugin builds them for each request, which cost a tenth of a read. */
 const securityHeaders = (production: boolean): Readonly<Record<string, string>> => ({
   'content-security-policy': contentPolicy(production),
   'cross-origin-opener-policy': 'same-origin',
@@ -63,9 +63,9 @@ export const registerConstantHeaders = (app: App, production: boolean, clock: Cl
   })
 }
 
-/** Longer than a load balancer keeps its idle connections. */
+/** This is longer than a load balancer keeps its idle connections, so that we never close one that it is about to use. */
 const keepAliveMs = 72_000
-/** Without a byte in either direction. */
+/** When nothing was sent in either direction for this time, the peer is gone, or only occupies the connection. */
 const silentMs = 80_000
 
 /** Of both listeners. */
@@ -73,7 +73,8 @@ export const listenerOptions = ({ config, logger }: { config: Config; logger: Lo
   loggerInstance: logger as FastifyBaseLogger,
   logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
   bodyLimit: 64 * 1024,
-  // From the opening of the connection: no client occupies one by sending slowly. By default Node checks every thirty seconds.
+  // A request must arrive within this time of its connection's opening, so that no client occupies one by sending slowly. By
+  // default Node checks every thirty seconds.
   requestTimeout: config.REQUEST_TIMEOUT_MS,
   connectionTimeout: silentMs,
   keepAliveTimeout: keepAliveMs,
@@ -83,7 +84,7 @@ export const listenerOptions = ({ config, logger }: { config: Config; logger: Lo
   },
   // While we close, requests on open connections are answered.
   return503OnClosing: false,
-  // None by default.
+  // By default no proxy's forwarded headers are trusted.
   trustProxy: config.TRUST_PROXY === undefined ? (false as const) : [...config.TRUST_PROXY],
 })
 
@@ -105,13 +106,15 @@ const checked =
     return text
   }
 
-/** `check`, for tests: an answer is exactly what its schema declares. It costs more than the answer. */
+/** `check`, for tests: an answer must be exactly what its schema declares. The check costs more than the answer. */
 export const serializers =
   (check: boolean): FastifySerializerCompiler<Declared> =>
   ({ schema }) =>
     check ? checked(schemaOf(schema)) : JSON.stringify
 
-/** As for an unknown id; where it resembles one, with what is wrong. */
+/**
+ * A malformed id in a path gets the answer for an unknown one; when it resembles an id, the answer says what is wrong with it.
+ */
 const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refusal => {
   const [issue] = issues
   if (typeof params === 'object' && params && Object.values(params).includes(''))

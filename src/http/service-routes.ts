@@ -4,7 +4,7 @@ import type { App } from './app-type.ts'
 
 const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 
-/** A rail that is down stops nothing else. */
+/** A rail that is down stops nothing else: the answer names it, and the service stays ready. */
 const Readiness = z
   .object({
     status: z.literal('ok'),

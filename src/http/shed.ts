@@ -9,20 +9,23 @@ type Rank = 'first' | 'last' | 'never'
 
 /** How many requests may be under way where one of this rank is accepted. */
 const most = { first: 192, last: 384 } as const
-/** How long one may have to wait for those before it, by estimate. */
+/** How long a request may have to wait for those before it, by estimate. */
 const waitSeconds = { first: 0.5, last: 2 } as const
-/** Accepted however slow everything is: with fewer, the rate at which requests end could not be measured. */
+/** This many are accepted however slow everything is: with fewer, the rate at which requests end could not be measured. */
 const always = { first: 64, last: 128 } as const
 const smoothing = 0.3
-/** How late the event loop may be, for which all requests wait. */
+/**
+ * All requests wait for the event loop: when it is later than `first`, only the last rank is accepted, and when it is later than
+ * `last`, neither rank is.
+ */
 const lateMs = { first: 500, last: 2_000 } as const
-/** With fewer under way a delay is one piece of work, not load: loading a library, a pause. */
+/** With fewer requests under way a delay is caused by one piece of work, not by load: loading a library, a pause. */
 const fewest = 16
 
 /**
- * Little's law: one that arrives while n are under way, of which r end each second, waits n/r seconds. n is limited to what a
- * caller should wait, within bounds: three times as many as saturate a process (128), so at most three times as long as at
- * capacity. The rest is refused at once.
+ * Little's law: a request that arrives while n are under way, of which r end each second, waits n/r seconds. n is limited to the
+ * number at which this wait is as long as a caller should wait, within bounds: three times as many as saturate a process (128),
+ * so a request waits at most three times as long as at capacity. The rest is refused at once.
  */
 export const createAdmission = () => {
   let underWay = 0
@@ -42,7 +45,7 @@ export const createAdmission = () => {
       underWay -= 1
       ended += 1
     },
-    /** Ten times a second, with the delay of the event loop. */
+    /** Called ten times a second, with the delay of the event loop. */
     tick: (lateNow: number): void => {
       perSecond += smoothing * ((ended * 1000) / (100 + lateNow) - perSecond)
       ended = 0
@@ -55,7 +58,10 @@ export const createAdmission = () => {
 const tickMs = 100
 /** Delays from the start are not load. */
 const warmUpMs = 2_000
-/** Many clients retry at once, and would make us spend our time on refusals. A caller should have one within 100 ms. */
+/**
+ * A refusal waits this long: many clients retry at once, and would make us spend our time on refusals. A caller should get one
+ * within 100 ms.
+ */
 const refusalDelayMs = 40
 
 const rankOf = (request: FastifyRequest): Rank => {

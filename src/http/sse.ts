@@ -5,14 +5,14 @@ import type { Departure } from './app-type.ts'
 
 const reconnectMs = 3_000
 const earliestReturnMs = 100
-/** A peer that reads nothing for this time comes back with the id of its last event. */
+/** A peer that reads nothing for this time is disconnected, and comes back with the id of its last event. */
 const stallMs = 5_000
 
 type Options = { pingSeconds: number }
 
 const ignore = () => undefined
 
-/** A class, because there are ten thousand: see `Stream`. */
+/** It is a class because there are ten thousand connections: see `Stream`. */
 export class SseConnection {
   readonly #raw: ServerResponse
   readonly #departure: Departure
@@ -90,20 +90,23 @@ export class SseConnection {
   }
 }
 
-/** With the headers that the hooks have set. Of a slow peer at most one write and the system's buffer are in memory. */
+/**
+ * The stream begins with the headers that the hooks have set. For a slow peer at most one write and the system's buffer are in
+ * memory.
+ */
 export const openSse = (reply: FastifyReply, { pingSeconds }: Options): SseConnection => {
   reply.hijack()
   const { raw } = reply
   // A stream may be silent; the check above detects a peer that reads nothing.
   raw.socket?.setTimeout(0)
-  // At once: set one by one, Node keeps them in lists of its own, 3 KB a stream.
+  // The headers are set at once: set one by one, Node keeps them in lists of its own, 3 KB a stream.
   raw.writeHead(200, {
     ...Object.fromEntries(Object.entries(reply.getHeaders()).filter(([, value]) => value !== undefined)),
     'content-type': 'text/event-stream',
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
   })
-  // By themselves: before a longer text they stay in memory in 90 parts, 3 KB a stream.
+  // The headers are sent by themselves: as the beginning of a longer text they stay in memory in 90 parts, 3 KB a stream.
   raw.flushHeaders()
   raw.write(`retry: ${reconnectMs}\n\n`)
   return new SseConnection(raw, reply.server.departure, pingSeconds)

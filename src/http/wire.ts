@@ -3,7 +3,10 @@ import { type IdKind, idPrefixes, idProblem, parseId, type Uuid } from '../lib/i
 import { formatMajor, minorPattern } from '../lib/money.ts'
 import { hiddenProblem, isPlainText, isVisible, shownOnly } from '../lib/text.ts'
 
-/** Its length is checked first, and alone: to normalise 64 KB of combining marks takes half a second. */
+/**
+ * A text's length is checked first, and nothing else of one that is too long: to normalise 64 KB of combining marks takes half a
+ * second.
+ */
 export const bounded = (max: number, error = `must have at most ${max} characters`) => z.string().max(max, { abort: true, error })
 
 /** A TypeID on the wire, a UUID in code. */
@@ -19,7 +22,7 @@ export const IdIn = (kind: IdKind) =>
     })
     .meta({ description: `An id that begins with \`${idPrefixes[kind]}_\`.` })
 
-/** So `presenter.ts` shows a UUID with its prefix. */
+/** The kind of id of a field, by which `presenter.ts` shows a UUID with its prefix. */
 export const idKinds = z.registry<{ kind: IdKind }>()
 
 export const IdOut = (kind: IdKind) =>
@@ -77,7 +80,7 @@ const timeProblem = ({ input }: { input?: unknown }): string => {
   return 'must be an RFC 3339 date and time with a zone, such as "2026-01-31T08:00:00Z"'
 }
 
-/** What the database and every reader can store, of the instant. */
+/** The range that the database and every reader can store. It applies to the instant, whatever the offset. */
 const earliestTime = Date.UTC(1970, 0, 1)
 const latestTime = Date.UTC(9999, 0, 1)
 
@@ -90,10 +93,10 @@ export const TimeIn = z.iso.datetime({ offset: true, error: timeProblem }).trans
 
 const unseen = { error: ({ input }: { input?: unknown }) => hiddenProblem(String(input)) }
 
-/** Before it is normalised: a letter may come as four characters. */
+/** A text may be longer before it is normalised: a letter may come as four characters. */
 const rawText = (max: number) => bounded(4 * max, `must have at most ${max} characters`)
 
-/** Other people read it: on one line, in one normal form, with nothing in it that is not seen. It may be empty. */
+/** A text that other people read is on one line, in one normal form, with nothing in it that is not seen. It may be empty. */
 export const Text = (max: number) => rawText(max).normalize('NFC').trim().max(max).refine(isPlainText, unseen)
 
 /** The same, with something visible in it. */

@@ -1,6 +1,9 @@
 import type { Access } from './app-type.ts'
 
-/** By access, with the reason: the service does not start without it. Administrators are named one by one. */
+/**
+ * Operations without a permission, by access, with the reason: the service does not start with one that is missing here.
+ * Administrators are named one by one.
+ */
 export const withoutPermission: Readonly<Record<Exclude<Access, 'admin'>, Readonly<Record<string, string>>>> = {
   public: {
     'beneficiaries.banks': 'The codes of banks are public.',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { invalidFields } from '../lib/errors.ts'
 import { displayAmount, type Minor } from '../lib/money.ts'
 
-/** As people write it, or in minor units. A model that mixes them up is refused, never guessed at. */
+/** An amount is given as people write it, or in minor units. A model that mixes them up is refused, never guessed at. */
 export const amountInput = {
   amount: z.string().optional().describe('In currency units: "250.00". Give this or amount_minor.'),
   amount_minor: z.string().optional().describe('The same in minor units: "25000".'),
@@ -40,13 +40,16 @@ export const withMinor = <In extends AmountInput>({ amount, amount_minor, ...res
   amount_minor: minorOf({ amount, amount_minor }),
 })
 
-/** With a currency, or with two decimals: any other number may be that of an invoice or a house. */
+/** An amount in a text has a currency, or two decimals: any other number may be that of an invoice or a house. */
 const named =
   /\b(?:KES|KSHS?|SHS?|shillings?)\.?\s*(\d[\d,]*(?:\.\d{1,2})?)|(\d[\d,]*(?:\.\d{1,2})?)\s*(?:KES|KSHS?|SHS?|shillings?|bob|\/[=-])|(?<![\d.,])(\d[\d,]*\.\d{2})(?![\d.])/giu
 
 const readMinor = (text: string): Minor | undefined => (/^\d{1,17}$/.test(text) ? BigInt(text) : undefined)
 
-/** Where the text names amounts and none of them is paid. `isSlip`: one is a hundred times what is paid, or a hundredth. */
+/**
+ * What to tell a person where the text names amounts and none of them is paid. `isSlip`: one is a hundred times what is paid, or
+ * a hundredth.
+ */
 export const otherAmountIn = (
   text: string | null | undefined,
   amountMinor: string,

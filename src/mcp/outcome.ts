@@ -70,7 +70,7 @@ export const toToolDecision = (decision: WireDecision): ToolDecision => ({
 
 const pages: Readonly<Record<string, string>> = { grant: 'agents', policy: 'policies', mandate: 'mandates' }
 
-/** The agent's own where there is one: it is theirs to change. */
+/** A person raises the limit that refused at this address: the agent's own where there is one, because it is theirs to change. */
 export const limitAddress = ({ publicUrl }: Caller, decision: WireDecision): string | undefined => {
   const sources = decisive(decision).map(({ source }) => source)
   const source = sources.find(({ kind }) => kind === 'grant') ?? sources[0]
@@ -91,7 +91,7 @@ export const ApprovalLink = z.object({
 })
 export const approvalLink = ({ publicUrl }: Caller, id: string) => ({ id, url: `${publicUrl}/approve/${id}` })
 
-/** Where an approval may still be given. */
+/** The address where an approval can be given, while it still can. */
 export const openApproval = (caller: Caller, { approval_id: id, status }: { approval_id: string | null; status: string }) =>
   id !== null && (status === 'pending_approval' || status === 'scheduled') ? approvalLink(caller, id) : undefined
 
@@ -112,7 +112,7 @@ export const PaymentOutcome = z.object({
 })
 export type PaymentOutcome = z.output<typeof PaymentOutcome>
 
-/** What another version has stored may lack fields, and have codes of its own. */
+/** An answer that another version has stored may lack fields, and have codes of its own. */
 export const WirePayment = Payment.pick({
   ...{ id: true, status: true, amount_minor: true, currency: true, beneficiary_id: true, account_reference: true },
   ...{ narrative: true, approval_id: true, provider_receipt: true, failure_message: true, created_at: true },
@@ -226,7 +226,7 @@ export const doubtfulOutcome = (caller: Caller, order: Order, payee: CardPayee |
   return nothingPaid(caller, order, payee, { status: 'refused', next: 'ask_a_person', message, address, refusal })
 }
 
-/** The arguments may have any form. */
+/** What the rules deny and what is wrong with the arguments get the same shape; the arguments may have any form. */
 export const refusedOutcome = async (
   refusal: Refusal,
   input: Readonly<Record<string, unknown>>,

@@ -14,7 +14,7 @@ export type NameAtRail = z.output<typeof NameAtRail>
 
 export const WirePayee = z.object({ display_name: z.string(), destination_mask: z.string() })
 
-/** Left out where the caller may not read beneficiaries. */
+/** The payee of a card is left out where the caller may not read beneficiaries. */
 export const CardPayee = WirePayee.extend({ verification: NameAtRail })
 export type CardPayee = z.output<typeof CardPayee>
 
@@ -42,7 +42,7 @@ const bare = (name: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** A model that was told a name may have taken the wrong one. */
+/** Another payee has the same name: a model that was told a name may have taken the wrong one. */
 const readNamesake = async (caller: Caller, id: string, { display_name }: CardPayee): Promise<CardPayee | undefined> => {
   const name = bare(display_name)
   const [longest = ''] = name.split(' ').toSorted((a, b) => b.length - a.length)
@@ -62,7 +62,7 @@ export const headline = (amountMinor: string, currency: string, payee: string): 
   return `${amount} to ${payee}`
 }
 
-/** A person must hear it before the payment. */
+/** A person must hear before the payment that the rail reports another name. */
 export const otherNameText = (payee: CardPayee | undefined): string | undefined =>
   payee?.verification.status === 'no_match'
     ? `The rail reports another name for this number: ${quoted(payee.verification.name ?? '')}. Tell the person.`
@@ -72,7 +72,10 @@ export type Order = { amount_minor: string; beneficiary_id: string; narrative?: 
 
 export type Doubt = { code: 'amount_differs' | 'payees_alike'; path: string; message: string; address?: string }
 
-/** Shillings for cents, and one of two payees of the same name: no rule forbids them, and a person says what is meant. */
+/**
+ * A model may write shillings for cents, or take one of two payees of the same name: no rule forbids it, and a person says what
+ * is meant.
+ */
 export const doubtOf = async (caller: Caller, order: Order, payee: CardPayee | undefined): Promise<Doubt | undefined> => {
   const other = otherAmountIn(order.narrative, order.amount_minor, caller.currency)
   if (other?.isSlip) {

@@ -39,8 +39,8 @@ const checkOrigin = (request: FastifyRequest, { publicUrl, CORS_ORIGINS }: Confi
 }
 
 /**
- * Before the protocol's own answer begins: a missing permission must be an HTTP status, so that a client asks its user for the
- * scope. An API key gets no more scopes: there the tool's own answer says what to do.
+ * Permissions are checked before the protocol's own answer begins: a missing one must be an HTTP status, so that a client asks
+ * its user for the scope. An API key gets no more scopes: there the tool's own answer says what to do.
  */
 const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): void => {
   if (principal.credential.kind === 'api_key') return
@@ -52,8 +52,8 @@ const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): 
 }
 
 /**
- * A tool that waits, or that changed something, takes long: each of its calls begins with the credential, which may be revoked.
- * What is read at once rests on the request's own look at it.
+ * A tool that waits, or that changed something, takes long: each of its calls begins with the credential, which may be revoked
+ * meanwhile. What is read at once relies on the request's own check of it.
  */
 const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: AbortSignal): Exchange['callerOf'] => {
   const { id, reauthenticate, principal } = request
@@ -79,7 +79,7 @@ const headersOf = ({ headers }: FastifyRequest): [string, string][] =>
   )
 
 export const registerMcp = (app: App, deps: McpDeps): void => {
-  // A service without agents does not load the protocol's code.
+  // The first call loads it: a service without agents does not load the protocol's code.
   let endpoint: Promise<McpEndpoint> | undefined
   const load = async () => {
     const { createMcpEndpoint } = await import('./server.ts')
@@ -134,7 +134,7 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
       })
       const isPlain = answered.status === 200 && answered.headers.get('content-type')?.startsWith('application/json')
       if (!isPlain) return reply.send(answered)
-      // A stream costs more than the call of a tool.
+      // The answer is sent as text, because a stream costs more than the call of a tool.
       return reply
         .code(answered.status)
         .headers(Object.fromEntries(answered.headers))

@@ -28,7 +28,10 @@ paying in another way: that could pay twice.`
 
 const Declared = z.object({ elicitation: z.object({ url: z.object({}) }) })
 
-/** A client that can open an address for its user is asked to; any other finds it in the answer. */
+/**
+ * When a payment waits for a person, a client that can open an address for its user is asked to; any other finds it in the
+ * answer.
+ */
 const inputRequestOf = (
   tool: Tool,
   { structuredContent }: CallToolResult,
@@ -49,7 +52,7 @@ const answerWith = (structured: object): CallToolResult => ({
   structuredContent: { ...structured },
 })
 
-/** Throws bugs alone. What only another credential solves stays an error, so that a client can ask for more scopes. */
+/** Throws only bugs. What only another credential solves stays an error, so that a client can ask for more scopes. */
 const runTool = async (tool: Tool, input: Readonly<Record<string, unknown>>, caller: Caller): Promise<CallToolResult> => {
   const attributes = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': tool.name }
   try {
@@ -64,7 +67,10 @@ const runTool = async (tool: Tool, input: Readonly<Record<string, unknown>>, cal
 
 type JsonSchema = Record<string, unknown>
 
-/** The list of tools stays in a model's context, and the answers are read themselves: what stands deeper is left out. */
+/**
+ * A model keeps the list of tools in its context, and reads the answers themselves: the list leaves out what is deeper than the
+ * items of a list.
+ */
 const outline = ({ type, anyOf, items, properties, description }: JsonSchema, depth = 0): JsonSchema => {
   const kinds = Array.isArray(anyOf) ? (anyOf as JsonSchema[]).map((one) => one.type) : undefined
   const fields = Object.entries((properties ?? {}) as Record<string, JsonSchema>)
@@ -77,7 +83,7 @@ const outline = ({ type, anyOf, items, properties, description }: JsonSchema, de
   }
 }
 
-/** The protocol asks for it with every call: its JSON is made once. */
+/** The protocol asks for a schema with every call: its JSON is made once. */
 const shown = (schema: z.ZodObject, change: (json: JsonSchema) => JsonSchema, check?: 'unchecked'): StandardSchemaWithJSON => {
   const standard = schema['~standard']
   let known: JsonSchema | undefined
@@ -117,12 +123,12 @@ export type McpEndpoint = {
   close: () => Promise<void>
 }
 
-/** They wait for changes of the list of tools, of which there are none. */
+/** Subscribed clients wait for changes of the list of tools, and there are none: a few streams are enough. */
 const maxSubscriptions = 200
 
 export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint => {
   const exchanges = new WeakMap<Request, Exchange>()
-  /** One for each request, with the tool that it calls alone. */
+  /** Each request has a server of its own, with only the tool that it calls. */
   const serverFor = (request: Request | undefined): McpServer => {
     const exchange = request && exchanges.get(request)
     if (!exchange) throw new Error('a request of the protocol has no caller')

@@ -12,26 +12,26 @@ export type Caller = {
   signal: AbortSignal
 }
 
-/** They help a client decide what to ask its user about. */
+/** The four hints of the protocol help a client decide what to ask its user about. */
 export const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
 
 export type Tool<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject = z.ZodObject> = {
   name: string
   title: string
   description: string
-  /** Whose permission it needs; null: any credential. */
+  /** The operation whose permission the tool needs; null: any credential is accepted. */
   operation: string | null
   hints: typeof reads
-  /** Such a call may take long: its answer is a stream. */
+  /** Whether a call may take long: its answer is then a stream, which is kept alive. */
   waits?: (input: Readonly<Record<string, unknown>>) => boolean
   input: In
   output: Out
   run(input: z.output<In>, caller: Caller): Promise<z.output<Out>>
-  /** In the tool's own shape, where it has one. `input` is as it came. */
+  /** The answer to a refusal in the tool's own shape; without it every tool answers alike. `input` is as it came. */
   refused?: (refusal: Refusal, input: Readonly<Record<string, unknown>>, caller: Caller) => Promise<z.output<Out>>
 }
 
-/** Here and not by the protocol's code: what is wrong with the arguments is a refusal like any other. */
+/** The arguments are checked here and not by the protocol's code, so that what is wrong with them is a refusal like any other. */
 export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool: Tool<In, Out>): Tool => ({
   ...tool,
   run: async (input, caller) => {
@@ -47,7 +47,7 @@ const Envelope = z.object({
   details: z.record(z.string(), z.unknown()).default({}),
 })
 
-/** Throws a route's refusal. */
+/** The body of a successful answer. A refusal by a route is thrown. */
 export const answered = <Schema extends z.ZodType>(schema: Schema, answer: InternalAnswer): z.output<Schema> => {
   const { status, body, retryAfterSeconds } = answer
   if (status < 400) return schema.parse(body)
@@ -63,7 +63,7 @@ export const readRoute = async <Schema extends z.ZodType>(
   query?: InternalCall['query'],
 ): Promise<z.output<Schema>> => answered(schema, await caller.call({ method: 'GET', path, ...(query && { query }) }))
 
-/** Without what the API document says of them: a model reads the list of tools each time. */
+/** The fields come without what the API document says of them: a model reads the list of tools each time. */
 export const fieldsOf = <Shape extends z.core.$ZodLooseShape, const Name extends keyof Shape & string>(
   { shape }: z.ZodObject<Shape>,
   ...names: readonly Name[]

@@ -23,7 +23,7 @@ const Call = z.object({
   params: z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).catch({}) }),
 })
 
-/** Its arguments are as they came. */
+/** The tool that a message calls, with its arguments as they came. */
 export const calledBy = (message: unknown) => {
   const { data } = Call.safeParse(message)
   const tool = tools.find(({ name }) => name === data?.params.name)

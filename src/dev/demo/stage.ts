@@ -23,7 +23,7 @@ export const step = (title: string): void => {
   console.log(`\n${String(steps).padStart(2)}  ${title}`)
 }
 export const print = (text: string): void => console.log(`    ${text}`)
-/** The wallet signs a message that it has shown, if it names what is meant. */
+/** The wallet signs a message that it has shown, if the message names what is meant. */
 export const agreeTo = (name: string) => (message: string) => {
   for (const line of message.split('\n')) print(`│ ${line}`)
   return message.includes(name)

@@ -29,7 +29,10 @@ const stopTimeoutSeconds = 30
 const attempts = 50
 const pollMs = 20
 
-/** It survives a killed process; the next start takes it over and restarts it, so the settings are always those of the running release. */
+/**
+ * The server survives a killed process; the next start takes it over and restarts it, so the settings are always those of the
+ * running release.
+ */
 export const startEmbeddedPostgres = async (options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> => {
   const { durable = true, logger } = options
   const place = await placeIn(await openDataFolder(options.dataDir))

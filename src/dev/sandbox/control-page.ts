@@ -99,7 +99,7 @@ const options = (values: readonly string[]): string => values.map((value) => `<o
 const waysBack = (home: string): string => `
 <nav aria-label="Service"><a href="${escapeHtml(home)}/">Dashboard</a><a href="${escapeHtml(home)}/docs/guides/sandbox">Guide to the sandbox</a></nav>`
 
-/** What the emulator received and sent, and the rules that make it misbehave. `home`: the service's address. */
+/** The page shows what the emulator received and sent, and the rules that make it misbehave. `home`: the service's address. */
 export const controlPage = (home?: string): string => `<!doctype html>
 <html lang="en">
 <head>

@@ -5,7 +5,9 @@ export type Entry = { at: string; what: 'received' | 'sent' | 'rule' | 'clock'; 
 
 const most = 2_000
 
-/** Newest last. Phone and account numbers are masked; no URL is stored, because it contains a secret. */
+/**
+ * Entries are in order, the newest last. Phone and account numbers are masked; no URL is stored, because it contains a secret.
+ */
 export const createJournal = (clock: Clock) => {
   const entries: Entry[] = []
   return {

@@ -51,7 +51,7 @@ const outcomeOf = (caller: Caller, batch: PaymentBatch): BatchOutcome => {
   }
 }
 
-/** A person's to say: a model would send it of its own accord, and pay a list twice. */
+/** Only a person may say this: a model would send it of its own accord, and pay a list twice. */
 const sentByPrograms = / If (?:a second payment is|both are) meant, send "duplicates_intended": true\./
 
 const refusedBatch = async (

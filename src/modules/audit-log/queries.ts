@@ -49,7 +49,7 @@ const filters = {
 } as const
 const page = { before: 'uuid?', take: 'rows' } as const
 
-/** `owner`: whose log it is; undefined: all. */
+/** `owner`: whose log is read; undefined: the whole log. */
 const select = (
   orm: QueryBuilder,
   at: Places<typeof filters & typeof page>,
@@ -90,7 +90,8 @@ const ofWorkspace = prepare(
   { workspaceId: 'uuid', ...filters, ...page },
   (orm, at) => {
     const inWorkspace = eq(auditLog.workspaceId, at.workspaceId)
-    // `is true` keeps out the index of the workspace, which has what everybody did in the same order.
+    // The entries of one actor are read by the index of what each did: `is true` keeps out the index of the workspace, which has
+    // what everybody did in the same order.
     return at.accountId
       ? select(orm, at, { column: auditLog.accountId, id: at.accountId }, and(sql`(${inWorkspace}) is true`, notOfAccounts))
       : select(orm, at, { column: auditLog.workspaceId, id: at.workspaceId }, notOfAccounts)
@@ -168,7 +169,7 @@ const paymentsOf = prepare(
   'page',
 )
 
-/** By the id of what was acted on: of an approval the payment that is decided. */
+/** The payments by the id of what was acted on: for an approval this is the payment that is decided. */
 export const paymentsOfEntries = async (
   db: Db,
   workspaceId: Uuid,
@@ -193,7 +194,7 @@ export const paymentsOfEntries = async (
   )
 }
 
-/** One without an id on the wire, such as a dashboard token, by its UUID. */
+/** A credential without an id on the wire, such as a dashboard token, is named by its UUID. */
 const nameOf = (type: string, id: Uuid): string => (isIdKind(type) ? formatId(type, id) : id)
 
 const shown = presenter(AuditEntry)
@@ -207,7 +208,7 @@ export const presentAudit = (row: AuditRecord): AuditEntry => {
   })
 }
 
-/** In the order of commits: nothing that is committed late is left out. */
+/** An export goes on in the order of commits, so that nothing that is committed late is left out. */
 type ExportPlace = { transaction: string; id: Uuid }
 export type Exported = AuditEntry & { cursor: string }
 
@@ -230,7 +231,7 @@ type Row = Omit<AuditRecord, 'transaction'> & { place: string }
 
 const pageSize = 1_000
 
-/** Oldest first. Every entry names the place after which an export goes on. */
+/** The log is exported oldest first. Every entry names the place after which an export goes on. */
 export async function* exportAudit(db: Db, from: ExportPlace, most: number): AsyncGenerator<Exported> {
   let place = from
   for (let left = most; left > 0; ) {

@@ -28,12 +28,12 @@ import { type BeneficiaryRecord, destinationContext, findBeneficiary, findLocked
 import { lockUnarchived } from './service.ts'
 import { nextCheckAt, type Verification, verified } from './verification-rules.ts'
 
-// Whose number a payee's is, and whose name it looks like. A payee whose check is due is its own queue entry
-// (`name_check_due_at`): after its creation or renaming, on request, and when a payment's result named somebody else
+// The checks of names: whose number a payee's is, and whose name it looks like. A payee whose check is due is its own queue
+// entry (`name_check_due_at`): after its creation or renaming, on request, and when a payment's result named somebody else
 // (`result_name`). No payment waits for a check.
 
 type NameCheckDeps = Pick<Parts, 'clock' | 'db' | 'rails' | 'vault'> & {
-  /** In the transaction that writes another name or status. */
+  /** Called in the transaction that writes another name or status. */
   onNameChanged: (tx: Tx, payee: BeneficiaryRecord) => Promise<void>
 }
 
@@ -42,7 +42,7 @@ type Due = { id: Uuid; workspaceId: Uuid; tenant: Uuid }
 /** A process that dies during a check leaves it due again after this time. */
 const leaseSeconds = 300
 
-/** One of each workspace, then the next one of each: nobody's thousands delay another's. */
+/** Takes one check of each workspace, then the next one of each: nobody's thousands delay another's. */
 const claimDue = statement(
   'beneficiaries.claim_name_checks',
   `update beneficiaries b set name_check_due_at = $1::timestamptz + make_interval(secs => ${leaseSeconds}) from workspaces w
@@ -58,7 +58,7 @@ const claimDue = statement(
 
 type LookUp = NonNullable<NonNullable<Rails['payout'][RailName]>['lookUp']>
 
-/** Its payments report a destination that cannot be decrypted. */
+/** A destination that cannot be decrypted is not asked about: its payments report that. */
 const ask = async (vault: Vault, payee: BeneficiaryRecord, lookUp: LookUp): Promise<NameAnswer> => {
   const sealed = { ciphertext: payee.destinationCiphertext, keyId: payee.destinationKeyId }
   let destination: string
@@ -71,7 +71,7 @@ const ask = async (vault: Vault, payee: BeneficiaryRecord, lookUp: LookUp): Prom
   return lookUp({ rail: payee.paymentRail, destination, bankCode: payee.bankCode, isPaybill })
 }
 
-/** For each account; few for one none of whose payments has succeeded, so that nobody learns who has which number. */
+/** How many names an account gets: few while none of its payments has succeeded, so that nobody learns who has which number. */
 const mostNamesADay = { new: 20, paying: 500 }
 
 const hasPaidSql = `coalesce((select true from workspaces w cross join lateral (
@@ -85,7 +85,10 @@ const readDay = statement(
    where account_id = $1 and checked_at >= $2 and source = 'lookup' and beneficiary_id <> $3`,
 )
 
-/** Before it is sent, under the account's lock: queries under way count. Null, and a check that says so, where none is left. */
+/**
+ * Notes a query before it is sent, under the account's lock, so that queries under way count. Null, and a check that says so,
+ * where none is left.
+ */
 const reserve = (db: Database, due: Due): Promise<Uuid | null> =>
   inTx(db, async (tx) => {
     await lockAccount(tx, due.tenant)
@@ -114,7 +117,7 @@ const resultsOf = async (tx: Tx, beneficiaryId: Uuid): Promise<Found[]> => {
   return rows.map(({ id, name }) => ({ id, answer: { kind: 'named', name: name ?? '' }, source: 'payment' }))
 }
 
-/** In their order. The verdict is about the whole name, also where it is shown shortened. */
+/** Compares the names in their order. The verdict is about the whole name, also where it is shown shortened. */
 const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: readonly Found[]): Promise<Verification> => {
   const [account] = await tx.query<{ hasPaid: boolean }>(readHasPaid, [due.tenant])
   const shown = (name: string): string => (account?.hasPaid ? name : shortenName(name))
@@ -125,7 +128,7 @@ const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: re
     const [status, name] = answer.kind === 'named' ? [next.verification, shown(answer.name)] : ['unavailable' as const, null]
     updateRow(tx, beneficiaryVerifications, { id }, { status, name })
     const reportedName = next.reportedName && shown(next.reportedName)
-    // Shortened it may be the name that is known: then its source is too.
+    // A shortened name may be the one that is known: then its source is kept too.
     known = { ...next, reportedName, nameSource: reportedName === known.reportedName ? known.nameSource : next.nameSource }
   }
   return known
@@ -133,7 +136,7 @@ const compareAll = async (tx: Tx, due: Due, before: BeneficiaryRecord, found: re
 
 const mostNames = 5_000
 
-/** Archived ones too: else who archives a payee and creates it anew with another number is not warned. */
+/** Archived payees are compared too: otherwise nobody is warned who archives a payee and creates it anew with another number. */
 const newestNames = prepare(
   'beneficiaries.newest_names',
   { workspaceId: 'uuid' },
@@ -146,7 +149,10 @@ const newestNames = prepare(
       .limit(mostNames),
   'pool',
 )
-/** On both: a payment to one warns where the other was paid before. On the other one only where nothing is noted yet. */
+/**
+ * Both payees are marked, because a payment to one warns where the other was paid before; the other one only where nothing is
+ * noted yet.
+ */
 const noteSimilar = prepareWrite('beneficiaries.note_similar', { id: 'uuid', similar: 'uuid|null' }, (orm, at) =>
   orm
     .update(beneficiaries)
@@ -162,12 +168,12 @@ const noteSimilar = prepareWrite('beneficiaries.note_similar', { id: 'uuid', sim
 /** Making a shape takes as long as comparing it with twenty others. */
 const shapeOf = memoised(shapeOfName, 20_000)
 
-/** About two milliseconds, where all shapes are new. */
+/** A portion takes about two milliseconds when all of its shapes are new. */
 const portionSize = 256
 
 /**
- * Without the account's lock: comparing thousands of names takes longer than it may be held. Of two that are created at once,
- * the check of the later one sees both.
+ * The search runs without the account's lock: comparing thousands of names takes longer than it may be held. Of two payees that
+ * are created at once, the check of the later one sees both.
  */
 const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: BeneficiaryRecord): Promise<Uuid | null> => {
   const shape = shapeOf(displayName)
@@ -179,12 +185,12 @@ const findSimilar = async (db: Db, { workspaceId, payeeId, displayName }: Benefi
   return found
 }
 
-/** `payee`: as it was read, for which `similar` was found. `lookup`: null where the rail was not asked. */
+/** `payee`: as it was read when `similar` was found. `lookup`: null where the rail was not asked. */
 type Result = { lookup: Found | null; isOverLimit: boolean; payee: BeneficiaryRecord; similar: Uuid | null }
 
 /** A check that was asked for while results alone were compared stays due. */
 const dueAfter = (before: BeneficiaryRecord, { lookup, isOverLimit, payee }: Result, at: Date, tries: number): Date | null => {
-  // On the next day.
+  // A payee beyond the day's names is asked about on the next day.
   if (isOverLimit) return new Date(nairobiMidnight(at).getTime() + 86_400_000)
   if (tries > 0) return nextCheckAt(tries, at)
   const isAskedAgain =
@@ -232,7 +238,7 @@ const check = async (deps: NameCheckDeps, due: Due): Promise<void> => {
   await inTx(deps.db, (tx) => record(tx, deps, due, { lookup, isOverLimit: isAsked && id === null, payee, similar }))
 }
 
-/** Queries for names, in this process. */
+/** At most this many queries for names are under way at once in this process. */
 const mostAtOnce = 4
 
 export const createNamesLane = (deps: NameCheckDeps): Lane => ({
@@ -247,10 +253,10 @@ export const createNamesLane = (deps: NameCheckDeps): Lane => ({
   },
 })
 
-/** How often a rail is asked about one payee, whoever asks. */
+/** A rail is asked about one payee at most this often, whoever asks. */
 const checkEverySeconds = 60
 
-/** The answer comes with `beneficiary.updated`. */
+/** Asks the rail again; its answer comes with `beneficiary.updated`. */
 export const requestNameCheck = async (
   tx: Tx,
   rails: Pick<Rails, 'payout'>,
@@ -289,7 +295,7 @@ const noteResults = statement(
 
 type Paid = { id: Uuid; accountId: Uuid; beneficiaryId: Uuid }
 
-/** Each that differs from what is known is compared after the commit. */
+/** Each reported name that differs from what is known is compared after the commit. */
 export const noteResultNames = (tx: Tx, paid: readonly { payment: Paid; name: string | undefined }[]): void => {
   if (paid.length === 0) return
   const rows = paid.map(({ payment, name = '' }) => ({ ...payment, name, checkId: newId() }))

@@ -9,12 +9,15 @@ import type { Rails } from '../../rails/rail.ts'
 
 export const hasAccountsSql = (rail: string): string => `${rail} in ${namesSql(railNames.filter(hasAccounts))}`
 
-/** The payee (a row of `payees`), the paybill at which it is an account, and of a paybill the account with this reference. */
+/**
+ * Payments to a payee may name the payee itself (a row of `payees`), the paybill at which it is an account, or, for a paybill,
+ * its account with this reference.
+ */
 export const samePayeeIds = (payee: string, reference: string): string =>
   `(array[${payee}.id, ${payee}.paybill_id]
     || array(select account.id from payees account where account.paybill_id = ${payee}.id and account.reference_key = ${referenceKeySql(reference)}))`
 
-/** At a paybill, to the same account. Both are rows of `payments`. */
+/** Whether both payments went to the same payee; at a paybill, to the same account. Both are rows of `payments`. */
 export const toSamePayee = (earlier: string, payment: string): string =>
   `${earlier}.payee_id = any((select ${samePayeeIds('paid', `${payment}.account_reference`)} from payees paid where paid.id = ${payment}.payee_id)::uuid[])
    and (not ${hasAccountsSql(`${payment}.rail`)}
@@ -25,14 +28,14 @@ type Paid = {
   payee: string
   rail: string
   reference: string
-  /** A payment that does not count. */
+  /** The payment that is not counted among the last. */
   without?: string
 }
 
 /**
- * Under any name, as an array: `typicalAmount` tells the usual one from them. Each branch reads along an index, newest first: a
- * supplier with ten thousand payments is paid under a lock. In the order of the payee too (`ownedBy`): one that was never paid
- * has no rows to stop at.
+ * The amounts that last reached the payee under any name, as an array: `typicalAmount` tells the usual one from them. Each
+ * branch reads along an index, newest first, because a supplier with ten thousand payments is paid under a lock. It is ordered
+ * by the payee too (`ownedBy`): one that was never paid has no rows to stop at.
  */
 export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string => {
   const paid = `q.status in ${paidPaymentsSql}${without === undefined ? '' : ` and q.id <> ${without}`}`
@@ -48,7 +51,7 @@ export const lastPaidSql = ({ payee, rail, reference, without }: Paid): string =
    ) as last order by last.id desc limit ${mostRemembered})`
 }
 
-/** Its rail was asked for the first time, and has not answered yet. */
+/** Whether its rail was asked for the first time and has not answered yet. */
 export const isBeingChecked = (
   rails: Pick<Rails, 'payout'>,
   payee: { verification: VerificationStatus; paymentRail: RailName; nameCheckDueAt: Date | null },

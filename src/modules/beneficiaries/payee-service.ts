@@ -37,12 +37,12 @@ const findByDestination = prepare(
   'pool',
 )
 
-/** `names`: its own first. */
+/** `names`: the payee's own name is the first. */
 type NamedPayee = { id: Uuid; isNew: boolean; names: readonly string[] }
 
 type Named = { row: CreateBeneficiary; fingerprints: string[] }
 
-/** Null where somebody can be paid there. */
+/** Why nobody can be paid at a destination; null where somebody can be. */
 export const refusalOfDestination = (rails: Pick<Rails, 'payout'>, row: Parameters<typeof normalisePayee>[1]): Refusal | null => {
   const to = orRefusal(() => normalisePayee(rails, row))
   return to instanceof Refusal ? to : null
@@ -57,7 +57,7 @@ const mayNotCreate = (): Refusal =>
 
 const namesOf = (own: string, legal: string | null | undefined): string[] => [own, ...(legal ? [legal] : [])]
 
-/** Of several the one with the name that was given, else the first. */
+/** Of several beneficiaries at one destination, the one with the name that was given, else the first. */
 const choose = (
   known: ReadonlyMap<string, readonly (Known & { place: number })[]>,
   { row, fingerprints }: Named,
@@ -67,7 +67,8 @@ const choose = (
 }
 
 /**
- * In the order of the rows: a known beneficiary, else a new one, once for all rows with its destination, or why there is none.
+ * The result has the order of the rows: a known beneficiary, else a new one (created once for all rows with its destination), or
+ * why there is none.
  */
 export const ensureBeneficiaries = async (
   tx: Tx,

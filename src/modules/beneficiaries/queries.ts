@@ -12,7 +12,7 @@ import { invalidFields } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { ListBeneficiaries } from './schema.ts'
 
-/** A freeze belongs to the payee, so it holds under every name; that of a paybill holds for each account at it. */
+/** A freeze belongs to the payee, so it holds under every name; the freeze of a paybill holds for each account at it. */
 export type BeneficiaryRecord = typeof beneficiaries.$inferSelect & { frozenAt: Date | null; paybillFrozenAt: Date | null }
 
 /** Moved to another row or workspace a sealed destination cannot be opened. */
@@ -61,7 +61,7 @@ const atSameNumber = prepare(
   'joined',
 )
 
-/** For callers that may know them. */
+/** The other beneficiaries of the same payee, for callers that may know them. */
 export const readAtSameNumber = async (
   db: Db,
   { permissions }: Pick<Principal, 'permissions'>,
@@ -99,7 +99,10 @@ const matching = (at: Places<typeof page>) =>
     at.ids && sql`${beneficiaries.id} = any(${at.ids})`,
   )
 
-/** By all three columns of their index: the shorter one of the workspace has payees of other verifications between them. */
+/**
+ * The order names all three columns of their index, so that it is used: the shorter one of the workspace has payees of other
+ * verifications between them.
+ */
 const verifiedIds = (orm: QueryBuilder, at: Places<typeof page>) => {
   const { workspaceId, verification, id } = beneficiaries
   const ids = orm.select({ id }).from(beneficiaries)
@@ -154,7 +157,7 @@ const refuseEach = (ids: readonly Uuid[], path: string, why: string): void => {
   if (ids.length > 0) throw invalidFields(...ids.map((id) => ({ path, message: `${formatId('beneficiary', id)} ${why}` })))
 }
 
-/** Each must belong to the workspace: else 400, the same for another tenant's beneficiary as for none. */
+/** Each beneficiary must belong to the workspace: else 400, the same for another tenant's beneficiary as for none. */
 export const requireBeneficiaries = async (
   db: Db,
   workspaceId: Uuid,
@@ -168,7 +171,7 @@ export const requireBeneficiaries = async (
   return rows
 }
 
-/** For a list that allows payments: each must say who is paid. */
+/** In a list that allows payments each beneficiary must say who is paid. */
 export const requireAllowable = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[] | null, path: string): Promise<void> => {
   const open = (await requireBeneficiaries(db, workspaceId, ids, path)).filter(takesAnyReference)
   const why =

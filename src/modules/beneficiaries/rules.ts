@@ -10,7 +10,7 @@ import { payouts } from '../../rails/definitions.ts'
 import type { Rails } from '../../rails/rail.ts'
 import type { CreateBeneficiary } from './schema.ts'
 
-/** A destination, and the account behind it where one is fixed. */
+/** Who is paid: a destination, and the account behind it where one is fixed. */
 export type Payee = Destination & { accountReference: string | null }
 
 const accountProblem = (rail: RailName, accountReference: string | null): string | undefined => {
@@ -20,7 +20,7 @@ const accountProblem = (rail: RailName, accountReference: string | null): string
   return account.form.test(accountReference) ? undefined : account.problem
 }
 
-/** "Equity", "Equity Bank", or a code or a name with a typing error. */
+/** A bank is found by its name or a part of it ("Equity", "Equity Bank"), or by a code or a name with a typing error. */
 const bankMeant = (text: string, banks: readonly Bank[]): Bank | undefined => {
   const words = (name: string): string[] => name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
   const usual = new Set(['bank', 'of', 'the', 'limited', 'ltd', 'plc', 'kenya'])
@@ -34,7 +34,7 @@ const bankMeant = (text: string, banks: readonly Bank[]): Bank | undefined => {
   return banks.find(({ code, name }) => code === near || name === near)
 }
 
-/** Another spelling would be another payee, with limits of its own. */
+/** A bank's code has one spelling: another spelling would be another payee, with limits of its own. */
 const bankOf = (code: string | null, banks: readonly Bank[] | null): string | null => {
   if (code === null || banks === null) return code
   const bank = banks.find((each) => plainCode(each.code) === plainCode(code))
@@ -46,7 +46,7 @@ const bankOf = (code: string | null, banks: readonly Bank[] | null): string | nu
 
 type Destined = Pick<CreateBeneficiary, 'account_reference' | 'bank_code' | 'destination' | 'payment_rail'>
 
-/** In the one form in which it is stored and compared. The 400 names the field, never the destination. */
+/** A payee in the one form in which it is stored and compared. The 400 names the field, never the destination. */
 export const normalisePayee = (
   { payout }: Pick<Rails, 'payout'>,
   { payment_rail: rail, destination, bank_code: bankCode = null, account_reference: accountReference = null }: Destined,
@@ -58,7 +58,7 @@ export const normalisePayee = (
   return { ...read, bankCode: bankOf(read.bankCode, payout[rail]?.banks ?? null), accountReference }
 }
 
-/** One payee on every rail that pays phones: what names it holds for all of them. */
+/** A phone is one payee on every rail that pays phones: a freeze, a limit or a list that names it holds for all of them. */
 const isPhone = ({ destination, bankCode }: Destination): boolean =>
   bankCode === null && parseKenyanMobile(destination) === destination
 

@@ -34,7 +34,7 @@ export type CreateBeneficiary = z.output<typeof CreateBeneficiary>
 
 export const Bank = z.object({ code: z.string(), name: z.string() }).meta({ id: 'Bank' })
 
-/** The destination can't be changed. */
+/** The destination can't be changed: archive the beneficiary and create another. */
 export const UpdateBeneficiary = z
   .strictObject({
     type: Type,

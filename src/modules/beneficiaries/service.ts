@@ -49,7 +49,7 @@ const confirm = async (tx: Tx, actor: Actor, owner: Uuid, before: BeneficiaryRec
 type PayeeRow = { id: Uuid; frozenAt: Date | null }
 
 const findPayee = selectRow('payees.by_fingerprint', payees, ['workspaceId', 'fingerprint'])
-/** Nothing where another transaction makes it at the same time. */
+/** Returns nothing where another transaction creates the payee at the same time. */
 const findOrInsert = statement(
   'payees.ensure',
   `with known as (
@@ -64,7 +64,7 @@ const findOrInsert = statement(
 
 type PayeeKey = { derivations: Derivations; workspaceId: Uuid; rail: RailName }
 
-/** It is searched under every key of the ring: a key rotation never splits a payee in two. */
+/** A payee is searched under every key of the ring: a key rotation never splits it in two. */
 const ensureOne = async (tx: Tx, key: PayeeKey, to: Payee, paybill?: PayeeRow): Promise<PayeeRow> => {
   const { derivations, workspaceId, rail } = key
   const macs = derivations.macs('fingerprint', fingerprintText(workspaceId, rail, to))
@@ -80,13 +80,13 @@ const ensureOne = async (tx: Tx, key: PayeeKey, to: Payee, paybill?: PayeeRow): 
     to.accountReference === null ? null : referenceKey(to.accountReference),
     tx.at,
   ])
-  // The other transaction has committed.
+  // Another transaction created it after the search, and has committed.
   const one = payee ?? (await findPayee(tx, { workspaceId, fingerprint: current.mac }))
   if (!one) throw new Error('a payee that exists cannot be read')
   return one
 }
 
-/** The payee of a destination, and of its paybill: a freeze of that holds for the account. */
+/** The payee of a destination, and that of its paybill: a freeze of the paybill holds for the account. */
 const ensurePayee = async (tx: Tx, key: PayeeKey, to: Payee): Promise<PayeeRow & { paybillFrozenAt: Date | null }> => {
   const paybill = to.accountReference === null ? undefined : await ensureOne(tx, key, { ...to, accountReference: null })
   return { ...(await ensureOne(tx, key, to, paybill)), paybillFrozenAt: paybill?.frozenAt ?? null }
@@ -161,7 +161,7 @@ const refuseWhileFrozen = (principal: Principal, change: UpdateBeneficiary): voi
   if (principal.workspace.frozen && !onlyStops) throw new Refusal('workspace_frozen')
 }
 
-/** At a paybill it decides who is paid: lists that name the beneficiary would mean somebody else. */
+/** At a paybill this field decides who is paid: lists that name the beneficiary would mean somebody else. */
 const refuseOtherPayee = (before: BeneficiaryRecord, { account_reference_required: required }: UpdateBeneficiary): void => {
   if (hasAccounts(before.paymentRail) && required !== undefined && required !== before.accountReferenceRequired)
     throw invalidFields({
@@ -227,7 +227,7 @@ export const confirmBeneficiary = async (tx: Tx, principal: Principal, id: Uuid)
   return before.confirmedAt ? before : confirm(tx, principal, principal.workspace.owningAccountId, before)
 }
 
-/** Whoever approves has seen the name, unless it was changed after the approval was asked for. */
+/** Whoever approves a payment has seen the name and confirms it, unless it was changed after the approval was asked for. */
 export const confirmByApproval = async (
   tx: Tx,
   actor: Actor,
@@ -241,7 +241,7 @@ export const confirmByApproval = async (
   await confirm(tx, actor, found(workspace).owner, before)
 }
 
-/** Again: nothing changes. A payee's freeze stays. */
+/** Archiving again changes nothing. A payee's freeze stays. */
 export const archiveBeneficiary = async (tx: Tx, principal: Principal, id: Uuid): Promise<BeneficiaryRecord> => {
   const before = await lockBeneficiary(tx, principal, id)
   const { at } = tx
@@ -263,7 +263,7 @@ const ofOwner = prepare(
   'pool',
 )
 
-/** For good: the account was closed, and nothing can be paid from it. */
+/** Destinations are overwritten for good: the account was closed, and nothing can be paid from it. */
 export const forgetDestinations = async (tx: Tx, { vault }: { vault: Vault }, owner: Uuid): Promise<void> => {
   const rows = await tx.run(ofOwner, { owner })
   const overwritten = rows.map(({ id, workspaceId }) => {

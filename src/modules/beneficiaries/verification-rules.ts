@@ -48,6 +48,6 @@ export const verdictAfterRename = (payee: Named): VerificationStatus =>
 
 const mostChecks = 6
 
-/** After 1, 2, 4 … minutes without an answer. Null: no more. */
+/** A rail that did not answer is asked again after 1, 2, 4 … minutes. Null: no more. */
 export const nextCheckAt = (checks: number, at: Date): Date | null =>
   checks >= mostChecks ? null : new Date(at.getTime() + 60_000 * 2 ** (checks - 1))

@@ -28,7 +28,7 @@ export const presentNotification = (event: StoredEvent): Notification => ({
   data: readableData(event.data),
 })
 
-/** A thousand streams that send one event share its bytes. */
+/** A thousand streams that send one event share its bytes: a text would be encoded for each of them. */
 const frames = new WeakMap<StoredEvent, Buffer>()
 
 export const frameOf = (event: StoredEvent): Buffer => {

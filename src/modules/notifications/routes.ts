@@ -20,7 +20,7 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
   onSignal(deps.db, lossNoticed, () => {
     for (const reset of [...resets]) reset()
   })
-  // Before the server waits for its open requests, of which a stream is one.
+  // Streams are closed before the server waits for its open requests, because a stream is one.
   app.addHook('preClose', async () => fanOut.close())
   app.addHook('onClose', () => places.close())
   app.get(

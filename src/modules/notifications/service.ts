@@ -22,7 +22,9 @@ import { frameOf, resetFrame } from './present.ts'
 import type { NotificationsQuery } from './schema.ts'
 
 const memberships = selectRows('notifications.memberships', members, ['accountId'])
-/** By the root of the tree: one on all ancestors would need bitmaps, which the connections switch off. */
+/**
+ * Descendants are found by the root of the tree: an index on all ancestors would need bitmaps, which the connections switch off.
+ */
 const descendants = prepare('notifications.descendants', { rootId: 'uuid', grantId: 'uuid' }, (orm, at) =>
   orm
     .select({ id: grants.id })
@@ -46,7 +48,7 @@ const findReader = async (db: Db, principal: Principal): Promise<Reader> => {
   )
 }
 
-/** Still stored. Another tenant's counts as unknown. */
+/** The event must still be stored. Another tenant's counts as unknown. */
 const findOwnEvent = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   reader: Reader,
@@ -69,7 +71,7 @@ export const openNotificationStream = async (
     connect: () => SseConnection
   },
 ): Promise<void> => {
-  // The stream keeps it for as long as it is open.
+  // `reauthenticate` is named by itself, because the stream keeps it for as long as it is open.
   const { reauthenticate } = request
   const { accountId, grant } = principal
   const rootGrantId = grant?.lineage[0] ?? null
@@ -98,7 +100,7 @@ export const openNotificationStream = async (
       return error instanceof Refusal && error.status < 500
     },
   })
-  // The database has lost events that were sent.
+  // The database has lost events that were sent: the reader reads the resources again.
   const reset = () => {
     writeReset()
     close()
@@ -114,7 +116,10 @@ export const openNotificationStream = async (
 
 const mostAtOnce = 500
 
-/** With `after` the later events, oldest first, else the newest first. Reads until a page is full of what the reader may see. */
+/**
+ * The stream's events for polling: with `after` the later ones, oldest first, else the newest first. Reads until a page is full
+ * of what the reader may see.
+ */
 export const listNotifications = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   principal: Principal,
@@ -138,7 +143,7 @@ export const listNotifications = async (
   // Of a whole second, so that requests of one turn ask alike; the exact time is looked at here.
   const keptFrom = new Date(kept.getTime() - (kept.getTime() % 1_000))
   const times = { since: createdAfter && createdAfter > keptFrom ? createdAfter : keptFrom, until: createdBefore }
-  // Of very many the reader may see few: each page is larger than the one before.
+  // The reader may see few of very many events, so each page is larger than the one before.
   for (
     let place: Position | null = start, more = true, size = take;
     more && collected.length < take;

@@ -15,7 +15,7 @@ export type PushHosts = { hosts: readonly string[]; loopback: boolean }
 const isAt = (host: string, pattern: string): boolean =>
   pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
 
-/** Undefined for that of a push service. */
+/** Why an address is not called; undefined for the address of a push service. */
 export const endpointProblem = (endpoint: string, { hosts, loopback }: PushHosts): string | undefined => {
   if (!/^https?:\/\//i.test(endpoint) || !URL.canParse(endpoint)) return 'must be the https address of a push service'
   const url = new URL(endpoint)
@@ -32,7 +32,7 @@ export type PushMessage = { tag: string; title?: string; body?: string; url?: st
 export type Push = {
   publicKey: string
   /**
-   * Once. A message replaces one of its topic that was not delivered. False where the push service does not know the
+   * Sends once. A message replaces one of its topic that was not delivered. False where the push service no longer knows the
    * subscription.
    */
   send: (to: SubscriptionRecord, message: PushMessage, delivery: { topic: string; ttlSeconds: number }) => Promise<boolean>
@@ -49,7 +49,7 @@ export const subscriptionContext = (id: Uuid): readonly string[] => ['push_subsc
 export const sealEndpoint = (vault: Vault, id: Uuid, endpoint: string, auth: string) =>
   vault.seal(JSON.stringify([endpoint, auth]), subscriptionContext(id))
 
-/** In development it follows from the other keys: a browser stays subscribed after the next start. */
+/** In development the key follows from the other keys, so that a browser stays subscribed after the next start. */
 const keyOf = ({ VAPID_KEYS, NODE_ENV }: Config, derivations: Derivations): Buffer | null =>
   VAPID_KEYS?.current.bytes ?? (NODE_ENV === 'development' ? derivations.mac('push', 'key') : null)
 

@@ -25,7 +25,7 @@ export const requirePush = ({ push }: { push: Push | null }): Push => {
   return push
 }
 
-// As text, because whether a session is active is said there. A subscription ends with its session.
+// The query is text, because `sessionIsActive` is text. A subscription ends with its session.
 const selectLive = `select ${columnsOf(pushSubscriptions, 'p')} from push_subscriptions p where (select ${sessionIsActive('s', '$2', '$3')} from sessions s where s.id = p.session_id)`
 const live = statement(
   'push_subscriptions.live',
@@ -41,7 +41,7 @@ const readLive =
   (db: Db, clock: Clock, config: Config, of: Of): Promise<SubscriptionRecord[]> =>
     db.query(query, [of, clock.now(), config.SESSION_IDLE_DAYS])
 
-/** Of each account the newest first. */
+/** The subscriptions of each account, the newest first. */
 export const liveSubscriptions = readLive<readonly Uuid[]>(live)
 export const toldSubscriptions = readLive<Uuid>(told)
 

@@ -47,7 +47,10 @@ const list = prepare(
   'page',
 )
 
-/** Both ids begin with their times, and no request takes an hour. Of earlier versions the request's is random. */
+/**
+ * A request's id and its entry's begin with their times, and no request takes an hour. In earlier versions the request's id was
+ * random.
+ */
 export const ofRequest = (requestId: string) => {
   if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/.test(requestId)) return { requestId }
   const began = timeOfId(requestId)

@@ -12,13 +12,15 @@ type Row = typeof requestLog.$inferInsert
 
 const writeAfterMs = 500
 const mostInStatement = 1_000
-/** While the database takes none. */
+/** At most this many requests are kept while the database takes none. */
 const mostWaiting = 10_000
 
-/** Written together a moment later. What a process had not written when it was killed is lost. */
+/**
+ * Requests are noted in memory and written together a moment later. What a process had not written when it was killed is lost.
+ */
 export type RequestLog = {
   note: (answered: AnsweredRequest) => void
-  /** Before they are listed, and at the end. */
+  /** Called before they are listed, and at the end. */
   flush: () => Promise<void>
 }
 
@@ -61,7 +63,7 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
 
 const removal = prepareRemoval('request_log.prune', requestLog.id, requestLog.at, { by: [requestLog.at] })
 
-/** The newest are kept. */
+/** At most this many of an account are kept, the newest. */
 const mostOfAccount = 10_000
 
 const trim = statement(

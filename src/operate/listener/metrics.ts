@@ -176,7 +176,7 @@ export const createMetrics = (deps: MetricsDeps, registry: Registry) => {
         )
       })
     },
-    /** For the private listener only. */
+    /** The metrics are for the private listener only. */
     serve: (app: App): void => {
       app.get('/metrics', async (_request, reply) => {
         await readGauges()

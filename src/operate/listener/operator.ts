@@ -57,11 +57,11 @@ const statusOf = (error: unknown): number => {
   return requestedStatus >= 400 && requestedStatus < 500 ? requestedStatus : 500
 }
 
-/** Logs no path (it may contain a secret) and no values of a statement. */
+/** The log has no path (it may contain a secret) and no values of a statement. */
 const registerOperatorErrors = (app: App): void => {
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: 'not_found' }))
   app.setErrorHandler((error, request, reply) => {
-    // Nobody is there to answer, and nothing of ours failed.
+    // The sender left before its body had arrived: nobody is there to answer, and nothing of ours failed.
     const left = request.raw.destroyed && !request.raw.complete
     const status = left ? 400 : statusOf(error)
     if (left) app.log.debug('a sender on the private listener left before its body had arrived')

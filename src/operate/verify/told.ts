@@ -34,7 +34,10 @@ const idDigits = Array.from(
   (_, i) => `substr('0123456789abcdefghjkmnpqrstvwxyz', substring(bits from ${5 * i + 1} for 5)::int + 1, 1)`,
 ).join(' || ')
 
-/** A UUID column as the TypeID that stands for it on the wire: two zeros and its bits, five a digit. Written out: a million take seconds. */
+/**
+ * A UUID column as the TypeID that stands for it on the wire: two zeros and its bits, five bits a digit. Its digits are written
+ * out, because a million ids take seconds.
+ */
 export const typeIdSql = (kind: IdKind, column: string): string =>
   `(select '${idPrefixes[kind]}_' || ${idDigits} from (select B'00' || ('x' || replace(${column}::text, '-', ''))::bit(128) as bits offset 0) as id)`
 

@@ -60,7 +60,7 @@ export async function* verify(db: Db, facts: CheckFacts): AsyncGenerator<Result>
 const wholeEveryDays = 7
 /** How far a check reaches back before the last one: for transactions that were open then, and transitions that took a while. */
 const overlapHours = 24
-/** A check may read every row. */
+/** A check may read every row, and takes no lock that a payment waits for. */
 const statementTimeoutMs = 600_000
 
 export type DailyOptions = {
@@ -104,7 +104,7 @@ export const verifyAll = async (db: Database, facts: CheckFacts, onResult: (resu
   return summary
 }
 
-/** On a connection of its own. */
+/** The check runs on a connection of its own. */
 export const verifyDaily = async ({ databaseUrl, clock, logger, facts, onBroken }: DailyOptions): Promise<void> => {
   const db = connect({ url: databaseUrl, poolSize: 1, clock, logger, statementTimeoutMs })
   try {
