@@ -1,13 +1,13 @@
 import { namesText } from '../../db/person-name.ts'
 import type { Column } from '../../http/csv.ts'
-import { presenter } from '../../http/presenter.ts'
-import { isoTimeOrNull } from '../../lib/clock.ts'
-import { formatMajor } from '../../lib/money.ts'
+import { isoTime, isoTimeOrNull } from '../../lib/clock.ts'
+import { formatId } from '../../lib/ids.ts'
+import { formatMajor, formatMinor } from '../../lib/money.ts'
 import { localDateTime } from '../../policy/calendar.ts'
 import { withoutTrace } from '../policies/present.ts'
 import type { Decision } from '../policies/schema.ts'
 import type { NamedPayment, PaymentRecord } from './queries.ts'
-import { Payment } from './schema.ts'
+import type { Payment } from './schema.ts'
 
 /** When the rail was last asked about a payment, by its attempts, oldest first, and when it is asked next. */
 export const presentCheck = (
@@ -17,21 +17,47 @@ export const presentCheck = (
   return { last_at: isoTimeOrNull(last?.checkedAt ?? null), next_at: isoTimeOrNull(last?.nextCheckAt ?? null) }
 }
 
-const shown = presenter(Payment)
-const shownLate = presenter(Payment.shape.late_success.unwrap())
-
-export const presentPayment = (payment: PaymentRecord): Payment => {
-  const { snapshot, lateSuccessReceipt: receipt, lateSuccessAmountMinor: amountMinor, lateSuccessAt: at } = payment
-  return shown(payment, {
-    fee_minor: '0',
-    payment_rail: payment.rail,
-    beneficiary: snapshot.beneficiary,
-    initiated_by: snapshot.initiated_by,
-    // Written by presentDecision when the payment was created, and unchanged since.
-    decision: snapshot.decision as Decision,
-    late_success: at && amountMinor !== null ? shownLate({ receipt, amountMinor, at }) : null,
-  })
-}
+export const presentPayment = (payment: PaymentRecord): Payment => ({
+  id: formatId('payment', payment.id),
+  workspace_id: formatId('workspace', payment.workspaceId),
+  status: payment.status,
+  amount_minor: formatMinor(payment.amountMinor),
+  fee_minor: '0',
+  currency: payment.currency,
+  batch_id: payment.batchId && formatId('payment_batch', payment.batchId),
+  execute_at: isoTimeOrNull(payment.executeAt),
+  batch_index: payment.batchIndex,
+  batch_row: payment.batchRow,
+  beneficiary_id: formatId('beneficiary', payment.beneficiaryId),
+  beneficiary: payment.snapshot.beneficiary,
+  payment_type: payment.paymentType,
+  payment_rail: payment.rail,
+  purpose_code: payment.purposeCode,
+  account_reference: payment.accountReference,
+  narrative: payment.narrative,
+  metadata: payment.metadata,
+  idempotency_key: payment.idempotencyKey,
+  mandate_id: payment.mandateId && formatId('mandate', payment.mandateId),
+  approval_id: payment.approvalId && formatId('approval', payment.approvalId),
+  initiated_by: payment.snapshot.initiated_by,
+  // Written by presentDecision when the payment was created, and unchanged since.
+  decision: payment.snapshot.decision as Decision,
+  provider_receipt: payment.providerReceipt,
+  failure_code: payment.failureCode,
+  failure_message: payment.failureMessage,
+  provider_code: payment.providerCode,
+  late_success:
+    payment.lateSuccessAt && payment.lateSuccessAmountMinor !== null
+      ? {
+          receipt: payment.lateSuccessReceipt,
+          amount_minor: formatMinor(payment.lateSuccessAmountMinor),
+          at: isoTime(payment.lateSuccessAt),
+        }
+      : null,
+  created_at: isoTime(payment.createdAt),
+  updated_at: isoTime(payment.updatedAt),
+  completed_at: isoTimeOrNull(payment.completedAt),
+})
 
 /** As lists have it. */
 export const presentListed = (payment: PaymentRecord): Payment => withoutTrace(presentPayment(payment))
