@@ -32,7 +32,6 @@ const subtree = (start: number, end: number, node: (level: number, index: number
 
 export type ReadNode = (level: number, index: number) => Bytes
 
-/** The root over the first `size` leaves. */
 export const rootOf = (size: number, node: ReadNode): Bytes => (size === 0 ? sha256(new Uint8Array()) : subtree(0, size, node))
 
 /** RFC 6962 PATH: from the leaf upwards. */
