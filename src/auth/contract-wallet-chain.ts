@@ -17,7 +17,8 @@ export type SignedByContract = { chainId: number; address: Address; message: str
 
 const erc1271 = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
 const magicValue = '0x1626ba7e'
-const timeoutMs = 3_000
+/** The limit for all calls to a chain about one signature. */
+const deadlineMs = 3_000
 
 const asDeployed = async (client: PublicClient, address: Address, hash: Hex, signature: Hex): Promise<boolean> => {
   const code = await client.getCode({ address })
@@ -40,7 +41,8 @@ const asPredicted = async (client: PublicClient, address: Address, hash: Hex, si
 
 /** Not viem's verifyMessage, which recovers a key when the chain fails. A failing chain proves nothing: this throws. */
 export const queryChain = async (url: string, { chainId, address, message, signature }: SignedByContract): Promise<boolean> => {
-  const client = createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 0 }) })
+  const fetchOptions = { signal: AbortSignal.timeout(deadlineMs) }
+  const client = createPublicClient({ transport: http(url, { fetchOptions, retryCount: 0 }) })
   if (!isHex(signature, { strict: true })) return false
   if ((await client.getChainId()) !== chainId) throw new Error('the RPC is of another chain')
   const call = isErc6492Signature(signature) ? asPredicted : asDeployed

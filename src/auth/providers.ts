@@ -103,35 +103,31 @@ export const requestJson = async <Schema extends z.ZodType>(
   return read.data
 }
 
-type GoogleEndpoints = { authorize: string; token: string; keys: string }
+const Endpoints = z.object({ authorization_endpoint: z.url(), token_endpoint: z.url(), jwks_uri: z.url() })
+type Endpoints = z.output<typeof Endpoints>
+const Discovery = Endpoints.extend({ issuer: z.string() })
 
-export type GoogleOptions = Client & {
-  issuer: string
-  tokenIssuers: readonly string[]
-  endpoints: () => Promise<GoogleEndpoints>
-}
+export type GoogleOptions = Client & { issuer: string; tokenIssuers: readonly string[]; endpoints: () => Promise<Endpoints> }
 
 const googleIssuer = 'https://accounts.google.com'
-const googleEndpoints: GoogleEndpoints = {
-  authorize: 'https://accounts.google.com/o/oauth2/v2/auth',
-  token: 'https://oauth2.googleapis.com/token',
-  keys: 'https://www.googleapis.com/oauth2/v3/certs',
+const googleEndpoints: Endpoints = {
+  authorization_endpoint: 'https://accounts.google.com/o/oauth2/v2/auth',
+  token_endpoint: 'https://oauth2.googleapis.com/token',
+  jwks_uri: 'https://www.googleapis.com/oauth2/v3/certs',
 }
-
-const Discovery = z.object({ issuer: z.string(), authorization_endpoint: z.url(), token_endpoint: z.url(), jwks_uri: z.url() })
 
 /** A stand-in may write its issuer with a slash at its end. */
 const issuerForms = (issuer: string): string[] => [issuer, `${issuer}/`]
 
 /** For a stand-in. Read when it is needed, and kept after an answer. */
-const discover = (issuer: string): (() => Promise<GoogleEndpoints>) => {
-  let known: GoogleEndpoints | undefined
+const discover = (issuer: string): (() => Promise<Endpoints>) => {
+  let known: Endpoints | undefined
   return async () => {
     if (known) return known
     const document = await requestJson('google', Discovery, `${issuer}/.well-known/openid-configuration`)
     if (!issuerForms(issuer).includes(document.issuer))
       throw providerFailed('google', 'its discovery document names another issuer')
-    known = { authorize: document.authorization_endpoint, token: document.token_endpoint, keys: document.jwks_uri }
+    known = document
     return known
   }
 }
@@ -172,7 +168,7 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
 
   const exchange = async (flow: FlowSecrets, given: Answer): Promise<string> => {
     const body = new URLSearchParams({ ...exchangeOf(options, flow, given), grant_type: 'authorization_code' })
-    const answer = await requestProvider('google', (await endpoints()).token, { method: 'POST', body })
+    const answer = await requestProvider('google', (await endpoints()).token_endpoint, { method: 'POST', body })
     if (answer.status === 400) throw notOfThisFlow('google', 'the code is not accepted')
     if (answer.status !== 200) throw providerFailed('google', `HTTP ${answer.status}`)
     const tokens = Tokens.safeParse(answer.body)
@@ -183,7 +179,7 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
   /** The library checks signature, issuer, audience and times; the nonce ties the token to the browser's flow. */
   const verify = async (idToken: string, nonce: string): Promise<ProvenSubject> => {
     const { errors, jwtVerify } = await jose()
-    keys ??= keySetAt((await endpoints()).keys)
+    keys ??= keySetAt((await endpoints()).jwks_uri)
     const { payload } = await jwtVerify(idToken, await keys, {
       algorithms: ['RS256'],
       audience: clientId,
@@ -206,7 +202,10 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
   return {
     issuer,
     authorizationUrl: async (flow, way) =>
-      beginAt((await endpoints()).authorize, options, flow, way, { scope: 'openid email profile', nonce: flow.nonce }),
+      beginAt((await endpoints()).authorization_endpoint, options, flow, way, {
+        scope: 'openid email profile',
+        nonce: flow.nonce,
+      }),
     redeem: async (flow, answer) => verify(await exchange(flow, answer), flow.nonce),
   }
 }

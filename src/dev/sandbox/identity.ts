@@ -175,9 +175,9 @@ const createSandboxGoogle = (addresses: ProviderAddresses) => {
     issuer: 'sandbox:google',
     tokenIssuers: [issuer],
     endpoints: async () => ({
-      authorize: `${issuer}/authorize`,
-      token: `${selfUrl}${path}/token`,
-      keys: `${selfUrl}${path}/keys`,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${selfUrl}${path}/token`,
+      jwks_uri: `${selfUrl}${path}/keys`,
     }),
   }
   return { register, options }
