@@ -4,7 +4,7 @@ import type { RequestOrigin } from '../../auth/principal.ts'
 import { equalBytes, sha256 } from '../../auth/secrets.ts'
 import type { Config } from '../../config.ts'
 import { first, inTx, statement, type Tx } from '../../db/client.ts'
-import { prepare } from '../../db/prepare.ts'
+import { prepare, type RowOf } from '../../db/prepare.ts'
 import { updateRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { grants } from '../../db/tables/grants.ts'
@@ -14,7 +14,7 @@ import { audit } from '../../events/audit.ts'
 import { CommitThenThrow } from '../../lib/errors.ts'
 import { createTurns } from '../../queue/turns.ts'
 import { viewGrant } from '../delegation/present.ts'
-import { type GrantRecord, lockGrant } from '../delegation/queries.ts'
+import { lockGrant } from '../delegation/queries.ts'
 import { revokeGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
 import { pollIntervalSeconds } from './authorize.ts'
@@ -30,7 +30,6 @@ import {
   isHashOf,
   isOurs,
   mintGeneration,
-  type OAuthGrantRecord,
   type PresentedRefresh,
   readRefreshToken,
   repeatGeneration,
@@ -59,24 +58,23 @@ const unknownCode = () => new OAuthError('invalid_grant', 'The code is unknown o
 /** Exchanges an approved request for the first tokens of its grant. The caller has locked the request and checked the verifier. */
 const redeem = async (
   tx: Tx,
-  { config, derivations }: RedeemDeps,
-  { client, origin, parameters }: { client: ClientRecord; origin: RequestOrigin; parameters: TokenParameters },
+  deps: RedeemDeps,
+  { origin, parameters }: { origin: RequestOrigin; parameters: TokenParameters },
   authorization: AuthorizationRecord,
 ): Promise<TokenResponse> => {
   const { grantId } = authorization
   if (grantId === null) throw new Error('an approved request has no grant')
   const [, locked] = await Promise.all([lockGrant(tx, grantId), first(tx, grantState, { grantId })])
   if (!locked || hasEnded(locked, locked.state.expiresAt, tx.at)) throw unknownCode()
-  const { grant, state } = locked
-  const { accountId, workspaceId, permissions: scopes } = grant
-  const resources = readResources(parameters.resource, config.publicUrl, state.resources)
+  const { accountId, workspaceId, permissions: scopes } = locked.grant
+  const resources = readResources(parameters.resource, deps.config.publicUrl, locked.state.resources)
   updateRow(tx, oauthAuthorizations, authorization, { status: 'redeemed', redeemedAt: tx.at })
   audit(tx, { accountId, origin, way: 'oauth_client' }, 'oauth_token.issue', {
     workspaceId,
     subject: grantId,
-    after: { client_id: clientIdOf(client), scopes, resources },
+    after: { client_id: clientIdOf(locked.client), scopes, resources },
   })
-  const tokens = mintGeneration(tx, config, derivations, { client, grant, state, audience: { scopes, resources } })
+  const tokens = mintGeneration(tx, deps, locked, { scopes, resources })
   const data = await viewGrant(tx, tx.at, await lockGrant(tx, grantId))
   await appendEvents(tx, [{ type: 'grant.updated', accountId, workspaceId: null, data }])
   return tokens
@@ -107,7 +105,7 @@ export const redeemCode = async (
     if (redirectUri !== undefined && redirectUri !== authorization.redirectUri)
       throw new OAuthError('invalid_grant', 'redirect_uri is not the one of the authorization request.')
     checkVerifier(authorization.codeChallenge, parameters.code_verifier)
-    return redeem(tx, deps, { client, origin, parameters }, authorization)
+    return redeem(tx, deps, { origin, parameters }, authorization)
   })
 }
 
@@ -135,7 +133,7 @@ export const pollDevice = async (deps: RedeemDeps, client: ClientRecord, origin:
     if (authorization.status === 'denied') throw new OAuthError('access_denied')
     if (authorization.expiresAt <= tx.at) throw new OAuthError('expired_token')
     if (authorization.status === 'pending') throw keepWaiting(tx, authorization)
-    return redeem(tx, deps, { client, origin, parameters }, authorization)
+    return redeem(tx, deps, { origin, parameters }, authorization)
   })
 }
 
@@ -171,7 +169,7 @@ const lock = prepare(
   'pool',
 )
 
-const readAudience = (config: Config, grant: GrantRecord, state: OAuthGrantRecord, parameters: TokenParameters): Audience => {
+const readAudience = (config: Config, { grant, state }: RowOf<typeof grantByHandle>, parameters: TokenParameters): Audience => {
   const scopes = parseScope(parameters.scope) ?? grant.permissions
   if (!isSubset(scopes, grant.permissions)) throw new OAuthError('invalid_scope', 'The scope is more than was granted.')
   return { scopes, resources: readResources(parameters.resource, config.publicUrl, state.resources) }
@@ -216,10 +214,10 @@ const rotate = async (tx: Tx, deps: Pick<Parts, 'config' | 'derivations' | 'onGr
   const subject = { workspaceId: grant.workspaceId, subject: grant.id }
   if (isHashOf(state.currentHash, presented)) {
     if (hasEnded(row, state.expiresAt, tx.at)) throw unknownRefreshToken()
-    const audience = readAudience(deps.config, grant, state, parameters)
+    const audience = readAudience(deps.config, row, parameters)
     const after = { generation: state.generation + 1, scopes: audience.scopes }
     audit(tx, actor, 'oauth_token.refresh', { ...subject, after })
-    return mintGeneration(tx, deps.config, deps.derivations, { client, grant, state, audience })
+    return mintGeneration(tx, deps, row, audience)
   }
   if (generation >= state.generation || !isOurs(deps.derivations, presented)) throw unknownRefreshToken()
   // `inTime`: the request was under way before the pair of the presented token's rotation was answered, by the database's clock alone, or is late by
@@ -229,8 +227,8 @@ const rotate = async (tx: Tx, deps: Pick<Parts, 'config' | 'derivations' | 'onGr
   const [rotated] = await tx.query<{ inTime: boolean }>(arrivedInTime, inTime)
   if (rotated?.inTime) {
     if (hasEnded(row, state.expiresAt, tx.at)) throw unknownRefreshToken()
-    const again = await repeatGeneration(tx, deps.derivations, grant, state)
-    if (!again || !same(again.audience, readAudience(deps.config, grant, state, parameters)))
+    const again = await repeatGeneration(tx, deps.derivations, row)
+    if (!again || !same(again.audience, readAudience(deps.config, row, parameters)))
       throw new OAuthError('invalid_grant', 'This refresh token was just used for another scope or resource.')
     return again.response
   }

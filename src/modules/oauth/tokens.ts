@@ -4,7 +4,6 @@ import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { RequestOrigin } from '../../auth/principal.ts'
 import { equalBytes, secretPrefixes, sha256 } from '../../auth/secrets.ts'
 import type { Derivations } from '../../auth/vault.ts'
-import type { Config } from '../../config.ts'
 import { first, inTx, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
 import { prepare, type RowOf } from '../../db/prepare.ts'
@@ -17,7 +16,6 @@ import { audit } from '../../events/audit.ts'
 import { daysAfter, earlier, endOfDay, secondsAfter } from '../../lib/clock.ts'
 import { formatId, newId } from '../../lib/ids.ts'
 import { presentControls } from '../delegation/present.ts'
-import type { GrantRecord } from '../delegation/queries.ts'
 import { moveGrantEnd, revokeGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
 import { type ClientRecord, clientIdOf, touchClient } from './clients.ts'
@@ -25,7 +23,7 @@ import { OAuthError } from './errors.ts'
 import type { Introspection, TokenResponse } from './schema.ts'
 import { formatScope } from './scopes.ts'
 
-export type OAuthGrantRecord = typeof oauthGrants.$inferSelect
+type OAuthGrantRecord = typeof oauthGrants.$inferSelect
 
 const handleDigits = 32
 const generationDigits = 8
@@ -98,16 +96,18 @@ export const grantByHandle = prepare('oauth.grant_by_handle', { handle: 'text' }
   grantTables(orm).where(eq(oauthGrants.handle, at.handle)),
 )
 
+type TokenGrant = RowOf<typeof grantState>
+
 /** Reasons to issue no tokens for a grant although the request is valid. */
-export const hasEnded = ({ grant, account }: RowOf<typeof grantState>, expiresAt: Date, at: Date): boolean =>
+export const hasEnded = ({ grant, account }: TokenGrant, expiresAt: Date, at: Date): boolean =>
   expiresAt <= at || grantLife(grant, at) !== 'active' || !account.oauthEnabled || account.status === 'closed'
 
 export type Audience = { scopes: string[]; resources: string[] }
 
-/** Where there are any or the client asked for some. */
-const detailsOf = (grant: GrantRecord, { detailed }: OAuthGrantRecord) => {
+/** The limits, if there are any or the client asked for some. */
+const detailsOf = ({ grant, state }: TokenGrant) => {
   const controls = presentControls(grant)
-  return detailed || Object.keys(controls).length > 0
+  return state.detailed || Object.keys(controls).length > 0
     ? { authorization_details: [{ type: 'payment' as const, ...controls }] }
     : {}
 }
@@ -115,21 +115,17 @@ const detailsOf = (grant: GrantRecord, { detailed }: OAuthGrantRecord) => {
 const seconds = (ms: number): number => Math.floor(ms / 1000)
 
 const respond = (
+  row: TokenGrant,
   tokens: Derived,
-  expiresInMs: number,
-  { scopes }: Audience,
-  refreshes: boolean,
-  details: ReturnType<typeof detailsOf>,
+  { expiresInMs, scopes, refreshes }: { expiresInMs: number; scopes: string[]; refreshes: boolean },
 ): TokenResponse => ({
   access_token: tokens.accessToken,
   token_type: 'Bearer',
   expires_in: seconds(expiresInMs),
   ...(refreshes && { refresh_token: tokens.refreshToken }),
   scope: formatScope(scopes),
-  ...details,
+  ...detailsOf(row),
 })
-
-type TokenGeneration = { client: ClientRecord; grant: GrantRecord; state: OAuthGrantRecord; audience: Audience }
 
 /**
  * Only hashes are stored: both tokens are derived, so that requests under way at once all get the same pair. The caller has locked the grant and commits
@@ -137,11 +133,12 @@ type TokenGeneration = { client: ClientRecord; grant: GrantRecord; state: OAuthG
  */
 export const mintGeneration = (
   tx: Tx,
-  config: Config,
-  derivations: Derivations,
-  { client, grant, state, audience }: TokenGeneration,
+  { config, derivations }: Pick<Parts, 'config' | 'derivations'>,
+  row: TokenGrant,
+  audience: Audience,
 ): TokenResponse => {
   const { at } = tx
+  const { client, grant, state } = row
   const { currentKeyId } = derivations
   const generation = state.generation + 1
   const tokens = deriveAgain(derivations, { handle: state.handle, generation, keyId: currentKeyId })
@@ -164,17 +161,19 @@ export const mintGeneration = (
     createdAt: at,
     expiresAt: accessEnds,
   })
-  return respond(tokens, accessEnds.getTime() - at.getTime(), audience, refreshes, detailsOf(grant, state))
+  return respond(row, tokens, { expiresInMs: accessEnds.getTime() - at.getTime(), scopes: audience.scopes, refreshes })
 }
 
 const accessOf = selectRow('oauth_access_tokens.of_generation', oauthAccessTokens, ['grantId', 'generation'])
 
-export const repeatGeneration = async (tx: Tx, derivations: Derivations, grant: GrantRecord, state: OAuthGrantRecord) => {
+export const repeatGeneration = async (tx: Tx, derivations: Derivations, row: TokenGrant) => {
+  const { grant, state } = row
   const tokens = deriveAgain(derivations, state)
   const access = await accessOf(tx, { grantId: grant.id, generation: state.generation })
   if (!tokens || !access) return undefined
-  const leftMs = Math.max(0, access.expiresAt.getTime() - tx.at.getTime())
-  return { response: respond(tokens, leftMs, access, state.currentHash !== null, detailsOf(grant, state)), audience: access }
+  const expiresInMs = Math.max(0, access.expiresAt.getTime() - tx.at.getTime())
+  const { scopes } = access
+  return { response: respond(row, tokens, { expiresInMs, scopes, refreshes: state.currentHash !== null }), audience: access }
 }
 
 const findAccessToken = selectRow('oauth_access_tokens.by_hash', oauthAccessTokens, ['hash'])
@@ -204,7 +203,7 @@ export const introspectToken = async (
 ): Promise<Introspection> => {
   const token = await findIssued(deps, text)
   if (!token?.isCurrent || token.row.client.id !== caller.id) return { active: false }
-  const { grant, state, client } = token.row
+  const { grant, client } = token.row
   if (hasEnded(token.row, token.expiresAt, deps.clock.now())) return { active: false }
   const [only, ...others] = token.resources
   return {
@@ -218,7 +217,7 @@ export const introspectToken = async (
     iss: deps.config.publicUrl,
     grant_id: formatId('grant', grant.id),
     workspace_id: formatId('workspace', grant.workspaceId),
-    ...detailsOf(grant, state),
+    ...detailsOf(token.row),
     // Of an access token: a refresh token has no time at which it was issued.
     ...(token.createdAt && { token_type: 'Bearer' }),
   }
