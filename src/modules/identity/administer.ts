@@ -16,7 +16,7 @@ import { type AccountRecord, findAccount, listMembershipsOf, listOwnedWorkspaces
 import { detachThese } from './identities/link.ts'
 import { listPasskeys, removePasskey } from './passkeys/service.ts'
 import type { AdministerAccount } from './schema.ts'
-import { requireSignInAuthority, revokeSessions } from './sessions/service.ts'
+import { revokeSessions } from './sessions/service.ts'
 
 type AdministerDeps = Pick<Parts, 'config' | 'onAuthorityLost' | 'onGrantsRevoked'>
 
@@ -109,7 +109,6 @@ const forgetSessions = prepareWrite('sessions.forget_origins', { accountId: 'uui
 export const closeOwnAccount = async (tx: Tx, deps: CloseDeps, principal: Principal): Promise<void> => {
   const { accountId } = principal
   const { at } = tx
-  await requireSignInAuthority(tx, deps.config, principal)
   refuseToClose(await lockBalance(tx, accountId))
   const account = await lockAccountRow(tx, accountId)
   if (principal.isAdmin) throw conflict('Administrators cannot close their own account.', 'self')

@@ -21,7 +21,7 @@ import { parseWalletName } from '../../lib/wallet-name.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
 import { findAccount } from '../identity/accounts/queries.ts'
 import { findIdentity, proveSigner, walletKey } from '../identity/identities/queries.ts'
-import { consumeNonce, findNonce, type IssuedNonce, issueNonce, lockNonce, nonceTtlSeconds } from '../identity/sign-in/nonces.ts'
+import { consumeNonce, findNonce, type IssuedNonce, issueNonce, lockNonce } from '../identity/sign-in/nonces.ts'
 import type { Parts } from '../parts.ts'
 import { workspaceStatus } from '../workspaces/present.ts'
 import { findPersonalWorkspaceId, shareWorkspace } from '../workspaces/queries.ts'
@@ -119,11 +119,7 @@ export const prepareMandate = async (
   const problems = termContradictions(terms, at)
   if (problems.length > 0) throw invalidFields(...problems)
   const digest = termsDigest(terms)
-  const issued = await issueNonce(deps.db, at, {
-    purpose: 'mandate',
-    ttlSeconds: nonceTtlSeconds,
-    boundTo: nonceBinding(address, digest),
-  })
+  const issued = await issueNonce(deps.db, at, { purpose: 'mandate', boundTo: nonceBinding(address, digest) })
   const { nonce, expiresAt: signBy } = issued
   return { ...issued, message: mandateMessage(deps.config, { address, terms, digest, nonce, signBy }) }
 }

@@ -73,7 +73,7 @@ const memberships = async (db: Db, accountId: Uuid, scopes: readonly Permission[
 
 type AuthorizationName = { id: Uuid } | { user_code: string }
 
-/** One that began in another person's browser, or has not reached a browser yet, is not found. */
+/** A request that began in another person's browser, or has not reached a browser yet, is not found. */
 const requestNamed = (lock?: 'update') => {
   const [id, code] = lock ? ['lock', 'lock_by_user_code'] : ['by_id', 'by_user_code']
   const byId = selectRow(`oauth_authorizations.${id}`, oauthAuthorizations, ['id', 'flow'], { ...(lock && { lock }) })
@@ -136,7 +136,7 @@ const tooWide = (requested: NonNullable<Controls[keyof Controls]>): string =>
     ? 'must name nothing that the client did not ask for'
     : `must not ${typeof requested === 'bigint' ? 'be' : 'allow'} more than the client asked for, ${requested}`
 
-/** Those requested, narrowed by the person. Wider ones are refused, never reduced. */
+/** The requested limits, narrowed by the person. Wider ones are refused, never reduced. */
 const narrowControls = (requested: Controls, decided: Controls = noControls): Controls => {
   const under = 'spending_controls.'
   const fields: FieldError[] = []
@@ -223,7 +223,7 @@ const approve = async (
   return code
 }
 
-/** Only a person in their own session makes it, and it never grants more than was requested. */
+/** Only a person in their own session decides (the route's `undelegated`), and never grants more than was requested. */
 export const decideAuthorization = async (
   tx: Tx,
   { config, derivations }: Pick<Parts, 'config' | 'derivations'>,
@@ -231,7 +231,6 @@ export const decideAuthorization = async (
   name: AuthorizationName,
   decision: Decision,
 ): Promise<z.output<typeof Decided>> => {
-  if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot give access to others.' })
   const authorization = await lockRequest(tx, principal, name)
   await requireOpen(tx, principal, authorization)
   const client = await getClient(tx, authorization.clientId)

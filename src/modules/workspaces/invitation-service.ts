@@ -9,8 +9,8 @@ import { audit } from '../../events/audit.ts'
 import { type Clock, daysAfter, isoTime } from '../../lib/clock.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
-import { checkInvitedRole, rolesSince } from './member-service.ts'
-import { lockMembership, publishMemberEvent, requireOpen, requireUndelegated } from './membership.ts'
+import { mayOffer, ownersOnly, rolesSince } from './member-service.ts'
+import { lockMembership, publishMemberEvent, requireOpen } from './membership.ts'
 import { invitationStatus, presentInvitation } from './present.ts'
 import {
   findInvitation,
@@ -32,7 +32,7 @@ const ttlDays = 7
 export const createInvitation = async (tx: Tx, principal: Principal, input: CreateInvitation) => {
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   requireOpen(workspace)
-  checkInvitedRole(member.role, input.role)
+  if (!mayOffer(member.role, input.role)) throw ownersOnly()
   const addressee = { email: input.email ?? null, walletAddress: input.wallet_address ?? null }
   const addressed = addressee.email !== null || addressee.walletAddress !== null
   if (addressed && (await isMember(tx, workspace.id, addressee)))
@@ -119,8 +119,6 @@ const requireAddressee = async (db: Db, accountId: Uuid, invitation: InvitationR
 /** The same account gets the same answer again while it is a member by this invitation. */
 export const acceptInvitation = async (tx: Tx, principal: Principal, token: string): Promise<WorkspaceMembership> => {
   const { accountId } = principal
-  // A membership belongs to a person: a delegated credential can neither accept an invitation nor see one.
-  requireUndelegated(principal)
   const { invitation, workspace } = await lockInvitation(tx, token)
   await requireAddressee(tx, accountId, invitation)
   const member = await findMembership(tx, workspace.id, accountId)

@@ -10,14 +10,14 @@ import { type Actor, audit } from '../../events/audit.ts'
 import { found, permissionMissing, Refusal } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
-import { lockMembership, publishMemberEvent, requireOpen, requireUndelegated } from './membership.ts'
+import { lockMembership, publishMemberEvent, requireOpen } from './membership.ts'
 import { presentRemoved } from './present.ts'
 import { countOwners, findMember, type MemberRecord, type NamedMember, type WorkspaceMembership } from './queries.ts'
 import type { UpdateMember } from './schema.ts'
 
 type MemberChange = { role: Role; status: 'active' | 'suspended' | 'removed' }
 
-const ownersOnly = () => new Refusal('forbidden', { message: 'Only owners give and remove the role owner.' })
+export const ownersOnly = () => new Refusal('forbidden', { message: 'Only owners give and remove the role owner.' })
 
 const includesRole = (role: Role, other: Role): boolean => {
   const held = effectivePermissions(role, null)
@@ -42,10 +42,6 @@ const addsRights = (target: MemberRecord, change: MemberChange): boolean =>
   change.status !== 'removed' &&
   (!includesRole(target.role, change.role) || (target.status === 'suspended' && change.status === 'active'))
 
-export const checkInvitedRole = (actor: Role, offered: Role): void => {
-  if (offered === 'owner' && actor !== 'owner') throw ownersOnly()
-}
-
 const openBy = prepare('invitations.open_by', { workspaceId: 'uuid', accountId: 'uuid' }, (orm, at) =>
   orm
     .select({ id: invitations.id, role: invitations.role })
@@ -60,16 +56,11 @@ const openBy = prepare('invitations.open_by', { workspaceId: 'uuid', accountId: 
     ),
 )
 
-const mayOffer = (role: Role | null, offered: Role): boolean =>
+export const mayOffer = (role: Role | null, offered: Role): boolean =>
   role !== null && effectivePermissions(role, null).has('workspace.manage') && (offered !== 'owner' || role === 'owner')
 
 /** They end with the right to create them: a member who is removed could return by one. `role`: null when removed. */
-const endInvitations = async (
-  tx: Tx,
-  actor: Actor,
-  { workspaceId, accountId }: MemberRecord,
-  role: Role | null,
-): Promise<void> => {
+const endInvitations = async (tx: Tx, actor: Actor, { workspaceId, accountId }: MemberRecord, role: Role | null) => {
   const open = await tx.run(openBy, { workspaceId, accountId })
   const ended = open.filter((invitation) => !mayOffer(role, invitation.role)).map(({ id }) => ({ id, revokedAt: tx.at }))
   tx.defer(updateRows(tx, invitations, ['revokedAt'], ended))
@@ -137,8 +128,8 @@ export const removeMember = async (tx: Tx, deps: Ends, principal: Principal, id:
     effectivePermissions(membership.member.role, null).has('workspace.manage') && principal.permissions.has('workspace.manage')
   const isLeaving = membership.member.id === id
   if (!isLeaving && !manages) throw permissionMissing('workspace.manage')
-  if (isLeaving) requireUndelegated(principal)
-  else requireActiveAccount(principal)
+  if (!isLeaving) requireActiveAccount(principal)
+  else if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
   const target = found(await first(tx, findMember, { workspaceId: membership.workspace.id, id }))
   await checkChange(tx, principal, membership, target, { role: target.role, status: 'removed' })
   await endDelegations(tx, principal, target)

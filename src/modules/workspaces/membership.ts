@@ -48,10 +48,6 @@ export const requireOpen = (workspace: WorkspaceRecord): void => {
   if (workspaceStatus(workspace) !== 'active') throw new Refusal('workspace_frozen')
 }
 
-export const requireUndelegated = (principal: Principal): void => {
-  if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
-}
-
 export const publishWorkspaceEvent = async (tx: Tx, config: Config, type: EventType, workspace: WorkspaceRecord) => {
   const { id, owningAccountId: accountId } = workspace
   const data = presentWorkspace(workspace, config.CURRENCY)

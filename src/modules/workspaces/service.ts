@@ -20,7 +20,6 @@ import {
   publishWorkspaceEvent,
   publishWorkspaceStatusEvent,
   requireOpen,
-  requireUndelegated,
 } from './membership.ts'
 import {
   findMembership,
@@ -99,7 +98,6 @@ export const freezeWorkspace = async (tx: Tx, config: Config, principal: Princip
 }
 
 export const unfreezeWorkspace = async (tx: Tx, config: Config, principal: Principal): Promise<WorkspaceMembership> => {
-  requireUndelegated(principal)
   requireActiveAccount(principal)
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   if (workspace.suspendedAt) throw new Refusal('workspace_frozen', { message: 'An administrator suspended this workspace.' })

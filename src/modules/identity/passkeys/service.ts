@@ -8,7 +8,7 @@ import {
   readAssertion,
   type readNewPasskey,
 } from '../../../auth/passkey.ts'
-import { type Principal, proofMaxAgeSeconds, requireActiveAccount } from '../../../auth/principal.ts'
+import { type Principal, proofMaxAgeSeconds } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import { type Database, first, type Tx } from '../../../db/client.ts'
 import { insertRow, prepareWrite } from '../../../db/prepare-write.ts'
@@ -24,7 +24,7 @@ import type { OnAuthorityLost } from '../../ports.ts'
 import { getAccount, lockAccountRow } from '../accounts/queries.ts'
 import { type CreatePasskey, Passkey, type PasskeyOptions, type ProofOptions } from '../schema.ts'
 import { findSession, provesSession, renewProof } from '../sessions/service.ts'
-import { issueNonce, redeemNonce } from '../sign-in/nonces.ts'
+import { issueNonce, nonceTtlSeconds, redeemNonce } from '../sign-in/nonces.ts'
 
 export const presentPasskey = presenter(Passkey)
 
@@ -36,20 +36,24 @@ export const pagePasskeys = selectPage('passkeys.page', passkeys, passkeys.accou
 
 const findByCredential = selectRow('passkeys.by_credential', passkeys, ['credentialId'])
 
-const challengeTtlSeconds = 600
 const maxPasskeys = 20
 
 const notAccepted = (message: string): Refusal => new Refusal('invalid_signature', { message, details: { field: 'credential' } })
 
-/** The challenge is bound to this account, so that nobody else's passkey answers it. */
+/** `boundTo`: the account or the session that alone can answer it. */
+const issueChallenge = async ({ clock, db }: Pick<Parts, 'clock' | 'db'>, purpose: 'passkey' | 'proof', boundTo: Uuid) => {
+  const { nonce } = await issueNonce(db, clock.now(), { purpose, boundTo })
+  return { challenge: Buffer.from(nonce, 'hex').toString('base64url'), timeout: nonceTtlSeconds * 1000 }
+}
+
 export const startPasskey = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   { accountId }: Principal,
 ): Promise<PasskeyOptions> => {
-  const [account, known, { nonce }] = await Promise.all([
+  const [account, known, { challenge, timeout }] = await Promise.all([
     getAccount(deps.db, accountId),
     listPasskeys(deps.db, { accountId }),
-    issueNonce(deps.db, deps.clock.now(), { purpose: 'passkey', ttlSeconds: challengeTtlSeconds, boundTo: accountId }),
+    issueChallenge(deps, 'passkey', accountId),
   ])
   const userId = Buffer.from(accountId.replaceAll('-', ''), 'hex').toString('base64url')
   const userName = account.email ?? account.displayName ?? 'Payments'
@@ -57,9 +61,9 @@ export const startPasskey = async (
   return {
     rp: { id: host, name: host },
     user: { id: userId, name: userName, displayName: account.displayName ?? userName },
-    challenge: Buffer.from(nonce, 'hex').toString('base64url'),
+    challenge,
     pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
-    timeout: challengeTtlSeconds * 1000,
+    timeout,
     excludeCredentials: known.map(({ credentialId }) => ({ id: credentialId, type: 'public-key' })),
     // Kept on the authenticator: an approval page then needs to know nothing to ask for it.
     authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
@@ -79,7 +83,6 @@ export const addPasskey = async (
     throw new Refusal('forbidden', {
       message: 'A session that began with a sign-in method of an agent or a key cannot add a passkey.',
     })
-  requireActiveAccount(principal)
   const nonce = challengeOf(credential.response.clientDataJSON).toString('hex')
   if (!(await redeemNonce(tx, { nonce, purpose: 'passkey', boundTo: accountId })))
     throw notAccepted('The passkey answers a challenge that is unknown, used or expired. Start again.')
@@ -107,7 +110,7 @@ const removeRow = prepareWrite('passkeys.remove', { id: 'uuid', accountId: 'uuid
     .returning(),
 )
 
-/** What it approved and was not sent yet counts no more. */
+/** What the passkey approved and was not sent yet counts no more. */
 export const removePasskey = async (tx: Tx, onAuthorityLost: OnAuthorityLost, principal: Principal, id: Uuid) => {
   const { accountId } = principal
   const removed = await first(tx, removeRow, { id, accountId })
@@ -150,7 +153,7 @@ const noteUse = prepareWrite(
       .returning({ id: passkeys.id }),
 )
 
-/** Under its lock. False where it was removed, or its count has not grown: the assertion was used before, or a copy of the passkey exists. */
+/** Under the passkey's lock. False where it was removed, or its count has not grown: the assertion was used before, or a copy of the passkey exists. */
 export const recordPasskeyUse = async (tx: Tx, { passkey, signCount, backedUp }: UsedPasskey): Promise<boolean> => {
   return (await tx.run(noteUse, { id: passkey.id, signCount: BigInt(signCount), backedUp, at: tx.at })).length === 1
 }
@@ -161,15 +164,15 @@ export const startProof = async (
 ): Promise<ProofOptions> => {
   const id = await sessionBehind(deps.db, credential)
   if (id === null) throw new Error('a credential without a grant has no session')
-  const [session, known, { nonce }] = await Promise.all([
+  const [session, known, { challenge, timeout }] = await Promise.all([
     findSession(deps.db, { accountId, id }),
     listPasskeys(deps.db, { accountId }),
-    issueNonce(deps.db, deps.clock.now(), { purpose: 'proof', ttlSeconds: proofMaxAgeSeconds, boundTo: id }),
+    issueChallenge(deps, 'proof', id),
   ])
   const proving = session ? known.filter((passkey) => provesSession(session, passkey)) : []
   return {
-    challenge: Buffer.from(nonce, 'hex').toString('base64url'),
-    timeout: proofMaxAgeSeconds * 1000,
+    challenge,
+    timeout,
     rpId: new URL(deps.config.publicUrl).hostname,
     allowCredentials: proving.map(({ credentialId }) => ({ id: credentialId, type: 'public-key' })),
     userVerification: 'required',

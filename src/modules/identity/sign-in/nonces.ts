@@ -16,19 +16,19 @@ export type IssuedNonce = { nonce: string; issuedAt: Date; expiresAt: Date }
 
 type NoncePurpose = Exclude<(typeof noncePurposes)[number], 'wallet_sign_in'>
 
-/** What it is bound to decides how a later request with it is refused. */
+/** `boundTo`: what a later request with the nonce must be about. */
 export const issueNonce = async (
   db: Db,
   now: Date,
-  { purpose, ttlSeconds, boundTo }: { purpose: NoncePurpose; ttlSeconds: number; boundTo: string },
+  { purpose, boundTo }: { purpose: NoncePurpose; boundTo: string },
 ): Promise<IssuedNonce> => {
   const nonce = randomBytes(16).toString('hex')
-  const expiresAt = secondsAfter(now, ttlSeconds)
+  const expiresAt = secondsAfter(now, nonceTtlSeconds)
   await insertOnce(db, nonces, { nonce, purpose, boundTo, createdAt: now, expiresAt }, nonces.nonce)
   return { nonce, issuedAt: now, expiresAt }
 }
 
-/** Whether nobody has used it before: of twenty requests at once one has it. */
+/** False where the nonce was used before: of twenty requests at once, one gets true. */
 export const burnNonce = (db: Db, { nonce, expiresAt, presentedAt: at }: SignInNonce): Promise<boolean> =>
   insertOnce(db, nonces, { nonce, purpose: 'wallet_sign_in', createdAt: at, expiresAt, consumedAt: at }, nonces.nonce)
 
@@ -39,14 +39,14 @@ export const pruneNonces = (db: Db, before: Date): Promise<void> => prune(db, { 
 
 export const findNonce = selectRow('nonces.find', nonces, ['nonce', 'purpose'])
 
-/** A second request with it waits here. */
+/** A second request with the same nonce waits here. */
 export const lockNonce = selectRow('nonces.lock', nonces, ['nonce', 'purpose'], { lock: 'update' })
 
 export const consumeNonce = async (tx: Tx, nonce: string, now: Date): Promise<void> => {
   await tx.query('update nonces set consumed_at = $2 where nonce = $1', [nonce, now])
 }
 
-/** False where it is unknown, used, expired or bound to something else. */
+/** False where the nonce is unknown, used, expired or bound to something else. */
 export const redeemNonce = async (
   tx: Tx,
   { nonce, purpose, boundTo }: { nonce: string; purpose: NoncePurpose; boundTo: string },
@@ -65,14 +65,14 @@ const form = new RegExp(`^([0-9a-f]{${timeDigits}})[0-9a-f]{${randomDigits}}([0-
 const purpose = 'sign-in-nonce'
 const shorten = (mac: Buffer): string => mac.toString('hex', 0, macDigits / 2)
 
-/** Proves itself: its end, random bytes, and a code over both. Nothing is stored until it is used, so whoever asks for millions fills no table. */
+/** A nonce that proves itself: its end, random bytes, and a code over both. Nothing is stored until it is used, so whoever asks for millions fills no table. */
 export const newSignInNonce = (derivations: Derivations, issuedAt: Date): IssuedNonce => {
   const expiresAt = secondsAfter(issuedAt, nonceTtlSeconds)
   const body = expiresAt.getTime().toString(16).padStart(timeDigits, '0') + randomBytes(randomDigits / 2).toString('hex')
   return { nonce: body + shorten(derivations.mac(purpose, body)), issuedAt, expiresAt }
 }
 
-/** Ours, under any key that is still in the ring, and not expired. It may have been used. */
+/** A nonce of this service, under any key that is still in the ring, that has not expired. It may have been used. */
 export const readSignInNonce = (derivations: Derivations, nonce: string, now: Date): SignInNonce | undefined => {
   const [, time, mac] = form.exec(nonce) ?? []
   if (time === undefined || mac === undefined) return undefined
