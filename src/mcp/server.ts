@@ -118,15 +118,10 @@ const register = (server: McpServer, tool: Tool, callerOf: Exchange['callerOf'])
   })
 }
 
-export type McpEndpoint = {
-  answer: (exchange: Exchange) => Promise<Response>
-  close: () => Promise<void>
-}
-
 /** Subscribed clients wait for changes of the list of tools, and there are none: a few streams are enough. */
 const maxSubscriptions = 200
 
-export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint => {
+export const createMcpEndpoint = (onError: (error: Error) => void) => {
   const exchanges = new WeakMap<Request, Exchange>()
   /** Each request has a server of its own, with only the tool that it calls. */
   const serverFor = (request: Request | undefined): McpServer => {
@@ -155,7 +150,7 @@ export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint 
     }
   }
   return {
-    answer: async (exchange) => {
+    answer: async (exchange: Exchange): Promise<Response> => {
       const { request, body } = exchange
       exchanges.set(request, exchange)
       const called = calledBy(body)
@@ -165,3 +160,4 @@ export const createMcpEndpoint = (onError: (error: Error) => void): McpEndpoint 
     close: handler.close,
   }
 }
+export type McpEndpoint = ReturnType<typeof createMcpEndpoint>

@@ -1,21 +1,15 @@
 import { z } from 'zod'
 import { railNames } from '../../lib/rail-names.ts'
 import { quoted } from '../../lib/text.ts'
+import { Beneficiary as ApiBeneficiary } from '../../modules/beneficiaries/schema.ts'
 import { NameAtRail, payeeAddress, payeeText } from '../payee.ts'
-import { answered, defineTool, guide, nextCursor, pageInput, readPage, reads } from '../tool.ts'
+import { answered, defineTool, fieldsOf, guide, nextCursor, pageInput, readPage, reads } from '../tool.ts'
 
-const Beneficiary = z.object({
-  id: z.string(),
-  type: z.string(),
-  display_name: z.string(),
-  legal_name: z.string().nullable(),
-  payment_rail: z.string(),
-  destination_mask: z.string(),
-  account_reference_required: z.boolean(),
-  confirmation: z.string().describe('proposed: a person has not confirmed it yet.'),
-  status: z.string(),
-  verification: NameAtRail,
-})
+const Beneficiary = fieldsOf(
+  ApiBeneficiary,
+  ...(['id', 'type', 'display_name', 'legal_name', 'payment_rail', 'destination_mask'] as const),
+  ...(['account_reference_required', 'confirmation', 'status', 'verification'] as const),
+).extend({ confirmation: z.string().describe('proposed: a person has not confirmed it yet.'), verification: NameAtRail })
 
 const Linked = Beneficiary.extend({ address: z.string().describe('Where a person renames or confirms it.') })
 

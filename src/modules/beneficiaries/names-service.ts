@@ -257,12 +257,7 @@ export const createNamesLane = (deps: NameCheckDeps): Lane => ({
 const checkEverySeconds = 60
 
 /** Asks the rail again; its answer comes with `beneficiary.updated`. */
-export const requestNameCheck = async (
-  tx: Tx,
-  rails: Pick<Rails, 'payout'>,
-  principal: Principal,
-  id: Uuid,
-): Promise<BeneficiaryRecord> => {
+export const requestNameCheck = async (tx: Tx, rails: Pick<Rails, 'payout'>, principal: Principal, id: Uuid) => {
   const { at } = tx
   const before = await lockUnarchived(tx, principal, id)
   if (!rails.payout[before.paymentRail]?.lookUp)

@@ -58,10 +58,7 @@ const mayNotCreate = (): Refusal =>
 const namesOf = (own: string, legal: string | null | undefined): string[] => [own, ...(legal ? [legal] : [])]
 
 /** Of several beneficiaries at one destination, the one with the name that was given, else the first. */
-const choose = (
-  known: ReadonlyMap<string, readonly (Known & { place: number })[]>,
-  { row, fingerprints }: Named,
-): Known | undefined => {
+const choose = (known: ReadonlyMap<string, readonly (Known & { place: number })[]>, { row, fingerprints }: Named) => {
   const own = fingerprints.flatMap((fingerprint) => known.get(fingerprint) ?? []).sort((a, b) => a.place - b.place)
   return own.find(({ name }) => name.toLowerCase() === row.display_name.toLowerCase()) ?? own[0]
 }

@@ -19,22 +19,17 @@ export type BeneficiaryRecord = typeof beneficiaries.$inferSelect & { frozenAt: 
 export const destinationContext = (id: Uuid, workspaceId: Uuid): readonly string[] => ['beneficiary', id, workspaceId]
 
 const paybills = alias(payees, 'paybills')
-const selection = {
-  ...getTableColumns(beneficiaries),
-  frozenAt: payees.frozenAt,
-  paybillFrozenAt: paybills.frozenAt,
-}
+const records = (orm: QueryBuilder) =>
+  orm
+    .select({ ...getTableColumns(beneficiaries), frozenAt: payees.frozenAt, paybillFrozenAt: paybills.frozenAt })
+    .from(beneficiaries)
+    .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
+    .leftJoin(paybills, eq(paybills.id, payees.paybillId))
 
 const byId = prepare(
   'beneficiaries.by_id',
   { workspaceId: 'uuid', id: 'uuid' },
-  (orm, at) =>
-    orm
-      .select(selection)
-      .from(beneficiaries)
-      .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
-      .leftJoin(paybills, eq(paybills.id, payees.paybillId))
-      .where(and(eq(beneficiaries.workspaceId, at.workspaceId), eq(beneficiaries.id, at.id))),
+  (orm, at) => records(orm).where(and(eq(beneficiaries.workspaceId, at.workspaceId), eq(beneficiaries.id, at.id))),
   'joined',
 )
 
@@ -114,15 +109,10 @@ const verifiedIds = (orm: QueryBuilder, at: Places<typeof page>) => {
 }
 
 const selectListed = (orm: QueryBuilder, at: Places<typeof page>) => {
-  const rows = orm
-    .select(selection)
-    .from(beneficiaries)
-    .innerJoin(payees, eq(payees.id, beneficiaries.payeeId))
-    .leftJoin(paybills, eq(paybills.id, payees.paybillId))
   const { workspaceId, id } = beneficiaries
   if (!at.verification)
-    return newestFirst(rows, { owner: workspaceId, id }, at, ownedBy(workspaceId, at.workspaceId), matching(at))
-  return newestFirst(rows, { id }, { before: undefined, take: at.take }, amongIds(id, verifiedIds(orm, at)))
+    return newestFirst(records(orm), { owner: workspaceId, id }, at, ownedBy(workspaceId, at.workspaceId), matching(at))
+  return newestFirst(records(orm), { id }, { before: undefined, take: at.take }, amongIds(id, verifiedIds(orm, at)))
 }
 
 const list = prepare('beneficiaries.list', page, selectListed, 'page')
@@ -158,12 +148,7 @@ const refuseEach = (ids: readonly Uuid[], path: string, why: string): void => {
 }
 
 /** Each beneficiary must belong to the workspace: else 400, the same for another tenant's beneficiary as for none. */
-export const requireBeneficiaries = async (
-  db: Db,
-  workspaceId: Uuid,
-  ids: readonly Uuid[] | null,
-  path: string,
-): Promise<(typeof beneficiaries.$inferSelect)[]> => {
+export const requireBeneficiaries = async (db: Db, workspaceId: Uuid, ids: readonly Uuid[] | null, path: string) => {
   const rows = (await findBeneficiaries(db, ids ?? [])).filter((row) => row.workspaceId === workspaceId)
   const known = new Set(rows.map((row) => row.id))
   const missing = (ids ?? []).filter((id) => !known.has(id))

@@ -48,10 +48,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
         'The banks whose accounts PesaLink pays here, with the codes that `bank_code` takes. `1` and `01` are one code.',
       response: { 200: z.object({ data: z.array(Bank) }).meta({ id: 'BankList' }) },
     },
-    read: async () => {
-      const banks = railNames.flatMap((rail) => deps.rails.payout[rail]?.banks ?? [])
-      return { data: [...banks] }
-    },
+    read: async () => ({ data: railNames.flatMap((rail) => deps.rails.payout[rail]?.banks ?? []) }),
   })
   routes.list(path, {
     config: { operation: 'beneficiaries.list', permission: 'beneficiary.read' },
@@ -72,10 +69,8 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
       params: byId('beneficiary'),
       response: { 200: Beneficiary },
     },
-    read: async ({ principal, params }) => {
-      const record = found(await findBeneficiary(deps.db, principal.workspace.id, params.id))
-      return presentBeneficiary(record)
-    },
+    read: async ({ principal, params }) =>
+      presentBeneficiary(found(await findBeneficiary(deps.db, principal.workspace.id, params.id))),
   })
   routes.patch(one, {
     config: {

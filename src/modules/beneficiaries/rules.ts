@@ -65,11 +65,7 @@ const isPhone = ({ destination, bankCode }: Destination): boolean =>
 /**
  * Hashed with a key, so that it reveals nothing. With the account: behind the paybill of a bank is every account of that bank.
  */
-export const fingerprintText = (
-  workspaceId: string,
-  rail: RailName,
-  { destination, bankCode, accountReference }: Payee,
-): string =>
+export const fingerprintText = (workspaceId: string, rail: RailName, { destination, bankCode, accountReference }: Payee) =>
   JSON.stringify([
     workspaceId,
     isPhone({ destination, bankCode }) ? 'PHONE' : rail,

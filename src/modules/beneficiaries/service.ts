@@ -94,12 +94,7 @@ const ensurePayee = async (tx: Tx, key: PayeeKey, to: Payee): Promise<PayeeRow &
 
 export type Sealing = Pick<Parts, 'derivations' | 'rails' | 'vault'>
 
-export const createBeneficiary = async (
-  tx: Tx,
-  deps: Sealing,
-  principal: Principal,
-  input: CreateBeneficiary,
-): Promise<BeneficiaryRecord> => {
+export const createBeneficiary = async (tx: Tx, deps: Sealing, principal: Principal, input: CreateBeneficiary) => {
   const { at } = tx
   const workspaceId = principal.workspace.id
   const to = normalisePayee(deps.rails, input)
@@ -184,12 +179,7 @@ const renamedBy = (maker: Maker, renamed: BeneficiaryRecord, at: Date) => ({
   ...(maker.grantId !== null && { confirmedAt: null }),
 })
 
-export const updateBeneficiary = async (
-  tx: Tx,
-  principal: Principal,
-  id: Uuid,
-  change: UpdateBeneficiary,
-): Promise<BeneficiaryRecord> => {
+export const updateBeneficiary = async (tx: Tx, principal: Principal, id: Uuid, change: UpdateBeneficiary) => {
   refuseWhileFrozen(principal, change)
   const mayRename = change.display_name !== undefined || change.legal_name !== undefined
   const [before, maker] = await Promise.all([lockUnarchived(tx, principal, id), mayRename ? readMaker(tx, principal) : undefined])

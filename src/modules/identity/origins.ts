@@ -64,10 +64,7 @@ const findBegun = async (tx: Tx, principal: Principal, root: Root) => {
   const spared = [own, session?.beganByIdentityId ?? session?.identityId ?? null]
   const traced = await tx.query<Traced>(trace, [accountId, root.kind, root.id, ...spared])
   const idsOf = (kind: Traced['kind']): Uuid[] => traced.flatMap((one) => (one.kind === kind ? [one.id] : []))
-  const among = <Row extends { id: Uuid }>(rows: readonly Row[], kind: Traced['kind']): Row[] => {
-    const ids = new Set(idsOf(kind))
-    return rows.filter(({ id }) => ids.has(id))
-  }
+  const began = new Set(traced.map(({ id }) => id))
   const scope = scopeOf(principal)
   const [identities, passkeys, keys, grants, invitations] = await Promise.all([
     listIdentities(tx, { accountId }),
@@ -78,8 +75,8 @@ const findBegun = async (tx: Tx, principal: Principal, root: Root) => {
   ])
   const { at } = tx
   return {
-    identities: among(identities, 'identity'),
-    passkeys: among(passkeys, 'passkey'),
+    identities: identities.filter(({ id }) => began.has(id)),
+    passkeys: passkeys.filter(({ id }) => began.has(id)),
     apiKeys: keys.flatMap((one) => (one && apiKeyStatus(one.key, one.grant, at) === 'active' ? [one] : [])),
     grants: grants.flatMap((grant) => (grant && grantLife(grant, at) === 'active' ? [grant] : [])),
     invitations: invitations.filter((one) => ['pending', 'accepted'].includes(invitationStatus(one, at))),

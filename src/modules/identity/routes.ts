@@ -214,8 +214,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
       response: { 200: UnlinkedIdentity },
     },
     work: async (tx, { principal, params: { id }, query: { end } }) => {
-      const root = { kind: 'identity', id, end } as const
-      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, root, (within) =>
+      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, { kind: 'identity', id, end }, (within) =>
         unlinkIdentity(within, deps, principal, id),
       )
       return ok({ ...presentIdentity(ended), began_here: beganHere })
@@ -239,8 +238,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
       response: { 200: EndedSession },
     },
     work: async (tx, { principal, params: { id }, query: { end } }) => {
-      const root = { kind: 'session', id, end } as const
-      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, root, (within) =>
+      const { ended, beganHere } = await endWithOrigins(tx, deps, principal, { kind: 'session', id, end }, (within) =>
         endSession(within, deps.config, principal, id),
       )
       return ok({ ...presentSession(ended, deps.config, tx.at, principal.credential.id), began_here: beganHere })

@@ -91,7 +91,6 @@ export const FindAccounts = PageQuery.extend({
   wallet_address: WalletAddress.optional(),
   status: z.enum(accountStatuses).optional(),
 })
-export type FindAccounts = z.output<typeof FindAccounts>
 
 const Switch = z.enum(['active', 'disabled']).optional()
 export const Reason = VisibleText(500)

@@ -49,11 +49,7 @@ const findReader = async (db: Db, principal: Principal): Promise<Reader> => {
 }
 
 /** The event must still be stored. Another tenant's counts as unknown. */
-const findOwnEvent = async (
-  deps: Pick<Parts, 'clock' | 'config' | 'db'>,
-  reader: Reader,
-  id: Uuid,
-): Promise<StoredEvent | undefined> => {
+const findOwnEvent = async (deps: Pick<Parts, 'clock' | 'config' | 'db'>, reader: Reader, id: Uuid) => {
   const event = await findEvent(deps.db, id)
   if (!event || !mayRead(reader, event)) return undefined
   return event.createdAt >= daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS) ? event : undefined

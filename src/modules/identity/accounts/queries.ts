@@ -119,18 +119,14 @@ const paidTo = prepare(
       .where(sql`${payments.id} = any(${at.ids})`),
   'page',
 )
-/** Whose beneficiaries the reader may see: in person, of all that the account pays for; else of the credential's workspace, or none. */
-const scopeOf = ({ grant, permissions, workspace }: Principal): { workspaceId: Uuid | null } | null => {
-  if (!permissions.has('beneficiary.read')) return null
-  return { workspaceId: grant ? workspace.id : null }
-}
 
 export const readHistory = async (db: Db, principal: Principal, page: PageRequest, filter: HistoryFilter) => {
   const entries = await listHistory(db, principal.accountId, page, filter)
-  const scope = scopeOf(principal)
-  const ids = entries.flatMap(({ referenceType, referenceId }) => (referenceType === 'payment' ? [referenceId] : []))
-  const rows = scope && ids.length > 0 ? await db.run(paidTo, { ids }) : []
-  const seen = rows.filter(({ workspaceId }) => scope?.workspaceId === null || workspaceId === scope?.workspaceId)
+  const paid = entries.filter(({ referenceType }) => referenceType === 'payment')
+  const ids = principal.permissions.has('beneficiary.read') ? paid.map(({ referenceId }) => referenceId) : []
+  const rows = ids.length > 0 ? await db.run(paidTo, { ids }) : []
+  // A person sees the beneficiaries of all that the account pays for, a grant those of its workspace.
+  const seen = rows.filter(({ workspaceId }) => !principal.grant || workspaceId === principal.workspace.id)
   const payees = new Map(seen.map((row) => [row.paymentId, row]))
   return entries.map((entry) => ({ id: entry.id, entry, payee: payees.get(entry.referenceId) ?? null }))
 }

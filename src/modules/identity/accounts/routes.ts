@@ -137,8 +137,7 @@ export const registerAdminAccounts = (app: App, deps: Parts): void => {
       querystring: FindAccounts,
       response: { 200: pageOf(AdminAccount) },
     },
-    read: (page, { query: { wallet_address: walletAddress, ...filter } }) =>
-      listAccounts(deps.db, { ...filter, walletAddress }, page),
+    read: (page, { query }) => listAccounts(deps.db, filtersOf(query), page),
     present: (rows) => viewAccounts(deps.db, deps.config, rows),
   })
   routes.get('/v1/admin/accounts/:id', {

@@ -52,7 +52,7 @@ export const linkingGrantOf = async (tx: Tx, actor: Actor): Promise<Uuid | null>
 }
 
 /**
- * Who can change these can take over the account. A key may where a person gave it `account.manage` and nothing in its lineage limits its spending,
+ * Who can change sign-in methods can take over the account. A key may where a person gave it `account.manage` and nothing in its lineage limits its spending,
  * because a session has no limits; never for an administrator's account. Locks the lineage before any lock of the account, as a revocation does.
  */
 export const signInAuthorityRefusal = async (tx: Tx, config: Config, accountId: Uuid, grantId: Uuid | null) => {
@@ -81,7 +81,7 @@ export const sessionOf = async (tx: Tx, actor: Actor): Promise<Uuid | null> => {
 
 type Method = { id: Uuid; createdAt: Date; originSessionId: Uuid | null }
 
-/** It began the session, or was there before: what was added since may be a thief's. */
+/** The method began the session, or was there before: what was added since may be a thief's. */
 export const provesSession = (session: SessionRecord, { id, createdAt, originSessionId }: Method): boolean =>
   id === (session.beganByIdentityId ?? session.identityId) || (createdAt < session.createdAt && originSessionId !== session.id)
 
@@ -106,7 +106,7 @@ export const actingOf = async (tx: Tx, actor: Owner): Promise<Acting> => {
   return { ...startedBy, grant: startedBy.grantId, provenAt: session?.provenAt ?? null }
 }
 
-export type NewSession = { id: Uuid; token: string; expiresAt: Date }
+export type NewSession = { token: string; expiresAt: Date }
 
 type SessionOwner = { accountId: Uuid; workspaceId: Uuid; identityId: Uuid; origin: RequestOrigin; way: string }
 
@@ -135,7 +135,7 @@ export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewS
   tx.defer(appendEvents(tx, [{ type: 'session.created', accountId, workspaceId: null, data }]))
   const after = { expires_at: isoTime(record.expiresAt), secret_digest: digestOfSecret(record.tokenHash) }
   audit(tx, owner, 'session.create', { workspaceId, subject: record.id, after })
-  return { id: record.id, token, expiresAt: record.expiresAt }
+  return { token, expiresAt: record.expiresAt }
 }
 
 const revoke = prepareWrite(
@@ -157,7 +157,7 @@ const revoke = prepareWrite(
 )
 
 /**
- * All, one, or those that began with a sign-in method (before it is detached: afterwards no column identifies them). One that has already ended
+ * Ends all sessions, one, or those that began with a sign-in method (before it is detached: afterwards no column identifies them). One that has already ended
  * stays as it is.
  */
 export const revokeSessions = async (
@@ -216,7 +216,7 @@ export const createDashboardToken = async (tx: Tx, config: Config, principal: Pr
 }
 
 const oldTokens = prepareRemoval('dashboard_tokens.prune', dashboardTokens.id, dashboardTokens.expiresAt)
-/** As their index has it. */
+/** The expression of their index. */
 const endOfSession = sql`least(${sessions.expiresAt}, ${sessions.revokedAt})`
 const oldSessions = prepareRemoval('sessions.prune', sessions.id, endOfSession, {
   only: sql`not exists (select from ${dashboardTokens} where ${dashboardTokens.sessionId} = ${sessions.id})`,
