@@ -60,7 +60,7 @@ const parseDetails = (text: string | undefined): SpendingControls | null => {
   throw refusedDetails(`cannot be understood: ${where}: ${issue?.code === 'unrecognized_keys' ? 'is not known' : issue?.message}`)
 }
 
-/** The same however a request arrives. A client that names no scope asks for reading only. */
+/** What a request asks for, however it arrives. A client that names no scope asks for reading only. */
 const readRequestedAccess = (
   { scopes }: ClientRecord,
   parameters: Pick<CodeParameters, 'scope' | 'resource' | 'authorization_details'>,
@@ -102,7 +102,7 @@ const asksForNone = ({ prompt }: CodeParameters): boolean => prompt?.split(' ').
 
 type RedirectTarget = { redirectUri: string; state: string | null; issuer: string }
 
-/** Always with `iss` (RFC 9207). The URI's own query stays as it was registered. */
+/** The client's address with the answer, always with `iss` (RFC 9207). The URI's own query stays as it was registered. */
 export const answerUrl = ({ redirectUri, state, issuer }: RedirectTarget, parameters: Record<string, string>): string => {
   const query = new URLSearchParams({ ...parameters, ...(state !== null && { state }), iss: issuer })
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`
@@ -114,7 +114,7 @@ export const errorUrl = (answer: RedirectTarget, error: OAuthError): string =>
 type AuthorizeDeps = Pick<Parts, 'clock' | 'config' | 'db'>
 type NewRequest = Omit<typeof oauthAuthorizations.$inferInsert, 'id' | 'clientId' | 'createdAt' | 'expiresAt'>
 
-/** `request` makes it again where its user code is in use. */
+/** `request` is called again where its user code is in use. */
 const keepRequest = async <Made extends NewRequest>(
   { clock, db }: AuthorizeDeps,
   client: ClientRecord,
@@ -240,7 +240,7 @@ const newUserCode = (): string => Array.from({ length: codeLength }, () => lette
 
 export const formatUserCode = (code: string): string => `${code.slice(0, codeLength / 2)}-${code.slice(codeLength / 2)}`
 
-/** In any case, with any separators. Undefined when it cannot be one of ours. */
+/** A user code in any case, with any separators. Undefined when it cannot be one of ours. */
 export const readUserCode = (text: string): string | undefined => {
   const code = text.toUpperCase().replace(/[^A-Z]/g, '')
   return code.length === codeLength && [...code].every((letter) => letters.includes(letter)) ? code : undefined

@@ -14,7 +14,7 @@ const loopbackPattern = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::\d{1,
 const maxUriLength = 2000
 
 /**
- * Run or shown by a browser, or by the system's own programs. Others may be an application's: RFC 8252 (7.1) asks for its maker's domain name, but
+ * Schemes that a browser or the system's own programs run or show. Others may be an application's: RFC 8252 (7.1) asks for its maker's domain name, but
  * editors have names without a dot (`cursor`, `vscode`).
  */
 const notPrivateUse = new Set(
@@ -47,7 +47,7 @@ const withoutPort = (uri: string): string | undefined => {
   return parts ? `${parts[1]}${parts[2]}` : undefined
 }
 
-/** Byte for byte, but for the port of a loopback address: a native application uses a free one each time (RFC 8252, 7.3). */
+/** Compared byte for byte, but for the port of a loopback address: a native application uses a free one each time (RFC 8252, 7.3). */
 export const matchesRedirectUri = (registered: string, requested: string): boolean => {
   if (registered === requested) return true
   const anyPort = withoutPort(registered)
@@ -89,7 +89,7 @@ const readName = (text: string | undefined, redirectUris: readonly string[]): st
   return name ?? (first === undefined ? 'Unnamed application' : redirectHost(first).slice(0, maxNameLength))
 }
 
-/** Others are left out; one of the rest must begin a flow. Without any the client redirects (RFC 7591, section 2). */
+/** Unknown types are left out; one of the rest must begin a flow. Without any the client redirects (RFC 7591, section 2). */
 const readGrantTypes = (named: readonly string[] | undefined, redirectUris: readonly string[]): ClientGrantType[] => {
   const all = named === undefined || named.length === 0 ? ['authorization_code', 'refresh_token'] : named
   const types = clientGrantTypes.filter((type) => all.includes(type))
@@ -180,7 +180,7 @@ const parse = (text: string): Record<string, unknown> => {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch {
-    // Defined below.
+    // Refused below.
   }
   throw refusedDocument('is not a JSON object')
 }

@@ -78,7 +78,7 @@ export const findClient = async ({ config, db }: Pick<Parts, 'config' | 'db'>, c
   return client
 }
 
-/** Its metadata document is read when we have none, or an old one. */
+/** The client's metadata document is read when we have none, or an old one. */
 export const requireClient = async (deps: ClientsDeps, clientId: string): Promise<ClientRecord> => {
   const url = documentUrl(deps.config, clientId)
   if (!url) return findClient(deps, clientId)
@@ -158,7 +158,7 @@ const touch = statement(
   'oauth_clients.touch',
   'update oauth_clients set last_used_at = $2 where id = (select id from oauth_clients where id = $1 for update skip locked)',
 )
-/** An hour stale at most: it only shows which registrations are idle. */
+/** The time is an hour stale at most: it only shows which registrations are idle. */
 export const touchClient = async (db: Db, { id, lastUsedAt }: Pick<ClientRecord, 'id' | 'lastUsedAt'>, at: Date) => {
   if (lastUsedAt === null || lastUsedAt < secondsAfter(at, -staleSeconds)) await db.query(touch, [id, at])
 }

@@ -41,7 +41,7 @@ const verifiedBy = prepare('identities.with_email', { email: 'text' }, (orm, at)
 )
 
 /**
- * That of the linked identity, else the one with this e-mail, else the only one with an identity that has it. Verified e-mails alone: another never
+ * The account of the linked identity, else the one with this e-mail, else the only one with an identity that has it. Verified e-mails alone: another never
  * leads its real owner into another account.
  */
 const findAccount = async (tx: Tx, proof: IdentityProof) => {
@@ -119,7 +119,7 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
 
 const mostTries = 3
 
-/** Where it may have been committed without an answer, the person signs in again. */
+/** Never repeated where it may have been committed without an answer: the person signs in again. */
 export const signIn = async (deps: Pick<Parts, 'config' | 'db' | 'lastUsed'>, arrival: Arrival) => {
   // A session begins in the workspace that was used last, so pending "last used" times are written first.
   await deps.lastUsed.flush()

@@ -25,7 +25,7 @@ export const statementOf = (intent: Intent | undefined): string => statements[in
 const isFor = (intent: Intent | undefined, statement: string | undefined): boolean =>
   statement === statementOf(intent) || statement === statements.either
 
-/** Shown before signing, and again when the message was wrong. */
+/** What a message must name: shown before signing, and again when the message was wrong. */
 export const expectedOf = (config: Config) => ({
   domain: new URL(config.publicUrl).host,
   uri: config.publicUrl,
@@ -93,7 +93,7 @@ const isExactTime = (text: string): boolean => {
 const afterLabel = (line: string): string => line.slice(line.indexOf(': ') + 2)
 
 /**
- * Exactly as this service gives it out, as nearly every wallet signs it. The parser of `siwe` takes 0.8 ms, four times as long as recovering the
+ * Reads a message exactly as this service gives it out, which nearly every wallet signs. The parser of `siwe` takes 0.8 ms, four times as long as recovering the
  * signer.
  */
 const readPrepared = (config: Config, text: string): SignInMessage | undefined => {
@@ -197,7 +197,7 @@ const badNonce = (config: Config): Refusal =>
 /** `nonce`: not used up yet. */
 export type WalletAttempt = { verdict: IdentityProof | Refusal; nonce: SignInNonce | null }
 
-/** Also of an attempt that proves nothing. One whose nonce was used before proves nothing, whatever it says. */
+/** Uses the nonce up, also for an attempt that proves nothing. One whose nonce was used before proves nothing, whatever it says. */
 export const spendNonce = async (db: Db, config: Config, { nonce, verdict }: WalletAttempt): Promise<WalletAttempt['verdict']> =>
   nonce === null || (await burnNonce(db, nonce)) ? verdict : badNonce(config)
 
@@ -210,7 +210,7 @@ const wrongSigner = (recovered: Address | undefined, claimed: string): Refusal =
 type WalletDeps = Pick<Parts, 'clock' | 'config' | 'contractWallets' | 'db' | 'derivations'>
 
 /**
- * Outside any transaction: a contract's signature is a query to its chain. Its nonce is used up first, so one message causes one query. Throws 400
+ * Outside any transaction: a contract's signature is a query to its chain. The nonce is used up first, so one message causes one query. Throws 400
  * for text that is not a sign-in message.
  */
 export const examineWallet = async (deps: WalletDeps, input: z.output<typeof SignedMessage>): Promise<WalletAttempt> => {
