@@ -16,7 +16,7 @@ import {
   whole,
 } from './config/fields.ts'
 import { coversEveryone, networks, proxies } from './config/networks.ts'
-import { parseDatabaseAddress } from './lib/database-address.ts'
+import { decodedPart, parseDatabaseAddress } from './lib/database-address.ts'
 import { StartupError } from './lib/errors.ts'
 import { looksRandom } from './lib/key-ring.ts'
 import { isLoopbackUrl } from './lib/loopback.ts'
@@ -235,7 +235,7 @@ function* unfitForProduction(env: Environment): Generator<string> {
   if (!env.DATABASE_URL) yield 'DATABASE_URL must be set in production'
   for (const name of databaseUrls) {
     const url = env[name]
-    if (url !== undefined && wellKnown.has(decodeURIComponent(new URL(url).password)))
+    if (url !== undefined && wellKnown.has(decodedPart(new URL(url).password) ?? ''))
       yield `${name} has a password that everybody knows: choose another (POSTGRES_PASSWORD in Compose)`
     const server = url !== undefined && !isEncrypted(url) ? serversOf(url).find(isElsewhere) : undefined
     if (server !== undefined)

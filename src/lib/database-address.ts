@@ -1,5 +1,5 @@
 /** `server` is for people; null where the address names a socket by `?host=`. */
-export type DatabaseAddress = { host: string | null; server: string; database: string; password: string }
+export type DatabaseAddress = { host: string | null; server: string; database: string }
 
 /** Its message holds neither the user nor the password. */
 export class AddressError extends Error {
@@ -14,6 +14,15 @@ const refuse = (part: string): never => {
 
 const several =
   'it names several servers: name one address that leads to the primary instead, as that of haproxy (deploy/haproxy/postgres.cfg) or of a managed database'
+
+/** As the driver reads it: a percent sign that begins no code stands for itself. Undefined where the codes are no UTF-8. */
+export const decodedPart = (part: string): string | undefined => {
+  try {
+    return decodeURIComponent(part.replace(/%(?![\da-f]{2})/gi, '%25'))
+  } catch {
+    return undefined
+  }
+}
 
 /**
  * Reads `postgres://user:password@host:5432/database`.
@@ -33,11 +42,13 @@ export const parseDatabaseAddress = (text: string): DatabaseAddress => {
     refuse(`"${place}" is no host:port of a server`)
   if (!URL.canParse(text))
     refuse('its user or password has a character that must be written as %XX (@ is %40, / is %2F), or its port is none')
-  const { hostname, port, pathname, password } = new URL(text)
+  const { hostname, port, pathname, username, password } = new URL(text)
+  const [database = ''] = [pathname.slice(1), username, password].map(
+    (part) => decodedPart(part) ?? refuse('it has a code of the form %XX that is no UTF-8'),
+  )
   return {
     host: hostname === '' ? null : hostname,
     server: hostname === '' ? 'localhost' : `${hostname}:${port || '5432'}`,
-    database: decodeURIComponent(pathname.slice(1)),
-    password,
+    database,
   }
 }

@@ -3,13 +3,11 @@ import { parseDatabaseAddress } from '../../src/lib/database-address.ts'
 
 describe('an address of the database', () => {
   test.each([
-    ['postgres://db/payments', { host: 'db', server: 'db:5432', database: 'payments', password: '' }],
-    [
-      'postgresql://u:p%40@db:6543/my%20db?sslmode=verify-full',
-      { host: 'db', server: 'db:6543', database: 'my db', password: 'p%40' },
-    ],
-    ['postgres://u:p@[::1]:5433/db', { host: '[::1]', server: '[::1]:5433', database: 'db', password: 'p' }],
-    ['postgres:///db?host=/run/postgresql', { host: null, server: 'localhost', database: 'db', password: '' }],
+    ['postgres://db/payments', { host: 'db', server: 'db:5432', database: 'payments' }],
+    ['postgresql://u:p%40@db:6543/my%20db?sslmode=verify-full', { host: 'db', server: 'db:6543', database: 'my db' }],
+    ['postgres://u:p@[::1]:5433/db', { host: '[::1]', server: '[::1]:5433', database: 'db' }],
+    ['postgres://u:50%off@db/100%', { host: 'db', server: 'db:5432', database: '100%' }],
+    ['postgres:///db?host=/run/postgresql', { host: null, server: 'localhost', database: 'db' }],
   ])('%s is one server and one database', (text, address) => {
     expect(parseDatabaseAddress(text)).toEqual(address)
   })
@@ -21,6 +19,7 @@ describe('an address of the database', () => {
     ['postgres://u:secret@h1:70000/db', 'its port is none'],
     ['postgres://u:secret@h1,h2/db', 'it names several servers: name one address that leads to the primary instead'],
     ['postgres:///db?host=h1,h2', 'it names several servers'],
+    ['postgres://u:secret%ff@h1/db', 'it has a code of the form %XX that is no UTF-8'],
     [
       'postgres://u:secret@h1/db?target_session_attrs=read-write',
       'it has target_session_attrs, which chooses among several servers',

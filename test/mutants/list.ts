@@ -495,7 +495,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'a password that everybody knows starts production',
     file: 'src/config.ts',
-    find: 'url !== undefined && wellKnown.has(decodeURIComponent(new URL(url).password))',
+    find: "url !== undefined && wellKnown.has(decodedPart(new URL(url).password) ?? '')",
     replace: "url !== undefined && wellKnown.has('')",
     suite: 'test/start/refusals.test.ts',
   },

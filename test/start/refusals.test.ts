@@ -195,6 +195,10 @@ describe('production', patience, () => {
     expect(() => loadConfig({ [name]: value })).not.toThrow()
   })
 
+  it('starts with a password that has a percent sign, as the driver accepts it', () => {
+    expect(() => loadConfig({ ...production(), DATABASE_URL: 'postgresql://app:50%off@db/payments' })).not.toThrow()
+  })
+
   it.each([
     ['DATABASE_URL', 'postgresql://app:pw4@db.example:5432/payments'],
     ['DATABASE_READ_URL', 'postgresql://app:pw4@10.0.0.7/payments?sslmode=prefer'],
