@@ -1,5 +1,5 @@
 import { DrizzleQueryError } from 'drizzle-orm'
-import { Refusal } from '../lib/errors.ts'
+import { Refusal, unavailable } from '../lib/errors.ts'
 
 type DatabaseError = Error & { code: string; severity?: unknown }
 
@@ -55,7 +55,7 @@ export const isUnavailable = (error: unknown): boolean => {
 /** A temporary failure becomes 503 with `Retry-After`, never "failed". */
 export const translateDatabaseError = (error: unknown): unknown => {
   if (error instanceof Refusal || !(isUnavailable(error) || isRetryable(error))) return error
-  return new Refusal('unavailable', { headers: { 'retry-after': '1' }, cause: error })
+  return unavailable({ cause: error })
 }
 
 /** The stack without the message, which it begins with and which can have several lines. */

@@ -32,7 +32,6 @@ export type MigrateOptions = {
  */
 export const migrate = async (url: string, options: MigrateOptions = {}): Promise<string[]> => {
   const expected = upTo(readMigrations(options.folder), options.last)
-  if (expected.length === 0) return []
   return withClient({ ...addressed(url), application_name: 'migrate' }, async (client) => {
     await takeTurn(client)
     const pending = await pendingOf(client, expected, options.folder ?? migrationsFolder)
@@ -59,7 +58,6 @@ export const migrationsCheck = (pool: Pick<pg.Pool, 'query'>, folder = migration
   // Read once: a newer release may be being installed beside this one.
   const expected = readMigrations(folder)
   return async () => {
-    if (expected.length === 0) return true
     const applied = await appliedIn(pool)
     return expected.every(({ hash }) => applied.has(hash))
   }

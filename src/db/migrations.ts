@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -29,10 +29,8 @@ export const parseMigration = (tag: string, at: number, text: string): Migration
   inTransaction: !outsideTransaction.test(text.split('\n')[0] ?? ''),
 })
 
-/** The folder's migrations in the order of its journal; none where there is no journal. */
+/** The folder's migrations in the order of its journal. */
 export const readMigrations = (folder = migrationsFolder): Migration[] => {
-  const journal = join(folder, 'meta', '_journal.json')
-  if (!existsSync(journal)) return []
-  const { entries }: Journal = JSON.parse(readFileSync(journal, 'utf8'))
+  const { entries }: Journal = JSON.parse(readFileSync(join(folder, 'meta', '_journal.json'), 'utf8'))
   return entries.map(({ tag, when }) => parseMigration(tag, when, readFileSync(join(folder, `${tag}.sql`), 'utf8')))
 }

@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
-import { CommitThenThrow, Refusal } from '../lib/errors.ts'
+import { CommitThenThrow, unavailable } from '../lib/errors.ts'
 import type { Database, Gathered, Tx } from './client.ts'
 import { isReadOnly, isRetryable, isUnavailable, sqlState, translateDatabaseError } from './errors.ts'
 import type { Mark } from './mark.ts'
@@ -109,7 +109,7 @@ export const createTransactions = (options: TransactionOptions): Database['trans
       const [commit] = await Promise.all([committed, ...deferred]).finally(() => client.off('notice', warn))
       if (isDoubtful) {
         broken = new Error('the commit was not confirmed by its standby')
-        throw new Refusal('unavailable', { headers: { 'retry-after': '1' }, cause: broken })
+        throw unavailable({ cause: broken })
       }
       // After an error that was caught, COMMIT is a ROLLBACK.
       if (commit.command !== 'COMMIT') throw new Error('the transaction was rolled back at its commit')

@@ -19,28 +19,20 @@ export const sealPurpose = 'audit.seal'
 type SealNode = { level: number; place: number; hash: Uint8Array }
 
 const pair = Buffer.alloc(1 + 32 + 32, 1)
-const joined = (left: Buffer, right: Buffer): Buffer => {
-  left.copy(pair, 1)
-  right.copy(pair, 1 + 32)
+const joined = (left: Uint8Array, right: Uint8Array): Buffer => {
+  pair.set(left, 1)
+  pair.set(right, 1 + 32)
   return hash('sha256', pair, 'buffer')
 }
 
-/** `leafHash`, by Node's own hash function. */
-const leafOfLine = (line: string): Buffer => hash('sha256', `\0${line}`, 'buffer')
+/** The tree over the rows' leaves, by Node's own hash function, which takes a third of the time: seals are verified over millions of rows. */
+const treeOfRows = (lines: readonly string[]): ReadNode =>
+  treeOf(
+    lines.map((line) => hash('sha256', `\0${line}`, 'buffer')),
+    joined,
+  )
 
-/** `rootOf` of the rows' leaves, by Node's own hash function, which takes a third of the time: seals are verified over millions of rows. */
-export const rowsRoot = (lines: readonly string[]): Buffer => {
-  let level: Buffer[] = lines.map(leafOfLine)
-  while (level.length > 1) {
-    const nodes: Buffer[] = []
-    for (let index = 0; index < level.length; index += 2) {
-      const [left, right] = [level[index], level[index + 1]]
-      if (left) nodes.push(right ? joined(left, right) : left)
-    }
-    level = nodes
-  }
-  return level[0] ?? hash('sha256', '', 'buffer')
-}
+export const rowsRoot = (lines: readonly string[]): Buffer => Buffer.from(rootOf(lines.length, treeOfRows(lines)))
 
 /** The nodes that a calculation over a tree reads, in its order. */
 const nodesOf = (calculate: (node: ReadNode) => unknown): Omit<SealNode, 'hash'>[] => {
@@ -286,7 +278,7 @@ const proveSeal = async (db: Db, { through, after }: SealedRow, seal: number, si
     readNearSealedRows(db, after ?? undefined, through),
     overNodes(db, (node) => inclusionPath(seal, size, node)),
   ])
-  return { lines, tree: treeOf(lines.map(({ line }) => leafOfLine(line))), sealPath }
+  return { lines, tree: treeOfRows(lines.map(({ line }) => line)), sealPath }
 }
 type SealProof = Awaited<ReturnType<typeof proveSeal>>
 

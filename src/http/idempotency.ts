@@ -3,7 +3,7 @@ import type { Principal } from '../auth/principal.ts'
 import { sha256 } from '../auth/secrets.ts'
 import type { Database, Tx } from '../db/client.ts'
 import { canonicalJson } from '../lib/canonical.ts'
-import { invalidFields, Refusal } from '../lib/errors.ts'
+import { invalidFields, unavailable } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { KeyPlace, Keys, Once, StoredAnswer } from '../queue/idempotency-keys.ts'
 import { type RecordAnswer, recordScope } from '../queue/record-keys.ts'
@@ -63,10 +63,7 @@ const recheckAuthority = (request: FastifyRequest, current: Principal): void => 
   request.caller = current
   // A session may change its workspace while its request waits. A request for one is never done in another.
   if (current.workspace.id !== before.workspace.id)
-    throw new Refusal('unavailable', {
-      message: 'The workspace of this session has just changed.',
-      headers: { 'retry-after': '1' },
-    })
+    throw unavailable({ message: 'The workspace of this session has just changed.' })
   checkAuthority(request, current)
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Refusal } from '../lib/errors.ts'
+import { unavailable } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 
 const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
@@ -41,9 +41,8 @@ export const registerServiceRoutes = (
       },
     },
     async (_request, reply) => {
-      if (app.departure.hasBegun)
-        throw new Refusal('unavailable', { message: 'This process is about to end.', headers: { 'retry-after': '1' } })
-      if (!(await isReady().catch(() => false))) throw new Refusal('unavailable', { headers: { 'retry-after': '1' } })
+      if (app.departure.hasBegun) throw unavailable({ message: 'This process is about to end.' })
+      if (!(await isReady().catch(() => false))) throw unavailable()
       const down = railsDown()
       return reply.send({ status: 'ok', ...(Object.keys(down).length > 0 && { rails: down }) })
     },

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Refusal } from '../lib/errors.ts'
+import { unavailable } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { isUnsafe } from './authorize.ts'
 import { refusalAnswer } from './envelope.ts'
@@ -80,7 +80,7 @@ export const registerShedding = (app: App): void => {
     admission.tick(now < calmUntil ? 0 : Math.max(0, now - expected))
     expected = now + tickMs
   }, tickMs).unref()
-  const refusal = new Refusal('unavailable', { headers: { 'retry-after': '1' } })
+  const refusal = unavailable()
   const refuse = (request: FastifyRequest, reply: FastifyReply) => {
     const { headers, body } = refusalAnswer(refusal, request.id, app.publicUrl)
     reply.code(refusal.status).headers(headers).send(body)

@@ -35,6 +35,10 @@ export class CommitThenThrow extends Error {
   }
 }
 
+/** A temporary failure: the same request may pass in a second. */
+export const unavailable = (options: { message?: string; cause?: unknown } = {}) =>
+  new Refusal('unavailable', { ...options, headers: { 'retry-after': '1' } })
+
 const fieldsInMessage = 5
 /** A stranger's request can have tens of thousands of faults: an answer names these, and counts the rest. */
 export const namedFaults = 100

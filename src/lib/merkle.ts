@@ -58,13 +58,13 @@ export const consistencyPath = (from: number, to: number, node: ReadNode): Bytes
   return proofIn(0, to, true)
 }
 
-export const treeOf = (leaves: readonly Bytes[]): ReadNode => {
+export const treeOf = (leaves: readonly Bytes[], join = nodeHash): ReadNode => {
   const levels: (readonly Bytes[])[] = [leaves]
   return (level, index) => {
     for (let known = levels.length - 1; known < level; known += 1) {
       const below = levels[known] ?? []
       const pairs = Math.floor(below.length / 2)
-      levels.push(Array.from({ length: pairs }, (_, at) => nodeHash(below[2 * at] as Bytes, below[2 * at + 1] as Bytes)))
+      levels.push(Array.from({ length: pairs }, (_, at) => join(below[2 * at] as Bytes, below[2 * at + 1] as Bytes)))
     }
     const hash = levels[level]?.[index]
     if (!hash) throw new RangeError('there is no such node')

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { describeError } from '../db/errors.ts'
-import { Refusal } from '../lib/errors.ts'
+import { Refusal, unavailable } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 
 /**
@@ -58,7 +58,6 @@ type Line<Entry, Result> = {
 }
 type Part<Entry, Result> = { line: Line<Entry, Result>; taken: Waiter<Entry, Result>[] }
 
-const unavailable = () => new Refusal('unavailable', { headers: { 'retry-after': '1' } })
 const isUnavailable = (error: Error): boolean => error instanceof Refusal && error.code === 'unavailable'
 const sizeOf = (parts: readonly { taken: readonly unknown[] }[]): number =>
   parts.reduce((sum, { taken }) => sum + taken.length, 0)

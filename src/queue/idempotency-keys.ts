@@ -19,14 +19,24 @@ export type UsedKey<Answer> = { once: Pick<Once, 'scope' | 'bodyHash'>; answer: 
 export type Keys<Answer, Caller = unknown> = {
   /** Those that were used. The caller has locked their scopes' accounts. */
   read: (db: Db, all: readonly Once[]) => Promise<UsedKey<Answer>[]>
-  /** Stores what was answered, in the transaction of its effect. */
+  /** What a repeated request gets; default: the answer itself. */
+  again?: (answer: Answer) => Answer
+  /** Stores it, in the transaction of the effect. */
   keep: (tx: Tx, used: readonly UsedKey<Answer>[]) => Promise<void>
   /** Why this caller does not get the answer. */
   refusal: (used: { answer: Answer; sameBody: boolean }, caller: Caller, at: Date) => Refusal | undefined
 }
 
-/** Without secrets that are shown once. */
 export type StoredAnswer = { status: number; text: string }
+
+/** `secret`: top-level fields of the text that are shown once and never stored. */
+export type SingleAnswer = StoredAnswer & { secret?: readonly string[] }
+
+const withoutSecrets = ({ status, text, secret }: SingleAnswer): StoredAnswer => {
+  if (!secret) return { status, text }
+  const value = JSON.parse(text) as Record<string, unknown>
+  return { status, text: JSON.stringify(Object.fromEntries(Object.entries(value).filter(([name]) => !secret.includes(name)))) }
+}
 
 const find = prepare(
   'idempotency.read',
@@ -48,11 +58,12 @@ export const usedOtherwise = (details?: Record<string, unknown>): Refusal =>
   conflict('This Idempotency-Key was used with another request.', 'idempotency', details)
 
 /** For what moves no money: the scope names the caller, so whoever repeats a key has used it first. */
-export const answerKeys: Keys<StoredAnswer> = {
+export const answerKeys: Keys<SingleAnswer> = {
   read: async (db, all) => {
     const rows = all.length === 0 ? [] : await db.run(find, { scopes: all.map(({ scope }) => scope) })
     return rows.map(({ status, text, ...once }) => ({ once, answer: { status, text } }))
   },
+  again: withoutSecrets,
   keep: async (tx, used) => {
     await insertRows(
       tx,
@@ -94,8 +105,9 @@ export const openKeys = <Answer, Caller>(keys: Keys<Answer, Caller>, before: rea
     },
     use: (once: Once | null, answer: Answer): void => {
       if (!once) return
-      used.push({ once, answer })
-      known.set(nameOf(once), { once, answer })
+      const first = { once, answer: keys.again?.(answer) ?? answer }
+      used.push(first)
+      known.set(nameOf(once), first)
     },
     keep: async (tx: Tx): Promise<void> => {
       if (used.length === 0) return

@@ -3,7 +3,7 @@ import { type AccountLocks, lockBatch } from '../db/account-lock.ts'
 import { type Database, inTx, type Tx } from '../db/client.ts'
 import { CommitThenThrow, orRefusal, Refusal } from '../lib/errors.ts'
 import { contended, type Outcome } from './account-queue.ts'
-import { answerKeys, type Keys, type Once, openKeys, type StoredAnswer } from './idempotency-keys.ts'
+import { answerKeys, type Keys, type Once, openKeys, type SingleAnswer } from './idempotency-keys.ts'
 
 /**
  * The one way in which a caller changes something: begin → lock → key → caller → decide → write → event, audit, answer → commit. One write and
@@ -29,8 +29,6 @@ export type WriteRequest<Caller = Principal | null> = {
 
 export type Act<Request, Caller, State, Answer> = {
   keys: Keys<Answer, Caller>
-  /** Without secrets that are shown once. */
-  again: (answer: Answer) => Answer
   read: (tx: Tx) => Promise<State>
   /** For one request after the other. A refusal that it returns has written nothing but its audit row; a `CommitThenThrow` commits with the batch. */
   decide: (tx: Tx, state: State, request: Request, caller: Caller, index: number) => Answer | Refusal | Promise<Answer | Refusal>
@@ -75,7 +73,7 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
     try {
       const answer = await act.decide(tx, state, request, caller, index)
       if (answer instanceof Refusal) return answer
-      keys.use(request.once, act.again(answer))
+      keys.use(request.once, answer)
       return { answer, replayed: false }
     } catch (error) {
       if (error instanceof CommitThenThrow) return error.error
@@ -90,15 +88,6 @@ export const writeAll = async <Request extends WriteRequest<Caller>, Caller, Sta
   return outcomes
 }
 
-/** `secret`: top-level fields of the text that are shown once and never stored. */
-export type SingleAnswer = StoredAnswer & { secret?: readonly string[] }
-
-const withoutSecrets = ({ status, text, secret }: SingleAnswer): SingleAnswer => {
-  if (!secret) return { status, text }
-  const value = JSON.parse(text) as Record<string, unknown>
-  return { status, text: JSON.stringify(Object.fromEntries(Object.entries(value).filter(([name]) => !secret.includes(name)))) }
-}
-
 const nothing = async () => undefined
 
 export type SingleWrite<Caller = Principal | null, Answer = SingleAnswer> = WriteRequest<Caller> & {
@@ -110,12 +99,10 @@ export const writeWith = async <Caller, Answer extends object>(
   db: Database,
   keys: Keys<Answer, Caller>,
   request: SingleWrite<Caller, Answer>,
-  again: (answer: Answer) => Answer = (answer) => answer,
 ): Promise<Answered<Answer>> => {
   const [outcome] = await inTx(db, (tx) =>
     writeAll<typeof request, Caller, undefined, Answer>(tx, [request], true, {
       keys,
-      again,
       read: nothing,
       decide: () => request.work(tx),
       write: nothing,
@@ -128,4 +115,4 @@ export const writeWith = async <Caller, Answer extends object>(
 
 /** For what moves no money: its answer is kept for a day. */
 export const writeOnce = (db: Database, request: SingleWrite): Promise<Answered<SingleAnswer>> =>
-  writeWith(db, answerKeys, request, withoutSecrets)
+  writeWith(db, answerKeys, request)

@@ -299,7 +299,7 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'two requests of one batch with one key have two effects',
     file: 'src/queue/idempotency-keys.ts',
-    find: '      known.set(nameOf(once), { once, answer })',
+    find: '      known.set(nameOf(once), first)',
     replace: '',
     suite: 'test/queue/write-path.test.ts',
   },

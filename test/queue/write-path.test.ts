@@ -5,9 +5,9 @@ import { audit } from '../../src/events/audit.ts'
 import { CommitThenThrow, Refusal } from '../../src/lib/errors.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { contended } from '../../src/queue/account-queue.ts'
-import { answerKeys } from '../../src/queue/idempotency-keys.ts'
+import { answerKeys, type SingleAnswer } from '../../src/queue/idempotency-keys.ts'
 import { createTurns } from '../../src/queue/turns.ts'
-import { type SingleAnswer, type SingleWrite, writeAll, writeOnce } from '../../src/queue/write-path.ts'
+import { type SingleWrite, writeAll, writeOnce } from '../../src/queue/write-path.ts'
 import { sentDuring } from '../harness/sent.ts'
 import { openService } from '../harness/service.ts'
 
@@ -38,7 +38,6 @@ const together = (writes: readonly SingleWrite[], wait = false) =>
   inTx(service.deps.db, (tx) =>
     writeAll<SingleWrite, Principal | null, undefined, SingleAnswer>(tx, writes, wait, {
       keys: answerKeys,
-      again: ({ status, text }) => ({ status, text }),
       read: async () => undefined,
       decide: (tx, _, one) => one.work(tx),
       write: async () => undefined,

@@ -20,7 +20,6 @@ import { formatMinor } from '../../lib/money.ts'
 import { AuditEntry, type FindAudit, type FindWorkspaceAudit, type WorkspaceAuditEntry } from './schema.ts'
 
 type AuditRecord = Omit<typeof auditLog.$inferSelect, 'inputs'> & { grantLabel: string | null }
-type AuditFilter = Omit<FindAudit, 'limit' | 'cursor'>
 
 const { inputs: _, ...listed } = getTableColumns(auditLog)
 
@@ -123,19 +122,15 @@ const readByAction = async (
     .slice(0, take)
 }
 
-export const listAudit = (
-  db: Db,
-  { account_id: accountId, workspace_id: workspaceId, action, ...filter }: AuditFilter,
-  request: PageRequest,
-): Promise<AuditRecord[]> =>
-  readByAction({ action, actor: accountId }, auditActions, request.take, (by) =>
-    db.run(all, { accountId, workspaceId, ...filtersOf(filter), ...by, ...request }),
+export const listAudit = (db: Db, query: Omit<FindAudit, 'limit' | 'cursor'>, request: PageRequest): Promise<AuditRecord[]> =>
+  readByAction({ action: query.action, actor: query.account_id }, auditActions, request.take, (by) =>
+    db.run(all, { ...filtersOf(query), action: undefined, ...by, ...request }),
   )
 
 export const listWorkspaceAudit = (
   db: Db,
   workspaceId: Uuid,
-  { actor, action, ...filter }: Omit<FindWorkspaceAudit, 'limit' | 'cursor'>,
+  { actor, action, ...filter }: FindWorkspaceAudit,
   request: PageRequest,
 ): Promise<AuditRecord[]> =>
   readByAction({ action, actor }, workspaceAuditActions, request.take, (by) =>

@@ -252,7 +252,6 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
   const naming = namesPayees(request)
   return writeAll<BatchRequest, Principal, State | null, RecordAnswer>(tx, [request], true, {
     keys: batchKeys,
-    again: (answer) => answer,
     read: async (tx) => (naming ? null : readItems(tx, deps.clock, request, itemsById(request))),
     decide: async (tx, read, _request, principal) => {
       const known = formFaults(deps.rails, request)

@@ -30,7 +30,6 @@ const decidePayments = (
   const accepted: Written[] = []
   return writeAll<PaymentRequest, Principal, Spending, RecordAnswer>(tx, requests, wait, {
     keys: paymentKeys,
-    again: (answer) => answer,
     read: (tx) => readSpending(tx, deps.clock, requests),
     decide: async (tx, spending, ask, principal, index) => {
       const decided = decideNext(spending, deps, { ask, principal, index, at: tx.at })
