@@ -5,15 +5,11 @@ import { createIdentitySandbox, sandboxIssuerPrefix } from './dev/sandbox/identi
 import type { App } from './http/app-type.ts'
 import { systemClock } from './lib/clock.ts'
 import { StartupError } from './lib/errors.ts'
-import { isLoopbackUrl } from './lib/loopback.ts'
 
 // Apart from app.ts, the only place that names the identity providers.
 
 const clientOf = (clientId: string | undefined, clientSecret: string | undefined) =>
   clientId && clientSecret ? { clientId, clientSecret } : undefined
-
-/** Only where a simulated provider cannot be mistaken for a real one: on this machine, outside production. */
-const maySimulate = (config: Config): boolean => config.NODE_ENV !== 'production' && isLoopbackUrl(config.publicUrl)
 
 /** The address at which this process reaches itself; callers may use another name and port. */
 const selfUrlOf = ({ HOST, PORT }: Config): string => {
@@ -26,7 +22,7 @@ export type IdentityParts = ReturnType<typeof createIdentityParts>
 export const createIdentityParts = (config: Config) => {
   const googleClient = clientOf(config.GOOGLE_CLIENT_ID, config.GOOGLE_CLIENT_SECRET)
   const githubClient = clientOf(config.GITHUB_CLIENT_ID, config.GITHUB_CLIENT_SECRET)
-  const simulated = maySimulate(config) && !(googleClient && githubClient)
+  const simulated = config.maySimulateIdentities && !(googleClient && githubClient)
   const sandbox = simulated
     ? createIdentitySandbox({ publicUrl: config.publicUrl, selfUrl: selfUrlOf(config), clock: systemClock })
     : null

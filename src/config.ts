@@ -140,6 +140,8 @@ const derive = (env: Environment) => {
     promptLimits: env.RATE_LIMIT_ENABLED
       ? { perPhoneMinute: 3 * scale, perPhoneDay: 20 * scale, perAccountMinute: 20 * scale }
       : null,
+    /** Only where a simulated provider of identities cannot be mistaken for a real one: on this machine, outside production. */
+    maySimulateIdentities: env.NODE_ENV !== 'production' && isLoopbackUrl(publicUrl),
     /** Of an OAuth client, on this machine: while it is developed here. */
     metadataLoopback: env.NODE_ENV === 'development' && isLoopbackUrl(publicUrl),
   }

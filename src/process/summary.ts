@@ -1,6 +1,5 @@
 import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
-import { isLoopbackUrl } from '../lib/loopback.ts'
 import { providerLabels } from '../rails/texts.ts'
 
 export type Facts = {
@@ -17,7 +16,7 @@ export type Facts = {
 
 const simulatedSignIn = (config: Config) => {
   const names = [...(config.GOOGLE_CLIENT_ID ? [] : ['Google']), ...(config.GITHUB_CLIENT_ID ? [] : ['GitHub'])]
-  return config.NODE_ENV !== 'production' && isLoopbackUrl(config.publicUrl) && names.length > 0 ? names.join(' and ') : undefined
+  return config.maySimulateIdentities && names.length > 0 ? names.join(' and ') : undefined
 }
 
 export const summarize = (facts: Facts): string => {
