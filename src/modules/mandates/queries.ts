@@ -6,7 +6,6 @@ import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { prepare, type RowOf } from '../../db/prepare.ts'
 import { intentMandates } from '../../db/tables/mandates.ts'
 import { usageCounters } from '../../db/tables/policies.ts'
-import type { PageRequest } from '../../http/pagination.ts'
 import { presenter } from '../../http/presenter.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
@@ -44,42 +43,22 @@ export const findMandateByNonce = (db: Db, nonce: string): Promise<MandateRecord
 export const mandateStatus = (mandate: Pick<MandateRow, 'status' | 'expiresAt'>, at: Date): MandateRow['status'] =>
   mandate.status === 'active' && mandate.expiresAt <= at ? 'expired' : mandate.status
 
-const list = prepare(
+/** `status`: as `mandateStatus` says it. */
+export const mandateList = prepare(
   'mandates.list',
-  {
-    workspaceId: 'uuid',
-    status: 'text?',
-    activeAt: 'timestamptz?',
-    expiredAt: 'timestamptz?',
-    before: 'uuid?',
-    take: 'rows',
-  },
+  { workspaceId: 'uuid', status: 'text?', at: 'timestamptz', before: 'uuid?', take: 'rows' },
   (orm, at) =>
     newestFirst(
       withUsage(orm),
       { owner: intentMandates.workspaceId, id: intentMandates.id },
       at,
       ownedBy(intentMandates.workspaceId, at.workspaceId),
-      at.status && eq(intentMandates.status, at.status),
-      at.activeAt && sql`${intentMandates.status} = 'active' and ${intentMandates.expiresAt} > ${at.activeAt}`,
-      at.expiredAt &&
-        sql`(${intentMandates.status} = 'expired' or (${intentMandates.status} = 'active' and ${intentMandates.expiresAt} <= ${at.expiredAt}))`,
+      at.status &&
+        sql`case when ${intentMandates.status} = 'active' and ${intentMandates.expiresAt} <= ${at.at} then 'expired'
+          else ${intentMandates.status} end = ${at.status}`,
     ),
   'page',
 )
-
-const ofStatus = (status: MandateRow['status'] | undefined, at: Date) => {
-  if (status === 'active') return { activeAt: at }
-  return status === 'expired' ? { expiredAt: at } : { status }
-}
-
-export const listMandates = (
-  db: Db,
-  workspaceId: Uuid,
-  at: Date,
-  status: MandateRow['status'] | undefined,
-  page: PageRequest,
-): Promise<MandateRecord[]> => db.run(list, { workspaceId, ...ofStatus(status, at), ...page })
 
 /** The signer's account first, like every writer of its money. It is read afterwards, with the counter that the lock's last holder left. */
 export const lockMandate = async (tx: Tx, id: Uuid): Promise<MandateRecord | undefined> => {

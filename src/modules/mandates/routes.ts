@@ -12,7 +12,7 @@ import { found, Refusal } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
 import { createMandate, prepareMandate, proveMandate, proveRevocation, revocationMessage } from './create.ts'
 import { revokeByCredential, revokeBySignature } from './end.ts'
-import { findMandate, listMandates, presentMandate } from './queries.ts'
+import { findMandate, mandateList, presentMandate } from './queries.ts'
 import {
   CreateMandate,
   ListMandates,
@@ -87,7 +87,8 @@ export const registerMandates = (app: App, deps: Parts): void => {
       querystring: ListMandates,
       response: { 200: pageOf(Mandate) },
     },
-    read: (page, { principal, query }, at) => listMandates(deps.db, principal.workspace.id, at, query.status, page),
+    read: (page, { principal, query: { status } }, at) =>
+      deps.db.run(mandateList, { workspaceId: principal.workspace.id, status, at, ...page }),
     present: (rows, _request, at) => rows.map((row) => presentMandate(row, at)),
   })
   routes.get(one, {
