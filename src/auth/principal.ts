@@ -15,7 +15,9 @@ export type Principal = {
     readonly owningAccountId: Uuid
     readonly frozen: boolean
     readonly closed: boolean
-    readonly zone: { readonly timeZone: string; readonly nextTimeZone: string | null; readonly nextFrom: Date | null }
+    readonly timeZone: string
+    readonly nextTimeZone: string | null
+    readonly nextTimeZoneFrom: Date | null
     readonly kind: 'personal' | 'team'
     readonly name: string
     readonly createdAt: Date

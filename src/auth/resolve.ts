@@ -12,8 +12,7 @@ import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sh
 
 type IdentityRow = Pick<Principal, 'accountId' | 'accountStatus' | 'role' | 'memberStatus' | 'memberId'> &
   Principal['capabilities'] &
-  Principal['workspace']['zone'] &
-  Pick<Principal['workspace'], 'owningAccountId' | 'frozen' | 'closed'> & {
+  Pick<Principal['workspace'], 'owningAccountId' | 'frozen' | 'closed' | 'timeZone' | 'nextTimeZone' | 'nextTimeZoneFrom'> & {
     workspaceId: Uuid
     /** A workspace is stopped while the account whose money it spends is not active. */
     ownerStatus: Principal['accountStatus']
@@ -38,7 +37,7 @@ const identityColumns = `a.id as "accountId", a.status as "accountStatus", a.top
   a.api_keys_enabled as "apiKeys", a.oauth_enabled as oauth, w.id as "workspaceId", w.owning_account_id as "owningAccountId",
   w.frozen_at is not null or w.suspended_at is not null as frozen, w.closed_at is not null as closed, o.status as "ownerStatus",
   w.kind as "workspaceKind", w.name as "workspaceName", w.created_at as "workspaceCreatedAt", w.time_zone as "timeZone",
-  w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextFrom", m.role, m.status as "memberStatus", m.id as "memberId"`
+  w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom", m.role, m.status as "memberStatus", m.id as "memberId"`
 
 const identityJoins = `join accounts o on o.id = w.owning_account_id left join members m on m.workspace_id = w.id and m.account_id = a.id`
 
@@ -156,7 +155,9 @@ const principalOf = (
       owningAccountId: row.owningAccountId,
       frozen: row.frozen || row.ownerStatus === 'frozen',
       closed: row.closed || row.ownerStatus === 'closed',
-      zone: { timeZone: row.timeZone, nextTimeZone: row.nextTimeZone, nextFrom: row.nextFrom },
+      timeZone: row.timeZone,
+      nextTimeZone: row.nextTimeZone,
+      nextTimeZoneFrom: row.nextTimeZoneFrom,
       kind: row.workspaceKind,
       name: row.workspaceName,
       createdAt: row.workspaceCreatedAt,

@@ -124,10 +124,10 @@ export const isTimeZone = (text: string): boolean => {
 }
 
 /** Both null when no change is planned. */
-export type ZoneSchedule = { timeZone: string; nextTimeZone: string | null; nextFrom: Date | null }
+export type ZoneSchedule = { timeZone: string; nextTimeZone: string | null; nextTimeZoneFrom: Date | null }
 
-export const effectiveTimeZone = ({ timeZone, nextTimeZone, nextFrom }: ZoneSchedule, at: Date): string =>
-  nextTimeZone !== null && nextFrom !== null && at >= nextFrom ? nextTimeZone : timeZone
+export const effectiveTimeZone = ({ timeZone, nextTimeZone, nextTimeZoneFrom }: ZoneSchedule, at: Date): string =>
+  nextTimeZone !== null && nextTimeZoneFrom !== null && at >= nextTimeZoneFrom ? nextTimeZone : timeZone
 
 /** As soon as the next month has begun in both zones: the local date never returns to a month that has ended, and no month is counted twice. */
 export const zoneChangesAt = (at: Date, from: string, to: string): Date => {

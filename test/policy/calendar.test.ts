@@ -197,10 +197,10 @@ describe('a workspace that changes its time zone', () => {
   })
 
   test('has the old zone up to the instant of the change, and the new one from it on', () => {
-    const schedule = { timeZone: 'Africa/Nairobi', nextTimeZone: 'Asia/Tokyo', nextFrom: at('2026-06-30T21:00:00Z') }
+    const schedule = { timeZone: 'Africa/Nairobi', nextTimeZone: 'Asia/Tokyo', nextTimeZoneFrom: at('2026-06-30T21:00:00Z') }
     expect(effectiveTimeZone(schedule, at('2026-06-30T20:59:59.999Z'))).toBe('Africa/Nairobi')
     expect(effectiveTimeZone(schedule, at('2026-06-30T21:00:00Z'))).toBe('Asia/Tokyo')
-    expect(effectiveTimeZone({ ...schedule, nextTimeZone: null, nextFrom: null }, at('2030-01-01T00:00:00Z'))).toBe(
+    expect(effectiveTimeZone({ ...schedule, nextTimeZone: null, nextTimeZoneFrom: null }, at('2030-01-01T00:00:00Z'))).toBe(
       'Africa/Nairobi',
     )
   })

@@ -54,7 +54,7 @@ const limits = prepare(
 export const readCredential = async (db: Database, clock: Clock, principal: Principal): Promise<Credential> => {
   const at = clock.now()
   const { workspace, grant } = principal
-  const { day, month } = periodsAt(at, effectiveTimeZone(workspace.zone, at))
+  const { day, month } = periodsAt(at, effectiveTimeZone(workspace, at))
   const lineage = grant?.lineage ?? []
   const [record, rows] = await Promise.all([
     grant ? findGrant(db, scopeOf(principal), grant.id) : undefined,

@@ -46,7 +46,7 @@ const zones = prepare('grants.time_zones', { workspaceIds: 'uuid[]' }, (orm, at)
       id: workspaces.id,
       timeZone: workspaces.timeZone,
       nextTimeZone: workspaces.nextTimeZone,
-      nextFrom: workspaces.nextTimeZoneFrom,
+      nextTimeZoneFrom: workspaces.nextTimeZoneFrom,
     })
     .from(workspaces)
     .where(sql`${workspaces.id} = any(${at.workspaceIds})`),

@@ -12,7 +12,7 @@ import { type PaymentList, readPaymentList } from '../../lib/payment-list.ts'
 import { textOfFile, workbookProblem } from '../../lib/table-file.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { cancelBatch } from './approvals/end.ts'
-import { findBatch, listBatches, presentBatch, presentLines, readLines } from './batch/queries.ts'
+import { batchList, findBatch, linesOf, presentBatch, presentLines } from './batch/queries.ts'
 import {
   type BatchEntry,
   CreatePaymentBatch,
@@ -25,7 +25,7 @@ import {
 } from './batch/schema.ts'
 import { submitBatch } from './create/payment-batch.ts'
 import { presentRow, resultColumns } from './present.ts'
-import { listPaymentsWithPayee } from './queries.ts'
+import { namedPayments } from './queries.ts'
 import type { Deps } from './request.ts'
 
 const path = '/v1/payment-batches'
@@ -153,7 +153,10 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
       response: { 200: pageOf(PaymentBatch) },
     },
     read: (page, { principal, query: { status, idempotency_key: idempotencyKey, q } }) =>
-      listBatches(deps.db, principal.workspace.id, page, { status, idempotencyKey, pattern: q && containing(q) }),
+      deps.db.run(batchList, {
+        ...{ workspaceId: principal.workspace.id, status, idempotencyKey, pattern: q && containing(q) },
+        ...page,
+      }),
     idOf: (row) => row.batch.id,
     present: (rows) => rows.map(presentBatch),
   })
@@ -183,13 +186,11 @@ export const registerPaymentBatches = (app: App, deps: Deps): void => {
     async (request, reply) => {
       const { workspace } = request.principal
       const record = found(await findBatch(deps.db, workspace.id, request.params.id))
-      if (!wantsCsv(request)) return reply.send(presentLines(record, await readLines(deps.db, record.batch.id)))
-      const columns = resultColumns(effectiveTimeZone(workspace.zone, deps.clock.now()))
-      const all = { before: null, take: mostItems }
+      if (!wantsCsv(request)) return reply.send(presentLines(record, await deps.db.run(linesOf, { batchId: record.batch.id })))
+      const columns = resultColumns(effectiveTimeZone(workspace, deps.clock.now()))
+      const all = { workspaceId: workspace.id, batchId: record.batch.id, before: null, take: mostItems }
       return sendCsv(request, reply, `results-${formatId('payment_batch', record.batch.id)}`, columns, async ({ before }) =>
-        before === null
-          ? (await listPaymentsWithPayee(deps.db, workspace.id, all, { batchId: record.batch.id })).reverse().map(presentRow)
-          : [],
+        before === null ? (await deps.db.run(namedPayments, all)).reverse().map(presentRow) : [],
       )
     },
   )

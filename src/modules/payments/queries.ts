@@ -200,7 +200,8 @@ const withoutIndex = ['grantId', 'initiatorAccountId', 'metadata', 'amountMinMin
 export const listPayments = (db: Db, workspaceId: Uuid, page: PageRequest, filter: PaymentFilter): Promise<PaymentRecord[]> =>
   db.run(withoutIndex.some((name) => filter[name] !== undefined) ? listRare : list, { workspaceId, ...filter, ...page })
 
-const listWithPayee = prepare(
+/** For readers outside this service. */
+export const namedPayments = prepare(
   'payments.list_with_payee',
   { ...scope, ...page },
   (orm, at) =>
@@ -223,15 +224,7 @@ const listWithPayee = prepare(
   'pool',
 )
 
-/** For readers outside this service. */
-export type NamedPayment = RowOf<typeof listWithPayee>
-
-export const listPaymentsWithPayee = (
-  db: Db,
-  workspaceId: Uuid,
-  page: PageRequest,
-  filter: PaymentFilter,
-): Promise<NamedPayment[]> => db.run(listWithPayee, { workspaceId, ...filter, ...page })
+export type NamedPayment = RowOf<typeof namedPayments>
 
 const amount = sum(payments.amountMinor)
 

@@ -1,14 +1,13 @@
-import type { Principal } from '../../auth/principal.ts'
 import type { Db, Tx } from '../../db/client.ts'
 import type { ErrorCode } from '../../errors/catalogue.ts'
 import { type Failure, failure } from '../../errors/failures.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Minor } from '../../lib/money.ts'
-import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
+import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
 import { chargesFor, evaluate, stillCovered } from '../../policy/evaluate.ts'
 import { explain } from '../../policy/explain.ts'
-import type { Charge, Decision, Evaluation, Periods, Usage } from '../../policy/types.ts'
+import type { Decision, Evaluation, Periods, Usage } from '../../policy/types.ts'
 import { loadMandate, type PaymentMandate, readMandate } from '../mandates/for-payments.ts'
 import {
   type Authority,
@@ -20,10 +19,8 @@ import {
 } from './evaluation/authority.ts'
 import { contextOf, evaluationOf, type PaymentContext } from './evaluation/context.ts'
 import { type Counted, moveCharges } from './evaluation/counters.ts'
-import { type LockedState, readState, usageKey } from './evaluation/state.ts'
+import { addUsage, type LockedState, readState } from './evaluation/state.ts'
 import type { PaymentRecord } from './queries.ts'
-
-type Zone = Principal['workspace']['zone']
 
 export const changed = (message: string): Failure => failure('policy_changed', null, message)
 
@@ -73,19 +70,6 @@ const withoutOwn = ({ amountMinor, countedDay }: PaymentRecord, usage: Usage, pe
   monthMinor: monthOf(countedDay) === periods.month ? least(usage.monthMinor - amountMinor) : usage.monthMinor,
 })
 
-const unique = (ids: readonly Uuid[]): Uuid[] => [...new Set(ids)]
-
-type Again = { payment: PaymentRecord; day: string }
-
-/** Of a day in which it counts from now on: the next payment is decided with what is left. */
-const use = (state: LockedState, { amountMinor, countedDay }: PaymentRecord, charges: readonly Charge[]): void => {
-  for (const { subjectId, period, periodStart } of charges) {
-    if (period === 'total' || (period === 'month' && periodStart === monthOf(countedDay))) continue
-    const key = usageKey(subjectId, period, periodStart)
-    state.usage.set(key, (state.usage.get(key) ?? 0n) + amountMinor)
-  }
-}
-
 /** The grants behind a payment, root first, and how many approvals were asked for. */
 type Asked = { lineage: readonly Uuid[]; required: number }
 
@@ -102,17 +86,18 @@ const withoutOwnUnapproved = (
     : unapproved
 }
 
-/** As of `at`, without its own charges. */
+/** As of `at`, without its own charges. `day`: in which it counts from now on. */
 const evaluationAgain = (
-  { payment, day, at }: Again & { at: Date },
+  payment: PaymentRecord,
+  { day, at }: { day: string; at: Date },
   state: LockedState,
   asked: Asked,
   mandate: PaymentMandate | null | undefined,
 ): { context: PaymentContext; evaluation: Evaluation } => {
   const { workspaceId, beneficiaryId, initiatorAccountId, amountMinor, paymentType, createdAt, accountReference } = payment
-  const zone = state.workspaces.get(workspaceId)?.zone
-  if (!zone) throw new Error('a payment has no workspace')
-  const periods = { ...periodsAt(at, effectiveTimeZone(zone, at)), day, month: monthOf(day) }
+  const workspace = state.workspaces.get(workspaceId)
+  if (!workspace) throw new Error('a payment has no workspace')
+  const periods = { ...periodsAt(at, effectiveTimeZone(workspace, at)), day, month: monthOf(day) }
   const context = contextOf(state, { workspaceId, lineage: asked.lineage, beneficiaryId, accountReference, periods })
   if (!context) throw new Error('a payment has no beneficiary')
   const own: PaymentContext = {
@@ -140,19 +125,15 @@ const unconfirmed: Obstacle = {
   failure: changed('The chain of the wallet that approved it did not say whether the approval still counts.'),
 }
 
-const readAgain = (db: Db, again: readonly Again[], grantIds: readonly Uuid[], at: Date): Promise<LockedState> => {
-  const payments = again.map(({ payment }) => payment)
-  return readState(db, {
-    workspaceIds: unique(payments.map(({ workspaceId }) => workspaceId)),
-    grantIds,
-    beneficiaryIds: payments.map(({ beneficiaryId }) => beneficiaryId),
-    accountReferences: payments.map(({ accountReference }) => accountReference),
-    periods: again.map(({ day }) => ({ day, month: monthOf(day) })),
-    at,
-  })
-}
+const periodsOf = (day: string) => ({ day, month: monthOf(day) })
 
-type Resting = { authorityOf: (paymentId: Uuid) => Authority; answers: ChainAnswers | null; moved: Counted[] }
+/** `day`: in which the payments count from now on; null: each in its own. */
+type Resting = {
+  day: string | null
+  authorityOf: (paymentId: Uuid) => Authority
+  answers: ChainAnswers | null
+  moved: Counted[]
+}
 
 /**
  * The one function that says whether what a payment rests on still holds: who asked for it and by which grant, the approvals with their accounts
@@ -161,17 +142,17 @@ type Resting = { authorityOf: (paymentId: Uuid) => Authority; answers: ChainAnsw
  */
 const obstacleOf = async (
   tx: Tx,
-  again: Again,
+  payment: PaymentRecord,
   state: LockedState,
-  { authorityOf, answers, moved }: Resting,
+  { authorityOf, answers, moved, ...resting }: Resting,
 ): Promise<Obstacle | undefined> => {
-  const { payment, day } = again
+  const day = resting.day ?? payment.countedDay
   const authority = authorityOf(payment.id)
   if (!authority.requested) return hasChanged('Who asked for the payment may no longer ask for it.')
   if (!holdsApprovals(authority)) return { kind: 'unapproved', failure: changed('An approval that was given no longer counts.') }
   const { workspaceId, mandateId, amountMinor } = payment
   const mandate = mandateId ? await loadMandate(tx, workspaceId, mandateId, amountMinor) : null
-  const { context, evaluation } = evaluationAgain({ ...again, at: tx.at }, state, authority, mandate)
+  const { context, evaluation } = evaluationAgain(payment, { day, at: tx.at }, state, authority, mandate)
   const stop = stopped(context, authority)
   if (stop) return stop
   const decision = evaluate(evaluation)
@@ -181,16 +162,22 @@ const obstacleOf = async (
   if (!holdsApprovals(confirmed) || !covers(decision, payment, confirmed)) return unconfirmed
   if (payment.countedDay !== day) {
     const charges = chargesFor(evaluation)
-    use(state, payment, charges)
+    // The next payment is decided with what is left; the month counts this one already where it stays the same.
+    const month = monthOf(payment.countedDay)
+    addUsage(
+      state,
+      charges.filter(({ period, periodStart }) => period === 'day' || periodStart !== month),
+      amountMinor,
+    )
     moved.push({ payment: { ...payment, countedDay: day }, charges })
   }
   return undefined
 }
 
 /** One after the other: each sees what the earlier ones use of another day. */
-const obstaclesOf = async (tx: Tx, again: readonly Again[], state: LockedState, resting: Resting) => {
+const obstaclesOf = async (tx: Tx, payments: readonly PaymentRecord[], state: LockedState, resting: Resting) => {
   const obstacles: (Obstacle | undefined)[] = []
-  for (const each of again) obstacles.push(await obstacleOf(tx, each, state, resting))
+  for (const payment of payments) obstacles.push(await obstacleOf(tx, payment, state, resting))
   return obstacles
 }
 
@@ -201,10 +188,10 @@ export const recheckPayments = async (
   answers: ChainAnswers,
 ): Promise<(Obstacle | undefined)[]> => {
   const authorityOf = await readAuthority(tx, payments)
-  const again = payments.map((payment) => ({ payment, day: payment.countedDay }))
-  const grantIds = unique(payments.flatMap(({ id }) => authorityOf(id).lineage))
-  const state = await readAgain(tx, again, grantIds, tx.at)
-  return obstaclesOf(tx, again, state, { authorityOf, answers, moved: [] })
+  const grantIds = payments.flatMap(({ id }) => authorityOf(id).lineage)
+  const periods = payments.map(({ countedDay }) => periodsOf(countedDay))
+  const state = await readState(tx, { payments, grantIds, periods, at: tx.at })
+  return obstaclesOf(tx, payments, state, { day: null, authorityOf, answers, moved: [] })
 }
 
 /**
@@ -215,28 +202,30 @@ export const recheckPayments = async (
 export const countOnApproval = async (
   tx: Tx,
   payments: readonly PaymentRecord[],
-  { lineage, zone }: { lineage: readonly Uuid[]; zone: Zone },
+  { lineage, zone }: { lineage: readonly Uuid[]; zone: ZoneSchedule },
 ): Promise<(Obstacle | undefined)[]> => {
   const { day } = periodsAt(tx.at, effectiveTimeZone(zone, tx.at))
-  const again = payments.map((payment) => ({ payment, day }))
-  const [state, authorityOf] = await Promise.all([readAgain(tx, again, lineage, tx.at), readAuthority(tx, payments)])
+  const [state, authorityOf] = await Promise.all([
+    readState(tx, { payments, grantIds: lineage, periods: [periodsOf(day)], at: tx.at }),
+    readAuthority(tx, payments),
+  ])
   const moved: Counted[] = []
-  const obstacles = await obstaclesOf(tx, again, state, { authorityOf, answers: null, moved })
+  const obstacles = await obstaclesOf(tx, payments, state, { day, authorityOf, answers: null, moved })
   await moveCharges(tx, moved)
   return obstacles
 }
 
 /** `zone`: of its workspace. */
-export type Reread = Asked & { payment: PaymentRecord; zone: Zone }
+export type Reread = Asked & { payment: PaymentRecord; zone: ZoneSchedule }
 
 /** How a payment that waits would be decided at `at`: for its reader. Changes nothing. */
 export const decideAt = async (db: Db, { payment, lineage, required, zone }: Reread, at: Date): Promise<Decision> => {
-  const again = { payment, day: periodsAt(at, effectiveTimeZone(zone, at)).day }
+  const { day } = periodsAt(at, effectiveTimeZone(zone, at))
   const { workspaceId, mandateId, amountMinor } = payment
   const [state, mandate] = await Promise.all([
-    readAgain(db, [again], lineage, at),
+    readState(db, { payments: [payment], grantIds: lineage, periods: [periodsOf(day)], at }),
     mandateId ? readMandate(db, workspaceId, mandateId, amountMinor) : null,
   ])
-  const { evaluation } = evaluationAgain({ ...again, at }, state, { lineage, required }, mandate)
+  const { evaluation } = evaluationAgain(payment, { day, at }, state, { lineage, required }, mandate)
   return evaluate(evaluation)
 }

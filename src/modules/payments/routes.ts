@@ -16,17 +16,10 @@ import { Attention } from './attention/schema.ts'
 import { batchRefusals } from './batch-routes.ts'
 import { submitPayment } from './create/submit.ts'
 import { paymentColumns, presentCheck, presentListed, presentPayment, presentRow } from './present.ts'
-import {
-  findPayment,
-  listPayments,
-  listPaymentsWithPayee,
-  type PaymentRecord,
-  type PaymentSearch,
-  readMatching,
-} from './queries.ts'
+import { findPayment, listPayments, namedPayments, type PaymentRecord, type PaymentSearch, readMatching } from './queries.ts'
 import { buildReceipt } from './receipt/receipt.ts'
 import { Receipt } from './receipt/schema.ts'
-import { listRefusals, presentRefusal } from './refusals/record.ts'
+import { presentRefusal, refusalList } from './refusals/record.ts'
 import { ListPaymentRefusals, RefusedPayment } from './refusals/schema.ts'
 import type { Deps } from './request.ts'
 import { CreatePayment, ListPayments, ListPaymentsTo, Payment, PaymentsSummary, SummarizePayments } from './schema.ts'
@@ -61,7 +54,7 @@ export const registerPayments = (app: App, deps: Deps): void => {
     },
     read: async (page, { principal: { workspace, grant }, query }) => {
       await deps.refusals.settled()
-      return listRefusals(deps.db, workspace.id, page, { within: grant?.id ?? null, ...filtersOf(query) })
+      return deps.db.run(refusalList, { workspaceId: workspace.id, within: grant?.id, ...filtersOf(query), ...page })
     },
     idOf: (row) => row.refusal.id,
     present: (rows) => rows.map((row) => presentRefusal(row, deps.config.CURRENCY)),
@@ -114,9 +107,9 @@ export const registerPayments = (app: App, deps: Deps): void => {
       const search = searchOf(request.query, deps.config.CURRENCY)
       const source = await deps.reads.db()
       if (wantsCsv(request))
-        return sendCsv(request, reply, 'payments', paymentColumns(effectiveTimeZone(workspace.zone, deps.clock.now())), (page) =>
+        return sendCsv(request, reply, 'payments', paymentColumns(effectiveTimeZone(workspace, deps.clock.now())), (page) =>
           readMatching(source, workspace.id, search, async (db, filter) =>
-            (await listPaymentsWithPayee(db, workspace.id, page, filter)).map(presentRow),
+            (await db.run(namedPayments, { workspaceId: workspace.id, ...filter, ...page })).map(presentRow),
           ),
         )
       return reply.send(

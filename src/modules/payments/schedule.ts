@@ -26,11 +26,10 @@ import type { Deciding } from './request.ts'
 const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Authority): Promise<Payer> => {
   const workspace = await findWorkspace(tx, payment.workspaceId)
   if (!workspace) throw new Error('a payment has no workspace')
-  const { timeZone, nextTimeZone, nextTimeZoneFrom: nextFrom } = workspace
   return {
     accountId: payment.initiatorAccountId,
     capabilities: { topups: true, payments: stop !== 'payments', apiKeys: stop !== 'api_keys', oauth: stop !== 'oauth' },
-    workspace: { ...workspace, frozen: false, closed: false, zone: { timeZone, nextTimeZone, nextFrom } },
+    workspace: { ...workspace, frozen: false, closed: false },
     permissions: new Set(),
     grant: payment.grantId === null ? null : { id: payment.grantId, lineage, frozen: false },
   }

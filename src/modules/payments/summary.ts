@@ -76,7 +76,7 @@ export const summarizePayments = async (
   days: number,
 ): Promise<PaymentsSummary> => {
   const at = deps.clock.now()
-  const zone = effectiveTimeZone(workspace.zone, at)
+  const zone = effectiveTimeZone(workspace, at)
   const dates = lastDays(periodsAt(at, zone).day, days)
   const rows = await (isStored(search) ? readStored : readPlain)(deps.db, { workspace, zone, firstDay: dates[0] ?? '' }, search)
   const spent = rows.filter(({ status }) => spending.includes(status))

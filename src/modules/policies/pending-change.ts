@@ -95,8 +95,8 @@ export const requestChange = (
   before: PolicyRecord,
   pendingChange: object,
 ): Promise<PolicyRecord> => {
-  const { accountId, grant, workspace } = principal
-  return changePolicy(tx, { actor: principal, workspace }, 'policy.change_requested', before, {
+  const { accountId, grant } = principal
+  return changePolicy(tx, principal, 'policy.change_requested', before, {
     pendingChange,
     pendingChangeBy: accountId,
     pendingChangeGrantId: grant?.id ?? null,
@@ -158,7 +158,7 @@ export const confirmChange = async (
   id: Uuid,
   confirmation: Confirmation,
 ): Promise<PolicyRecord> => {
-  const { accountId, workspace } = principal
+  const { accountId } = principal
   const before = requirePending(await lockOwnPolicy(tx, principal, id))
   if (pendingMessage(before) !== confirmation.message)
     throw conflict('Another change waits by now: read the policy again.', 'version', { version: before.version })
@@ -172,16 +172,16 @@ export const confirmChange = async (
         'One of the two accounts may approve for less than a day, and not since before the policy: its word does not count yet.',
     })
   await checkProof(tx, principal, before, confirmation)
-  const after = await apply(tx, { actor: principal, workspace }, before)
+  const after = await apply(tx, principal, before)
   if (!after) throw conflict('The policy has changed since, and this change contradicts it: withdraw it.', 'version')
   return after
 }
 
 export const withdrawChange = async (tx: Tx, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
-  const { accountId, permissions, workspace } = principal
+  const { accountId, permissions } = principal
   const before = requirePending(await lockOwnPolicy(tx, principal, id))
   if (before.pendingChangeBy !== accountId && !permissions.has('approval.decide')) throw permissionMissing('approval.decide')
-  return changePolicy(tx, { actor: principal, workspace }, 'policy.change_withdrawn', before, nothingPending)
+  return changePolicy(tx, principal, 'policy.change_withdrawn', before, nothingPending)
 }
 
 /** Withdraws it where its requester may no longer make it. */
@@ -194,12 +194,7 @@ const applyDue = async (
   const [before, workspace] = await Promise.all([lockPolicy(tx, { workspaceId, id }), findWorkspace(tx, workspaceId)])
   const effectiveAt = before?.pendingChangeEffectiveAt
   if (!effectiveAt || effectiveAt > tx.at || before.pendingChangeBy !== requester) return
-  const { timeZone, nextTimeZone, nextTimeZoneFrom: nextFrom } = found(workspace)
-  const zone = { timeZone, nextTimeZone, nextFrom }
-  const changer: Changer = {
-    actor: { accountId: null, origin: null, way: 'timer' },
-    workspace: { id: workspaceId, owningAccountId: owner, zone },
-  }
+  const changer = { accountId: null, origin: null, way: 'timer', workspace: found(workspace) }
   const { mayManage } = await standingOf(tx, before, requester, null)
   if (mayManage && (await apply(tx, changer, before))) return
   await changePolicy(tx, changer, 'policy.change_withdrawn', before, nothingPending)

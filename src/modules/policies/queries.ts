@@ -7,13 +7,12 @@ import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { spendingPolicies, usageCounters } from '../../db/tables/policies.ts'
-import type { PageRequest } from '../../http/pagination.ts'
 import { presenter } from '../../http/presenter.ts'
 import { isoTime } from '../../lib/clock.ts'
 import { found } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
-import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
+import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
 import { namesCustomTypesOnly } from '../../policy/scope.ts'
 import type { Usage } from '../../policy/types.ts'
 import { presentMakers } from '../present-maker.ts'
@@ -33,7 +32,7 @@ export const lockOwnPolicy = async (tx: Tx, { workspace }: Pick<Principal, 'work
   return found(policy)
 }
 
-const list = prepare(
+export const policyList = prepare(
   'policies.list',
   { workspaceId: 'uuid', active: 'flag?', madeBy: 'uuid?', before: 'uuid?', take: 'rows' },
   (orm, at) =>
@@ -47,11 +46,6 @@ const list = prepare(
     ),
   'page',
 )
-
-type PolicyFilter = { active: boolean; madeBy: Uuid | undefined }
-
-export const listPolicies = (db: Db, workspaceId: Uuid, page: PageRequest, filter: PolicyFilter): Promise<PolicyRecord[]> =>
-  db.run(list, { workspaceId, ...filter, ...page })
 
 const counters = prepare(
   'policies.counters',
@@ -70,11 +64,11 @@ const counters = prepare(
 /** In the workspace's current day and month. */
 export const readUsage = async (
   db: Db,
-  { zone }: Principal['workspace'],
+  workspace: ZoneSchedule,
   at: Date,
   ids: readonly Uuid[],
 ): Promise<(id: Uuid) => Usage> => {
-  const { day, month } = periodsAt(at, effectiveTimeZone(zone, at))
+  const { day, month } = periodsAt(at, effectiveTimeZone(workspace, at))
   const rows = ids.length === 0 ? [] : await db.run(counters, { ids: makePgArray([...ids]), day, month })
   const used = new Map(rows.map(({ id, period, usedMinor }) => [`${id}:${period}`, usedMinor]))
   return (id) => ({ dayMinor: used.get(`${id}:day`) ?? 0n, monthMinor: used.get(`${id}:month`) ?? 0n })

@@ -7,7 +7,7 @@ import { byId, IdIn } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import type { Parts } from '../parts.ts'
 import { ConfirmChange, confirmChange, proveConfirmation, withdrawChange } from './pending-change.ts'
-import { findPolicy, listPolicies, type PolicyRecord, presentPolicy, readUsage } from './queries.ts'
+import { findPolicy, type PolicyRecord, policyList, presentPolicy, readUsage } from './queries.ts'
 import { CreatePolicy, Policy, UpdatePolicy } from './schema.ts'
 import { archivePolicy, createPolicy, updatePolicy } from './service.ts'
 
@@ -45,7 +45,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
       response: { 200: pageOf(Policy) },
     },
     read: (page, { principal, query: { status, made_by_grant_id: madeBy } }) =>
-      listPolicies(deps.db, principal.workspace.id, page, { active: status === 'active', madeBy }),
+      deps.db.run(policyList, { workspaceId: principal.workspace.id, active: status === 'active', madeBy, ...page }),
     present: async (rows, { principal }, at) => {
       const ids = rows.map(({ id }) => id)
       const usageOf = await readUsage(deps.db, principal.workspace, at, ids)

@@ -59,7 +59,7 @@ export const createPolicy = async (tx: Tx, principal: Principal, input: CreatePo
     updatedAt: at,
     archivedAt: null,
   }
-  return insertPolicy(tx, { actor: principal, workspace }, record)
+  return insertPolicy(tx, principal, record)
 }
 
 /** Both as the API writes them. A count that is derived is not the same count, named: it follows the threshold. */
@@ -82,20 +82,19 @@ const changeOf = ({ version: _, ...asked }: UpdatePolicy, before: PolicyRecord, 
 
 /** A loosening may wait, and is then its `pendingChange` alone. */
 export const updatePolicy = async (tx: Tx, principal: Principal, id: Uuid, change: UpdatePolicy): Promise<PolicyRecord> => {
-  const { workspace } = principal
   const [before, maker] = await Promise.all([lockOwnPolicy(tx, principal, id), readMaker(tx, principal)])
   if (before.archivedAt) throw conflict('An archived policy does not change.', 'archived')
   if (before.version !== change.version)
     throw conflict(`The policy is now at version ${before.version}.`, 'version', { version: before.version })
   const terms = policyTerms(change, before)
-  await requireBeneficiaries(tx, workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
+  await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
   if (loosens(before, terms)) {
     requireFreshProof(principal, tx.at)
     if (await mustWait(tx, principal, before))
       return requestChange(tx, principal, before, changeOf(change, before, { ...before, ...terms }))
   }
   const changes = newVersion(tx, before, maker, terms, change.name)
-  return changePolicy(tx, { actor: principal, workspace }, 'policy.updated', before, changes)
+  return changePolicy(tx, principal, 'policy.updated', before, changes)
 }
 
 export const archivePolicy = async (tx: Tx, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
@@ -103,5 +102,5 @@ export const archivePolicy = async (tx: Tx, principal: Principal, id: Uuid): Pro
   const before = await lockOwnPolicy(tx, principal, id)
   if (before.archivedAt) return before
   if (await mustWait(tx, principal, before)) return requestChange(tx, principal, before, { status: 'archived' })
-  return changePolicy(tx, { actor: principal, workspace: principal.workspace }, 'policy.archived', before, archived(tx))
+  return changePolicy(tx, principal, 'policy.archived', before, archived(tx))
 }

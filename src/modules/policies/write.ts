@@ -38,21 +38,22 @@ export const nothingPending = {
 }
 
 /** The caller, or the timer for a change that has waited long enough. */
-export type Changer = { actor: Actor; workspace: { id: Uuid; owningAccountId: Uuid; zone: ZoneSchedule } }
+export type Changer = Actor & { workspace: ZoneSchedule & { id: Uuid; owningAccountId: Uuid } }
 
 type PolicyEvent = Extract<EventType & AuditAction, `policy.${string}`>
 
 const record = async (
   tx: Tx,
-  { actor, workspace }: Changer,
+  changer: Changer,
   type: PolicyEvent,
   after: PolicyRecord,
   before?: PolicyRecord,
 ): Promise<PolicyRecord> => {
+  const { workspace } = changer
   const data = presentPolicy(after)
   await appendEvents(tx, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
   const compared = { ...(before && { before: presentPolicy(before) }), after: data }
-  audit(tx, actor, type, { workspaceId: workspace.id, subject: after.id, ...compared })
+  audit(tx, changer, type, { workspaceId: workspace.id, subject: after.id, ...compared })
   return after
 }
 
@@ -65,7 +66,7 @@ const takeEffect = (tx: Tx, { workspace }: Changer, policy: PolicyRecord): void 
   const { id, version, workspaceId, paymentTypes, beneficiaryIds, bindsGrantId } = policy
   const createdBy = policy.changedBy ?? policy.createdBy
   insertRow(tx, spendingPolicyVersions, { policyId: id, version, document: presentPolicy(policy), createdBy, createdAt: at })
-  const { month } = periodsAt(at, effectiveTimeZone(workspace.zone, at))
+  const { month } = periodsAt(at, effectiveTimeZone(workspace, at))
   tx.defer(tx.run(forget, { id }))
   tx.defer(tx.query(seed, [id, month, workspaceId, paymentTypes, beneficiaryIds, bindsGrantId]))
 }

@@ -9,8 +9,7 @@ import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt } from '../../policy/calendar.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { countedTotals } from '../../policy/scope-sql.ts'
-import type { Decision, Evaluation, MandateStanding, Periods, PolicyRules, TraceEntry, Usage } from '../../policy/types.ts'
-import type { Rails } from '../../rails/rail.ts'
+import type { Decision, MandateStanding, Periods, PolicyRules, TraceEntry, Usage } from '../../policy/types.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { mandateStanding, readMandate } from '../mandates/for-payments.ts'
 import type { Parts } from '../parts.ts'
@@ -32,19 +31,11 @@ import { boundGrant } from '../policies/service.ts'
 import { replayPolicy } from './replay.ts'
 import type { Replay, Simulate } from './schema.ts'
 
-/** Although no rule denies it, with its entries in the trace. */
-type Stop = { refusal: Refusal; entries: TraceEntry[] }
-
 const entry = (kind: 'capability' | 'rail', name: string, rule: string): TraceEntry => ({
   source: { kind, id: null, name },
   rule,
   outcome: 'deny',
 })
-
-const stopOf = (check: () => void, entriesOf: (refusal: Refusal) => TraceEntry[]): Stop[] => {
-  const refusal = orRefusal(check)
-  return refusal instanceof Refusal ? [{ refusal, entries: entriesOf(refusal) }] : []
-}
 
 /** As the route of payments checks its caller: the simulation's own route asks for less. */
 const checkCaller = (principal: Principal): void => {
@@ -52,43 +43,32 @@ const checkCaller = (principal: Principal): void => {
   if (principal.accountStatus === 'frozen') throw new Refusal('account_frozen')
 }
 
-const railEntries = (refusal: Refusal, context: PaymentContext): TraceEntry[] => {
-  const fields = refusal.details?.fields as { path: string }[] | undefined
-  return (fields ?? [{ path: refusal.code }]).map(({ path }) => entry('rail', context.beneficiary.rail, path))
+/** Refusals by no rule, in the order in which a payment is refused. */
+const refusalsOf = (...checks: (() => void)[]): Refusal[] =>
+  checks.flatMap((check) => {
+    const refusal = orRefusal(check)
+    return refusal instanceof Refusal ? [refusal] : []
+  })
+
+type Funds = { available: Minor; requested: Minor }
+
+/** How the trace names such a refusal. */
+const entriesOf = (
+  { code, details }: Refusal,
+  { beneficiary, owner }: PaymentContext,
+  principal: Principal,
+  { available, requested }: Funds,
+): TraceEntry[] => {
+  const fields = details?.fields as { path: string }[] | undefined
+  if (fields) return fields.map(({ path }) => entry('rail', beneficiary.rail, path))
+  if (code === 'provider_not_configured') return [entry('rail', beneficiary.rail, code)]
+  if (code === 'insufficient_funds') {
+    const limit = maySeeBalance(principal) && { limitMinor: available }
+    return [{ ...entry('capability', 'balance', 'available_balance'), ...limit, requestedMinor: requested }]
+  }
+  // The engine has its own entry for the owner's capability.
+  return code === 'capability_disabled' && !owner.paymentsEnabled ? [] : [entry('capability', 'payments', code)]
 }
-
-/** Before any limit is checked, in the order in which a payment is refused. */
-const stopsBefore = (
-  { context, evaluation }: { context: PaymentContext; evaluation: Evaluation },
-  { rails, currency, principal }: { rails: Rails; currency: string; principal: Principal },
-): Stop[] => [
-  ...stopOf(
-    () => checkCaller(principal),
-    ({ code }) => [entry('capability', 'payments', code)],
-  ),
-  ...stopOf(
-    () => checkPreconditions(context, principal.capabilities.payments),
-    // The engine has its own entry for the owner's capability.
-    ({ code }) =>
-      code === 'capability_disabled' && !context.owner.paymentsEnabled ? [] : [entry('capability', 'payments', code)],
-  ),
-  ...stopOf(
-    () => checkRailRules(evaluation.payment, context, rails, currency),
-    (refusal) => railEntries(refusal, context),
-  ),
-]
-
-const stopAfter = (principal: Principal, funds: { available: Minor; requested: Minor }, currency: string): Stop[] =>
-  stopOf(
-    () => checkBalance(principal, funds, currency),
-    () => [
-      {
-        ...entry('capability', 'balance', 'available_balance'),
-        ...(maySeeBalance(principal) && { limitMinor: funds.available }),
-        requestedMinor: funds.requested,
-      },
-    ],
-  )
 
 /** `refusal`: what the payment would be refused with. */
 type Decided = { decision: Decision | null; refusal: Refusal | null }
@@ -136,10 +116,8 @@ const decideNow = async (
   const asked = { ...input, beneficiary_id: beneficiaryId, amount_minor: amountMinor }
   const [read, past, { availableMinor: available }, repeats, mandate] = await Promise.all([
     readState(db, {
-      workspaceIds: [workspaceId],
+      payments: [{ workspaceId, beneficiaryId, accountReference: input.account_reference ?? null }],
       grantIds: principal.grant?.lineage ?? [],
-      beneficiaryIds: [beneficiaryId],
-      accountReferences: [input.account_reference ?? null],
       periods: [periods],
       at,
       withSigners: proposed?.approvalProof === 'signature',
@@ -157,17 +135,23 @@ const decideNow = async (
   const currency = config.CURRENCY
   const state = proposed ? withPolicy(read, workspaceId, proposed, periods) : read
   const request = { principal, input: asked, mandate, past: only(past) }
-  const considered = considerPayment(state, request, at, deployment)
-  const decision = evaluate(considered.evaluation)
-  const before = stopsBefore(considered, { rails, currency, principal })
-  const after = input.execute_at ? [] : stopAfter(principal, { available, requested: amountMinor }, currency)
-  const stops = [...before, ...after]
+  const { context, evaluation } = considerPayment(state, request, at, deployment)
+  const decision = evaluate(evaluation)
+  const before = refusalsOf(
+    () => checkCaller(principal),
+    () => checkPreconditions(context, principal.capabilities.payments),
+    () => checkRailRules(evaluation.payment, context, rails, currency),
+  )
+  const funds = { available, requested: amountMinor }
+  const after = input.execute_at ? [] : refusalsOf(() => checkBalance(principal, funds, currency))
   const { earlier } = request.past
-  const denial = decision.outcome === 'deny' ? denialOf(decision, { earlier, ofBatch: undefined, currency }) : null
-  const refusal = before[0]?.refusal ?? denial ?? stops[0]?.refusal ?? null
+  const denial = decision.outcome === 'deny' ? [denialOf(decision, { earlier, ofBatch: undefined, currency })] : []
+  const [refusal = null] = [...before, ...denial, ...after]
+  const stops = [...before, ...after]
   if (stops.length === 0) return { decision, refusal }
   const { remedy: _, ...rest } = decision
-  const failed = stops.flatMap(({ entries }) => entries).map((entry) => ({ ...entry, decisive: true }))
+  const entries = stops.flatMap((stop) => entriesOf(stop, context, principal, funds))
+  const failed = entries.map((each) => ({ ...each, decisive: true }))
   return { decision: { ...rest, outcome: 'deny', trace: [...failed, ...decision.trace] }, refusal }
 }
 
@@ -182,7 +166,7 @@ const required = (input: Simulate): void => {
 const dueOf = ({ workspace }: Principal, { execute_at: executeAt = null }: Simulate, at: Date) => {
   checkDueTime(executeAt, at)
   const dueAt = executeAt ?? at
-  const timeZone = effectiveTimeZone(workspace.zone, dueAt)
+  const timeZone = effectiveTimeZone(workspace, dueAt)
   return { timeZone, periods: periodsAt(dueAt, timeZone) }
 }
 

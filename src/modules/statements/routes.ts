@@ -51,7 +51,7 @@ type StatementRequest = Parameters<typeof readPage>[1] & FastifyRequest & { quer
 const open = async ({ clock, reads }: Parts, { principal, query }: StatementRequest, isOfWorkspace: boolean): Promise<Opened> => {
   const { workspace } = principal
   const now = clock.now()
-  const period = periodOf(query, now, effectiveTimeZone(workspace.zone, now))
+  const period = periodOf(query, now, effectiveTimeZone(workspace, now))
   const of: StatementOf = {
     ownerId: isOfWorkspace ? workspace.owningAccountId : principal.accountId,
     workspaceId: isOfWorkspace ? workspace.id : null,

@@ -28,7 +28,7 @@ export const presentCurrent = ({ workspace, role, memberStatus }: Principal, cur
     ? {
         workspace: shown(workspace, {
           status: workspace.closed ? 'closed' : workspace.frozen ? 'frozen' : 'active',
-          time_zone: workspace.zone.nextTimeZone ?? workspace.zone.timeZone,
+          time_zone: workspace.nextTimeZone ?? workspace.timeZone,
           currency,
         }),
         membership: { role, status: memberStatus },

@@ -47,8 +47,7 @@ const insertWorkspace = (tx: Tx, ownerId: Uuid, workspace: { name: string; kind:
 }
 
 const zoneChange = (workspace: WorkspaceRecord, to: string, at: Date) => {
-  const schedule = { timeZone: workspace.timeZone, nextTimeZone: workspace.nextTimeZone, nextFrom: workspace.nextTimeZoneFrom }
-  const timeZone = effectiveTimeZone(schedule, at)
+  const timeZone = effectiveTimeZone(workspace, at)
   if (timeZone === to) return { timeZone, nextTimeZone: null, nextTimeZoneFrom: null }
   return { timeZone, nextTimeZone: to, nextTimeZoneFrom: zoneChangesAt(at, timeZone, to) }
 }

@@ -91,7 +91,7 @@ export const registerAccounts = (app: App, deps: Parts): void => {
           request,
           reply,
           'history',
-          historyColumns(effectiveTimeZone(principal.workspace.zone, deps.clock.now()), deps.config.CURRENCY),
+          historyColumns(effectiveTimeZone(principal.workspace, deps.clock.now()), deps.config.CURRENCY),
           async (page) =>
             (await readHistory(source, principal, page, filter)).map((row) => ({ id: row.id, shown: presentHistoryEntry(row) })),
         )

@@ -62,7 +62,7 @@ export const summarizeHistory = async (
   count: number,
 ): Promise<z.output<typeof HistorySummary>> => {
   const at = deps.clock.now()
-  const zone = effectiveTimeZone(workspace.zone, at)
+  const zone = effectiveTimeZone(workspace, at)
   const today = periodsAt(at, zone).day
   const period = { zone, begins: startOfDate(dateAfter(today, 1 - count), zone), ends: startOfDate(dateAfter(today, 1), zone) }
   const flow = new Map((await readFlow(deps.db, accountId, period)).map((day) => [day.date, day]))

@@ -12,7 +12,7 @@ import { presentVerification } from '../../beneficiaries/present.ts'
 import type { Parts } from '../../parts.ts'
 import { presentWarning } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
-import { readItemsOf } from '../batch/queries.ts'
+import { itemsOf } from '../batch/queries.ts'
 import { thoseThatMayBePaidTwice } from '../lost-writes.ts'
 import { type ApprovalRecord, counts, currentDecisions, deciders } from './queries.ts'
 import type { Approval } from './schema.ts'
@@ -80,7 +80,7 @@ const countLost = async ({ db, rails, clock }: ContextParts, records: readonly A
   const older = records.filter(({ approval, olderThanLoss }) => olderThanLoss && approval.status === 'pending')
   if (older.length === 0) return new Map()
   const batchIds = older.flatMap(({ approval }) => approval.batchId ?? [])
-  const items = await readItemsOf(db, batchIds)
+  const items = await db.run(itemsOf, { batchIds })
   const idsOf = ({ approval, payment }: ApprovalRecord) =>
     approval.batchId === null ? [payment.id] : items.filter(({ batchId }) => batchId === approval.batchId).map(({ id }) => id)
   const paidTwice = await thoseThatMayBePaidTwice(db, rails, older.flatMap(idsOf), clock.now())

@@ -10,6 +10,7 @@ import { type Actor, audit } from '../../../events/audit.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { CommitThenThrow, conflict, found, Refusal, wrongPasskey, wrongSignature } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import type { ZoneSchedule } from '../../../policy/calendar.ts'
 import { policiesOf, separatingPoliciesOf } from '../../../policy/scope-sql.ts'
 import { findBeneficiaries } from '../../beneficiaries/queries.ts'
 import { confirmByApproval } from '../../beneficiaries/service.ts'
@@ -39,7 +40,7 @@ type Giver = {
   behind: Uuid | null
   accountFrozen: boolean
   workspaceFrozen: boolean
-  zone: Principal['workspace']['zone']
+  zone: ZoneSchedule
   /** What signed it: a wallet, or a passkey whose assertion may have a problem; null where the credential alone gives it. */
   proof: Proof | { problem: string }
 }
@@ -232,7 +233,7 @@ export const decideByCredential = async (
   ])
   const { accountId, accountStatus, workspace } = principal
   return decide(tx, record, input, {
-    ...{ accountId, actor: principal, behind, proof, zone: workspace.zone },
+    ...{ accountId, actor: principal, behind, proof, zone: workspace },
     accountFrozen: accountStatus !== 'active',
     workspaceFrozen: workspace.frozen || workspace.closed,
   })
@@ -250,9 +251,7 @@ export const decideBySignature = async (
   const signing = proven && (await signingOf(tx, record, proven))
   if (!signing) return refuseProof(tx, record, { accountId: null, origin, way: 'signature' }, wrongSignature(proven?.signer))
   const { accountId } = proven
-  const { timeZone, nextTimeZone, nextFrom, linkedBy: behind, ...standing } = signing
+  const { accountFrozen, workspaceFrozen, linkedBy: behind } = signing
   const actor = { accountId, origin, way: 'signature' }
-  return decide(tx, record, input, {
-    ...{ ...standing, accountId, actor, behind, proof: proven, zone: { timeZone, nextTimeZone, nextFrom } },
-  })
+  return decide(tx, record, input, { accountId, actor, behind, accountFrozen, workspaceFrozen, proof: proven, zone: signing })
 }

@@ -66,7 +66,7 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const record = found(await findApproval(deps.db, id, workspace.id))
       const { approval, payment, lineage } = record
       const waits = approval.status === 'pending' && approval.batchId === null
-      const reread = { payment, lineage, required: approval.requiredApprovals, zone: workspace.zone }
+      const reread = { payment, lineage, required: approval.requiredApprovals, zone: workspace }
       const [contexts, now] = await Promise.all([
         readContexts(deps, workspace, [record]),
         waits ? decideAt(deps.db, reread, deps.clock.now()) : null,

@@ -8,6 +8,7 @@ import { prepare } from '../../../db/prepare.ts'
 import { auditLog } from '../../../db/tables/events.ts'
 import { found } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import type { ZoneSchedule } from '../../../policy/calendar.ts'
 import { findIdentity, proveSigner as proveWallet, walletKey } from '../../identity/identities/queries.ts'
 import { provePasskey, type UsedPasskey } from '../../identity/passkeys/service.ts'
 import type { Parts } from '../../parts.ts'
@@ -81,13 +82,13 @@ export const proofColumns = (signed: ProvenSigner | PasskeySignature | null) => 
   return { ...columns, via: 'passkey' as const, passkeyId: signed.passkey.id, passkeyProof: signed.proof }
 }
 
-type Signing = { accountFrozen: boolean; workspaceFrozen: boolean; linkedBy: Uuid | null } & Principal['workspace']['zone']
+type Signing = { accountFrozen: boolean; workspaceFrozen: boolean; linkedBy: Uuid | null } & ZoneSchedule
 
 const readSigning = statement(
   'approvals.signing',
   `select a.status <> 'active' as "accountFrozen", i.linked_by_grant_id as "linkedBy",
      o.status <> 'active' or w.frozen_at is not null or w.suspended_at is not null or w.closed_at is not null as "workspaceFrozen",
-     w.time_zone as "timeZone", w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextFrom"
+     w.time_zone as "timeZone", w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom"
    from identities i join accounts a on a.id = i.account_id cross join workspaces w join accounts o on o.id = w.owning_account_id
    where i.provider = 'wallet' and i.account_id = $1 and i.subject_key = lower($3) and w.id = $2 and a.status <> 'closed'
      and ${hasDecidingRole('a.id', 'w.id')}`,

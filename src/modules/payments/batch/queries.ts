@@ -1,12 +1,11 @@
 import { and, desc, eq, ilike, sql } from 'drizzle-orm'
 import { type Db, first } from '../../../db/client.ts'
 import { amongIds, newestFirst, ownedBy } from '../../../db/list-queries.ts'
-import { prepare } from '../../../db/prepare.ts'
+import { prepare, type RowOf } from '../../../db/prepare.ts'
 import { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { payments } from '../../../db/tables/payments.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
-import type { PageRequest } from '../../../http/pagination.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { type Minor, minor } from '../../../lib/money.ts'
@@ -42,7 +41,7 @@ export const findBatches = (db: Db, ids: readonly Uuid[]): Promise<readonly Batc
 export const findBatch = (db: Db, workspaceId: Uuid, id: Uuid): Promise<BatchRecord | undefined> =>
   first(db, byIds, { ids: [id], workspaceId })
 
-const list = prepare(
+export const batchList = prepare(
   'payment_batches.list',
   { workspaceId: 'uuid', status: 'text?', idempotencyKey: 'text?', pattern: 'text?', before: 'uuid?', take: 'rows' },
   (orm, at) => {
@@ -60,18 +59,12 @@ const list = prepare(
   'pool',
 )
 
-export const listBatches = (
-  db: Db,
-  workspaceId: Uuid,
-  page: PageRequest,
-  filter: { status?: BatchRow['status'] | undefined; idempotencyKey?: string | undefined; pattern?: string | undefined },
-): Promise<readonly BatchRecord[]> => db.run(list, { workspaceId, ...filter, ...page })
-
 const paidBefore = sql<Minor | null>`(
   select e.amount_minor from payments e where e.payee_id = any(array[${payments.payeeId}]) and e.status in ${sql.raw(paidPaymentsSql)} and e.id < ${payments.id}
   order by e.payee_id desc, e.id desc limit 1)`.mapWith(payments.amountMinor)
 
-const lines = prepare(
+/** All lines of a batch in their order: each as the Merkle tree binds it, with the check of the payee's name and its last payment. */
+export const linesOf = prepare(
   'payment_batches.lines',
   { batchId: 'uuid' },
   (orm, at) =>
@@ -91,11 +84,8 @@ const lines = prepare(
   'pool',
 )
 
-/** All lines of a batch in their order: each as the Merkle tree binds it, with the check of the payee's name and its last payment. */
-export const readLines = (db: Db, batchId: Uuid) => db.run(lines, { batchId })
-type LineRow = Awaited<ReturnType<typeof readLines>>[number]
-
-const itemIds = prepare(
+/** In the order of each batch. */
+export const itemsOf = prepare(
   'payment_batches.items',
   { batchIds: 'uuid[]' },
   (orm, at) =>
@@ -107,12 +97,8 @@ const itemIds = prepare(
   'pool',
 )
 
-export const readItemsOf = (db: Db, batchIds: readonly Uuid[]): Promise<readonly { id: Uuid; batchId: Uuid | null }[]> =>
-  db.run(itemIds, { batchIds })
-
-/** The ids of a batch's payments, in their order. */
 export const readItemIds = async (db: Db, batchId: Uuid): Promise<Uuid[]> =>
-  (await readItemsOf(db, [batchId])).map(({ id }) => id)
+  (await db.run(itemsOf, { batchIds: [batchId] })).map(({ id }) => id)
 
 const shown = presenter(PaymentBatch)
 
@@ -125,7 +111,7 @@ export const presentBatch = ({ batch, counts }: BatchRecord): PaymentBatch =>
     },
   })
 
-export const presentLines = ({ batch }: BatchRecord, lines: readonly LineRow[]): PaymentBatchLines => ({
+export const presentLines = ({ batch }: BatchRecord, lines: readonly RowOf<typeof linesOf>[]): PaymentBatchLines => ({
   batch_id: formatId('payment_batch', batch.id),
   merkle_root: batch.merkleRoot,
   lines: lines.map(({ id, row, leaf, snapshot, verification, lastAmountMinor }) => ({

@@ -15,7 +15,7 @@ import type { Parts } from '../../parts.ts'
 import { presentDecision } from '../../policies/present.ts'
 import { presentMaker } from '../../present-maker.ts'
 import { contextOf, evaluationOf, type PaymentContext } from '../evaluation/context.ts'
-import { familyDay, type LockedState, usageKey } from '../evaluation/state.ts'
+import { addUsage, familyDay, type LockedState } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
 import {
@@ -130,10 +130,7 @@ export const use = (state: SpendingState, { payment, charges, mandate, decision,
     availableMinor: balance.availableMinor - amountMinor,
     heldMinor: balance.heldMinor + amountMinor,
   })
-  for (const { subjectId, period, periodStart } of charges) {
-    const key = usageKey(subjectId, period, periodStart)
-    state.usage.set(key, (state.usage.get(key) ?? 0n) + amountMinor)
-  }
+  addUsage(state, charges, amountMinor)
   const approvals = Math.max(decision.requiredApprovals, mandate ? 1 : 0)
   const family = familyDay(beneficiary.familyId, countedDay)
   const unapproved = { paymentType, rail, grantLineage: lineage, approvals, amountMinor }
@@ -161,7 +158,7 @@ export const considerPayment = (
     lineage: grant?.lineage ?? [],
     beneficiaryId: input.beneficiary_id,
     accountReference: input.account_reference ?? null,
-    periods: periodsAt(dueAt, effectiveTimeZone(workspace.zone, dueAt)),
+    periods: periodsAt(dueAt, effectiveTimeZone(workspace, dueAt)),
     withoutUsage: input.execute_at != null,
   })
   if (!context) throw notFound('beneficiary_id')

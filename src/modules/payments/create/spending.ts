@@ -29,7 +29,7 @@ const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
 export type Ask = Omit<DecisionRequest, 'mandate' | 'past'> & Pick<PaymentRequest, 'standing'>
 
 const periodsOf = (requests: readonly Ask[], now: Date): Periods[] =>
-  unique(requests.map(({ principal }) => effectiveTimeZone(principal.workspace.zone, now))).map((zone) => periodsAt(now, zone))
+  unique(requests.map(({ principal }) => effectiveTimeZone(principal.workspace, now))).map((zone) => periodsAt(now, zone))
 
 type Mandates = ReadonlyMap<Uuid, PaymentMandate>
 
@@ -81,10 +81,12 @@ export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[
   const now = clock.now()
   const inputs = requests.map(({ input }) => input)
   const query: StateQuery = {
-    workspaceIds: unique(requests.map(({ principal }) => principal.workspace.id)),
-    grantIds: unique(requests.flatMap(({ principal }) => principal.grant?.lineage ?? [])),
-    beneficiaryIds: inputs.map((input) => input.beneficiary_id),
-    accountReferences: inputs.map((input) => input.account_reference ?? null),
+    payments: requests.map(({ principal: { workspace }, input: { beneficiary_id, account_reference = null } }) => ({
+      workspaceId: workspace.id,
+      beneficiaryId: beneficiary_id,
+      accountReference: account_reference,
+    })),
+    grantIds: requests.flatMap(({ principal }) => principal.grant?.lineage ?? []),
     periods: periodsOf(requests, now),
     at: now,
   }

@@ -9,16 +9,16 @@ import type { Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
 import type { RailName } from '../../../lib/rail-names.ts'
+import type { ZoneSchedule } from '../../../policy/calendar.ts'
 import { mayApplyTo } from '../../../policy/scope-sql.ts'
-import type { GrantRules, PayeeFacts, Periods, PolicyRules, Unapproved } from '../../../policy/types.ts'
+import type { Charge, GrantRules, PayeeFacts, Periods, PolicyRules, Unapproved } from '../../../policy/types.ts'
 import type { AccountRecord } from '../../identity/accounts/queries.ts'
 
-export type WorkspaceState = {
+export type WorkspaceState = ZoneSchedule & {
   id: Uuid
   ownerId: Uuid
   frozen: boolean
   closed: boolean
-  zone: { timeZone: string; nextTimeZone: string | null; nextFrom: Date | null }
   approverAccountIds: Uuid[]
   /** Those of them that can sign; empty where no policy that may apply asks for signatures. */
   signingAccountIds: Uuid[]
@@ -69,6 +69,13 @@ export const familyDay = (familyId: Uuid, day: string): string => `${familyId} $
 
 export const usageKey = (subjectId: Uuid, period: string, start: string | null): string => `${subjectId} ${period} ${start}`
 
+export const addUsage = ({ usage }: LockedState, charges: readonly Charge[], amountMinor: Minor): void => {
+  for (const { subjectId, period, periodStart } of charges) {
+    const key = usageKey(subjectId, period, periodStart)
+    usage.set(key, (usage.get(key) ?? 0n) + amountMinor)
+  }
+}
+
 // SQL text, one statement for any number of requests: each list is read from what the one before found. One plan is made for lists of any length, so
 // each row is looked up by itself (`offset 0`): joined, a small table was read as a whole, with the rows of every tenant.
 
@@ -96,7 +103,7 @@ const approversOf = (further: string): string =>
 
 const workspaceColumns = `w.id, w.owning_account_id as "ownerId", w.frozen_at is not null or w.suspended_at is not null as frozen,
   w.closed_at is not null as closed,
-  json_build_object('timeZone', w.time_zone, 'nextTimeZone', w.next_time_zone, 'nextFrom', w.next_time_zone_from) as zone,
+  w.time_zone as "timeZone", w.next_time_zone as "nextTimeZone", w.next_time_zone_from as "nextTimeZoneFrom",
   ${approversOf('')} as "approverAccountIds",
   case when $7::boolean or exists (select from applicable p where p.workspace_id = w.id and p.approval_proof = 'signature')
     then ${approversOf(`and ${canSign('m.account_id')}`)} else '{}' end as "signingAccountIds"`
@@ -193,12 +200,14 @@ const revive = (row: Record<string, unknown>): void => {
     const value = row[name]
     if (typeof value === 'string') {
       if (name.endsWith('Minor')) row[name] = BigInt(value)
-      else if (name === 'at' || name.endsWith('At') || name === 'nextFrom') row[name] = new Date(value)
+      else if (name === 'at' || name.endsWith('At') || name === 'nextTimeZoneFrom') row[name] = new Date(value)
     } else if (Array.isArray(value)) {
       if (typeof value[0] === 'object') for (const each of value) revive(each)
     } else if (typeof value === 'object' && value !== null) revive(value as Record<string, unknown>)
   }
 }
+
+const unique = (items: readonly string[]): string[] => [...new Set(items)]
 
 const byId = <Value extends { id: Uuid }>(rows: readonly Value[]): Map<Uuid, Value> =>
   new Map(rows.map((value) => [value.id, value]))
@@ -209,10 +218,9 @@ const unapprovedOf = (rows: StateRow['unapproved']): LockedState['unapproved'] =
 }
 
 export type StateQuery = {
-  workspaceIds: readonly Uuid[]
+  payments: readonly { workspaceId: Uuid; beneficiaryId: Uuid; accountReference: string | null }[]
+  /** Those that asked for them, and those above these. */
   grantIds: readonly Uuid[]
-  beneficiaryIds: readonly Uuid[]
-  accountReferences: readonly (string | null)[]
   periods: readonly Pick<Periods, 'day' | 'month'>[]
   /** When it is decided: an approver counts by how long it may decide. */
   at: Date
@@ -220,17 +228,19 @@ export type StateQuery = {
   withSigners?: boolean
 }
 
-/** Reads what decisions for these workspaces, grants and beneficiaries need, in one round trip. */
+/** Reads what decisions on these payments need, in one round trip. */
 export const readState = async (db: Db, query: StateQuery): Promise<LockedState> => {
+  const { payments } = query
   const periodStarts = new Set(query.periods.flatMap(({ day, month }) => [day, month]))
+  const references = payments.flatMap(({ accountReference }) => (accountReference === null ? [] : referenceKey(accountReference)))
   const row = only(
     await db.query<StateRow>(read, [
-      query.workspaceIds,
-      query.grantIds,
-      [...new Set(query.beneficiaryIds)],
+      unique(payments.map(({ workspaceId }) => workspaceId)),
+      unique(query.grantIds),
+      unique(payments.map(({ beneficiaryId }) => beneficiaryId)),
       [...periodStarts],
       decidingRoles,
-      [...new Set(query.accountReferences.flatMap((reference) => (reference === null ? [] : referenceKey(reference))))],
+      unique(references),
       query.withSigners ?? false,
       query.at,
     ]),

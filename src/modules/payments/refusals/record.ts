@@ -5,7 +5,7 @@ import { lockBatch } from '../../../db/account-lock.ts'
 import { type Db, inTx, statement, type Tx } from '../../../db/client.ts'
 import { describeError } from '../../../db/errors.ts'
 import { createdBetween, newestFirst, ownedBy } from '../../../db/list-queries.ts'
-import { prepare, type Values } from '../../../db/prepare.ts'
+import { prepare } from '../../../db/prepare.ts'
 import { insertRows } from '../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { selectAmong } from '../../../db/select-rows.ts'
@@ -14,7 +14,6 @@ import { grants } from '../../../db/tables/grants.ts'
 import { paymentRefusals } from '../../../db/tables/payment-refusals.ts'
 import { errorRow, isErrorCode } from '../../../errors/catalogue.ts'
 import { appendEvents } from '../../../events/append.ts'
-import type { PageRequest } from '../../../http/pagination.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { daysAfter } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
@@ -32,17 +31,20 @@ type RefusalRow = typeof paymentRefusals.$inferSelect
 type Payee = Pick<typeof beneficiaries.$inferSelect, 'displayName' | 'destinationMask'>
 type RefusalRecord = { refusal: RefusalRow; payee: Payee | null; label: string | null }
 
-const filters = {
-  beneficiaryId: 'uuid?',
-  grantId: 'uuid?',
-  initiatorAccountId: 'uuid?',
-  createdAfter: 'timestamptz?',
-  createdBefore: 'timestamptz?',
-} as const
-
-const list = prepare(
+/** `within`: the grant of a delegated reader, which sees what it and the grants below it asked for. */
+export const refusalList = prepare(
   'payment_refusals.list',
-  { workspaceId: 'uuid', within: 'uuid?', ...filters, before: 'uuid?', take: 'rows' },
+  {
+    workspaceId: 'uuid',
+    within: 'uuid?',
+    beneficiaryId: 'uuid?',
+    grantId: 'uuid?',
+    initiatorAccountId: 'uuid?',
+    createdAfter: 'timestamptz?',
+    createdBefore: 'timestamptz?',
+    before: 'uuid?',
+    take: 'rows',
+  },
   (orm, at) =>
     newestFirst(
       orm
@@ -74,14 +76,6 @@ const list = prepare(
     ),
   'page',
 )
-
-/** `within`: the grant of a delegated reader, which sees what it and the grants below it asked for. */
-export const listRefusals = (
-  db: Db,
-  workspaceId: Uuid,
-  page: PageRequest,
-  filter: Values<typeof filters> & { within: Uuid | null },
-): Promise<RefusalRecord[]> => db.run(list, { workspaceId, ...filter, ...page })
 
 /** Of one grant, or of one person without a grant, in 24 hours. */
 const mostRecent = 1_000
