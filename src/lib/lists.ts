@@ -7,6 +7,12 @@ export const only = <T>(items: readonly T[]): T => {
   return item
 }
 
+/** Where it is a bug that there is nothing, which `missing` names. */
+export const existing = <T>(value: T | null | undefined, missing: string): T => {
+  if (value === null || value === undefined) throw new Error(missing)
+  return value
+}
+
 /** Works through a long list, `size` items at a time: between two portions the event loop serves other requests. */
 export const inPortions = async <T, R>(items: readonly T[], size: number, work: (item: T, place: number) => R): Promise<R[]> => {
   const results: R[] = []

@@ -35,8 +35,6 @@ export const controlContradictions = (controls: Controls, under = ''): FieldErro
 
 export type Headroom = { perPaymentMinor: Minor | null; todayMinor: Minor | null; monthMinor: Minor | null }
 
-export type LimitsInUse = Limits & { usage: Usage }
-
 /** Null without a limit; never below 0, although a limit that was lowered may be exceeded already. */
 const least = (amounts: readonly (Minor | null)[]): Minor | null => {
   const [smallest] = amounts.filter((amount) => amount !== null).sort((a, b) => (a < b ? -1 : 1))
@@ -45,7 +43,7 @@ const least = (amounts: readonly (Minor | null)[]): Minor | null => {
 
 const leaves = (limit: Minor | null, used: Minor): Minor | null => (limit === null ? null : limit - used)
 
-export const headroomOf = (limits: readonly Omit<LimitsInUse, 'approvalThresholdMinor'>[]): Headroom => ({
+export const headroomOf = (limits: readonly (Omit<Limits, 'approvalThresholdMinor'> & { usage: Usage })[]): Headroom => ({
   perPaymentMinor: least(limits.map((limit) => limit.perPaymentLimitMinor)),
   todayMinor: least(limits.map((limit) => leaves(limit.dailyLimitMinor, limit.usage.dayMinor))),
   monthMinor: least(limits.map((limit) => leaves(limit.monthlyLimitMinor, limit.usage.monthMinor))),

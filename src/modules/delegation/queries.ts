@@ -8,6 +8,7 @@ import { type Places, type Prepared, prepare, type Values } from '../../db/prepa
 import { selectPage, selectRow } from '../../db/select-rows.ts'
 import { apiKeys, grants } from '../../db/tables/grants.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { existing } from '../../lib/lists.ts'
 
 export type GrantRecord = typeof grants.$inferSelect
 
@@ -92,11 +93,8 @@ export const lockGrantOfWorkspace = selectRow('grants.lock_in_workspace', grants
 
 const lockById = selectRow('grants.lock', grants, ['id'], { lock: 'update' })
 
-export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> => {
-  const grant = await lockById(tx, { id })
-  if (!grant) throw new Error('a grant that must exist is missing')
-  return grant
-}
+export const lockGrant = async (tx: Tx, id: Uuid): Promise<GrantRecord> =>
+  existing(await lockById(tx, { id }), 'a grant that must exist is missing')
 
 const shareByIds = prepare('grants.share_chain', { ids: 'uuid[]' }, (orm, at) =>
   orm.select().from(grants).where(sql`${grants.id} = any(${at.ids})`).orderBy(asc(depth)).for('share'),

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../errors/catalogue.ts'
 import { type Failure, failure } from '../../errors/failures.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { existing } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
 import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/calendar.ts'
 import { chargesFor, evaluate, stillCovered } from '../../policy/evaluate.ts'
@@ -95,11 +96,10 @@ const evaluationAgain = (
   mandate: PaymentMandate | null | undefined,
 ): { context: PaymentContext; evaluation: Evaluation } => {
   const { workspaceId, beneficiaryId, initiatorAccountId, amountMinor, paymentType, createdAt, accountReference } = payment
-  const workspace = state.workspaces.get(workspaceId)
-  if (!workspace) throw new Error('a payment has no workspace')
+  const workspace = existing(state.workspaces.get(workspaceId), 'a payment has no workspace')
   const periods = { ...periodsAt(at, effectiveTimeZone(workspace, at)), day, month: monthOf(day) }
-  const context = contextOf(state, { workspaceId, lineage: asked.lineage, beneficiaryId, accountReference, periods })
-  if (!context) throw new Error('a payment has no beneficiary')
+  const query = { workspaceId, lineage: asked.lineage, beneficiaryId, accountReference, periods }
+  const context = existing(contextOf(state, query), 'a payment has no beneficiary')
   const own: PaymentContext = {
     ...context,
     unapproved: withoutOwnUnapproved(payment, context, asked, periods),

@@ -4,6 +4,7 @@ import { paymentBatches } from '../../db/tables/payment-batches.ts'
 import { payments } from '../../db/tables/payments.ts'
 import { type Failure, failure } from '../../errors/failures.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import { existing } from '../../lib/lists.ts'
 import type { MandateStanding } from '../../policy/types.ts'
 import { type Sweeping, sweepOf } from '../for-each-row.ts'
 import { mandateStanding } from '../mandates/for-payments.ts'
@@ -24,8 +25,7 @@ import { changed, covers, requesterStops } from './recheck.ts'
 import type { Deciding } from './request.ts'
 
 const payerOf = async (tx: Tx, payment: PaymentRecord, { lineage, stop }: Authority): Promise<Payer> => {
-  const workspace = await findWorkspace(tx, payment.workspaceId)
-  if (!workspace) throw new Error('a payment has no workspace')
+  const workspace = existing(await findWorkspace(tx, payment.workspaceId), 'a payment has no workspace')
   return {
     accountId: payment.initiatorAccountId,
     capabilities: { topups: true, payments: stop !== 'payments', apiKeys: stop !== 'api_keys', oauth: stop !== 'oauth' },

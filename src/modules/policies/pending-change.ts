@@ -21,6 +21,7 @@ import {
   wrongSignature,
 } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
+import { existing } from '../../lib/lists.ts'
 import { sweepOf } from '../for-each-row.ts'
 import { findIdentity, proveSigner, walletKey } from '../identity/identities/queries.ts'
 import { provePasskey, recordPasskeyUse, type UsedPasskey } from '../identity/passkeys/service.ts'
@@ -78,8 +79,7 @@ type Standing = { isGuarded: boolean; mayManage: boolean; counted: Uuid[] }
 const standingOf = async (tx: Tx, policy: PolicyRecord, requester: Uuid, confirmer: Uuid | null): Promise<Standing> => {
   const values = [policy.id, requester, formatId('account', requester), tx.at, confirmer]
   const [standing] = await tx.query<Standing>(readStanding, values)
-  if (!standing) throw new Error('a policy that is locked is missing')
-  return standing
+  return existing(standing, 'a policy that is locked is missing')
 }
 
 /** @throws 409 `change_pending` where another one waits already */

@@ -20,8 +20,8 @@ import type { NewEvent } from '../../../events/append.ts'
 import type { EventType } from '../../../events/types.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import { presenter } from '../../../http/presenter.ts'
-import { isoTime, isoTimeOrNull } from '../../../lib/clock.ts'
-import { formatId, type Uuid } from '../../../lib/ids.ts'
+import { isoTimeOrNull } from '../../../lib/clock.ts'
+import type { Uuid } from '../../../lib/ids.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { withoutTrace } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
@@ -197,16 +197,11 @@ export const lockApproval = async (tx: Tx, id: Uuid, workspaceId?: Uuid): Promis
 }
 
 const shownPayment = presenter(PaymentSummary)
+const shownPayee = presenter(PaymentSummary.shape.beneficiary)
 
 const presentSummary = ({ payment, beneficiary, grantLabel, firstPayment }: ApprovalRecord): PaymentSummary =>
   shownPayment(payment, {
-    beneficiary: {
-      id: formatId('beneficiary', beneficiary.id),
-      display_name: beneficiary.displayName,
-      payment_rail: beneficiary.paymentRail,
-      destination_mask: beneficiary.destinationMask,
-      first_payment: firstPayment,
-    },
+    beneficiary: shownPayee(beneficiary, { first_payment: firstPayment }),
     initiated_by: presentMaker({ accountId: payment.initiatorAccountId, grantId: payment.grantId, label: grantLabel }),
     decision: payment.snapshot.decision as Decision,
   })
@@ -219,16 +214,14 @@ const endOf = (decision: DecisionRow, { decisions }: Pick<ApprovalRecord, 'decis
   return decision.voidedAt ?? later?.decidedAt ?? null
 }
 
-const presentGiven = (decision: DecisionRow, record: ApprovalRecord): Approval['decisions'][number] => ({
-  account_id: formatId('account', decision.accountId),
-  decision: decision.decision,
-  // A mandate is a signature given in advance.
-  via: decision.via === 'mandate' ? 'signature' : decision.via,
-  reason: decision.reason,
-  signer: decision.signer,
-  decided_at: isoTime(decision.decidedAt),
-  voided_at: isoTimeOrNull(endOf(decision, record)),
-})
+const shownDecision = presenter(Approval.shape.decisions.element)
+
+const presentGiven = (decision: DecisionRow, record: ApprovalRecord): Approval['decisions'][number] =>
+  shownDecision(decision, {
+    // A mandate is a signature given in advance.
+    via: decision.via === 'mandate' ? 'signature' : decision.via,
+    voided_at: isoTimeOrNull(endOf(decision, record)),
+  })
 
 const shownApproval = presenter(Approval)
 

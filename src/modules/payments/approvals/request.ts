@@ -10,7 +10,7 @@ import type { beneficiaries } from '../../../db/tables/beneficiaries.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { secondsAfter } from '../../../lib/clock.ts'
 import { newId, type Uuid } from '../../../lib/ids.ts'
-import { only } from '../../../lib/lists.ts'
+import { existing, only } from '../../../lib/lists.ts'
 import { hasAccounts } from '../../../lib/rail-names.ts'
 import { warningText } from '../../../policy/explain.ts'
 import type { Decision } from '../../../policy/types.ts'
@@ -52,19 +52,10 @@ export const digestOf = (
   return derivations.mac('destination-digest', [nonce, destination, ...(account ? [account] : [])].join(':')).toString('hex')
 }
 
-export type Asked = Pick<ApprovalRow, 'requiredApprovals' | 'separationOfDuties' | 'approvalProof' | 'policyVersions'>
-
-export const asked = ({ requiredApprovals, separationOfDuties, approvalProof, policyVersions }: Decision): Asked => ({
-  requiredApprovals,
-  separationOfDuties,
-  approvalProof,
-  policyVersions: [...policyVersions],
-})
-
 type Requested = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiaryName'> & {
   /** Of a batch the first one, as it is in the table. */
   payment: PaymentRecord
-  needs: Asked
+  needs: Pick<ApprovalRow, 'requiredApprovals' | 'separationOfDuties' | 'approvalProof' | 'policyVersions'>
   nonce: string
   isBeingChecked: boolean
   requestedBy: RequestedBy
@@ -76,8 +67,8 @@ type Requested = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiar
 const request = async (tx: Tx, config: Config, requested: Requested): Promise<void> => {
   const { payment, needs, nonce, isBeingChecked, requestedBy, mandateSignature, textOf, ...row } = requested
   const { at } = tx
-  const { approvalId: id, accountId, workspaceId, currency } = payment
-  if (!id) throw new Error('a held payment has an approval')
+  const { accountId, workspaceId, currency } = payment
+  const id = existing(payment.approvalId, 'a held payment has an approval')
   const executeAt = payment.status === 'scheduled' ? payment.executeAt : null
   // What is scheduled can be approved until it is due.
   const expiresAt = executeAt ?? secondsAfter(at, config.APPROVAL_TTL_HOURS * 3600)
@@ -108,8 +99,7 @@ const request = async (tx: Tx, config: Config, requested: Requested): Promise<vo
       decidedAt: at,
       ...mandateSignature,
     })
-  const record = await findApproval(tx, id)
-  if (!record) throw new Error('an inserted approval cannot be read')
+  const record = existing(await findApproval(tx, id), 'an inserted approval cannot be read')
   await appendEvents(tx, [approvalEvent('approval.requested', record)])
 }
 
@@ -123,6 +113,7 @@ export const requestApproval = async (
   const [payee, requestedBy] = await Promise.all([findBeneficiary(tx, workspaceId, beneficiaryId), readRequestedBy(tx, payment)])
   if (!payee) throw new Error('a held payment has a beneficiary')
   const nonce = randomBytes(16).toString('hex')
+  const { requiredApprovals, separationOfDuties, approvalProof, policyVersions } = decision
   const named = { beneficiaryName: payee.displayName, isBeingChecked: isBeingChecked(deps.rails, payee) }
   const facts = {
     ...payee,
@@ -139,7 +130,7 @@ export const requestApproval = async (
     ...{ payment, initiatingGrantId, nonce, requestedBy },
     ...named,
     batchId: null,
-    needs: asked(decision),
+    needs: { requiredApprovals, separationOfDuties, approvalProof, policyVersions },
     mandateSignature: decision.approvalsByMandate > 0 && mandate ? mandate.signature : null,
     textOf: (choice, common) => approvalMessage(choice, { ...facts, ...common }),
   })

@@ -2,6 +2,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { Balance } from '../../../ledger/ledger.ts'
 import { notFound, type Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import { existing } from '../../../lib/lists.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { pack } from '../../../lib/packed-text.ts'
 import { effectiveTimeZone, periodsAt } from '../../../policy/calendar.ts'
@@ -123,8 +124,7 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
 export const use = (state: SpendingState, { payment, charges, mandate, decision, context }: Accepted): void => {
   const { beneficiary, lineage } = context
   const { accountId, amountMinor, paymentType, rail, countedDay } = payment
-  const balance = state.balances.get(accountId)
-  if (!balance) throw new Error('a payment was accepted without a balance')
+  const balance = existing(state.balances.get(accountId), 'a payment was accepted without a balance')
   state.balances.set(accountId, {
     ...balance,
     availableMinor: balance.availableMinor - amountMinor,

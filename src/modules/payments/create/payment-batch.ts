@@ -9,9 +9,10 @@ import { paymentBatches } from '../../../db/tables/payment-batches.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
+import { presenter } from '../../../http/presenter.ts'
 import { type Clock, isoTime } from '../../../lib/clock.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
-import { inPortions } from '../../../lib/lists.ts'
+import { existing, inPortions } from '../../../lib/lists.ts'
 import { formatMinor, type Minor } from '../../../lib/money.ts'
 import { strictestProof } from '../../../lib/policy-answers.ts'
 import { currentTraceparent } from '../../../lib/tracing.ts'
@@ -22,10 +23,10 @@ import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
 import type { Sealing } from '../../beneficiaries/service.ts'
 import type { Parts } from '../../parts.ts'
 import type { BatchLine } from '../approvals/message.ts'
-import { asked, digestOf, requestBatchApproval } from '../approvals/request.ts'
+import { digestOf, requestBatchApproval } from '../approvals/request.ts'
 import { leafText, leafVersion, rootOfLeaves } from '../batch/leaf-rules.ts'
 import { type BatchRow, presentBatch } from '../batch/queries.ts'
-import type { PaymentBatchPreview } from '../batch/schema.ts'
+import { PaymentBatchPreview } from '../batch/schema.ts'
 import type { BatchQueue, BatchRequest, CreatedPayment, Deciding, Refusals } from '../request.ts'
 import { type Fault, formFaults, itemsById, type KnownItem, nameItems, namesPayees, refusalForItems } from './batch-items.ts'
 import type { Accepted } from './decide.ts'
@@ -58,8 +59,7 @@ const lineOf = (
   { payment, decision }: Accepted,
   { payees, nonce, index }: { payees: ReadonlyMap<Uuid, PayeeRow>; nonce: string; index: number },
 ): { line: BatchLine; leaf: string } => {
-  const payee = payees.get(payment.beneficiaryId)
-  if (!payee) throw new Error('an accepted payment has no beneficiary')
+  const payee = existing(payees.get(payment.beneficiaryId), 'an accepted payment has no beneficiary')
   const { displayName: payeeName, destinationMask, lastAmountMinor, reportedName, nameSource, verification } = payee
   const { beneficiaryId, rail, amountMinor, currency, accountReference, narrative, purposeCode } = payment
   const line: BatchLine = {
@@ -95,7 +95,7 @@ const portionSize = 64
  * them, and all policies.
  */
 const needsOf = (accepted: readonly Accepted[]) => {
-  const held = accepted.filter(({ decision }) => decision.outcome === 'require_approval').map(({ decision }) => asked(decision))
+  const held = accepted.map(({ decision }) => decision).filter(({ outcome }) => outcome === 'require_approval')
   if (held.length === 0) return null
   const versions = new Map(held.flatMap(({ policyVersions }) => policyVersions).map((version) => [version.id, version]))
   return {
@@ -162,6 +162,8 @@ const decideItems = async (
   return { batch, nonce, needs, lines: lines.map(({ line }) => line), accepted }
 }
 
+const shownPreview = presenter(PaymentBatchPreview)
+
 const presentPreview = (
   { batch, accepted, lines }: Decided,
   items: readonly KnownItem[],
@@ -169,11 +171,7 @@ const presentPreview = (
 ): PaymentBatchPreview => {
   const rowAt = (index: number) => rows?.[index] ?? null
   const created = items.flatMap(({ isNew, input }) => (isNew ? [input.beneficiary_id] : []))
-  return {
-    status: batch.status,
-    items_count: batch.itemsCount,
-    total_minor: formatMinor(batch.totalMinor),
-    currency: batch.currency,
+  return shownPreview(batch, {
     required_approvals: Math.max(0, ...accepted.map(({ decision }) => decision.requiredApprovals)),
     new_payees_count: new Set(created).size,
     items: accepted.map(({ payment, decision }, index) => {
@@ -202,7 +200,7 @@ const presentPreview = (
           : null,
       }
     }),
-  }
+  })
 }
 
 const writeBatch = async (

@@ -3,6 +3,7 @@ import { askSigner, type ChainAnswer, type ContractWallets } from '../../../auth
 import { type Db, statement, type Tx } from '../../../db/client.ts'
 import { prepareText } from '../../../db/prepare.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { existing } from '../../../lib/lists.ts'
 
 /** What stops the requester for now: its account is frozen, or one of its capabilities is disabled. */
 export type RequesterStop = 'account' | 'payments' | 'api_keys' | 'oauth'
@@ -53,11 +54,7 @@ const read = statement(
 export const readAuthority = async (tx: Tx, payments: readonly { id: Uuid }[]): Promise<(paymentId: Uuid) => Authority> => {
   const rows = await tx.query<Authority & { id: Uuid }>(read, [payments.map(({ id }) => id)])
   const byId = new Map(rows.map((row) => [row.id, row]))
-  return (paymentId) => {
-    const authority = byId.get(paymentId)
-    if (!authority) throw new Error('a payment that must exist is missing')
-    return authority
-  }
+  return (paymentId) => existing(byId.get(paymentId), 'a payment that must exist is missing')
 }
 
 /** What the chains of contract wallets say now about what these signed, by decision. */
@@ -94,8 +91,7 @@ export const askChains = async (
   const decisions = await db.run(contractSigned, { approval: approvalId, workspace: workspaceId })
   const answers = decisions.map(async ({ id, signer, signature, message }) => {
     const answer = await askSigner(contractWallets, { signer, message, signature })
-    if (answer === null) throw new Error('a contract wallet is not named by its chain')
-    return [id, answer] as const
+    return [id, existing(answer, 'a contract wallet is not named by its chain')] as const
   })
   return new Map(await Promise.all(answers))
 }

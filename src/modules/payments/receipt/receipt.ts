@@ -10,6 +10,7 @@ import { presenter } from '../../../http/presenter.ts'
 import { listTransfers } from '../../../ledger/reports.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, parseId, type Uuid } from '../../../lib/ids.ts'
+import { existing } from '../../../lib/lists.ts'
 import { inclusionPath, leafHash, treeOf } from '../../../lib/merkle.ts'
 import { findBeneficiary } from '../../beneficiaries/queries.ts'
 import { findMandate } from '../../mandates/queries.ts'
@@ -86,6 +87,7 @@ type Body = Omit<Receipt, 'jws'>
 type ReceiptParts = Pick<Parts, 'clock' | 'config' | 'receiptKeys'>
 
 const { approval: ShownApproval, mandate: ShownMandate, ledger_transfers: ShownTransfers } = Receipt.shape
+const shownPayee = presenter(Receipt.shape.beneficiary)
 const shownApproval = presenter(ShownApproval.unwrap())
 const shownDecision = presenter(ShownApproval.unwrap().shape.decisions.element)
 const shownMandate = presenter(ShownMandate.unwrap())
@@ -140,19 +142,13 @@ export const buildReceipt = async (
     mandateId && findMandate(db, mandateId, workspaceId),
     payment.batchId === null ? [] : db.run(leavesOf, { paymentId }),
   ])
-  if (!beneficiary) throw new Error('a payment has no beneficiary')
   const body: Body = {
     type: 'payment_receipt',
     version: 2,
     issuer: deps.config.publicUrl,
     issued_at: isoTime(deps.clock.now()),
     payment: wire,
-    beneficiary: {
-      id: wire.beneficiary_id,
-      display_name: beneficiary.displayName,
-      payment_rail: beneficiary.paymentRail,
-      destination_mask: beneficiary.destinationMask,
-    },
+    beneficiary: shownPayee(existing(beneficiary, 'a payment has no beneficiary')),
     policies,
     decision_inputs: inputs ? { ...inputs } : null,
     approval: approval ? presentApproval(approval) : null,

@@ -17,7 +17,7 @@ import { appendEvents } from '../../../events/append.ts'
 import { presenter } from '../../../http/presenter.ts'
 import { daysAfter } from '../../../lib/clock.ts'
 import { Refusal } from '../../../lib/errors.ts'
-import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
 import type { Minor } from '../../../lib/money.ts'
 import { contended, createAccountQueue, type Outcome } from '../../../queue/account-queue.ts'
 import { findBeneficiaries } from '../../beneficiaries/queries.ts'
@@ -91,18 +91,12 @@ const countRecent = statement(
 const findGrants = selectAmong('payment_refusals.grants', grants, 'id')
 
 const shown = presenter(RefusedPayment)
+const shownPayee = presenter(RefusedPayment.shape.beneficiary.unwrap())
 
 export const presentRefusal = ({ refusal, payee, label }: RefusalRecord, currency: string): RefusedPayment =>
   shown(refusal, {
     initiated_by: presentMaker({ accountId: refusal.initiatorAccountId, grantId: refusal.grantId, label }),
-    beneficiary:
-      refusal.beneficiaryId && payee
-        ? {
-            id: formatId('beneficiary', refusal.beneficiaryId),
-            display_name: payee.displayName,
-            destination_mask: payee.destinationMask,
-          }
-        : null,
+    beneficiary: refusal.beneficiaryId && payee ? shownPayee({ ...payee, id: refusal.beneficiaryId }) : null,
     currency,
     // Stored as it was presented.
     decision: refusal.decision as RefusedPayment['decision'],
