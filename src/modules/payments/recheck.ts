@@ -95,11 +95,10 @@ const evaluationAgain = (
   asked: Asked,
   mandate: PaymentMandate | null | undefined,
 ): { context: PaymentContext; evaluation: Evaluation } => {
-  const { workspaceId, beneficiaryId, initiatorAccountId, amountMinor, paymentType, createdAt, accountReference } = payment
-  const workspace = existing(state.workspaces.get(workspaceId), 'a payment has no workspace')
+  const { initiatorAccountId, amountMinor, paymentType, createdAt } = payment
+  const workspace = existing(state.workspaces.get(payment.workspaceId), 'a payment has no workspace')
   const periods = { ...periodsAt(at, effectiveTimeZone(workspace, at)), day, month: monthOf(day) }
-  const query = { workspaceId, lineage: asked.lineage, beneficiaryId, accountReference, periods }
-  const context = existing(contextOf(state, query), 'a payment has no beneficiary')
+  const context = existing(contextOf(state, payment, { lineage: asked.lineage, periods }), 'a payment has no beneficiary')
   const own: PaymentContext = {
     ...context,
     unapproved: withoutOwnUnapproved(payment, context, asked, periods),

@@ -13,7 +13,7 @@ import type { Decision, MandateStanding, Periods, PolicyRules, TraceEntry, Usage
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { mandateStanding, readMandate } from '../mandates/for-payments.ts'
 import type { Parts } from '../parts.ts'
-import { considerPayment, type Deployment } from '../payments/create/decide.ts'
+import { considerPayment, type Deployment, paidTo } from '../payments/create/decide.ts'
 import {
   checkBalance,
   checkDueTime,
@@ -116,7 +116,7 @@ const decideNow = async (
   const asked = { ...input, beneficiary_id: beneficiaryId, amount_minor: amountMinor }
   const [read, past, { availableMinor: available }, repeats, mandate] = await Promise.all([
     readState(db, {
-      payments: [{ workspaceId, beneficiaryId, accountReference: input.account_reference ?? null }],
+      payments: [paidTo({ principal, input: asked })],
       grantIds: principal.grant?.lineage ?? [],
       periods: [periods],
       at,

@@ -16,7 +16,7 @@ import type { Parts } from '../../parts.ts'
 import { presentDecision } from '../../policies/present.ts'
 import { presentMaker } from '../../present-maker.ts'
 import { contextOf, evaluationOf, type PaymentContext } from '../evaluation/context.ts'
-import { addUsage, familyDay, type LockedState } from '../evaluation/state.ts'
+import { addUsage, familyDay, type LockedState, type PaidTo } from '../evaluation/state.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { CreatePayment } from '../schema.ts'
 import {
@@ -143,21 +143,26 @@ export const use = (state: SpendingState, { payment, charges, mandate, decision,
 /** Lists are sent again by mistake after a weekend, and single payments by programs after minutes. */
 const leastListWindowSeconds = 72 * 3600
 
+export const paidTo = ({ principal, input }: Pick<DecisionRequest, 'principal' | 'input'>): PaidTo => ({
+  workspaceId: principal.workspace.id,
+  beneficiaryId: input.beneficiary_id,
+  accountReference: input.account_reference ?? null,
+})
+
 /** The facts that a payment is decided from. For a scheduled payment, how much of the limits is left is decided when it is due. */
 export const considerPayment = (
   state: LockedState,
-  { principal, input, mandate, past: { earlier, typicalAmountMinor }, ofBatch }: DecisionRequest,
+  request: DecisionRequest,
   at: Date,
   { rails, config }: Deployment,
 ): Considered => {
   const windowSeconds = config.DUPLICATE_WINDOW_SECONDS
+  const { principal, input, mandate, ofBatch } = request
+  const { earlier, typicalAmountMinor } = request.past
   const { workspace, grant, accountId: initiatorAccountId } = principal
   const dueAt = input.execute_at ?? at
-  const context = contextOf(state, {
-    workspaceId: workspace.id,
+  const context = contextOf(state, paidTo(request), {
     lineage: grant?.lineage ?? [],
-    beneficiaryId: input.beneficiary_id,
-    accountReference: input.account_reference ?? null,
     periods: periodsAt(dueAt, effectiveTimeZone(workspace, dueAt)),
     withoutUsage: input.execute_at != null,
   })

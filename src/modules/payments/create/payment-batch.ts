@@ -60,16 +60,15 @@ const lineOf = (
   { payees, nonce, index }: { payees: ReadonlyMap<Uuid, PayeeRow>; nonce: string; index: number },
 ): { line: BatchLine; leaf: string } => {
   const payee = existing(payees.get(payment.beneficiaryId), 'an accepted payment has no beneficiary')
-  const { displayName: payeeName, destinationMask, lastAmountMinor, reportedName, nameSource, verification } = payee
-  const { beneficiaryId, rail, amountMinor, currency, accountReference, narrative, purposeCode } = payment
+  const { beneficiaryId, rail, amountMinor } = payment
   const line: BatchLine = {
-    ...{ beneficiaryId, payeeName, rail, destinationMask, amountMinor },
-    ...{ lastAmountMinor, reportedName, nameSource, verification },
+    ...payee,
+    ...{ beneficiaryId, payeeName: payee.displayName, rail, amountMinor },
     isBeingChecked: isBeingChecked(deps.rails, payee),
     warnings: decision.warnings,
   }
-  const destinationDigest = digestOf(deps, nonce, payee)
-  return { line, leaf: leafText({ ...line, index, destinationDigest, currency, accountReference, narrative, purposeCode }) }
+  // What the payment says of itself comes last: its account reference is the one that is paid.
+  return { line, leaf: leafText({ ...line, ...payment, index, destinationDigest: digestOf(deps, nonce, payee) }) }
 }
 
 type State = {

@@ -19,6 +19,7 @@ import {
   type Deployment,
   decidePayment,
   type Payer,
+  paidTo,
   type Refused,
   type SpendingState,
   use,
@@ -81,11 +82,7 @@ export const readSpending = async (tx: Tx, clock: Clock, requests: readonly Ask[
   const now = clock.now()
   const inputs = requests.map(({ input }) => input)
   const query: StateQuery = {
-    payments: requests.map(({ principal: { workspace }, input: { beneficiary_id, account_reference = null } }) => ({
-      workspaceId: workspace.id,
-      beneficiaryId: beneficiary_id,
-      accountReference: account_reference,
-    })),
+    payments: requests.map(paidTo),
     grantIds: requests.flatMap(({ principal }) => principal.grant?.lineage ?? []),
     periods: periodsOf(requests, now),
     at: now,

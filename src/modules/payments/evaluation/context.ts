@@ -10,7 +10,7 @@ import { typicalAmount } from '../../../policy/warnings.ts'
 import { hasAccountsSql, lastPaidSql, samePayeeIds } from '../../beneficiaries/payee-queries.ts'
 import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { CreatePayment } from '../schema.ts'
-import { type BeneficiaryState, familyDay, type LockedState, usageKey, type WorkspaceState } from './state.ts'
+import { type BeneficiaryState, familyDay, type LockedState, type PaidTo, usageKey, type WorkspaceState } from './state.ts'
 
 /** The longest window that a policy may set: no check looks at older payments. */
 const longestWindowSeconds = 604_800
@@ -82,15 +82,6 @@ export type PaymentContext = Pick<Evaluation, 'policies' | 'unapproved' | 'perio
   grants: (GrantRules & { frozen: boolean; revoked: boolean })[]
 }
 
-type ContextQuery = Pick<PaymentContext, 'lineage' | 'periods'> & {
-  workspaceId: Uuid
-  beneficiaryId: Uuid
-  /** As the payment names it. */
-  accountReference: string | null
-  /** For what is scheduled: how much of the limits is left is decided when it is due. */
-  withoutUsage?: boolean
-}
-
 /** A payment that names an account at a paybill pays the payee that this account is, where there is one: its limits and freezes hold. */
 export const paidBy = (beneficiary: BeneficiaryState, accountReference: string | null): BeneficiaryState => {
   if (accountReference === null || !beneficiary.takesAnyReference) return beneficiary
@@ -106,9 +97,14 @@ export const paidBy = (beneficiary: BeneficiaryState, accountReference: string |
   }
 }
 
-/** Undefined when the workspace has no such beneficiary. */
-export const contextOf = (state: LockedState, query: ContextQuery): PaymentContext | undefined => {
-  const { workspaceId, lineage, beneficiaryId, accountReference, periods, withoutUsage = false } = query
+/**
+ * Undefined when the workspace has no such beneficiary. `withoutUsage`: for what is scheduled; how much of the limits is left is decided when it is due.
+ */
+export const contextOf = (
+  state: LockedState,
+  { workspaceId, beneficiaryId, accountReference }: PaidTo,
+  { lineage, periods, withoutUsage = false }: Pick<PaymentContext, 'lineage' | 'periods'> & { withoutUsage?: boolean },
+): PaymentContext | undefined => {
   const workspace = state.workspaces.get(workspaceId)
   const owner = workspace && state.owners.get(workspace.ownerId)
   const named = state.beneficiaries.get(beneficiaryId)

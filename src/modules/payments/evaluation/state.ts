@@ -217,8 +217,11 @@ const unapprovedOf = (rows: StateRow['unapproved']): LockedState['unapproved'] =
   return new Map([...grouped].map(([key, group]) => [key, group.map(({ familyId, day, ...row }) => row)]))
 }
 
+/** `accountReference`: as the payment names it. */
+export type PaidTo = { workspaceId: Uuid; beneficiaryId: Uuid; accountReference: string | null }
+
 export type StateQuery = {
-  payments: readonly { workspaceId: Uuid; beneficiaryId: Uuid; accountReference: string | null }[]
+  payments: readonly PaidTo[]
   /** Those that asked for them, and those above these. */
   grantIds: readonly Uuid[]
   periods: readonly Pick<Periods, 'day' | 'month'>[]
