@@ -5,7 +5,7 @@ import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
-import { createSlots, NoSlotError } from '../lib/slots.ts'
+import { createSlots } from '../lib/slots.ts'
 
 /**
  * A public address is in none of the registries' special ranges (private, loopback, link-local, mapped …), and in IPv6 it is
@@ -86,7 +86,7 @@ export type GuardedFetch = (url: URL, request: GuardedRequest) => Promise<Guarde
 
 type Guards = { timeoutMs: number; resolve: ResolveHost }
 
-/** Its message reveals nothing about what answers at an address. */
+/** Its message reveals nothing about what answers at an address. With a cause, the address was not asked: it may be fetched later. */
 export class FetchError extends Error {}
 
 /** Every address must be allowed: a name with both a public and a private address is suspicious. */
@@ -133,11 +133,7 @@ export const guardedFetch = async (url: URL, { post, accept, ...guards }: Guarde
 
 /** A slow address occupies one of few slots, no longer than the time-out. */
 export const createGuardedFetch = (guards: Guards): GuardedFetch => {
-  const slots = createSlots({ size: 16, waiting: 16 })
-  return (url, request) =>
-    slots(() => guardedFetch(url, { ...guards, ...request })).catch((error: unknown) => {
-      throw error instanceof NoSlotError
-        ? new FetchError('cannot be fetched now: too many are under way', { cause: error })
-        : error
-    })
+  const full = () => new FetchError('cannot be fetched now: too many are under way', { cause: 'no slot is free' })
+  const slots = createSlots({ size: 16, waiting: 16, full })
+  return (url, request) => slots(() => guardedFetch(url, { ...guards, ...request }))
 }

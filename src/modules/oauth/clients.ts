@@ -8,7 +8,7 @@ import { oauthClients } from '../../db/tables/oauth.ts'
 import { audit } from '../../events/audit.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { formatId, newId, parseId, type Uuid } from '../../lib/ids.ts'
-import { createSlots, NoSlotError } from '../../lib/slots.ts'
+import { createSlots } from '../../lib/slots.ts'
 import type { Parts } from '../parts.ts'
 import { documentUrl, readClientDocument, readClientMetadata } from './client-metadata.ts'
 import { OAuthError } from './errors.ts'
@@ -17,11 +17,8 @@ import { formatScope } from './scopes.ts'
 type ClientsDeps = Pick<Parts, 'clientDocuments' | 'clock' | 'config' | 'db'>
 
 /** Argon2 is expensive by design, and it uses the threads that files and name lookups share. */
-const hashSlots = createSlots({ size: 2, waiting: 64 })
-const hashing = <Result>(work: () => Promise<Result>): Promise<Result> =>
-  hashSlots(work).catch((error: unknown) => {
-    throw error instanceof NoSlotError ? new OAuthError('temporarily_unavailable', undefined, { 'retry-after': '1' }) : error
-  })
+const full = () => new OAuthError('temporarily_unavailable', undefined, { 'retry-after': '1' })
+const hashing = createSlots({ size: 2, waiting: 64, full })
 
 const documented = ['name', 'redirectUris', 'grantTypes', 'authMethod', 'scopes', 'uri', 'freshUntil'] as const
 
