@@ -206,6 +206,19 @@ describe('a confirmation that is lost', () => {
   })
 })
 
+test('what a statement listed without its account number leaves suspense when its notice names the account, and the log tells of it', async () => {
+  const { instructions } = await ask()
+  const text =
+    'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn\nSGHEARLY01,2026-03-04 12:00:00,Pay Bill,Completed,5000.00,'
+  await reconcileStatement(service.deps, shellOperator('a test'), { source: 'early.csv', text })
+  const waiting = async () =>
+    (await openSuspense()).filter(({ provider_receipt }: { provider_receipt: string }) => /^sghearly01$/i.test(provider_receipt))
+  expect(await waiting()).toMatchObject([{ reason: 'not_in_our_books', booked: true }])
+  await deliver(urlOf(), notice({ TransID: 'SGHEARLY01', BillRefNumber: instructions.account_number }))
+  expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+  expect(await waiting()).toEqual([])
+})
+
 test('a notice of money that cannot be read is kept and waits in suspense, once; a receipt in another case is the same deposit', async () => {
   const { instructions } = await ask()
   const unread = notice({ TransID: 'SGHUNREAD1', BillRefNumber: instructions.account_number, TransAmount: 'ten' })

@@ -18,7 +18,7 @@ import { sweepOf } from '../for-each-row.ts'
 import { getAccount } from '../identity/accounts/queries.ts'
 import type { Parts } from '../parts.ts'
 import { applyEvidence, openAttempt } from '../sending/evidence.ts'
-import { endAssigned, findSuspenseOf, openSuspense, recordSuspense } from '../suspense/service.ts'
+import { auditAssigned, endAssigned, findSuspenseOf, openSuspense, recordSuspense } from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'
 import { lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 
@@ -98,12 +98,14 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const isBooked = before?.resolvedAt === null && before.transferId !== null && before.amountMinor === amountMinor
   if (before && !(isOpen && isBooked)) return endDeposit(tx, id, { state: 'suspense', suspenseId: before.id })
   if (!isOpen) return toSuspense(tx, deposit, topup ? 'account_closed' : 'unknown_reference')
-  if (before) endAssigned(tx, await openSuspense(tx, before.id), byDelivery.way, 'The provider named its account number.')
+  const note = 'The provider named its account number.'
+  if (before) endAssigned(tx, await openSuspense(tx, before.id), byDelivery.way, note)
   await credit(
     tx,
     { topup, actor: byDelivery },
     { receipt, amountMinor, reference: { type: 'deposit', id }, from: before ? 'suspense' : 'topup_clearing' },
   )
+  if (before) auditAssigned(tx, byDelivery, before.id, { accountId: topup.accountId, topupId: topup.id, note })
   endDeposit(tx, id, { state: 'credited', topupId: topup.id, suspenseId: before?.id ?? null })
 }
 

@@ -1,10 +1,9 @@
 import type { Config } from '../../config.ts'
 import type { Tx } from '../../db/client.ts'
 import { appendEvents } from '../../events/append.ts'
-import { audit } from '../../events/audit.ts'
 import { lockBalance, type Reference, transfer } from '../../ledger/ledger.ts'
 import { conflict, invalidFields, notFound, Refusal } from '../../lib/errors.ts'
-import { formatId, type Uuid } from '../../lib/ids.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import { displayAmount, type Minor } from '../../lib/money.ts'
 import { resolveAttempts } from '../attempts/attempt.ts'
 import { endDeposit, lockDepositOfSuspense } from '../deposits/deposit.ts'
@@ -14,6 +13,7 @@ import { nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts
 import { mayDecideAlone } from '../suspense/adjustment-service.ts'
 import type { AssignSuspense } from '../suspense/schema.ts'
 import {
+  auditAssigned,
   endAssigned,
   getSuspense,
   leaveSuspense,
@@ -88,13 +88,6 @@ export const assignSuspense = async (
     const moved = await transfer(tx, { ownerId: accountId, amountMinor, against: 'suspense', reference: own })
     await appendEvents(tx, await balanceUpdated(tx, accountId, moved.balance))
   }
-  audit(tx, operator, 'admin.assign_suspense', {
-    subject: id,
-    after: {
-      account_id: formatId('account', accountId),
-      topup_id: topup ? formatId('topup', topup.id) : null,
-      note,
-    },
-  })
+  auditAssigned(tx, operator, id, { accountId, topupId: topup?.id ?? null, note })
   return getSuspense(tx, id)
 }

@@ -8,7 +8,7 @@ import { insertRows, updateRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { deposits } from '../../db/tables/deposits.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
-import { audit } from '../../events/audit.ts'
+import { type Actor, audit } from '../../events/audit.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import { presenter } from '../../http/presenter.ts'
 import { type SystemTransfer, transferWithin } from '../../ledger/ledger.ts'
@@ -225,6 +225,17 @@ export const openSuspense = async (tx: Tx, id: Uuid): Promise<SuspenseRecord> =>
 /** The caller moves the item's money to an account. */
 export const endAssigned = (tx: Tx, item: SuspenseRecord, by: string, note: string): void =>
   void updateRow(tx, suspenseItems, item, { outcome: 'assigned', note, resolvedBy: by, resolvedAt: tx.at, ...noProposal })
+
+export const auditAssigned = (
+  tx: Tx,
+  actor: Actor,
+  id: Uuid,
+  { accountId, topupId, note }: { accountId: Uuid; topupId: Uuid | null; note: string },
+): void =>
+  audit(tx, actor, 'admin.assign_suspense', {
+    subject: id,
+    after: { account_id: formatId('account', accountId), topup_id: topupId && formatId('topup', topupId), note },
+  })
 
 export const resolveSuspenseItems = (
   tx: Tx,
