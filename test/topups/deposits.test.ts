@@ -206,10 +206,10 @@ describe('a confirmation that is lost', () => {
   })
 })
 
-test('what a statement listed without its account number leaves suspense when its notice names the account, and the log tells of it', async () => {
+test('what a statement listed without its account number, in another case of its receipt, leaves suspense when its notice names the account, and the log tells of it', async () => {
   const { instructions } = await ask()
   const text =
-    'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn\nSGHEARLY01,2026-03-04 12:00:00,Pay Bill,Completed,5000.00,'
+    'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn\nsghearly01,2026-03-04 12:00:00,Pay Bill,Completed,5000.00,'
   await reconcileStatement(service.deps, shellOperator('a test'), { source: 'early.csv', text })
   const waiting = async () =>
     (await openSuspense()).filter(({ provider_receipt }: { provider_receipt: string }) => /^sghearly01$/i.test(provider_receipt))

@@ -64,14 +64,14 @@ export const getSuspense = async (db: Db, id: Uuid): Promise<SuspenseView> => {
   return item
 }
 
-const incoming = prepare('suspense.incoming', { rails: 'text[]', receipt: 'text' }, (orm, at) =>
+const incoming = prepare('suspense.incoming', { rails: 'text[]', receipts: 'text[]' }, (orm, at) =>
   orm
     .select()
     .from(suspenseItems)
     .where(
       and(
         sql`${suspenseItems.rail} = any(${at.rails})`,
-        eq(suspenseItems.providerReceipt, at.receipt),
+        sql`${suspenseItems.providerReceipt} = any(${at.receipts})`,
         eq(suspenseItems.direction, 'in'),
       ),
     )
@@ -79,8 +79,9 @@ const incoming = prepare('suspense.incoming', { rails: 'text[]', receipt: 'text'
     .limit(1),
 )
 
+/** In whatever case: a statement may print a receipt in another one than its notice. */
 export const findSuspenseOf = (db: Db, rails: readonly string[], receipt: string): Promise<SuspenseRecord | undefined> =>
-  first(db, incoming, { rails, receipt })
+  first(db, incoming, { rails, receipts: [receipt, receipt.toUpperCase(), receipt.toLowerCase()] })
 
 const shownSuspense = presenter(SuspenseItem)
 
