@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { createService } from '../src/app.ts'
+import { noRails } from '../src/app-rails.ts'
 import { loadConfig } from '../src/config.ts'
 import type { RouteEntry } from '../src/http/route-table.ts'
 import { systemClock } from '../src/lib/clock.ts'
@@ -14,13 +15,14 @@ export type ServiceDescription = { routes: readonly RouteEntry[]; document: obje
  */
 export const describeService = async (): Promise<ServiceDescription> => {
   const key = `described:${randomBytes(32).toString('base64')}`
+  const config = loadConfig({ NODE_ENV: 'test', ENCRYPTION_KEYS: key, TOKEN_SECRETS: key, ORDER_KEY: key, RECEIPT_KEYS: key })
   const service = await createService({
-    config: loadConfig({ NODE_ENV: 'test', ENCRYPTION_KEYS: key, TOKEN_SECRETS: key, ORDER_KEY: key, RECEIPT_KEYS: key }),
+    config,
     databaseUrl: 'postgresql://localhost/none',
     document: registerOpenapi,
     clock: systemClock,
     logger: pino({ level: 'silent' }),
-    rails: { payout: {}, collection: null, deposits: {}, accounts: {}, numbers: {}, gates: {}, shareTokens: () => undefined },
+    rails: noRails(config, systemClock),
   })
   const description = { routes: service.routes, document: service.http.swagger() }
   await service.stop()

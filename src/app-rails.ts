@@ -85,8 +85,6 @@ const connectRails = (config: Config, clock: Clock, optionsOf: OptionsOf, regist
       const lookUp = asksForNames(config, rail, registersItself) ? adapter.lookUp : null
       payout[rail] = {
         ...gatedPayout(adapter, gates[rail]),
-        accountReference: payouts[rail].accountReference,
-        limits: payouts[rail].limits,
         repeats,
         account: identity,
         lookUp,
@@ -112,6 +110,9 @@ const isNamed = (config: Config, provider: Provider): boolean => config.RAILS?.i
 export const realRails = (config: Config, clock: Clock): Rails =>
   connectRails(config, clock, (provider) => (isNamed(config, provider) ? adapters[provider].options(config) : null), false)
 
+/** For programs that call no provider. */
+export const noRails = (config: Config, clock: Clock): Rails => connectRails(config, clock, () => null, false)
+
 export type SandboxOptions = { options: (baseUrl: string) => RailOptions }
 
 export const sandboxRails = (config: Config, clock: Clock, sandbox: SandboxOptions, baseUrl: string): Rails => {
@@ -131,10 +132,4 @@ export async function* configuredRailChecks(config: Config, clock: Clock): Async
   }
   for (const provider of named) yield* check(provider, config, clock)
   yield checkCallbackUrl(config.operatorUrl, isLoopbackUrl(config.operatorUrl))
-}
-
-/** From real providers. */
-export const configuredDeposits = (config: Config, clock: Clock): DepositRail[] => {
-  const { deposits } = realRails(config, clock)
-  return depositRails.filter((rail) => deposits[rail])
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Bank } from '../lib/banks.ts'
 import type { PayeeKind } from '../lib/names/compare.ts'
 import type { DepositOf, PayoutOf, PromptOf, Provider } from '../lib/rail-names.ts'
-import type { AccountReferenceForm, RailLimits } from './rail.ts'
+import type { RailLimits } from './rail.ts'
 
 export type Destination = { destination: string; bankCode: string | null }
 
@@ -19,7 +19,7 @@ export type PayoutDefinition<Settings> = {
   /** The banks that a destination may be at; null where it is at none. */
   banks: (settings: Settings) => readonly Bank[] | null
   /** The form of a reference that names one of many accounts behind a destination. Null: a reference is a note, and names nobody who is paid. */
-  accountReference: AccountReferenceForm | null
+  accountReference: { form: RegExp; problem: string } | null
   /** What a repeated request under the same id does: it pays again, or is refused. `setting` says whether a lost one is sent again. */
   repeat: 'pays_again' | { setting: keyof Settings & string }
   /** The setting without which the rail cannot be asked for names; null: it needs none of its own. */

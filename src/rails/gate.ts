@@ -135,10 +135,10 @@ export const railsHeld = (state: keyof typeof holds): Record<string, string> => 
   return why === undefined ? {} : Object.fromEntries(allRails.map((rail) => [rail, why]))
 }
 
-export const railsDown = (gates: Readonly<Record<string, RailGate | undefined>>): Record<string, string> =>
+export const railsDown = (gates: Readonly<Record<string, RailGate>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(gates).flatMap(([rail, gate]) => {
-      const { state, since } = gate?.read() ?? { state: 'up', since: null }
+      const { state, since } = gate.read()
       if (state === 'up') return []
       const why = state === 'throttled' ? 'the provider takes fewer requests' : 'the provider does not answer'
       return [[rail, `${why}, since ${since?.toISOString() ?? 'now'}`]]

@@ -1,30 +1,23 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { secondsAfter } from '../lib/clock.ts'
+import { type Clock, secondsAfter } from '../lib/clock.ts'
 import type { Provider } from '../lib/rail-names.ts'
 import { type Exchange, exchange, type Permission } from './exchange.ts'
 import { textField } from './fields.ts'
 import type { AdapterDeps, HeldToken, NoToken, SendPermission } from './rail.ts'
-
-export type Token = { value: string; lifetimeSeconds: number }
-
-/** A token is renewed this long before it expires, so that no request is under way with an expired one. */
-const marginSeconds = 60
 
 type GatewayOptions = {
   provider: Provider
   credentials: readonly string[]
   baseUrl: string
   timeoutMs: number
-  obtain: () => Promise<Token | NoToken>
+  obtain: () => Promise<HeldToken | NoToken>
   refusesToken: (answer: { status: number; body: unknown }) => boolean
 }
 
 type SendMore = { headers?: Record<string, string>; permission?: Permission | undefined }
 /** A request with a body is a POST. `ready` gets the token that requests need. */
 export type Send = ((path: string, body?: object, more?: SendMore) => Promise<Exchange>) & { ready: () => Promise<void> }
-
-const notSent = ({ code, message }: NoToken): Exchange => ({ kind: 'not_sent', code, message })
 
 const late: NoToken = { code: 'not_connected_in_time', message: 'The provider gave no access token in time.' }
 
@@ -34,14 +27,8 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
   let refused: string | undefined
   let underWay: Promise<HeldToken | NoToken> | undefined
 
-  const fetch = async (): Promise<HeldToken | NoToken> => {
-    const token = await obtain()
-    if (!('value' in token)) return token
-    const seconds = Math.max(token.lifetimeSeconds - marginSeconds, token.lifetimeSeconds / 2)
-    return { value: token.value, until: secondsAfter(clock.now(), seconds) }
-  }
   const renew = async (): Promise<HeldToken | NoToken> => {
-    const token = await (shareToken ? shareToken({ provider, credentials, refused, fetch }) : fetch())
+    const token = await (shareToken ? shareToken({ provider, credentials, refused, fetch: obtain }) : obtain())
     if ('value' in token) held = token
     return token
   }
@@ -71,7 +58,7 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
     const leftMs = () => (permission ? permission.withinMs - (performance.now() - from) : 0)
     for (let attempt = 1; attempt <= 2; attempt += 1) {
       const token = await (permission ? tokenWithin(leftMs()) : getToken())
-      if (!('value' in token)) return notSent(token)
+      if (!('value' in token)) return { kind: 'not_sent', ...token }
       const answer = await exchange({
         method,
         url: baseUrl + path,
@@ -87,18 +74,28 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
         held = undefined
       }
     }
-    return notSent({ code: 'token_refused', message: 'The provider refused our access token.' })
+    return { kind: 'not_sent', code: 'token_refused', message: 'The provider refused our access token.' }
   }
   return Object.assign(send, { ready: async () => void (await getToken()) })
 }
 
-/** A lifetime that cannot be read counts as short. */
-export const readToken = (answer: Exchange, named: string, secondsIn: (body: unknown) => number): Token | NoToken => {
+/** A token is renewed this long before it expires, so that no request is under way with an expired one. */
+const marginSeconds = 60
+/** Of a token whose lifetime cannot be read. */
+const shortSeconds = 60
+
+export const readToken = (
+  answer: Exchange,
+  named: string,
+  secondsIn: (body: unknown) => number,
+  clock: Clock,
+): HeldToken | NoToken => {
   const value = answer.kind === 'answer' && answer.status === 200 ? textField(answer.body, named) : undefined
   if (answer.kind !== 'answer' || value === undefined)
     return { code: 'token_unavailable', message: 'The provider gave no access token.' }
-  const seconds = secondsIn(answer.body)
-  return { value, lifetimeSeconds: Number.isFinite(seconds) && seconds > 0 ? seconds : 60 }
+  const stated = secondsIn(answer.body)
+  const seconds = Number.isFinite(stated) && stated > 0 ? stated : shortSeconds
+  return { value, until: secondsAfter(clock.now(), Math.max(seconds - marginSeconds, seconds / 2)) }
 }
 
 /** A hash of the order as the provider gets it: a repeat must be the same order to the byte. */

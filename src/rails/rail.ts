@@ -4,7 +4,17 @@ import type { Bank } from '../lib/banks.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { DepositInstructions } from '../lib/deposit-code.ts'
 import type { Minor } from '../lib/money.ts'
-import type { AnyRail, DepositOf, DepositRail, PayoutOf, PromptOf, Provider, RailName, RailOf } from '../lib/rail-names.ts'
+import type {
+  AnyRail,
+  DepositOf,
+  DepositRail,
+  PayoutOf,
+  PromptOf,
+  Provider,
+  RailName,
+  RailOf,
+  SendingRail,
+} from '../lib/rail-names.ts'
 
 export const longestRequestMs = 30_000
 
@@ -114,12 +124,8 @@ export type Movement = { receipt: string; at: Date; amountMinor: Minor; referenc
 /** Allows sending a lost order again. `provenFor`: the account for which a test must show that duplicates are refused; null: the emulator. */
 export type Repeats = { provenFor: string | null }
 
-export type AccountReferenceForm = { form: RegExp; problem: string }
-
 export type PayoutRail = PayoutAdapter & {
-  readonly accountReference: AccountReferenceForm | null
   readonly banks: readonly Bank[] | null
-  readonly limits: RailLimits
   readonly repeats: Repeats | null
   readonly account: string
 }
@@ -153,14 +159,8 @@ export type RailGate = {
 /** Where a provider tells us of deposits. Each address has a secret of ours. */
 export type DepositUrls = { confirmation: string; validation: string }
 
-/** `reference`: what the payer typed. `payer.phone` may be masked or hashed. */
-export type DepositNotice = {
-  receipt: string
-  at: Date
-  amountMinor: Minor
-  reference: string
-  payer: { name: string | null; phone: string | null }
-}
+/** `reference`: what the payer typed. */
+export type DepositNotice = { receipt: string; at: Date; amountMinor: Minor; reference: string; payerName: string | null }
 
 export type DepositAdapter = {
   instructions: (code: string) => DepositInstructions
@@ -202,8 +202,7 @@ export type Rails = {
   deposits: Readonly<Partial<Record<DepositRail, DepositAdapter & { registersItself: boolean }>>>
   accounts: Readonly<Partial<Record<Provider, OrganisationAccount>>>
   numbers: Readonly<Partial<Record<AnyRail, readonly string[]>>>
-  /** A rail without a gate always accepts calls. */
-  gates: Readonly<Partial<Record<AnyRail, RailGate>>>
+  gates: Readonly<Record<SendingRail, RailGate>>
   shareTokens: (share: ShareToken) => void
 }
 

@@ -32,24 +32,21 @@ const topupByCode = selectRow('topups.by_deposit_code', topups, ['depositCode'])
 
 const attemptByReference = prepare('rail_attempts.topup_by_reference', { reference: 'text' }, (orm, at) =>
   orm
-    .select({ id: railAttempts.id, topupId: railAttempts.subjectId })
+    .select({ attemptId: railAttempts.id, topupId: railAttempts.subjectId })
     .from(railAttempts)
     .where(and(eq(railAttempts.reference, at.reference), sql`${railAttempts.send} = 1`, eq(railAttempts.kind, 'topup'))),
 )
 
-export const findByReference = async (
-  db: Db,
-  reference: string,
-): Promise<{ topupId: Uuid; attemptId: Uuid | null } | undefined> => {
+/** `attemptId`: of the prompt that has this reference. */
+export const findByReference = async (db: Db, reference: string): Promise<{ topupId: Uuid; attemptId?: Uuid } | undefined> => {
   const code = readDepositCode(reference)
   if (code !== undefined) {
     const topup = await topupByCode(db, { depositCode: code })
-    return topup && { topupId: topup.id, attemptId: null }
+    return topup && { topupId: topup.id }
   }
   const digits = reference.replace(/\s/g, '')
   if (!/^\d{12}$/.test(digits)) return undefined
-  const attempt = await first(db, attemptByReference, { reference: digits })
-  return attempt && { topupId: attempt.topupId, attemptId: attempt.id }
+  return first(db, attemptByReference, { reference: digits })
 }
 
 type End = Partial<Pick<DepositRecord, 'topupId' | 'suspenseId'>> & { state: 'credited' | 'suspense' | 'known' }
@@ -85,7 +82,7 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const told = await findDeposit(tx, { id })
   if (told?.state !== 'received') return
   const named = await findByReference(tx, told.reference)
-  if (named && named.attemptId !== null) return settlePrompt(tx, told, { topupId: named.topupId, attemptId: named.attemptId })
+  if (named?.attemptId) return settlePrompt(tx, told, { topupId: named.topupId, attemptId: named.attemptId })
   const topup: TopupRecord | undefined = named && (await lockTopupWithAccount(tx, named.topupId))
   const taken = await takenReceipts(tx, [{ rail: told.rail, receipt: told.receipt, subjectId: topup?.id ?? id }])
   const deposit = await lockDeposit(tx, { id })
@@ -145,14 +142,14 @@ type Recording = Pick<Parts, 'clock' | 'config' | 'db' | 'vault'>
 export const recordDeposit = async (
   { clock, config, db, vault }: Recording,
   rail: DepositRail,
-  { receipt, at, amountMinor, reference, payer }: DepositNotice,
+  { receipt, at, amountMinor, reference, payerName }: DepositNotice,
   told: Told,
 ): Promise<Uuid | undefined> => {
   const provider = providerOf(rail)
   if ((await knownReceipts(db, provider, [{ receipt }])).length > 0) return undefined
   const id = newId()
   const isNew = await insertOnce(db, deposits, {
-    ...{ id, rail, provider, receipt, amountMinor, reference, payerName: payer.name, source: told.source, paidAt: at },
+    ...{ id, rail, provider, receipt, amountMinor, reference, payerName, source: told.source, paidAt: at },
     currency: config.CURRENCY,
     state: 'received',
     receivedAt: clock.now(),
@@ -172,7 +169,7 @@ export const takeListedDeposits = async (
   if (!rail) return
   const named = movements.flatMap(({ receipt, at, amountMinor, references }) => {
     const reference = amountMinor > 0n ? references.map(readDepositCode).find((code) => code !== undefined) : undefined
-    return reference === undefined ? [] : [{ receipt, at, amountMinor, reference, payer: { name: null, phone: null } }]
+    return reference === undefined ? [] : [{ receipt, at, amountMinor, reference, payerName: null }]
   })
   if (named.length === 0) return
   const known = new Set(await knownReceipts(deps.db, provider, named))

@@ -268,7 +268,7 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
       response: { 200: pageOf(ReconciliationDifference) },
     },
     read: (page, { query: { status, reconciliation_id: reconciliationId } }) =>
-      listDifferences(deps.db, { reconciliationId, isOpen: status === undefined ? undefined : status === 'open' }, page),
+      listDifferences(deps.db, { reconciliationId, open: status === 'open', resolved: status === 'resolved' }, page),
     present: (rows) => rows.map(presentDifference),
   })
   routes.post('/v1/admin/reconciliation-differences/resolve', {

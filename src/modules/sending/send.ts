@@ -250,7 +250,7 @@ export const createSender = (deps: Parts) => {
       'a rail was called',
     )
     if (submission.kind === 'accepted' && !submission.evidence) return recordTaken({ attemptId, ...submission.provider })
-    const isRailDown = (deps.rails.gates[lane.rail]?.read().state ?? 'up') !== 'up'
+    const isRailDown = deps.rails.gates[lane.rail].read().state !== 'up'
     const sent = { id: attemptId, subjectId: outgoing.subjectId }
     await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, lane.kind, sent, submission, isRailDown)))
   }

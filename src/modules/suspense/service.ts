@@ -83,13 +83,18 @@ const incoming = prepare('suspense.incoming', { rails: 'text[]', receipts: 'text
 export const findSuspenseOf = (db: Db, rails: readonly string[], receipt: string): Promise<SuspenseRecord | undefined> =>
   first(db, incoming, { rails, receipts: [receipt, receipt.toUpperCase(), receipt.toLowerCase()] })
 
+/** The payment or the top-up that something is about. */
+export const presentSubject = ({ subjectKind, subjectId }: { subjectKind: string | null; subjectId: Uuid | null }) => {
+  const idOf = (kind: 'payment' | 'topup') => (subjectKind === kind && subjectId !== null ? formatId(kind, subjectId) : null)
+  return { payment_id: idOf('payment'), topup_id: idOf('topup') }
+}
+
 const shownSuspense = presenter(SuspenseItem)
 
 export const presentSuspense = (item: SuspenseView): SuspenseItem =>
   shownSuspense(item, {
     sender_name: item.payerName,
-    payment_id: item.subjectKind === 'payment' && item.subjectId !== null ? formatId('payment', item.subjectId) : null,
-    topup_id: item.subjectKind === 'topup' && item.subjectId !== null ? formatId('topup', item.subjectId) : null,
+    ...presentSubject(item),
     booked: item.transferId !== null,
     proposal: item.proposedOutcome && item.proposedBy ? { outcome: item.proposedOutcome, by: item.proposedBy } : null,
   })

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os'
 import { pino } from 'pino'
 import type { Deps } from '../../app.ts'
 import { createParts } from '../../app.ts'
+import { noRails } from '../../app-rails.ts'
 import { loadConfig } from '../../config.ts'
 import { migrationsCheck } from '../../db/migrate.ts'
 import { fitInstallation } from '../../db/start.ts'
@@ -35,12 +36,13 @@ export const openConsole = async (): Promise<Console> => {
       : { url: config.DATABASE_URL, stop: async () => undefined }
   try {
     const keys = await findKeys(config)
+    const clock = await readTime(config)
     const deps = createParts({
       config: { ...config, ...keys.settings, JOBS: 'off' },
       databaseUrl: database.url,
-      clock: await readTime(config),
+      clock,
       logger: pino({ level: 'warn' }, pino.destination(2)),
-      rails: { payout: {}, collection: null, deposits: {}, accounts: {}, numbers: {}, gates: {}, shareTokens: () => undefined },
+      rails: noRails(config, clock),
       statementTimeoutMs,
     })
     if (!(await migrationsCheck(deps.db.pool)()))

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { configuredDeposits, configuredRailChecks, realRails } from '../../app-rails.ts'
+import { configuredRailChecks, realRails } from '../../app-rails.ts'
 import { inTx } from '../../db/client.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
-import { railNames, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
+import { depositRails, railNames, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import { textOfFile } from '../../lib/table-file.ts'
 import { checkRegistrations, registerDeposits } from '../../modules/deposits/receive.ts'
 import { rememberDuplicateCheck, untestedRepeats } from '../../modules/exceptions/duplicate-checks-service.ts'
@@ -23,7 +23,7 @@ import { ResolveSuspense } from '../../modules/suspense/schema.ts'
 import { findSuspense, listSuspense, presentSuspense, resolveSuspenseItems } from '../../modules/suspense/service.ts'
 import { checkDuplicate } from '../../rails/check.ts'
 import { payouts } from '../../rails/definitions.ts'
-import type { RailCheck } from '../../rails/rail.ts'
+import type { RailCheck, Rails } from '../../rails/rail.ts'
 import { type Arguments, type Commands, everything, fieldsOf, idOf, UsageError, word } from './arguments.ts'
 import type { Console } from './console.ts'
 
@@ -33,6 +33,8 @@ const railOf = (args: Arguments): SendingRail => {
   if (!rail) throw new UsageError(`"${name}" is no rail: ${sendingRails.join(', ')}`)
   return rail
 }
+
+const depositsBy = ({ deposits }: Rails) => depositRails.filter((rail) => deposits[rail])
 
 const say = ({ requirement, problem }: RailCheck): boolean => {
   console.log(problem === null ? `ok      ${requirement}` : `MISSING ${requirement}: ${problem}`)
@@ -89,8 +91,7 @@ export const railCommands = {
     const input = fieldsOf(ResolveSuspense, { outcome: args.words.at(-1), note: args.options.reason })
     return (await inTx(deps.db, (tx) => resolveSuspenseItems(tx, deps.config, operator, ids, input))).map(presentSuspense)
   },
-  'differences list': async ({ deps }) =>
-    (await listDifferences(deps.db, { reconciliationId: undefined, isOpen: true }, everything)).map(presentDifference),
+  'differences list': async ({ deps }) => (await listDifferences(deps.db, { open: true }, everything)).map(presentDifference),
   'differences resolve': async ({ deps, operator }, args) => {
     word(args, 0, 'difference')
     const ids = args.words.map((item) => idOf('reconciliation', item))
@@ -102,15 +103,15 @@ export const railCommands = {
     if (options.duplicate !== undefined) return checkDuplicates(at, options.duplicate)
     const { db, config, clock, derivations } = at.deps
     for await (const each of configuredRailChecks(config, clock)) say(each)
-    for (const each of await checkRegistrations(db, config, derivations, configuredDeposits(config, clock))) say(each)
+    const rails = realRails(config, clock)
+    for (const each of await checkRegistrations(db, config, derivations, depositsBy(rails))) say(each)
     const problem = 'run rails check --duplicate <your phone>'
-    for (const rail of await untestedRepeats(db, realRails(config, clock)))
+    for (const rail of await untestedRepeats(db, rails))
       say({ requirement: `${rail} refuses the same order when it comes again`, problem })
   },
   'rails register': async ({ deps }) => {
     const rails = realRails(deps.config, deps.clock)
-    for (const rail of configuredDeposits(deps.config, deps.clock))
-      say({ requirement: rail, problem: await registerDeposits({ ...deps, rails }, rail) })
+    for (const rail of depositsBy(rails)) say({ requirement: rail, problem: await registerDeposits({ ...deps, rails }, rail) })
   },
   'rails paused': ({ deps }) => listPauses(deps.db),
   'rails pause': async ({ deps, operator }, args) => {

@@ -99,7 +99,7 @@ const listProblem = async (options: DarajaOptions, deps: AdapterDeps): Promise<s
 }
 
 export async function* checkDaraja(options: DarajaOptions, deps: AdapterDeps): AsyncGenerator<RailCheck> {
-  const token = await obtainToken(options)
+  const token = await obtainToken(options, deps.clock)
   const keys = 'DARAJA_CONSUMER_KEY and DARAJA_CONSUMER_SECRET'
   yield {
     requirement: 'M-PESA gives an access token',

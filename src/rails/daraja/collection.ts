@@ -216,7 +216,7 @@ const readNotice =
       at,
       amountMinor,
       reference: (textField(body, 'BillRefNumber') ?? '').slice(0, 40),
-      payer: { name: personName(names.join(' ')), phone: textField(body, 'MSISDN') ?? null },
+      payerName: personName(names.join(' ')),
     }
   }
 

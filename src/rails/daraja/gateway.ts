@@ -1,9 +1,10 @@
 import { constants, createPublicKey, publicEncrypt } from 'node:crypto'
+import type { Clock } from '../../lib/clock.ts'
 import type { AnyRail } from '../../lib/rail-names.ts'
 import { exchange } from '../exchange.ts'
 import { textField } from '../fields.ts'
-import { createGateway, readToken, type Send, type Token } from '../gateway.ts'
-import { type AdapterDeps, longestRequestMs, type NoToken, type SettingsOf } from '../rail.ts'
+import { createGateway, readToken, type Send } from '../gateway.ts'
+import { type AdapterDeps, type HeldToken, longestRequestMs, type NoToken, type SettingsOf } from '../rail.ts'
 import { pem } from '../text.ts'
 import type { definition } from './definition.ts'
 
@@ -54,7 +55,7 @@ const tokenRefusals = new Set(['401.002.01', '401.003.01', '404.001.03', '404.00
 /** The token is good, and the app may not call this: "Invalid API call as no apiproduct match found". */
 export const lacksProduct = (message: string | undefined): boolean => /apiproduct/i.test(message ?? '')
 
-export const obtainToken = async (options: DarajaOptions): Promise<Token | NoToken> => {
+export const obtainToken = async (options: DarajaOptions, clock: Clock): Promise<HeldToken | NoToken> => {
   const basic = Buffer.from(`${options.consumerKey}:${options.consumerSecret}`, 'utf8').toString('base64')
   const answer = await exchange({
     method: 'GET',
@@ -62,7 +63,8 @@ export const obtainToken = async (options: DarajaOptions): Promise<Token | NoTok
     headers: { authorization: `Basic ${basic}` },
     timeoutMs: options.timeoutMs,
   })
-  return readToken(answer, 'access_token', (body) => Number.parseInt(textField(body, 'expires_in') ?? '', 10))
+  const secondsIn = (body: unknown) => Number.parseInt(textField(body, 'expires_in') ?? '', 10)
+  return readToken(answer, 'access_token', secondsIn, clock)
 }
 
 export const connectDaraja = (options: DarajaOptions, deps: AdapterDeps): Send =>
@@ -71,7 +73,7 @@ export const connectDaraja = (options: DarajaOptions, deps: AdapterDeps): Send =
       ...options,
       provider: 'MPESA',
       credentials: [options.baseUrl, options.consumerKey, options.consumerSecret],
-      obtain: () => obtainToken(options),
+      obtain: () => obtainToken(options, deps.clock),
       refusesToken: ({ body }) =>
         tokenRefusals.has(textField(body, 'errorCode') ?? '') && !lacksProduct(textField(body, 'errorMessage')),
     },

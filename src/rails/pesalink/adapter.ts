@@ -55,7 +55,7 @@ const readNotice =
       at,
       amountMinor,
       reference: (textField(transaction, 'billNumber') ?? textField(transaction, 'remarks') ?? '').slice(0, 40),
-      payer: { name: personName(textField(customer, 'name') ?? ''), phone: textField(customer, 'mobileNumber') ?? null },
+      payerName: personName(textField(customer, 'name') ?? ''),
     }
   }
 

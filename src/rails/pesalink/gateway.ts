@@ -2,8 +2,8 @@ import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { exchange } from '../exchange.ts'
 import { asRecord, providerInstant, textField } from '../fields.ts'
-import { createGateway, readToken, type Send, type Token } from '../gateway.ts'
-import { type AdapterDeps, longestRequestMs, type NoToken, type SettingsOf } from '../rail.ts'
+import { createGateway, readToken, type Send } from '../gateway.ts'
+import { type AdapterDeps, type HeldToken, longestRequestMs, type NoToken, type SettingsOf } from '../rail.ts'
 import { pem } from '../text.ts'
 import type { definition } from './definition.ts'
 
@@ -45,7 +45,7 @@ export const createSigner = (privateKeyPem: string): Sign => {
   return (text) => sign('sha256', Buffer.from(text, 'utf8'), key).toString('base64')
 }
 
-export const obtainToken = async (options: PesalinkOptions, clock: Clock): Promise<Token | NoToken> => {
+export const obtainToken = async (options: PesalinkOptions, clock: Clock): Promise<HeldToken | NoToken> => {
   const answer = await exchange({
     method: 'POST',
     url: `${options.baseUrl}/authentication/api/v3/authenticate/merchant`,
@@ -53,10 +53,11 @@ export const obtainToken = async (options: PesalinkOptions, clock: Clock): Promi
     body: { merchantCode: options.merchantCode, consumerSecret: options.consumerSecret },
     timeoutMs: options.timeoutMs,
   })
-  return readToken(answer, 'accessToken', (body) => {
+  const secondsIn = (body: unknown) => {
     const end = providerInstant(textField(body, 'expiresIn') ?? '')
     return end === undefined ? Number.NaN : (end.getTime() - clock.now().getTime()) / 1000
-  })
+  }
+  return readToken(answer, 'accessToken', secondsIn, clock)
 }
 
 export const connectPesalink = (options: PesalinkOptions, deps: AdapterDeps): Send =>

@@ -15,7 +15,7 @@ import type { Provider } from '../../../lib/rail-names.ts'
 import { alertAfterCommit } from '../../alerts.ts'
 import { eachById } from '../../for-each-row.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
-import { type Finding, recordAllSuspense } from '../../suspense/service.ts'
+import { type Finding, presentSubject, recordAllSuspense } from '../../suspense/service.ts'
 import { resolvePayment } from '../resolve-payment.ts'
 import { type Difference, differenceKinds, type Match, type StatementMatch } from './rules.ts'
 import { Reconciliation, ReconciliationDifference } from './schema.ts'
@@ -68,10 +68,9 @@ const differences = prepare(
 
 export const listDifferences = (
   db: Db,
-  { reconciliationId, isOpen }: { reconciliationId?: Uuid | undefined; isOpen?: boolean | undefined },
+  filter: { reconciliationId?: Uuid | undefined; open?: boolean; resolved?: boolean },
   page: PageRequest,
-): Promise<DifferenceRecord[]> =>
-  db.run(differences, { reconciliationId, open: isOpen === true, resolved: isOpen === false, ...page })
+): Promise<DifferenceRecord[]> => db.run(differences, { ...filter, ...page })
 
 const shownRun = presenter(Reconciliation)
 
@@ -89,8 +88,7 @@ export const presentDifference = (row: DifferenceRecord): ReconciliationDifferen
   shownDifference(row, {
     kind: differenceKinds.find((kind) => kind === row.kind) ?? 'not_in_our_books',
     provider_receipt: row.receipt,
-    payment_id: row.subjectKind === 'payment' && row.subjectId !== null ? formatId('payment', row.subjectId) : null,
-    topup_id: row.subjectKind === 'topup' && row.subjectId !== null ? formatId('topup', row.subjectId) : null,
+    ...presentSubject(row),
     offered_outcome: row.offer,
   })
 
@@ -272,7 +270,7 @@ export const acceptAll = async (
   operator: Operator,
   { id: reconciliationId, differences: take }: ReconciliationRecord,
 ): Promise<void> => {
-  const open = await listDifferences(db, { reconciliationId, isOpen: true }, { before: null, take })
+  const open = await listDifferences(db, { reconciliationId, open: true }, { before: null, take })
   const input = { note: 'Accepted by the setting RECONCILIATION_RESOLVES.', accept: true }
   for (const { id } of open.filter(({ offer }) => offer !== null).reverse())
     await inTx(db, (tx) => resolveDifference(tx, config, operator, id, input)).catch((error: unknown) => {

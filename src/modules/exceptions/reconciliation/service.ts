@@ -65,13 +65,11 @@ const bookedStatement = statement(
    where d.rail = any($1::text[]) and d.state in ('credited', 'suspense') and (d.paid_at between $2 and $3 or d.receipt = any($4::text[]))`,
 )
 
-type Lost = { id: Uuid; accountId: Uuid; workspaceId: Uuid; idempotencyKey: string | null }
-
 /** Times in JSON are texts. `sent` is null where no attempt may have been sent. */
 type Row = Omit<Booked, 'names' | 'sent'> & {
   names: (string | null)[] | null
   sent: (Omit<NonNullable<Booked['sent']>, 'at' | 'until'> & { at: string | null; until: string | null }) | null
-  lost: Lost | null
+  lost: Parameters<typeof seedOf>[0] | null
 }
 
 const readBooked = async (

@@ -8,17 +8,16 @@ import { type RailName, railNames } from '../../../lib/rail-names.ts'
 import { explain } from '../../../policy/explain.ts'
 import { onlyUnconfirmedDuplicate } from '../../../policy/findings.ts'
 import type { Decision, EarlierPayment, Evaluation, PaymentFacts } from '../../../policy/types.ts'
-import type { PayoutRail, Rails } from '../../../rails/rail.ts'
+import { payouts } from '../../../rails/definitions.ts'
+import type { Rails } from '../../../rails/rail.ts'
 import { presentDecision } from '../../policies/present.ts'
 import type { PaymentContext } from '../evaluation/context.ts'
 
 type Terms = Pick<PaymentFacts, 'amountMinor' | 'paymentType'>
 
 /** At a paybill the reference names the account that is paid: where the beneficiary fixes the account, a payment cannot choose it. */
-const referenceProblem = (
-  { beneficiary, namedReference: named }: PaymentContext,
-  { accountReference: account }: PayoutRail,
-): string | undefined => {
+const referenceProblem = ({ beneficiary, namedReference: named }: PaymentContext): string | undefined => {
+  const { accountReference: account } = payouts[beneficiary.rail]
   const { accountReference: fixed, accountReferenceRequired, takesAnyReference } = beneficiary
   if (fixed !== null)
     return named === null || referenceKey(named) === referenceKey(fixed)
@@ -34,10 +33,10 @@ const referenceProblem = (
 /** What the rail cannot do at all is refused with 400, before any limit is checked. */
 export const checkRailRules = (terms: Terms, context: PaymentContext, rails: Rails, currency: string): void => {
   const { beneficiary } = context
-  const rail = rails.payout[beneficiary.rail]
-  if (!rail) throw new Refusal('provider_not_configured', { message: `Payments by ${beneficiary.rail} are not configured.` })
+  if (!rails.payout[beneficiary.rail])
+    throw new Refusal('provider_not_configured', { message: `Payments by ${beneficiary.rail} are not configured.` })
   const problems: FieldError[] = []
-  const { limits } = rail
+  const { limits } = payouts[beneficiary.rail]
   const { amountMinor } = terms
   if (limits.wholeUnits && amountMinor % 100n !== 0n)
     problems.push({ path: 'amount_minor', message: `must be whole units of ${currency} for ${beneficiary.rail}` })
@@ -45,7 +44,7 @@ export const checkRailRules = (terms: Terms, context: PaymentContext, rails: Rai
     const range = `${displayAmount(limits.minMinor, currency)} to ${displayAmount(limits.maxMinor, currency)}`
     problems.push({ path: 'amount_minor', message: `${beneficiary.rail} moves ${range} at a time` })
   }
-  const reference = referenceProblem(context, rail)
+  const reference = referenceProblem(context)
   if (reference !== undefined) problems.push({ path: 'account_reference', message: reference })
   // A list of payment types allows a type or its rail. A type that names a different rail is refused: it would bypass a list of rails.
   const otherRail = railNames.find((rail: RailName) => rail === terms.paymentType && rail !== beneficiary.rail)
@@ -54,7 +53,8 @@ export const checkRailRules = (terms: Terms, context: PaymentContext, rails: Rai
   if (problems.length > 0) throw invalidFields(...problems)
 }
 
-export const unitOf = ({ payout }: Pick<Rails, 'payout'>, rail: RailName): Minor => (payout[rail]?.limits.wholeUnits ? 100n : 1n)
+export const unitOf = ({ payout }: Pick<Rails, 'payout'>, rail: RailName): Minor =>
+  payout[rail] && payouts[rail].limits.wholeUnits ? 100n : 1n
 
 const mostDaysAhead = 90
 
