@@ -1,6 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { Logger } from 'pino'
-import type { OrderNames } from '../../auth/order-names.ts'
 import type { Sealed, Vault } from '../../auth/vault.ts'
 import { type Db, statement, type Tx } from '../../db/client.ts'
 import { columnsOf } from '../../db/columns.ts'
@@ -25,6 +24,7 @@ import {
   type SendPermission,
   type Submission,
 } from '../../rails/rail.ts'
+import type { Parts } from '../parts.ts'
 
 export type Order = { attemptId: Uuid; orderId: Uuid; reference: string; at: Date; callbacks: CallbackUrls }
 
@@ -117,20 +117,23 @@ export const longestChainWaitSeconds = 45 * 60
 
 export const secondsToNextChainQuery = 30
 
+type Naming = Pick<Parts, 'config' | 'orderNames'>
+
 /** Deliveries are unsigned: only the provider knows the secret in their path. */
-export const callbackUrls = (orderNames: OrderNames, operatorUrl: string, attemptId: Uuid): CallbackUrls => {
-  const url = `${operatorUrl}/callbacks/${attemptId}/${orderNames.secretOf(attemptId)}`
-  return { result: `${url}/result`, timeout: `${url}/timeout` }
+export const orderForRail = (
+  { config, orderNames }: Naming,
+  { id, orderId, reference, createdAt }: Pick<AttemptRecord, 'id' | 'orderId' | 'reference' | 'createdAt'>,
+): Order => {
+  const url = `${config.operatorUrl}/callbacks/${id}/${orderNames.secretOf(id)}`
+  const callbacks = { result: `${url}/result`, timeout: `${url}/timeout` }
+  return { attemptId: id, orderId, reference, at: createdAt, callbacks }
 }
 
-export const attemptForRail = (orderNames: OrderNames, operatorUrl: string, attempt: AttemptRecord): Attempt => ({
-  orderId: attempt.orderId,
+export const attemptForRail = (deps: Naming, attempt: AttemptRecord): Attempt => ({
+  ...orderForRail(deps, attempt),
   rail: attempt.rail,
   amountMinor: attempt.amountMinor,
-  reference: attempt.reference,
   provider: { request: attempt.providerRequest, conversation: attempt.providerConversation },
-  at: attempt.createdAt,
-  callbacks: callbackUrls(orderNames, operatorUrl, attempt.id),
 })
 
 export const adapterOf = ({ payout, collection }: Pick<Rails, 'payout' | 'collection'>, rail: AttemptRecord['rail']) =>

@@ -11,7 +11,7 @@ import { newId } from '../../lib/ids.ts'
 import { type DepositRail, depositRails } from '../../lib/rail-names.ts'
 import { deposits } from '../../rails/definitions.ts'
 import { parseJson } from '../../rails/fields.ts'
-import type { DepositUrls, RailCheck } from '../../rails/rail.ts'
+import type { DepositAdapter, DepositUrls, RailCheck } from '../../rails/rail.ts'
 import { getAccount } from '../identity/accounts/queries.ts'
 import type { Parts } from '../parts.ts'
 import { keepUnread } from '../sending/deliveries.ts'
@@ -35,19 +35,6 @@ const railOfSecret = (derivations: Derivations, secret: string): DepositRail | u
   )[0]
 }
 
-type DepositArrival = { secret: string; body: string; allowedSource: boolean }
-
-/** Undefined for a stranger's, which is answered like any other. */
-const authentic = (deps: Parts, { secret, body, allowedSource }: DepositArrival) => {
-  const rail = railOfSecret(deps.derivations, secret)
-  const adapter = rail && deps.rails.deposits[rail]
-  if (rail && adapter && allowedSource) return { rail, adapter, notice: adapter.readNotice(parseJson(body)) }
-  deps.logger.warn({ rail, allowedSource }, 'a notice of a deposit was refused')
-  return undefined
-}
-
-const accepted = Object.values(deposits)[0]?.accepted ?? {}
-
 const keepAsSuspense = (db: Database, vault: Vault, rail: DepositRail, body: string): Promise<void> =>
   inTx(db, async (tx) => {
     const receipt = `notice ${sha256(body).toString('hex').slice(0, 12)}`
@@ -57,33 +44,45 @@ const keepAsSuspense = (db: Database, vault: Vault, rail: DepositRail, body: str
     if ((await recordSuspense(tx, finding)) !== undefined) keepUnread(tx, vault, kept)
   })
 
+type Told = { rail: DepositRail; notice: ReturnType<DepositAdapter['readNotice']>; body: string }
+
 /** Answers once it is stored: if booking fails, the sweep repeats it. */
-export const receiveDeposit = async (deps: Parts, arrival: DepositArrival): Promise<object> => {
-  const told = authentic(deps, arrival)
-  if (!told) return accepted
-  const answer = deposits[told.rail].accepted
-  if (told.notice === null) return answer
-  if (told.notice === undefined) {
-    await keepAsSuspense(deps.db, deps.vault, told.rail, arrival.body)
-    return answer
-  }
-  const id = await recordDeposit(deps, told.rail, told.notice, { source: 'notice', body: arrival.body })
-  if (id !== undefined)
+const confirm = async (deps: Parts, { rail, notice, body }: Told): Promise<object> => {
+  if (notice === undefined) await keepAsSuspense(deps.db, deps.vault, rail, body)
+  const id = notice && (await recordDeposit(deps, rail, notice, { source: 'notice', body }))
+  if (id)
     await settleDeposit(deps.db, id).catch((error: unknown) =>
       deps.logger.error({ deposit: id, ...describeError(error) }, 'a deposit could not be booked and will be tried again'),
     )
-  return answer
+  return deposits[rail].accepted
 }
 
-export const validateDeposit = async (deps: Parts, arrival: DepositArrival): Promise<object> => {
-  const told = authentic(deps, arrival)
-  if (!told) return accepted
-  const { accepted: yes, unknownAccount } = deposits[told.rail]
-  if (!told.notice || unknownAccount === null) return yes
-  const named = await findByReference(deps.db, told.notice.reference)
+const validate = async (deps: Parts, { rail, notice }: Told): Promise<object> => {
+  const { accepted, unknownAccount } = deposits[rail]
+  if (!notice || unknownAccount === null) return accepted
+  const named = await findByReference(deps.db, notice.reference)
   const topup = named && (await findTopupById(deps.db, { id: named.topupId }))
   const isOpen = topup !== undefined && (await getAccount(deps.db, topup.accountId)).status !== 'closed'
-  return isOpen ? yes : unknownAccount
+  return isOpen ? accepted : unknownAccount
+}
+
+const answers = new Map([
+  ['confirmation', confirm],
+  ['validation', validate],
+])
+
+/** Undefined at an address that does not exist. A stranger is answered like any other sender. */
+export const answerDeposit = async (
+  deps: Parts,
+  { secret, kind, body, allowedSource }: { secret: string; kind: string; body: string; allowedSource: boolean },
+): Promise<object | undefined> => {
+  const answer = answers.get(kind)
+  if (!answer) return undefined
+  const rail = railOfSecret(deps.derivations, secret)
+  const adapter = rail && deps.rails.deposits[rail]
+  if (rail && adapter && allowedSource) return answer(deps, { rail, notice: adapter.readNotice(parseJson(body)), body })
+  deps.logger.warn({ rail, allowedSource }, 'a notice of a deposit was refused')
+  return Object.values(deposits)[0]?.accepted
 }
 
 const hashOf = ({ confirmation, validation }: DepositUrls): Buffer => sha256(`${confirmation} ${validation}`)

@@ -1,22 +1,18 @@
-import { and, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import { isContractSigned } from '../../auth/authority-sql.ts'
 import type { OrderNames } from '../../auth/order-names.ts'
 import { lockBatch } from '../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
-import { prepare } from '../../db/prepare.ts'
-import { callbackDeliveries, payments, railAttempts } from '../../db/tables/payments.ts'
-import { topups } from '../../db/tables/topups.ts'
 import { type Lane, othersAfterSeconds, pickFairly, type Room, type Task } from '../../jobs/lane.ts'
 import { secondsAfter } from '../../lib/clock.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { firstId, type Uuid } from '../../lib/ids.ts'
 import { collectionRail, railNames } from '../../lib/rail-names.ts'
 import { contended, createAccountQueue, mostInBatch, type Outcome } from '../../queue/account-queue.ts'
-import { adapterOf, callbackUrls, claimWithinSeconds, insertAttempts, type Outgoing } from '../attempts/attempt.ts'
+import { adapterOf, claimWithinSeconds, insertAttempts, type Outgoing, orderForRail } from '../attempts/attempt.ts'
 import type { Parts } from '../parts.ts'
 import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'
 import { preparePayments } from '../payments/send.ts'
 import { prepareTopups } from '../topups/send.ts'
-import { type OpenDelivery, processDeliveries, putAsideIfHopeless } from './process-deliveries.ts'
+import { type OpenDelivery, openDeliveries, processDeliveries, putAsideIfHopeless } from './process-deliveries.ts'
 import { createSender, type Recorded, type SendLane } from './send.ts'
 
 const newAttempt = (orderNames: OrderNames, { subjectId, accountId, amountMinor, seed, earlier }: Outgoing, skipped: number) => {
@@ -35,21 +31,15 @@ const recordAttempts = async (tx: Tx, deps: Parts, lane: SendLane, outgoing: rea
   let open = outgoing
   for (let skipped = 0; open.length > 0; skipped += 1) {
     if (skipped === mostGenerations) throw new Error('no free name was found for an order')
-    const named = open.map((each) => ({ outgoing: each, attempt: newAttempt(deps.orderNames, each, skipped) }))
-    const common = {
-      ...lane,
-      state: 'recorded',
-      nextCheckAt: secondsAfter(at, claimWithinSeconds),
-      createdAt: at,
-      updatedAt: at,
-    } as const
-    const rows = named.map(({ attempt }) => ({ ...common, ...attempt }))
+    const times = { nextCheckAt: secondsAfter(at, claimWithinSeconds), createdAt: at, updatedAt: at }
+    const named = open.map((each) => ({
+      outgoing: each,
+      attempt: { ...lane, state: 'recorded' as const, ...times, ...newAttempt(deps.orderNames, each, skipped) },
+    }))
+    const rows = named.map(({ attempt }) => attempt)
     const inserted = new Set((await insertAttempts(tx, rows)).map(({ id }) => id))
-    for (const { outgoing: each, attempt } of named) {
-      const { id: attemptId, orderId, reference } = attempt
-      const callbacks = callbackUrls(deps.orderNames, deps.config.operatorUrl, attemptId)
-      if (inserted.has(attemptId)) recorded.push({ outgoing: each, order: { attemptId, orderId, reference, at, callbacks } })
-    }
+    for (const { outgoing: each, attempt } of named)
+      if (inserted.has(attempt.id)) recorded.push({ outgoing: each, order: orderForRail(deps, attempt) })
     open = named.flatMap(({ outgoing: each, attempt }) => (inserted.has(attempt.id) ? [] : [each]))
   }
   return recorded
@@ -104,19 +94,17 @@ const chainApproval = `(select d.approval_id from approval_decisions d where d.a
 const duePayments = dueByTenant('dispatch.due_payments', 'payments', 'and rail = $9', chainApproval)
 const dueTopups = dueByTenant('dispatch.due_topups', 'topups', '', 'null::uuid')
 
-const noTenant = '00000000-0000-0000-0000-000000000000'
-
 /** `chainApprovalId`: must be confirmed by a chain before the money leaves. */
 type DueRow = Omit<Due, 'answers'> & { chainApprovalId: Uuid | null }
 
 /** Continues after the last tenant that was served. `passedOver`: tenants whose work cannot be taken now. */
 const createFairReader = (read: (after: Uuid, room: Room, passedOver: readonly Uuid[]) => Promise<DueRow[]>) => {
-  let last: Uuid = noTenant
+  let last = firstId
   return async (room: Room, passedOver: readonly Uuid[]): Promise<{ picked: DueRow[]; more: boolean }> => {
     const behind = await read(last, room, passedOver)
-    const due = last !== noTenant && behind.length < room.free ? [...behind, ...(await read(noTenant, room, passedOver))] : behind
+    const due = last !== firstId && behind.length < room.free ? [...behind, ...(await read(firstId, room, passedOver))] : behind
     const fair = pickFairly([...new Map(due.map((row) => [row.id, row])).values()], room)
-    last = fair.picked.at(-1)?.tenant ?? noTenant
+    last = fair.picked.at(-1)?.tenant ?? firstId
     return fair
   }
 }
@@ -153,7 +141,7 @@ const sendingLane = (deps: Parts, lane: SendLane, send: ReturnType<typeof create
     claim: async (offered) => {
       if (deps.witness.trusted() === undefined) await deps.witness.check()
       if (deps.witness.trusted() === undefined) return { tasks: [], more: false }
-      const room = { ...offered, free: Math.min(offered.free, deps.rails.gates[lane.rail]?.free() ?? offered.free) }
+      const room = { ...offered, free: Math.min(offered.free, deps.rails.gates[lane.rail].free()) }
       if (room.free === 0) return { tasks: [], more: false }
       await queue.ready()
       // More rows of an account that waits for its lock would only take room from other accounts.
@@ -172,36 +160,6 @@ export const createSendingLanes = (deps: Parts): { payments: Lane[]; topups: Lan
     topups: [sendingLane(deps, { kind: 'topup', rail: collectionRail }, send)],
   }
 }
-
-const openDeliveries = prepare(
-  'deliveries.open',
-  { taken: 'uuid[]', own: 'uuid[]?', others: 'timestamptz', take: 'rows' },
-  (orm, at) =>
-    orm
-      .select({
-        id: callbackDeliveries.id,
-        attemptId: railAttempts.id,
-        kind: railAttempts.kind,
-        subjectId: railAttempts.subjectId,
-        tenant: sql<Uuid>`coalesce(${payments.accountId}, ${topups.accountId})`,
-        traceparent: sql<string | null>`coalesce(${payments.traceparent}, ${topups.traceparent})`,
-        failures: callbackDeliveries.failures,
-      })
-      .from(callbackDeliveries)
-      .innerJoin(railAttempts, eq(railAttempts.id, callbackDeliveries.attemptId))
-      .leftJoin(payments, and(sql`${railAttempts.kind} = 'payment'`, eq(payments.id, railAttempts.subjectId)))
-      .leftJoin(topups, and(sql`${railAttempts.kind} = 'topup'`, eq(topups.id, railAttempts.subjectId)))
-      .where(
-        and(
-          isNull(callbackDeliveries.processedAt),
-          sql`${callbackDeliveries.id} <> all(${at.taken})`,
-          at.own && or(lte(callbackDeliveries.receivedAt, at.others), sql`${callbackDeliveries.id} = any(${at.own})`),
-        ),
-      )
-      .orderBy(callbackDeliveries.receivedAt, callbackDeliveries.id)
-      .limit(at.take),
-  'pool',
-)
 
 /** Deliveries that are read and not processed yet: they need no connection until their batch begins. */
 const mostTaken = 256

@@ -1,4 +1,4 @@
-import { and, eq, isNull, ne, sql } from 'drizzle-orm'
+import { and, eq, isNull, lte, ne, or, sql } from 'drizzle-orm'
 import type { Logger } from 'pino'
 import type { OrderNames } from '../../auth/order-names.ts'
 import type { Vault } from '../../auth/vault.ts'
@@ -7,7 +7,8 @@ import { type Database, first, inTx, type Tx } from '../../db/client.ts'
 import { describeError } from '../../db/errors.ts'
 import { prepare, type RowOf } from '../../db/prepare.ts'
 import { prepareWrite, updateRow, updateRows } from '../../db/prepare-write.ts'
-import { callbackBodies, callbackDeliveries, railAttempts } from '../../db/tables/payments.ts'
+import { callbackBodies, callbackDeliveries, payments, railAttempts } from '../../db/tables/payments.ts'
+import { topups } from '../../db/tables/topups.ts'
 import { audit } from '../../events/audit.ts'
 import { wakeAfterCommit } from '../../jobs/jobs.ts'
 import { Refusal } from '../../lib/errors.ts'
@@ -28,15 +29,37 @@ import { recordDoubtful, recordSuspense } from '../suspense/service.ts'
 import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
 import { applyEvidence, type OpenAttempt, openAttempts } from './evidence.ts'
 
-export type OpenDelivery = {
-  id: Uuid
-  tenant: Uuid
-  attemptId: Uuid
-  kind: AttemptRecord['kind']
-  subjectId: Uuid
-  traceparent: string | null
-  failures: number
-}
+export const openDeliveries = prepare(
+  'deliveries.open',
+  { taken: 'uuid[]', own: 'uuid[]?', others: 'timestamptz', take: 'rows' },
+  (orm, at) =>
+    orm
+      .select({
+        id: callbackDeliveries.id,
+        attemptId: railAttempts.id,
+        kind: railAttempts.kind,
+        subjectId: railAttempts.subjectId,
+        tenant: sql<Uuid>`coalesce(${payments.accountId}, ${topups.accountId})`,
+        traceparent: sql<string | null>`coalesce(${payments.traceparent}, ${topups.traceparent})`,
+        failures: callbackDeliveries.failures,
+      })
+      .from(callbackDeliveries)
+      .innerJoin(railAttempts, eq(railAttempts.id, callbackDeliveries.attemptId))
+      .leftJoin(payments, and(sql`${railAttempts.kind} = 'payment'`, eq(payments.id, railAttempts.subjectId)))
+      .leftJoin(topups, and(sql`${railAttempts.kind} = 'topup'`, eq(topups.id, railAttempts.subjectId)))
+      .where(
+        and(
+          isNull(callbackDeliveries.processedAt),
+          sql`${callbackDeliveries.id} <> all(${at.taken})`,
+          at.own && or(lte(callbackDeliveries.receivedAt, at.others), sql`${callbackDeliveries.id} = any(${at.own})`),
+        ),
+      )
+      .orderBy(callbackDeliveries.receivedAt, callbackDeliveries.id)
+      .limit(at.take),
+  'pool',
+)
+
+export type OpenDelivery = RowOf<typeof openDeliveries>
 
 type ReadDelivery = { pending: OpenDelivery; open: OpenAttempt; report: Delivery }
 
@@ -157,15 +180,14 @@ const lockBodies = prepare(
 )
 
 const readReport = (
-  { config, orderNames, rails, vault }: Parts,
+  deps: Parts,
   { attempt }: OpenAttempt,
   { id, kind, ciphertext, keyId }: RowOf<typeof lockBodies>,
 ): Delivery => {
-  const rail = adapterOf(rails, attempt.rail)
+  const rail = adapterOf(deps.rails, attempt.rail)
   if (!rail) throw new Error('the rail of a delivery is no longer configured')
-  const body = parseJson(unpack(vault.openBytes({ ciphertext, keyId }, deliveryContext(id))))
-  const sent = attemptForRail(orderNames, config.operatorUrl, attempt)
-  return rail.readDelivery(kind === 'timeout' ? 'timeout' : 'result', body, sent)
+  const body = parseJson(unpack(deps.vault.openBytes({ ciphertext, keyId }, deliveryContext(id))))
+  return rail.readDelivery(kind === 'timeout' ? 'timeout' : 'result', body, attemptForRail(deps, attempt))
 }
 
 /** A receipt is read once: the database, which says whose it is, does not know yet what this transaction will write. */

@@ -11,9 +11,9 @@ import {
   adoptProviders,
   attemptColumns,
   attemptForRail,
-  callbackUrls,
   findAttempt,
   moveAttempt,
+  orderForRail,
   queryTopupsForSeconds,
   repeatWithinSeconds,
   secondsToNextQuery,
@@ -79,19 +79,13 @@ const repeatLost = async (deps: Parts, attempt: AttemptRecord): Promise<void> =>
   if (attempt.state !== 'lost' || attempt.checks === 0 || attempt.rail === collectionRail) return
   const repeats = deps.rails.payout[attempt.rail]?.repeats
   const isOld = deps.clock.now() >= secondsAfter(attempt.createdAt, repeatWithinSeconds)
-  if (!repeats || isOld || deps.rails.gates[attempt.rail]?.free() === 0) return
+  if (!repeats || isOld || deps.rails.gates[attempt.rail].free() === 0) return
   const payment = await readPayment(deps.db, { id: attempt.subjectId })
   const answers: ChainAnswers = payment?.approvalId ? await askChains(deps, payment.approvalId) : new Map()
   const outgoing = await inTx(deps.db, (tx) => repeatPayment(tx, deps, attempt.subjectId, answers))
   if (!outgoing) return
-  const submission = await outgoing.send({
-    attemptId: attempt.id,
-    orderId: attempt.orderId,
-    reference: attempt.reference,
-    at: attempt.createdAt,
-    callbacks: callbackUrls(deps.orderNames, deps.config.operatorUrl, attempt.id),
-    permission: permissionFor(deps, attempt, repeats),
-  })
+  const permission = permissionFor(deps, attempt, repeats)
+  const submission = await outgoing.send({ ...orderForRail(deps, attempt), permission })
   const facts = { id: attempt.subjectId, attempt: attempt.id, rail: attempt.rail, submission: submission.kind }
   deps.logger.info(facts, 'an order whose answer was lost was sent again')
   await recordRepeat(deps.db, attempt, submission)
@@ -157,7 +151,7 @@ const queryRail = async (deps: Parts, dueAttempt: AttemptRecord): Promise<void> 
       { attempt: attempt.id, rail: attempt.rail },
       'the rail of an attempt under way is no longer configured',
     )
-  await conclude(deps.db, attempt, await rail.query(attemptForRail(deps.orderNames, deps.config.operatorUrl, attempt)))
+  await conclude(deps.db, attempt, await rail.query(attemptForRail(deps, attempt)))
   await repeatLost(deps, dueAttempt)
 }
 

@@ -126,12 +126,15 @@ const amountProblem = (amountMinor: Minor, { wholeUnits, minMinor, maxMinor }: R
   return `must be from ${displayAmount(minMinor, currency)} to ${displayAmount(maxMinor, currency)}`
 }
 
-const promptFields = (
-  deps: Asked,
-  input: InitiateTopup,
-  topup: { id: Uuid; workspaceId: Uuid },
-  { counts, at }: { counts: PromptCounts; at: Date },
-) => {
+/** With its key, a row is also the record of its answer. */
+const withAnswer = (topup: TopupRecord): TopupRecord =>
+  topup.idempotencyKey === null ? topup : { ...topup, snapshot: presentTopup(topup) }
+
+type Begun = Omit<TopupRecord, 'expiresAt'>
+
+/** The payer gets it right after the commit. */
+const insertPrompt = (tx: Tx, deps: Asked, begun: Begun, input: InitiateTopup, counts: PromptCounts): TopupRecord => {
+  const { at } = tx
   const { amount_minor: amountMinor, phone_number: phoneNumber } = input
   if (amountMinor === undefined || phoneNumber === undefined)
     throw new Error('a prompt was asked for without a phone or an amount')
@@ -139,8 +142,9 @@ const promptFields = (
   const message = amountProblem(amountMinor, prompts[collectionRail].limits, deps.config.CURRENCY)
   if (message !== null) throw invalidFields({ path: 'amount_minor', message })
   if (counts) refuseManyPrompts(counts, at)
-  const phone = deps.vault.seal(phoneNumber, phoneContext(topup))
-  return {
+  const phone = deps.vault.seal(phoneNumber, phoneContext(begun))
+  const topup = withAnswer({
+    ...begun,
     amountMinor,
     phoneCiphertext: phone.ciphertext,
     phoneKeyId: phone.keyId,
@@ -148,36 +152,28 @@ const promptFields = (
     phoneFingerprint: phoneFingerprint(deps.derivations, phoneNumber),
     dispatchDueAt: at,
     expiresAt: secondsAfter(at, deps.config.TOPUP_TTL_SECONDS),
-  }
-}
-
-const depositFields = (deps: Asked, rail: DepositRail, amountMinor: Minor | undefined) => {
-  const adapter = deps.rails.deposits[rail]
-  if (!adapter) throw new Refusal('provider_not_configured', { message: `Deposits by ${rail} are not configured here.` })
-  const depositCode = newDepositCode()
-  return {
-    amountMinor: amountMinor ?? null,
-    depositCode,
-    instructions: adapter.instructions(depositCode),
-  }
+  })
+  insertRow(tx, topups, topup)
+  wakeAfterCommit(tx, 'topups')
+  return topup
 }
 
 /** One of a hundred million account numbers is taken by chance alone. */
 const mostDraws = 10
 
-/** With its key, a row is also the record of its answer. */
-const withAnswer = (topup: TopupRecord): TopupRecord =>
-  topup.idempotencyKey === null ? topup : { ...topup, snapshot: presentTopup(topup) }
-
-const insertWithCode = async (tx: Tx, draw: () => TopupRecord): Promise<TopupRecord> => {
+/** Under an account number of its own, at which the payer pays in. */
+const insertDeposit = async (tx: Tx, deps: Asked, begun: Begun, rail: DepositRail, amount?: Minor): Promise<TopupRecord> => {
+  const adapter = deps.rails.deposits[rail]
+  if (!adapter) throw new Refusal('provider_not_configured', { message: `Deposits by ${rail} are not configured here.` })
+  const common = { ...begun, amountMinor: amount ?? null, expiresAt: daysAfter(tx.at, depositDays) }
   for (let count = 1; count <= mostDraws; count += 1) {
-    const topup = draw()
+    const depositCode = newDepositCode()
+    const topup = withAnswer({ ...common, depositCode, instructions: adapter.instructions(depositCode) })
     if (await insertOnce(tx, topups, topup, topups.depositCode)) return topup
   }
   throw new Error('no account number for a deposit was free')
 }
 
-/** The payer gets the prompt right after the commit, or pays in as instructed. */
 export const initiateTopup = async (
   tx: Tx,
   deps: Asked,
@@ -192,13 +188,13 @@ export const initiateTopup = async (
     countPrompts(tx, deps, principal, isDepositRail(method) ? undefined : input.phone_number),
   ])
   checkMayTopUp(principal, credited)
-  const common = {
+  const begun: Begun = {
     id,
     workspaceId,
     accountId: owningAccountId,
-    status: 'pending' as const,
+    status: 'pending',
     currency: deps.config.CURRENCY,
-    method: input.method,
+    method,
     initiatorAccountId: principal.accountId,
     grantId: principal.grant?.id ?? null,
     traceparent: currentTraceparent(),
@@ -209,17 +205,9 @@ export const initiateTopup = async (
     createdAt: at,
     updatedAt: at,
   }
-  let topup: TopupRecord
-  if (isDepositRail(method)) {
-    const expiresAt = daysAfter(at, depositDays)
-    const draw = () => ({ ...common, ...depositFields(deps, method, input.amount_minor), expiresAt })
-    topup = await insertWithCode(tx, () => withAnswer(draw()))
-  } else {
-    const prompt = promptFields(deps, input, { id, workspaceId }, { counts, at })
-    topup = withAnswer({ ...common, ...prompt })
-    insertRow(tx, topups, topup)
-    wakeAfterCommit(tx, 'topups')
-  }
+  const topup = isDepositRail(method)
+    ? await insertDeposit(tx, deps, begun, method, input.amount_minor)
+    : insertPrompt(tx, deps, begun, input, counts)
   audit(tx, principal, 'topup.initiate', {
     subject: id,
     after: {

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net'
 import type { App } from '../../http/app-type.ts'
 import { networkOf } from '../../http/rate-limit.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { receiveDeposit, validateDeposit } from '../../modules/deposits/receive.ts'
+import { answerDeposit } from '../../modules/deposits/receive.ts'
 import { receiveBalance } from '../../modules/exceptions/reconciliation/balances.ts'
 import type { Parts } from '../../modules/parts.ts'
 import { createReceiver } from '../../modules/sending/deliveries.ts'
@@ -47,11 +47,6 @@ const accepted = { ResultCode: 0, ResultDesc: 'Accepted' }
 
 const isKind = (text: string): text is DeliveryKind => text === 'result' || text === 'timeout'
 
-const depositAnswers = new Map<string, typeof receiveDeposit>([
-  ['confirmation', receiveDeposit],
-  ['validation', validateDeposit],
-])
-
 type Named = { id?: string; secret: string; kind: string }
 type Delivered = { body: string; sourceIp: string; allowedSource: boolean }
 
@@ -78,9 +73,7 @@ export const registerCallbacks = (operator: App, deps: Parts): void => {
       await receive(arrival, () => mayNote(networkOf(delivered.sourceIp)))
       return accepted
     })
-    on('/callbacks/deposits/:secret/:kind', async ({ secret, kind }, { body, allowedSource }) =>
-      depositAnswers.get(kind)?.(deps, { secret, body, allowedSource }),
-    )
+    on('/callbacks/deposits/:secret/:kind', (named, delivered) => answerDeposit(deps, { ...named, ...delivered }))
     on('/callbacks/balances/:id/:secret/:kind', async ({ id = '', secret, kind }, { body, allowedSource }) => {
       if (!isKind(kind) || !uuid.test(id)) return undefined
       await receiveBalance(deps, { id, secret, kind, body, allowedSource })

@@ -3,7 +3,7 @@ import { digestOfSecret } from '../../auth/secrets.ts'
 import { type Check, most, type Period, rowsOf } from '../../db/check.ts'
 import type { Db } from '../../db/client.ts'
 import type { AuditAction } from '../../events/audit-actions.ts'
-import { type IdKind, idPrefixes, parseAnyId, type Uuid } from '../../lib/ids.ts'
+import { firstId, type IdKind, idPrefixes, parseAnyId, type Uuid } from '../../lib/ids.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -44,7 +44,6 @@ export const typeIdSql = (kind: IdKind, column: string): string =>
 type Page = { id: Uuid; row: Fields; log: Entry[] | null }
 
 const pageSize = 500
-const first: Uuid = '00000000-0000-0000-0000-000000000000'
 
 /** Reads all rows behind `$1`, a page at a time, and stops at the number of breaches that are named. */
 export const findInPages = async <Row extends { id: Uuid }>(
@@ -54,7 +53,7 @@ export const findInPages = async <Row extends { id: Uuid }>(
   breachesOf: (rows: readonly Row[]) => Promise<string[]> | string[],
 ): Promise<string[]> => {
   const found: string[] = []
-  for (let last = first; found.length < most; ) {
+  for (let last = firstId; found.length < most; ) {
     const rows = await rowsOf<Row>(db, facts, `${text} order by t.id limit ${pageSize}`, last)
     found.push(...(await breachesOf(rows)))
     const end = rows.at(-1)
