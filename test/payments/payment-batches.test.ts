@@ -187,6 +187,23 @@ describe('a batch of which one item needs an approval', () => {
     expect(approval.signing.approve).toContain('- KES 500.00 to ')
   })
 
+  test('names in its text each payee once, however many items it has', async () => {
+    const someone = await payer()
+    await asking(someone)
+    const [one = '', other = ''] = someone.payees
+    const batch = (
+      await submit(someone, [
+        ...itemsOf([one], '50000'),
+        ...itemsOf([one], '60000'),
+        ...itemsOf([one], '70000'),
+        ...itemsOf([other]),
+      ])
+    ).body
+    const { signing } = (await someone.api.get(`/v1/approvals/${batch.approval_id}`)).body
+    expect(signing.approve).toContain('\nPayments: 4\nPayees: 2\n')
+    expect(signing.approve).toContain('\nPayees never paid before: 2\n')
+  })
+
   test('is sent whole by one signature', async () => {
     const { someone, batch, approval } = await waiting()
     const signature = await someone.wallet.signMessage({ message: approval.signing.approve })

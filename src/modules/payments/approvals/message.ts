@@ -156,7 +156,12 @@ type BatchFacts = CommonFacts & { batchId: Uuid; name: string | null; merkleRoot
 
 const largestShown = 5
 
-const totalOf = (lines: readonly BatchLine[]): Minor => lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
+const totalOf = (lines: readonly Pick<BatchLine, 'amountMinor'>[]): Minor =>
+  lines.reduce((sum, { amountMinor }) => sum + amountMinor, 0n)
+
+/** A list may pay one payee several times. */
+const payeesIn = (lines: readonly Pick<BatchLine, 'beneficiaryId'>[]): number =>
+  new Set(lines.map(({ beneficiaryId }) => beneficiaryId)).size
 
 /** More than twice what was paid the last time, or less than half of it. */
 const isUnusual = ({ amountMinor, lastAmountMinor: last }: BatchLine): boolean =>
@@ -170,19 +175,23 @@ const byRail = (lines: readonly BatchLine[], currency: string): string =>
 
 const mostNamed = 10
 
-export type NamedLine = Pick<BatchLine, 'payeeName' | 'amountMinor'> & ReportedName
+export type NamedLine = Pick<BatchLine, 'beneficiaryId' | 'payeeName' | 'amountMinor'> & ReportedName
 
 const differingLabel = "Payees whose name differs from the rail's: "
 const checkingLabel = 'Names at the rail being checked: '
 
 const namesAtRail = (lines: readonly NamedLine[], currency: string): string[] => {
-  const others = lines.filter(({ verification }) => verification === 'no_match')
-  const checking = lines.filter(({ isBeingChecked }) => isBeingChecked).length
+  const others = Map.groupBy(
+    lines.filter(({ verification }) => verification === 'no_match'),
+    ({ beneficiaryId }) => beneficiaryId,
+  )
+  const checking = payeesIn(lines.filter(({ isBeingChecked }) => isBeingChecked))
   return [
-    `${differingLabel}${others.length}`,
-    ...others
-      .slice(0, mostNamed)
-      .map((line) => `- ${oneLine(line.payeeName)}: ${nameAtRail(line)}, ${displayAmount(line.amountMinor, currency)}`),
+    `${differingLabel}${others.size}`,
+    ...[...others.values()].slice(0, mostNamed).flatMap((own) => {
+      const [line] = own
+      return line ? [`- ${oneLine(line.payeeName)}: ${nameAtRail(line)}, ${displayAmount(totalOf(own), currency)}`] : []
+    }),
     ...(checking === 0 ? [] : [`${checkingLabel}${checking}`]),
   ]
 }
@@ -222,9 +231,9 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
     said: [
       `Total: ${displayAmount(totalOf(lines), currency)}`,
       `Payments: ${lines.length}`,
-      `Payees: ${new Set(lines.map(({ beneficiaryId }) => beneficiaryId)).size}`,
+      `Payees: ${payeesIn(lines)}`,
       `By rail: ${byRail(lines, currency)}`,
-      `Payees never paid before: ${lines.filter((line) => line.lastAmountMinor === null).length}`,
+      `Payees never paid before: ${payeesIn(lines.filter((line) => line.lastAmountMinor === null))}`,
       ...namesAtRail(lines, currency),
       `Amounts far from the last payment: ${lines.filter(isUnusual).length}`,
       ...warningsIn(lines),

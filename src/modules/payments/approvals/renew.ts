@@ -43,7 +43,7 @@ const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, atLast: 
   const lines = payments.flatMap(({ beneficiaryId, batchLeaf, amountMinor }): NamedLine[] => {
     const row = rows.get(beneficiaryId)
     if (!row || batchLeaf === null) return []
-    return [{ ...row, payeeName: payeeOfLeaf(batchLeaf), amountMinor, isBeingChecked: isBeingChecked(rails, row) }]
+    return [{ ...row, beneficiaryId, payeeName: payeeOfLeaf(batchLeaf), amountMinor, isBeingChecked: isBeingChecked(rails, row) }]
   })
   if (!atLast && lines.some((line) => line.isBeingChecked)) return
   await renewWith(tx, record, (message) => withNamesAtRail(message, lines, record.payment.currency, tx.at))
