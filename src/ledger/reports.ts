@@ -4,7 +4,7 @@ import type { Db } from '../db/client.ts'
 import { statement } from '../db/client.ts'
 import { type Places, prepare, type RowOf } from '../db/prepare.ts'
 import { namesSql } from '../db/tables/columns.ts'
-import { historyTypeSql, ledgerAccounts, ledgerTransfers, rareTransferKinds } from '../db/tables/ledger.ts'
+import { historyTypeSql, indexedTypeSql, ledgerAccounts, ledgerTransfers, rareTransferKinds } from '../db/tables/ledger.ts'
 import { lastId, type Uuid } from '../lib/ids.ts'
 import type { Minor } from '../lib/money.ts'
 import { bookedSql, bookingColumns, idAhead, idBehind, isBookingType, localDate, periodSql, storedSql } from './hours.ts'
@@ -52,7 +52,7 @@ const ofAllTypes = (at: At): SQL => sql`(select e.* from ${asked(at)}, lateral (
 
 /** The newest of each type, from an index that leaves out what payments have. */
 const ofEachType = (at: At): SQL => sql`(select e.* from ${asked(at)}, unnest(asked.types) as each(type), lateral (
-  ${sql.raw(ofAccount)} and ${sql.raw(historyTypeSql('t.'))} = each.type and t.kind in ${sql.raw(namesSql(rareTransferKinds))}
+  ${sql.raw(ofAccount)} and ${sql.raw(historyTypeSql('t.'))} = each.type and ${sql.raw(indexedTypeSql('t.'))} = each.type and t.kind in ${sql.raw(namesSql(rareTransferKinds))}
   order by t.customer_account_id desc, t.id desc limit ${at.take}) e) as h`
 
 const historyBy = (name: string, entries: (at: At) => SQL, lane: 'page' | 'pool') =>

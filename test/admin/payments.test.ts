@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
+import type { Json } from '../harness/client.ts'
 import { credit } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
@@ -291,7 +292,11 @@ describe('a late success', () => {
     expect(await balanceOf(person)).toEqual({ available: '850000', held: '0' })
     expect(await waiting()).not.toContain(id)
     const [entry] = (await person.api.get('/v1/accounts/me/history')).body.data
-    expect([entry.amount_minor, entry.reference.id]).toEqual(['-150000', id])
+    expect([entry.type, entry.amount_minor, entry.reference.id]).toEqual(['payment', '-150000', id])
+    const idsOf = async (type: string) =>
+      (await person.api.get(`/v1/accounts/me/history?type=${type}`)).body.data.map((each: Json) => each.id)
+    expect(await idsOf('payment')).toEqual([entry.id])
+    expect(await idsOf('payment_release')).not.toContain(entry.id)
     await service.deps.jobs.sweep()
     expect(await findBreaches(service)).toEqual([])
   })

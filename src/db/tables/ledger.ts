@@ -39,10 +39,14 @@ export const ledgerAccounts = pgTable(
 
 export const transferKinds = ['direct', 'pending', 'post', 'void'] as const
 
-/** The type of a transfer in a history. `row`: the prefix of the transfer's columns, `alias.` or nothing. */
-export const historyTypeSql = (row: string): string =>
+/** By which rare transfers are indexed. `row`: the prefix of the transfer's columns, `alias.` or nothing. */
+export const indexedTypeSql = (row: string): string =>
   `(case ${row}kind when 'pending' then 'payment_hold' when 'post' then 'payment' when 'void' then 'payment_release'
     else case ${row}reference_type when 'topup' then 'topup' when 'deposit' then 'topup' when 'payment' then 'payment_release' else 'adjustment' end end)`
+/** The type of a transfer in a history. A late success that is charged leaves without a hold: it is indexed as a return, and is a payment. */
+export const historyTypeSql = (row: string): string =>
+  `(case when ${row}kind = 'direct' and ${row}reference_type = 'payment' and ${row}debit_account_id = ${row}customer_account_id then 'payment'
+    else ${indexedTypeSql(row)} end)`
 export const rareTransferKinds = ['direct', 'void'] as const satisfies readonly (typeof transferKinds)[number][]
 
 /** A row names the account debited and the account credited, so it balances by construction. Never updated, never deleted. */
@@ -75,7 +79,7 @@ export const ledgerTransfers = pgTable(
       .where(sql`${t.kind} = 'direct' and ${t.referenceType} in ('topup', 'deposit', 'payment')`),
     index('ledger_transfers_history').on(t.customerAccountId, t.id),
     index('ledger_transfers_rare')
-      .on(t.customerAccountId, sql.raw(historyTypeSql('')), t.id)
+      .on(t.customerAccountId, sql.raw(indexedTypeSql('')), t.id)
       .where(oneOf(t.kind, rareTransferKinds)),
     check('ledger_transfers_amount_check', sql`${t.amountMinor} > 0`),
     check('ledger_transfers_kind_check', sql`(${t.kind} in ('post', 'void')) = (${t.pendingId} is not null)`),
