@@ -215,7 +215,7 @@ test.each([
   ],
   [
     'a delivery that was not processed',
-    'a top-up ends within a day',
+    'a top-up ends within an hour after it expires',
     `update callback_deliveries set processed_at = null, received_at = '2020-01-01'`,
   ],
   [

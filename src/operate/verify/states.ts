@@ -95,8 +95,9 @@ export const stateChecks = sqlChecks({
       union all
       select p.id::text from rail_attempts a join payments p on p.id = a.subject_id
       where a.state in ('sending', 'submitted', 'lost') and p.status not in ${underWayPaymentsSql}`,
-    'a top-up ends within a day, and deliveries of providers are processed within an hour': `
-      select id::text as subject from topups where status = 'pending' and created_at < $now - interval '25 hours'
+    'a top-up ends within an hour after it expires, unless its money waits for a person, and deliveries of providers are processed within an hour': `
+      select t.id::text as subject from topups t where t.status = 'pending' and t.expires_at < $now - interval '1 hour'
+        and not exists (select from suspense_items s where s.subject_id = t.id and s.resolved_at is null)
       union all select d.id::text from callback_deliveries d join rail_attempts a on a.id = d.attempt_id
       where d.processed_at is null and d.received_at < $now - interval '1 hour'`,
   },
