@@ -1,3 +1,4 @@
+import type { Minor } from '../lib/money.ts'
 import { type Outcome, outcomes, strictestProof } from '../lib/policy-answers.ts'
 import { remedyFor } from './explain.ts'
 import {
@@ -67,31 +68,32 @@ export const evaluate = (input: Evaluation): Decision => {
     ...requestFindings(input),
   ]
 
-  const required = Math.max(0, ...findings.map((finding) => approvalsRequired(finding, amount)))
   // Every policy that applies to the payment restricts who may approve, even when another policy requires the approval.
   const dutiesSeparated = policies.some((policy) => policy.separationOfDuties)
   const mayApprove = signerMayApprove(input, dutiesSeparated)
-  const fits =
-    mandate !== null &&
-    findings.every((finding) => mandateCounts(input, finding)) &&
-    mandated.every((finding) => verdict(finding, amount, 0) === 'allow')
-  const byMandate = required > 0 && fits && mayApprove ? 1 : 0
-
-  const quorum = {
-    requiredApprovals: required,
-    separationOfDuties: required > 0 && dutiesSeparated,
-    approvalProof: required > 0 ? strictestProof(policies.map(({ approvalProof }) => approvalProof)) : ('any' as const),
-    approvalsByMandate: byMandate,
+  const quorumFor = (minor: Minor) => {
+    const required = Math.max(0, ...findings.map((finding) => approvalsRequired(finding, minor)))
+    const fits =
+      mandate !== null &&
+      findings.every((finding) => mandateCounts(input, finding)) &&
+      mandated.every((finding) => verdict(finding, minor, 0) === 'allow')
+    return {
+      requiredApprovals: required,
+      separationOfDuties: required > 0 && dutiesSeparated,
+      approvalProof: required > 0 ? strictestProof(policies.map(({ approvalProof }) => approvalProof)) : ('any' as const),
+      approvalsByMandate: required > 0 && fits && mayApprove ? 1 : 0,
+    }
   }
+  const quorum = quorumFor(amount)
   const trace = [
-    ...findings.map((finding) => traceEntry(finding, amount, byMandate)),
+    ...findings.map((finding) => traceEntry(finding, amount, quorum.approvalsByMandate)),
     ...quorumEntries(input, quorum, mayApprove),
   ]
   const outcome = strictest(trace)
   const decided = {
     outcome,
     ...quorum,
-    ...(mandate && byMandate > 0 && { mandateApproverAccountId: mandate.signerAccountId }),
+    ...(mandate && quorum.approvalsByMandate > 0 && { mandateApproverAccountId: mandate.signerAccountId }),
     policyVersions: policies.map(({ id, version }) => ({ id, version })),
     warnings: warningsOf(input, policies),
   }
@@ -99,7 +101,10 @@ export const evaluate = (input: Evaluation): Decision => {
   return {
     ...decided,
     trace: trace.map((entry) => (entry.outcome === outcome ? { ...entry, decisive: true } : entry)),
-    remedy: remedyFor(input, findings, mayApprove ? 1 : 0),
+    remedy: remedyFor(input, findings, {
+      approvalsGiven: mayApprove ? 1 : 0,
+      canBeApproved: (minor) => quorumEntries(input, quorumFor(minor), mayApprove).every((entry) => entry.outcome !== 'deny'),
+    }),
   }
 }
 

@@ -12,7 +12,11 @@ const kinds: Record<TraceSource['kind'], string> = {
   capability: 'account',
   rail: 'payment method',
 }
-const named = ({ kind, name }: TraceSource): string => (name === null ? `a ${kinds[kind]}` : `${kinds[kind]} ${quoted(name)}`)
+/** What a request itself asks for has a name and no id. */
+const named = ({ kind, id, name }: TraceSource): string => {
+  if (name === null) return `a ${kinds[kind]}`
+  return kind === 'policy' && id === null ? name : `${kinds[kind]} ${quoted(name)}`
+}
 
 const sentence = (entry: TraceEntry, currency: string): string => {
   const amount = (minor: Minor | undefined) => displayAmount(minor ?? 0n, currency)
@@ -42,17 +46,21 @@ export const explain = (decision: Decision, currency: string): string => {
   return signed ? `${reason} Only an approval by passkey or wallet counts.` : reason
 }
 
+/** What approvals change: those of the mandate once it fits, also where it must change for that; whether people can give the others. */
+type Approvable = { approvalsGiven: number; canBeApproved: (amount: Minor) => boolean }
+
 /** In whole units of the rail. Where a threshold applies to the requested amount, it applies to the proposed one too. */
 const largestAllowed = (
   { payment: { amountMinor }, unitMinor }: Evaluation,
   findings: readonly Finding[],
   givenFor: (finding: Finding) => number,
+  canBeApproved: Approvable['canBeApproved'],
 ): Minor | null => {
   const [lowest] = findings.flatMap((finding) => ceiling(finding, givenFor(finding)) ?? []).sort((a, b) => (a < b ? -1 : 1))
   if (lowest === undefined) return null
   const whole = lowest - (lowest % unitMinor)
   const evades = findings.some((finding) => approvalsRequired(finding, amountMinor) > approvalsRequired(finding, whole))
-  return whole > 0n && !evades ? whole : null
+  return whole > 0n && !evades && canBeApproved(whole) ? whole : null
 }
 
 const passesAt = (finding: Finding, amount: Minor): Date | undefined =>
@@ -76,16 +84,19 @@ const isSettledByCount = (finding: Finding, blocking: readonly Finding[], approv
   blocking.some(({ rule, source }) => rule === 'required_approval_count' && source.id === finding.source.id)
 
 /**
- * The smallest change that would have allowed the payment without an approval. `approvalsGiven`: by the mandate once it fits, also where it must
- * change for that. Every blocking rule blocks alone, so each must change. More approvers are never the remedy: they turn a denial into a wait, while
+ * The smallest change that would have allowed the payment without an approval. Every blocking rule blocks alone, so each must change. More approvers are never the remedy: they turn a denial into a wait, while
  * the rules that require them are in the list anyway.
  */
-export const remedyFor = (input: Evaluation, findings: readonly Finding[], approvalsGiven: number): Remedy => {
+export const remedyFor = (
+  input: Evaluation,
+  findings: readonly Finding[],
+  { approvalsGiven, canBeApproved }: Approvable,
+): Remedy => {
   const amount = input.payment.amountMinor
   const givenFor = (finding: Finding) => (mandateCounts(input, finding) ? approvalsGiven : 0)
   const blocking = findings.filter((finding) => verdict(finding, amount, givenFor(finding)) !== 'allow')
   return {
-    maxAmountMinor: largestAllowed(input, findings, givenFor),
+    maxAmountMinor: largestAllowed(input, findings, givenFor, canBeApproved),
     changes: blocking
       .filter((finding) => !isSettledByCount(finding, blocking, givenFor(finding)))
       .map((finding) => {

@@ -95,8 +95,7 @@ const forRemedies = (check: (input: Evaluation, remedy: Remedy) => void) =>
 
 describe('a remedy is correct', () => {
   test('the largest amount is not denied, is one that the rail can send, and one unit more is denied', () => {
-    const denied = (input: Evaluation, amount: bigint) =>
-      evaluate(paying(input, amount)).trace.some(({ outcome, rule }) => outcome === 'deny' && rule !== 'eligible_approvers')
+    const denied = (input: Evaluation, amount: bigint) => evaluate(paying(input, amount)).outcome === 'deny'
     forRemedies((input, { maxAmountMinor: most }) => {
       if (most === null) return
       expect([most % input.unitMinor, denied(input, most), denied(input, most + input.unitMinor)]).toEqual([0n, false, true])
@@ -188,6 +187,14 @@ describe('the remedy', () => {
       changes: [{ source, rule: 'approval_threshold', toMinor: kes(1000.01) }],
       passesAt: null,
     })
+  })
+
+  test('of more approvals than people can give names no amount that would need as many', () => {
+    const policies = [
+      policy({ approvalThresholdMinor: kes(1), requiredApprovalCount: 10 }),
+      policy({ id: 'p2', dailyLimitMinor: kes(5000) }),
+    ]
+    expect(remedyOf({ policies })).toMatchObject({ maxAmountMinor: null })
   })
 
   test('of approvals for every payment has no amount', () => {

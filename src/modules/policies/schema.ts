@@ -187,7 +187,8 @@ export const Decision = z
     remedy: z
       .object({
         max_amount_minor: MinorOut.nullable().meta({
-          description: 'The largest amount that would be allowed now with nothing else changed.',
+          description:
+            'The largest amount that would not be denied now with nothing else changed; it may need an approval. Null: none, or only one below a threshold that asks about the requested amount.',
         }),
         changes_count: z.number().int().meta({ description: 'How many rules must change for the payment to pass.' }),
         changes: z
