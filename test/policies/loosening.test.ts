@@ -55,7 +55,10 @@ describe('a rule that asks for two', () => {
     expect((await api.patch(`${path}/${id}`, { version: 1, required_approval_count: 1 })).body.details.reason).toBe(
       'change_pending',
     )
-    expect((await confirm(scene.owner, id)).body.error).toBe('separation_of_duties')
+    expect((await confirm(scene.owner, id)).body).toMatchObject({
+      error: 'separation_of_duties',
+      message: 'Whoever asked for a change of a policy may not confirm it: another approver must.',
+    })
     const confirmed = await confirm(second, id)
     expect([confirmed.status, confirmed.body.status, confirmed.body.pending_change]).toEqual([200, 'archived', null])
     const other = await make(scene)

@@ -95,6 +95,16 @@ describe('changing', () => {
     expect(kept.map(({ name }) => name)).toEqual(['Before', 'After'])
   })
 
+  test('a patch that changes nothing makes no version and no event', async () => {
+    const { id, ...made } = (await create({ name: 'Same', daily_limit_minor: '500' })).body
+    for (const fields of [{}, { name: 'Same' }, { daily_limit_minor: '500', beneficiary_ids: null, on_duplicate: null }]) {
+      const answer = await person.api.patch(`${path}/${id}`, { version: 1, ...fields })
+      expect([answer.status, answer.body]).toEqual([200, { id, ...made }])
+    }
+    const events = await service.deps.db.query(`select from events where type = 'policy.updated' and data->>'id' = $1`, [id])
+    expect(events).toEqual([])
+  })
+
   test('of two concurrent patches of one version one succeeds', async () => {
     const { id } = (await create({ name: 'Raced' })).body
     const answers = await Promise.all(

@@ -162,14 +162,17 @@ export const confirmChange = async (
   const before = requirePending(await lockOwnPolicy(tx, principal, id))
   if (pendingMessage(before) !== confirmation.message)
     throw conflict('Another change waits by now: read the policy again.', 'version', { version: before.version })
-  if (before.pendingChangeBy === accountId) throw new Refusal('separation_of_duties')
+  if (before.pendingChangeBy === accountId)
+    throw new Refusal('separation_of_duties', {
+      message: 'Whoever asked for a change of a policy may not confirm it: another approver must.',
+    })
   const { mayManage, counted } = await standingOf(tx, before, before.pendingChangeBy ?? accountId, accountId)
   if (!mayManage)
     throw new Refusal('forbidden', { message: 'The account that asked for this change may no longer manage policies.' })
   if (counted.length < 2)
     throw new Refusal('forbidden', {
       message:
-        'One of the two accounts may approve for less than a day, and not since before the policy: its word does not count yet.',
+        'One of the two accounts became an approver less than a day ago, after the policy was made: it does not count yet.',
     })
   await checkProof(tx, principal, before, confirmation)
   const after = await apply(tx, principal, before)

@@ -82,7 +82,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
     },
     work: async (tx, { principal, params, body }) => {
       const record = await updatePolicy(tx, principal, params.id, body)
-      return changed(record, record.version > body.version)
+      return changed(record, record.version > body.version || record.pendingChange === null)
     },
   })
   routes.delete(one, {

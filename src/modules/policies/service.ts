@@ -87,11 +87,12 @@ export const updatePolicy = async (tx: Tx, principal: Principal, id: Uuid, chang
   if (before.version !== change.version)
     throw conflict(`The policy is now at version ${before.version}.`, 'version', { version: before.version })
   const terms = policyTerms(change, before)
+  const asked = changeOf(change, before, { ...before, ...terms })
+  if (Object.keys(asked).length === 0) return before
   await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
   if (loosens(before, terms)) {
     requireFreshProof(principal, tx.at)
-    if (await mustWait(tx, principal, before))
-      return requestChange(tx, principal, before, changeOf(change, before, { ...before, ...terms }))
+    if (await mustWait(tx, principal, before)) return requestChange(tx, principal, before, asked)
   }
   const changes = newVersion(tx, before, maker, terms, change.name)
   return changePolicy(tx, principal, 'policy.updated', before, changes)
