@@ -217,7 +217,12 @@ describe('mistakes of models that ignore what `next` says: no money moves that a
         status: 'refused',
         next: 'ask_a_person',
         address: expect.stringMatching(/\/payments\/batches\/new$/),
-        faults: [{ message: expect.not.stringContaining('duplicates_intended') }],
+        faults: [
+          {
+            message: expect.not.stringContaining('duplicates_intended'),
+            fix: expect.not.stringContaining('duplicates_intended'),
+          },
+        ],
       },
     ],
     [

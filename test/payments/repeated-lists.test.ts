@@ -149,3 +149,15 @@ test('a balance that does not suffice is said once with both sums, also beside o
   expect(wrong.body.details).toMatchObject({ total_minor: '150000', available_minor: '50000' })
   expect(wrong.body.details.items.map(({ row, error }: Json) => [row, error])).toEqual([[4, 'invalid_request']])
 })
+
+test('of a list without one usable payee the balance is the one that there is', async () => {
+  const someone = await payer(50_000n)
+  const { status, body } = await sendCsv(someone, 'name,phone,amount\nChebet,12,300\n')
+  expect([status, body.message, body.details.available_minor]).toEqual([
+    400,
+    '1 of 1 items cannot be paid. details.items names each. Nothing was created.',
+    undefined,
+  ])
+  const short = await sendCsv(someone, 'name,phone,amount\nChebet,12,600\n')
+  expect(short.body.details).toMatchObject({ total_minor: '60000', available_minor: '50000' })
+})

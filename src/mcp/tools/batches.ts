@@ -8,7 +8,7 @@ import { amountInput, otherAmountIn, withMinor } from '../amount.ts'
 import { ApprovalLink, openApproval } from '../outcome.ts'
 import { answered, type Caller, defineTool, guide, readRoute, reads, refusalFields, refusedAnswer } from '../tool.ts'
 
-const Fault = z.looseObject({ index: z.int(), param: z.string().optional(), message: z.string() })
+const Fault = z.looseObject({ index: z.int(), param: z.string().optional(), message: z.string(), fix: z.string().optional() })
 
 const BatchOutcome = z.object({
   status: z.enum([...paymentBatchStatuses, 'refused']).describe('`refused`: nothing was created.'),
@@ -60,7 +60,11 @@ const refusedBatch = async (
   caller: Caller,
 ): Promise<BatchOutcome> => {
   const { data: faults } = z.array(Fault).safeParse(refusal.details?.items)
-  const said = faults?.map((fault) => ({ ...fault, message: fault.message.replace(sentByPrograms, '') }))
+  const said = faults?.map(({ message, fix, ...fault }) => ({
+    ...fault,
+    message: message.replace(sentByPrograms, ''),
+    fix: fix?.replace(sentByPrograms, ''),
+  }))
   const answer = { batch_id: null, ...refusedAnswer(caller, refusal), ...(said && { faults: said }) }
   if (!faults?.some(({ message }) => sentByPrograms.test(message))) return answer
   const address = `${caller.publicUrl}/payments/batches/new`

@@ -10,6 +10,7 @@ import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { audit } from '../../../events/audit.ts'
 import { presenter } from '../../../http/presenter.ts'
+import { getBalance } from '../../../ledger/ledger.ts'
 import { type Clock, isoTime } from '../../../lib/clock.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import { existing, inPortions } from '../../../lib/lists.ts'
@@ -257,7 +258,9 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
       const named = read ? { items: read.items, faults: [] } : await nameItems(tx, deps, principal, request)
       const state = read ?? (await readItems(tx, deps.clock, request, named.items))
       const { owningAccountId } = principal.workspace
-      const available = state.spending.state.balances.get(owningAccountId)?.availableMinor ?? 0n
+      // Of a list of which no payee is known, nothing was read yet.
+      const { availableMinor: available } =
+        state.spending.state.balances.get(owningAccountId) ?? (await getBalance(tx, owningAccountId))
       const decided = await decideItems(deps, request, { principal, state, at: tx.at, known: [...known, ...named.faults] })
       if ('batch' in decided && !request.dryRun) {
         const text = await writeBatch(tx, deps, state, principal, decided)
