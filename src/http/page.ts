@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sha256 } from '../auth/secrets.ts'
 import type { Refusal } from '../lib/errors.ts'
+import { asksFor } from './accept.ts'
 
 /** `foreign`: it leads to another site, which does not learn from where. */
 type PageLink = { href: string; text: string; primary?: boolean; foreign?: boolean }
@@ -68,7 +69,7 @@ export const htmlHeaders = (scripted: boolean) => ({
 export const sendHtml = (reply: FastifyReply, status: number, html: string, { scripted = false } = {}): FastifyReply =>
   reply.code(status).headers(htmlHeaders(scripted)).type('text/html; charset=utf-8').send(html)
 
-export const wantsPage = (request: FastifyRequest): boolean => request.headers.accept?.includes('text/html') ?? false
+export const wantsPage = (request: FastifyRequest): boolean => asksFor(request, 'text/html')
 
 /** Programs call these paths: they answer with JSON, also to a browser. */
 const forPrograms = /^\/(v\d+|api|mcp|\.well-known|assets)(\/|\?|$)|\.(json|js|css|tgz|txt|mjs)(\?|$)/i

@@ -61,7 +61,7 @@ describe('payments are found by', () => {
     expect(await find('status=pending_approval&status=succeeded')).toEqual(several)
     expect(await find('status=pending_approval,succeeded')).toEqual(several)
     const wrong = await person.api.get('/v1/payments?status=succeeded,done')
-    expect([wrong.status, wrong.body.details.param]).toEqual([400, 'status.1'])
+    expect([wrong.status, wrong.body.details.param]).toEqual([400, 'status'])
   })
 
   test('who initiated them, through which grant, under which mandate', async () => {
@@ -216,6 +216,10 @@ const rows = (text: string): Record<string, string>[] => parse(text, { columns: 
 describe('as CSV', () => {
   test('payments are everything that the filters match, readable by a CSV parser, with nothing that a spreadsheet would execute', async () => {
     const answer = await person.api.get('/v1/payments?status=succeeded&limit=1', csv)
+    for (const accept of ['application/json, text/csv;q=0.1', 'text/csv;q=0, application/json', 'text/csvx', '*/*']) {
+      const plain = await person.api.get('/v1/payments?status=succeeded&limit=1', { headers: { accept } })
+      expect([accept, plain.headers.get('content-type')]).toEqual([accept, 'application/json; charset=utf-8'])
+    }
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="payments.csv"')
     const read = rows(answer.text)

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type ProviderName, providerTitles } from '../../../auth/providers.ts'
+import { asksFor } from '../../../http/accept.ts'
 import type { App } from '../../../http/app-type.ts'
 import { originOf } from '../../../http/authenticate.ts'
 import { isNavigationFromOwnPage } from '../../../http/authorize.ts'
@@ -83,7 +84,7 @@ const registerProvider = (app: App, deps: Parts, provider: ProviderName): void =
       },
     },
     async (request, reply) => {
-      const wantsJson = request.headers.accept?.includes('application/json') ?? false
+      const wantsJson = asksFor(request, 'application/json')
       reply.header('cache-control', 'no-store').header('vary', 'accept')
       const started = await start(request, reply, request.query.return_to)
       return wantsJson ? reply.send(started) : reply.redirect(started.authorization_url, 302)
