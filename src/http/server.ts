@@ -17,7 +17,7 @@ import { requestIdOf } from './internal-call.ts'
 import { refuseGarbage } from './not-found.ts'
 import { registerRequestLog } from './request-log.ts'
 import { parseQuery } from './request-syntax.ts'
-import { fieldErrors, sentenceOf } from './sentences.ts'
+import { fieldErrors, queryErrors, sentenceOf } from './sentences.ts'
 import { registerShedding } from './shed.ts'
 
 const contentPolicy = (production: boolean): string =>
@@ -144,9 +144,9 @@ export const createHttp = async (parts: HttpParts): Promise<App> => {
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data) => {
     const result = schema.safeParse(data, { error: sentenceOf })
     if (result.success) return { value: result.data }
-    return {
-      error: httpPart === 'params' ? unknownPath(data, result.error.issues) : refuseFields(fieldErrors(result.error.issues)),
-    }
+    const { issues } = result.error
+    if (httpPart === 'params') return { error: unknownPath(data, issues) }
+    return { error: refuseFields(httpPart === 'querystring' ? queryErrors(data, issues) : fieldErrors(issues)) }
   })
   registerConstantHeaders(app, config.NODE_ENV === 'production', clock)
   if (config.SHED_LOAD) registerShedding(app)

@@ -37,6 +37,8 @@ export const SeveralOf = <Item extends z.ZodType>(item: Item) =>
 
 export const byId = (kind: IdKind) => z.object({ id: IdIn(kind) })
 
+const notMinor = 'must be a string of minor units: digits alone, without sign, point or leading zeros'
+
 /** The most common mistake is a number, the next one a decimal point. */
 const moneyProblem = ({ input }: { input?: unknown }): string => {
   if (input === undefined) return 'is required'
@@ -49,12 +51,12 @@ const moneyProblem = ({ input }: { input?: unknown }): string => {
   }
   const [, whole, cents = ''] = /^(\d{1,15})\.(\d{1,2})$/.exec(text.replaceAll(',', '')) ?? []
   if (whole !== undefined) return `has no decimal point: ${text} is "${BigInt(whole + cents.padEnd(2, '0'))}" in minor units`
-  return 'must be a string of minor units: digits alone, without sign, point or leading zeros'
+  return /^[1-9]\d{18,}$/.test(text) ? 'must be at most 999999999999999999' : notMinor
 }
 
 const Minor = z
   .string({ error: moneyProblem })
-  .max(40, { abort: true, error: moneyProblem({}) })
+  .max(40, { abort: true, error: notMinor })
   .regex(minorPattern, { error: moneyProblem })
 
 /** 0 is allowed: a limit that lets nothing pass. */
@@ -96,10 +98,7 @@ const unseen = { error: ({ input }: { input?: unknown }) => hiddenProblem(String
 /** A text may be longer before it is normalised: a letter may come as four characters. */
 const rawText = (max: number) => bounded(4 * max, `must have at most ${max} characters`)
 
-/** A text that other people read is on one line, in one normal form, with nothing in it that is not seen. It may be empty. */
-export const Text = (max: number) => rawText(max).normalize('NFC').trim().max(max).refine(isPlainText, unseen)
-
-/** The same, with something visible in it. */
+/** A text that other people read is on one line, in one normal form, with something visible in it and nothing that is not seen. */
 export const VisibleText = (max: number) =>
   rawText(max)
     .normalize('NFC')
@@ -112,7 +111,7 @@ export const VisibleText = (max: number) =>
 export const Name = VisibleText(120)
 
 export const Metadata = z
-  .record(VisibleText(200), Text(200))
+  .record(VisibleText(200), VisibleText(200))
   .refine((entries) => Object.keys(entries).length <= 20, 'may have at most 20 keys')
   .meta({ description: 'At most 20 keys of at most 200 characters, for your own references.', example: { invoice: '2026-0117' } })
 

@@ -136,7 +136,7 @@ export const refusedAnswer = ({ publicUrl }: Caller, refusal: Refusal): RefusedA
   return {
     status: 'refused',
     next,
-    message: [message, hint, again].filter(Boolean).join(' '),
+    message: [/[.!?]$/.test(message) ? message : `${message}.`, hint, again].filter(Boolean).join(' '),
     address: page && publicUrl + page.path,
     retry_after_seconds: retryAfter === undefined ? undefined : Number(retryAfter),
     refusal: { code, fields, existing_payment_id, required_permission },

@@ -5,7 +5,7 @@ import { statementTypes } from '../../ledger/statement.ts'
 import { railNames } from '../../lib/rail-names.ts'
 
 const LocalDate = z.iso
-  .date()
+  .date({ abort: true, error: ({ input }) => (input === undefined ? 'is required' : 'must be a date such as "2026-03-01"') })
   .refine((date) => date >= '1970-01-02' && date < '9999', 'must be a date from the years 1970 to 9998')
   .meta({ description: "A date in the workspace's time zone.", example: '2026-03-01' })
 

@@ -3,7 +3,7 @@ import { Assertion } from '../../../auth/passkey.ts'
 import { approvalChoices } from '../../../db/tables/approvals.ts'
 import { approvalStatuses, paymentBatchStatuses, paymentStatuses } from '../../../db/transitions.ts'
 import { PageQuery } from '../../../http/pagination.ts'
-import { bounded, IdOut, MinorOut, Text, TimeOut } from '../../../http/wire.ts'
+import { bounded, IdOut, MinorOut, TimeOut, VisibleText } from '../../../http/wire.ts'
 import { approvalProofs } from '../../../lib/policy-answers.ts'
 import { railNames } from '../../../lib/rail-names.ts'
 import { Verification } from '../../beneficiaries/schema.ts'
@@ -127,14 +127,14 @@ export const Approval = z
 export type Approval = z.output<typeof Approval>
 
 const Choice = z.enum(approvalChoices)
-const Reason = Text(500).nullish()
+const Reason = VisibleText(500).nullish()
 
 export const Decide = z
   .strictObject({
     decision: Choice,
     reason: Reason,
     message_digest: bounded(64)
-      .regex(/^[0-9a-f]{64}$/)
+      .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest: 64 digits of 0-9 and a-f')
       .optional()
       .meta({
         description:
