@@ -7,6 +7,7 @@ import { CreateAdjustment } from '../../src/modules/suspense/schema.ts'
 import { recordSuspense } from '../../src/modules/suspense/service.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
+import { findBreachesOf } from '../harness/verify.ts'
 import { createTeam, join } from '../workspaces/team.ts'
 import { startAdministered } from './administrators.ts'
 
@@ -253,6 +254,7 @@ describe('money that leaves suspense', () => {
       expect.objectContaining({ outcome: null, resolved_by: null, proposal: { outcome, by: admin.accountId } }),
     ])
     expect((await resolve(admin, more, outcome)).status).toBe(202)
+    expect(await findBreachesOf(service, service.deps.db, 'every row of suspense_items')).toEqual([])
     const both = await admin.api.post('/v1/admin/suspense/resolve', { ids: [more], outcome, note: 'again' })
     expect([both.status, both.body.data[0].outcome]).toEqual([202, null])
     const agreed = await resolve(second, more, outcome)

@@ -17,6 +17,7 @@ import {
 } from '../harness/oauth.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
+import { findBreachesOf } from '../harness/verify.ts'
 
 const service = await openService()
 const person = await signIn(service.api)
@@ -368,6 +369,7 @@ describe('a resource', () => {
     expect((await redeemCode(service.api, client, code, pkce, { resource: `${own}/mcp/` })).status).toBe(200)
     const narrower = await authorizeAgent(service.api, person, { client, redeem: { resource: `${own}/mcp` } })
     expect((await narrower.api.get('/v1/accounts/me')).status).toBe(401)
+    expect(await findBreachesOf(service, service.deps.db, 'every row of grants')).toEqual([])
   })
 
   test.each([

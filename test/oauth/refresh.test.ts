@@ -8,6 +8,7 @@ import { type Agent, authorizeAgent, refresh, refusal, registerClient } from '..
 import { type Person, signIn } from '../harness/people.ts'
 import { whileHeld as holdRefreshes } from '../harness/refreshes.ts'
 import { openService, startService } from '../harness/service.ts'
+import { findBreachesOf } from '../harness/verify.ts'
 
 let person: Person
 const service = await openService()
@@ -59,6 +60,7 @@ describe('a refresh token', () => {
       "select * from audit_log where action = 'oauth_token.reused'",
     )
     expect(reuse?.after).toMatchObject({ client_id: client.id, generation: 1, current_generation: 2 })
+    expect(await findBreachesOf(service, service.deps.db, 'every row of grants')).toEqual([])
   })
 
   test('used a second time after a long time does the same', async () => {

@@ -215,6 +215,7 @@ const approve = async (
     client_id: clientIdOf(client),
     client_name: client.name,
     permissions,
+    resources: authorization.resources,
     spending_controls: presentControls(controls),
     redirect_uri: authorization.redirectUri,
     ends_at: endsAt && isoTime(endsAt),

@@ -92,8 +92,11 @@ export const toldTables: Readonly<Record<string, Told>> = {
     owner: 'account_id',
     more: `coalesce((select to_jsonb(o) - 'expires_at' from oauth_grants o where o.grant_id = t.id), '{}')`,
     before: () => ({ ...notRevoked(), frozen: false }),
-    columns: ({ spending_controls, client_id, expires_at, permissions, ...after }) => ({
+    columns: ({ spending_controls, client_id, expires_at, permissions, resources, generation, ...after }, action) => ({
       ...after,
+      // A token may be for less than was consented to, and one that is used again is of an earlier generation.
+      ...(action === 'oauth_consent.approve' && when(resources, { resources })),
+      ...(action === 'oauth_token.refresh' && { generation }),
       ...when(after.kind, { permissions }),
       ...when(spending_controls, { ...noControls, ...fieldsOf(spending_controls) }),
       // A client may be named by its address, and a refresh moves the end of its grant.
@@ -172,6 +175,8 @@ export const toldTables: Readonly<Record<string, Told>> = {
   suspense_items: {
     made: ['suspense.record'],
     before: () => ({ resolved: false }),
+    // What waits for a second administrator has no outcome yet.
+    columns: (after, action) => (action === 'admin.resolve_suspense_request' ? {} : after),
   },
   reconciliation_differences: {},
   approvals: {
