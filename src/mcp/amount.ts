@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { invalidFields } from '../lib/errors.ts'
-import { displayAmount, type Minor } from '../lib/money.ts'
+import { type FieldError, invalidFields, Refusal } from '../lib/errors.ts'
+import { displayAmount, type Minor, minorPattern } from '../lib/money.ts'
+import { quoted } from '../lib/text.ts'
 
 /** An amount is given as people write it, or in minor units. A model that mixes them up is refused, never guessed at. */
 export const amountInput = {
@@ -29,10 +30,29 @@ export const minorOf = ({ amount, amount_minor }: AmountInput): string => {
   return minor
 }
 
-/** Of an order that was refused: in minor units where it can be read, else as it came. */
-export const amountText = ({ amount, amount_minor }: Readonly<Record<string, unknown>>): string => {
-  const minor = typeof amount === 'string' && amount_minor === undefined ? minorText(amount) : undefined
-  return minor ?? String(amount_minor ?? amount ?? 'no amount')
+/** `KES 250.00`. An amount in another form stands as it was sent. */
+export const minorAmountText = (amountMinor: string, currency: string): string =>
+  minorPattern.test(amountMinor) ? displayAmount(BigInt(amountMinor), currency) : quoted(amountMinor)
+
+/** Of an order that was refused. Digits that are not read as `amount` are never shown as minor units. */
+export const amountText = ({ amount, amount_minor }: Readonly<Record<string, unknown>>, currency: string): string => {
+  if (amount_minor !== undefined) return minorAmountText(String(amount_minor), currency)
+  const minor = typeof amount === 'string' ? minorText(amount) : undefined
+  return minor === undefined ? quoted(String(amount ?? 'no amount')) : minorAmountText(minor, currency)
+}
+
+/** Under which name an order has its amount. */
+export const amountName = (order: unknown): 'amount' | 'amount_minor' =>
+  z.object({ amount: z.string() }).safeParse(order).success ? 'amount' : 'amount_minor'
+
+/** The API knows amount_minor alone: a model that sent `amount` is told of `amount`. */
+export const asSent = (refusal: Refusal, input: unknown): Refusal => {
+  const { code, message, details = {}, headers = {} } = refusal
+  const fields = details.fields as FieldError[] | undefined
+  if (!fields || amountName(input) === 'amount_minor') return refusal
+  const named = (text: string) => text.replace(/\bamount_minor\b/g, 'amount')
+  const renamed = fields.map((field) => ({ ...field, path: named(field.path) }))
+  return new Refusal(code, { message: named(message), details: { ...details, fields: renamed }, headers })
 }
 
 export const withMinor = <In extends AmountInput>({ amount, amount_minor, ...rest }: In) => ({

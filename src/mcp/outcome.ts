@@ -206,24 +206,27 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
   }
 }
 
-const nothingPaid = (caller: Caller, order: Order, payee: CardPayee | undefined, answer: RefusedAnswer): PaymentOutcome => ({
+const nothingPaid = (caller: Caller, asked: string, payee: CardPayee | undefined, answer: RefusedAnswer): PaymentOutcome => ({
   payment_id: null,
   currency: caller.currency,
   payee,
   decision: null,
   receipt: null,
   ...answer,
-  message: `${askedFor(order, payee, caller.currency)}: nothing was paid. ${answer.message}`,
+  message: `${asked}: nothing was paid. ${answer.message}`,
 })
 
 /** A caller that may not read beneficiaries knows the payee only by its id. */
+const nameOfPayee = (payee: CardPayee | undefined, id: string): string => (payee ? payeeText(payee) : quoted(id))
+
 export const askedFor = (order: Order, payee: CardPayee | undefined, currency: string): string =>
-  headline(order.amount_minor, currency, payee ? payeeText(payee) : quoted(order.beneficiary_id))
+  headline(order.amount_minor, currency, nameOfPayee(payee, order.beneficiary_id))
 
 export const doubtfulOutcome = (caller: Caller, order: Order, payee: CardPayee | undefined, doubt: Doubt): PaymentOutcome => {
   const { code, path, message, address } = doubt
   const refusal = { code, fields: [{ path, message }] }
-  return nothingPaid(caller, order, payee, { status: 'refused', next: 'ask_a_person', message, address, refusal })
+  const asked = askedFor(order, payee, caller.currency)
+  return nothingPaid(caller, asked, payee, { status: 'refused', next: 'ask_a_person', message, address, refusal })
 }
 
 /** What the rules deny and what is wrong with the arguments get the same shape; the arguments may have any form. */
@@ -232,11 +235,12 @@ export const refusedOutcome = async (
   input: Readonly<Record<string, unknown>>,
   caller: Caller,
 ): Promise<PaymentOutcome> => {
-  const order = { amount_minor: amountText(input), beneficiary_id: String(input.beneficiary_id ?? 'nobody') }
-  const payee = await readPayee(caller, order.beneficiary_id)
+  const id = String(input.beneficiary_id ?? 'nobody')
+  const payee = await readPayee(caller, id)
+  const asked = `${amountText(input, caller.currency)} to ${nameOfPayee(payee, id)}`
   const answer = refusedAnswer(caller, refusal)
   const denied = refusal.code === 'policy_denied' ? z.object({ decision: WireDecision }).safeParse(refusal.details) : undefined
-  if (!denied?.success) return nothingPaid(caller, order, payee, answer)
+  if (!denied?.success) return nothingPaid(caller, asked, payee, answer)
   const decision = toToolDecision(denied.data.decision)
   const next = afterDenial(decision)
   const passesAt = next === 'wait' ? decision.change?.passes_at : undefined
@@ -244,7 +248,7 @@ export const refusedOutcome = async (
   const address = limitAddress(caller, denied.data.decision)
   const raise = address === undefined ? '' : ` A person can change this at ${address}`
   return {
-    ...nothingPaid(caller, order, payee, { ...answer, next, message: `${answer.message}${raise}` }),
+    ...nothingPaid(caller, asked, payee, { ...answer, next, message: `${answer.message}${raise}` }),
     address: address ?? answer.address,
     retry_after_seconds: waitMs === undefined ? answer.retry_after_seconds : Math.max(1, Math.ceil(waitMs / 1000)),
     decision,

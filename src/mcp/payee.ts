@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { displayAmount, minorPattern } from '../lib/money.ts'
 import { quoted } from '../lib/text.ts'
 import { verificationStatuses } from '../lib/verification.ts'
-import { otherAmountIn } from './amount.ts'
+import { minorAmountText, otherAmountIn } from './amount.ts'
 import type { Caller } from './tool.ts'
 
 /** People approve a name, and a rail pays a number. */
@@ -56,11 +55,9 @@ export const payeeAddress = ({ publicUrl }: Pick<Caller, 'publicUrl'>, id: strin
 export const payeeText = ({ display_name, destination_mask }: z.output<typeof WirePayee>): string =>
   `${quoted(display_name)} (${destination_mask.replace(/^\*+/, '****')})`
 
-/** `KES 250.00 to "Wanjiru Kamau" (****0111)`. An amount in another form stands as it was sent. */
-export const headline = (amountMinor: string, currency: string, payee: string): string => {
-  const amount = minorPattern.test(amountMinor) ? displayAmount(BigInt(amountMinor), currency) : quoted(amountMinor)
-  return `${amount} to ${payee}`
-}
+/** `KES 250.00 to "Wanjiru Kamau" (****0111)`. */
+export const headline = (amountMinor: string, currency: string, payee: string): string =>
+  `${minorAmountText(amountMinor, currency)} to ${payee}`
 
 /** A person must hear before the payment that the rail reports another name. */
 export const otherNameText = (payee: CardPayee | undefined): string | undefined =>

@@ -132,6 +132,7 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
         body,
         callerOf: callerOf(app, deps, request, ending.signal),
       })
+      answered.headers.set('cache-control', 'no-store')
       const isPlain = answered.status === 200 && answered.headers.get('content-type')?.startsWith('application/json')
       if (!isPlain) return reply.send(answered)
       // The answer is sent as text, because a stream costs more than the call of a tool.

@@ -15,6 +15,7 @@ import { errorRow } from '../errors/catalogue.ts'
 import { Refusal } from '../lib/errors.ts'
 import { inSpan } from '../lib/tracing.ts'
 import { version } from '../lib/version.ts'
+import { asSent } from './amount.ts'
 import { PaymentOutcome as Outcome, type PaymentOutcome } from './outcome.ts'
 import { type Caller, refusedAnswer, type Tool } from './tool.ts'
 import { calledBy, tools } from './tools.ts'
@@ -59,9 +60,10 @@ const runTool = async (tool: Tool, input: Readonly<Record<string, unknown>>, cal
     return answerWith(await inSpan(`tools/call ${tool.name}`, attributes, () => tool.run(input, caller)))
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    if (tool.refused && errorRow(error.code).agent !== 'new_credential')
-      return answerWith(await tool.refused(error, input, caller))
-    return { isError: true, content: [{ type: 'text', text: JSON.stringify(refusedAnswer(caller, error)) }] }
+    const refusal = asSent(error, input)
+    if (tool.refused && errorRow(refusal.code).agent !== 'new_credential')
+      return answerWith(await tool.refused(refusal, input, caller))
+    return { isError: true, content: [{ type: 'text', text: JSON.stringify(refusedAnswer(caller, refusal)) }] }
   }
 }
 

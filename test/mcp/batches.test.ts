@@ -30,6 +30,8 @@ test('an agent proposes a batch that a person approves, and never one above its 
   const asked = await batch(['30000', '10000'], 'march')
   expect(asked).toMatchObject({ status: 'pending_approval', next: 'ask_a_person', items_count: 2, total_minor: '40000' })
   expect(asked.approval.url).toMatch(/\/approve\/apr_/)
+  expect(asked.message).toContain('KES 400.00 in 2 payments ("Salaries")')
+  expect((await batch(['10000'], 'one')).message).toContain('KES 100.00 in 1 payment ("Salaries")')
   const id = asked.approval.id
   expect((await person.api.post(`/v1/approvals/${id}/decide`, { decision: 'approve' })).status).toBe(200)
   await service.settle()

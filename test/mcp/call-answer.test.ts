@@ -29,7 +29,7 @@ const call = (name: string, input: object, bearer = key.key) =>
 
 test('the call of a tool that does not wait is answered with JSON', async () => {
   const { status, headers, body } = await call('get_payment', { payment_id: payment })
-  expect([status, headers.get('content-type')]).toEqual([200, json])
+  expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, json, 'no-store'])
   expect(body).toMatchObject({
     jsonrpc: '2.0',
     id: 7,
@@ -46,6 +46,7 @@ test('a refusal is JSON too, with the tool’s own answer', async () => {
 
 test('a tool that may wait is answered with a stream, which can be kept alive', async () => {
   const { headers, text } = await call('get_payment', { payment_id: payment, wait_seconds: 25 })
+  expect(headers.get('cache-control')).toBe('no-store')
   expect(headers.get('content-type')).toMatch(/^text\/event-stream/)
   expect(text).toContain('"status":"succeeded"')
 })

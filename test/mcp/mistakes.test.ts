@@ -65,6 +65,33 @@ describe('shillings and cents', () => {
     expect(await moved()).toBe(0n)
   })
 
+  test.each([
+    [{ amount: 100 }, '"100"'],
+    [{ amount: '1000000000000000' }, '"1000000000000000"'],
+    [{ amount: '100.005' }, '"100.005"'],
+    [{ amount_minor: 10_000 }, 'KES 100.00'],
+  ])('an amount that is refused is named as it came, or as it is read: %j', async (sent, named) => {
+    expect((await pay('named', sent)).message).toMatch(`${named} to "Wanjiru Kamau" (****0111): nothing was paid. `)
+  })
+
+  test('what is wrong with an amount is said under the name that was sent', async () => {
+    const topup = { idempotency_key: 'cents', phone_number: '254722000111' }
+    const fields = [{ path: 'amount', message: expect.stringContaining('whole shillings') }]
+    const answer = await say('request_topup', { ...topup, amount: '100.50' })
+    expect(answer).toMatchObject({ message: expect.stringMatching(/^amount: /), refusal: { fields } })
+    expect((await say('request_topup', { ...topup, amount_minor: '10050' })).refusal.fields[0].path).toBe('amount_minor')
+    const items = [
+      { beneficiary_id: payee, amount: '100.50' },
+      { beneficiary_id: payee, amount_minor: '10050' },
+    ]
+    const batch = await say('create_payment_batch', { idempotency_key: 'list', items })
+    expect(batch.faults).toMatchObject([
+      { index: 0, param: 'amount' },
+      { index: 1, param: 'amount_minor' },
+    ])
+    expect(batch.message).toContain('2 of 2 items cannot be paid. `faults` names each.')
+  })
+
   test('an amount in shillings and the same in cents is one amount', async () => {
     await pay('shillings', { amount: '1,250.5', account_reference: 'A' })
     expect((await pay('shillings', { amount_minor: '125050', account_reference: 'A' })).message).toContain('KES 1,250.50 to')

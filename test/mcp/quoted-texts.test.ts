@@ -110,7 +110,7 @@ test('what others wrote stands in quotes that it cannot close, cut, in every sen
 
   const items = [{ beneficiary_id: payee, amount: '30.00', narrative }]
   const batch = await checked(agent, 'create_payment_batch', { idempotency_key: 'list', name: batchName, items })
-  expect(batch.message).toMatch(/1 payments \("list' [^"]+…"\): /)
+  expect(batch.message).toMatch(/1 payment \("list' [^"]+…"\): /)
   await checked(agent, 'get_payment_batch', { batch_id: batch.batch_id })
   const tooMuch = [{ beneficiary_id: payee, amount: '9,600.00', narrative }]
   await checked(agent, 'create_payment_batch', { idempotency_key: 'too much', name: batchName, items: tooMuch })

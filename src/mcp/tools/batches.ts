@@ -4,7 +4,7 @@ import type { Refusal } from '../../lib/errors.ts'
 import { displayAmount } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
 import { PaymentBatch } from '../../modules/payments/batch/schema.ts'
-import { amountInput, otherAmountIn, withMinor } from '../amount.ts'
+import { amountInput, amountName, otherAmountIn, withMinor } from '../amount.ts'
 import { ApprovalLink, openApproval } from '../outcome.ts'
 import { answered, type Caller, defineTool, guide, readRoute, reads, refusalFields, refusedAnswer } from '../tool.ts'
 
@@ -37,13 +37,14 @@ const steps: Readonly<Record<PaymentBatch['status'], readonly [BatchOutcome['nex
 
 const outcomeOf = (caller: Caller, batch: PaymentBatch): BatchOutcome => {
   const [next, message] = steps[batch.status]
+  const { items_count: count } = batch
   const named = batch.name === null ? '' : ` (${quoted(batch.name)})`
   return {
     status: batch.status,
     batch_id: batch.id,
     next,
-    message: `${displayAmount(BigInt(batch.total_minor), batch.currency)} in ${batch.items_count} payments${named}: ${message}`,
-    items_count: batch.items_count,
+    message: `${displayAmount(BigInt(batch.total_minor), batch.currency)} in ${count} ${count === 1 ? 'payment' : 'payments'}${named}: ${message}`,
+    items_count: count,
     total_minor: batch.total_minor,
     currency: batch.currency,
     counts: batch.counts,
@@ -56,16 +57,24 @@ const sentByPrograms = / If (?:a second payment is|both are) meant, send "duplic
 
 const refusedBatch = async (
   refusal: Refusal,
-  _input: Readonly<Record<string, unknown>>,
+  { items }: Readonly<Record<string, unknown>>,
   caller: Caller,
 ): Promise<BatchOutcome> => {
   const { data: faults } = z.array(Fault).safeParse(refusal.details?.items)
-  const said = faults?.map(({ message, fix, ...fault }) => ({
+  const orders = Array.isArray(items) ? items : []
+  const said = faults?.map(({ message, fix, param, ...fault }) => ({
     ...fault,
+    ...(param !== undefined && { param: param === 'amount_minor' ? amountName(orders[fault.index]) : param }),
     message: message.replace(sentByPrograms, ''),
     fix: fix?.replace(sentByPrograms, ''),
   }))
-  const answer = { batch_id: null, ...refusedAnswer(caller, refusal), ...(said && { faults: said }) }
+  const refused = refusedAnswer(caller, refusal)
+  const answer = {
+    batch_id: null,
+    ...refused,
+    message: refused.message.replace('details.items names', '`faults` names'),
+    ...(said && { faults: said }),
+  }
   if (!faults?.some(({ message }) => sentByPrograms.test(message))) return answer
   const address = `${caller.publicUrl}/payments/batches/new`
   const message = `Nothing was created: \`faults\` names what looks like a payment that was made, or like another item. Leave these items out, or show them to the person, who can pay them again at ${address}`
