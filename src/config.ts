@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import {
   administrators,
+  cookieDomain,
   currency,
   databaseUrl,
   flag,
+  httpUrl,
   issuer,
   keyRing,
   lastingKey,
@@ -13,6 +15,7 @@ import {
   pushHosts,
   rails,
   rpcUrls,
+  settingSentence,
   whole,
 } from './config/fields.ts'
 import { coversEveryone, networks, proxies } from './config/networks.ts'
@@ -42,7 +45,7 @@ const environment = z.object({
   DUPLICATE_WINDOW_SECONDS: whole(0, 604_800).default(3600),
   /** For a rail that is down, before the payment fails. */
   PAYMENT_WAIT_MINUTES: whole(5, 43_200).default(45),
-  SESSION_COOKIE_DOMAIN: z.string().optional(),
+  SESSION_COOKIE_DOMAIN: cookieDomain.optional(),
   CORS_ORIGINS: list.pipe(z.array(origin)).default([]),
   TRUST_PROXY: proxies.optional(),
   SHUTDOWN_DELAY_MS: whole(0, 600_000).optional(),
@@ -61,7 +64,7 @@ const environment = z.object({
   RAILS: list.pipe(z.array(z.enum(['sandbox', ...allDefinitions.map(({ setting }) => setting)]))).optional(),
   NAME_LOOKUPS: rails.optional(),
   SANDBOX_DELAY_MS: whole(0, 600_000).default(1000),
-  SANDBOX_URL: z.url({ protocol: /^https?$/ }).optional(),
+  SANDBOX_URL: httpUrl.optional(),
   ...railSettings,
   VAPID_KEYS: lastingKey.optional(),
   VAPID_SUBJECT: z
@@ -77,8 +80,8 @@ const environment = z.object({
   ADMIN_ACCOUNTS: administrators.default([]),
   /** An adjustment above this needs a second administrator. */
   ADJUSTMENT_CONFIRM_MINOR: minorAmount.default(1_000_000n),
-  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
-  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'must be a redis or rediss URL' }).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   JOBS: z.enum(['inline', 'off']).default('inline'),
   STREAM_PING_SECONDS: whole(1, 300).default(25),
@@ -122,8 +125,10 @@ export const variableNames: readonly string[] = Object.keys(environment.shape)
 
 type Environment = z.output<typeof environment>
 
+const publicUrlOf = (env: Environment): string => env.PUBLIC_URL ?? `http://localhost:${env.PORT}`
+
 const derive = (env: Environment) => {
-  const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`
+  const publicUrl = publicUrlOf(env)
   const scale = env.NODE_ENV === 'production' ? 1 : 100
   const rateLimitPerMinute = env.RATE_LIMIT_PER_MINUTE ?? 600 * scale
   return {
@@ -177,6 +182,10 @@ function* contradictions(env: Environment, variables: Readonly<Record<string, st
   for (const name of ['GOOGLE', 'GITHUB'] as const)
     if (Boolean(env[`${name}_CLIENT_ID`]) !== Boolean(env[`${name}_CLIENT_SECRET`]))
       yield `${name}_CLIENT_ID and ${name}_CLIENT_SECRET go together`
+  const host = new URL(publicUrlOf(env)).hostname
+  const domain = env.SESSION_COOKIE_DOMAIN?.toLowerCase().replace(/^\./, '')
+  if (domain !== undefined && host !== domain && !host.endsWith(`.${domain}`))
+    yield `SESSION_COOKIE_DOMAIN must be the host of PUBLIC_URL (${host}) or a domain above it: browsers drop any other cookie`
   if (env.PORT !== 0 && env.PORT === env.OPERATOR_PORT)
     yield 'PORT and OPERATOR_PORT must differ: what is private has a listener of its own'
 }
@@ -254,7 +263,7 @@ function* unfitForProduction(env: Environment): Generator<string> {
 /** An empty variable counts as not set; a bad one ends in a StartupError that names it. */
 export const loadConfig = (variables: Record<string, string | undefined>): Config => {
   const input = Object.fromEntries(Object.entries(variables).flatMap(([name, value]) => (value ? [[name, value]] : [])))
-  const parsed = environment.safeParse(input)
+  const parsed = environment.safeParse(input, { error: settingSentence })
   if (!parsed.success) {
     throw new StartupError(
       parsed.error.issues.map((issue) => `${issue.path[0]?.toString() ?? 'configuration'}: ${issue.message}`).join('; '),

@@ -9,6 +9,14 @@ export const flag = z.enum(['true', 'false', '1', '0']).transform((text) => text
 export const whole = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max))
 
+/** For a setting without a sentence of its own, in the words of the API. */
+export const settingSentence = (issue: z.core.$ZodRawIssue): string | undefined => {
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.map((value) => `"${String(value)}"`).join(', ')}`
+  if (issue.code === 'too_small') return `must be at least ${issue.minimum}`
+  if (issue.code === 'too_big') return `must be at most ${issue.maximum}`
+  return issue.code === 'invalid_format' ? `is not a valid ${issue.format}` : undefined
+}
+
 export const list = z.string().transform((text) =>
   text
     .split(',')
@@ -30,10 +38,13 @@ export const rails = list.transform((names, context): readonly RailName[] => {
 
 export const minorAmount = z
   .string()
-  .regex(/^\d{1,18}$/)
+  .regex(/^\d{1,18}$/, 'must be a whole number of minor units')
   .transform(BigInt)
 
-export const origin = z.url({ protocol: /^https?$/ }).transform((text, context) => {
+/** Paths are appended to it. */
+export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+
+export const origin = httpUrl.transform((text, context) => {
   const url = new URL(text)
   if (url.pathname !== '/' || url.search || url.hash || url.username)
     context.addIssue({ code: 'custom', message: 'must be an origin: scheme, host and port alone' })
@@ -50,12 +61,19 @@ export const databaseUrl = z.string().superRefine((text, context) => {
   }
 })
 
-/** Paths are appended to it. */
-export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+/** Sent as a header. */
+export const headerText = z.string().regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
+
+/** Of a cookie, which browsers keep for a host name alone. */
+export const cookieDomain = z
+  .string()
+  .regex(
+    /^\.?[a-z\d]([a-z\d-]{0,61}[a-z\d])?(\.[a-z\d]([a-z\d-]{0,61}[a-z\d])?)*$/i,
+    'must be a host name alone, such as example.com',
+  )
 
 /** With or without a slash at its end it is the same one. */
-export const issuer = z
-  .url({ protocol: /^https?$/ })
+export const issuer = httpUrl
   .regex(/^[^?#]*$/, 'must have no query and no fragment')
   .transform((text) => text.replace(/\/+$/, ''))
 

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
 import { fitInstallation } from '../../src/db/start.ts'
+import { StartupError } from '../../src/lib/errors.ts'
 import { parseKeyRing } from '../../src/lib/key-ring.ts'
 import { withFiles } from '../../src/process/environment.ts'
 import { adapter as daraja } from '../../src/rails/daraja/adapter.ts'
@@ -123,6 +124,29 @@ describe('a start that cannot succeed ends with one sentence and a failure', pat
     const sentence = await refusal(variables)
     expect(await refusal(variables, { command: [process.execPath, 'src/server.ts'] })).toBe(sentence)
     for (const name of ['PORT', 'RAILS', 'ENCRYPTION_KEYS']) expect(sentence).toContain(name)
+  })
+
+  it.each([
+    ['PUBLIC_URL', 'pay.example', 'must be an http or https URL'],
+    ['GOOGLE_ISSUER', 'x', 'must be an http or https URL'],
+    ['PORT', '70000', 'must be at most 65535'],
+    ['DATABASE_POOL_SIZE', '1', 'must be at least 2'],
+    ['JOBS', 'on', 'must be one of "inline", "off"'],
+    ['ADJUSTMENT_CONFIRM_MINOR', '1.00', 'must be a whole number of minor units'],
+    ['REDIS_URL', 'http://cache', 'must be a redis or rediss URL'],
+    ['PESALINK_API_KEY', 'a\nb', 'must be printable ASCII without spaces'],
+    ['SESSION_COOKIE_DOMAIN', 'https://x', 'must be a host name alone, such as example.com'],
+    ['SESSION_COOKIE_DOMAIN', 'pay example.com', 'must be a host name alone, such as example.com'],
+  ])('when %s is %j, in words that say what to write', (name, value, sentence) => {
+    expect(() => loadConfig({ [name]: value })).toThrow(new StartupError(`${name}: ${sentence}`))
+  })
+
+  it('when the cookie of sessions is for another host than that of PUBLIC_URL', () => {
+    const domain = (SESSION_COOKIE_DOMAIN: string) => () =>
+      loadConfig({ PUBLIC_URL: 'https://pay.example.com', SESSION_COOKIE_DOMAIN })
+    for (const fits of ['example.com', '.example.com', 'Pay.Example.com']) expect(domain(fits)).not.toThrow()
+    for (const other of ['ample.com', 'app.example.com', 'a.pay.example.com', 'example.org'])
+      expect(domain(other)).toThrow('SESSION_COOKIE_DOMAIN must be the host of PUBLIC_URL (pay.example.com) or a domain above it')
   })
 })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flag, httpUrl, list } from '../../config/fields.ts'
+import { flag, headerText, httpUrl, list } from '../../config/fields.ts'
 import { type Bank, kenyanBanks, plainCode } from '../../lib/banks.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { defineProvider } from '../definition.ts'
@@ -27,7 +27,7 @@ export const definition = defineProvider({
   setting: 'pesalink',
   settings: {
     PESALINK_URL: httpUrl.optional(),
-    PESALINK_API_KEY: z.string().optional(),
+    PESALINK_API_KEY: headerText.optional(),
     PESALINK_MERCHANT_CODE: z.string().optional(),
     PESALINK_CONSUMER_SECRET: z.string().optional(),
     PESALINK_PRIVATE_KEY: z.string().optional(),
@@ -37,9 +37,9 @@ export const definition = defineProvider({
     PESALINK_FAILURE_CODES: list.default([]),
     PESALINK_CALLBACK_FIELD: z.string().optional(),
     PESALINK_DEPOSIT_BANK_CODE: z.string().optional(),
-    PESALINK_NOTICE_PATH: z.string().startsWith('/').optional(),
+    PESALINK_NOTICE_PATH: z.string().startsWith('/', 'must begin with /').optional(),
     PESALINK_REFERENCE_IS_UNIQUE: flag.optional(),
-    PESALINK_LOOKUP_PATH: z.string().startsWith('/').optional(),
+    PESALINK_LOOKUP_PATH: z.string().startsWith('/', 'must begin with /').optional(),
   },
   required: [
     'PESALINK_URL',
