@@ -291,6 +291,32 @@ test('joining, changing and leaving are published, to the member concerned as we
   ])
 })
 
+test('a freeze by who manages the workspace is lifted by such a person alone, also where the member had frozen the grant before', async () => {
+  const team = await createTeam(service)
+  const member = await join(service, team, 'member')
+  const admin = await join(service, team, 'admin')
+  const { grantId } = await createKey(member)
+  const set = ({ api }: typeof team.owner, frozen: boolean) => api.patch(`/v1/workspaces/current/grants/${grantId}`, { frozen })
+  const setOwn = (frozen: boolean) => member.api.patch(`/v1/accounts/me/grants/${grantId}`, { frozen })
+  const refused = async () => {
+    const { status, body } = await setOwn(false)
+    expect([status, body.error, body.message]).toEqual([403, 'forbidden', expect.stringContaining('an owner or administrator')])
+  }
+  expect((await set(team.owner, true)).body.frozen).toBe(true)
+  await refused()
+  expect((await setOwn(true)).body.frozen).toBe(true)
+  await refused()
+  expect((await set(admin, false)).body.frozen).toBe(false)
+  expect((await setOwn(true)).body.frozen).toBe(true)
+  expect((await setOwn(false)).body.frozen).toBe(false)
+  await setOwn(true)
+  await set(team.owner, true)
+  await refused()
+  await set(team.owner, false)
+  expect((await team.owner.api.post('/v1/workspaces/current/grants/freeze')).body.frozen).toBe(1)
+  await refused()
+})
+
 test('who manages a workspace sees, freezes and ends every grant in it, made by any member; no other caller does', async () => {
   const [team, foreign] = [await createTeam(service), await createTeam(service)]
   const member = await join(service, team, 'member')

@@ -18,7 +18,7 @@ import { heldMembership, lockMembership } from '../workspaces/membership.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
 import { presentControls, viewGrant } from './present.ts'
-import { type GrantRecord, isActive, lockGrantOfWorkspace, lockUsable, shareChain } from './queries.ts'
+import { type GrantRecord, isActive, lastFreeze, lockGrantOfWorkspace, lockUsable, shareChain } from './queries.ts'
 import type { Grant } from './schema.ts'
 
 export type ChangedGrant = { grant: GrantRecord; view: Grant }
@@ -178,11 +178,22 @@ const summary = (grant: GrantRecord) => ({
   frozen: grant.frozenAt !== null,
 })
 
+/** Who froze it is in the log, which is read under the grant's lock. */
+const requireOwnFreeze = async (tx: Tx, { id, accountId }: GrantRecord): Promise<void> => {
+  const freeze = await first(tx, lastFreeze, { id, accountId })
+  if (freeze && freeze.by !== accountId)
+    throw new Refusal('forbidden', {
+      message:
+        'This grant was frozen by a person who manages its workspace: an owner or administrator of the workspace unfreezes it, with PATCH /v1/workspaces/current/grants/{id}.',
+    })
+}
+
 /** The caller may see the grant, and has locked it. Payments hold the chain's lock while they are decided, so the change applies to the next one. */
 export const changeVisibleGrant = async (tx: Tx, principal: Principal, grant: GrantRecord, change: GrantChange) => {
   const { controls, frozen, label } = change
   if (controls !== undefined || frozen !== undefined) requireDescendant(principal, grant.id)
   if (controls !== undefined || label !== undefined) await requireUnfrozen(tx, principal, grant.workspaceId)
+  if (frozen === false && grant.frozenAt) await requireOwnFreeze(tx, grant)
   return changeGrant(tx, principal, grant, change)
 }
 
@@ -194,7 +205,9 @@ export const changeGrant = async (
   { controls, frozen, label }: GrantChange,
 ): Promise<ChangedGrant> => {
   const grantId = before.id
-  const unchanged = frozen === undefined || frozen === (before.frozenAt !== null)
+  // A freeze by who manages the workspace counts beside the owner's own, which the owner may lift.
+  const isFurther = frozen === true && principal.accountId !== before.accountId
+  const unchanged = frozen === undefined || (frozen === (before.frozenAt !== null) && !isFurther)
   const { at } = tx
   if (controls === undefined && label === undefined && unchanged) return { grant: before, view: await viewGrant(tx, at, before) }
   if (before.revokedAt) throw conflict('This grant has been revoked.', 'revoked')

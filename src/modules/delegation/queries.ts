@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, gte, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Principal } from '../../auth/principal.ts'
 import { equalBytes, hashApiKey, type KeyStart } from '../../auth/secrets.ts'
@@ -6,6 +6,7 @@ import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst, ownedBy } from '../../db/list-queries.ts'
 import { type Places, type Prepared, prepare, type Values } from '../../db/prepare.ts'
 import { selectPage, selectRow } from '../../db/select-rows.ts'
+import { auditLog } from '../../db/tables/events.ts'
 import { apiKeys, grants } from '../../db/tables/grants.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { existing } from '../../lib/lists.ts'
@@ -87,6 +88,23 @@ const lockGrants = (orm: QueryBuilder, ...conditions: (SQL | undefined)[]) =>
 /** Neither ended nor frozen. */
 export const lockUsable = prepare('grants.lock_usable', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, at) =>
   lockGrants(orm, eq(grants.workspaceId, at.workspaceId), isNull(grants.frozenAt), isActive(at.now)),
+)
+
+/** The newest entry that froze the grant: of its own account where it was not frozen, of any other always. */
+export const lastFreeze = prepare('grants.last_freeze', { id: 'uuid', accountId: 'uuid' }, (orm, at) =>
+  orm
+    .select({ by: auditLog.accountId })
+    .from(auditLog)
+    .where(
+      and(
+        eq(auditLog.subjectId, at.id),
+        eq(auditLog.action, 'grant.update'),
+        sql`${auditLog.after}->>'frozen' = 'true'`,
+        or(sql`${auditLog.before}->>'frozen' = 'false'`, sql`${auditLog.accountId} <> ${at.accountId}`),
+      ),
+    )
+    .orderBy(desc(auditLog.transaction), desc(auditLog.id))
+    .limit(1),
 )
 
 export const lockGrantOfWorkspace = selectRow('grants.lock_in_workspace', grants, ['id', 'workspaceId'], { lock: 'update' })
