@@ -313,10 +313,18 @@ test('after a restore into a server whose transaction ids are behind, new rows a
   const { transaction_ids_used_up: used } = await admin('after-restore')
   expect(Number(used)).toBeGreaterThan(0)
   expect(await admin('after-restore')).toMatchObject({ transaction_ids_used_up: '0', rails: 'paused' })
-  for (const { rail } of await admin('rails', 'paused')) await admin('rails', 'resume', rail)
+  const paused = await admin('rails', 'paused')
+  expect(Object.keys(paused[0])).toEqual(['rail', 'cause', 'reason', 'paused_by', 'paused_at'])
+  for (const { rail } of paused) await admin('rails', 'resume', rail)
   expect(await admin('rails', 'paused')).toEqual([])
   await service.deps.jobs.sweep()
   expect(await findBreaches(service)).toEqual([])
+})
+
+test('what is wrong with a command line is said in words', async () => {
+  await expect(admin('audit-log', '--limit', 'many')).rejects.toThrow('limit: must be a number')
+  await expect(admin('verify', '--scope', 'some')).rejects.toThrow('--scope is recent; without it everything is checked')
+  await expect(admin('accounts', 'freeze', person.accountId, '--reason', '')).rejects.toThrow('reason: must not be empty')
 })
 
 test('push-keys prints a key that the service takes, another one each time', async () => {

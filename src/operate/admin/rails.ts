@@ -36,6 +36,9 @@ const railOf = (args: Arguments): SendingRail => {
 
 const depositsBy = ({ deposits }: Rails) => depositRails.filter((rail) => deposits[rail])
 
+const readPauses = async ({ db }: Console['deps']) =>
+  (await listPauses(db)).map(({ pausedBy: paused_by, pausedAt: paused_at, ...pause }) => ({ ...pause, paused_by, paused_at }))
+
 const say = ({ requirement, problem }: RailCheck): boolean => {
   console.log(problem === null ? `ok      ${requirement}` : `MISSING ${requirement}: ${problem}`)
   if (problem !== null) process.exitCode = 1
@@ -113,15 +116,15 @@ export const railCommands = {
     const rails = realRails(deps.config, deps.clock)
     for (const rail of depositsBy(rails)) say({ requirement: rail, problem: await registerDeposits({ ...deps, rails }, rail) })
   },
-  'rails paused': ({ deps }) => listPauses(deps.db),
+  'rails paused': ({ deps }) => readPauses(deps),
   'rails pause': async ({ deps, operator }, args) => {
     const rail = railOf(args)
     await inTx(deps.db, (tx) => pauseRail(tx, operator, rail, args.options.reason ?? 'paused by an operator'))
-    return listPauses(deps.db)
+    return readPauses(deps)
   },
   'rails resume': async ({ deps, operator }, args) => {
     const rail = railOf(args)
     await inTx(deps.db, (tx) => resumeRail(tx, operator, rail))
-    return listPauses(deps.db)
+    return readPauses(deps)
   },
 } satisfies Commands

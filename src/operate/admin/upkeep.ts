@@ -61,8 +61,10 @@ export const upkeepCommands = {
       await write(format === 'csv' ? asCsv(entry) : `${JSON.stringify(entry)}\n`)
   },
   verify: async ({ deps }, { options }) => {
+    const { scope } = options
+    if (scope !== undefined && scope !== 'recent') throw new UsageError('--scope is recent; without it everything is checked')
     const all = factsOf(deps)
-    const since = options.scope === 'recent' ? await unverifiedSince(deps.db, all.now) : null
+    const since = scope === 'recent' ? await unverifiedSince(deps.db, all.now) : null
     const facts = { ...all, since, ...(options.head !== undefined && { head: readHead(options.head) }) }
     const { kept, broken, seconds } = await verifyAll(deps.db, facts, ({ invariant, promise, breaches }) => {
       console.log(`${breaches.length === 0 ? 'ok    ' : 'BROKEN'} ${invariant.padEnd(4)} ${promise}`)
