@@ -449,6 +449,9 @@ describe('the file that the service serves', () => {
       expect([offline.status, offline.output], offline.output).toEqual([0, expect.stringContaining('The receipt holds.')])
       const asked = await run(node, 'receipt.json', '--issuer', issuer())
       expect([asked.status, asked.output]).toEqual([0, expect.stringContaining(`issued by ${issuer()}`)])
+      for (const { output } of [offline, asked])
+        expect(/^\? /m.test(output), output).toBe(output.endsWith('The receipt holds. What is marked ? was not checked.\n'))
+      expect(asked.output).toMatch(/\nThe receipt holds\.\n$/)
     }
   })
 
