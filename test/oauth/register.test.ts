@@ -261,6 +261,17 @@ describe('the token endpoint', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store')
   })
 
+  test('names what is missing in a form without parameters, with a body or without', async () => {
+    const empty = (path: string) => Promise.all([postForm(service.api, path, {}), service.api.call('POST', path)])
+    for (const [path, name] of [
+      ['/v1/oauth/token', 'grant_type'],
+      ['/v1/oauth/revoke', 'token'],
+      ['/v1/oauth/introspect', 'token'],
+    ] as const)
+      for (const { status, body } of await empty(path))
+        expect([status, body.error, body.error_description]).toEqual([400, 'invalid_request', `${name} is required.`])
+  })
+
   test('accepts only forms, while the rest of the API accepts only JSON', async () => {
     const json = await service.api.post('/v1/oauth/token', { grant_type: 'refresh_token' })
     expect(refusal(json)).toEqual([400, 'invalid_request'])

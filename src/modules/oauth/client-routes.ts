@@ -61,6 +61,8 @@ const open = { access: 'public', query: 'lenient', credentialIssuing: true, cors
 
 type Form = FastifyRequest<{ Body: Omit<ClientCredentials, 'authorization'> }>
 
+const tokenMissing = () => new OAuthError('invalid_request', 'token is required.')
+
 const clientOf = (deps: Parts, { headers: { authorization }, body }: Form, find: typeof requireClient = findClient) =>
   authenticateClient(deps, { ...body, authorization }, find)
 
@@ -79,7 +81,11 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
     scope.removeAllContentTypeParsers()
     await scope.register(formbody)
     scope.setErrorHandler(handleOAuthError)
-    scope.addHook('preValidation', async (request) => requireStorable(request.body))
+    scope.addHook('preValidation', async (request) => {
+      // A form without parameters has no body: what is missing is named, as in any other form.
+      request.body ??= {}
+      requireStorable(request.body)
+    })
     scope.addHook('onRequest', async (_request, reply) => void reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' }))
     allowPreflight(scope, '/v1/oauth/token', '/v1/oauth/revoke', '/v1/oauth/par', '/v1/oauth/device_authorization')
 
@@ -141,7 +147,9 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
         },
       },
       async (request, reply) => {
-        await revokeToken(deps, await clientOf(deps, request), originOf(request), request.body.token)
+        const { token } = request.body
+        if (token === undefined) throw tokenMissing()
+        await revokeToken(deps, await clientOf(deps, request), originOf(request), token)
         return reply.code(200).send({})
       },
     )
@@ -158,7 +166,11 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
           response: { 200: Introspection, ...oauthRefusals('invalid_request', 'invalid_client') },
         },
       },
-      async (request, reply) => reply.send(await introspectToken(deps, await clientOf(deps, request), request.body.token)),
+      async (request, reply) => {
+        const { token } = request.body
+        if (token === undefined) throw tokenMissing()
+        return reply.send(await introspectToken(deps, await clientOf(deps, request), token))
+      },
     )
     scope.post(
       '/v1/oauth/par',

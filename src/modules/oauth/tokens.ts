@@ -19,7 +19,6 @@ import { presentControls } from '../delegation/present.ts'
 import { moveGrantEnd, revokeGrant } from '../delegation/service.ts'
 import type { Parts } from '../parts.ts'
 import { type ClientRecord, clientIdOf, touchClient } from './clients.ts'
-import { OAuthError } from './errors.ts'
 import type { Introspection, TokenResponse } from './schema.ts'
 import { formatScope } from './scopes.ts'
 
@@ -179,8 +178,7 @@ export const repeatGeneration = async (tx: Tx, derivations: Derivations, row: To
 const findAccessToken = selectRow('oauth_access_tokens.by_hash', oauthAccessTokens, ['hash'])
 
 /** An access token, or a refresh token, also one that was rotated long ago. */
-const findIssued = async ({ db, derivations }: Pick<Parts, 'db' | 'derivations'>, text: string | undefined) => {
-  if (text === undefined) throw new OAuthError('invalid_request', 'token is required.')
+const findIssued = async ({ db, derivations }: Pick<Parts, 'db' | 'derivations'>, text: string) => {
   const access = await findAccessToken(db, { hash: sha256(text) })
   if (access) {
     const row = await first(db, grantState, { grantId: access.grantId })
@@ -199,7 +197,7 @@ const findIssued = async ({ db, derivations }: Pick<Parts, 'db' | 'derivations'>
 export const introspectToken = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db' | 'derivations'>,
   caller: ClientRecord,
-  text: string | undefined,
+  text: string,
 ): Promise<Introspection> => {
   const token = await findIssued(deps, text)
   if (!token?.isCurrent || token.row.client.id !== caller.id) return { active: false }
@@ -228,7 +226,7 @@ export const revokeToken = async (
   deps: Pick<Parts, 'db' | 'derivations' | 'onGrantsRevoked'>,
   client: ClientRecord,
   origin: RequestOrigin,
-  token: string | undefined,
+  token: string,
 ): Promise<void> => {
   const found = await findIssued(deps, token)
   if (!found || found.row.client.id !== client.id) return
