@@ -78,7 +78,10 @@ const writeOf = (table: PgTable, key: string, generate: () => Write): Write => {
   return write
 }
 
-/** A column that no row has is left to its default. `end`: what follows, for rows whose key is there already (of table `t`), and what is returned. */
+/**
+ * A column that no row has is left to its default. `end`: what follows, for rows (of `x`) that are left out or whose key is there already (of table
+ * `t`), and what is returned.
+ */
 export const insertRows = async <T extends PgTable, Returned extends object = never>(
   { query }: Pick<Db, 'query'>,
   table: T,

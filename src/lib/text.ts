@@ -79,6 +79,9 @@ export const quoted = (text: string): string => {
 
 export const receiptKey = (receipt: string): string => receipt.toUpperCase()
 
+/** As it is, in capitals and in small letters: a statement may print a receipt in another case than its notice. For look-ups by an index. */
+export const receiptForms = (receipt: string): string[] => [receipt, receipt.toUpperCase(), receipt.toLowerCase()]
+
 export const isSameReceipt = (one: string | null, other: string | null): boolean =>
   one !== null && other !== null && receiptKey(one) === receiptKey(other)
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { statementCsv } from '../../src/dev/sandbox/control.ts'
+import { trialBalance } from '../../src/ledger/reports.ts'
 import { newDepositCode, readDepositCode } from '../../src/lib/deposit-code.ts'
 import { findLostDeposits, settleDeposits } from '../../src/modules/deposits/deposit.ts'
 import { checkRegistrations, depositUrls, registerAtEmulator } from '../../src/modules/deposits/receive.ts'
@@ -206,17 +207,93 @@ describe('a confirmation that is lost', () => {
   })
 })
 
-test('what a statement listed without its account number, in another case of its receipt, leaves suspense when its notice names the account, and the log tells of it', async () => {
-  const { instructions } = await ask()
-  const text =
-    'Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn\nsghearly01,2026-03-04 12:00:00,Pay Bill,Completed,5000.00,'
-  await reconcileStatement(service.deps, shellOperator('a test'), { source: 'early.csv', text })
-  const waiting = async () =>
-    (await openSuspense()).filter(({ provider_receipt }: { provider_receipt: string }) => /^sghearly01$/i.test(provider_receipt))
-  expect(await waiting()).toMatchObject([{ reason: 'not_in_our_books', booked: true }])
-  await deliver(urlOf(), notice({ TransID: 'SGHEARLY01', BillRefNumber: instructions.account_number }))
-  expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
-  expect(await waiting()).toEqual([])
+describe('what a statement lists without its account number, before its notice comes', () => {
+  const early = (receipt: string) =>
+    reconcileStatement(service.deps, shellOperator('a test'), {
+      source: `${receipt}.csv`,
+      text: `Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn\n${receipt},2026-03-04 12:00:00,Pay Bill,Completed,5000.00,`,
+    })
+  const itemsOf = async (receipt: string, status = '') =>
+    (await administered.admin.api.get(`/v1/admin/suspense?limit=100${status}`)).body.data.filter(
+      (item: { provider_receipt: string | null }) => item.provider_receipt?.toUpperCase() === receipt,
+    )
+  const inSuspense = async () => {
+    const line = (await trialBalance(service.deps.db)).find(({ code }) => code === 'suspense')
+    return (line?.creditsMinor ?? 0n) - (line?.debitsMinor ?? 0n)
+  }
+
+  test.each([
+    ['as the notice has it', 'SGHEARLY01', 'SGHEARLY01'],
+    ['in another case', 'sghearly02', 'SGHEARLY02'],
+  ])('leaves suspense when its notice names the account, and the log tells of it: %s', async (_, printed, receipt) => {
+    const { id, instructions } = await ask()
+    await early(printed)
+    const [item, ...others] = await itemsOf(receipt, '&status=open')
+    expect([item, others]).toMatchObject([{ reason: 'not_in_our_books', booked: true }, []])
+    await deliver(urlOf(), notice({ TransID: receipt, BillRefNumber: instructions.account_number }))
+    expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+    expect(await itemsOf(receipt)).toMatchObject([{ id: item.id, outcome: 'assigned', resolved_by: 'rail:delivery' }])
+    const { body } = await administered.admin.api.get(`/v1/admin/audit-log?subject_id=${item.id}&action=admin.assign_suspense`)
+    expect(body.data).toMatchObject([
+      {
+        account_id: null,
+        credential: { kind: 'rail:delivery', id: null },
+        after: { account_id: person.accountId, topup_id: id, note: expect.any(String) },
+      },
+    ])
+  })
+
+  const oneByOne = async (...printed: string[]) => {
+    for (const each of printed) await early(each)
+  }
+  /** As a version before wrote it. */
+  const asBefore = (receipt: string) =>
+    service.deps.db.query(
+      `update suspense_items set fingerprint = concat_ws(':', rail, reason, '', provider_receipt) where provider_receipt = $1`,
+      [receipt],
+    )
+  test.each([
+    ['in capitals first', 'SGHTWO0001', (upper: string, lower: string) => oneByOne(upper, lower)],
+    ['in small letters first', 'SGHTWO0002', (upper: string, lower: string) => oneByOne(lower, upper)],
+    ['both at once', 'SGHTWO0003', (upper: string, lower: string) => Promise.all([early(upper), early(lower)])],
+    [
+      'the first one in small letters, by a version before',
+      'SGHTWO0004',
+      async (upper: string, lower: string) => {
+        await oneByOne(lower)
+        await asBefore(lower)
+        await oneByOne(upper)
+      },
+    ],
+    [
+      'the first one in capitals, by a version before',
+      'SGHTWO0005',
+      async (upper: string, lower: string) => {
+        await oneByOne(upper)
+        await asBefore(upper)
+        await oneByOne(lower)
+      },
+    ],
+  ])('is one item, booked once, where two of them print its receipt in two cases: %s', async (_, receipt, compare) => {
+    const { instructions } = await ask()
+    const before = await inSuspense()
+    await compare(receipt, receipt.toLowerCase())
+    expect(await itemsOf(receipt)).toMatchObject([{ reason: 'not_in_our_books', booked: true, outcome: null }])
+    expect(await inSuspense()).toBe(before + 500_000n)
+    await deliver(urlOf(), notice({ TransID: receipt, BillRefNumber: instructions.account_number }))
+    expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+    expect(await itemsOf(receipt)).toMatchObject([{ outcome: 'assigned' }])
+    expect(await inSuspense()).toBe(before)
+  })
+  test('is one item also where the money left', async () => {
+    const out = (receipt: string) =>
+      reconcileStatement(service.deps, shellOperator('a test'), {
+        source: `${receipt}.csv`,
+        text: `Receipt No.,Completion Time,Details,Transaction Status,Paid In,Withdrawn\n${receipt},2026-03-04 12:00:00,Business Payment,Completed,,5000.00`,
+      })
+    await Promise.all([out('sghtwo0006'), out('SGHTWO0006')])
+    expect(await itemsOf('SGHTWO0006')).toMatchObject([{ direction: 'out', amount_minor: '500000', booked: true }])
+  })
 })
 
 test('a notice of money that cannot be read is kept and waits in suspense, once; a receipt in another case is the same deposit', async () => {

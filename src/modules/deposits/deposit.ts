@@ -11,7 +11,7 @@ import { secondsAfter } from '../../lib/clock.ts'
 import { readDepositCode } from '../../lib/deposit-code.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { booksOf, collectionRail, type DepositRail, depositRailOf, type Provider, providerOf } from '../../lib/rail-names.ts'
-import { receiptKey } from '../../lib/text.ts'
+import { receiptForms, receiptKey } from '../../lib/text.ts'
 import type { DepositNotice, Movement } from '../../rails/rail.ts'
 import { takenReceipts } from '../attempts/attempt.ts'
 import { sweepOf } from '../for-each-row.ts'
@@ -122,7 +122,7 @@ const withReceipts = prepare('deposits.with_receipts', { provider: 'text', recei
 )
 
 const knownReceipts = async (db: Db, provider: Provider, told: readonly { receipt: string }[]): Promise<string[]> => {
-  const receipts = told.flatMap(({ receipt }) => [receipt, receipt.toUpperCase(), receipt.toLowerCase()])
+  const receipts = told.flatMap(({ receipt }) => receiptForms(receipt))
   return (await db.run(withReceipts, { provider, receipts })).map(({ receipt }) => receiptKey(receipt))
 }
 

@@ -15,6 +15,7 @@ import { type SystemTransfer, transferWithin } from '../../ledger/ledger.ts'
 import { conflict, found } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
+import { receiptForms, receiptKey } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import { eachById } from '../for-each-row.ts'
@@ -79,9 +80,8 @@ const incoming = prepare('suspense.incoming', { rails: 'text[]', receipts: 'text
     .limit(1),
 )
 
-/** In whatever case: a statement may print a receipt in another one than its notice. */
 export const findSuspenseOf = (db: Db, rails: readonly string[], receipt: string): Promise<SuspenseRecord | undefined> =>
-  first(db, incoming, { rails, receipts: [receipt, receipt.toUpperCase(), receipt.toLowerCase()] })
+  first(db, incoming, { rails, receipts: receiptForms(receipt) })
 
 /** The payment or the top-up that something is about. */
 export const presentSubject = ({ subjectKind, subjectId }: { subjectKind: string | null; subjectId: Uuid | null }) => {
@@ -121,7 +121,7 @@ const rowOf = ({ receipt = null, isRepeated, book, alerted: _, ...facts }: Findi
     id: newId(),
     ...{ attemptId, amountMinor, providerReceipt: receipt },
     transferId: book && (amountMinor ?? 0n) > 0n ? newId() : null,
-    fingerprint: [rail, reason, source, receipt ?? ''].join(':'),
+    fingerprint: [rail, reason, source, receiptKey(receipt ?? '')].join(':'),
     createdAt: at,
   }
 }
@@ -138,7 +138,13 @@ const transferOf = (
   return { id: transferId, debit, credit, amountMinor: amountMinor ?? 0n, reference: { type: 'suspense', id }, memo }
 }
 
-/** Records each finding once, with an alert. Takes no lock. Returns the items that are new. */
+/** Earlier versions wrote the receipt into the fingerprint in the case that it came in. */
+const unlessKnown = `where not exists (select from suspense_items k
+    where k.provider_receipt in (x.provider_receipt, upper(x.provider_receipt), lower(x.provider_receipt))
+      and upper(k.fingerprint) = upper(x.fingerprint))
+  on conflict (fingerprint) do nothing returning id`
+
+/** Records each finding once, in whatever case its receipt is printed, with an alert. Takes no lock. Returns the items that are new. */
 export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): Promise<Uuid[]> => {
   if (findings.length === 0) return []
   const found = findings.map((finding) => ({ finding, row: rowOf(finding, tx.at) }))
@@ -146,7 +152,7 @@ export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): P
     tx,
     suspenseItems,
     found.map(({ row }) => row),
-    'on conflict (fingerprint) do nothing returning id',
+    unlessKnown,
   )
   const ids = new Set(inserted.map(({ id }) => id))
   const recorded = found.filter(({ row }) => ids.has(row.id))

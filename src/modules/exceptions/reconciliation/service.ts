@@ -7,7 +7,7 @@ import { invalidFields, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/lists.ts'
 import { type AnyRail, collectionRail, depositRailOf, providerOf, railsOf } from '../../../lib/rail-names.ts'
-import { receiptKey } from '../../../lib/text.ts'
+import { receiptForms, receiptKey } from '../../../lib/text.ts'
 import { orderIds } from '../../../rails/destinations.ts'
 import { nairobiMidnight } from '../../../rails/fields.ts'
 import type { Evidence, Rails } from '../../../rails/rail.ts'
@@ -226,7 +226,7 @@ const compareLines = async (
   // M-PESA writes the order's name, from which that of its first send follows.
   const attemptIds = orderIds(references).map((orderId) => deps.orderNames.attemptOf({ orderId }, 1))
   const receipts = lines.flatMap(({ receipt, linked }) => [receipt, linked ?? receipt])
-  const anyCase = [...new Set(receipts.flatMap((each) => [each, each.toUpperCase(), each.toLowerCase()]))]
+  const anyCase = [...new Set(receipts.flatMap(receiptForms))]
   const names = { receipts: anyCase, references, attemptIds }
   const booked = await readBooked(db, rails, widened(statement.period), names, deps.orderNames)
   const inside = namesOf(lines)
