@@ -105,14 +105,15 @@ test('an amount that is searched for is found by its index among all payments of
   await db.close()
   await client.query('begin')
   await client.query('set local enable_bitmapscan = on')
-  await client.query(`prepare searched as ${textOf('payments.list+pattern+receipt+searchedAmount')}`)
-  const values = `'${workspaceId}', '%${text}%', '${text}', ${amount}, 20`
+  await client.query(`prepare searched as ${textOf('payments.list+pattern+receipts+searchedAmount')}`)
+  const values = `'${workspaceId}', '%${text}%', '{"${text}"}', ${amount}, 20`
   const explained = await client.query(`explain (analyze, buffers, format json) execute searched(${values})`)
   await client.query('rollback')
   const [{ Plan: plan }] = explained.rows[0]['QUERY PLAN']
   expect(JSON.stringify(plan)).toMatch(
     /"Index Name":"payments_amount"[^}]*"Index Cond":"[^"]*workspace_id = [^"]*amount_minor = /,
   )
+  expect(JSON.stringify(plan)).toMatch(/"Index Name":"payments_receipt_key"[^}]*"Index Cond":"[^"]*provider_receipt = ANY/)
   expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(60)
 })
 

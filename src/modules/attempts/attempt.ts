@@ -14,7 +14,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
 import { type AnyRail, allRails, collectionRail, providerOf, railsOf } from '../../lib/rail-names.ts'
-import { receiptKey } from '../../lib/text.ts'
+import { receiptForms, receiptKey } from '../../lib/text.ts'
 import {
   type Attempt,
   type CallbackUrls,
@@ -119,11 +119,11 @@ export const secondsToNextChainQuery = 30
 
 type Naming = Pick<Parts, 'config' | 'orderNames'>
 
-/** Deliveries are unsigned: only the provider knows the secret in their path. */
 export const orderForRail = (
   { config, orderNames }: Naming,
   { id, orderId, reference, createdAt }: Pick<AttemptRecord, 'id' | 'orderId' | 'reference' | 'createdAt'>,
 ): Order => {
+  // Deliveries are unsigned: only the provider knows the secret in their path.
   const url = `${config.operatorUrl}/callbacks/${id}/${orderNames.secretOf(id)}`
   const callbacks = { result: `${url}/result`, timeout: `${url}/timeout` }
   return { attemptId: id, orderId, reference, at: createdAt, callbacks }
@@ -256,9 +256,9 @@ export type Traced = {
 const named = statement(
   'payments.trace',
   `with named(kind, id) as (
-     select 'payment', id from payments where rail = any($2) and provider_receipt = $1
-     union select 'topup', id from topups where method = any($2) and provider_receipt = $1
-     union select kind, subject_id from rail_attempts where reference = $1 and send = 1)
+     select 'payment', id from payments where rail = any($2) and provider_receipt = any($1)
+     union select 'topup', id from topups where method = any($2) and provider_receipt = any($1)
+     union select kind, subject_id from rail_attempts where reference = any($1) and send = 1)
    select n.kind, n.id, coalesce(p.account_id, t.account_id) as "accountId", coalesce(p.status, t.status) as status,
      coalesce(p.rail, t.method) as rail, coalesce(p.amount_minor, t.amount_minor) as "amountMinor",
      coalesce(p.provider_receipt, t.provider_receipt) as "providerReceipt", coalesce(p.created_at, t.created_at) as "createdAt"
@@ -266,4 +266,5 @@ const named = statement(
 )
 
 /** `name`: a receipt, or the reference that we gave the order. */
-export const traceByProviderName = (db: Db, name: string): Promise<Traced[]> => db.query<Traced>(named, [name, allRails])
+export const traceByProviderName = (db: Db, name: string): Promise<Traced[]> =>
+  db.query<Traced>(named, [receiptForms(name), allRails])

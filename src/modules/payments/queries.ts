@@ -18,6 +18,7 @@ import { parseId, type Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
 import { railNames } from '../../lib/rail-names.ts'
+import { receiptForms } from '../../lib/text.ts'
 
 export type PaymentRecord = typeof payments.$inferSelect
 export type PaymentStatus = PaymentRecord['status']
@@ -78,7 +79,7 @@ const filters = {
   createdBefore: 'timestamptz?',
   pattern: 'text?',
   named: 'uuid[]?',
-  receipt: 'text?',
+  receipts: 'text[]?',
   searchedId: 'uuid?',
   searchedAmount: 'bigint?',
 } as const
@@ -90,7 +91,7 @@ export type PaymentFilter = Values<typeof filters>
 /** Of a request: its text has not been looked up among the beneficiaries yet. */
 export type PaymentSearch = Omit<
   PaymentFilter,
-  'status' | 'statuses' | 'pattern' | 'named' | 'receipt' | 'searchedId' | 'searchedAmount'
+  'status' | 'statuses' | 'pattern' | 'named' | 'receipts' | 'searchedId' | 'searchedAmount'
 > & {
   statuses?: readonly PaymentStatus[]
   /** `amount`: what the text says where it is one. */
@@ -124,7 +125,7 @@ export const readMatching = <T>(
       ...filter,
       pattern,
       ...(named.length > 0 && { named: named.map(({ id }) => id) }),
-      receipt: text,
+      receipts: receiptForms(text),
       searchedId: parseId('payment', text.toLowerCase()),
       searchedAmount,
     })
@@ -140,7 +141,7 @@ const textCondition = (at: Places<typeof scope>): SQL | undefined =>
   or(
     sql`${searched} ilike ${at.pattern}`,
     at.named && sql`${payments.beneficiaryId} = any(${at.named})`,
-    at.receipt && sql`${payments.rail} in ${sql.raw(namesSql(railNames))} and ${payments.providerReceipt} = ${at.receipt}`,
+    at.receipts && sql`${payments.rail} in ${sql.raw(namesSql(railNames))} and ${payments.providerReceipt} = any(${at.receipts})`,
     at.searchedId && eq(payments.id, at.searchedId),
     at.searchedAmount && eq(payments.amountMinor, at.searchedAmount),
   )
