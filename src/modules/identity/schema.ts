@@ -57,10 +57,10 @@ export const HistoryEntry = z
     type: z.enum(historyTypes),
     amount_minor: SignedMinorOut.meta({
       description:
-        'Signed: how this entry changed the available balance, so that a history adds up to the balance. A hold lowers it, a release raises it, and the payment itself then changes nothing.',
+        'Signed: how this entry changed the available balance, so that a history adds up to the balance. A hold lowers it, a release raises it, and the payment itself then changes nothing; a late success that was charged is a payment without a hold, and lowers it.',
     }),
     held_change_minor: SignedMinorOut.meta({
-      description: 'Signed: how this entry changed the held amount. A hold raises it, the payment or its release lowers it.',
+      description: 'Signed: how this entry changed the held amount. A hold raises it, its payment or its release lowers it.',
     }),
     available_after_minor: MinorOut,
     reference: z.object({ type: z.string(), id: z.string() }),

@@ -96,8 +96,9 @@ const OwnHistory = () => {
   )
 }
 
-/** Entries of the payments of one list: held together, paid one after the other. */
-const keyOf = ({ type, batch }: Entry): string | null => batch && `${type} ${batch.id}`
+/** Entries of the payments of one list: held together, paid one after the other. A late success that was charged was not held, and stands alone. */
+const keyOf = ({ type, batch, amount_minor: minor }: Entry): string | null =>
+  type === 'payment' && minor !== '0' ? null : batch && `${type} ${batch.id}`
 
 const Entries = ({ entries }: { entries: readonly Entry[] }) => (
   <Table headings={['When', 'Entry', { figures: 'Change' }, { figures: 'Available after' }]} folded="booking">
