@@ -5,6 +5,16 @@ import { parseAddress } from './wallet.ts'
 
 export type ChainAnswer = 'valid' | 'invalid' | 'unanswered'
 
+const inTime = async (answer: Promise<boolean>, deadlineMs: number): Promise<boolean> => {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error('the chain did not answer in time')), deadlineMs)
+  try {
+    return await Promise.race([answer, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /**
  * Wallets that are contracts have no key: only their chain knows whether a signature is theirs. viem is loaded at the first query to a chain: it costs
  * as much memory as the rest of the service.
@@ -20,8 +30,8 @@ export const createContractWallets = (
     const url = rpcUrls.get(chainId)
     if (url === undefined) return 'unanswered'
     try {
-      const { queryChain } = await import('./contract-wallet-chain.ts')
-      return (await slots(() => queryChain(url, signed))) ? 'valid' : 'invalid'
+      const { deadlineMs, queryChain } = await import('./contract-wallet-chain.ts')
+      return (await slots(() => inTime(queryChain(url, signed), deadlineMs))) ? 'valid' : 'invalid'
     } catch (error) {
       // Never its message: viem's contains the RPC's address, which may contain a key.
       onFailure({ chainId, error: error instanceof Error ? error.name : 'unknown' })

@@ -4,6 +4,7 @@ import {
   decodeDeployData,
   decodeFunctionData,
   encodeAbiParameters,
+  encodeErrorResult,
   erc6492SignatureValidatorAbi,
   erc6492SignatureValidatorByteCode,
   type Hex,
@@ -15,7 +16,16 @@ type Call = { to?: Address; data: Hex }
 type Rpc = { id: number; method: string; params?: [Call | Address] }
 
 /** How the chain behaves, besides well. */
-export type Trouble = 'none' | 'error' | 'http_500' | 'garbage' | 'reverts' | 'other_chain' | 'empty_answer' | 'silent'
+export type Trouble =
+  | 'none'
+  | 'error'
+  | 'http_500'
+  | 'garbage'
+  | 'reverts'
+  | 'other_chain'
+  | 'empty_answer'
+  | 'silent'
+  | 'looks_elsewhere'
 
 export type Chain = {
   url: string
@@ -26,6 +36,9 @@ export type Chain = {
   close: () => Promise<void>
 }
 
+const lookupAbi = parseAbi([
+  'error OffchainLookup(address sender, string[] urls, bytes callData, bytes4 callbackFunction, bytes extraData)',
+])
 const erc1271Abi = parseAbi(['function isValidSignature(bytes32, bytes) view returns (bytes4)'])
 const magic = `0x1626ba7e${'0'.repeat(56)}`
 
@@ -63,7 +76,17 @@ export const startChain = async (chainId: number): Promise<Chain> => {
     if (chain.trouble === 'reverts' && rpc.method === 'eth_call') {
       return reply.send({ ...envelope, error: { code: 3, message: 'execution reverted', data: '0x' } })
     }
+    if (chain.trouble === 'looks_elsewhere' && rpc.method === 'eth_call') {
+      const { to } = (rpc.params ?? [])[0] as Call
+      const args = [to ?? '0x', [`${url}/elsewhere`], '0x', '0x12345678', '0x'] as const
+      const data = encodeErrorResult({ abi: lookupAbi, errorName: 'OffchainLookup', args })
+      return reply.send({ ...envelope, error: { code: 3, message: 'execution reverted', data } })
+    }
     return reply.send({ ...envelope, result: answer(rpc) })
+  })
+  app.all('/elsewhere', async () => {
+    chain.calls.push('elsewhere')
+    await new Promise(() => undefined)
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   const chain: Chain = { url, contracts: new Map(), trouble: 'none', calls: [], close: () => app.close() }

@@ -120,6 +120,15 @@ test('a chain that never answers delays a request only briefly, and is queried o
   expect(mainnet.calls).toHaveLength(1)
 })
 
+test('a contract that sends its caller to another address is refused, and nothing is asked of that address', async () => {
+  mainnet.trouble = 'looks_elsewhere'
+  mainnet.calls.length = 0
+  const address = newAddress()
+  mainnet.contracts.set(address.toLowerCase(), { message: '', signature, deployed: true })
+  expect((await attempt(address, { knows: false })).error).toBe('invalid_signature')
+  expect(mainnet.calls).toEqual(['eth_chainId', 'eth_getCode', 'eth_call'])
+})
+
 test('a wallet with a key never waits for a chain', async () => {
   mainnet.trouble = 'http_500'
   const before = mainnet.calls.length
