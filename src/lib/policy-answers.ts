@@ -15,6 +15,9 @@ export const strictestProof = (proofs: readonly ApprovalProof[]): ApprovalProof 
 export const duplicateAnswers = ['warn', 'confirm', 'require_approval', 'deny'] as const
 export type DuplicateAnswer = (typeof duplicateAnswers)[number]
 
+/** The name of the source of what a request asks for itself. It is no policy, though its kind says so. */
+export const ofRequest = 'on_duplicate of the request'
+
 /** For a payee that a key or an agent created or renamed, and no person has confirmed. */
 export const newPayeeAnswers = ['allow', 'require_approval', 'deny'] as const
 export type NewPayeeAnswer = (typeof newPayeeAnswers)[number]

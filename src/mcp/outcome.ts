@@ -3,6 +3,7 @@ import { paymentStatuses } from '../db/transitions.ts'
 import { failureActors, failureRow, isFailureCode } from '../errors/failures.ts'
 import type { Refusal } from '../lib/errors.ts'
 import { displayAmount } from '../lib/money.ts'
+import { ofRequest } from '../lib/policy-answers.ts'
 import { isolated, quoted } from '../lib/text.ts'
 import { Payment } from '../modules/payments/schema.ts'
 import { Decision, Outcome, TraceEntry } from '../modules/policies/schema.ts'
@@ -50,7 +51,7 @@ export type ToolDecision = z.output<typeof ToolDecision>
 
 type Source = z.output<typeof TraceEntry>['source']
 
-const nameOf = ({ kind, name }: Source): string => (name ? `${kind} ${quoted(name)}` : kind)
+const nameOf = ({ kind, name }: Source): string => (name === ofRequest ? name : name ? `${kind} ${quoted(name)}` : kind)
 
 const decisive = ({ outcome, trace }: WireDecision) => trace.filter((entry) => outcome !== 'allow' && entry.outcome === outcome)
 

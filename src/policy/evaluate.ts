@@ -103,7 +103,9 @@ export const evaluate = (input: Evaluation): Decision => {
     trace: trace.map((entry) => (entry.outcome === outcome ? { ...entry, decisive: true } : entry)),
     remedy: remedyFor(input, findings, {
       approvalsGiven: mayApprove ? 1 : 0,
-      canBeApproved: (minor) => quorumEntries(input, quorumFor(minor), mayApprove).every((entry) => entry.outcome !== 'deny'),
+      // Of a payment that was made the remedy stands in its receipt, which is evaluated again: it stays what it was.
+      canBeApproved: (minor) =>
+        outcome !== 'deny' || quorumEntries(input, quorumFor(minor), mayApprove).every((entry) => entry.outcome !== 'deny'),
     }),
   }
 }

@@ -1,4 +1,5 @@
 import { displayAmount, type Minor } from '../lib/money.ts'
+import { ofRequest } from '../lib/policy-answers.ts'
 import { quoted } from '../lib/text.ts'
 import type { VerificationStatus } from '../lib/verification.ts'
 import { approvalsRequired, ceiling, type Finding, leastThatSuffices, mandateCounts, verdict } from './findings.ts'
@@ -12,10 +13,9 @@ const kinds: Record<TraceSource['kind'], string> = {
   capability: 'account',
   rail: 'payment method',
 }
-/** What a request itself asks for has a name and no id. */
-const named = ({ kind, id, name }: TraceSource): string => {
+const named = ({ kind, name }: TraceSource): string => {
   if (name === null) return `a ${kinds[kind]}`
-  return kind === 'policy' && id === null ? name : `${kinds[kind]} ${quoted(name)}`
+  return name === ofRequest ? name : `${kinds[kind]} ${quoted(name)}`
 }
 
 const sentence = (entry: TraceEntry, currency: string): string => {
@@ -84,8 +84,8 @@ const isSettledByCount = (finding: Finding, blocking: readonly Finding[], approv
   blocking.some(({ rule, source }) => rule === 'required_approval_count' && source.id === finding.source.id)
 
 /**
- * The smallest change that would have allowed the payment without an approval. Every blocking rule blocks alone, so each must change. More approvers are never the remedy: they turn a denial into a wait, while
- * the rules that require them are in the list anyway.
+ * The smallest change that would have allowed the payment without an approval. Every blocking rule blocks alone, so each must change. More approvers
+ * are never the remedy: they turn a denial into a wait, while the rules that require them are in the list anyway.
  */
 export const remedyFor = (
   input: Evaluation,

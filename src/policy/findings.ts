@@ -1,5 +1,11 @@
 import type { Minor } from '../lib/money.ts'
-import type { DuplicateAnswer, NewPayeeAnswer, Outcome, PayeeVerificationAnswer } from '../lib/policy-answers.ts'
+import {
+  type DuplicateAnswer,
+  type NewPayeeAnswer,
+  type Outcome,
+  ofRequest,
+  type PayeeVerificationAnswer,
+} from '../lib/policy-answers.ts'
 import { type PolicyField, policyFieldNames } from './fields.ts'
 import type { RuleName } from './rules.ts'
 import {
@@ -159,7 +165,7 @@ export const requestFindings = (input: Evaluation): Finding[] => {
   const { earlier, onDuplicate, payment } = input
   const asksPerson = earlier?.isUnknown && payment.grantLineage.length > 0
   return [
-    ...duplicateFindings(onDuplicate, { kind: 'policy', id: null, name: 'on_duplicate of the request' }, input),
+    ...duplicateFindings(onDuplicate, { kind: 'policy', id: null, name: ofRequest }, input),
     ...(asksPerson ? [ask({ kind: 'rail', id: null, name: null }, 'earlier_unknown', 1)] : []),
   ]
 }

@@ -95,10 +95,14 @@ const forRemedies = (check: (input: Evaluation, remedy: Remedy) => void) =>
 
 describe('a remedy is correct', () => {
   test('the largest amount is not denied, is one that the rail can send, and one unit more is denied', () => {
-    const denied = (input: Evaluation, amount: bigint) => evaluate(paying(input, amount)).outcome === 'deny'
+    const denied = (input: Evaluation, amount: bigint) =>
+      evaluate(paying(input, amount)).trace.filter((entry) => entry.outcome === 'deny')
+    const isRefused = (input: Evaluation) => evaluate(input).outcome === 'deny'
     forRemedies((input, { maxAmountMinor: most }) => {
       if (most === null) return
-      expect([most % input.unitMinor, denied(input, most), denied(input, most + input.unitMinor)]).toEqual([0n, false, true])
+      const deniedAt = denied(input, most).filter(({ rule }) => isRefused(input) || rule !== 'eligible_approvers')
+      expect([most % input.unitMinor, deniedAt]).toEqual([0n, []])
+      expect(denied(input, most + input.unitMinor)).not.toEqual([])
     })
   })
 
@@ -195,6 +199,18 @@ describe('the remedy', () => {
       policy({ id: 'p2', dailyLimitMinor: kes(5000) }),
     ]
     expect(remedyOf({ policies })).toMatchObject({ maxAmountMinor: null })
+  })
+
+  test('of a payment that may be approved is what its receipt says for ever, also where more would need too many approvals', () => {
+    const policies = [
+      policy({ approvalThresholdMinor: kes(500) }),
+      policy({ id: 'p2', approvalThresholdMinor: kes(3000), requiredApprovalCount: 10 }),
+      policy({ id: 'p3', dailyLimitMinor: kes(5000) }),
+    ]
+    expect(evaluate(evaluationOf({ policies }))).toMatchObject({
+      outcome: 'require_approval',
+      remedy: { maxAmountMinor: kes(5000) },
+    })
   })
 
   test('of approvals for every payment has no amount', () => {

@@ -24,6 +24,7 @@ export const sourceWords = ({ source, rule }: Pick<TraceEntry, 'source' | 'rule'
   const { kind, name } = source
   if (rule === 'eligible_approvers') return 'Approvers'
   if (kind === 'capability') return 'Account'
+  if (name === 'on_duplicate of the request') return 'The request'
   if (kind === 'rail') return name ? typeLabel(name) : kinds.rail
   return name ? `${kinds[kind]} “${name}”` : kinds[kind]
 }

@@ -188,7 +188,7 @@ export const Decision = z
       .object({
         max_amount_minor: MinorOut.nullable().meta({
           description:
-            'The largest amount that would not be denied now with nothing else changed; it may need an approval. Null: none, or only one below a threshold that asks about the requested amount.',
+            'The largest amount that no limit refuses now, with nothing else changed; it may need an approval. Null: there is none, every amount needs an approval, or it would be below a threshold that asks about the requested amount, or of a refused payment need more approvals than people can give.',
         }),
         changes_count: z.number().int().meta({ description: 'How many rules must change for the payment to pass.' }),
         changes: z
