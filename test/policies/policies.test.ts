@@ -97,7 +97,12 @@ describe('changing', () => {
 
   test('a patch that changes nothing makes no version and no event', async () => {
     const { id, ...made } = (await create({ name: 'Same', daily_limit_minor: '500' })).body
-    for (const fields of [{}, { name: 'Same' }, { daily_limit_minor: '500', beneficiary_ids: null, on_duplicate: null }]) {
+    for (const fields of [
+      {},
+      { name: 'Same' },
+      { required_approval_count: 0 },
+      { daily_limit_minor: '500', beneficiary_ids: null, on_duplicate: null },
+    ]) {
       const answer = await person.api.patch(`${path}/${id}`, { version: 1, ...fields })
       expect([answer.status, answer.body]).toEqual([200, { id, ...made }])
     }

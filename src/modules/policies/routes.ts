@@ -81,8 +81,8 @@ export const registerPolicies = (app: App, deps: Parts): void => {
       response: { 200: Policy, 202: Policy },
     },
     work: async (tx, { principal, params, body }) => {
-      const record = await updatePolicy(tx, principal, params.id, body)
-      return changed(record, record.version > body.version || record.pendingChange === null)
+      const { policy, waits } = await updatePolicy(tx, principal, params.id, body)
+      return changed(policy, !waits)
     },
   })
   routes.delete(one, {

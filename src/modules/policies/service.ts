@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
 import { lockAccount } from '../../db/account-lock.ts'
@@ -80,22 +81,28 @@ const changeOf = ({ version: _, ...asked }: UpdatePolicy, before: PolicyRecord, 
   return Object.fromEntries(given.filter(([field, value]) => !isSame(field, value, before)))
 }
 
-/** A loosening may wait, and is then its `pendingChange` alone. */
-export const updatePolicy = async (tx: Tx, principal: Principal, id: Uuid, change: UpdatePolicy): Promise<PolicyRecord> => {
+/** A loosening may wait, and is then its `pendingChange` alone. `waits`: this change does, and not only another one. */
+export const updatePolicy = async (
+  tx: Tx,
+  principal: Principal,
+  id: Uuid,
+  change: UpdatePolicy,
+): Promise<{ policy: PolicyRecord; waits: boolean }> => {
   const [before, maker] = await Promise.all([lockOwnPolicy(tx, principal, id), readMaker(tx, principal)])
   if (before.archivedAt) throw conflict('An archived policy does not change.', 'archived')
   if (before.version !== change.version)
     throw conflict(`The policy is now at version ${before.version}.`, 'version', { version: before.version })
   const terms = policyTerms(change, before)
-  const asked = changeOf(change, before, { ...before, ...terms })
-  if (Object.keys(asked).length === 0) return before
+  const after = { ...before, ...terms, name: change.name ?? before.name }
+  if (isDeepStrictEqual(after, before)) return { policy: before, waits: false }
   await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
   if (loosens(before, terms)) {
     requireFreshProof(principal, tx.at)
-    if (await mustWait(tx, principal, before)) return requestChange(tx, principal, before, asked)
+    if (await mustWait(tx, principal, before))
+      return { policy: await requestChange(tx, principal, before, changeOf(change, before, after)), waits: true }
   }
   const changes = newVersion(tx, before, maker, terms, change.name)
-  return changePolicy(tx, principal, 'policy.updated', before, changes)
+  return { policy: await changePolicy(tx, principal, 'policy.updated', before, changes), waits: false }
 }
 
 export const archivePolicy = async (tx: Tx, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
