@@ -15,10 +15,10 @@ const refuse = (part: string): never => {
 const several =
   'it names several servers: name one address that leads to the primary instead, as that of haproxy (deploy/haproxy/postgres.cfg) or of a managed database'
 
-/** As the driver reads it: a percent sign that begins no code stands for itself. Undefined where the codes are no UTF-8. */
+/** Undefined where its codes are no UTF-8. */
 export const decodedPart = (part: string): string | undefined => {
   try {
-    return decodeURIComponent(part.replace(/%(?![\da-f]{2})/gi, '%25'))
+    return decodeURIComponent(part)
   } catch {
     return undefined
   }
@@ -43,6 +43,8 @@ export const parseDatabaseAddress = (text: string): DatabaseAddress => {
   if (!URL.canParse(text))
     refuse('its user or password has a character that must be written as %XX (@ is %40, / is %2F), or its port is none')
   const { hostname, port, pathname, username, password } = new URL(text)
+  // The driver takes it for itself in one place and throws in another.
+  if (/%(?![\da-f]{2})/i.test(text)) refuse('it has a % that begins no code of the form %XX: a percent sign is written as %25')
   const [database = ''] = [pathname.slice(1), username, password].map(
     (part) => decodedPart(part) ?? refuse('it has a code of the form %XX that is no UTF-8'),
   )
