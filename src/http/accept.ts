@@ -5,12 +5,14 @@ const weightOf = (parameters: readonly string[]): number => {
   return weight === undefined ? 1 : Number(weight.slice('q='.length))
 }
 
-/** Whether the `Accept` header names this media type, and none that it prefers (RFC 9110, 12.5.1). */
-export const asksFor = ({ headers }: Pick<FastifyRequest, 'headers'>, type: string): boolean => {
-  const ranges = (headers.accept ?? '').split(',').map((range) => {
-    const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
-    return { name, weight: weightOf(parameters) }
-  })
-  const named = ranges.find(({ name }) => name === type)
-  return named !== undefined && named.weight > 0 && ranges.every(({ weight }) => weight <= named.weight)
+/** Whether the `Accept` header names this media type, and weighs the other one that there is no higher (RFC 9110, 12.5.1). */
+export const asksFor = ({ headers }: Pick<FastifyRequest, 'headers'>, type: string, other: string): boolean => {
+  const weights = new Map(
+    (headers.accept ?? '').split(',').map((range) => {
+      const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+      return [name, weightOf(parameters)]
+    }),
+  )
+  const own = weights.get(type) ?? 0
+  return own > 0 && own >= (weights.get(other) ?? weights.get(other.replace(/\/.*/, '/*')) ?? weights.get('*/*') ?? 0)
 }

@@ -7,7 +7,7 @@ import { recheckCaller } from './idempotency.ts'
 
 export type Column<Row> = readonly [name: string, value: (row: Row) => string | null]
 
-export const wantsCsv = (request: FastifyRequest): boolean => asksFor(request, 'text/csv')
+export const wantsCsv = (request: FastifyRequest): boolean => asksFor(request, 'text/csv', 'application/json')
 
 // A page is made in one turn of the event loop; also the first page of a process takes well below 50 ms.
 const pageSize = 200

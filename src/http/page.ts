@@ -69,7 +69,7 @@ export const htmlHeaders = (scripted: boolean) => ({
 export const sendHtml = (reply: FastifyReply, status: number, html: string, { scripted = false } = {}): FastifyReply =>
   reply.code(status).headers(htmlHeaders(scripted)).type('text/html; charset=utf-8').send(html)
 
-export const wantsPage = (request: FastifyRequest): boolean => asksFor(request, 'text/html')
+export const wantsPage = (request: FastifyRequest): boolean => asksFor(request, 'text/html', 'application/json')
 
 /** Programs call these paths: they answer with JSON, also to a browser. */
 const forPrograms = /^\/(v\d+|api|mcp|\.well-known|assets)(\/|\?|$)|\.(json|js|css|tgz|txt|mjs)(\?|$)/i

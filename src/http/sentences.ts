@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { closest, didYouMean } from '../lib/closest.ts'
 import type { FieldError } from '../lib/errors.ts'
-import { cleanText, shownOnly } from '../lib/text.ts'
+import { shownOnly } from '../lib/text.ts'
 
 // A validator's findings, in words that say what to send instead. A schema with a more exact sentence has priority.
 
@@ -23,7 +23,8 @@ const wrongType = (expected: string, input: unknown): string => {
   if (input === undefined) return 'is required'
   const kind = kinds[expected] ?? `of the type ${expected}`
   if (input === null) return `must be ${kind}, not null`
-  if (Array.isArray(input)) return `must be ${kind}, not a list`
+  if (Array.isArray(input))
+    return kind === kinds.object ? `must be ${kind}, not a list` : 'is given more than once, or as a list: send one value'
   if (expected === 'string' && typeof input !== 'object') return `must be a string: send ${quoted(input)}`
   if (expected === 'boolean' && (input === 'true' || input === 'false')) return `send ${input} without quotes`
   if ((expected === 'number' || expected === 'int') && typeof input === 'string' && /^-?\d+$/.test(input))
@@ -101,31 +102,31 @@ export const sentenceOf = (issue: Issue): string | undefined => {
   }
 }
 
-/** Callers choose the names of some fields. */
-const pathOf = ({ path }: z.core.$ZodIssue): string => path.map((name) => cleanText(String(name))).join('.')
-
 export const fieldErrors = (issues: readonly z.core.$ZodIssue[]): FieldError[] =>
   issues.flatMap((issue): FieldError[] => {
-    const path = pathOf(issue)
+    const path = issue.path.join('.')
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => ({ path: path ? `${path}.${cleanText(key)}` : cleanText(key), message: issue.message }))
+      return issue.keys.map((key) => ({ path: path ? `${path}.${key}` : key, message: issue.message }))
     if (issue.code === 'invalid_key') {
-      const of = pathOf({ ...issue, path: issue.path.slice(0, -1) })
+      const of = issue.path.slice(0, -1).join('.')
       return issue.issues.map(({ message }) => ({ path: of || 'body', message: `a name in it ${message}` }))
     }
     if (issue.code === 'invalid_union' && issue.errors.length > 0) return fieldErrors(issue.errors.flat())
     return [{ path: path || 'body', message: issue.message }]
   })
 
-/** As a query says it: a parameter that is repeated is a list to its schema, one of a list has a place in it, and one of several values has a name. */
-export const queryErrors = (query: unknown, issues: readonly z.core.$ZodIssue[]): FieldError[] =>
+const isOfList = (issue: z.core.$ZodIssue): boolean =>
+  (issue.code === 'too_big' || issue.code === 'too_small') && issue.origin === 'array'
+
+/** As queries and forms say it: a parameter that is repeated is a list to its schema, one of a list has a place in it, and one of many has a name. */
+export const parameterErrors = (given: unknown, issues: readonly z.core.$ZodIssue[]): FieldError[] =>
   fieldErrors(
     issues.map((issue) => {
-      const [name = '', ...inner] = issue.path
-      const value = (query as Record<PropertyKey, unknown>)[name]
-      if (inner.length > 0) return typeof inner[0] === 'number' ? { ...issue, path: [name] } : issue
-      if (Array.isArray(value)) return { ...issue, message: 'is given more than once: send one value' }
+      const path = issue.path.filter((name) => typeof name !== 'number')
+      const value = path.reduce<unknown>((found, name) => (found as Record<PropertyKey, unknown> | undefined)?.[name], given)
+      const isRepeated = Array.isArray(value) && path.length === issue.path.length && !isOfList(issue)
+      if (isRepeated) return { ...issue, message: 'is given more than once: send one value' }
       const isNamed = issue.code === 'invalid_type' && issue.expected === 'record'
-      return isNamed ? { ...issue, message: `is written with a name: ${String(name)}[name]=value` } : issue
+      return isNamed ? { ...issue, message: `is written with a name: ${path.join('.')}[name]=value` } : { ...issue, path }
     }),
   )

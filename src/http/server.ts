@@ -17,7 +17,7 @@ import { requestIdOf } from './internal-call.ts'
 import { refuseGarbage } from './not-found.ts'
 import { registerRequestLog } from './request-log.ts'
 import { parseQuery } from './request-syntax.ts'
-import { fieldErrors, queryErrors, sentenceOf } from './sentences.ts'
+import { fieldErrors, parameterErrors, sentenceOf } from './sentences.ts'
 import { registerShedding } from './shed.ts'
 
 const contentPolicy = (production: boolean): string =>
@@ -146,7 +146,7 @@ export const createHttp = async (parts: HttpParts): Promise<App> => {
     if (result.success) return { value: result.data }
     const { issues } = result.error
     if (httpPart === 'params') return { error: unknownPath(data, issues) }
-    return { error: refuseFields(httpPart === 'querystring' ? queryErrors(data, issues) : fieldErrors(issues)) }
+    return { error: refuseFields(httpPart === 'querystring' ? parameterErrors(data, issues) : fieldErrors(issues)) }
   })
   registerConstantHeaders(app, config.NODE_ENV === 'production', clock)
   if (config.SHED_LOAD) registerShedding(app)

@@ -98,7 +98,16 @@ const unseen = { error: ({ input }: { input?: unknown }) => hiddenProblem(String
 /** A text may be longer before it is normalised: a letter may come as four characters. */
 const rawText = (max: number) => bounded(4 * max, `must have at most ${max} characters`)
 
-/** A text that other people read is on one line, in one normal form, with something visible in it and nothing that is not seen. */
+/** A text that other people read is on one line, in one normal form, with nothing in it that is not seen. It is empty or has something visible. */
+export const Text = (max: number) =>
+  rawText(max)
+    .normalize('NFC')
+    .refine((text) => text === '' || isVisible(text), 'must have something visible')
+    .trim()
+    .max(max)
+    .refine(isPlainText, unseen)
+
+/** The same, and never empty. */
 export const VisibleText = (max: number) =>
   rawText(max)
     .normalize('NFC')
@@ -111,7 +120,7 @@ export const VisibleText = (max: number) =>
 export const Name = VisibleText(120)
 
 export const Metadata = z
-  .record(VisibleText(200), VisibleText(200))
+  .record(VisibleText(200), Text(200))
   .refine((entries) => Object.keys(entries).length <= 20, 'may have at most 20 keys')
   .meta({ description: 'At most 20 keys of at most 200 characters, for your own references.', example: { invoice: '2026-0117' } })
 

@@ -1,5 +1,6 @@
 import { type ErrorCode, errorRow } from '../errors/catalogue.ts'
 import type { ConflictReason } from './conflict-reasons.ts'
+import { cleanText } from './text.ts'
 
 export type ErrorDetails = Record<string, unknown>
 export type FieldError = { path: string; message: string }
@@ -46,7 +47,11 @@ const longestPath = 200
 
 /** A program may show the message alone, so it also says what to correct. */
 export const refuseFields = (all: readonly FieldError[]): Refusal => {
-  const fields = all.slice(0, namedFaults).map(({ path, message }) => ({ path: path.slice(0, longestPath), message }))
+  const fields = all.slice(0, namedFaults).map(({ path, message }) => ({
+    // Callers choose the names of some fields.
+    path: cleanText(path.slice(0, longestPath)) || 'body',
+    message,
+  }))
   const sentences = fields.slice(0, fieldsInMessage).map(({ path, message }) => `${path}: ${message}`)
   const more = all.length - fields.length
   if (all.length > fieldsInMessage)

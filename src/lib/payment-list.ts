@@ -87,7 +87,7 @@ const itemOf = (columns: readonly Column[], cells: readonly string[]): { item: R
     const text = numbers.has(name) ? compactNumber(written) : written
     const shown = `"${written.slice(0, 40)}"`
     const minor = name === 'amount' ? readAmount(text) : undefined
-    if (text === '') continue
+    if (text.trim() === '') continue
     if (text.includes(lostLetter))
       faults.push({ path: name, message: `${shown} has a letter that an earlier program lost (${lostLetter}): enter it again` })
     else if ((numbers.has(name) || name === 'account_reference') && exponent.test(text))

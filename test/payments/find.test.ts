@@ -221,6 +221,8 @@ const rows = (text: string): Record<string, string>[] => parse(text, { columns: 
 describe('as CSV', () => {
   test('payments are everything that the filters match, readable by a CSV parser, with nothing that a spreadsheet would execute', async () => {
     const answer = await person.api.get('/v1/payments?status=succeeded&limit=1', csv)
+    for (const accept of ['text/csv;q=0.9, */*;q=0.1', 'application/vnd.ms-excel, text/csv;q=0.9, */*;q=0.1'])
+      expect((await person.api.get('/v1/payments?limit=1', { headers: { accept } })).headers.get('content-type')).toMatch(/csv/)
     for (const accept of ['application/json, text/csv;q=0.1', 'text/csv;q=0, application/json', 'text/csvx', '*/*']) {
       const plain = await person.api.get('/v1/payments?status=succeeded&limit=1', { headers: { accept } })
       expect([accept, plain.headers.get('content-type')]).toEqual([accept, 'application/json; charset=utf-8'])

@@ -12,6 +12,7 @@ import {
   MinorOut,
   PositiveMinorIn,
   SeveralOf,
+  Text,
   TimeIn,
   TimeOut,
   VisibleText,
@@ -47,7 +48,7 @@ export const CreatePayment = z
       description: 'What the payment is for, as an external purpose code of ISO 20022 such as SALA.',
     }),
     account_reference: VisibleText(20).nullish(),
-    narrative: VisibleText(140).nullish(),
+    narrative: Text(140).nullish(),
     mandate_id: IdIn('mandate').nullish(),
     metadata: Metadata.optional(),
     duplicate_of: IdIn('payment').nullish().meta({

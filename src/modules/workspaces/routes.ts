@@ -244,6 +244,7 @@ export const registerWorkspaces = (app: App, deps: Parts, endDelegations: EndDel
   routes.ask('/v1/workspaces/invitations/preview', {
     config: {
       operation: 'invitations.preview',
+      // A membership belongs to a person: a delegated credential can neither accept an invitation nor see one.
       access: 'undelegated',
       whileFrozen: true,
       changesNothing: true,

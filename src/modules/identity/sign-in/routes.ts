@@ -84,7 +84,7 @@ const registerProvider = (app: App, deps: Parts, provider: ProviderName): void =
       },
     },
     async (request, reply) => {
-      const wantsJson = asksFor(request, 'application/json')
+      const wantsJson = asksFor(request, 'application/json', 'text/html')
       reply.header('cache-control', 'no-store').header('vary', 'accept')
       const started = await start(request, reply, request.query.return_to)
       return wantsJson ? reply.send(started) : reply.redirect(started.authorization_url, 302)

@@ -3,7 +3,7 @@ import { Assertion } from '../../../auth/passkey.ts'
 import { approvalChoices } from '../../../db/tables/approvals.ts'
 import { approvalStatuses, paymentBatchStatuses, paymentStatuses } from '../../../db/transitions.ts'
 import { PageQuery } from '../../../http/pagination.ts'
-import { bounded, IdOut, MinorOut, TimeOut, VisibleText } from '../../../http/wire.ts'
+import { bounded, IdOut, MinorOut, Text, TimeOut } from '../../../http/wire.ts'
 import { approvalProofs } from '../../../lib/policy-answers.ts'
 import { railNames } from '../../../lib/rail-names.ts'
 import { Verification } from '../../beneficiaries/schema.ts'
@@ -127,7 +127,7 @@ export const Approval = z
 export type Approval = z.output<typeof Approval>
 
 const Choice = z.enum(approvalChoices)
-const Reason = VisibleText(500).nullish()
+const Reason = Text(500).nullish()
 
 export const Decide = z
   .strictObject({
