@@ -127,8 +127,8 @@ const catalogue = {
   grant_frozen: {
     status: 403,
     sentence: 'This key or agent, or one above it, is frozen.',
-    fix: 'The person who manages the grant unfreezes it with `PATCH /v1/accounts/me/grants/{id}` and `{"frozen": false}`.',
-    person: 'Unfreeze it under Agents.',
+    fix: 'The person who manages the grant unfreezes it with `PATCH /v1/accounts/me/grants/{id}` and `{"frozen": false}`. If it was frozen by who manages the workspace, an owner or administrator does, with `PATCH /v1/workspaces/current/grants/{id}`.',
+    person: 'Unfreeze it under Agents. If an owner or administrator of the workspace froze it, ask them to.',
     page: { path: '/agents', label: 'Open Agents' },
   },
   beneficiary_frozen: {

@@ -68,6 +68,24 @@ test.each([
     'Amina Otieno approved the list “Salaries”',
   ],
   [
+    {
+      action: 'grant.update',
+      account_id: 'acc_other',
+      before: { label: 'Till', frozen: true },
+      after: { label: 'Till', frozen: true },
+    },
+    'Amina Otieno froze “Till”',
+  ],
+  [
+    {
+      action: 'grant.update',
+      account_id: 'acc_other',
+      before: { label: 'Till', frozen: true },
+      after: { label: 'Shop', frozen: true },
+    },
+    'Amina Otieno changed “Shop”',
+  ],
+  [
     { action: 'approval.expired', account_id: null, subject: { type: 'approval', id: 'apr_1' }, payment },
     'An approval request expired: KES 450 to Brian Otieno',
   ],

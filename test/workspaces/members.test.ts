@@ -313,7 +313,12 @@ test('a freeze by who manages the workspace is lifted by such a person alone, al
   await set(team.owner, true)
   await refused()
   await set(team.owner, false)
-  expect((await team.owner.api.post('/v1/workspaces/current/grants/freeze')).body.frozen).toBe(1)
+  const freezeAll = async ({ api }: typeof team.owner) => (await api.post('/v1/workspaces/current/grants/freeze')).body.frozen
+  expect(await freezeAll(team.owner)).toBe(1)
+  await refused()
+  await set(team.owner, false)
+  await setOwn(true)
+  expect([await freezeAll(admin), await freezeAll(team.owner)]).toEqual([1, 0])
   await refused()
 })
 

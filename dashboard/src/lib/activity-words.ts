@@ -38,8 +38,10 @@ const changeOfBeneficiary = ({ name, before, after }: Object): string => {
   return `${after.status === 'frozen' ? 'froze' : 'unfroze'} payments to ${payee(name)}`
 }
 const changeOfGrant = ({ name, before, after }: Object): string => {
-  if (before.frozen === after.frozen) return `changed the limits of ${holder(name)}`
-  return `${after.frozen ? 'froze' : 'unfroze'} ${holder(name)}`
+  // A freeze by who manages the workspace is an entry also where the member had frozen it before.
+  const isFurtherFreeze = JSON.stringify(before) === JSON.stringify(after)
+  if (before.frozen !== after.frozen || isFurtherFreeze) return `${after.frozen ? 'froze' : 'unfroze'} ${holder(name)}`
+  return `${before.label === after.label ? 'changed the limits of' : 'changed'} ${holder(name)}`
 }
 const changeOfMember = ({ name, before, after }: Object): string => {
   const member = name ?? 'a member'

@@ -18,7 +18,7 @@ import { heldMembership, lockMembership } from '../workspaces/membership.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
 import { presentControls, viewGrant } from './present.ts'
-import { type GrantRecord, isActive, lastFreeze, lockGrantOfWorkspace, lockUsable, shareChain } from './queries.ts'
+import { type GrantRecord, isActive, lastFreeze, lockActive, lockGrantOfWorkspace, shareChain } from './queries.ts'
 import type { Grant } from './schema.ts'
 
 export type ChangedGrant = { grant: GrantRecord; view: Grant }
@@ -179,9 +179,13 @@ const summary = (grant: GrantRecord) => ({
 })
 
 /** Who froze it is in the log, which is read under the grant's lock. */
-const requireOwnFreeze = async (tx: Tx, { id, accountId }: GrantRecord): Promise<void> => {
+const isFrozenByManager = async (tx: Tx, { id, accountId }: GrantRecord): Promise<boolean> => {
   const freeze = await first(tx, lastFreeze, { id, accountId })
-  if (freeze && freeze.by !== accountId)
+  return freeze !== undefined && freeze.by !== accountId
+}
+
+const requireOwnFreeze = async (tx: Tx, grant: GrantRecord): Promise<void> => {
+  if (await isFrozenByManager(tx, grant))
     throw new Refusal('forbidden', {
       message:
         'This grant was frozen by a person who manages its workspace: an owner or administrator of the workspace unfreezes it, with PATCH /v1/workspaces/current/grants/{id}.',
@@ -237,9 +241,16 @@ export const lockGrantToManage = async (tx: Tx, principal: Principal, id: Uuid):
   return found(await lockGrantOfWorkspace(tx, { id, workspaceId: workspace.id }))
 }
 
+/** Also those that a member has frozen, who could lift it again. */
 export const freezeWorkspaceGrants = async (tx: Tx, principal: Principal): Promise<number> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
-  const usable = await tx.run(lockUsable, { workspaceId: workspace.id, now: tx.at })
-  for (const grant of usable) await changeGrant(tx, principal, grant, { frozen: true })
-  return usable.length
+  const active = await tx.run(lockActive, { workspaceId: workspace.id, now: tx.at })
+  const isFree = await Promise.all(
+    active.map(
+      async (grant) => !grant.frozenAt || (grant.accountId !== principal.accountId && !(await isFrozenByManager(tx, grant))),
+    ),
+  )
+  const frozen = active.filter((_, index) => isFree[index])
+  for (const grant of frozen) await changeGrant(tx, principal, grant, { frozen: true })
+  return frozen.length
 }

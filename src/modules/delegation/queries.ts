@@ -85,9 +85,8 @@ const lockGrants = (orm: QueryBuilder, ...conditions: (SQL | undefined)[]) =>
     .orderBy(asc(depth), asc(grants.id))
     .for('update')
 
-/** Neither ended nor frozen. */
-export const lockUsable = prepare('grants.lock_usable', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, at) =>
-  lockGrants(orm, eq(grants.workspaceId, at.workspaceId), isNull(grants.frozenAt), isActive(at.now)),
+export const lockActive = prepare('grants.lock_active', { workspaceId: 'uuid', now: 'timestamptz' }, (orm, at) =>
+  lockGrants(orm, eq(grants.workspaceId, at.workspaceId), isActive(at.now)),
 )
 
 /** The newest entry that froze the grant: of its own account where it was not frozen, of any other always. */

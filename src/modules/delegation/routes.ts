@@ -195,7 +195,11 @@ const FreezeGrant = z
   .meta({ id: 'FreezeGrant' })
 
 const FrozenGrants = z
-  .object({ frozen: z.number().int().meta({ description: 'How many grants this request froze.' }) })
+  .object({
+    frozen: z.number().int().meta({
+      description: 'How many grants this request froze, those included that a member had frozen and could have unfrozen.',
+    }),
+  })
   .meta({ id: 'FrozenGrants' })
 
 const withAccount = (grant: Grant, accountId: Uuid): z.output<typeof WorkspaceGrant> => ({
