@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { describeError } from '../../db/errors.ts'
+import { asksFor } from '../../http/accept.ts'
 import { errorPageUrl } from '../../http/envelope.ts'
 import { toRefusal } from '../../http/errors.ts'
 import { renderPage, sendHtml } from '../../http/page.ts'
@@ -46,11 +47,6 @@ export const handleOAuthError = (error: unknown, request: FastifyRequest, reply:
   return sendOAuthError(refused, refused.status, request, reply)
 }
 
-const wantsJson = (request: FastifyRequest): boolean => {
-  const { accept } = request.headers
-  return accept?.includes('application/json') === true && !accept.includes('text/html')
-}
-
 const titles: Readonly<Record<number, string>> = {
   401: 'Sign in first',
   403: 'Not allowed',
@@ -65,7 +61,7 @@ export const handlePageError = (error: unknown, request: FastifyRequest, reply: 
   const { status, message, headers } = refused
   // An unknown client is an error in the link, and no reason for a browser to ask for a password.
   const pageStatus = error instanceof OAuthError ? 400 : status
-  if (wantsJson(request)) return sendOAuthError(refused, pageStatus, request, reply)
+  if (asksFor(request, 'application/json', 'text/html')) return sendOAuthError(refused, pageStatus, request, reply)
   const title = titles[pageStatus] ?? (pageStatus >= 500 ? 'Something went wrong' : 'This request cannot be answered')
   const back = error instanceof OAuthError ? error.back : undefined
   const links = back === undefined ? [] : [{ href: back, text: `Back to ${redirectHost(back)}`, foreign: true }]
