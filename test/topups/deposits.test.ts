@@ -369,7 +369,9 @@ describe('money under a reference that nothing here has', () => {
   test('can be given to the top-up that the payer meant, which it ends', async () => {
     const { id } = await ask()
     const item = await stray('SGHSTRAY02')
-    expect((await assign(item.id, { topup_id: id })).status).toBe(200)
+    const { status, body } = await assign(item.id, { topup_id: id })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ outcome: 'assigned', sender_name: 'JANE DOE', payment_reference: 'RENT MARCH' })
     expect(await topupOf(person, id)).toMatchObject({
       status: 'succeeded',
       received_minor: '500000',

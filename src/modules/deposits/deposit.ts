@@ -49,10 +49,11 @@ export const findByReference = async (db: Db, reference: string): Promise<{ topu
   return first(db, attemptByReference, { reference: digits })
 }
 
-type End = Partial<Pick<DepositRecord, 'topupId' | 'suspenseId'>> & { state: 'credited' | 'suspense' | 'known' }
+type End = { state: 'credited' | 'suspense' | 'known'; topupId?: Uuid; suspenseId?: Uuid }
 
-export const endDeposit = (tx: Tx, id: Uuid, { state, topupId = null, suspenseId = null }: End): void =>
-  void updateRow(tx, deposits, { id }, { state, topupId, suspenseId, settledAt: tx.at })
+/** An item of suspense that it has stays its own: it shows who paid. */
+export const endDeposit = (tx: Tx, id: Uuid, end: End): void =>
+  void updateRow(tx, deposits, { id }, { ...end, settledAt: tx.at })
 
 /** A prompt was paid to the same paybill: the notice is evidence for the prompt, which has the money already or gets it now. */
 const settlePrompt = async (tx: Tx, deposit: DepositRecord, prompt: { topupId: Uuid; attemptId: Uuid }): Promise<void> => {
@@ -103,7 +104,7 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
     { receipt, amountMinor, reference: { type: 'deposit', id }, from: before ? 'suspense' : 'topup_clearing' },
   )
   if (before) auditAssigned(tx, byDelivery, before.id, { accountId: topup.accountId, topupId: topup.id, note })
-  endDeposit(tx, id, { state: 'credited', topupId: topup.id, suspenseId: before?.id ?? null })
+  endDeposit(tx, id, { state: 'credited', topupId: topup.id, ...(before && { suspenseId: before.id }) })
 }
 
 export const settleDeposit = (db: Database, id: Uuid): Promise<void> => inTx(db, (tx) => settle(tx, id))
