@@ -16,9 +16,10 @@ import type { DepositNotice, Movement } from '../../rails/rail.ts'
 import { takenReceipts } from '../attempts/attempt.ts'
 import { sweepOf } from '../for-each-row.ts'
 import { getAccount } from '../identity/accounts/queries.ts'
+import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { applyEvidence, openAttempt } from '../sending/evidence.ts'
-import { auditAssigned, endAssigned, findSuspenseOf, openSuspense, recordSuspense } from '../suspense/service.ts'
+import { endAssigned, findSuspenseOf, openSuspense, recordSuspense } from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'
 import { lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 
@@ -76,7 +77,7 @@ const toSuspense = async (
   endDeposit(tx, id, { state: 'suspense', suspenseId })
 }
 
-const byDelivery = { accountId: null, origin: null, way: 'rail:delivery' } as const
+const byDelivery: Operator = { accountId: null, origin: null, way: 'rail:delivery' }
 
 /** Lock order: the account, the receipt, the deposit, the item of suspense. A statement may have put the receipt into suspense before. */
 const settle = async (tx: Tx, id: Uuid): Promise<void> => {
@@ -96,15 +97,15 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const isBooked = before?.resolvedAt === null && before.transferId !== null && before.amountMinor === amountMinor
   if (before && !(isOpen && isBooked)) return endDeposit(tx, id, { state: 'suspense', suspenseId: before.id })
   if (!isOpen) return toSuspense(tx, deposit, topup ? 'account_closed' : 'unknown_reference')
-  const note = 'The provider named its account number.'
-  if (before) endAssigned(tx, await openSuspense(tx, before.id), byDelivery.way, note)
+  const waiting = before && (await openSuspense(tx, before.id))
   await credit(
     tx,
     { topup, actor: byDelivery },
-    { receipt, amountMinor, reference: { type: 'deposit', id }, from: before ? 'suspense' : 'topup_clearing' },
+    { receipt, amountMinor, reference: { type: 'deposit', id }, from: waiting ? 'suspense' : 'topup_clearing' },
   )
-  if (before) auditAssigned(tx, byDelivery, before.id, { accountId: topup.accountId, topupId: topup.id, note })
-  endDeposit(tx, id, { state: 'credited', topupId: topup.id, ...(before && { suspenseId: before.id }) })
+  const assigned = { accountId: topup.accountId, topupId: topup.id, note: 'The provider named its account number.' }
+  if (waiting) endAssigned(tx, byDelivery, waiting, assigned)
+  endDeposit(tx, id, { state: 'credited', topupId: topup.id, ...(waiting && { suspenseId: waiting.id }) })
 }
 
 export const settleDeposit = (db: Database, id: Uuid): Promise<void> => inTx(db, (tx) => settle(tx, id))

@@ -9,11 +9,10 @@ import { resolveAttempts } from '../attempts/attempt.ts'
 import { endDeposit, lockDepositOfSuspense } from '../deposits/deposit.ts'
 import { findAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
-import { nameOfOperator, type Operator, refuseOwnAccount } from '../operators.ts'
+import { type Operator, refuseOwnAccount } from '../operators.ts'
 import { mayDecideAlone } from '../suspense/adjustment-service.ts'
 import type { AssignSuspense } from '../suspense/schema.ts'
 import {
-  auditAssigned,
   endAssigned,
   getSuspense,
   leaveSuspense,
@@ -72,7 +71,6 @@ export const assignSuspense = async (
   const amountMinor = await refuseUnfit(tx, config, operator, accountId, item)
   const reference = topup && referenceOf(topup, item, deposit)
   if (topup && !reference) throw conflict('This top-up does not wait for such a deposit: name the account instead.')
-  await endAssigned(tx, item, nameOfOperator(operator), note)
   if (topup && reference) {
     // A prompt's money is credited as that of any other prompt, so it goes back to where it came in first.
     if (!deposit) await leaveSuspense(tx, item, 'assigned')
@@ -82,12 +80,12 @@ export const assignSuspense = async (
       { receipt: item.providerReceipt, amountMinor, reference, from: deposit ? 'suspense' : 'topup_clearing' },
     )
     if (!deposit) await resolveAttempts(tx, [topup.id])
-    else await endDeposit(tx, deposit.id, { state: 'credited', topupId: topup.id })
+    else endDeposit(tx, deposit.id, { state: 'credited', topupId: topup.id })
   } else {
     const own = { type: 'suspense', id } as const
     const moved = await transfer(tx, { ownerId: accountId, amountMinor, against: 'suspense', reference: own })
     await appendEvents(tx, await balanceUpdated(tx, accountId, moved.balance))
   }
-  auditAssigned(tx, operator, id, { accountId, topupId: topup?.id ?? null, note })
+  endAssigned(tx, operator, item, { accountId, topupId: topup?.id ?? null, note })
   return getSuspense(tx, id)
 }

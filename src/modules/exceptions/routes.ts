@@ -6,6 +6,7 @@ import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { attemptsOf } from '../attempts/attempt.ts'
+import { eachById } from '../for-each-row.ts'
 import type { Parts } from '../parts.ts'
 import { presentCheck, presentPayment } from '../payments/present.ts'
 import type { PaymentRecord } from '../payments/queries.ts'
@@ -31,7 +32,7 @@ import {
   SuspenseItem,
   SuspenseItems,
 } from '../suspense/schema.ts'
-import { listSuspense, presentSuspense, resolveSuspense, resolveSuspenseItems } from '../suspense/service.ts'
+import { listSuspense, presentSuspense, resolveSuspense } from '../suspense/service.ts'
 import { reasoned } from '../workspaces/schema.ts'
 import { assignSuspense } from './assign.ts'
 import {
@@ -40,7 +41,6 @@ import {
   presentDifference,
   presentReconciliation,
   resolveDifference,
-  resolveDifferences,
 } from './reconciliation/differences.ts'
 import {
   FindDifferences,
@@ -199,8 +199,7 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
       response: { 200: SuspenseItems, 202: SuspenseItems },
     },
     work: async (tx, { principal, body }) => {
-      const { ids, ...decision } = body
-      const items = await resolveSuspenseItems(tx, deps.config, principal, ids, decision)
+      const items = await eachById(body.ids, (id) => resolveSuspense(tx, deps.config, principal, id, body))
       const answer = items.some(({ resolvedAt }) => resolvedAt === null) ? accepted : ok
       return answer({ data: items.map(presentSuspense) })
     },
@@ -281,8 +280,8 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
       response: { 200: ReconciliationDifferences },
     },
     work: async (tx, { principal, body }) => {
-      const { ids, note } = body
-      return ok({ data: (await resolveDifferences(tx, deps.config, principal, ids, note)).map(presentDifference) })
+      const closed = await eachById(body.ids, (id) => resolveDifference(tx, deps.config, principal, id, body))
+      return ok({ data: closed.map(presentDifference) })
     },
   })
   routes.post('/v1/admin/reconciliation-differences/:id/resolve', {

@@ -8,17 +8,17 @@ import { insertRows, updateRow } from '../../db/prepare-write.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { deposits } from '../../db/tables/deposits.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
-import { type Actor, audit } from '../../events/audit.ts'
+import { audit } from '../../events/audit.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import { presenter } from '../../http/presenter.ts'
 import { type SystemTransfer, transferWithin } from '../../ledger/ledger.ts'
 import { conflict, found } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { existing } from '../../lib/lists.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
 import { receiptForms, receiptKey } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
-import { eachById } from '../for-each-row.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import { mayDecideAlone } from './adjustment-service.ts'
 import { type ResolveSuspense, SuspenseItem } from './schema.ts'
@@ -29,7 +29,7 @@ const selectItems = (orm: QueryBuilder) =>
   orm
     .select({
       ...getTableColumns(suspenseItems),
-      payerName: deposits.payerName,
+      senderName: deposits.payerName,
       paymentReference: deposits.reference,
       paidAt: deposits.paidAt,
     })
@@ -59,11 +59,8 @@ export type SuspenseView = ReturnType<typeof selectItems>['_']['result'][number]
 
 export const findSuspense = (db: Db, id: Uuid): Promise<SuspenseView | undefined> => first(db, itemById, { id })
 
-export const getSuspense = async (db: Db, id: Uuid): Promise<SuspenseView> => {
-  const item = await findSuspense(db, id)
-  if (!item) throw new Error('an item of suspense that must exist is missing')
-  return item
-}
+export const getSuspense = async (db: Db, id: Uuid): Promise<SuspenseView> =>
+  existing(await findSuspense(db, id), 'an item of suspense that must exist is missing')
 
 const incoming = prepare('suspense.incoming', { rails: 'text[]', receipts: 'text[]' }, (orm, at) =>
   orm
@@ -93,7 +90,6 @@ const shownSuspense = presenter(SuspenseItem)
 
 export const presentSuspense = (item: SuspenseView): SuspenseItem =>
   shownSuspense(item, {
-    sender_name: item.payerName,
     ...presentSubject(item),
     booked: item.transferId !== null,
     proposal: item.proposedOutcome && item.proposedBy ? { outcome: item.proposedOutcome, by: item.proposedBy } : null,
@@ -234,28 +230,18 @@ export const openSuspense = async (tx: Tx, id: Uuid): Promise<SuspenseRecord> =>
   return item
 }
 
-/** The caller moves the item's money to an account. */
-export const endAssigned = (tx: Tx, item: SuspenseRecord, by: string, note: string): void =>
-  void updateRow(tx, suspenseItems, item, { outcome: 'assigned', note, resolvedBy: by, resolvedAt: tx.at, ...noProposal })
-
-export const auditAssigned = (
+/** Ends an item whose money the caller has moved to an account. */
+export const endAssigned = (
   tx: Tx,
-  actor: Actor,
-  id: Uuid,
-  { accountId, topupId, note }: { accountId: Uuid; topupId: Uuid | null; note: string },
-): void =>
-  audit(tx, actor, 'admin.assign_suspense', {
-    subject: id,
-    after: { account_id: formatId('account', accountId), topup_id: topupId && formatId('topup', topupId), note },
-  })
-
-export const resolveSuspenseItems = (
-  tx: Tx,
-  config: Config,
   operator: Operator,
-  ids: readonly Uuid[],
-  decision: ResolveSuspense,
-): Promise<SuspenseView[]> => eachById(ids, (id) => resolveSuspense(tx, config, operator, id, decision))
+  { id }: SuspenseRecord,
+  { accountId, topupId, note }: { accountId: Uuid; topupId: Uuid | null; note: string },
+): void => {
+  const resolved = { resolvedBy: nameOfOperator(operator), resolvedAt: tx.at, ...noProposal }
+  updateRow(tx, suspenseItems, { id }, { outcome: 'assigned', note, ...resolved })
+  const after = { account_id: formatId('account', accountId), topup_id: topupId && formatId('topup', topupId), note }
+  audit(tx, operator, 'admin.assign_suspense', { subject: id, after })
+}
 
 /** What one person may not move alone stays open until a second one decides the same. */
 export const resolveSuspense = async (

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { configuredRailChecks, realRails } from '../../app-rails.ts'
-import { inTx } from '../../db/client.ts'
+import { inTx, type Tx } from '../../db/client.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
 import { depositRails, railNames, type SendingRail, sendingRails } from '../../lib/rail-names.ts'
 import { textOfFile } from '../../lib/table-file.ts'
@@ -12,15 +12,16 @@ import {
   listDifferences,
   presentDifference,
   presentReconciliation,
-  resolveDifferences,
+  resolveDifference,
 } from '../../modules/exceptions/reconciliation/differences.ts'
 import { ResolveDifference } from '../../modules/exceptions/reconciliation/schema.ts'
 import { reconcileStatement } from '../../modules/exceptions/reconciliation/service.ts'
+import { eachById } from '../../modules/for-each-row.ts'
 import { createTokenSharing } from '../../modules/provider-tokens/service.ts'
 import { readDelivery } from '../../modules/sending/deliveries.ts'
 import { retryDeliveries } from '../../modules/sending/process-deliveries.ts'
 import { ResolveSuspense } from '../../modules/suspense/schema.ts'
-import { findSuspense, listSuspense, presentSuspense, resolveSuspenseItems } from '../../modules/suspense/service.ts'
+import { findSuspense, listSuspense, presentSuspense, resolveSuspense } from '../../modules/suspense/service.ts'
 import { checkDuplicate } from '../../rails/check.ts'
 import { payouts } from '../../rails/definitions.ts'
 import type { RailCheck, Rails } from '../../rails/rail.ts'
@@ -92,14 +93,16 @@ export const railCommands = {
     word(args, 1, 'outcome')
     const ids = args.words.slice(0, -1).map((item) => idOf('suspense', item))
     const input = fieldsOf(ResolveSuspense, { outcome: args.words.at(-1), note: args.options.reason })
-    return (await inTx(deps.db, (tx) => resolveSuspenseItems(tx, deps.config, operator, ids, input))).map(presentSuspense)
+    const resolve = (tx: Tx) => eachById(ids, (id) => resolveSuspense(tx, deps.config, operator, id, input))
+    return (await inTx(deps.db, resolve)).map(presentSuspense)
   },
   'differences list': async ({ deps }) => (await listDifferences(deps.db, { open: true }, everything)).map(presentDifference),
   'differences resolve': async ({ deps, operator }, args) => {
     word(args, 0, 'difference')
     const ids = args.words.map((item) => idOf('reconciliation', item))
-    const { note } = fieldsOf(ResolveDifference, { note: args.options.reason })
-    return (await inTx(deps.db, (tx) => resolveDifferences(tx, deps.config, operator, ids, note))).map(presentDifference)
+    const input = fieldsOf(ResolveDifference, { note: args.options.reason })
+    const resolve = (tx: Tx) => eachById(ids, (id) => resolveDifference(tx, deps.config, operator, id, input))
+    return (await inTx(deps.db, resolve)).map(presentDifference)
   },
   'deliveries retry': async ({ deps, operator }) => ({ taken_up_again: await retryDeliveries(deps.db, operator) }),
   'rails check': async (at, { options }) => {

@@ -13,7 +13,6 @@ import { conflict, notFound, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Provider } from '../../../lib/rail-names.ts'
 import { alertAfterCommit } from '../../alerts.ts'
-import { eachById } from '../../for-each-row.ts'
 import { nameOfOperator, type Operator } from '../../operators.ts'
 import { type Finding, presentSubject, recordAllSuspense } from '../../suspense/service.ts'
 import { resolvePayment } from '../resolve-payment.ts'
@@ -241,7 +240,7 @@ export const resolveDifference = async (
   config: Config,
   operator: Operator,
   id: Uuid,
-  { note, accept }: { note: string; accept: boolean },
+  { note, accept = false }: { note: string; accept?: boolean },
 ): Promise<DifferenceRecord> => {
   const found = await first(tx, withRun, { id })
   if (!found) throw notFound()
@@ -254,15 +253,6 @@ export const resolveDifference = async (
   audit(tx, operator, 'admin.resolve_difference', { subject: id, after: { note, ...(accept && { accepted: difference.offer }) } })
   return closed
 }
-
-/** Closes all of them or none, without accepting their offers. */
-export const resolveDifferences = (
-  tx: Tx,
-  config: Config,
-  operator: Operator,
-  ids: readonly Uuid[],
-  note: string,
-): Promise<DifferenceRecord[]> => eachById(ids, (id) => resolveDifference(tx, config, operator, id, { note, accept: false }))
 
 export const acceptAll = async (
   db: Database,
