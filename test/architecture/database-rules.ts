@@ -13,7 +13,6 @@ const composedSql: Readonly<Record<string, string>> = {
   'db/start.ts': 'a number that is computed, and the name of a role, quoted, which an operator gave: GRANT takes no parameter',
   'events/read.ts': 'one of two directions',
   'modules/sending/lanes.ts': 'the table of payments or of top-ups',
-  'modules/sending/send.ts': 'the table of payments or of top-ups',
   'queue/record-keys.ts': 'the table of payments or of top-ups',
   'operate/verify/evidence.ts': 'tables of the same file',
   'operate/verify/states.ts': 'tables of the same file',

@@ -180,15 +180,15 @@ export const mutants: readonly Mutant[] = [
   {
     bug: 'the right to send does not look at the payment',
     file: 'src/modules/sending/send.ts',
-    find: 's where s.id = a.subject_id and s.status = ',
-    replace: "s where s.id = a.subject_id and s.status <> 'x' || ",
+    find: "payments s where s.id = a.subject_id and s.status = 'processing')",
+    replace: 'payments s where s.id = a.subject_id)',
     suite: 'test/rails-flows/attempts.test.ts',
   },
   {
     bug: 'a process that slept sends all the same',
     file: 'src/modules/sending/send.ts',
-    find: 'return (await claimed) && deps.clock.now().getTime() <= lastMs',
-    replace: 'return claimed',
+    find: 'take: async (fingerprint) => (await take(fingerprint)) && clock.now().getTime() <= lastMs,',
+    replace: 'take,',
     suite: 'test/rails-flows/attempts.test.ts',
   },
   {

@@ -221,7 +221,7 @@ const resolve = async (where: TestService, id: string, outcome: 'succeeded' | 'f
 describe('the right to send', () => {
   test('a process that pauses between recording an attempt and sending it sends nothing if another process has sent', async () => {
     const id = await pay(person, toPhone())
-    happensBefore('attempts.claim_payment', async () => {
+    happensBefore('attempts.claim', async () => {
       service.clock.advance(120)
       await other.deps.jobs.sweep()
       await other.settle()
@@ -235,7 +235,7 @@ describe('the right to send', () => {
 
   test('a process that pauses after it got the right to send does not send: the payment is sent later, once', async () => {
     const id = await pay(person, toPhone())
-    happensAfter('attempts.claim_payment', async () => void service.clock.advance(11))
+    happensAfter('attempts.claim', async () => void service.clock.advance(11))
     await service.settle()
     expect(ordersTo(service, phone)).toHaveLength(0)
     expect((await paymentOf(person, id)).status).toBe('processing')
@@ -246,7 +246,7 @@ describe('the right to send', () => {
 
   test('a process that pauses until an operator has decided sends nothing', async () => {
     const id = await pay(person, toPhone())
-    happensAfter('attempts.claim_payment', async () => {
+    happensAfter('attempts.claim', async () => {
       service.clock.advance(300)
       await other.deps.jobs.sweep()
       expect((await paymentOf(person, id)).status).toBe('unknown')
@@ -262,7 +262,7 @@ describe('the right to send', () => {
   test('a top-up that expires between recording its attempt and taking the right sends no prompt', async () => {
     const id = await initiate(person, phone)
     service.clock.advance(295)
-    happensBefore('attempts.claim_topup', async () => {
+    happensBefore('attempts.claim', async () => {
       service.clock.advance(6)
       await other.deps.jobs.sweep()
       expect((await topupOf(person, id)).status).toBe('expired')
@@ -296,7 +296,7 @@ describe('the right to send', () => {
 
   test('a process that dies before it had the right sent nothing: the payment is sent by another', async () => {
     const id = await pay(person, toPhone())
-    happensBefore('attempts.claim_payment', async () => {
+    happensBefore('attempts.claim', async () => {
       throw new Refusal('unavailable')
     })
     await expect(service.deps.jobs.drain()).rejects.toThrow(Refusal)
@@ -339,7 +339,7 @@ describe('the right to send', () => {
     }
     const unsent = await pay(person, toPhone())
     for (let kills = 0; kills < 6; kills += 1) {
-      happensBefore('attempts.claim_payment', dies)
+      happensBefore('attempts.claim', dies)
       await expect(service.deps.jobs.drain()).rejects.toThrow(Refusal)
       service.clock.advance(20)
       await service.deps.jobs.sweep()
@@ -350,7 +350,7 @@ describe('the right to send', () => {
 
     // With the right to send, it may have been sent: unknown within a minute, and the rail is queried.
     const inDoubt = await pay(person, toPhone())
-    happensAfter('attempts.claim_payment', dies)
+    happensAfter('attempts.claim', dies)
     await expect(service.deps.jobs.drain()).rejects.toThrow(Refusal)
     await within(60, inDoubt, 'unknown')
     expect(ordersTo(service, phone)).toHaveLength(1)

@@ -237,7 +237,7 @@ const endsAt = (name: string) => {
 
 test('an attempt that was recorded and not yet sent when the loss was declared is not sent afterwards', async () => {
   const id = await pay(person, toPaybill('400307'))
-  const goOn = endsAt('attempts.claim_payment')
+  const goOn = endsAt('attempts.claim')
   await expect(service.deps.jobs.drain()).rejects.toThrow('the process ended')
   goOn()
   expect(await service.deps.db.query('select state from rail_attempts')).toEqual([{ state: 'recorded' }])

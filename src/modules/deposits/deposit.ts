@@ -53,12 +53,11 @@ export const findByReference = async (db: Db, reference: string): Promise<{ topu
 type End = { state: 'credited' | 'suspense' | 'known'; topupId?: Uuid; suspenseId?: Uuid }
 
 /** An item of suspense that it has stays its own: it shows who paid. */
-export const endDeposit = (tx: Tx, id: Uuid, end: End): void =>
-  void updateRow(tx, deposits, { id }, { ...end, settledAt: tx.at })
+export const endDeposit = (tx: Tx, id: Uuid, end: End): void => void updateRow(tx, deposits, { id }, { ...end, settledAt: tx.at })
 
 /** A prompt was paid to the same paybill: the notice is evidence for the prompt, which has the money already or gets it now. */
 const settlePrompt = async (tx: Tx, deposit: DepositRecord, prompt: { topupId: Uuid; attemptId: Uuid }): Promise<void> => {
-  const open = await openAttempt(tx, 'topup', { id: prompt.attemptId, subjectId: prompt.topupId })
+  const open = await openAttempt(tx, { id: prompt.attemptId, kind: 'topup', subjectId: prompt.topupId })
   if ((await lockDeposit(tx, { id: deposit.id }))?.state !== 'received') return
   const { receipt, amountMinor } = deposit
   const evidence = { kind: 'succeeded', receipt, amountMinor } as const

@@ -35,23 +35,25 @@ export type OpenAttempt = {
   subject: Subject
 }
 
-type AttemptName = Pick<AttemptRecord, 'id' | 'subjectId'>
+type AttemptName = Pick<AttemptRecord, 'id' | 'kind' | 'subjectId'>
+
+const lockSubjects = async (tx: Tx, names: readonly AttemptName[]): Promise<Map<Uuid, Subject>> => {
+  const subjects = new Map<Uuid, Subject>()
+  for (const [kind, own] of Map.groupBy(names, (name) => name.kind)) {
+    const ids = [...new Set(own.map(({ subjectId }) => subjectId))]
+    if (kind === 'payment')
+      for (const record of await lockPaymentsWithAccounts(tx, ids)) subjects.set(record.id, { kind, record })
+    else for (const record of await lockTopupsWithAccounts(tx, ids)) subjects.set(record.id, { kind, record })
+  }
+  return subjects
+}
 
 /** Locks the owning accounts, then the rows, and reads them once. Results are in the same order. */
-export const openAttempts = async (
-  tx: Tx,
-  kind: AttemptRecord['kind'],
-  names: readonly AttemptName[],
-): Promise<OpenAttempt[]> => {
-  const subjectIds = [...new Set(names.map(({ subjectId }) => subjectId))]
-  const subjects: Subject[] =
-    kind === 'payment'
-      ? (await lockPaymentsWithAccounts(tx, subjectIds)).map((record) => ({ kind, record }))
-      : (await lockTopupsWithAccounts(tx, subjectIds)).map((record) => ({ kind, record }))
-  const bySubject = new Map(subjects.map((subject) => [subject.record.id, subject]))
-  const attemptsBySubject = Map.groupBy(await attemptsOf(tx, subjectIds), ({ subjectId }) => subjectId)
+export const openAttempts = async (tx: Tx, names: readonly AttemptName[]): Promise<OpenAttempt[]> => {
+  const subjects = await lockSubjects(tx, names)
+  const attemptsBySubject = Map.groupBy(await attemptsOf(tx, [...subjects.keys()]), ({ subjectId }) => subjectId)
   return names.map(({ id, subjectId }) => {
-    const subject = bySubject.get(subjectId)
+    const subject = subjects.get(subjectId)
     const attempts = attemptsBySubject.get(subjectId) ?? []
     const attempt = attempts.find((each) => each.id === id)
     if (!subject || !attempt) throw new Error('an attempt that must exist is missing')
@@ -61,8 +63,7 @@ export const openAttempts = async (
   })
 }
 
-export const openAttempt = async (tx: Tx, kind: AttemptRecord['kind'], name: AttemptName): Promise<OpenAttempt> =>
-  only(await openAttempts(tx, kind, [name]))
+export const openAttempt = async (tx: Tx, name: AttemptName): Promise<OpenAttempt> => only(await openAttempts(tx, [name]))
 
 const isConclusive = ({ kind }: Evidence): boolean => kind === 'succeeded' || kind === 'failed' || kind === 'returned'
 

@@ -72,6 +72,7 @@ const inTraceOfAll = <T>(batch: readonly OpenDelivery[], work: () => Promise<T>)
   return only && batch.length === 1 ? inTraceOf(only, work) : inSpan('job deliveries', { deliveries: batch.length }, work)
 }
 
+/** Two readings: without bitmap scans, which the connections switch off, an `or` has no index. */
 const anotherOrder = prepare('deliveries.another_order', { subjectId: 'uuid', ids: 'uuid[]', references: 'text[]' }, (orm, at) =>
   orm
     .select({ id: railAttempts.id })
@@ -121,24 +122,27 @@ const paidAnother = async (tx: Tx, vault: Vault, open: OpenAttempt, receiver: st
   return vault.open(sealed, destinationContext(payee.id, payee.workspaceId)) !== receiver
 }
 
-const judgeAll = async (
+/** The verdict on a delivery that is about another order; undefined for all others. */
+const judgeForeign = async (
   tx: Tx,
   { orderNames, vault }: Parts,
-  read: readonly ReadDelivery[],
-): Promise<{ delivery: ReadDelivery; verdict: DeliveryVerdict }[]> => {
-  const judged: { delivery: ReadDelivery; verdict: DeliveryVerdict }[] = []
-  const own: ReadDelivery[] = []
-  for (const delivery of read) {
-    const { attempt } = delivery.open
-    const { evidence, provider, receiver } = delivery.report
-    if (evidence.kind === 'unknown' && evidence.code === 'other_request') judged.push({ delivery, verdict: 'other_request' })
-    else if ((await namesAnother(tx, orderNames, provider, attempt)) || (await paidAnother(tx, vault, delivery.open, receiver))) {
-      const facts = { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code: 'other_request' }
-      alertAfterCommit(tx, 'evidence_mismatch', facts)
-      await recordDoubtful(tx, attempt, 'contradiction', evidence)
-      judged.push({ delivery, verdict: 'mismatch' })
-    } else own.push(delivery)
-  }
+  { open, report: { evidence, provider, receiver } }: ReadDelivery,
+): Promise<DeliveryVerdict | undefined> => {
+  const { attempt } = open
+  if (evidence.kind === 'unknown' && evidence.code === 'other_request') return 'other_request'
+  const isForeign = (await namesAnother(tx, orderNames, provider, attempt)) || (await paidAnother(tx, vault, open, receiver))
+  if (!isForeign) return undefined
+  const facts = { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code: 'other_request' }
+  alertAfterCommit(tx, 'evidence_mismatch', facts)
+  await recordDoubtful(tx, attempt, 'contradiction', evidence)
+  return 'mismatch'
+}
+
+/** In the same order. */
+const judgeAll = async (tx: Tx, deps: Parts, read: readonly ReadDelivery[]): Promise<DeliveryVerdict[]> => {
+  const foreign: (DeliveryVerdict | undefined)[] = []
+  for (const delivery of read) foreign.push(await judgeForeign(tx, deps, delivery))
+  const own = read.filter((_, place) => foreign[place] === undefined)
   const [, verdicts] = await Promise.all([
     adoptProviders(
       tx,
@@ -153,10 +157,8 @@ const judgeAll = async (
       })),
     ),
   ])
-  own.forEach((delivery, index) => {
-    judged.push({ delivery, verdict: verdicts[index] ?? 'inconclusive' })
-  })
-  return judged
+  const remaining = verdicts.values()
+  return foreign.map((verdict) => verdict ?? remaining.next().value ?? 'inconclusive')
 }
 
 /** Skips deliveries that another process has processed. */
@@ -203,15 +205,14 @@ const firstOfEachReceipt = (read: readonly ReadDelivery[]): ReadDelivery[] => {
 }
 
 const openAll = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Promise<ReadDelivery[]> => {
-  const opened = new Map<Uuid, OpenAttempt>()
-  for (const [kind, own] of Map.groupBy(batch, (each) => each.kind)) {
-    const names = own.map(({ attemptId, subjectId }) => ({ id: attemptId, subjectId }))
-    for (const open of await openAttempts(tx, kind, names)) opened.set(open.attempt.id, open)
-  }
+  const opened = await openAttempts(
+    tx,
+    batch.map(({ attemptId, kind, subjectId }) => ({ id: attemptId, kind, subjectId })),
+  )
   const locked = await tx.run(lockBodies, { ids: batch.map(({ id }) => id) })
   const bodies = new Map(locked.map((body) => [body.id, body]))
-  return batch.flatMap((pending) => {
-    const [open, body] = [opened.get(pending.attemptId), bodies.get(pending.id)]
+  return batch.flatMap((pending, place) => {
+    const [open, body] = [opened[place], bodies.get(pending.id)]
     return open && body ? [{ pending, open, report: readReport(deps, open, body) }] : []
   })
 }
@@ -219,13 +220,12 @@ const openAll = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Pro
 /** Each delivery is processed once: a second run, in any process, finds it processed under the same locks. */
 const processOpen = async (tx: Tx, deps: Parts, batch: readonly OpenDelivery[]): Promise<void> => {
   const read = firstOfEachReceipt(await openAll(tx, deps, batch))
-  const judged = await judgeAll(tx, deps, read)
-  if (judged.length === 0) return
-  const ended = judged.map(({ delivery, verdict }) => ({ id: delivery.pending.id, verdict, processedAt: tx.at }))
+  if (read.length === 0) return
+  const verdicts = await judgeAll(tx, deps, read)
+  const ended = read.map(({ pending: { id } }, place) => ({ id, verdict: verdicts[place] ?? null, processedAt: tx.at }))
   await updateRows(tx, callbackDeliveries, ['verdict', 'processedAt'], ended)
-  for (const { delivery, verdict } of judged) {
-    const { pending } = delivery
-    const facts = { delivery: pending.id, attempt: pending.attemptId, subject: pending.subjectId, verdict }
+  for (const [place, { pending }] of read.entries()) {
+    const facts = { delivery: pending.id, attempt: pending.attemptId, subject: pending.subjectId, verdict: verdicts[place] }
     const log = async () => deps.logger.info(facts, 'a delivery was processed')
     tx.afterCommit(() => void (batch.length === 1 ? log() : inTraceOf(pending, log)))
   }

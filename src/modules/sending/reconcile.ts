@@ -8,16 +8,13 @@ import type { Evidence, Repeats, SendPermission, Submission } from '../../rails/
 import {
   type AttemptRecord,
   adapterOf,
-  adoptProviders,
   attemptColumns,
   attemptForRail,
   findAttempt,
-  moveAttempt,
   orderForRail,
   queryTopupsForSeconds,
   repeatWithinSeconds,
   secondsToNextQuery,
-  sendWithinSeconds,
   silenceSeconds,
 } from '../attempts/attempt.ts'
 import { forEachRow } from '../for-each-row.ts'
@@ -25,7 +22,7 @@ import type { Parts } from '../parts.ts'
 import { askChains, type ChainAnswers } from '../payments/evaluation/authority.ts'
 import { repeatPayment } from '../payments/send.ts'
 import { applyEvidence, openAttempt } from './evidence.ts'
-import { recordAbandoned } from './send.ts'
+import { permissionFrom, recordAbandoned, recordAccepted } from './send.ts'
 
 const permit = statement(
   'attempts.permit_repeat',
@@ -41,33 +38,25 @@ const permit = statement(
  * `permit` demands that the answer is still lost, the order is the same to the byte and sent within the hour, and a test showed that duplicates
  * are refused. The order counts as asked: nobody may call it failed while it may still arrive.
  */
-const permissionFor = (deps: Parts, attempt: AttemptRecord, repeats: Repeats): SendPermission => {
-  const lastMs = secondsAfter(deps.clock.now(), sendWithinSeconds).getTime()
-  return {
-    withinMs: sendWithinSeconds * 1000,
-    take: async (fingerprint) => {
-      const server = deps.witness.trusted()
-      if (server === undefined) return false
-      const at = deps.clock.now()
-      const oldest = secondsAfter(at, -repeatWithinSeconds)
-      const permitted = await deps.db.query(permit, [attempt.id, at, fingerprint, oldest, server, repeats.provenFor])
-      return permitted.length > 0 && deps.clock.now().getTime() <= lastMs
-    },
-  }
-}
+const permissionFor = (deps: Parts, attempt: AttemptRecord, repeats: Repeats): SendPermission =>
+  permissionFrom(deps.clock, deps.clock.now(), async (fingerprint) => {
+    const server = deps.witness.trusted()
+    if (server === undefined) return false
+    const at = deps.clock.now()
+    const oldest = secondsAfter(at, -repeatWithinSeconds)
+    return (await deps.db.query(permit, [attempt.id, at, fingerprint, oldest, server, repeats.provenFor])).length > 0
+  })
 
 /** The provider has the order if it accepts it or refuses it as a duplicate. Any other answer is about the repeat alone. */
 const recordRepeat = async (db: Database, attempt: AttemptRecord, submission: Submission): Promise<void> => {
-  const arrived = submission.kind === 'accepted' || (submission.kind === 'lost' && submission.duplicate === true)
-  if (!arrived) return
+  const accepted = submission.kind === 'accepted' ? submission : null
+  if (!accepted && !(submission.kind === 'lost' && submission.duplicate === true)) return
   await inTx(db, async (tx) => {
-    const open = await openAttempt(tx, attempt.kind, attempt)
+    const open = await openAttempt(tx, attempt)
     if (open.attempt.state !== 'lost') return
-    await moveAttempt(tx, attempt.id, 'submitted', secondsAfter(tx.at, secondsToNextQuery(0)))
-    if (submission.kind !== 'accepted') return
     // The conversation may be the repeat's alone: a provider that refuses it later reports it under another one than the order.
-    await adoptProviders(tx, [{ id: attempt.id, request: submission.provider.request, conversation: null }])
-    const { evidence } = submission
+    await recordAccepted(tx, tx.at, [{ id: attempt.id, request: accepted?.provider.request ?? null, conversation: null }])
+    const evidence = accepted?.evidence
     if (evidence) await applyEvidence(tx, [{ open, evidence, source: { kind: 'submission' } }])
   })
 }
@@ -126,7 +115,7 @@ const noEvidence: Evidence = {
 
 const conclude = (db: Database, unanswered: AttemptRecord, answer: Evidence): Promise<void> =>
   inTx(db, async (tx) => {
-    const open = await openAttempt(tx, unanswered.kind, unanswered)
+    const open = await openAttempt(tx, unanswered)
     const [verdict] = await applyEvidence(tx, [{ open, evidence: answer, source: { kind: 'query' } }])
     const silent = tx.at >= secondsAfter(unanswered.createdAt, silenceSeconds)
     if (verdict === 'inconclusive' && silent)

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { inTx, statement, type Tx } from '../../db/client.ts'
+import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { joinTurn } from '../../db/join-turn.ts'
 import { updateRow } from '../../db/prepare-write.ts'
 import { railAttempts } from '../../db/tables/payments.ts'
 import { statesBefore } from '../../db/transitions.ts'
 import { serverSql } from '../../db/witness.ts'
 import { failure } from '../../errors/failures.ts'
-import { secondsAfter } from '../../lib/clock.ts'
+import { type Clock, secondsAfter } from '../../lib/clock.ts'
 import { Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
@@ -15,7 +15,6 @@ import { continueTrace } from '../../lib/tracing.ts'
 import type { Evidence, ProviderReference, SendPermission, Submission } from '../../rails/rail.ts'
 import {
   type AttemptRecord,
-  adoptProviders,
   claimWithinSeconds,
   moveAttempt,
   notSent,
@@ -34,32 +33,28 @@ import { applyEvidence, type OpenAttempt, openAttempt } from './evidence.ts'
 export type SendLane = Pick<AttemptRecord, 'kind' | 'rail'>
 export type Recorded = { outgoing: Outgoing; order: Order }
 
-const claim = (kind: AttemptRecord['kind'], table: string, underWay: string) =>
-  statement(
-    `attempts.claim_${kind}`,
-    `update rail_attempts a set state = 'sending', next_check_at = x.until, sender_id = x.sender, fingerprint = x.fingerprint, updated_at = $5
-     from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::bytea[]) as x(id, until, sender, fingerprint)
-     where a.id = x.id and a.state = any($7::text[]) and a.created_at > $6 and $8 = (select ${serverSql})
-       and exists (select from ${table} s where s.id = a.subject_id and s.status = '${underWay}')
-     returning a.id`,
-  )
-const claims = {
-  payment: claim('payment', 'payments', 'processing'),
-  topup: claim('topup', 'topups', 'pending'),
-}
+const claimRight = statement(
+  'attempts.claim',
+  `update rail_attempts a set state = 'sending', next_check_at = x.until, sender_id = x.sender, fingerprint = x.fingerprint, updated_at = $5
+   from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::bytea[]) as x(id, until, sender, fingerprint)
+   where a.id = x.id and a.state = any($7::text[]) and a.created_at > $6 and $8 = (select ${serverSql})
+     and case a.kind when 'payment' then exists (select from payments s where s.id = a.subject_id and s.status = 'processing')
+       else exists (select from topups s where s.id = a.subject_id and s.status = 'pending') end
+   returning a.id`,
+)
 
 type Claim = { id: Uuid; until: Date; sender: Uuid | null; fingerprint: Buffer }
 
 const mostInStatement = 256
 
 /** Only the process that has the right may call the rail. One statement checks all conditions, so a process that slept sends nothing. */
-const createClaimer = (deps: Parts, kind: AttemptRecord['kind']) =>
+const createClaimer = (deps: Parts) =>
   joinTurn<Claim, boolean>({
     query: async (asked) => {
       const server = deps.witness.trusted()
       if (server === undefined) return asked.map(() => false)
       const at = deps.clock.now()
-      const rows = await deps.db.query<{ id: Uuid }>(claims[kind], [
+      const rows = await deps.db.query<{ id: Uuid }>(claimRight, [
         ...fieldsOf(asked, 'id', 'until', 'sender', 'fingerprint'),
         at,
         secondsAfter(at, -claimWithinSeconds),
@@ -76,28 +71,30 @@ const createClaimer = (deps: Parts, kind: AttemptRecord['kind']) =>
     maxKeys: mostInStatement,
   })
 
-/**
- * Takes the right, then writes a line in the journal: a right without a line proves that nothing was sent. The time is read last: a
- * process that slept before sends nothing.
- */
+/** The time is read last: a process that slept before sends nothing. */
+export const permissionFrom = (clock: Clock, from: Date, take: SendPermission['take']): SendPermission => {
+  const lastMs = secondsAfter(from, sendWithinSeconds).getTime()
+  return {
+    withinMs: lastMs - clock.now().getTime(),
+    take: async (fingerprint) => (await take(fingerprint)) && clock.now().getTime() <= lastMs,
+  }
+}
+
+/** Takes the right, then writes a line in the journal: a right without a line proves that nothing was sent. */
 const createPermissions = (deps: Parts) => {
-  const claimers = { payment: createClaimer(deps, 'payment'), topup: createClaimer(deps, 'topup') }
-  return ({ kind }: SendLane, { attemptId, at }: Order): SendPermission => {
-    const lastMs = secondsAfter(at, sendWithinSeconds).getTime()
+  const claim = createClaimer(deps)
+  return ({ attemptId, at }: Order): SendPermission => {
     let claimed: Promise<boolean> | undefined
-    return {
-      withinMs: lastMs - deps.clock.now().getTime(),
-      // A second time after a gateway that refused the token.
-      take: async (fingerprint) => {
-        const sender = deps.sends?.sender()
-        const until = secondsAfter(deps.clock.now(), sendGraceSeconds)
-        claimed ??= claimers[kind]({ id: attemptId, until, sender: sender?.id ?? null, fingerprint }).then((isOurs) => {
-          if (isOurs) sender?.note(attemptId)
-          return isOurs
-        })
-        return (await claimed) && deps.clock.now().getTime() <= lastMs
-      },
-    }
+    return permissionFrom(deps.clock, at, async (fingerprint) => {
+      const sender = deps.sends?.sender()
+      const until = secondsAfter(deps.clock.now(), sendGraceSeconds)
+      // Asked a second time after a gateway that refused the token.
+      claimed ??= claim({ id: attemptId, until, sender: sender?.id ?? null, fingerprint }).then((isOurs) => {
+        if (isOurs) sender?.note(attemptId)
+        return isOurs
+      })
+      return claimed
+    })
   }
 }
 
@@ -126,28 +123,43 @@ const recordNotSent = async (tx: Tx, open: OpenAttempt, isRailDown: boolean): Pr
   await applyEvidence(tx, [{ open, evidence: neverSent, source: { kind: 'submission' } }])
 }
 
+const accept = statement(
+  'attempts.accept',
+  `update rail_attempts a set
+     state = case when a.state = any($4::text[]) then 'submitted' else a.state end,
+     next_check_at = case when a.state = any($4::text[]) then $5 else a.next_check_at end,
+     provider_request = coalesce(a.provider_request, x.request), provider_conversation = coalesce(a.provider_conversation, x.conversation),
+     updated_at = $6
+   from unnest($1::uuid[], $2::text[], $3::text[]) as x(id, request, conversation) where a.id = x.id`,
+)
+
+type Accepted = ProviderReference & { id: Uuid }
+
+export const recordAccepted = async (db: Db, at: Date, taken: readonly Accepted[]): Promise<void> => {
+  const nextQuestionAt = secondsAfter(at, secondsToNextQuery(0))
+  const named = fieldsOf(taken, 'id', 'request', 'conversation')
+  await db.query(accept, [...named, statesBefore('attempt', 'submitted'), nextQuestionAt, at])
+}
+
 /** Records the rail's answer to sending. A delivery that came earlier has priority. */
 const recordSubmission = async (
   tx: Tx,
-  kind: AttemptRecord['kind'],
-  sent: Pick<AttemptRecord, 'id' | 'subjectId'>,
+  sent: Pick<AttemptRecord, 'id' | 'kind' | 'subjectId'>,
   submission: Submission,
   isRailDown: boolean,
 ): Promise<void> => {
-  const open = await openAttempt(tx, kind, sent)
-  const nextQuestionAt = secondsAfter(tx.at, secondsToNextQuery(0))
+  const open = await openAttempt(tx, sent)
   const settle = (evidence: Evidence) => applyEvidence(tx, [{ open, evidence, source: { kind: 'submission' } }])
   switch (submission.kind) {
     case 'accepted':
-      await adoptProviders(tx, [{ ...submission.provider, id: sent.id }])
-      await moveAttempt(tx, sent.id, 'submitted', nextQuestionAt)
+      await recordAccepted(tx, tx.at, [{ ...submission.provider, id: sent.id }])
       if (submission.evidence) await settle(submission.evidence)
       return
     case 'refused':
       await settle({ ...submission, kind: 'failed' })
       return
     case 'lost':
-      await moveAttempt(tx, sent.id, 'lost', nextQuestionAt)
+      await moveAttempt(tx, sent.id, 'lost', secondsAfter(tx.at, secondsToNextQuery(0)))
       // The provider has another order under these names, or this one from a time that the database has lost.
       if (submission.duplicate) updateRow(tx, railAttempts, sent, { fingerprint: null, updatedAt: tx.at })
       await settle(answerLost)
@@ -173,7 +185,7 @@ export const recordAbandoned = async (
   deps: Parts,
   abandoned: Pick<AttemptRecord, 'id' | 'kind' | 'subjectId'>,
 ): Promise<AttemptRecord['state']> => {
-  const open = await openAttempt(tx, abandoned.kind, abandoned)
+  const open = await openAttempt(tx, abandoned)
   const { attempt } = open
   const finding = attempt.state === 'sending' ? findingOf(deps, attempt) : undefined
   if ((attempt.state === 'recorded' || finding === 'not_sent') && (await moveAttempt(tx, attempt.id, 'not_sent', null))) {
@@ -203,31 +215,13 @@ const untilWritten = async (write: () => Promise<unknown>): Promise<void> => {
   await write()
 }
 
-const accept = statement(
-  'attempts.accept',
-  `update rail_attempts a set
-     state = case when a.state = any($4::text[]) then 'submitted' else a.state end,
-     next_check_at = case when a.state = any($4::text[]) then $5 else a.next_check_at end,
-     provider_request = coalesce(a.provider_request, x.request), provider_conversation = coalesce(a.provider_conversation, x.conversation),
-     updated_at = $6
-   from unnest($1::uuid[], $2::text[], $3::text[]) as x(id, request, conversation) where a.id = x.id`,
-)
-
-type Accepted = ProviderReference & { attemptId: Uuid }
-
 /** Answers that only say "accepted" change the attempt alone, and are written together. */
 export const createSender = (deps: Parts) => {
   const permissionFor = createPermissions(deps)
   const recordTaken = joinTurn<Accepted, void>({
     query: async (taken) => {
       const at = deps.clock.now()
-      const values = [
-        ...fieldsOf(taken, 'attemptId', 'request', 'conversation'),
-        statesBefore('attempt', 'submitted'),
-        secondsAfter(at, secondsToNextQuery(0)),
-        at,
-      ]
-      await untilWritten(() => deps.db.query(accept, values))
+      await untilWritten(() => recordAccepted(deps.db, at, taken))
       return taken.map(() => undefined)
     },
     inFlight: 1,
@@ -236,7 +230,7 @@ export const createSender = (deps: Parts) => {
 
   const send = async (lane: SendLane, { outgoing, order }: Recorded): Promise<void> => {
     const { attemptId } = order
-    const permission = permissionFor(lane, order)
+    const permission = permissionFor(order)
     const submission = permission.withinMs > 0 ? await outgoing.send({ ...order, permission }) : notSent('too_late')
     deps.logger.info(
       {
@@ -249,10 +243,10 @@ export const createSender = (deps: Parts) => {
       },
       'a rail was called',
     )
-    if (submission.kind === 'accepted' && !submission.evidence) return recordTaken({ attemptId, ...submission.provider })
+    if (submission.kind === 'accepted' && !submission.evidence) return recordTaken({ id: attemptId, ...submission.provider })
     const isRailDown = deps.rails.gates[lane.rail].read().state !== 'up'
-    const sent = { id: attemptId, subjectId: outgoing.subjectId }
-    await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, lane.kind, sent, submission, isRailDown)))
+    const sent = { id: attemptId, kind: lane.kind, subjectId: outgoing.subjectId }
+    await untilWritten(() => inTx(deps.db, (tx) => recordSubmission(tx, sent, submission, isRailDown)))
   }
   return (lane: SendLane, recorded: Recorded): Promise<void> =>
     continueTrace(

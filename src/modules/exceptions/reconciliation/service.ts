@@ -140,7 +140,7 @@ const takeAsEvidence = async (db: Database, operator: Operator, difference: Diff
       if (subject.kind === 'payment') await takeWithoutAttempt(tx, operator, subject.id, evidence)
       return
     }
-    const open = await openAttempt(tx, subject.kind, { id: attemptId, subjectId: subject.id })
+    const open = await openAttempt(tx, { id: attemptId, kind: subject.kind, subjectId: subject.id })
     await applyEvidence(tx, [{ open, evidence, source }])
   })
 }
