@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Minor } from '../../../lib/money.ts'
 import { type Provider, providers } from '../../../lib/rail-names.ts'
 import { readRows } from '../../../lib/table-file.ts'
@@ -45,34 +46,28 @@ type Parts = Readonly<Record<string, string | undefined>>
 
 const monthOf = (text: string): number => (/^\d/.test(text) ? Number(text) : months.indexOf(text.slice(0, 3).toLowerCase()) + 1)
 
-const hourOf = ({ h = '', half }: Parts): number | undefined => {
+/** Not a number for what does not exist, such as 14:33 PM. */
+const hourOf = ({ h = '0', half }: Parts): number => {
   const hour = Number(h)
-  if (half === undefined) return hour <= 23 ? hour : undefined
-  if (hour < 1 || hour > 12) return undefined
-  return (hour % 12) + (half.toLowerCase() === 'p' ? 12 : 0)
+  if (half === undefined) return hour
+  return hour < 1 || hour > 12 ? Number.NaN : (hour % 12) + (half.toLowerCase() === 'p' ? 12 : 0)
 }
 
-const zoneMs = (zone: string | undefined): number => {
-  if (zone === undefined || zone === 'EAT') return 3 * 3_600_000
-  if (zone === 'Z') return 0
-  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2))
-  return (zone.startsWith('-') ? -minutes : minutes) * 60_000
-}
+const zoneOf = ({ zone = 'EAT' }: Parts): string => (zone === 'EAT' ? '+03:00' : zone.replace(/(?<=\d\d)(?=\d\d$)/, ':'))
+
+const instant = z.iso.datetime({ offset: true })
 
 /** Year first, or day first as in Kenya. Nairobi's time unless a zone is written. Undefined for all else, and for what does not exist. */
 const readSpan = (text: string): Span | undefined => {
   const trimmed = text.replace(/[\u00a0\u202f\s]+/g, ' ').trim()
   const parts: Parts | undefined = (spread.exec(trimmed) ?? compact.exec(trimmed))?.groups
   if (!parts) return undefined
-  const [year, month, day] = [Number(parts.y ?? parts.y2), monthOf(parts.m ?? parts.m2 ?? ''), Number(parts.d ?? parts.d2)]
-  const midnight = new Date(Date.UTC(year, month - 1, day))
-  if (midnight.getUTCMonth() !== month - 1 || midnight.getUTCDate() !== day) return undefined
-  const start = midnight.getTime() - zoneMs(parts.zone)
-  if (parts.h === undefined) return { at: new Date(start), until: new Date(start + dayMs - 1) }
-  const [hour, minute, second] = [hourOf(parts), Number(parts.min), Number(parts.s ?? 0)]
-  if (hour === undefined || minute > 59 || second > 59) return undefined
-  const at = new Date(start + ((hour * 60 + minute) * 60 + second) * 1000)
-  return { at, until: at }
+  const two = (part: string | number = 0) => String(part).padStart(2, '0')
+  const day = `${parts.y ?? parts.y2}-${two(monthOf(parts.m ?? parts.m2 ?? ''))}-${two(parts.d ?? parts.d2)}`
+  const iso = `${day}T${two(hourOf(parts))}:${two(parts.min)}:${two(parts.s)}${zoneOf(parts)}`
+  if (!instant.safeParse(iso).success) return undefined
+  const at = new Date(iso)
+  return { at, until: parts.h === undefined ? new Date(at.getTime() + dayMs - 1) : at }
 }
 
 /** "From 01-03-2026 00:00:00 To 31-03-2026". */
