@@ -8,43 +8,40 @@ import { authorize } from './authorize.ts'
 import { allowPreflight, anyOrigin, registerClientEndpoints, registerRegistration, requireStorable } from './client-routes.ts'
 import { decideAuthorization, readConsentRequest } from './consent.ts'
 import { handlePageError } from './error-page.ts'
-import { ResourceMetadata, resourceMetadata, ServerMetadata, serverMetadata } from './metadata.ts'
+import { resourceMetadata, serverMetadata } from './metadata.ts'
 import { Authorization, AuthorizationDecision, AuthorizeQuery, Decided, DeviceDecision, oauthRefusals } from './schema.ts'
 
 const registerMetadata = (app: App, deps: Parts): void => {
   const { publicUrl } = deps.config
   const server = '/.well-known/oauth-authorization-server'
+  const open = { access: 'public', query: 'lenient', cors: anyOrigin } as const
+  const caching = { 'cache-control': 'public, max-age=300' }
   allowPreflight(app, server, ...protectedResources.map(metadataPath))
   app.get(
     server,
     {
-      config: { operation: 'oauth.server_metadata', access: 'public', query: 'lenient', cors: anyOrigin },
+      config: { ...open, operation: 'oauth.server_metadata' },
       schema: {
         summary: 'Find the authorization server',
         description: 'RFC 8414: endpoints, grant types and scopes. OAuth client libraries read this by themselves.',
-        response: { 200: ServerMetadata },
+        response: { 200: serverMetadata.schema },
       },
     },
-    async (_request, reply) => reply.header('cache-control', 'public, max-age=300').send(serverMetadata(publicUrl)),
+    async (_request, reply) => reply.headers(caching).send(serverMetadata.at(publicUrl)),
   )
   for (const resource of protectedResources) {
     const isMcp = resource === mcpPath
     app.get(
       metadataPath(resource),
       {
-        config: {
-          operation: isMcp ? 'oauth.mcp_resource_metadata' : 'oauth.resource_metadata',
-          access: 'public',
-          query: 'lenient',
-          cors: anyOrigin,
-        },
+        config: { ...open, operation: isMcp ? 'oauth.mcp_resource_metadata' : 'oauth.resource_metadata' },
         schema: {
           summary: `Find the issuer of tokens for ${isMcp ? 'the MCP server' : 'this API'}`,
           description: `RFC 9728: which authorization server and which scopes belong to ${isMcp ? 'the MCP endpoint' : 'this API'}. \`WWW-Authenticate\` points here.`,
-          response: { 200: ResourceMetadata },
+          response: { 200: resourceMetadata.schema },
         },
       },
-      async (_request, reply) => reply.header('cache-control', 'public, max-age=300').send(resourceMetadata(publicUrl, resource)),
+      async (_request, reply) => reply.headers(caching).send(resourceMetadata.at(publicUrl, resource)),
     )
   }
 }
