@@ -33,6 +33,10 @@ export type Principal = {
   readonly credential: { readonly kind: 'api_key' | 'oauth' | 'dashboard' | 'session'; readonly id: Uuid }
   /** When the person behind the session, or behind its dashboard token, last proved who they are. Null for a grant. */
   readonly provenAt: Date | null
+  /** The browser's session that the caller acts in, also with a dashboard token that the session issued. Null for a key or an agent. */
+  readonly originSessionId: Uuid | null
+  /** Its own grant, else the one that linked the sign-in method of its session: what is created or linked with the credential ends with that grant. */
+  readonly originGrantId: Uuid | null
   readonly expiresAt: Date | null
   readonly origin: RequestOrigin
 }
@@ -59,12 +63,13 @@ export const requireProvenAt = (provenAt: Date | null, now: Date): void => {
   })
 }
 
-export type Acting = Pick<Principal, 'provenAt'> & { credential: Pick<Principal['credential'], 'kind'>; grant: unknown }
-
 /**
  * For what a stolen session alone must not do to its owner's account and workspaces. A key or an agent needs no proof: a person gave it its
  * permissions. A session's dashboard token does not prove the person, because a page may hold it.
  */
-export const requireFreshProof = ({ credential, grant, provenAt }: Acting, now: Date): void => {
+export const requireFreshProof = (
+  { credential, grant, provenAt }: Pick<Principal, 'credential' | 'provenAt'> & { grant: unknown },
+  now: Date,
+): void => {
   if (grant === null) requireProvenAt(credential.kind === 'session' ? provenAt : null, now)
 }

@@ -54,19 +54,21 @@ const grantColumns = (
 
 type Row = IdentityRow & { id: Uuid }
 type ApiKeyRow = Row & GrantRow & Ends & { salt: Buffer; hash: Buffer; lastUsedAt: Date | null }
-type SessionRow = Row & SessionTimes & { createdAt: Date; provenAt: Date; isAdmin: boolean }
+type OfPerson = { isAdmin: boolean; sessionId: Uuid | null; linkedByGrantId: Uuid | null }
+type SessionRow = Row & OfPerson & SessionTimes & { createdAt: Date; provenAt: Date }
 type AccessTokenRow = Row & GrantRow & { expiresAt: Date; lastUsedAt: Date | null; forThisApi: boolean }
-type DashboardTokenRow = Row & {
-  expiresAt: Date
-  isAdmin: boolean
-  parentEndsAt: Date | null
-  sessionCreatedAt: Date | null
-  provenAt: Date | null
-  sessionRevokedAt: Date | null
-  byOauth: boolean
-} & (GrantRow | { [Name in keyof GrantRow]: null })
+type DashboardTokenRow = Row &
+  OfPerson & {
+    expiresAt: Date
+    parentEndsAt: Date | null
+    sessionCreatedAt: Date | null
+    provenAt: Date | null
+    sessionRevokedAt: Date | null
+    byOauth: boolean
+  } & (GrantRow | { [Name in keyof GrantRow]: null })
 
-const isAdmin = `(${isAdministratorSql('key.admins')}) is true as "isAdmin"`
+const personColumns = `(${isAdministratorSql('key.admins')}) is true as "isAdmin", s.id as "sessionId",
+  (select i.linked_by_grant_id from identities i where i.id = s.identity_id) as "linkedByGrantId"`
 const lookup =
   <Row extends object>() =>
   <const T extends KeyTypes>(name: string, types: T, text: string) =>
@@ -87,7 +89,7 @@ const bySession = lookup<SessionRow>()(
   'auth.sessions',
   ofPerson,
   `select s.id, s.expires_at as "expiresAt", s.revoked_at as "revokedAt", s.last_used_at as "lastUsedAt", s.created_at as "createdAt",
-     s.proven_at as "provenAt", ${isAdmin}, ${identityColumns}
+     s.proven_at as "provenAt", ${personColumns}, ${identityColumns}
    from sessions s join accounts a on a.id = s.account_id
      join workspaces w on w.id = coalesce(key.workspace_id, s.workspace_id) ${identityJoins}
    where s.token_hash = decode(key.hash, 'hex') offset 0`,
@@ -107,7 +109,7 @@ const byAccessToken = lookup<AccessTokenRow>()(
 const byDashboardToken = lookup<DashboardTokenRow>()(
   'auth.dashboard_tokens',
   { ...ofPerson, idle_days: 'int' },
-  `select d.id, d.expires_at as "expiresAt", ${isAdmin}, least(${sessionEnds('s', 'key.idle_days')}, k.expires_at, k.revoked_at) as "parentEndsAt",
+  `select d.id, d.expires_at as "expiresAt", ${personColumns}, least(${sessionEnds('s', 'key.idle_days')}, k.expires_at, k.revoked_at) as "parentEndsAt",
      s.created_at as "sessionCreatedAt", s.proven_at as "provenAt", s.revoked_at as "sessionRevokedAt", d.oauth_token_id is not null as "byOauth",
      ${identityColumns},
      ${grantColumns('case when d.oauth_token_id is null then g.permissions else array(select unnest(g.permissions) intersect select unnest(t.scopes)) end')}
@@ -139,7 +141,7 @@ const endOfAdministrators = (isAdmin: boolean, sessionCreatedAt: Date | null): D
   isAdmin && sessionCreatedAt ? secondsAfter(sessionCreatedAt, administratorsSessionHours * 3600) : null
 
 const principalOf = (
-  row: IdentityRow & { isAdmin?: boolean; provenAt?: Date | null },
+  row: IdentityRow & Partial<OfPerson> & { provenAt?: Date | null },
   credential: Principal['credential'],
   expiresAt: Date | null,
   grant: GrantRow | null,
@@ -170,6 +172,8 @@ const principalOf = (
     isAdmin: row.isAdmin === true && !grant,
     credential,
     provenAt: (grant ? null : row.provenAt) ?? null,
+    originSessionId: row.sessionId ?? null,
+    originGrantId: (grant ? grant.grantId : row.linkedByGrantId) ?? null,
     expiresAt,
   }
 }

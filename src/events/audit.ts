@@ -13,7 +13,7 @@ export type Actor =
       origin: RequestOrigin | null
       way: string
       /** The credential that began what ends now without it. */
-      startedBy?: { credential: Principal['credential']; grantId: Uuid | null }
+      startedBy?: Pick<Principal, 'credential'> & { grant: { readonly id: Uuid } | null }
     }
 
 type AuditEntry = {
@@ -29,10 +29,11 @@ type AuditEntry = {
 
 const isPrincipal = (actor: Actor): actor is Principal => 'credential' in actor
 
-const credentialOf = (actor: Actor): { kind: string; id: Uuid | null; grantId: Uuid | null } =>
-  isPrincipal(actor)
-    ? { ...actor.credential, grantId: actor.grant?.id ?? null }
-    : { kind: actor.way, id: actor.startedBy?.credential.id ?? null, grantId: actor.startedBy?.grantId ?? null }
+const credentialOf = (actor: Actor): { kind: string; id: Uuid | null; grantId: Uuid | null } => {
+  const by = isPrincipal(actor) ? actor : actor.startedBy
+  const kind = isPrincipal(actor) ? actor.credential.kind : actor.way
+  return { kind, id: by?.credential.id ?? null, grantId: by?.grant?.id ?? null }
+}
 
 const document = (value: unknown): Sent => new Sent(value === undefined || value === null ? null : JSON.stringify(value))
 

@@ -1,5 +1,4 @@
 import { and, sql } from 'drizzle-orm'
-import { grantBehind, sessionBehind } from '../../auth/credential.ts'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../../auth/permissions.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
 import { first, type Tx } from '../../db/client.ts'
@@ -104,8 +103,8 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
     ...controls,
     parentGrantId: lineage.at(-1) ?? null,
     ancestorIds: [...lineage],
-    derivedFromGrantId: null,
-    originSessionId: null,
+    derivedFromGrantId: principal.grant ? null : principal.originGrantId,
+    originSessionId: principal.originSessionId,
     frozenAt: null,
     createdAt: at,
     lastUsedAt: null,
@@ -113,19 +112,17 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
     revokedAt: null,
   }
   const [root] = lineage
-  const [member, chain, below, derivedFromGrantId, originSessionId, viewed] = await Promise.all([
+  const [member, chain, below, viewed] = await Promise.all([
     heldMembership(tx, principal, workspaceId),
     shareChain(tx, lineage),
     root === undefined ? undefined : first(tx, countBelow, { root, now: at }),
-    principal.grant ? null : grantBehind(tx, principal.credential, null),
-    sessionBehind(tx, principal.credential),
     viewGrant(tx, at, draft),
     requireAllowable(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids'),
   ])
   checkPermissions(principal, member, input)
   const expiresAt = endWithinParent(principal, chain, input.expiresAt, at)
   requireRoom(lineage, below?.living ?? 0)
-  const grant = { ...draft, expiresAt, derivedFromGrantId, originSessionId }
+  const grant = { ...draft, expiresAt }
   insertRow(tx, grants, grant)
   const view = { ...viewed, expires_at: isoTimeOrNull(expiresAt) }
   await appendEvents(tx, [{ type: 'grant.created', accountId: grant.accountId, workspaceId: null, data: view }])

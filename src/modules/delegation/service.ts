@@ -1,5 +1,4 @@
 import { isNotNull, isNull, sql } from 'drizzle-orm'
-import { sessionBehind } from '../../auth/credential.ts'
 import { defaultKeyPermissions } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { digestOfSecret, newApiKey } from '../../auth/secrets.ts'
@@ -137,13 +136,12 @@ const issueKey = async (
 ) => {
   const { at } = tx
   const { plaintext, ...stored } = newApiKey()
-  const originSessionId = await sessionBehind(tx, principal.credential)
   const row: ApiKeyRecord = {
     id: newId(),
     accountId: grant.accountId,
     workspaceId: grant.workspaceId,
     grantId: grant.id,
-    originSessionId,
+    originSessionId: principal.originSessionId,
     ...key,
     ...stored,
     createdAt: at,

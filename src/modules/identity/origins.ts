@@ -1,4 +1,3 @@
-import { sessionBehind } from '../../auth/credential.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
 import { statement, type Tx } from '../../db/client.ts'
 import { grantLife } from '../../db/credential-life.ts'
@@ -15,7 +14,7 @@ import { detachThese } from './identities/link.ts'
 import { listIdentities, presentIdentity } from './identities/queries.ts'
 import { listPasskeys, presentPasskey, removePasskey } from './passkeys/service.ts'
 import type { BeganHere } from './schema.ts'
-import { findSession, linkingGrantOf } from './sessions/service.ts'
+import { findSession } from './sessions/service.ts'
 
 /** `end`: with `everything` what began there ends too. */
 type Root = { kind: 'session' | 'identity'; id: Uuid; end: 'everything' | undefined }
@@ -58,8 +57,7 @@ type Traced = { kind: 'session' | 'identity' | 'grant' | 'api_key' | 'passkey' |
  * added meanwhile.
  */
 const findBegun = async (tx: Tx, principal: Principal, root: Root) => {
-  const { accountId } = principal
-  const own = await sessionBehind(tx, principal.credential)
+  const { accountId, originSessionId: own } = principal
   const session = own === null ? undefined : await findSession(tx, { accountId, id: own })
   const spared = [own, session?.beganByIdentityId ?? session?.identityId ?? null]
   const traced = await tx.query<Traced>(trace, [accountId, root.kind, root.id, ...spared])
@@ -135,7 +133,7 @@ export const endWithOrigins = async <Ended>(
 ): Promise<{ ended: Ended; beganHere: BeganHere | null }> => {
   const everything = root.end === 'everything'
   // Keys, passkeys and invitations are the whole account's: who acts for it by a key, or by what a key linked, does not end them.
-  if (everything && (await linkingGrantOf(tx, principal)) !== null)
+  if (everything && principal.originGrantId !== null)
     throw new Refusal('forbidden', { message: 'Only a person in their own session can end everything that began there.' })
   if (everything) requireFreshProof(principal, tx.at)
   const begun = principal.grant ? null : await findBegun(tx, principal, root)

@@ -1,9 +1,8 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { and, eq, gt } from 'drizzle-orm'
-import { sessionBehind } from '../../auth/credential.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { newSecret, sha256 } from '../../auth/secrets.ts'
-import { type Database, first } from '../../db/client.ts'
+import { first } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertOnce, prepareWrite } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
@@ -170,9 +169,9 @@ const takeRow = prepareWrite(
 )
 
 /** Only who is signed in where the request arrives may decide it. An agent's credential counts as signed out. */
-const bindingOf = async (db: Database, principal: Principal | null) =>
+const bindingOf = (principal: Principal | null) =>
   principal && !principal.grant
-    ? { accountId: principal.accountId, sessionId: await sessionBehind(db, principal.credential) }
+    ? { accountId: principal.accountId, sessionId: principal.originSessionId }
     : { accountId: null, sessionId: null }
 
 const takePushed = async (deps: AuthorizeDeps, client: ClientRecord, principal: Principal | null, requestUri: string) => {
@@ -183,7 +182,7 @@ const takePushed = async (deps: AuthorizeDeps, client: ClientRecord, principal: 
     clientId: client.id,
     at,
     expiresAt: secondsAfter(at, decisionTtlSeconds),
-    ...(await bindingOf(deps.db, principal)),
+    ...bindingOf(principal),
   })
   if (!row) throw new OAuthError('invalid_request', 'The request_uri is unknown, used, expired, or of another client.')
   return row
@@ -218,7 +217,7 @@ export const authorize = async (
   try {
     const request = readCodeRequest(client, parameters, deps.config.publicUrl)
     if (asksForNone(parameters)) throw new OAuthError(principal ? 'consent_required' : 'login_required')
-    const pending = { status: 'pending', ...request, redirectUri, ...(await bindingOf(deps.db, principal)) } as const
+    const pending = { status: 'pending', ...request, redirectUri, ...bindingOf(principal) } as const
     return page(await keepRequest(deps, client, decisionTtlSeconds, () => pending))
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error

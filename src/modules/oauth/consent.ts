@@ -1,6 +1,5 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
 import type { z } from 'zod'
-import { sessionBehind } from '../../auth/credential.ts'
 import { effectivePermissions, isPermission, type Permission } from '../../auth/permissions.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
 import { newSecret, sha256 } from '../../auth/secrets.ts'
@@ -116,11 +115,10 @@ export const readConsentRequest = async (
   })
 }
 
-const requireOpen = async (tx: Tx, principal: Principal, authorization: AuthorizationRecord): Promise<void> => {
-  if (authorization.status !== 'pending') throw conflict('This request was decided already.', 'decided')
-  if (authorization.expiresAt <= tx.at) throw conflict('This request has expired: the application has to ask again.', 'expired')
-  const { sessionId } = authorization
-  if (sessionId !== null && sessionId !== (await sessionBehind(tx, principal.credential)))
+const requireOpen = ({ status, expiresAt, sessionId }: AuthorizationRecord, { originSessionId }: Principal, now: Date): void => {
+  if (status !== 'pending') throw conflict('This request was decided already.', 'decided')
+  if (expiresAt <= now) throw conflict('This request has expired: the application has to ask again.', 'expired')
+  if (sessionId !== null && sessionId !== originSessionId)
     throw new Refusal('forbidden', { message: 'This request was opened in another session: the application has to ask again.' })
 }
 
@@ -233,7 +231,7 @@ export const decideAuthorization = async (
   decision: Decision,
 ): Promise<z.output<typeof Decided>> => {
   const authorization = await lockRequest(tx, principal, name)
-  await requireOpen(tx, principal, authorization)
+  requireOpen(authorization, principal, tx.at)
   const client = await getClient(tx, authorization.clientId)
   const { redirectUri, state } = authorization
   const answer = redirectUri === null ? undefined : { redirectUri, state, issuer: config.publicUrl }

@@ -1,5 +1,4 @@
 import { and, eq } from 'drizzle-orm'
-import { sessionBehind } from '../../auth/credential.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { sha256 } from '../../auth/secrets.ts'
 import type { Config } from '../../config.ts'
@@ -67,8 +66,7 @@ export const subscribe = async (
   requirePush(deps)
   const problem = endpointProblem(endpoint, pushHosts(deps.config))
   if (problem !== undefined) throw invalidFields({ path: 'endpoint', message: problem })
-  const { accountId, credential, origin } = principal
-  const sessionId = await sessionBehind(tx, credential)
+  const { accountId, origin, originSessionId: sessionId } = principal
   if (sessionId === null) throw new Error('a person in person acts in a session')
   await lockAccount(tx, accountId)
   const endpointHash = sha256(endpoint)

@@ -1,4 +1,3 @@
-import { grantBehind, sessionBehind } from '../../auth/credential.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { digestOfSecret, newSecret, sha256 } from '../../auth/secrets.ts'
 import { type Database, type Db, first, type Tx } from '../../db/client.ts'
@@ -46,8 +45,8 @@ export const createInvitation = async (tx: Tx, principal: Principal, input: Crea
     ...addressee,
     tokenHash: sha256(token),
     invitedBy: principal.accountId,
-    originSessionId: await sessionBehind(tx, principal.credential),
-    originGrantId: await grantBehind(tx, principal.credential, principal.grant?.id ?? null),
+    originSessionId: principal.originSessionId,
+    originGrantId: principal.originGrantId,
     createdAt: at,
     expiresAt: daysAfter(at, ttlDays),
     acceptedAt: null,

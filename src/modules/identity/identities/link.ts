@@ -11,16 +11,7 @@ import { CommitThenThrow, conflict, notFound, Refusal } from '../../../lib/error
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
 import { accountWith, lockAccountRow } from '../accounts/queries.ts'
-import {
-  actingOf,
-  grantOf,
-  linkingGrantOf,
-  renewProof,
-  requireSignInAuthority,
-  revokeSessions,
-  sessionOf,
-  signInAuthorityRefusal,
-} from '../sessions/service.ts'
+import { type Linker, renewProof, requireSignInAuthority, revokeSessions, signInAuthorityRefusal } from '../sessions/service.ts'
 import { findIdentity, type IdentityProof, type IdentityRecord, listIdentities, presentIdentity } from './queries.ts'
 
 type Named = Pick<IdentityRecord, 'provider' | 'issuer' | 'subjectKey' | 'email' | 'emailVerified'>
@@ -98,9 +89,9 @@ export const statusRefusal = (status: string, isLinked: boolean): Refusal | null
 }
 
 /** The proven identity may be attached already, or belong to another account (the answer does not say to which). */
-export const linkIdentity = async (tx: Tx, config: Config, owner: Actor & { accountId: Uuid }, proof: IdentityProof) => {
-  const { accountId } = owner
-  const unauthorized = await signInAuthorityRefusal(tx, config, accountId, grantOf(owner))
+export const linkIdentity = async (tx: Tx, config: Config, actor: Actor, linker: Linker, proof: IdentityProof) => {
+  const { accountId, originGrantId: linkedByGrantId, originSessionId } = linker
+  const unauthorized = await signInAuthorityRefusal(tx, config, linker)
   await lockIdentities(tx, [proof])
   const { status } = await lockAccountRow(tx, accountId)
   const existing = await findIdentity(tx, proof)
@@ -110,19 +101,18 @@ export const linkIdentity = async (tx: Tx, config: Config, owner: Actor & { acco
     statusRefusal(status, false) ??
     (ofAnother ? conflict('This identity belongs to another account.', 'identity') : null)
   if (refusal) {
-    audit(tx, owner, 'identity.link_refused', { after: { provider: proof.provider, reason: refusal.message } })
+    audit(tx, actor, 'identity.link_refused', { after: { provider: proof.provider, reason: refusal.message } })
     throw new CommitThenThrow(refusal)
   }
   if (existing) {
-    await renewProof(tx, owner, existing)
+    await renewProof(tx, actor, linker, existing)
     const identity = noteProof(tx, existing, proof)
     await recomputeAccountEmail(tx, accountId)
     return { outcome: 'already_linked' as const, identity }
   }
   // Else a stolen session would link a method of its own, and stay when the session is ended.
-  requireFreshProof(await actingOf(tx, owner), tx.at)
-  const [linkedByGrantId, originSessionId] = await Promise.all([linkingGrantOf(tx, owner), sessionOf(tx, owner)])
-  const identity = attachIdentity(tx, owner, { accountId, proof, linkedByGrantId, originSessionId })
+  requireFreshProof(linker, tx.at)
+  const identity = attachIdentity(tx, actor, { accountId, proof, linkedByGrantId, originSessionId })
   await recomputeAccountEmail(tx, accountId)
   return { outcome: 'linked' as const, identity }
 }
@@ -167,8 +157,7 @@ export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Princi
   const others = attached.filter((other) => other !== identity)
   // What a key links ends with the key. So neither the key nor a session that began with what it linked may leave only such methods: the key's end
   // would lock the person out, or leave the account to whoever had the key.
-  const behind = await linkingGrantOf(tx, principal)
-  const staying = behind === null ? others : others.filter((other) => other.linkedByGrantId === null)
+  const staying = principal.originGrantId === null ? others : others.filter((other) => other.linkedByGrantId === null)
   if (staying.length === 0) throw new Refusal('last_identity')
   await detach(tx, deps, principal, identity)
   return identity

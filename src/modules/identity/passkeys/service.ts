@@ -1,5 +1,4 @@
 import { and, eq, lt, or, sql } from 'drizzle-orm'
-import { grantBehind, sessionBehind } from '../../../auth/credential.ts'
 import {
   type Assertion,
   algorithms,
@@ -77,9 +76,9 @@ export const addPasskey = async (
   principal: Principal,
   { name, credential, read }: CreatePasskey & { read: Awaited<ReturnType<typeof readNewPasskey>> },
 ): Promise<PasskeyRecord> => {
-  const { accountId } = principal
+  const { accountId, originSessionId } = principal
   // Else an agent would give itself the signature that a policy asks of people.
-  if (await grantBehind(tx, principal.credential, principal.grant?.id ?? null))
+  if (principal.originGrantId !== null)
     throw new Refusal('forbidden', {
       message: 'A session that began with a sign-in method of an agent or a key cannot add a passkey.',
     })
@@ -93,7 +92,6 @@ export const addPasskey = async (
     throw new CommitThenThrow(conflict(`An account has at most ${maxPasskeys} passkeys: remove one first.`, 'limit_reached'))
   if (await findByCredential(tx, { credentialId: read.credentialId }))
     throw new CommitThenThrow(conflict('This passkey is registered already.', 'passkey'))
-  const originSessionId = await sessionBehind(tx, principal.credential)
   const record = { id: newId(), accountId, name, ...read, originSessionId, createdAt: tx.at, lastUsedAt: null }
   insertRow(tx, passkeys, record)
   const data = presentPasskey(record)
@@ -160,9 +158,8 @@ export const recordPasskeyUse = async (tx: Tx, { passkey, signCount, backedUp }:
 
 export const startProof = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
-  { accountId, credential }: Principal,
+  { accountId, originSessionId: id }: Principal,
 ): Promise<ProofOptions> => {
-  const id = await sessionBehind(deps.db, credential)
   if (id === null) throw new Error('a credential without a grant has no session')
   const [session, known, { challenge, timeout }] = await Promise.all([
     findSession(deps.db, { accountId, id }),
@@ -196,12 +193,12 @@ export const proveByPasskey = async (tx: Tx, principal: Principal, { nonce, used
     refuse(
       new Refusal('invalid_signature', { message: `The passkey proves nothing: ${problem}.`, details: { field: 'passkey' } }),
     )
-  const sessionId = await sessionBehind(tx, principal.credential)
-  if (sessionId === null || !(await redeemNonce(tx, { nonce, purpose: 'proof', boundTo: sessionId })))
+  const { originSessionId: boundTo } = principal
+  if (boundTo === null || !(await redeemNonce(tx, { nonce, purpose: 'proof', boundTo })))
     return refuseProof('its challenge is unknown, used, expired or of another session')
   if ('problem' in used) return refuseProof(used.problem)
   if (!(await recordPasskeyUse(tx, used))) return refuseProof('it was removed, or a copy of it has signed before')
-  if (await renewProof(tx, principal, used.passkey)) return
+  if (await renewProof(tx, principal, principal, used.passkey)) return
   const message =
     'This passkey was added after this session began, so it does not prove whose session it is. Use an older method.'
   const details = { max_age_seconds: proofMaxAgeSeconds, proven_at: principal.provenAt?.toISOString() ?? null }

@@ -1,7 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { administratorsAmong } from '../../../auth/administrators.ts'
-import { grantBehind, sessionBehind } from '../../../auth/credential.ts'
-import type { Acting, Principal, RequestOrigin } from '../../../auth/principal.ts'
+import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { digestOfSecret, newSecret, newSessionToken, sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
 import type { Db, Tx } from '../../../db/client.ts'
@@ -39,28 +38,25 @@ export const presentSession = (session: SessionRecord, config: Config, now: Date
 
 const forbidden = (message: string): Refusal => new Refusal('forbidden', { message })
 
-/** Null where the actor is the sign-in itself. */
-const behind = (actor: Actor) =>
-  'credential' in actor ? { credential: actor.credential, grantId: actor.grant?.id ?? null } : (actor.startedBy ?? null)
-
-export const grantOf = (actor: Actor): Uuid | null => behind(actor)?.grantId ?? null
-
-/** The grant whose revocation also ends what this actor links now. */
-export const linkingGrantOf = async (tx: Tx, actor: Actor): Promise<Uuid | null> => {
-  const begun = behind(actor)
-  return begun && grantBehind(tx, begun.credential, begun.grantId)
+/** Who changes how the account is signed in to: the caller, or who began a link that ends at a provider's callback. */
+export type Linker = Pick<Principal, 'accountId' | 'credential' | 'provenAt' | 'originSessionId' | 'originGrantId'> & {
+  grant: { readonly id: Uuid } | null
 }
 
 /**
  * Who can change sign-in methods can take over the account. A key may where a person gave it `account.manage` and nothing in its lineage limits its spending,
  * because a session has no limits; never for an administrator's account. Locks the lineage before any lock of the account, as a revocation does.
  */
-export const signInAuthorityRefusal = async (tx: Tx, config: Config, accountId: Uuid, grantId: Uuid | null) => {
-  if (grantId === null) return null
-  const lineage = await shareLineage(tx, grantId)
+export const signInAuthorityRefusal = async (
+  tx: Tx,
+  config: Config,
+  { accountId, grant }: Pick<Linker, 'accountId' | 'grant'>,
+): Promise<Refusal | null> => {
+  if (grant === null) return null
+  const lineage = await shareLineage(tx, grant.id)
   const own = lineage.at(-1)
-  if (own?.id !== grantId || lineage.some((grant) => grantLife(grant, tx.at) !== 'active')) return new Refusal('invalid_token')
-  if (lineage.some((grant) => grant.frozenAt !== null)) return new Refusal('grant_frozen')
+  if (own?.id !== grant.id || lineage.some((each) => grantLife(each, tx.at) !== 'active')) return new Refusal('invalid_token')
+  if (lineage.some(({ frozenAt }) => frozenAt !== null)) return new Refusal('grant_frozen')
   if (!own.permissions.includes('account.manage'))
     return new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
   if (lineage.some(isLimited)) return forbidden('A key with spending controls cannot change how the account is signed in to.')
@@ -69,14 +65,9 @@ export const signInAuthorityRefusal = async (tx: Tx, config: Config, accountId: 
   return null
 }
 
-export const requireSignInAuthority = async (tx: Tx, config: Config, { accountId, grant }: Principal): Promise<void> => {
-  const refusal = await signInAuthorityRefusal(tx, config, accountId, grant?.id ?? null)
+export const requireSignInAuthority = async (tx: Tx, config: Config, principal: Principal): Promise<void> => {
+  const refusal = await signInAuthorityRefusal(tx, config, principal)
   if (refusal) throw refusal
-}
-
-export const sessionOf = async (tx: Tx, actor: Actor): Promise<Uuid | null> => {
-  const begun = behind(actor)
-  return begun && sessionBehind(tx, begun.credential)
 }
 
 type Method = { id: Uuid; createdAt: Date; originSessionId: Uuid | null }
@@ -85,25 +76,13 @@ type Method = { id: Uuid; createdAt: Date; originSessionId: Uuid | null }
 export const provesSession = (session: SessionRecord, { id, createdAt, originSessionId }: Method): boolean =>
   id === (session.beganByIdentityId ?? session.identityId) || (createdAt < session.createdAt && originSessionId !== session.id)
 
-type Owner = Actor & { accountId: Uuid }
-
 /** False where the method proves nothing of this session. */
-export const renewProof = async (tx: Tx, actor: Owner, method: Method): Promise<boolean> => {
-  const sessionId = await sessionOf(tx, actor)
-  const session = sessionId === null ? undefined : await findSession(tx, { accountId: actor.accountId, id: sessionId })
+export const renewProof = async (tx: Tx, actor: Actor, { accountId, originSessionId: id }: Linker, method: Method) => {
+  const session = id === null ? undefined : await findSession(tx, { accountId, id })
   if (!session || session.revokedAt || !provesSession(session, method)) return false
   updateRow(tx, sessions, session, { provenAt: tx.at })
   audit(tx, actor, 'session.prove', { workspaceId: null, subject: session.id })
   return true
-}
-
-/** A link that ends at a provider's callback has the proof of the session that began it. */
-export const actingOf = async (tx: Tx, actor: Owner): Promise<Acting> => {
-  if ('credential' in actor) return actor
-  const { startedBy } = actor
-  if (!startedBy) throw new Error('nobody began this link')
-  const session = await findSession(tx, { accountId: actor.accountId, id: startedBy.credential.id })
-  return { ...startedBy, grant: startedBy.grantId, provenAt: session?.provenAt ?? null }
 }
 
 export type NewSession = { token: string; expiresAt: Date }
@@ -186,8 +165,8 @@ export const endSession = async (tx: Tx, config: Config, principal: Principal, i
 
 /** A key or a grant is revoked, not logged out. */
 export const logOut = async (tx: Tx, config: Config, principal: Principal): Promise<void> => {
-  const id = await sessionBehind(tx, principal.credential)
-  if (id !== null) await revokeSessions(tx, config, principal, { accountId: principal.accountId, id })
+  const { accountId, originSessionId: id } = principal
+  if (id !== null) await revokeSessions(tx, config, principal, { accountId, id })
 }
 
 export const createDashboardToken = async (tx: Tx, config: Config, principal: Principal) => {

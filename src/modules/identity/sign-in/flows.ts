@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { and, eq, gt, isNull, or } from 'drizzle-orm'
 import { z } from 'zod'
-import { isCredentialActive } from '../../../auth/credential.ts'
+import { findActive } from '../../../auth/credential.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { type FlowSecrets, type ProviderName, providerFailed, providerTitles } from '../../../auth/providers.ts'
 import { equalBytes, sha256 } from '../../../auth/secrets.ts'
@@ -36,7 +36,9 @@ type Row = typeof signInFlows.$inferSelect
 type Flow = Row & { secrets: FlowSecrets }
 /** The credential that began a link, and the account to which it links. Null: a sign-in. */
 const beginnerOf = ({ accountId, credentialKind: kind, credentialId: id, grantId }: Row) =>
-  accountId === null || kind === null || id === null ? null : { accountId, credential: { kind, id }, grantId }
+  accountId === null || kind === null || id === null
+    ? null
+    : { accountId, credential: { kind, id }, grant: grantId === null ? null : { id: grantId } }
 
 const byLink = prepare('sign_in_flows.by_link', { linkHash: 'bytea', now: 'timestamptz' }, (orm, at) =>
   orm
@@ -186,7 +188,7 @@ const findLive = async (deps: FlowDeps, link: string): Promise<Flow> => {
   const now = deps.clock.now()
   const flow = unseal(deps, await first(deps.db, byLink, { linkHash: sha256(link), now }))
   const beginner = flow && beginnerOf(flow)
-  if (!beginner || !(await isCredentialActive(deps.db, beginner, now, deps.config.SESSION_IDLE_DAYS))) throw linkEnded()
+  if (!beginner || !(await findActive(deps.db, beginner, now, deps.config.SESSION_IDLE_DAYS))) throw linkEnded()
   return flow
 }
 
@@ -275,8 +277,8 @@ export const finishFlow = async (deps: FlowDeps, origin: RequestOrigin, answer: 
     const { outcome } = await inTx(deps.db, async (tx) => {
       // The lock is the first statement: after an acknowledged logout or revocation nothing is linked, and a later one ends what was linked.
       await lockAccount(tx, accountId)
-      if (await isCredentialActive(tx, startedBy, tx.at, deps.config.SESSION_IDLE_DAYS))
-        return linkIdentity(tx, deps.config, { ...actor, accountId }, proof)
+      const active = await findActive(tx, startedBy, tx.at, deps.config.SESSION_IDLE_DAYS)
+      if (active) return linkIdentity(tx, deps.config, actor, { ...startedBy, ...active }, proof)
       const ended = new Refusal('invalid_token', { message: 'The session or key with which this link was started has ended.' })
       note(tx, ended.message)
       throw new CommitThenThrow(ended)

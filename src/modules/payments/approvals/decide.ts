@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { countsUnder, roleSince } from '../../../auth/authority-sql.ts'
-import { grantBehind } from '../../../auth/credential.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
 import { statement, type Tx } from '../../../db/client.ts'
@@ -227,11 +226,8 @@ export const decideByCredential = async (
   id: Uuid,
   { input, proof, answers }: { input: Decide; proof: PasskeySignature | { problem: string } | null; answers: ChainAnswers },
 ): Promise<ApprovalRecord> => {
-  const [record, behind] = await Promise.all([
-    lockHeld(tx, answers, id, principal.workspace.id),
-    grantBehind(tx, principal.credential, principal.grant?.id ?? null),
-  ])
-  const { accountId, accountStatus, workspace } = principal
+  const { accountId, accountStatus, originGrantId: behind, workspace } = principal
+  const record = await lockHeld(tx, answers, id, workspace.id)
   return decide(tx, record, input, {
     ...{ accountId, actor: principal, behind, proof, zone: workspace },
     accountFrozen: accountStatus !== 'active',

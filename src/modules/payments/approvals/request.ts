@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { grantBehind } from '../../../auth/credential.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Config } from '../../../config.ts'
 import { type Db, statement, type Tx } from '../../../db/client.ts'
@@ -148,13 +147,10 @@ export const requestBatchApproval = async (
   }: { principal: Principal; batch: BatchRow; lines: readonly BatchLine[] } & Pick<Requested, 'payment' | 'needs' | 'nonce'>,
 ): Promise<void> => {
   const { payment } = requested
-  const [requestedBy, initiatingGrantId] = await Promise.all([
-    readRequestedBy(tx, payment),
-    grantBehind(tx, principal.credential, payment.grantId),
-  ])
+  const requestedBy = await readRequestedBy(tx, payment)
   await request(tx, config, {
     ...requested,
-    ...{ batchId: batch.id, initiatingGrantId, requestedBy },
+    ...{ batchId: batch.id, initiatingGrantId: principal.originGrantId, requestedBy },
     beneficiaryName: lines[0]?.payeeName ?? '',
     isBeingChecked: lines.some((line) => line.isBeingChecked),
     mandateSignature: null,

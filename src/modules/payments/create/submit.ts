@@ -1,4 +1,3 @@
-import { grantBehind } from '../../../auth/credential.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { inTx, signal, type Tx, tell } from '../../../db/client.ts'
 import { Refusal } from '../../../lib/errors.ts'
@@ -38,7 +37,7 @@ const decidePayments = (
         return decided.refusal
       }
       const { payment } = decided
-      if (payment.executeAt) payment.originGrantId = await grantBehind(tx, principal.credential, payment.grantId)
+      if (payment.executeAt) payment.originGrantId = principal.originGrantId
       const written = writtenOut(decided, principal)
       accepted.push(written)
       return { id: payment.id, text: written.text, by: keyUserOf(principal) }

@@ -1,4 +1,3 @@
-import { grantBehind } from '../../../auth/credential.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
 import { insertRows, Sent, updateRows } from '../../../db/prepare-write.ts'
@@ -115,8 +114,8 @@ export const writePayments = async (
   }
   // A batch is approved as a whole, which its own writer asks for.
   for (const one of accepted) {
-    const { approvalId, batchId, grantId } = one.payment
-    if (approvalId && !batchId) await requestApproval(tx, deps, one, await grantBehind(tx, one.principal.credential, grantId))
+    const { approvalId, batchId } = one.payment
+    if (approvalId && !batchId) await requestApproval(tx, deps, one, one.principal.originGrantId)
   }
   const started = accepted.flatMap(({ payment }) => (payment.status === 'processing' ? [payment] : []))
   wakeForPayments(tx, started)
