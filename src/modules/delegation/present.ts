@@ -1,10 +1,9 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { permissions } from '../../auth/permissions.ts'
 import { secretPrefixes } from '../../auth/secrets.ts'
 import type { Db } from '../../db/client.ts'
 import { grantLife, keyLife } from '../../db/credential-life.ts'
 import { prepare } from '../../db/prepare.ts'
-import { selectAmong } from '../../db/select-rows.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { usageCounters } from '../../db/tables/policies.ts'
 import { workspaces } from '../../db/tables/workspaces.ts'
@@ -38,33 +37,28 @@ export const presentGrant = (grant: GrantRecord, { usage, headroom }: { usage: U
     frozen: grant.frozenAt !== null,
   })
 
-const findGrants = selectAmong('grants.by_ids', grants, 'id')
-
-const zones = prepare('grants.time_zones', { workspaceIds: 'uuid[]' }, (orm, at) =>
+/**
+ * The limits of grants, what each has used of the days and months that begin then, and the time zone that says which of these are the current ones.
+ * Each counter is looked up by itself: in a plain join those of everybody's month are read.
+ */
+const linksOf = prepare('grants.links', { ids: 'uuid[]', starts: 'date[]' }, (orm, at) =>
   orm
     .select({
-      id: workspaces.id,
+      id: grants.id,
+      perPaymentLimitMinor: grants.perPaymentLimitMinor,
+      dailyLimitMinor: grants.dailyLimitMinor,
+      monthlyLimitMinor: grants.monthlyLimitMinor,
       timeZone: workspaces.timeZone,
       nextTimeZone: workspaces.nextTimeZone,
       nextTimeZoneFrom: workspaces.nextTimeZoneFrom,
+      used: sql<Readonly<Record<string, string>>>`coalesce((
+        select jsonb_object_agg(${usageCounters.period} || ':' || ${usageCounters.periodStart}, ${usageCounters.usedMinor}::text) from ${usageCounters}
+        where ${usageCounters.subjectId} = ${grants.id} and ${usageCounters.period} in ('day', 'month')
+          and ${usageCounters.periodStart} = any(${at.starts})), '{}')`,
     })
-    .from(workspaces)
-    .where(sql`${workspaces.id} = any(${at.workspaceIds})`),
-)
-
-const counters = prepare('grants.counters', { ids: 'uuid[]', starts: 'date[]' }, (orm, at) =>
-  orm
-    .select({
-      id: usageCounters.subjectId,
-      period: usageCounters.period,
-      start: usageCounters.periodStart,
-      usedMinor: usageCounters.usedMinor,
-    })
-    .from(usageCounters)
-    .where(
-      sql`${usageCounters.subjectId} = any(${at.ids}) and ${usageCounters.period} in ('day', 'month')
-        and ${usageCounters.periodStart} = any(${at.starts})`,
-    ),
+    .from(grants)
+    .innerJoin(workspaces, eq(workspaces.id, grants.workspaceId))
+    .where(sql`${grants.id} = any(${at.ids})`),
 )
 
 /** Of the days and months that contain an instant somewhere on earth: so no time zone must be known to read counters. */
@@ -72,6 +66,8 @@ const startsAt = (at: Date): string[] => {
   const days = [-1, 0, 1].map((days) => daysAfter(at, days).toISOString().slice(0, 10))
   return [...new Set([...days, ...days.map((day) => `${day.slice(0, 7)}-01`)])]
 }
+
+const unused: Usage = { dayMinor: 0n, monthMinor: 0n }
 
 /** No other column: copies of whole grants were a third of what the collector had of a page. */
 const inUse = ({ perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor }: GrantRecord, usage: Usage) => ({
@@ -81,29 +77,23 @@ const inUse = ({ perPaymentLimitMinor, dailyLimitMinor, monthlyLimitMinor }: Gra
   usage,
 })
 
-/** The grants as REST shows them, with usage in their workspace's own day and month. One round trip, however many. */
+/** The grants as REST shows them, with usage in their workspace's own day and month. One statement, however many; a grant may be unwritten yet. */
 export const viewsOf = async (db: Db, at: Date, records: readonly GrantRecord[]): Promise<ReadonlyMap<Uuid, Grant>> => {
   if (records.length === 0) return new Map()
-  const own = new Set(records.map(({ id }) => id))
-  const above = [...new Set(records.flatMap(({ ancestorIds }) => ancestorIds))].filter((id) => !own.has(id))
-  // A grant and those above it are of one workspace.
-  const [ancestors, zoned, counted] = await Promise.all([
-    findGrants(db, above),
-    db.run(zones, { workspaceIds: [...new Set(records.map(({ workspaceId }) => workspaceId))] }),
-    db.run(counters, { ids: [...own, ...above], starts: startsAt(at) }),
-  ])
-  const periods = new Map(zoned.map((zone) => [zone.id, periodsAt(at, effectiveTimeZone(zone, at))]))
-  const used = new Map(counted.map(({ id, period, start, usedMinor }) => [`${id}:${period}:${start}`, usedMinor]))
-  const chains = new Map([...ancestors, ...records].map((grant) => [grant.id, grant]))
-  const usageOf = ({ id, workspaceId }: GrantRecord): Usage => ({
-    dayMinor: used.get(`${id}:day:${periods.get(workspaceId)?.day}`) ?? 0n,
-    monthMinor: used.get(`${id}:month:${periods.get(workspaceId)?.month}`) ?? 0n,
-  })
+  const ids = [...new Set(records.flatMap(({ id, ancestorIds }) => [...ancestorIds, id]))]
+  const rows = await db.run(linksOf, { ids, starts: startsAt(at) })
+  const links = new Map(
+    rows.map(({ used, ...link }) => {
+      const { day, month } = periodsAt(at, effectiveTimeZone(link, at))
+      const usage = { dayMinor: BigInt(used[`day:${day}`] ?? 0), monthMinor: BigInt(used[`month:${month}`] ?? 0) }
+      return [link.id, { ...link, usage }]
+    }),
+  )
   return new Map(
     records.map((grant) => {
-      const chain = [...grant.ancestorIds.flatMap((id) => chains.get(id) ?? []), grant]
-      const headroom = headroomOf(chain.map((link) => inUse(link, usageOf(link))))
-      return [grant.id, presentGrant(grant, { usage: usageOf(grant), headroom })]
+      const usage = links.get(grant.id)?.usage ?? unused
+      const above = grant.ancestorIds.flatMap((id) => links.get(id) ?? [])
+      return [grant.id, presentGrant(grant, { usage, headroom: headroomOf([...above, inUse(grant, usage)]) })]
     }),
   )
 }
