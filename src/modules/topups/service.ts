@@ -1,8 +1,7 @@
-import { and, gt, sql } from 'drizzle-orm'
 import type { Principal } from '../../auth/principal.ts'
 import type { Derivations } from '../../auth/vault.ts'
-import { first, statement, type Tx } from '../../db/client.ts'
-import { prepare } from '../../db/prepare.ts'
+import type { Config } from '../../config.ts'
+import { statement, type Tx } from '../../db/client.ts'
 import { insertOnce, insertRow } from '../../db/prepare-write.ts'
 import { topups } from '../../db/tables/topups.ts'
 import { audit } from '../../events/audit.ts'
@@ -27,68 +26,54 @@ import type { InitiateTopup } from './schema.ts'
 
 type Asked = Pick<Parts, 'config' | 'derivations' | 'rails' | 'vault'>
 
-const minuteSeconds = 60
-const daySeconds = 86_400
-
 /** Equal for two prompts to one phone. Without our secrets it does not reveal the number. */
 export const phoneFingerprint = (derivations: Derivations, phone: string): Buffer => derivations.mac('topup.phone', phone)
 
+/** A prompt rings each time, perhaps a stranger's phone. */
+const windowsOf = ({ perPhoneMinute, perPhoneDay, perAccountMinute }: NonNullable<Config['promptLimits']>) => [
+  { of: 'phone', seconds: 60, most: perPhoneMinute, message: `A phone is asked at most ${perPhoneMinute} times a minute.` },
+  { of: 'phone', seconds: 86_400, most: perPhoneDay, message: `A phone is asked at most ${perPhoneDay} times a day.` },
+  { of: 'account', seconds: 60, most: perAccountMinute, message: `An account asks at most ${perAccountMinute} phones a minute.` },
+]
+
 const lockPhone = statement('topups.lock_phone', `select pg_advisory_xact_lock(hashtextextended(encode($1::bytea, 'hex'), 0))`)
-const countPhone = prepare(
-  'topups.count_phone',
-  { fingerprints: 'bytea[]', minute: 'timestamptz', day: 'timestamptz' },
-  (orm, at) =>
-    orm
-      .select({
-        minute: sql<number>`count(*) filter (where ${topups.createdAt} > ${at.minute})::int`,
-        day: sql<number>`count(*)::int`,
-        minuteSince: sql<Date | null>`min(${topups.createdAt}) filter (where ${topups.createdAt} > ${at.minute})`,
-        daySince: sql<Date | null>`min(${topups.createdAt})`,
-      })
-      .from(topups)
-      .where(and(sql`${topups.phoneFingerprint} = any(${at.fingerprints})`, gt(topups.createdAt, at.day))),
-)
-const countAccount = statement(
-  'topups.count_account',
-  `select count(*)::int as minute, min(created_at) as "minuteSince" from (
-     select id, created_at from topups where account_id = $1 and created_at > $3
-     union select id, created_at from topups where initiator_account_id = $2 and created_at > $3) as recent`,
+const countWindows = statement(
+  'topups.count_windows',
+  `select count(t.id)::int as prompts, min(t.created_at) as first
+   from unnest($1::text[], $2::timestamptz[]) with ordinality as w(of, since, place) left join lateral (
+     select id, created_at from topups where w.of = 'phone' and phone_fingerprint = any($3::bytea[]) and created_at > w.since
+     union select id, created_at from topups where w.of = 'account' and account_id = $4 and created_at > w.since
+     union select id, created_at from topups where w.of = 'account' and initiator_account_id = $5 and created_at > w.since) as t on true
+   group by w.place order by w.place`,
 )
 
-const tooMany = (message: string, at: Date, since: Date | null, windowSeconds: number): Refusal => {
-  const free = since ? secondsAfter(since, windowSeconds).getTime() - at.getTime() : windowSeconds * 1000
-  return new Refusal('rate_limited', { message, headers: { 'retry-after': String(Math.max(1, Math.ceil(free / 1000))) } })
-}
+type Counted = ReturnType<typeof windowsOf>[number] & { prompts: number; first: Date | null }
 
-/** Null without limits, and for a deposit. The phone is locked: of several at once, each counts the one before. */
+/** None without limits, and for a deposit. The phone is locked: of several at once, each counts the one before. */
 const countPrompts = async (
   tx: Tx,
   { config: { promptLimits: limits }, derivations }: Asked,
   { workspace, accountId }: Principal,
   number: string | undefined,
-) => {
-  if (!limits || number === undefined) return null
-  const { at } = tx
-  const minute = secondsAfter(at, -minuteSeconds)
+): Promise<Counted[]> => {
+  if (!limits || number === undefined) return []
+  const windows = windowsOf(limits)
+  const since = windows.map(({ seconds }) => secondsAfter(tx.at, -seconds))
   const fingerprints = derivations.macs('topup.phone', number).map(({ mac }) => mac)
-  const [, phone, [account]] = await Promise.all([
+  const values = [windows.map((window) => window.of), since, fingerprints, workspace.owningAccountId, accountId]
+  const [, counts] = await Promise.all([
     tx.query(lockPhone, [phoneFingerprint(derivations, number)]),
-    first(tx, countPhone, { fingerprints, minute, day: secondsAfter(at, -daySeconds) }),
-    tx.query<{ minute: number; minuteSince: Date | null }>(countAccount, [workspace.owningAccountId, accountId, minute]),
+    tx.query<Pick<Counted, 'prompts' | 'first'>>(countWindows, values),
   ])
-  return { limits, phone, account }
+  return windows.flatMap((window, place) => (counts[place] ? [{ ...window, ...counts[place] }] : []))
 }
 
-type PromptCounts = Awaited<ReturnType<typeof countPrompts>>
-
-/** To a phone, which may be a stranger's and rings each time, or for an account. */
-const refuseManyPrompts = ({ limits, phone, account }: NonNullable<PromptCounts>, at: Date): void => {
-  if (phone && phone.minute >= limits.perPhoneMinute)
-    throw tooMany(`A phone is asked at most ${limits.perPhoneMinute} times a minute.`, at, phone.minuteSince, minuteSeconds)
-  if (phone && phone.day >= limits.perPhoneDay)
-    throw tooMany(`A phone is asked at most ${limits.perPhoneDay} times a day.`, at, phone.daySince, daySeconds)
-  if (account && account.minute >= limits.perAccountMinute)
-    throw tooMany(`An account asks at most ${limits.perAccountMinute} phones a minute.`, at, account.minuteSince, minuteSeconds)
+const refuseManyPrompts = (counted: readonly Counted[], at: Date): void => {
+  const full = counted.find(({ prompts, most }) => prompts >= most)
+  if (!full) return
+  const { message, first, seconds } = full
+  const waitMs = secondsAfter(first ?? at, seconds).getTime() - at.getTime()
+  throw new Refusal('rate_limited', { message, headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) } })
 }
 
 export const phoneContext = (topup: { id: Uuid; workspaceId: Uuid }): string[] => ['topup', topup.id, topup.workspaceId]
@@ -133,7 +118,7 @@ const withAnswer = (topup: TopupRecord): TopupRecord =>
 type Begun = Omit<TopupRecord, 'expiresAt'>
 
 /** The payer gets it right after the commit. */
-const insertPrompt = (tx: Tx, deps: Asked, begun: Begun, input: InitiateTopup, counts: PromptCounts): TopupRecord => {
+const insertPrompt = (tx: Tx, deps: Asked, begun: Begun, input: InitiateTopup, counted: readonly Counted[]): TopupRecord => {
   const { at } = tx
   const { amount_minor: amountMinor, phone_number: phoneNumber } = input
   if (amountMinor === undefined || phoneNumber === undefined)
@@ -141,7 +126,7 @@ const insertPrompt = (tx: Tx, deps: Asked, begun: Begun, input: InitiateTopup, c
   if (!deps.rails.collection) throw new Refusal('provider_not_configured', { message: 'Top-ups are not configured here.' })
   const message = amountProblem(amountMinor, prompts[collectionRail].limits, deps.config.CURRENCY)
   if (message !== null) throw invalidFields({ path: 'amount_minor', message })
-  if (counts) refuseManyPrompts(counts, at)
+  refuseManyPrompts(counted, at)
   const phone = deps.vault.seal(phoneNumber, phoneContext(begun))
   const topup = withAnswer({
     ...begun,
@@ -183,7 +168,7 @@ export const initiateTopup = async (
   const id = newId()
   const { id: workspaceId, owningAccountId } = principal.workspace
   const { method } = input
-  const [credited, counts] = await Promise.all([
+  const [credited, counted] = await Promise.all([
     getAccount(tx, owningAccountId),
     countPrompts(tx, deps, principal, isDepositRail(method) ? undefined : input.phone_number),
   ])
@@ -207,7 +192,7 @@ export const initiateTopup = async (
   }
   const topup = isDepositRail(method)
     ? await insertDeposit(tx, deps, begun, method, input.amount_minor)
-    : insertPrompt(tx, deps, begun, input, counts)
+    : insertPrompt(tx, deps, begun, input, counted)
   audit(tx, principal, 'topup.initiate', {
     subject: id,
     after: {
