@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import type { AnyRail, Provider } from '../../lib/rail-names.ts'
 import { type Journal, maskedParty } from './journal.ts'
-import type { EffectOn, Rules, Target } from './rules.ts'
+import type { EffectOn, Rules } from './rules.ts'
+import type { Tokens } from './tokens.ts'
 
 /** An endpoint's answer; `lost` cuts the connection instead, after the request has had its effect. `delayMs`: it comes late. */
 export type EmulatedAnswer = { status: number; body: unknown; lost?: boolean; delayMs?: number }
@@ -46,31 +49,64 @@ const sendFault = (reply: FastifyReply, fault: Fault): FastifyReply => {
     .send(fault.body)
 }
 
-/** `faulty: false` for requests before the real one (for its token). */
-type Options = { path: string; target: Target; faulty?: boolean }
+type Played = { tokens: Readonly<Record<Provider, Tokens>> }
+type Answer<P> = (provider: P, request: FastifyRequest) => EmulatedAnswer
 
-export const createFaults = (rules: Rules, journal: Journal) => {
-  const ordered: Fault[] = []
-  return {
-    failNext: (fault: Fault): void => void ordered.push(fault),
-    respond: async (reply: FastifyReply, answer: () => EmulatedAnswer, { path, target, faulty = true }: Options) => {
-      const note = (status: number | string) =>
-        journal.note('received', { path, rail: target.rail, party: maskedParty(target.party), answer: status })
-      const rule = faulty ? rules.take('request', target) : undefined
-      const ruled = rule && rule.effect !== 'delay' ? faults[rule.effect] : undefined
-      const fault = faulty ? (ordered.shift() ?? ruled) : undefined
-      if (fault) {
-        if (fault.takesEffect) answer()
-        note(fault.kind === 'answer' ? fault.status : fault.kind)
-        return sendFault(reply, fault)
-      }
-      const payload = answer()
-      note(payload.lost ? 'lost' : payload.status)
-      if (rule) await wait(rule.delay_ms)
-      if (payload.delayMs) await wait(payload.delayMs)
-      return payload.lost ? cut(reply) : reply.code(payload.status).send(payload.body)
-    },
+/** An answer to the bodies of a form; `invalid` is the answer to all others, by the field that is wrong. */
+export const ofForm =
+  <P>(invalid: (field: string) => EmulatedAnswer) =>
+  <Form extends z.ZodType>(
+    form: Form,
+    answer: (provider: P, body: z.output<Form>, request: FastifyRequest) => EmulatedAnswer,
+  ): Answer<P> =>
+  (provider, request) => {
+    const { success, data, error } = form.safeParse(request.body)
+    return success ? answer(provider, data, request) : invalid(error.issues[0]?.path.join('.') ?? 'payload')
   }
-}
 
-export type Respond = ReturnType<typeof createFaults>['respond']
+/** A provider's paths. All but that of `login` need a token. `isErrand`: no order or query of one, for which faults of requests are meant. */
+export type Gateway<P> = {
+  name: Provider
+  login: { method: 'GET' | 'POST'; url: string; answer: Answer<P> }
+  refuseToken: (authorization: string | undefined) => EmulatedAnswer
+  partyOf: (body: unknown) => string | null
+  endpoints: Readonly<Record<string, { method?: 'GET'; rail: AnyRail | null; answer: Answer<P>; isErrand?: true }>>
+}
+export type Serve = <P extends Played>(provider: P, gateway: Gateway<P>) => void
+
+export const createGateways = (app: FastifyInstance, rules: Rules, journal: Journal) => {
+  const ordered: Fault[] = []
+  const serve: Serve = (provider, { name, login, refuseToken, partyOf, endpoints }) => {
+    const { method, url } = login
+    const logIn = (request: FastifyRequest, reply: FastifyReply) => {
+      const { status, body } = login.answer(provider, request)
+      return reply.code(status).send(body)
+    }
+    app.route({ method, url, handler: logIn })
+    for (const [path, { method = 'POST', rail, answer, isErrand }] of Object.entries(endpoints)) {
+      const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+        const { authorization } = request.headers
+        const isKnown = provider.tokens[name].accepts(authorization)
+        const target = { rail, party: partyOf(request.body) }
+        const note = (status: number | string) =>
+          journal.note('received', { path, rail, party: maskedParty(target.party), answer: status })
+        const isFaulty = isKnown && !isErrand
+        const rule = isFaulty ? rules.take('request', target) : undefined
+        const ruled = rule && rule.effect !== 'delay' ? faults[rule.effect] : undefined
+        const fault = isFaulty ? (ordered.shift() ?? ruled) : undefined
+        if (fault) {
+          if (fault.takesEffect) answer(provider, request)
+          note(fault.kind === 'answer' ? fault.status : fault.kind)
+          return sendFault(reply, fault)
+        }
+        const { status, body, lost, delayMs } = isKnown ? answer(provider, request) : refuseToken(authorization)
+        note(lost ? 'lost' : status)
+        if (rule) await wait(rule.delay_ms)
+        if (delayMs) await wait(delayMs)
+        return lost ? cut(reply) : reply.code(status).send(body)
+      }
+      app.route({ method, url: path, handler })
+    }
+  }
+  return { failNext: (fault: Fault): void => void ordered.push(fault), serve }
+}

@@ -6,6 +6,7 @@ import { type Movement, type Order, workingBalance } from './book.ts'
 import { controlPage, controlPolicy } from './control-page.ts'
 import { PayIn, payIn } from './deposits.ts'
 import type { Emulation, Emulator } from './emulator.ts'
+import { periodText } from './format.ts'
 import { maskedParty } from './journal.ts'
 import { Holder } from './names.ts'
 import { NewRule } from './rules.ts'
@@ -29,7 +30,8 @@ const quote = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceA
 /** The statement of one of the organisation's accounts at a provider, or of all that it has there, with the columns of its portal. */
 export const statementCsv = (movements: readonly Movement[], provider: Provider, account?: string): string => {
   const own = movements.filter((moved) => providerOf(moved.rail) === provider && (account ?? moved.account) === moved.account)
-  const rows = emulated[provider].statement(own, account)
+  const { heading, columns, lines } = emulated[provider].statement
+  const rows = [...(account === undefined ? [] : heading(account, periodText(own))), columns, ...own.flatMap(lines)]
   return `${rows.map((row) => row.map(quote).join(',')).join('\n')}\n`
 }
 

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../lib/clock.ts'
 import {
   type DepositOf,
@@ -8,7 +7,7 @@ import {
   type RailOf,
   type SendingRail,
 } from '../../lib/rail-names.ts'
-import type { Respond } from './answer.ts'
+import type { Serve } from './answer.ts'
 import { createBook, type Movement, type Order } from './book.ts'
 import { createAddresses, createDeliver, type SandboxLogger } from './deliver.ts'
 import { createJournal } from './journal.ts'
@@ -60,17 +59,21 @@ export const createEmulation = ({ clock, folder, logger, scheduler, delayMs }: E
 
 export type Emulation = ReturnType<typeof createEmulation>
 
-/** The rows of its statement: of one of the organisation's accounts with its heading, or of all without; the names of the columns first. */
-export type StatementRows = (movements: readonly Movement[], account?: string) => string[][]
+/** Of one of the organisation's accounts with a heading, or of all without. `lines`: of a movement, with its charge. */
+type Statement = {
+  heading: (account: string, period: string) => string[][]
+  columns: readonly string[]
+  lines: (moved: Movement) => string[][]
+}
 
 export type Emulator<P extends Provider> = {
   renderings: Pick<Forms['renderings'], SendingRail & RailOf<P>>
   notices: Pick<Forms['notices'], DepositOf<P>>
-  statement: StatementRows
+  statement: Statement
   create: (secretOf: SecretOf) => {
     /** What a client needs, without the address that it is reached by. */
     options: object
     accounts: Pick<Forms['accounts'], DepositOf<P>>
-    register: (app: FastifyInstance, emulation: Emulation, respond: Respond) => void
+    register: (emulation: Emulation, serve: Serve) => void
   }
 }

@@ -2,17 +2,17 @@ import { isDepositRail, type SendingRail } from '../../lib/rail-names.ts'
 import { type Asked, newReceipt, type Order } from './book.ts'
 import { forgedUrl } from './deliver.ts'
 import type { Emulation } from './emulator.ts'
-import { type Scenario, scenarioFor } from './scenario.ts'
+import { scenario, scenarioFor } from './scenario.ts'
 
-/** Records an order and carries it out as its destination, or a matching rule, says. `scenario`: instead of the destination's. */
+/** Records an order and carries it out as its destination, or a matching rule, says. `code`: of its result, whatever the destination is. */
 export const take = (
   emulation: Emulation,
-  { scenario: chosen, ...fields }: Omit<Asked, 'scenario' | 'code' | 'payee'> & { scenario?: Scenario },
+  { code, ...fields }: Omit<Asked, 'scenario' | 'code' | 'payee'> & { code?: string },
 ): Order => {
-  const byDestination = chosen ?? scenarioFor(fields.party)
+  const usual = code === undefined ? scenarioFor(fields.party) : scenario('once', { code })
   const rule = emulation.rules.take('report', fields)
-  const scenario = rule ? { ...byDestination, reporting: rule.effect } : byDestination
-  const order = emulation.book.open({ ...fields, scenario, code: scenario.code, payee: emulation.names.of(fields.party) })
+  const chosen = rule ? { ...usual, reporting: rule.effect } : usual
+  const order = emulation.book.open({ ...fields, scenario: chosen, code: chosen.code, payee: emulation.names.of(fields.party) })
   perform(emulation, order)
   return order
 }

@@ -2,7 +2,7 @@ import { fastify } from 'fastify'
 import { type Provider, providers } from '../../lib/rail-names.ts'
 import { emulators } from '../../rails/all/emulators.ts'
 import { together } from '../../rails/definition.ts'
-import { createFaults, cut, gatewayError } from './answer.ts'
+import { createGateways, cut, gatewayError } from './answer.ts'
 import { type ControlOptions, registerControl } from './control.ts'
 import { createEmulation, type EmulationDeps } from './emulator.ts'
 import { perform } from './perform.ts'
@@ -21,12 +21,12 @@ export const createRailSandbox = (deps: EmulationDeps & ControlOptions) => {
     accounts: together(played.map(({ accounts }) => accounts)),
   })
   const { book, rules, names, journal, tokens } = emulation
-  const faults = createFaults(rules, journal)
   const app = fastify({ logger: false, forceCloseConnections: true })
   app.addHook('onRequest', async (request, reply) => {
     if (rules.isDown() && !request.url.startsWith('/control')) cut(reply)
   })
-  for (const { register } of played) register(app, emulation, faults.respond)
+  const { failNext, serve } = createGateways(app, rules, journal)
+  for (const { register } of played) register(emulation, serve)
   registerControl(app, emulation, Object.fromEntries(played.map(({ provider, options }) => [provider, options])), deps)
   app.setErrorHandler((error, _request, reply) => {
     // Only a client's error is a clear refusal; a defect of the sandbox must not look like one.
@@ -55,7 +55,7 @@ export const createRailSandbox = (deps: EmulationDeps & ControlOptions) => {
     /** All accepted orders: for STK, the prompts that a phone has shown. */
     orders: book.orders,
     /** The next authorized request gets this fault. */
-    failNext: faults.failNext,
+    failNext,
     rules,
     names,
     journal,

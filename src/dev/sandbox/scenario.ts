@@ -6,7 +6,7 @@ type Reporting = 'once' | EffectOn<'report'>
 /** What the sandbox does for a destination. `code` "0" moves the money. `losesAnswer`: the submit's connection is cut. */
 export type Scenario = { code: string; reporting: Reporting; losesAnswer: boolean }
 
-const scenario = (reporting: Reporting, more: Partial<Scenario> = {}): Scenario => ({
+export const scenario = (reporting: Reporting, more: Partial<Scenario> = {}): Scenario => ({
   code: '0',
   reporting,
   losesAnswer: false,

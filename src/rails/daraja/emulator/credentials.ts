@@ -1,6 +1,6 @@
 import { constants, createPrivateKey, createPublicKey, privateDecrypt } from 'node:crypto'
 import { z } from 'zod'
-import { type EmulatedAnswer, gatewayError } from '../../../dev/sandbox/answer.ts'
+import { gatewayError, ofForm } from '../../../dev/sandbox/answer.ts'
 import type { Emulation } from '../../../dev/sandbox/emulator.ts'
 import { newKey, pem, type SecretOf } from '../../../dev/sandbox/secrets.ts'
 import { mobileForm } from '../../fields.ts'
@@ -68,10 +68,4 @@ export const initiated = {
   ResultURL: url,
 }
 
-export const endpoint =
-  <Form extends z.ZodType>(form: Form, answer: (provider: Daraja, request: z.output<Form>) => EmulatedAnswer) =>
-  (provider: Daraja, body: unknown): EmulatedAnswer => {
-    const { success, data, error } = form.safeParse(body)
-    if (success) return answer(provider, data)
-    return gatewayError(400, '400.002.02', `Bad Request - Invalid ${error.issues[0]?.path.join('.') ?? 'payload'}`)
-  }
+export const endpoint = ofForm<Daraja>((field) => gatewayError(400, '400.002.02', `Bad Request - Invalid ${field}`))

@@ -1,8 +1,7 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type EmulatedAnswer, gatewayError, type Respond } from '../../../dev/sandbox/answer.ts'
+import type { FastifyRequest } from 'fastify'
+import { type EmulatedAnswer, type Gateway, gatewayError } from '../../../dev/sandbox/answer.ts'
 import { isIncoming, type Movement } from '../../../dev/sandbox/book.ts'
-import type { Emulator, StatementRows } from '../../../dev/sandbox/emulator.ts'
-import { periodText } from '../../../dev/sandbox/format.ts'
+import type { Emulator } from '../../../dev/sandbox/emulator.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
 import { tokenLifetimeSeconds } from '../../../dev/sandbox/tokens.ts'
 import type { AnyRail, RailOf } from '../../../lib/rail-names.ts'
@@ -15,57 +14,40 @@ import { accountBalance, pullTransactions, queryOrganisation, querySubscriber, r
 /** The emulated app has version 2 of C2B. */
 const withoutProduct = (): EmulatedAnswer => gatewayError(401, '401.003.01', 'Invalid API call as no apiproduct match found')
 
-const endpoints = {
-  '/mpesa/stkpush/v1/processrequest': { rail: 'MPESA_STK', answer: stkPush },
-  '/mpesa/stkpushquery/v1/query': { rail: 'MPESA_STK', answer: stkQuery },
-  '/pulltransactions/v1/query': { rail: 'MPESA_STK', answer: pullTransactions },
-  '/pulltransactions/v1/register': { rail: 'MPESA_STK', answer: registerPull },
-  '/mpesa/c2b/v1/registerurl': { rail: 'MPESA_PAYBILL', answer: withoutProduct },
-  '/mpesa/c2b/v2/registerurl': { rail: 'MPESA_PAYBILL', answer: registerUrl },
-  '/mpesa/b2c/v3/paymentrequest': { rail: 'MPESA_B2C', answer: b2c },
-  '/mpesa/b2b/v1/paymentrequest': { rail: 'MPESA_B2B', answer: b2b },
-  '/mpesa/transactionstatus/v1/query': { rail: null, answer: transactionStatus },
-  '/mpesa/accountbalance/v1/query': { rail: null, answer: accountBalance },
-  '/mpesa/b2c/hakikisha/v1/hakikisha': { rail: 'MPESA_B2C', answer: querySubscriber },
-  '/sfcverify/v1/query/info': { rail: 'MPESA_B2B', answer: queryOrganisation },
-} as const
-
-/** A fault that a test orders is meant for an order. */
-const sideErrands: ReadonlySet<unknown> = new Set([registerPull, withoutProduct, registerUrl, querySubscriber, queryOrganisation])
-
-const partyOf = (body: unknown): string | null =>
-  textField(body, 'PhoneNumber') ??
-  textField(body, 'PartyB') ??
-  textField(body, 'Identifier') ??
-  textField(field(body, 'body'), 'msisdn') ??
-  null
-
-const generateToken = (provider: Daraja, request: FastifyRequest): EmulatedAnswer => {
+const generateToken = (provider: Daraja, { headers }: FastifyRequest): EmulatedAnswer => {
   const { consumerKey, consumerSecret } = provider.credentials.options
   const expected = `Basic ${Buffer.from(`${consumerKey}:${consumerSecret}`).toString('base64')}`
-  if (!sameText(request.headers.authorization ?? '', expected))
-    return gatewayError(400, '400.008.01', 'Invalid Authentication passed')
+  if (!sameText(headers.authorization ?? '', expected)) return gatewayError(400, '400.008.01', 'Invalid Authentication passed')
   return { status: 200, body: { access_token: provider.tokens.MPESA.issue().value, expires_in: String(tokenLifetimeSeconds) } }
 }
 
-const registerDaraja = (app: FastifyInstance, provider: Daraja, respond: Respond): void => {
-  app.get('/oauth/v1/generate', (request, reply) => {
-    const answer = generateToken(provider, request)
-    return reply.code(answer.status).send(answer.body)
-  })
-  for (const [path, { rail, answer }] of Object.entries(endpoints)) {
-    app.post(path, (request, reply) => {
-      const { authorization } = request.headers
-      const isKnown = provider.tokens.MPESA.accepts(authorization)
-      const [code, said] =
-        authorization === undefined ? ['404.001.04', 'Invalid Authentication Header'] : ['404.001.03', 'Invalid Access Token']
-      return respond(reply, () => (isKnown ? answer(provider, request.body) : gatewayError(404, code, said)), {
-        path,
-        target: { rail, party: partyOf(request.body) },
-        faulty: isKnown && !sideErrands.has(answer),
-      })
-    })
-  }
+const gateway: Gateway<Daraja> = {
+  name: 'MPESA',
+  login: { method: 'GET', url: '/oauth/v1/generate', answer: generateToken },
+  refuseToken: (authorization) =>
+    authorization === undefined
+      ? gatewayError(404, '404.001.04', 'Invalid Authentication Header')
+      : gatewayError(404, '404.001.03', 'Invalid Access Token'),
+  partyOf: (body) =>
+    textField(body, 'PhoneNumber') ??
+    textField(body, 'PartyB') ??
+    textField(body, 'Identifier') ??
+    textField(field(body, 'body'), 'msisdn') ??
+    null,
+  endpoints: {
+    '/mpesa/stkpush/v1/processrequest': { rail: 'MPESA_STK', answer: stkPush },
+    '/mpesa/stkpushquery/v1/query': { rail: 'MPESA_STK', answer: stkQuery },
+    '/pulltransactions/v1/query': { rail: 'MPESA_STK', answer: pullTransactions },
+    '/pulltransactions/v1/register': { rail: 'MPESA_STK', answer: registerPull, isErrand: true },
+    '/mpesa/c2b/v1/registerurl': { rail: 'MPESA_PAYBILL', answer: withoutProduct, isErrand: true },
+    '/mpesa/c2b/v2/registerurl': { rail: 'MPESA_PAYBILL', answer: registerUrl, isErrand: true },
+    '/mpesa/b2c/v3/paymentrequest': { rail: 'MPESA_B2C', answer: b2c },
+    '/mpesa/b2b/v1/paymentrequest': { rail: 'MPESA_B2B', answer: b2b },
+    '/mpesa/transactionstatus/v1/query': { rail: null, answer: transactionStatus },
+    '/mpesa/accountbalance/v1/query': { rail: null, answer: accountBalance },
+    '/mpesa/b2c/hakikisha/v1/hakikisha': { rail: 'MPESA_B2C', answer: querySubscriber, isErrand: true },
+    '/sfcverify/v1/query/info': { rail: 'MPESA_B2B', answer: queryOrganisation, isErrand: true },
+  },
 }
 
 const columns = [
@@ -124,21 +106,6 @@ const withCharge = (moved: Movement): string[][] => {
   return isOfPhone ? [charge, line(moved)] : [line(moved), charge]
 }
 
-/** Without an account: of all, as an export without a heading. */
-const statement: StatementRows = (movements, account) => [
-  ...(account === undefined
-    ? []
-    : [
-        ['Organization Name:', 'Sandbox'],
-        ['Short Code:', account],
-        ['Account:', 'Utility Account'],
-        ['Time Period:', periodText(movements)],
-        [],
-      ]),
-  columns,
-  ...movements.flatMap(withCharge),
-]
-
 export const emulator = {
   create: (secretOf) => {
     const credentials = createCredentials(secretOf)
@@ -146,7 +113,7 @@ export const emulator = {
     return {
       options,
       accounts: { MPESA_PAYBILL: options.deposits.shortcode },
-      register: (app, emulation, respond) => registerDaraja(app, { ...emulation, credentials }, respond),
+      register: (emulation, serve) => serve({ ...emulation, credentials }, gateway),
     }
   },
   renderings: {
@@ -155,5 +122,15 @@ export const emulator = {
     MPESA_B2B: { result: renderB2b, timeout: renderTimeout },
   },
   notices: { MPESA_PAYBILL: renderConfirmation },
-  statement,
+  statement: {
+    heading: (account, period) => [
+      ['Organization Name:', 'Sandbox'],
+      ['Short Code:', account],
+      ['Account:', 'Utility Account'],
+      ['Time Period:', period],
+      [],
+    ],
+    columns,
+    lines: withCharge,
+  },
 } satisfies Emulator<'MPESA'>

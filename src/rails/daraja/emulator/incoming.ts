@@ -5,7 +5,6 @@ import type { Order } from '../../../dev/sandbox/book.ts'
 import type { Render } from '../../../dev/sandbox/emulator.ts'
 import { describe, wireNumber } from '../../../dev/sandbox/format.ts'
 import { take } from '../../../dev/sandbox/perform.ts'
-import type { Scenario } from '../../../dev/sandbox/scenario.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
 import { decimalShillings, nairobiTimestamp } from '../../fields.ts'
 import { amount, type Daraja, endpoint, mobile, organisation, url } from './credentials.ts'
@@ -32,9 +31,6 @@ const isProven = (provider: Daraja, signed: z.output<typeof Proof>): boolean => 
 }
 
 const wrongCredentials = () => gatewayError(500, '500.001.1001', 'Wrong credentials')
-
-/** The gateway takes every number: that nobody is paid under it is found when the PIN is entered. */
-const operatorUnknown: Scenario = { code: 'SFC_IC0003', reporting: 'once', losesAnswer: false }
 
 const isPayable = ({ credentials }: Daraja, { TransactionType, PartyB, BusinessShortCode }: z.output<typeof Push>): boolean =>
   PartyB === BusinessShortCode || (TransactionType === 'CustomerBuyGoodsOnline' && PartyB === credentials.till)
@@ -66,7 +62,8 @@ export const stkPush = endpoint(Push, (provider, request) => {
     account: request.BusinessShortCode,
     resultUrl: request.CallBackURL,
     timeoutUrl: null,
-    ...(!isPayable(provider, request) && { scenario: operatorUnknown }),
+    // The gateway takes every number: that nobody is paid under it is found when the PIN is entered.
+    ...(!isPayable(provider, request) && { code: 'SFC_IC0003' }),
   })
   return {
     status: 200,

@@ -5,12 +5,11 @@ import type { Order } from '../../../dev/sandbox/book.ts'
 import type { Render } from '../../../dev/sandbox/emulator.ts'
 import { describe, dottedTime, wireNumber } from '../../../dev/sandbox/format.ts'
 import { take } from '../../../dev/sandbox/perform.ts'
-import type { Scenario } from '../../../dev/sandbox/scenario.ts'
 import { sameText } from '../../../dev/sandbox/secrets.ts'
 import { decimalShillings, nairobiTimestamp } from '../../fields.ts'
 import { amount, type Daraja, endpoint, initiated, mobile, organisation } from './credentials.ts'
 
-const parameters = (values: Record<string, unknown>) => Object.entries(values).map(([Key, Value]) => ({ Key, Value }))
+const listed = (values: Record<string, unknown>) => Object.entries(values).map(([Key, Value]) => ({ Key, Value }))
 const queueReference = { Key: 'QueueTimeoutURL', Value: 'https://internalapi.safaricom.co.ke/mpesa/b2cresults/v1/submit' }
 
 const publicName = ({ party, payee }: Order): string => (payee === null ? party : `${party} - ${payee}`)
@@ -19,23 +18,33 @@ export type Ids = { key: string; conversation: string }
 
 const noTransaction = 'OAK0000000'
 
-export const envelope = (ids: Ids, code: string, transactionId = noTransaction, resultCode = wireNumber(code)) => ({
-  ResultType: 0,
-  ResultCode: resultCode,
-  ResultDesc: describe(code),
-  OriginatorConversationID: ids.key,
-  ConversationID: ids.conversation,
-  TransactionID: transactionId,
+type Told = { transactionId?: string; resultCode?: string | number; parameters?: unknown; reference?: unknown }
+
+/** Without the parts that are not given, as the provider leaves them out. */
+export const result = (
+  { key, conversation }: Ids,
+  code: string,
+  { transactionId = noTransaction, resultCode = wireNumber(code), parameters, reference }: Told = {},
+) => ({
+  Result: {
+    ResultType: 0,
+    ResultCode: resultCode,
+    ResultDesc: describe(code),
+    OriginatorConversationID: key,
+    ConversationID: conversation,
+    TransactionID: transactionId,
+    ...(parameters !== undefined && { ResultParameters: { ResultParameter: parameters } }),
+    ...(reference !== undefined && { ReferenceData: { ReferenceItem: reference } }),
+  },
 })
 
 /** Numbers as numbers, one reference item as a bare object, no parameters in a failure. */
-export const renderB2c: Render = (order, settled) => {
-  const ReferenceData = { ReferenceItem: queueReference }
-  const result = envelope(order, order.code, settled.receipt)
-  if (order.code !== '0') return { Result: { ...result, ReferenceData } }
-  const ResultParameter = parameters({
-    TransactionAmount: wireNumber(decimalShillings(settled.amountMinor)),
-    TransactionReceipt: settled.receipt,
+export const renderB2c: Render = (order, { amountMinor, receipt }) => {
+  const told = { transactionId: receipt, reference: queueReference }
+  if (order.code !== '0') return result(order, order.code, told)
+  const parameters = listed({
+    TransactionAmount: wireNumber(decimalShillings(amountMinor)),
+    TransactionReceipt: receipt,
     B2CRecipientIsRegisteredCustomer: 'Y',
     B2CChargesPaidAccountAvailableFunds: -4510,
     ReceiverPartyPublicName: publicName(order),
@@ -43,21 +52,18 @@ export const renderB2c: Render = (order, settled) => {
     B2CUtilityAccountAvailableFunds: 10116,
     B2CWorkingAccountAvailableFunds: 900000,
   })
-  return { Result: { ...result, ResultParameters: { ResultParameter }, ReferenceData } }
+  return result(order, '0', { ...told, parameters })
 }
 
 /** Text codes and lists in a success, numbers and a bare object in a failure. */
-export const renderB2b: Render = (order, settled) => {
+export const renderB2b: Render = (order, { amountMinor, receipt }) => {
   if (order.code !== '0') {
-    const bare = { Key: 'BOCompletedTime', Value: wireNumber(nairobiTimestamp(order.at)) }
-    const result = envelope(order, order.code)
-    return {
-      Result: { ...result, ResultParameters: { ResultParameter: bare }, ReferenceData: { ReferenceItem: queueReference } },
-    }
+    const parameters = { Key: 'BOCompletedTime', Value: wireNumber(nairobiTimestamp(order.at)) }
+    return result(order, order.code, { parameters, reference: queueReference })
   }
-  const ResultParameter = parameters({
+  const parameters = listed({
     DebitAccountBalance: '{Amount={CurrencyCode=KES, MinimumAmount=618683, BasicAmount=6186.83}}',
-    Amount: decimalShillings(settled.amountMinor),
+    Amount: decimalShillings(amountMinor),
     DebitPartyAffectedAccountBalance: 'Working Account|KES|346568.83|6186.83|340382.00|0.00',
     TransCompletedTime: nairobiTimestamp(order.at),
     DebitPartyCharges: '',
@@ -65,27 +71,25 @@ export const renderB2b: Render = (order, settled) => {
     Currency: 'KES',
     InitiatorAccountCurrentBalance: '{Amount={CurrencyCode=KES, MinimumAmount=618683, BasicAmount=6186.83}}',
   })
-  const ReferenceItem = [{ Key: 'BillReferenceNumber', Value: '19008' }, queueReference]
-  return {
-    Result: {
-      ...envelope(order, '0', settled.receipt, '0'),
-      ResultParameters: { ResultParameter },
-      ReferenceData: { ReferenceItem },
-    },
-  }
+  const reference = [{ Key: 'BillReferenceNumber', Value: '19008' }, queueReference]
+  return result(order, '0', { transactionId: receipt, resultCode: '0', parameters, reference })
 }
 
 export const renderTimeout = (order: Order) => ({
-  Result: { ...envelope(order, '1', ''), ResultType: 1, ResultDesc: 'The request timed out in the queue.' },
+  Result: {
+    ...result(order, '1', { transactionId: '' }).Result,
+    ResultType: 1,
+    ResultDesc: 'The request timed out in the queue.',
+  },
 })
 
 const statusWord = { under_way: 'Initiated', moved: 'Completed', refused: 'Declined' } as const
 
 /** The envelope's ids are the query's, not the payment's. */
 const renderStatus = (order: Order | undefined, query: Ids, code: string) => {
-  const result = { ...envelope(query, code), ReferenceData: { ReferenceItem: { Key: 'Occasion' } } }
-  if (!order || code !== '0') return { Result: result }
-  const ResultParameter = [
+  const reference = { Key: 'Occasion' }
+  if (!order || code !== '0') return result(query, code, { reference })
+  const parameters = [
     { Key: 'DebitPartyName', Value: '600998 - Sandbox' },
     { Key: 'DebitPartyName', Value: '600998 - Sandbox' },
     { Key: 'CreditPartyName', Value: publicName(order) },
@@ -96,7 +100,7 @@ const renderStatus = (order: Order | undefined, query: Ids, code: string) => {
     { Key: 'TransactionStatus', Value: statusWord[order.state] },
     { Key: 'TransactionReason' },
   ]
-  return { Result: { ...result, ResultParameters: { ResultParameter } } }
+  return result(query, code, { parameters, reference })
 }
 
 const payout = { ...initiated, PartyA: organisation, Occassion: z.string().max(100).default('') }
@@ -155,8 +159,6 @@ export const isInitiator = (provider: Daraja, name: string, credential: string):
   return name === initiatorName && password !== undefined && sameText(password, initiatorPassword)
 }
 
-const stranger: Scenario = { code: '2001', reporting: 'once', losesAnswer: false }
-
 const takePayout = (
   provider: Daraja,
   rail: 'MPESA_B2C' | 'MPESA_B2B',
@@ -173,7 +175,7 @@ const takePayout = (
     account: request.PartyA,
     resultUrl: request.ResultURL,
     timeoutUrl: request.QueueTimeOutURL,
-    ...(!isInitiator(provider, initiator, request.SecurityCredential) && { scenario: stranger }),
+    ...(!isInitiator(provider, initiator, request.SecurityCredential) && { code: '2001' }),
   })
   return accepted(order, order.scenario.losesAnswer)
 }
@@ -195,8 +197,7 @@ export const b2c = endpoint(B2c, (provider, request) => {
     const rule = provider.rules.take('repeat', { rail: 'MPESA_B2C', party: PartyB })
     if (rule === undefined) return gatewayError(500, '500.002.1001', 'Duplicate OriginatorConversationID.')
     // Some gateways take a repeat, and its result is 15: "Duplicate Detected".
-    if (rule.effect === 'refuse_repeat_late')
-      return answerLater(provider, ResultURL, (ids) => ({ Result: envelope(ids, '15') }), key)
+    if (rule.effect === 'refuse_repeat_late') return answerLater(provider, ResultURL, (ids) => result(ids, '15'), key)
   }
   return takePayout(provider, 'MPESA_B2C', request, { key, initiator })
 })

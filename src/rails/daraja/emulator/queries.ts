@@ -6,7 +6,7 @@ import { subscriber } from '../../../dev/sandbox/names.ts'
 import { providerOf } from '../../../lib/rail-names.ts'
 import { decimalShillings, nairobiDateTime } from '../../fields.ts'
 import { endpoint, initiated, mobile, organisation, url } from './credentials.ts'
-import { answerLater, envelope, isInitiator } from './payouts.ts'
+import { answerLater, isInitiator, result } from './payouts.ts'
 
 const Balance = z.object({
   ...initiated,
@@ -32,10 +32,8 @@ export const accountBalance = endpoint(Balance, (provider, { Initiator, Security
   const code = isInitiator(provider, Initiator, SecurityCredential) ? '0' : '2001'
   const amount = decimalShillings(workingBalance(provider.book, 'MPESA', PartyA))
   const AccountBalance = `Working Account|KES|${amount}|${amount}|0.00|0.00&Utility Account|KES|0.00|0.00|0.00|0.00&Charges Paid Account|KES|-26.00|-26.00|0.00|0.00`
-  return answerLater(provider, ResultURL, (query) => {
-    const ResultParameter = [{ Key: 'AccountBalance', Value: AccountBalance }]
-    return { Result: { ...envelope(query, code), ...(code === '0' && { ResultParameters: { ResultParameter } }) } }
-  })
+  const parameters = code === '0' ? [{ Key: 'AccountBalance', Value: AccountBalance }] : undefined
+  return answerLater(provider, ResultURL, (query) => result(query, code, { parameters }))
 })
 
 const PullRegistration = z.object({
