@@ -11,34 +11,25 @@ import { field } from '../../rails/fields.ts'
 
 const unlisted = { config: { internal: true, access: 'public' as const }, schema: { hide: true } }
 
-/** A person with an account at every provider that the sandbox simulates. */
-type SandboxPerson = { name: string; email: string; verified: boolean }
+/** A person with an account at every provider that the sandbox simulates, as a link of the page carries it. */
+type SandboxPerson = { name: string; email: string; unverified?: string }
 
 /** The people on the page. One has an address that was never verified: sign-in must not trust it. */
 const people: readonly SandboxPerson[] = [
-  { name: 'Amina Otieno', email: 'amina@example.com', verified: true },
-  { name: 'Brian Kamau', email: 'brian@example.com', verified: true },
-  { name: 'Chao Wanjiru', email: 'chao@example.com', verified: true },
-  { name: 'Dalia Njeri', email: 'dalia@example.com', verified: false },
+  { name: 'Amina Otieno', email: 'amina@example.com' },
+  { name: 'Brian Kamau', email: 'brian@example.com' },
+  { name: 'Chao Wanjiru', email: 'chao@example.com' },
+  { name: 'Dalia Njeri', email: 'dalia@example.com', unverified: '1' },
 ]
 
 /** The same person has the same subject in every run. */
-const digestOf = (person: SandboxPerson): Buffer => createHash('sha256').update(person.email.toLowerCase()).digest()
+const digestOf = ({ email }: SandboxPerson): Buffer => createHash('sha256').update(email.toLowerCase()).digest()
 
 const googleSubjectOf = (person: SandboxPerson): string => `1${digestOf(person).readBigUInt64BE(0).toString().padStart(20, '0')}`
 const githubIdOf = (person: SandboxPerson): number => digestOf(person).readUIntBE(0, 5) + 1
 
-/** An authorization request's parameters, and the person that was chosen on the page. */
-type Consent = { person: SandboxPerson; challenge: string; nonce: string }
-
-type ProviderAddresses = {
-  /** Where browsers and this process reach the provider: the same server by its public name and by its own address. */
-  publicUrl: string
-  selfUrl: string
-  path: string
-  redirectUri: string
-  clock: Clock
-}
+/** `publicUrl` and `selfUrl`: where browsers and this process reach the provider: the same server by its public name and by its own address. */
+type Place = { publicUrl: string; selfUrl: string; clock: Clock }
 
 const codeSeconds = 60
 
@@ -50,28 +41,24 @@ const TokenRequest = z.object({
   client_secret: z.string(),
 })
 
-const Choice = z.object({ email: z.email(), name: z.string().max(100).default(''), unverified: z.string().optional() })
+const hiddenInput = ([name, value]: [string, string]): string =>
+  `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`
 
-type Asked = Readonly<Record<string, string>>
-
-const chooseUrl = (path: string, asked: Asked, { name, email, verified }: SandboxPerson): string =>
-  `${path}/choose?${new URLSearchParams({ ...asked, email, name, ...(!verified && { unverified: '1' }) })}`
-
-const otherPersonForm = (path: string, asked: Asked): string => `<form action="${escapeHtml(path)}/choose">
-${Object.entries(asked)
-  .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`)
-  .join('\n')}
+const otherPersonForm = (path: string, asked: Record<string, string>): string => `<form action="${escapeHtml(path)}/choose">
+${Object.entries(asked).map(hiddenInput).join('\n')}
 <label>Another e-mail <input name="email" type="email" required></label>
 <label>Name <input name="name" maxlength="100"></label>
 <label><input type="checkbox" name="unverified" value="1"> never verified</label>
 <button>Be this person</button>
 </form>`
 
-const backTo = (redirectUri: string, answer: Record<string, string>): string => `${redirectUri}?${new URLSearchParams(answer)}`
-
 /** The page on which a provider asks for the person, and the codes that it gives. This one accepts every answer. */
-const createAuthorization = (title: string, path: string, { redirectUri, clock }: ProviderAddresses) => {
-  const client = { clientId: `sandbox.${title.toLowerCase()}`, clientSecret: randomUUID() }
+const createAuthorization = (title: string, at: string, { publicUrl, clock }: Place) => {
+  const name = title.toLowerCase()
+  const base = `/sandbox/identity/${name}`
+  const path = base + at
+  const redirectUri = `${publicUrl}/v1/auth/${name}/callback`
+  const client = { clientId: `sandbox.${name}`, clientSecret: randomUUID() }
   /** What a provider's authorization endpoint requires of this service: code, PKCE with S256, and its one redirect URI. */
   const Request = z.object({
     client_id: z.literal(client.clientId),
@@ -83,90 +70,90 @@ const createAuthorization = (title: string, path: string, { redirectUri, clock }
     scope: z.string().min(1),
     nonce: z.string().default(''),
   })
-  const waiting = new Map<string, Consent & { until: Date }>()
-  const refuse = (error: z.ZodError): string =>
-    renderPage({
-      title: `${title} (sandbox)`,
-      paragraphs: ['The authorization request is not one that a provider accepts:', z.prettifyError(error)],
-    })
+  const Choice = Request.extend({
+    email: z.email(),
+    name: z.string().max(100).default(''),
+    unverified: z.string().exactOptional(),
+  })
+  const waiting = new Map<string, z.output<typeof Choice> & { until: Date }>()
+  const back = (answer: Record<string, string>): string => `${redirectUri}?${new URLSearchParams(answer)}`
+  const refuse = (reply: FastifyReply, error: z.ZodError): FastifyReply => {
+    const paragraphs = ['The authorization request is not one that a provider accepts:', z.prettifyError(error)]
+    return sendHtml(reply, 400, renderPage({ title: `${title} (sandbox)`, paragraphs }))
+  }
 
   const register = (app: App): void => {
     app.get(path, unlisted, async ({ query }, reply) => {
-      const request = Request.safeParse(query)
-      if (!request.success) return sendHtml(reply, 400, refuse(request.error))
+      const { data: asked, error } = Request.safeParse(query)
+      if (error) return refuse(reply, error)
       const links = people.map((person) => ({
-        href: chooseUrl(path, request.data, person),
-        text: `${person.name} · ${person.email}${person.verified ? '' : ' (never verified)'}`,
+        href: `${path}/choose?${new URLSearchParams({ ...asked, ...person })}`,
+        text: `${person.name} · ${person.email}${person.unverified ? ' (never verified)' : ''}`,
       }))
-      const cancel = { href: backTo(redirectUri, { error: 'access_denied', state: request.data.state }), text: 'Cancel' }
-      const page = renderPage(
-        {
-          title: `Sign in with ${title} (sandbox)`,
-          paragraphs: [`This is not ${title}: it is simulated by this service, on this machine. Choose who you want to be.`],
-          links: [...links, cancel],
-        },
-        otherPersonForm(path, request.data),
-      )
-      return sendHtml(reply, 200, page)
+      const page = {
+        title: `Sign in with ${title} (sandbox)`,
+        paragraphs: [`This is not ${title}: it is simulated by this service, on this machine. Choose who you want to be.`],
+        links: [...links, { href: back({ error: 'access_denied', state: asked.state }), text: 'Cancel' }],
+      }
+      return sendHtml(reply, 200, renderPage(page, otherPersonForm(path, asked)))
     })
     app.get(`${path}/choose`, unlisted, async ({ query }, reply) => {
-      const request = Request.and(Choice).safeParse(query)
-      if (!request.success) return sendHtml(reply, 400, refuse(request.error))
-      const { email, name, unverified, code_challenge: challenge, nonce, state } = request.data
-      const person = { email, name: name || email, verified: unverified === undefined }
+      const { data: choice, error } = Choice.safeParse(query)
+      if (error) return refuse(reply, error)
       const code = randomBytes(20).toString('base64url')
-      waiting.set(code, { person, challenge, nonce, until: secondsAfter(clock.now(), codeSeconds) })
-      return reply.header('cache-control', 'no-store').redirect(backTo(redirectUri, { code, state }), 302)
+      waiting.set(code, { ...choice, name: choice.name || choice.email, until: secondsAfter(clock.now(), codeSeconds) })
+      return reply.header('cache-control', 'no-store').redirect(back({ code, state: choice.state }), 302)
     })
   }
 
   /** Codes are valid once, for a short time, and only with the verifier. */
-  const redeem = (body: unknown): Consent | 'invalid_request' | 'invalid_client' | 'invalid_grant' => {
+  const redeem = (body: unknown) => {
     const request = TokenRequest.safeParse(body)
     if (!request.success) return 'invalid_request'
     const { code, redirect_uri, code_verifier, client_id, client_secret } = request.data
     if (client_id !== client.clientId || client_secret !== client.clientSecret) return 'invalid_client'
-    const consent = waiting.get(code)
+    const chosen = waiting.get(code)
     waiting.delete(code)
-    if (!consent || consent.until <= clock.now() || redirect_uri !== redirectUri) return 'invalid_grant'
-    return createHash('sha256').update(code_verifier).digest('base64url') === consent.challenge ? consent : 'invalid_grant'
+    if (!chosen || chosen.until <= clock.now() || redirect_uri !== redirectUri) return 'invalid_grant'
+    const isProven = createHash('sha256').update(code_verifier).digest('base64url') === chosen.code_challenge
+    return isProven ? chosen : 'invalid_grant'
   }
-  return { client, register, redeem }
+  return { base, path, client, register, redeem }
 }
 
 const tokenSeconds = 3600
 
 /** Google as OpenID Connect describes it: authorize, token with an RS256 ID token, keys. */
-const createSandboxGoogle = (addresses: ProviderAddresses) => {
-  const { publicUrl, selfUrl, path, clock } = addresses
-  const issuer = publicUrl + path
-  const { client, ...authorization } = createAuthorization('Google', `${path}/authorize`, addresses)
+const createSandboxGoogle = (place: Place) => {
+  const { base, path, client, ...authorization } = createAuthorization('Google', '/authorize', place)
+  const issuer = place.publicUrl + base
   // Created when first needed: an RSA key takes longer than the rest of a start.
   let made: ReturnType<typeof generateKeyPair> | undefined
   const keys = () => (made ??= generateKeyPair('RS256'))
   const kid = randomUUID()
 
-  const idToken = async ({ person, nonce }: Consent): Promise<string> => {
-    const iat = Math.floor(clock.now().getTime() / 1000)
+  const idToken = async (person: SandboxPerson, nonce: string): Promise<string> => {
+    const { name, email, unverified } = person
+    const iat = Math.floor(place.clock.now().getTime() / 1000)
     const issued = { iss: issuer, aud: client.clientId, azp: client.clientId, iat, exp: iat + tokenSeconds }
-    const { name, email, verified } = person
-    const claims = { sub: googleSubjectOf(person), email, email_verified: verified, name, ...(nonce && { nonce }) }
+    const who = { sub: googleSubjectOf(person), email, email_verified: unverified === undefined, name }
     const { privateKey } = await keys()
-    return new SignJWT({ ...issued, ...claims }).setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid }).sign(privateKey)
+    const token = new SignJWT({ ...issued, ...who, ...(nonce && { nonce }) })
+    return token.setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid }).sign(privateKey)
   }
 
   const register = (app: App): void => {
     authorization.register(app)
-    app.get(`${path}/keys`, unlisted, async (_request, reply) => {
+    app.get(`${base}/keys`, unlisted, async (_request, reply) => {
       const { publicKey } = await keys()
       return reply.send({ keys: [{ ...(await exportJWK(publicKey)), kid, use: 'sig', alg: 'RS256' }] })
     })
-    app.post(`${path}/token`, unlisted, async (request, reply) => {
-      const isCode = field(request.body, 'grant_type') === 'authorization_code'
-      const consent = isCode ? authorization.redeem(request.body) : 'invalid_request'
-      if (typeof consent === 'string') return reply.code(consent === 'invalid_client' ? 401 : 400).send({ error: consent })
+    app.post(`${base}/token`, unlisted, async ({ body }, reply) => {
+      const isCode = field(body, 'grant_type') === 'authorization_code'
+      const chosen = isCode ? authorization.redeem(body) : 'invalid_request'
+      if (typeof chosen === 'string') return reply.code(chosen === 'invalid_client' ? 401 : 400).send({ error: chosen })
       const token = { access_token: randomUUID(), token_type: 'Bearer', expires_in: tokenSeconds, scope: 'openid email profile' }
-      return reply.send({ ...token, id_token: await idToken(consent) })
+      return reply.send({ ...token, id_token: await idToken(chosen, chosen.nonce) })
     })
   }
 
@@ -175,53 +162,52 @@ const createSandboxGoogle = (addresses: ProviderAddresses) => {
     issuer: 'sandbox:google',
     tokenIssuers: [issuer],
     endpoints: async () => ({
-      authorization_endpoint: `${issuer}/authorize`,
-      token_endpoint: `${selfUrl}${path}/token`,
-      jwks_uri: `${selfUrl}${path}/keys`,
+      authorization_endpoint: place.publicUrl + path,
+      token_endpoint: `${place.selfUrl}${base}/token`,
+      jwks_uri: `${place.selfUrl}${base}/keys`,
     }),
   }
   return { register, options }
 }
 
 /** GitHub as its documents describe it: a refused code is answered with 200 and an error, and e-mails have their own endpoint. */
-const createSandboxGithub = (addresses: ProviderAddresses) => {
-  const { publicUrl, selfUrl, path } = addresses
-  const { client, ...authorization } = createAuthorization('GitHub', `${path}/login/oauth/authorize`, addresses)
+const createSandboxGithub = (place: Place) => {
+  const { base, path, client, ...authorization } = createAuthorization('GitHub', '/login/oauth/authorize', place)
   const signedIn = new Map<string, SandboxPerson>()
 
   const asPerson = (answer: (person: SandboxPerson) => object) => async (request: FastifyRequest, reply: FastifyReply) => {
     const person = signedIn.get(/^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '')
     return person ? reply.send(answer(person)) : reply.code(401).send({ message: 'Bad credentials' })
   }
+  const userOf = (person: SandboxPerson) => {
+    const login = person.email.split('@')[0]?.replace(/[^A-Za-z0-9]+/g, '-') ?? 'somebody'
+    return { id: githubIdOf(person), login, name: person.name, email: null }
+  }
+  const emailsOf = (person: SandboxPerson) => [
+    { email: `${githubIdOf(person)}@users.noreply.example.com`, primary: false, verified: true, visibility: null },
+    { email: person.email, primary: true, verified: person.unverified === undefined, visibility: 'private' },
+  ]
 
   const register = (app: App): void => {
     authorization.register(app)
-    app.post(`${path}/login/oauth/access_token`, unlisted, async (request, reply) => {
-      const consent = authorization.redeem(request.body)
-      if (consent === 'invalid_client') return reply.send({ error: 'incorrect_client_credentials' })
-      if (typeof consent === 'string') return reply.send({ error: 'bad_verification_code' })
+    app.post(`${base}/login/oauth/access_token`, unlisted, async ({ body }, reply) => {
+      const chosen = authorization.redeem(body)
+      if (chosen === 'invalid_client') return reply.send({ error: 'incorrect_client_credentials' })
+      if (typeof chosen === 'string') return reply.send({ error: 'bad_verification_code' })
       const token = `gho_${randomUUID()}`
-      signedIn.set(token, consent.person)
+      signedIn.set(token, chosen)
       return reply.send({ access_token: token, token_type: 'bearer', scope: 'read:user,user:email' })
     })
-    const userOf = (person: SandboxPerson) => {
-      const login = person.email.split('@')[0]?.replace(/[^A-Za-z0-9]+/g, '-') ?? 'somebody'
-      return { id: githubIdOf(person), login, name: person.name, email: null }
-    }
-    app.get(`${path}/api/user`, unlisted, asPerson(userOf))
-    const emailsOf = (person: SandboxPerson) => [
-      { email: `${githubIdOf(person)}@users.noreply.example.com`, primary: false, verified: true, visibility: null },
-      { email: person.email, primary: true, verified: person.verified, visibility: 'private' },
-    ]
-    app.get(`${path}/api/user/emails`, unlisted, asPerson(emailsOf))
+    app.get(`${base}/api/user`, unlisted, asPerson(userOf))
+    app.get(`${base}/api/user/emails`, unlisted, asPerson(emailsOf))
   }
 
   const options: GithubOptions = {
     ...client,
     issuer: 'sandbox:github',
-    authorizeUrl: `${publicUrl}${path}/login/oauth/authorize`,
-    tokenUrl: `${selfUrl}${path}/login/oauth/access_token`,
-    apiUrl: `${selfUrl}${path}/api`,
+    authorizeUrl: place.publicUrl + path,
+    tokenUrl: `${place.selfUrl}${base}/login/oauth/access_token`,
+    apiUrl: `${place.selfUrl}${base}/api`,
   }
   return { register, options }
 }
@@ -230,15 +216,9 @@ const createSandboxGithub = (addresses: ProviderAddresses) => {
 export const sandboxIssuerPrefix = 'sandbox:'
 
 /** Simulated on the service's own public server, because a browser must reach them. The clock is the machine's, which checks ID tokens. */
-export const createIdentitySandbox = (place: { selfUrl: string; publicUrl: string; clock: Clock }) => {
-  const { publicUrl } = place
-  const seat = (provider: 'google' | 'github') => ({
-    ...place,
-    path: `/sandbox/identity/${provider}`,
-    redirectUri: `${publicUrl}/v1/auth/${provider}/callback`,
-  })
-  const google = createSandboxGoogle(seat('google'))
-  const github = createSandboxGithub(seat('github'))
+export const createIdentitySandbox = (place: Place) => {
+  const google = createSandboxGoogle(place)
+  const github = createSandboxGithub(place)
   return {
     google: google.options,
     github: github.options,
