@@ -2,54 +2,11 @@ import type { Clock } from '../lib/clock.ts'
 import { allRails } from '../lib/rail-names.ts'
 import type { Attempt, CollectionAdapter, Evidence, PayoutAdapter, RailGate, Submission } from './rail.ts'
 
-export type CallOutcome = 'answered' | 'throttled' | 'failed'
-
-/** `trips`: openings without a success in between; the pause grows with them. */
-export type Breaker = {
-  phase: 'closed' | 'open' | 'half_open'
-  failures: number
-  trips: number
-  untilMs: number
-  cause: CallOutcome
-}
-
-export const closedBreaker: Breaker = { phase: 'closed', failures: 0, trips: 0, untilMs: 0, cause: 'answered' }
+type CallOutcome = 'answered' | 'throttled' | 'failed'
 
 /** In a row: a single lost answer proves little. */
 const failuresToOpen = 5
-const pausesMs = {
-  failed: { first: 5_000, most: 60_000 },
-  throttled: { first: 1_000, most: 30_000 },
-  answered: { first: 0, most: 0 },
-}
-
-const pauseMs = (cause: CallOutcome, trips: number): number => Math.min(pausesMs[cause].most, pausesMs[cause].first * 2 ** trips)
-
-const open = (breaker: Breaker, cause: CallOutcome, nowMs: number): Breaker => ({
-  phase: 'open',
-  failures: breaker.failures,
-  trips: breaker.trips + 1,
-  untilMs: nowMs + pauseMs(cause, breaker.trips),
-  cause,
-})
-
-/** A failed trial call, a fifth failure in a row, or a rate limit opens it. */
-export const afterCall = (breaker: Breaker, outcome: CallOutcome, nowMs: number): Breaker => {
-  if (outcome === 'answered') return closedBreaker
-  if (outcome === 'throttled') return breaker.phase === 'open' ? breaker : open(breaker, 'throttled', nowMs)
-  const failures = breaker.failures + 1
-  if (breaker.phase === 'open') return { ...breaker, failures }
-  if (breaker.phase === 'half_open' || failures >= failuresToOpen) return open({ ...breaker, failures }, 'failed', nowMs)
-  return { ...breaker, failures }
-}
-
-/** An answer to another call: the trial call need not wait. */
-export const afterAnswer = (breaker: Breaker, nowMs: number): Breaker =>
-  breaker.phase === 'open' && breaker.cause === 'failed' ? { ...breaker, untilMs: nowMs } : breaker
-
-/** One trial call may go out then. */
-export const atTime = (breaker: Breaker, nowMs: number): Breaker =>
-  breaker.phase === 'open' && nowMs >= breaker.untilMs ? { ...breaker, phase: 'half_open' } : breaker
+const pausesMs = { failed: { first: 5_000, most: 60_000 }, throttled: { first: 1_000, most: 30_000 } }
 
 const outcomeOf = (submission: Submission): CallOutcome => {
   if (submission.kind === 'lost') return 'failed'
@@ -58,42 +15,52 @@ const outcomeOf = (submission: Submission): CallOutcome => {
   return submission.code === 'throttled' ? 'throttled' : 'failed'
 }
 
-/** `concurrency`: calls of this process to this rail at the same time. */
-export const createGate = (options: { clock: Clock; concurrency: number }): RailGate => {
-  let breaker: Breaker = closedBreaker
+/**
+ * A failed trial call, a fifth failure in a row, or a rate limit closes it for a pause, which grows with the `pauses` without an answer in
+ * between. After the pause one trial call may go out. `concurrency`: calls of this process to this rail at the same time.
+ */
+export const createGate = ({ clock, concurrency }: { clock: Clock; concurrency: number }): RailGate => {
+  let failures = 0
+  let pauses = 0
+  let cause: keyof typeof pausesMs = 'failed'
+  let untilMs = 0
   let since: Date | null = null
   let underWay = 0
   /** Calls that began before the trial prove nothing about now. */
   let trialUnderWay = false
-  const nowMs = () => options.clock.now().getTime()
-  const current = (): Breaker => {
-    breaker = atTime(breaker, nowMs())
-    return breaker
+  const nowMs = () => clock.now().getTime()
+  const isPaused = () => nowMs() < untilMs
+  const learn = (outcome: CallOutcome): void => {
+    if (outcome === 'answered') {
+      failures = pauses = untilMs = 0
+      since = null
+      return
+    }
+    if (outcome === 'failed') failures += 1
+    if (isPaused() || (outcome === 'failed' && pauses === 0 && failures < failuresToOpen)) return
+    const { first, most } = pausesMs[outcome]
+    cause = outcome
+    untilMs = nowMs() + Math.min(most, first * 2 ** pauses)
+    pauses += 1
+    since ??= clock.now()
   }
   return {
     free: () => {
-      const { phase } = current()
-      if (phase === 'open') return 0
-      if (phase === 'half_open') return trialUnderWay ? 0 : 1
-      return Math.max(0, options.concurrency - underWay)
+      if (isPaused()) return 0
+      if (pauses > 0) return trialUnderWay ? 0 : 1
+      return Math.max(0, concurrency - underWay)
     },
-    read: () => {
-      const { phase, cause } = current()
-      return { state: phase === 'closed' ? 'up' : cause === 'throttled' ? 'throttled' : 'down', since, underWay }
-    },
+    read: () => ({ state: pauses === 0 ? 'up' : cause === 'throttled' ? 'throttled' : 'down', since, underWay }),
     answered: () => {
-      breaker = afterAnswer(breaker, nowMs())
+      if (cause === 'failed') untilMs = Math.min(untilMs, nowMs())
     },
     run: async (call) => {
       underWay += 1
-      const isTrial = current().phase === 'half_open'
+      const isTrial = pauses > 0 && !isPaused()
       if (isTrial) trialUnderWay = true
       try {
         const submission = await call()
-        const before = current().phase
-        breaker = afterCall(breaker, outcomeOf(submission), nowMs())
-        if (breaker.phase === 'closed') since = null
-        else if (before === 'closed') since = options.clock.now()
+        learn(outcomeOf(submission))
         return submission
       } finally {
         underWay -= 1
