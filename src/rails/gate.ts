@@ -29,7 +29,8 @@ export const createGate = ({ clock, concurrency }: { clock: Clock; concurrency: 
   /** Calls that began before the trial prove nothing about now. */
   let trialUnderWay = false
   const nowMs = () => clock.now().getTime()
-  const isPaused = () => nowMs() < untilMs
+  /** A clock that is set back makes no pause longer than the longest. */
+  const isPaused = () => nowMs() < untilMs && untilMs - nowMs() <= pausesMs[cause].most
   const learn = (outcome: CallOutcome): void => {
     if (outcome === 'answered') {
       failures = pauses = untilMs = 0

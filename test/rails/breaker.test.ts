@@ -57,6 +57,12 @@ test('in every history, a rail that is down allows a call within a minute, and a
   )
 })
 
+test('a clock that is set back an hour keeps a rail that was down waiting no longer', async () => {
+  const { gate, clock } = await after('failed', 'failed', 'failed', 'failed', 'failed')
+  clock.advanceSeconds(-3_600)
+  expect(gate.free()).toBe(1)
+})
+
 test('a rail that may be back gets one call; the others wait for its answer', async () => {
   const { gate, clock } = await after('failed', 'failed', 'failed', 'failed', 'failed')
   expect([gate.free(), gate.read().state]).toEqual([0, 'down'])
