@@ -26,6 +26,9 @@ export type ExchangeRequest = {
   permission?: Permission | undefined
 }
 
+/** The address of a provider may end with a slash. */
+export const urlAt = (baseUrl: string, path = ''): string => baseUrl.replace(/\/+$/, '') + path
+
 /**
  * Callers share one lookup of a name: the system's lookup holds one of the process's four threads until name servers answer, so a few payments
  * could hold all. Each caller has its own deadline.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
 import type { Provider } from '../lib/rail-names.ts'
-import { type Exchange, exchange, type Permission } from './exchange.ts'
+import { type Exchange, exchange, type Permission, urlAt } from './exchange.ts'
 import { textField } from './fields.ts'
 import type { AdapterDeps, HeldToken, NoToken, SendPermission } from './rail.ts'
 
@@ -61,7 +61,7 @@ export const createGateway = (options: GatewayOptions, { clock, shareToken }: Ad
       if (!('value' in token)) return { kind: 'not_sent', ...token }
       const answer = await exchange({
         method,
-        url: baseUrl + path,
+        url: urlAt(baseUrl, path),
         headers: { ...headers, authorization: `Bearer ${token.value}` },
         body,
         timeoutMs,

@@ -34,6 +34,17 @@ test('a complete configuration passes the check, and no money moves', async () =
   expect(rails.sandbox.orders()).toEqual([])
 })
 
+test('an address that ends with a slash is checked as payments use it', async () => {
+  const baseUrl = `${rails.baseUrl}/`
+  expect(await problems(checkDaraja(rails.sandbox.options(baseUrl).MPESA, { clock: now }))).toEqual([
+    null,
+    null,
+    null,
+    null,
+  ])
+  expect((await problems(checkPesalink(rails.sandbox.options(baseUrl).PESALINK, { clock: now })))[0]).toBeNull()
+})
+
 test('each missing part of the configuration has its sentence', async () => {
   const options = { ...rails.sandbox.options(rails.baseUrl).MPESA, consumerSecret: 'wrong', certificatePem: 'nonsense' }
   const ahead = { now: () => new Date(Date.now() + 600_000) }

@@ -54,8 +54,7 @@ const createAccount = (options: DarajaOptions, send: Send, credential: string): 
 })
 
 /** Payouts to phones (B2C) and organisations (B2B), and collections (STK), over one shared token. */
-export const createDaraja = (given: DarajaOptions, deps: AdapterDeps) => {
-  const options = { ...given, baseUrl: given.baseUrl.replace(/\/+$/, '') }
+export const createDaraja = (options: DarajaOptions, deps: AdapterDeps) => {
   const send = connectDaraja(options, deps)
   const credential = createCredential(options.certificatePem, options.initiatorPassword)
   return {

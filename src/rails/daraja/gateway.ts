@@ -1,7 +1,7 @@
 import { constants, createPublicKey, publicEncrypt } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import type { AnyRail } from '../../lib/rail-names.ts'
-import { exchange } from '../exchange.ts'
+import { exchange, urlAt } from '../exchange.ts'
 import { textField } from '../fields.ts'
 import { createGateway, readToken, type Send } from '../gateway.ts'
 import { type AdapterDeps, type HeldToken, longestRequestMs, type NoToken, type SettingsOf } from '../rail.ts'
@@ -59,7 +59,7 @@ export const obtainToken = async (options: DarajaOptions, clock: Clock): Promise
   const basic = Buffer.from(`${options.consumerKey}:${options.consumerSecret}`, 'utf8').toString('base64')
   const answer = await exchange({
     method: 'GET',
-    url: `${options.baseUrl}/oauth/v1/generate?grant_type=client_credentials`,
+    url: urlAt(options.baseUrl, '/oauth/v1/generate?grant_type=client_credentials'),
     headers: { authorization: `Basic ${basic}` },
     timeoutMs: options.timeoutMs,
   })
@@ -72,7 +72,7 @@ export const connectDaraja = (options: DarajaOptions, deps: AdapterDeps): Send =
     {
       ...options,
       provider: 'MPESA',
-      credentials: [options.baseUrl, options.consumerKey, options.consumerSecret],
+      credentials: [urlAt(options.baseUrl), options.consumerKey, options.consumerSecret],
       obtain: () => obtainToken(options, deps.clock),
       refusesToken: ({ body }) =>
         tokenRefusals.has(textField(body, 'errorCode') ?? '') && !lacksProduct(textField(body, 'errorMessage')),

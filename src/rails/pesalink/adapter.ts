@@ -85,8 +85,7 @@ const createBankDeposits = (options: PesalinkOptions, send: Send, sign: Sign): D
   }
 }
 
-export const createPesalink = (given: PesalinkOptions, deps: AdapterDeps): ProviderRails<'PESALINK'> => {
-  const options = { ...given, baseUrl: given.baseUrl.replace(/\/+$/, '') }
+export const createPesalink = (options: PesalinkOptions, deps: AdapterDeps): ProviderRails<'PESALINK'> => {
   const sign = createSigner(options.privateKeyPem)
   const send = connectPesalink(options, deps)
   return {
@@ -94,7 +93,7 @@ export const createPesalink = (given: PesalinkOptions, deps: AdapterDeps): Provi
     collection: {},
     deposits: { PESALINK: createBankDeposits(options, send, sign) },
     account: null,
-    identity: `${given.baseUrl} ${options.merchantCode}`,
+    identity: `${options.baseUrl} ${options.merchantCode}`,
     numbers: { PESALINK: [options.source.accountNumber] },
   }
 }

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
-import { exchange } from '../exchange.ts'
+import { exchange, urlAt } from '../exchange.ts'
 import { asRecord, providerInstant, textField } from '../fields.ts'
 import { createGateway, readToken, type Send } from '../gateway.ts'
 import { type AdapterDeps, type HeldToken, longestRequestMs, type NoToken, type SettingsOf } from '../rail.ts'
@@ -48,7 +48,7 @@ export const createSigner = (privateKeyPem: string): Sign => {
 export const obtainToken = async (options: PesalinkOptions, clock: Clock): Promise<HeldToken | NoToken> => {
   const answer = await exchange({
     method: 'POST',
-    url: `${options.baseUrl}/authentication/api/v3/authenticate/merchant`,
+    url: urlAt(options.baseUrl, '/authentication/api/v3/authenticate/merchant'),
     headers: { 'api-key': options.apiKey },
     body: { merchantCode: options.merchantCode, consumerSecret: options.consumerSecret },
     timeoutMs: options.timeoutMs,
@@ -65,7 +65,7 @@ export const connectPesalink = (options: PesalinkOptions, deps: AdapterDeps): Se
     {
       ...options,
       provider: 'PESALINK',
-      credentials: [options.baseUrl, options.merchantCode, options.apiKey, options.consumerSecret],
+      credentials: [urlAt(options.baseUrl), options.merchantCode, options.apiKey, options.consumerSecret],
       obtain: () => obtainToken(options, deps.clock),
       // In JSON: a 401 of a proxy would prove nothing about the bank.
       refusesToken: ({ status, body }) => status === 401 && asRecord(body) !== undefined,
