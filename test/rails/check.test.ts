@@ -36,12 +36,7 @@ test('a complete configuration passes the check, and no money moves', async () =
 
 test('an address that ends with a slash is checked as payments use it', async () => {
   const baseUrl = `${rails.baseUrl}/`
-  expect(await problems(checkDaraja(rails.sandbox.options(baseUrl).MPESA, { clock: now }))).toEqual([
-    null,
-    null,
-    null,
-    null,
-  ])
+  expect(await problems(checkDaraja(rails.sandbox.options(baseUrl).MPESA, { clock: now }))).toEqual([null, null, null, null])
   expect((await problems(checkPesalink(rails.sandbox.options(baseUrl).PESALINK, { clock: now })))[0]).toBeNull()
 })
 

@@ -58,6 +58,11 @@ export const startRails = async () => {
   const baseUrl = await sandbox.listen()
   const receiver = await startReceiver()
 
+  const darajaAt = (options: DarajaOptions) => {
+    const { payout, collection, deposits, account } = createDaraja(options, { clock })
+    return { payout: payout.MPESA_B2C, collection: collection.MPESA_STK, deposits: deposits.MPESA_PAYBILL, account }
+  }
+
   const callbacks = (orderId: string) => ({
     result: `${receiver.url}/callbacks/${orderId}/${secret}/result`,
     timeout: `${receiver.url}/callbacks/${orderId}/${secret}/timeout`,
@@ -100,8 +105,8 @@ export const startRails = async () => {
     collection,
     deliveriesOf,
     received: () => receiver.received,
-    darajaAt: (options: DarajaOptions) => createDaraja(options, { clock }),
-    daraja: (changed: Partial<DarajaOptions> = {}) => createDaraja({ ...sandbox.options(baseUrl).MPESA, ...changed }, { clock }),
+    darajaAt,
+    daraja: (changed: Partial<DarajaOptions> = {}) => darajaAt({ ...sandbox.options(baseUrl).MPESA, ...changed }),
     pesalink: (changed: Partial<PesalinkOptions> = {}) =>
       createPesalink({ ...sandbox.options(baseUrl).PESALINK, ...changed }, { clock }).payout.PESALINK,
     movementsTo: (party: string) => sandbox.movements().filter((movement) => movement.party === party),

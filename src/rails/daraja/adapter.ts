@@ -3,7 +3,7 @@ import { daysAfter } from '../../lib/clock.ts'
 import { checkClock } from '../check.ts'
 import { nairobiDateTime, readBalance, textField } from '../fields.ts'
 import type { Send } from '../gateway.ts'
-import type { AccountBalance, Adapter, AdapterDeps, OrganisationAccount, RailCheck } from '../rail.ts'
+import type { AccountBalance, Adapter, AdapterDeps, OrganisationAccount, ProviderRails, RailCheck } from '../rail.ts'
 import { safeCode, safeMessage } from '../text.ts'
 import { readResult, readSubmission, referenceOfAnswer } from './answers.ts'
 import { createCollectionRail, createPaybillDeposits } from './collection.ts'
@@ -57,12 +57,20 @@ const createAccount = (options: DarajaOptions, send: Send, credential: string): 
 export const createDaraja = (options: DarajaOptions, deps: AdapterDeps) => {
   const send = connectDaraja(options, deps)
   const credential = createCredential(options.certificatePem, options.initiatorPassword)
+  const payout = createPayoutRail(options, send, credential, deps.clock)
   return {
+    payout: { MPESA_B2C: payout, MPESA_B2B: payout },
+    collection: { MPESA_STK: createCollectionRail(options, send, deps.clock) },
+    deposits: { MPESA_PAYBILL: createPaybillDeposits(options, send) },
     account: createAccount(options, send, credential),
-    payout: createPayoutRail(options, send, credential, deps.clock),
-    deposits: createPaybillDeposits(options, send),
-    collection: createCollectionRail(options, send, deps.clock),
-  }
+    identity: `${options.baseUrl} ${payerOf(options, 'MPESA_B2C')}`,
+    numbers: {
+      MPESA_B2C: [payerOf(options, 'MPESA_B2C')],
+      MPESA_B2B: [payerOf(options, 'MPESA_B2B')],
+      MPESA_STK: [options.shortcode, options.tillNumber ?? []].flat(),
+      MPESA_PAYBILL: [options.deposits?.shortcode ?? options.shortcode],
+    },
+  } satisfies ProviderRails<'MPESA'>
 }
 
 const warnDays = 30
@@ -109,23 +117,4 @@ export async function* checkDaraja(options: DarajaOptions, deps: AdapterDeps): A
   yield await checkClock(options.baseUrl, deps.clock, options.timeoutMs)
 }
 
-export const adapter: Adapter<'MPESA', DarajaSettings, DarajaOptions> = {
-  options,
-  create: (options, deps) => {
-    const { payout, collection, deposits, account } = createDaraja(options, deps)
-    return {
-      payout: { MPESA_B2C: payout, MPESA_B2B: payout },
-      collection: { MPESA_STK: collection },
-      deposits: { MPESA_PAYBILL: deposits },
-      account,
-      identity: `${options.baseUrl} ${payerOf(options, 'MPESA_B2C')}`,
-      numbers: {
-        MPESA_B2C: [payerOf(options, 'MPESA_B2C')],
-        MPESA_B2B: [payerOf(options, 'MPESA_B2B')],
-        MPESA_STK: [options.shortcode, options.tillNumber ?? []].flat(),
-        MPESA_PAYBILL: [options.deposits?.shortcode ?? options.shortcode],
-      },
-    }
-  },
-  check: checkDaraja,
-}
+export const adapter: Adapter<'MPESA', DarajaSettings, DarajaOptions> = { options, create: createDaraja, check: checkDaraja }
