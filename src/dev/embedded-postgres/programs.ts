@@ -116,14 +116,8 @@ const reachingCapability = async ({ uid }: PostgresUser, closed: string) => {
 
 /** The variables that the server's programs get: none that is empty, or could change locale, time zone or data folder. */
 export const environment = () => {
-  const { PATH, LD_LIBRARY_PATH, TMPDIR, SystemRoot } = process.env
-  const passed = {
-    PATH: PATH || undefined,
-    LD_LIBRARY_PATH: LD_LIBRARY_PATH || undefined,
-    TMPDIR: TMPDIR || undefined,
-    SystemRoot: SystemRoot || undefined,
-  }
-  return { ...passed, LC_ALL: 'C', TZ: 'UTC' }
+  const passed = ['PATH', 'LD_LIBRARY_PATH', 'TMPDIR', 'SystemRoot'].map((name) => [name, process.env[name] || undefined])
+  return { ...Object.fromEntries(passed), LC_ALL: 'C', TZ: 'UTC' }
 }
 
 export type Place = { folder: string; programs: Programs; user: PostgresUser | undefined }
