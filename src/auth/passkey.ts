@@ -104,6 +104,15 @@ const withoutStatement = async (attestationObject: string): Promise<string> => {
   return isoBase64URL.fromBuffer(isoCBOR.encode(bare))
 }
 
+/** In our own words: the library's quote what the caller sent, whatever it is. Its messages are only compared. */
+const problemOf = (error: unknown): { problem: string } => {
+  const message = error instanceof Error ? error.message : ''
+  if (/^User verification (?:was )?required/.test(message)) return { problem: 'its user was not verified' }
+  if (/^Unexpected RP ID hash|^Unexpected \w+ response origin/.test(message)) return { problem: 'it is of another site' }
+  if (/^Unexpected \w+ response challenge/.test(message)) return { problem: 'it answers another challenge' }
+  return { problem: 'it cannot be read' }
+}
+
 /** A passkey that was made on this site with its user verified; else the problem. The caller checks that the challenge is ours. */
 export const readNewPasskey = async (
   site: { publicUrl: string },
@@ -130,7 +139,7 @@ export const readNewPasskey = async (
       backedUp: made.credentialBackedUp,
     }
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : 'it cannot be read' }
+    return problemOf(error)
   }
 }
 
@@ -172,6 +181,6 @@ export const readAssertion = async (
       backedUp: read.credentialBackedUp,
     }
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : 'it cannot be read' }
+    return problemOf(error)
   }
 }

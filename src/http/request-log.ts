@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Principal } from '../auth/principal.ts'
 import { formatId, isIdKind, parseAnyId } from '../lib/ids.ts'
+import { cleanText } from '../lib/text.ts'
 import type { App } from './app-type.ts'
 import { isUnsafe } from './authorize.ts'
 
@@ -53,7 +54,8 @@ const answerOf = (request: FastifyRequest, reply: FastifyReply, caller: Principa
   path: pathOf(request),
   status: reply.statusCode,
   error: request.refusal?.code ?? null,
-  message: request.refusal?.message.slice(0, longestMessage) ?? null,
+  // It may quote what the caller sent.
+  message: request.refusal ? cleanText(request.refusal.message).slice(0, longestMessage) : null,
   requestId: request.id,
   ms: Math.round(reply.elapsedTime),
 })

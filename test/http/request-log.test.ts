@@ -95,6 +95,18 @@ test('what does not reach the database is counted in the service’s log, and th
   expect(await logOf(someone.api)).toHaveLength(1)
 })
 
+test('a request that the database refuses costs no other request its row', async () => {
+  const [refused, ...others] = await Promise.all(Array.from({ length: 4 }, () => signIn(service.api)))
+  await service.deps.requestLog.flush()
+  const planted = `alter table request_log add constraint planted check (account_id <> '${parseId('account', refused?.accountId ?? '')}')`
+  await service.deps.db.query(planted)
+  for (const { api } of [...others, refused ?? person, ...others]) expect((await api.post('/v1/payments', {})).status).toBe(400)
+  await service.deps.requestLog.flush()
+  for (const { api } of others) expect(told(await logOf(api))).toEqual(Array(2).fill('POST /v1/payments 400 invalid_request'))
+  expect(await logOf(refused?.api ?? person.api)).toEqual([])
+  await service.deps.db.query('alter table request_log drop constraint planted')
+})
+
 test('an account keeps its newest 10,000 for seven days', async () => {
   const someone = await signIn(service.api)
   await someone.api.post('/v1/payments', {})

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { type Db, statement } from '../../db/client.ts'
-import { describeError } from '../../db/errors.ts'
+import { describeError, sqlState } from '../../db/errors.ts'
 import { insertRows } from '../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../db/prune.ts'
 import { requestLog } from '../../db/tables/request-log.ts'
@@ -30,6 +30,18 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
   let timer: NodeJS.Timeout | undefined
   let writing = Promise.resolve()
 
+  /** What the database refuses of one request costs no other one its row: the rest is written in halves. */
+  const insert = async (rows: readonly Row[]): Promise<void> => {
+    try {
+      await insertRows(deps.db, requestLog, rows)
+    } catch (error) {
+      if (rows.length > 1 && /^2[23]/.test(sqlState(error) ?? '')) {
+        const half = rows.length >> 1
+        await insert(rows.slice(0, half))
+        await insert(rows.slice(half))
+      } else deps.logger.warn({ requests: rows.length, ...describeError(error) }, 'requests are missing in the request log')
+    }
+  }
   const write = async (): Promise<void> => {
     clearTimeout(timer)
     timer = undefined
@@ -38,10 +50,7 @@ export const createRequestLog = (deps: { db: Db; clock: Clock; logger: Logger })
     if (dropped > 0) deps.logger.warn({ requests: dropped }, 'requests are missing in the request log')
     dropped = 0
     for (let at = 0; at < rows.length; at += mostInStatement) {
-      const part = rows.slice(at, at + mostInStatement)
-      await insertRows(deps.db, requestLog, part).catch((error: unknown) =>
-        deps.logger.warn({ requests: part.length, ...describeError(error) }, 'requests are missing in the request log'),
-      )
+      await insert(rows.slice(at, at + mostInStatement))
     }
   }
   const flush = () => {

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { addPasskey, newAuthenticator } from '../../harness/authenticator.ts'
+import { type AuthenticatorOptions, addPasskey, newAuthenticator } from '../../harness/authenticator.ts'
 import type { Client, Json } from '../../harness/client.ts'
 import { takeRefused } from '../../harness/connections.ts'
 import { createKey, newWallet, signIn, walletMessage } from '../../harness/people.ts'
@@ -64,6 +64,44 @@ test('an authenticator that did not verify its user, another origin, another sit
     expect([answer.status, answer.body.error]).toEqual([401, 'invalid_signature'])
   }
   expect((await add(person.api, { id: 'x' })).status).toBe(400)
+})
+
+test('a refusal quotes nothing of what was sent, says why in our own words, and is in the request log', async () => {
+  const odd = '\u0000y'
+  const bytes = (text: string) => Buffer.from(text).toString('base64url')
+  const made = async (options: AuthenticatorOptions = {}) =>
+    newAuthenticator(site()).create(await challenge(person.api), options) as Json
+  const tries: [Json, string][] = [
+    [await made({ origin: `http://x${odd}` }), 'it is of another site'],
+    [await made({ rpId: 'evil.example' }), 'it is of another site'],
+    [await made({ userVerified: false }), 'its user was not verified'],
+    [{ ...(await made()), id: bytes(odd) }, 'it cannot be read'],
+  ]
+  const unreadable = await made()
+  tries.push([{ ...unreadable, response: { ...unreadable.response, attestationObject: bytes('x') } }, 'it cannot be read'])
+  for (const [credential, why] of tries) {
+    const answer = await add(person.api, credential)
+    expect([answer.status, answer.body.message]).toEqual([401, `The passkey was not accepted: ${why}.`])
+    const [row] = (await person.api.get('/v1/request-log?limit=1')).body.data
+    expect([row.status, row.message]).toEqual([401, answer.body.message])
+  }
+  const owner = await signIn(service.api)
+  const { authenticator } = await addPasskey(owner.api, site())
+  const proof = async (change: (sent: Json) => Json, options: AuthenticatorOptions = {}) => {
+    const { body } = await owner.api.post('/v1/auth/proof/options', undefined)
+    return owner.api.post('/v1/auth/proof', { passkey: change(authenticator.answer(body.challenge, options)) })
+  }
+  const asIs = (sent: Json) => sent
+  const answers = [
+    await proof(asIs, { origin: `http://x${odd}` }),
+    await proof(asIs, { userVerified: false }),
+    await proof((sent) => ({ ...sent, response: { ...sent.response, authenticatorData: bytes('x') } })),
+  ]
+  expect(answers.map(({ status, body }) => [status, body.message])).toEqual([
+    [401, 'The passkey proves nothing: it is of another site.'],
+    [401, 'The passkey proves nothing: its user was not verified.'],
+    [401, 'The passkey proves nothing: it cannot be read.'],
+  ])
 })
 
 test('a challenge is for one account, once, for ten minutes', async () => {
