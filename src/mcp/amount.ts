@@ -1,34 +1,38 @@
 import { z } from 'zod'
-import { type FieldError, invalidFields, Refusal } from '../lib/errors.ts'
+import { type FieldError, Refusal } from '../lib/errors.ts'
 import { displayAmount, type Minor, minorPattern } from '../lib/money.ts'
 import { quoted } from '../lib/text.ts'
 
-/** An amount is given as people write it, or in minor units. A model that mixes them up is refused, never guessed at. */
-export const amountInput = {
-  amount: z.string().optional().describe('In currency units: "250.00". Give this or amount_minor.'),
-  amount_minor: z.string().optional().describe('The same in minor units: "25000".'),
-}
 type AmountInput = { amount?: string | undefined; amount_minor?: string | undefined }
 
 const major = /^(\d{1,15}|\d{1,3}(?:,\d{3})+)(?:\.\d{1,2})?$/
+
+const isMajor = (amount: string): boolean => major.test(amount.trim())
+
+/** An amount is given as people write it, or in minor units, of which the API itself says what is wrong. A model that mixes them up is refused. */
+export const amountInput = {
+  amount: z
+    .string()
+    .refine(isMajor, 'must be digits with at most two decimals and no currency, such as "250.00"')
+    .optional()
+    .describe('In currency units: "250.00". Give this or amount_minor.'),
+  amount_minor: z.string().optional().describe('The same in minor units: "25000".'),
+}
+
+/** Of each order that has these fields, and beside whatever else is wrong with it. */
+export const withOneAmount = <Order extends z.ZodObject>(order: Order): Order =>
+  order.refine((given) => Object.hasOwn(given, 'amount') !== Object.hasOwn(given, 'amount_minor'), {
+    path: ['amount'],
+    error: 'give either amount ("250.00") or amount_minor ("25000"), and not both',
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  })
 
 const toMinor = (text: string): Minor => {
   const [whole = '0', cents = ''] = text.replaceAll(',', '').split('.')
   return BigInt(whole + cents.padEnd(2, '0'))
 }
 
-const minorText = (amount: string): string | undefined => (major.test(amount.trim()) ? String(toMinor(amount.trim())) : undefined)
-
-/** The API itself says what is wrong with `amount_minor`. */
-export const minorOf = ({ amount, amount_minor }: AmountInput): string => {
-  if ((amount === undefined) === (amount_minor === undefined))
-    throw invalidFields({ path: 'amount', message: 'give either amount ("250.00") or amount_minor ("25000"), and not both' })
-  if (amount_minor !== undefined) return amount_minor
-  const minor = minorText(amount ?? '')
-  if (minor === undefined)
-    throw invalidFields({ path: 'amount', message: 'must be digits with at most two decimals and no currency, such as "250.00"' })
-  return minor
-}
+const minorText = (amount: string): string | undefined => (isMajor(amount) ? String(toMinor(amount.trim())) : undefined)
 
 /** `KES 250.00`. An amount in another form stands as it was sent. */
 export const minorAmountText = (amountMinor: string, currency: string): string =>
@@ -37,27 +41,31 @@ export const minorAmountText = (amountMinor: string, currency: string): string =
 /** Of an order that was refused. Digits that are not read as `amount` are never shown as minor units. */
 export const amountText = ({ amount, amount_minor }: Readonly<Record<string, unknown>>, currency: string): string => {
   if (amount_minor !== undefined) return minorAmountText(String(amount_minor), currency)
+  if (amount === undefined) return 'no amount'
   const minor = typeof amount === 'string' ? minorText(amount) : undefined
-  return minor === undefined ? quoted(String(amount ?? 'no amount')) : minorAmountText(minor, currency)
+  return minor === undefined ? quoted(String(amount)) : minorAmountText(minor, currency)
 }
 
 /** Under which name an order has its amount. */
 export const amountName = (order: unknown): 'amount' | 'amount_minor' =>
-  z.object({ amount: z.string() }).safeParse(order).success ? 'amount' : 'amount_minor'
+  z.object({ amount: z.string(), amount_minor: z.never().optional() }).safeParse(order).success ? 'amount' : 'amount_minor'
 
-/** The API knows amount_minor alone: a model that sent `amount` is told of `amount`. */
+/** What the API says, which knows amount_minor alone, to a model that sent `amount`. */
+export const wordsAsSent = (text: string, order: unknown): string => text.replace(/\bamount_minor\b/g, amountName(order))
+
+/** The same for a refusal, which also names what the API knows as a header. */
 export const asSent = (refusal: Refusal, input: unknown): Refusal => {
   const { code, message, details = {}, headers = {} } = refusal
   const fields = details.fields as FieldError[] | undefined
-  if (!fields || amountName(input) === 'amount_minor') return refusal
-  const named = (text: string) => text.replace(/\bamount_minor\b/g, 'amount')
+  if (!fields) return refusal
+  const named = (text: string) => wordsAsSent(text, input).replace(/\bIdempotency-Key\b/g, 'idempotency_key')
   const renamed = fields.map((field) => ({ ...field, path: named(field.path) }))
   return new Refusal(code, { message: named(message), details: { ...details, fields: renamed }, headers })
 }
 
 export const withMinor = <In extends AmountInput>({ amount, amount_minor, ...rest }: In) => ({
   ...rest,
-  amount_minor: minorOf({ amount, amount_minor }),
+  amount_minor: amount_minor ?? minorText(amount ?? '') ?? '',
 })
 
 /** An amount in a text has a currency, or two decimals: any other number may be that of an invoice or a house. */

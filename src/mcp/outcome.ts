@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { paymentStatuses } from '../db/transitions.ts'
+import { isErrorCode } from '../errors/catalogue.ts'
 import { failureActors, failureRow, isFailureCode } from '../errors/failures.ts'
 import type { Refusal } from '../lib/errors.ts'
 import { displayAmount } from '../lib/money.ts'
@@ -9,7 +10,7 @@ import { Payment } from '../modules/payments/schema.ts'
 import { Decision, Outcome, TraceEntry } from '../modules/policies/schema.ts'
 import { amountText, otherAmountIn } from './amount.ts'
 import { CardPayee, type Doubt, headline, type Order, otherNameText, payeeText, readPayee, WirePayee } from './payee.ts'
-import { type Caller, guide, type Next, type RefusedAnswer, refusalFields, refusedAnswer } from './tool.ts'
+import { type Caller, guide, type Next, type RefusedAnswer, refusalFields, refusedAnswer, stepOf } from './tool.ts'
 
 const numbers = {
   limit_minor: z.string().optional(),
@@ -79,11 +80,14 @@ export const limitAddress = ({ publicUrl }: Caller, decision: WireDecision): str
   return page ? `${publicUrl}/${page}/${source.id}` : undefined
 }
 
-/** The agent may change the amount or wait; only a person raises a limit. */
-export const afterDenial = ({ change, reasons }: ToolDecision): Next => {
-  if (reasons.length > 0 && reasons.every(({ rule }) => rule === 'unconfirmed_duplicate')) return 'stop'
-  if (change?.max_amount_minor) return 'change_request'
-  return change?.passes_at ? 'wait' : 'ask_a_person'
+/** The agent may change the order or wait; only a person raises a limit. What no rule refuses is named by the field, or by the refusal's code. */
+export const afterDenial = (decision: WireDecision): Next => {
+  const entries = decisive(decision)
+  if (entries.length > 0 && entries.every(({ rule }) => rule === 'unconfirmed_duplicate')) return 'stop'
+  const outside = entries.find(({ source }) => source.kind === 'rail' || source.kind === 'capability')
+  if (outside && isErrorCode(outside.rule)) return stepOf(outside.rule)
+  if (outside?.source.kind === 'rail' || decision.remedy?.max_amount_minor) return 'change_request'
+  return decision.remedy?.passes_at ? 'wait' : 'ask_a_person'
 }
 
 export const ApprovalLink = z.object({
@@ -218,7 +222,8 @@ const nothingPaid = (caller: Caller, asked: string, payee: CardPayee | undefined
 })
 
 /** A caller that may not read beneficiaries knows the payee only by its id. */
-const nameOfPayee = (payee: CardPayee | undefined, id: string): string => (payee ? payeeText(payee) : quoted(id))
+const nameOfPayee = (payee: CardPayee | undefined, id: string | undefined): string =>
+  payee ? payeeText(payee) : id === undefined ? 'nobody' : quoted(id)
 
 export const askedFor = (order: Order, payee: CardPayee | undefined, currency: string): string =>
   headline(order.amount_minor, currency, nameOfPayee(payee, order.beneficiary_id))
@@ -236,14 +241,14 @@ export const refusedOutcome = async (
   input: Readonly<Record<string, unknown>>,
   caller: Caller,
 ): Promise<PaymentOutcome> => {
-  const id = String(input.beneficiary_id ?? 'nobody')
-  const payee = await readPayee(caller, id)
+  const id = input.beneficiary_id === undefined ? undefined : String(input.beneficiary_id)
+  const payee = id === undefined ? undefined : await readPayee(caller, id)
   const asked = `${amountText(input, caller.currency)} to ${nameOfPayee(payee, id)}`
   const answer = refusedAnswer(caller, refusal)
   const denied = refusal.code === 'policy_denied' ? z.object({ decision: WireDecision }).safeParse(refusal.details) : undefined
   if (!denied?.success) return nothingPaid(caller, asked, payee, answer)
   const decision = toToolDecision(denied.data.decision)
-  const next = afterDenial(decision)
+  const next = afterDenial(denied.data.decision)
   const passesAt = next === 'wait' ? decision.change?.passes_at : undefined
   const waitMs = passesAt ? Date.parse(passesAt) - caller.now().getTime() : undefined
   const address = limitAddress(caller, denied.data.decision)

@@ -110,7 +110,7 @@ const findIds: Readonly<Record<string, string>> = {
 const anyId = 'Take ids from answers of these tools: they are never made up, and never a name or a phone number.'
 
 /** No change of the request makes a conflict right. */
-const stepOf = (code: ErrorCode): Next => {
+export const stepOf = (code: ErrorCode): Next => {
   if (code === 'conflict') return 'stop'
   const step = errorRow(code).agent ?? 'stop'
   return step === 'new_credential' ? 'ask_a_person' : step
@@ -132,12 +132,14 @@ export const refusedAnswer = ({ publicUrl }: Caller, refusal: Refusal): RefusedA
   const id = ids.find((path) => path.endsWith('_id') || path === 'id')
   const hint = id === undefined ? (code === 'not_found' ? anyId : undefined) : (findIds[id] ?? anyId)
   const again = next === 'wait' ? 'Send the same call again, with the same idempotency_key.' : undefined
-  const page = next === 'ask_a_person' || code === 'insufficient_funds' ? errorRow(code).page : undefined
+  // A key or an agent lacks it, whatever its person's role is.
+  const lacking = required_permission === undefined ? undefined : '/agents'
+  const page = next === 'ask_a_person' || code === 'insufficient_funds' ? (lacking ?? errorRow(code).page?.path) : undefined
   return {
     status: 'refused',
     next,
     message: [/[.!?]$/.test(message) ? message : `${message}.`, hint, again].filter(Boolean).join(' '),
-    address: page && publicUrl + page.path,
+    address: page && publicUrl + page,
     retry_after_seconds: retryAfter === undefined ? undefined : Number(retryAfter),
     refusal: { code, fields, existing_payment_id, required_permission },
   }

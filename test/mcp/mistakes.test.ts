@@ -90,6 +90,32 @@ describe('shillings and cents', () => {
       { index: 1, param: 'amount_minor' },
     ])
     expect(batch.message).toContain('2 of 2 items cannot be paid. `faults` names each.')
+    const key = { idempotency_key: 'naïve' }
+    expect((await pay('any', { amount: '100', ...key })).refusal.fields).toMatchObject([{ path: 'idempotency_key' }])
+  })
+
+  test('everything that is wrong with a call is named at once, in a batch with its item', async () => {
+    const bare = await say('create_payment', { idempotency_key: 'bare', narrative: 7 })
+    expect(bare.message).toMatch(/^no amount to nobody: nothing was paid\. /)
+    const pathsOf = ({ refusal }: Json) => refusal.fields.map(({ path }: Json) => path).toSorted()
+    expect(pathsOf(bare)).toEqual(['amount', 'beneficiary_id', 'narrative'])
+    const both = await pay('both', { amount: '250.00', amount_minor: '250' })
+    expect(both.message).toContain('give either amount ("250.00") or amount_minor ("25000"), and not both')
+    const items = [{ beneficiary_id: payee }, { beneficiary_id: payee, amount: 'ten' }, { amount: '1.00', amount_minor: '100' }]
+    const batch = await say('create_payment_batch', { idempotency_key: 'list', items })
+    expect(pathsOf(batch)).toEqual(['items.0.amount', 'items.1.amount', 'items.2.amount', 'items.2.beneficiary_id'])
+    expect(pathsOf(await say('request_topup', { idempotency_key: 'none' }))).toEqual(['amount', 'phone_number'])
+  })
+
+  test('a simulation says of an order that no rail takes what the payment itself would be told', async () => {
+    for (const amount of ['250.50', '300,000.00']) {
+      const answers = [await say('simulate_payment', { beneficiary_id: payee, amount }), await pay(amount, { amount })]
+      for (const { next, message } of answers) {
+        expect(next).toBe('change_request')
+        expect(message).toContain('amount: ')
+        expect(message).not.toContain('amount_minor')
+      }
+    }
   })
 
   test('an amount in shillings and the same in cents is one amount', async () => {
@@ -141,6 +167,9 @@ describe('ids', () => {
   test('two payees of the same name are not chosen between, and nobody is made up', async () => {
     await newBeneficiary(person.api, { display_name: 'Wanjiru Njoroge' })
     expect(await say('list_beneficiaries', { name: 'Wanjiru' })).toMatchObject({ next: 'ask_a_person' })
+    const stranger = await connectAgent(service.api.url, { bearer: (await createKey(await signIn(service.api))).key })
+    expect((await stranger.call('list_beneficiaries')).message).toMatch(/^There is no payee here\. Ask the person/)
+    await stranger.close()
     const none = await say('list_beneficiaries', { name: 'Otieno' })
     expect(none).toMatchObject({ next: 'ask_a_person', beneficiaries: [] })
     expect(none.message).toContain('propose_beneficiary')
@@ -386,7 +415,7 @@ test('an ended payment, a decision and a tool that the key may not call each nam
   await reader.close()
   expect(refused).toMatchObject({
     next: 'ask_a_person',
-    address: expect.stringContaining(service.api.url),
+    address: `${service.api.url}/agents`,
     refusal: { code: 'forbidden', required_permission: 'payment.create' },
   })
 })

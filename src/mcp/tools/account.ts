@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { displayAmount } from '../../lib/money.ts'
 import { Credential as ApiCredential } from '../../modules/credentials/schema.ts'
-import { amountInput, minorOf } from '../amount.ts'
+import { amountInput, withMinor, withOneAmount } from '../amount.ts'
 import { answered, defineTool, fieldsOf, guide, type Next, readRoute, reads } from '../tool.ts'
 
 const Credential = fieldsOf(ApiCredential, 'account_id', 'workspace_id', 'permissions', 'headroom', 'expires_at').extend({
@@ -90,14 +90,16 @@ const requestTopup = defineTool({
   description: 'Sends an M-PESA prompt to a phone. Its owner enters the PIN there, and the money arrives in the account.',
   operation: 'topups.initiate',
   hints: { ...reads, readOnlyHint: false, openWorldHint: true },
-  input: z.strictObject({
-    idempotency_key: z.string().min(1).max(255).describe('One per intended top-up.'),
-    ...amountInput,
-    phone_number: z.string().describe('A Kenyan mobile number.'),
-  }),
+  input: withOneAmount(
+    z.strictObject({
+      idempotency_key: z.string().min(1).max(255).describe('One per intended top-up.'),
+      ...amountInput,
+      phone_number: z.string().describe('A Kenyan mobile number.'),
+    }),
+  ),
   output: GuidedTopup,
-  run: async ({ idempotency_key: idempotencyKey, amount, amount_minor, phone_number }, caller) => {
-    const body = { phone_number, amount_minor: minorOf({ amount, amount_minor }) }
+  run: async ({ idempotency_key: idempotencyKey, ...order }, caller) => {
+    const body = withMinor(order)
     return withGuide(answered(Topup, await caller.call({ method: 'POST', path: '/v1/topups/initiate', body, idempotencyKey })))
   },
 })

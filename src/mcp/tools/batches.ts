@@ -4,7 +4,7 @@ import type { Refusal } from '../../lib/errors.ts'
 import { displayAmount } from '../../lib/money.ts'
 import { quoted } from '../../lib/text.ts'
 import { PaymentBatch } from '../../modules/payments/batch/schema.ts'
-import { amountInput, amountName, otherAmountIn, withMinor } from '../amount.ts'
+import { amountInput, amountName, otherAmountIn, withMinor, withOneAmount } from '../amount.ts'
 import { ApprovalLink, openApproval } from '../outcome.ts'
 import { answered, type Caller, defineTool, guide, readRoute, reads, refusalFields, refusedAnswer } from '../tool.ts'
 
@@ -94,13 +94,15 @@ const create = defineTool({
     execute_at: z.string().optional().describe('When it is sent, RFC 3339 with a zone; left out: at once.'),
     items: z
       .array(
-        z.strictObject({
-          beneficiary_id: z.string().describe('From list_beneficiaries.'),
-          ...amountInput,
-          purpose_code: z.string().max(4).optional().describe('ISO 20022 external purpose code, four capitals such as SALA.'),
-          account_reference: z.string().max(20).optional(),
-          narrative: z.string().max(140).optional(),
-        }),
+        withOneAmount(
+          z.strictObject({
+            beneficiary_id: z.string().describe('From list_beneficiaries.'),
+            ...amountInput,
+            purpose_code: z.string().max(4).optional().describe('ISO 20022 external purpose code, four capitals such as SALA.'),
+            account_reference: z.string().max(20).optional(),
+            narrative: z.string().max(140).optional(),
+          }),
+        ),
       )
       .min(1)
       .max(1_000),

@@ -19,7 +19,7 @@ const found = (count: number, name: string | undefined) => {
   if (count === 0)
     return {
       next: 'ask_a_person' as const,
-      message: `Nobody here is called ${quoted(name ?? '')}. Ask the person who is meant; a new payee is proposed with propose_beneficiary.`,
+      message: `${name === undefined ? 'There is no payee here' : `Nobody here is called ${quoted(name)}`}. Ask the person who is meant; a new payee is proposed with propose_beneficiary.`,
     }
   if (name !== undefined && count > 1)
     return {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { paymentStatuses } from '../../db/transitions.ts'
 import { Payment } from '../../modules/payments/schema.ts'
-import { amountInput, otherAmountIn, withMinor } from '../amount.ts'
+import { amountInput, otherAmountIn, withMinor, withOneAmount, wordsAsSent } from '../amount.ts'
 import {
   ApprovalLink,
   afterDenial,
@@ -78,7 +78,7 @@ const simulate = defineTool({
     'Says whether a payment would be allowed now, need an approval, or be denied, and why. Moves nothing. Use it before create_payment.',
   operation: 'policies.simulate',
   hints: reads,
-  input: z.strictObject({ ...orderInput, narrative: Narrative, execute_at: ExecuteAt }),
+  input: withOneAmount(z.strictObject({ ...orderInput, narrative: Narrative, execute_at: ExecuteAt })),
   // `done`: nothing was paid, and create_payment with the same order would be accepted.
   output: ToolDecision.extend({ ...guide, payee: CardPayee.optional(), address: refusalFields.address }),
   run: async (input, caller) => {
@@ -93,12 +93,15 @@ const simulate = defineTool({
     const address = doubt?.address ?? (denied ? limitAddress(caller, answer) : undefined)
     const sentence = doubt
       ? `create_payment would not send it. ${doubt.message}`
-      : [sentenceOf(decision, answer.explanation, order.execute_at), other && `${other.sentence}: tell the person.`]
+      : [
+          sentenceOf(decision, wordsAsSent(answer.explanation, input), order.execute_at),
+          other && `${other.sentence}: tell the person.`,
+        ]
           .filter(Boolean)
           .join(' ')
     return {
       ...decision,
-      next: doubt ? 'ask_a_person' : denied ? afterDenial(decision) : 'done',
+      next: doubt ? 'ask_a_person' : denied ? afterDenial(answer) : 'done',
       message: [`${askedFor(order, payee, caller.currency)}: ${sentence}`, otherNameText(payee)].filter(Boolean).join(' '),
       payee,
       address,
@@ -118,19 +121,21 @@ const create = defineTool({
     'Pays a beneficiary: money leaves the account. Follow `next`. ask_a_person: show approval.url or address. change_request: correct what message names. After stop, do not try another way.',
   operation: 'payments.create',
   hints: { ...reads, readOnlyHint: false, destructiveHint: true, openWorldHint: true },
-  input: z.strictObject({
-    idempotency_key: Key,
-    ...orderInput,
-    narrative: Narrative,
-    metadata: z.record(z.string(), z.string()).optional().describe('Your own references, such as an invoice number.'),
-    execute_at: ExecuteAt,
-    duplicate_of: z
-      .string()
-      .optional()
-      .describe(
-        'The id of the earlier payment that a refusal named, if the person wants to pay twice. A person then approves it.',
-      ),
-  }),
+  input: withOneAmount(
+    z.strictObject({
+      idempotency_key: Key,
+      ...orderInput,
+      narrative: Narrative,
+      metadata: z.record(z.string(), z.string()).optional().describe('Your own references, such as an invoice number.'),
+      execute_at: ExecuteAt,
+      duplicate_of: z
+        .string()
+        .optional()
+        .describe(
+          'The id of the earlier payment that a refusal named, if the person wants to pay twice. A person then approves it.',
+        ),
+    }),
+  ),
   output: PaymentOutcome,
   run: async ({ idempotency_key: idempotencyKey, ...input }, caller) => {
     const body = withMinor(input)

@@ -50,7 +50,7 @@ const fieldsOf = ({ details, message }: Refusal): { path?: string; message: stri
 const fixOf = (refusal: Refusal): string => {
   if (isDuplicate(refusal)) return 'Leave the item out. If a second payment is meant, send "duplicates_intended": true.'
   if (refusal.code === 'policy_denied')
-    return 'Lower the amount of this row or leave it out; `message` names the rule that refuses it.'
+    return 'Change what the rule in `message` refuses, such as the amount of this row, or leave the row out.'
   if (refusal.code === 'invalid_request') return 'Correct this field of this row, and send the whole list again.'
   return errorRow(refusal.code).fix
 }
