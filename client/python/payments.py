@@ -19,11 +19,12 @@ import urllib.parse
 import urllib.request
 import uuid
 from collections import OrderedDict
-from typing import Any, Callable, Collection, Dict, Generic, Iterator, List, Mapping, Optional, TypedDict, TypeVar, cast
+from typing import Any, Callable, Collection, Dict, Generic, Iterable, Iterator, List, Mapping, Optional, TypedDict, TypeVar, cast
 
 Json = Any
 Filters = Mapping[str, Json]
 LONGEST_WAIT_SECONDS = 60.0
+_PASSING = (429, 502, 503, 504)
 
 
 class Payee(TypedDict):
@@ -209,7 +210,7 @@ def _refusal(error: urllib.error.HTTPError) -> PaymentsError:
 def _may_pass(error: urllib.error.HTTPError) -> bool:
     """The service says itself whether trying again can help. Without its word: the statuses of failures that pass."""
     said = error.headers.get("Payments-Should-Retry")
-    return said == "true" if said is not None else error.code in (429, 502, 503, 504)
+    return said == "true" if said is not None else error.code in _PASSING
 
 
 def _retry_after(error: urllib.error.HTTPError) -> Optional[float]:
@@ -268,6 +269,13 @@ class Pages(Generic[T]):
             if len(items) >= limit:
                 break
         return items
+
+
+def _events_of(answer: Iterable[bytes]) -> Iterator[Event]:
+    for line in answer:
+        # A line without its end was cut with the connection.
+        if line.startswith(b"data:") and line.endswith(b"\n"):
+            yield cast(Event, json.loads(line[5:]))
 
 
 class _Resource:
@@ -529,6 +537,16 @@ class Payments:
             time.sleep(wait)
         raise AssertionError("every attempt returns or raises")
 
+    def _newest_event_id(self) -> Optional[str]:
+        newest = self.notifications.list({"limit": 1}).to_list(1)
+        return newest[0]["id"] if newest else None
+
+    def _oldest_event(self, types: Collection[str]) -> Optional[Event]:
+        last: Optional[Event] = None
+        for event in self.notifications.list({"type": list(types), "limit": 100}):
+            last = event
+        return last
+
     def events(
         self,
         last_event_id: Optional[str] = None,
@@ -541,32 +559,36 @@ class Payments:
         seen: OrderedDict[str, None] = OrderedDict()
         headers = {"Authorization": "Bearer " + self.api_key, "Accept": "text/event-stream"}
         url = self.base_url + "/v1/notifications/stream" + _query({"type": list(types)})
+        started = last_event_id is not None
         while True:
             try:
-                # From the newest event on: none is missed between here and the first connection, or before the first event.
-                newest = self.notifications.list({"limit": 1}).to_list(1) if last_event_id is None else []
-                for event in newest:
-                    last_event_id = event["id"]
+                # After the newest event: none is missed between here and the first connection, or before the first event.
+                if not started:
+                    last_event_id, started = self._newest_event_id(), True
                 resumed = headers if last_event_id is None else {**headers, "Last-Event-ID": last_event_id}
                 # The service sends a line at least every 25 seconds, so a longer silence is a lost connection.
                 with urllib.request.urlopen(urllib.request.Request(url, headers=resumed), timeout=62.5) as answer:
                     pause = 0.5
-                    on_open()
-                    for line in answer:
-                        if not line.startswith(b"data:"):
-                            continue
-                        event = cast(Event, json.loads(line[5:]))
-                        last_event_id = event["id"]
-                        if last_event_id is not None:
-                            if last_event_id in seen:
+                    # A stream resumes after an event: the first that it missed comes from the list, the others with the next connection.
+                    missed = self._oldest_event(types) if last_event_id is None else None
+                    if missed is None:
+                        on_open()
+                    for event in _events_of(answer) if missed is None else [missed]:
+                        # Read before the program reads its resources again: what is newer than those is never lost with the connection.
+                        last_event_id = event["id"] or self._newest_event_id()
+                        if event["id"] is not None:
+                            if event["id"] in seen:
                                 continue
-                            seen[last_event_id] = None
+                            seen[event["id"]] = None
                             if len(seen) > 1000:
                                 seen.popitem(last=False)
                         yield event
             except urllib.error.HTTPError as error:
                 if not _may_pass(error):
                     raise _refusal(error) from None
+            except PaymentsError as error:
+                if error.status not in _PASSING:
+                    raise
             except (OSError, http.client.HTTPException, NoAnswer):
                 pass
             time.sleep(pause * (1 + random.random()))

@@ -111,7 +111,6 @@ export class Payments {
 
   /** The notification stream, over as many connections as needed: `for await (const event of client.events())`. */
   events(options: EventsOptions = {}): AsyncGenerator<PaymentsEvent | StreamReset, void, undefined> {
-    const newestId = async () => (await this.call('get', '/v1/notifications', { query: { limit: 1 } })).data[0]?.id
-    return readEvents(this.#transport, options, newestId)
+    return readEvents(this.#transport, options)
   }
 }

@@ -1,7 +1,8 @@
 import { PaymentsError } from './errors.ts'
+import { type Page, Pages } from './pages.ts'
 import type { Schemas } from './route-types.ts'
 import { createSseParser, type SseMessage } from './sse.ts'
-import { backoffMs, mayPass, pause, refusalOf, requestOf, type TransportOptions } from './transport.ts'
+import { backoffMs, mayPass, pause, refusalOf, requestOf, send, type TransportOptions } from './transport.ts'
 
 /** The events since the named one are no longer available: read the resources again, then continue. */
 export type StreamReset = {
@@ -13,8 +14,11 @@ export type StreamReset = {
 export type PaymentsEvent = Exclude<Schemas['Event'], { type: 'stream.reset' }>
 
 export type EventsOptions = {
-  /** The last event that was handled, from wherever the program keeps it. Without one the stream begins now. */
-  lastEventId?: string
+  /**
+   * The last event that was handled, from wherever the program keeps it. Without one the stream begins now; with `null`, for a program
+   * that began before any event, at the oldest that is stored.
+   */
+  lastEventId?: string | null
   /** Only these: single types, or all of a resource (`payment.*`). */
   types?: readonly string[]
   /** Ends the loop without an error. */
@@ -29,7 +33,8 @@ export type EventsOptions = {
 const silenceMs = 62_500
 const remembered = 1_000
 
-type Progress = { lastId: string | undefined; retryMs: number; failures: number }
+/** `lastId` is null where nothing could be read yet: every event is then new. */
+type Progress = { lastId: string | null | undefined; retryMs: number; failures: number }
 
 /** The events that a reader already has: a replay after a reconnect may repeat them. */
 const createMemory = () => {
@@ -52,12 +57,28 @@ const connect = async (
   const { url, init } = await requestOf(
     options,
     { method: 'GET', path: '/v1/notifications/stream', query: { type: types } },
-    { accept: 'text/event-stream', ...(progress.lastId !== undefined && { 'last-event-id': progress.lastId }) },
+    { accept: 'text/event-stream', ...(progress.lastId && { 'last-event-id': progress.lastId }) },
   )
   const response = await options.fetch(url, { ...init, signal, cache: 'no-store' })
   if (!response.ok) throw refusalOf(response, await response.text())
   if (!response.body) throw new Error('the stream has no body')
   return response.body
+}
+
+/** Newest first. */
+const listEvents = (options: TransportOptions, query: object, signal: AbortSignal | undefined) =>
+  new Pages(async (cursor) => {
+    const outgoing = { method: 'GET', path: '/v1/notifications', query: { ...query, cursor }, ...(signal && { signal }) }
+    return (await send(options, outgoing)) as Page<PaymentsEvent>
+  })
+
+const newestId = async (options: TransportOptions, signal: AbortSignal | undefined): Promise<string | null> =>
+  (await listEvents(options, { limit: 1 }, signal).page()).data[0]?.id ?? null
+
+const oldestEvent = async (options: TransportOptions, types: readonly string[], signal: AbortSignal) => {
+  let last: PaymentsEvent | undefined
+  for await (const event of listEvents(options, { limit: 100, type: types }, signal)) last = event
+  return last
 }
 
 /** The messages of one connection, until it ends, fails or falls silent. */
@@ -73,7 +94,11 @@ async function* messagesOf(options: TransportOptions, progress: Progress, events
   if (events.signal?.aborted) stop()
   try {
     alive()
-    const reader = (await connect(options, progress, events.types ?? [], ended.signal)).getReader()
+    const types = events.types ?? []
+    const reader = (await connect(options, progress, types, ended.signal)).getReader()
+    // A stream resumes after an event: the first that it missed comes from the list, the others with the next connection.
+    const missed = progress.lastId === null ? await oldestEvent(options, types, ended.signal) : undefined
+    if (missed) return yield { id: missed.id, event: missed.type, data: JSON.stringify(missed) }
     events.onOpen?.()
     const decoder = new TextDecoder()
     const parse = createSseParser()
@@ -108,25 +133,25 @@ const waitAfter = (error: unknown, progress: Progress): number => {
 
 /**
  * Every event that the credential may read, once and in order, over as many connections as needed. Throws when the credential has ended
- * (401, 403). `newestId`: the account's newest event before the first connection, so that no event is missed in between.
+ * (401, 403).
  */
 export async function* readEvents(
   options: TransportOptions,
   events: EventsOptions,
-  newestId: () => Promise<string | undefined>,
 ): AsyncGenerator<PaymentsEvent | StreamReset, void, undefined> {
   const isNew = createMemory()
   const progress: Progress = { lastId: events.lastEventId, retryMs: 3_000, failures: 0 }
   for (;;) {
     let reason: unknown
     try {
-      progress.lastId ??= await newestId()
+      // After the newest event: none is missed between here and the first connection, or before the first event.
+      if (progress.lastId === undefined) progress.lastId = await newestId(options, events.signal)
       for await (const message of messagesOf(options, progress, events)) {
         progress.failures = 0
         const event = JSON.parse(message.data) as PaymentsEvent | StreamReset
-        if (event.id === null) progress.lastId = undefined
-        else if (!isNew(event.id)) continue
-        else progress.lastId = event.id
+        // Read before the program reads its resources again: what is newer than those is then never lost with the connection.
+        progress.lastId = event.id ?? (await newestId(options, events.signal))
+        if (event.id !== null && !isNew(event.id)) continue
         yield event
       }
     } catch (error) {

@@ -524,4 +524,20 @@ describe('payments listen', () => {
       second.close()
     }
   })
+
+  test('with a state it also passes what happened before its first event, while it was stopped', async () => {
+    const owner = await signIn(service.api)
+    const { key } = await createKey(owner, { permissions: ['beneficiary.read'] })
+    const receiver = await startReceiver([])
+    const args = ['listen', '--forward', receiver.url, '--state', join(folder, 'first.json')]
+    const run = payments(args, { PAYMENTS_API_KEY: key })
+    await run.waitForOutput(/listening/)
+    run.kill()
+    await run.ended
+    const ids = [await newBeneficiary(owner.api), await newBeneficiary(owner.api)]
+    payments(args, { PAYMENTS_API_KEY: key })
+    await receiver.until(2)
+    receiver.close()
+    expect(receiver.got.map(({ body }) => JSON.parse(body).data.id)).toEqual(ids)
+  })
 })

@@ -181,13 +181,13 @@ describe('waiting for a payment', () => {
 
 describe('events', () => {
   type Received = PaymentsEvent | StreamReset
-  const follow = (options: Parameters<Payments['events']>[0] = {}) => {
+  const follow = (options: Parameters<Payments['events']>[0] = {}, reader = client) => {
     const stop = new AbortController()
     const received: Received[] = []
     const watchers = new Set<() => void>()
     const opened = Promise.withResolvers<void>()
     const ended = (async () => {
-      for await (const event of client.events({ ...options, signal: stop.signal, onOpen: () => opened.resolve() })) {
+      for await (const event of reader.events({ ...options, signal: stop.signal, onOpen: () => opened.resolve() })) {
         received.push(event)
         for (const watcher of watchers) watcher()
       }
@@ -207,6 +207,22 @@ describe('events', () => {
       return ended
     }
     return { received, until, opened: opened.promise, close }
+  }
+  /** The connection breaks in the place of these events, which do not arrive by it. */
+  const loseWithConnection = (count: number) => {
+    const lost = Promise.withResolvers<void>()
+    let left = count
+    proxy.rewrite((block) => {
+      if (block.startsWith('retry:')) return 'retry: 20\n\n'
+      if (left === 0 || block.includes('event: stream.reset')) return block
+      left -= 1
+      if (left === 0) {
+        setImmediate(proxy.cutStreams)
+        lost.resolve()
+      }
+      return ''
+    })
+    return lost.promise
   }
   const rename = (name: string) => person.api.patch('/v1/workspaces/current', { name })
 
@@ -234,6 +250,33 @@ describe('events', () => {
     await rename('after the reset')
     await stream.until(2)
     expect(stream.received[1]).toMatchObject({ type: 'workspace.updated' })
+    await stream.close()
+  })
+
+  test('that were lost with a connection that had brought none yet come over the next one, in order', async () => {
+    const owner = await signIn(service.api)
+    const { key: apiKey } = await createKey(owner, { permissions: ['beneficiary.read'] })
+    const lost = loseWithConnection(2)
+    const stream = follow({}, new Payments({ baseUrl: proxy.url, apiKey }))
+    await stream.opened
+    const ids = [await newBeneficiary(owner.api), await newBeneficiary(owner.api)]
+    await lost
+    await stream.until(2)
+    ids.push(await newBeneficiary(owner.api))
+    await stream.until(3)
+    expect(stream.received.map(({ data }) => 'id' in data && data.id)).toEqual(ids)
+    await stream.close()
+  })
+
+  test('that were lost with the connection that brought the reset come over the next one', async () => {
+    const lost = loseWithConnection(1)
+    const stream = follow({ lastEventId: 'evt_01h455vb4pex5vsknk084sn02q' })
+    await stream.until(1)
+    await rename('lost after the reset')
+    await lost
+    await rename('later')
+    await stream.until(3)
+    expect(stream.received.slice(1)).toMatchObject([{ data: { name: 'lost after the reset' } }, { data: { name: 'later' } }])
     await stream.close()
   })
 

@@ -229,4 +229,44 @@ print(seen)`,
     )
     expect(printed).toEqual(["['1100', '1200']"])
   })
+
+  test('follows events over a connection that breaks before its first event, or after the reset alone, and misses none', async () => {
+    const { key } = await createKey(await signIn(service.api), { permissions: ['beneficiary.read', 'beneficiary.manage'] })
+    // A connection breaks inside the first event that it brings, the first time that this event comes.
+    const broken = new Set<string | undefined>()
+    let silent = false
+    proxy.rewrite((block) => {
+      if (block.startsWith('retry:')) silent = false
+      if (silent) return ''
+      const [name] = /(?<="display_name":")\w+/.exec(block) ?? []
+      if (name === undefined || name === 'Two' || broken.has(name)) return block
+      broken.add(name)
+      silent = true
+      setImmediate(proxy.cutStreams)
+      return block.slice(0, -20)
+    })
+    const printed = await runPython(
+      'gaps.py',
+      `random.random = lambda: 0.0
+def add(name):
+    client.beneficiaries.create({
+        "type": "person", "display_name": name, "payment_rail": "MPESA_B2C", "destination": "0722000111"})
+names = ["One", "Two"]
+def on_open():
+    while names:
+        add(names.pop(0))
+for event in client.events(on_open=on_open):
+    print(event["data"]["display_name"])
+    if event["data"]["display_name"] == "Two":
+        break
+for event in client.events("evt_01h455vb4pex5vsknk084sn02q"):
+    if event["id"] is None:
+        add("Three")
+        continue
+    print(event["data"]["display_name"])
+    break`,
+      { key },
+    ).finally(() => proxy.rewrite(undefined))
+    expect(printed).toEqual(['One', 'Two', 'Three'])
+  })
 })

@@ -97,12 +97,13 @@ const listenWithState = async (
   const { secretGiven, ...rest } = options
   const before = await readListenState(file)
   const secret = secretGiven || !before ? rest.secret : before.secret
-  // Without an event to begin after, a restart before the first one would lose what happened in between.
-  const newest = before?.lastEventId ?? (await client.notifications.list({ limit: 1 }).page()).data[0]?.id
-  const keep = (lastEventId: string) => writeListenState(file, { secret, lastEventId })
-  await writeListenState(file, { secret, ...(newest !== undefined && { lastEventId: newest }) })
+  // Without a place to begin, a restart before the first event would lose what happened in between.
+  const newest = async () => (await client.notifications.list({ limit: 1 }).page()).data[0]?.id ?? null
+  const lastEventId = before?.lastEventId === undefined ? await newest() : before.lastEventId
+  const keep = (id: string) => writeListenState(file, { secret, lastEventId: id })
+  await writeListenState(file, { secret, lastEventId })
   rest.say(`Events are signed with the secret in ${file}`)
-  await listen(client, { ...rest, secret, resume: { lastEventId: newest, keep } })
+  await listen(client, { ...rest, secret, resume: { lastEventId, keep } })
 }
 
 const forward = async (terminal: Terminal): Promise<void> => {

@@ -10,7 +10,7 @@ export type ListenOptions = {
   signal: AbortSignal
   say: (line: string) => void
   /** Where an earlier run ended, and how this one keeps where it is. Without them an event that nobody accepts is given up. */
-  resume?: { lastEventId: string | undefined; keep: (lastEventId: string) => Promise<void> }
+  resume?: { lastEventId: string | null; keep: (lastEventId: string) => Promise<void> }
 }
 
 const attempts = 5

@@ -31,8 +31,8 @@ export const writeLogin = (file: string, login: Login): Promise<void> => writeJs
 
 export const forgetLogin = (file: string): Promise<void> => rm(file, { force: true })
 
-/** What a follower keeps between two runs: the secret that it signs with, and the last event that was accepted. */
-export type ListenState = { secret: string; lastEventId?: string }
+/** What a follower keeps between two runs: the secret that it signs with, and the last event that was accepted, or null before any. */
+export type ListenState = { secret: string; lastEventId?: string | null }
 
 export const readListenState = (file: string): Promise<ListenState | undefined> => readJson<ListenState>(file)
 export const writeListenState = (file: string, state: ListenState): Promise<void> => writeJson(file, state)
