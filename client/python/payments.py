@@ -530,7 +530,7 @@ class Payments:
                 if last or not _may_pass(error) or (asked or 0.0) > LONGEST_WAIT_SECONDS:
                     raise _refusal(error) from None
                 wait = wait if asked is None else asked
-            except (OSError, http.client.HTTPException) as error:
+            except (OSError, http.client.HTTPException, json.JSONDecodeError) as error:
                 # A PATCH may carry a version: sent again after its answer was lost it would be refused although it took effect.
                 if last or method == "PATCH":
                     raise NoAnswer(str(error), key) from error

@@ -1,5 +1,5 @@
 import type { Schemas } from './route-types.ts'
-import { pause, refusalOf } from './transport.ts'
+import { answerOf, pause, refusalOf } from './transport.ts'
 
 type Fetch = typeof fetch
 export type Tokens = { accessToken: string; refreshToken: string | undefined; expiresAt: number; scope: string }
@@ -27,10 +27,7 @@ const newPkce = async (): Promise<{ verifier: string; challenge: string }> => {
 
 const post = async <T>(fetch: Fetch, url: string, body: URLSearchParams | string): Promise<T> => {
   const headers = typeof body === 'string' ? { 'content-type': 'application/json' } : undefined
-  const response = await fetch(url, { method: 'POST', body, ...(headers && { headers }) })
-  const text = await response.text()
-  if (!response.ok) throw refusalOf(response, text)
-  return JSON.parse(text) as T
+  return answerOf<T>(await fetch(url, { method: 'POST', body, ...(headers && { headers }) }))
 }
 
 type Metadata = Pick<
@@ -38,11 +35,8 @@ type Metadata = Pick<
   'registration_endpoint' | 'device_authorization_endpoint' | 'token_endpoint' | 'revocation_endpoint'
 >
 
-export const discover = async (fetch: Fetch, baseUrl: string): Promise<Metadata> => {
-  const response = await fetch(`${baseUrl}/.well-known/oauth-authorization-server`)
-  if (!response.ok) throw refusalOf(response, await response.text())
-  return (await response.json()) as Metadata
-}
+export const discover = async (fetch: Fetch, baseUrl: string): Promise<Metadata> =>
+  answerOf(await fetch(`${baseUrl}/.well-known/oauth-authorization-server`))
 
 const toTokens = (answer: Schemas['OAuthTokens']): Tokens => ({
   accessToken: answer.access_token,

@@ -146,14 +146,16 @@ export const requestOf = async (options: TransportOptions, outgoing: Outgoing, m
   }
 }
 
-type Settled = { text: string } | PaymentsError | { lost: unknown }
+type Settled<T> = { read: T } | PaymentsError | { lost: unknown }
 
-const attemptOnce = async (
+/** `read`: throws where the text is not a complete answer, so that it counts as lost. */
+const attemptOnce = async <T>(
   options: TransportOptions,
   outgoing: Outgoing,
   key: string | undefined,
   accept: string,
-): Promise<Settled> => {
+  read: (text: string) => T,
+): Promise<Settled<T>> => {
   const { body, csv } = outgoing
   const file = typeof csv === 'object' ? csv : undefined
   const text = file?.bytes ?? (typeof csv === 'string' ? csv : body === undefined ? undefined : JSON.stringify(body))
@@ -169,8 +171,9 @@ const attemptOnce = async (
     const response = await options.fetch(url, { ...init, signal, ...(text !== undefined && { body: text }) })
     const answer = await response.text()
     if (!response.ok) return refusalOf(response, answer)
+    const value = read(answer)
     outgoing.onAnswer?.(response.headers)
-    return { text: answer }
+    return { read: value }
   } catch (error) {
     outgoing.signal?.throwIfAborted()
     return { lost: error }
@@ -190,25 +193,38 @@ const fail = (settled: PaymentsError | { lost: unknown }, key: string | undefine
   throw new ConnectionError(`No answer arrived: ${why}`, { cause: settled.lost, idempotencyKey: key })
 }
 
-/** The text of a complete, successful answer; everything else throws, after the attempts that can help. */
-export const sendForText = async (
+/** What `read` makes of a complete, successful answer; everything else throws, after the attempts that can help. */
+const sendAndRead = async <T>(
   options: TransportOptions,
   outgoing: Outgoing,
-  accept = 'application/json',
-): Promise<string> => {
+  accept: string,
+  read: (text: string) => T,
+): Promise<T> => {
   const key = keyOf(outgoing)
   const retries = outgoing.retries ?? options.retries
   for (let attempt = 0; ; attempt += 1) {
-    const settled = await attemptOnce(options, outgoing, key, accept)
-    if ('text' in settled) return settled.text
+    const settled = await attemptOnce(options, outgoing, key, accept, read)
+    if ('read' in settled) return settled.read
     const wait = waitBefore(settled, attempt)
     if (attempt >= retries || wait > longestWaitMs || !mayRepeat(outgoing, settled)) fail(settled, key)
     await pause(wait, outgoing.signal)
   }
 }
 
+export const sendForText = (options: TransportOptions, outgoing: Outgoing, accept: string): Promise<string> =>
+  sendAndRead(options, outgoing, accept, (text) => text)
+
 /** The body of that answer; undefined for one without a body. */
-export const send = async (options: TransportOptions, outgoing: Outgoing): Promise<unknown> => {
-  const text = await sendForText(options, outgoing)
-  return text === '' ? undefined : JSON.parse(text)
+export const send = (options: TransportOptions, outgoing: Outgoing): Promise<unknown> =>
+  sendAndRead(options, outgoing, 'application/json', (text): unknown => (text === '' ? undefined : JSON.parse(text)))
+
+/** The body of an answer to a request that is sent once. */
+export const answerOf = async <T>(response: Response): Promise<T> => {
+  const text = await response.text()
+  if (!response.ok) throw refusalOf(response, text)
+  try {
+    return JSON.parse(text) as T
+  } catch (error) {
+    return fail({ lost: error }, undefined)
+  }
 }

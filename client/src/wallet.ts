@@ -1,6 +1,6 @@
 import { Payments, type PaymentsOptions } from './client.ts'
 import type { Body, Schemas } from './route-types.ts'
-import { refusalOf } from './transport.ts'
+import { answerOf } from './transport.ts'
 
 /** A signer: an account of viem (`privateKeyToAccount(…)`), or an object with the same methods. */
 export type Wallet = { address: `0x${string}`; signMessage: (input: { message: string }) => Promise<string> }
@@ -33,9 +33,7 @@ export const signInWithWallet = async (options: Public, wallet: Wallet): Promise
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ message, signature, intent: 'sign_in' }),
   })
-  const text = await response.text()
-  if (!response.ok) throw refusalOf(response, text)
-  const { outcome, account } = JSON.parse(text) as { outcome: string; account: Schemas['Account'] }
+  const { outcome, account } = await answerOf<{ outcome: string; account: Schemas['Account'] }>(response)
   const session = sessionIn(response)
   const carried =
     session === undefined ? { credentials: 'include' as const } : { headers: { cookie: `service_session=${session}` } }

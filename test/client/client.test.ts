@@ -74,6 +74,18 @@ describe('a call whose connection fails', () => {
     expect(payment.amount_minor).toBe('1000')
   })
 
+  test('ends in the same way if what answered for the service sent no JSON, and is sent again', async () => {
+    const page = { kind: 'answer', status: 200, body: '<html>Sign in to this network</html>' } as const
+    proxy.faults.push(page)
+    expect((await client.account.get()).id).toBe(person.accountId)
+    proxy.faults.push(page)
+    const error = await caught(client.payments.create(order(), { retries: 0, idempotencyKey: 'page' }))
+    if (!(error instanceof ConnectionError)) throw new Error(`not a lost connection: ${error}`)
+    expect(error).toMatchObject({ idempotencyKey: 'page', message: expect.stringMatching(/JSON/) })
+    proxy.faults.push({ kind: 'none' }, page)
+    expect(await caught(signInWithWallet({ baseUrl: proxy.url }, newWallet()))).toBeInstanceOf(ConnectionError)
+  })
+
   test('is not sent again if the program aborted it', async () => {
     const stop = new AbortController()
     stop.abort(new Error('enough'))

@@ -269,4 +269,17 @@ for event in client.events("evt_01h455vb4pex5vsknk084sn02q"):
     ).finally(() => proxy.rewrite(undefined))
     expect(printed).toEqual(['One', 'Two', 'Three'])
   })
+
+  test('says that an answer without JSON is no answer', async () => {
+    proxy.faults.push({ kind: 'answer', status: 200, body: '<html>Sign in to this network</html>' })
+    const printed = await runPython(
+      'page.py',
+      `client.retries = 0
+try:
+    client.account.get()
+except NoAnswer as error:
+    print("no answer")`,
+    )
+    expect(printed).toEqual(['no answer'])
+  })
 })
