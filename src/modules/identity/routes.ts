@@ -1,4 +1,5 @@
 import { readNewPasskey } from '../../auth/passkey.ts'
+import { requireFreshProof } from '../../auth/principal.ts'
 import type { App } from '../../http/app-type.ts'
 import { isRequestOfOwnPage } from '../../http/authorize.ts'
 import { accepted, created, ok, respondOnce } from '../../http/idempotency.ts'
@@ -88,9 +89,13 @@ export const registerIdentities = (app: App, deps: Parts): void => {
         const isOwn = principal.credential.kind === 'session' && isRequestOfOwnPage(request, deps.config.publicUrl)
         const browser = isOwn ? markBrowser(request, reply, deps.config) : null
         const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to), browser }
-        return respondOnce(deps, request, reply, async (tx) => accepted(await startLink(tx, deps, principal, input)))
+        return respondOnce(deps, request, reply, async (tx) => {
+          // The provider is not asked for what would be refused at the return from it. The start routes stay open: they prove a session.
+          requireFreshProof(principal, tx.at)
+          return accepted(await startLink(tx, deps, principal, input))
+        })
       }
-      const verdict = await examineForLink(deps, { ...body, intent: 'link' })
+      const verdict = await examineForLink(deps, request.principal, { ...body, intent: 'link' })
       return respondOnce(deps, request, reply, async (tx) => {
         const link = await linkWallet(tx, deps.config, request.principal, verdict)
         const identity = presentIdentity(link.identity)

@@ -69,6 +69,42 @@ describe('an old session', () => {
     expect((await link(session)).answer.status).toBe(201)
   })
 
+  test.each(['/v1/accounts/me/identities', '/v1/auth/wallet/verify'])(
+    'is asked for the proof before the signed message is used up: after the proof %s accepts the same one',
+    async (path) => {
+      minutes(11)
+      const wallet = newWallet()
+      const message = await walletMessage(session, wallet)
+      const signed = { message, signature: await wallet.signMessage({ message }) }
+      const send = () => session.post(path, path.endsWith('verify') ? signed : { provider: 'wallet', ...signed })
+      for (const answer of [await send(), await send()]) {
+        expect(answer).toMatchObject(refused)
+        expect(answer.body.message).toContain('not linked to the account')
+      }
+      await prove({ api: session, wallet: person.wallet })
+      expect([200, 201]).toContain((await send()).status)
+      expect((await session.get('/v1/accounts/me/identities')).body.data).toHaveLength(2)
+    },
+  )
+
+  test.each(['google', 'github'] as const)('is asked for the proof before it is sent to %s for a new link', async (provider) => {
+    minutes(11)
+    const start = () => session.post('/v1/accounts/me/identities', { provider })
+    expect(await start()).toMatchObject(refused)
+    // The way to prove a session by a provider stays open, and its page says that nothing is linked.
+    const options = { headers: { accept: 'application/json' } }
+    const page = async () => {
+      const { body } = await session.get(`/v1/auth/${provider}/start`, options)
+      return session.get(new URL(body.authorization_url).pathname, { headers: { accept: 'text/html' } })
+    }
+    const asked = (await page()).text
+    expect(asked).toContain(`Confirm with ${provider === 'google' ? 'Google' : 'GitHub'}`)
+    expect(asked).not.toContain('will be linked')
+    await prove({ api: session, wallet: person.wallet })
+    expect((await start()).status).toBe(202)
+    expect((await page()).text).toContain('will be linked to')
+  })
+
   test('of before this rule, which says only by which method it lives, is proven by that', async () => {
     await service.deps.db.query('update sessions set began_by_identity_id = null')
     minutes(11)

@@ -1,6 +1,6 @@
 import { type Hex, serializeErc6492Signature } from 'viem'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { newWallet, type Person, sessionCookieOf, signIn } from '../../harness/people.ts'
+import { newWallet, type Person, prove, sessionCookieOf, signIn } from '../../harness/people.ts'
 import { openService, startService } from '../../harness/service.ts'
 import { type Chain, startChain, type Trouble } from './chain.ts'
 import { me } from './providers.ts'
@@ -62,6 +62,9 @@ test('a signature that the contract does not accept is refused, and so is one wh
   expect((await attempt(newAddress(), { knows: false, signature: wrapped(signature) })).error).toBe('invalid_signature')
 })
 
+/** Of these the chain says nothing of the signature. */
+const said: Partial<Record<Trouble, boolean>> = { error: true, http_500: true, garbage: true, other_chain: true }
+
 describe.each([
   ['deployed', true],
   ['predicted', false],
@@ -71,8 +74,9 @@ describe.each([
     async (trouble) => {
       mainnet.trouble = trouble
       const signed = deployed ? signature : wrapped(signature)
-      const { status, error, message } = await attempt(newAddress(), { deployed, signature: signed })
+      const { status, error, answer, message } = await attempt(newAddress(), { deployed, signature: signed })
       expect([status, error]).toEqual([401, 'invalid_signature'])
+      if (said[trouble]) expect(answer.body.message).toContain('chain 1 did not answer whether it is by a contract there')
       mainnet.trouble = 'none'
       expect((await service.api.post('/v1/auth/wallet/verify', { message, signature: signed })).body.details.field).toBe('nonce')
     },
@@ -80,7 +84,23 @@ describe.each([
 })
 
 test('a chain without an RPC has no contract wallets', async () => {
-  expect((await attempt(newAddress(), { chainId: 10 })).error).toBe('invalid_signature')
+  const { error, answer } = await attempt(newAddress(), { chainId: 10 })
+  expect([error, answer.body.message]).toEqual(['invalid_signature', expect.stringContaining('contracts on chain 10')])
+})
+
+test('a contract wallet is linked by the message that an old session was asked for its proof with', async () => {
+  const person = await signIn(service.api)
+  const session = service.api.as({ cookie: person.cookie })
+  service.clock.advance(11 * 60)
+  const address = newAddress()
+  const { message } = (await session.post('/v1/auth/wallet/nonce', { address, chain_id: 1 })).body
+  mainnet.contracts.set(address.toLowerCase(), { message, signature, deployed: true })
+  mainnet.calls.length = 0
+  const send = () => session.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature })
+  expect((await send()).body.error).toBe('step_up_required')
+  expect(mainnet.calls).toEqual([])
+  await prove({ api: session, wallet: person.wallet })
+  expect((await send()).status).toBe(201)
 })
 
 test('the same address on another chain is another identity: it opens another account, and locks nobody out of theirs', async () => {

@@ -7,7 +7,7 @@ import { accounts, identities } from '../../../db/tables/accounts.ts'
 import { appendEvents } from '../../../events/append.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { emailKey } from '../../../lib/email-key.ts'
-import { CommitThenThrow, conflict, notFound, Refusal } from '../../../lib/errors.ts'
+import { CommitThenThrow, conflict, notFound, orRefusal, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
 import { accountWith, lockAccountRow } from '../accounts/queries.ts'
@@ -88,6 +88,16 @@ export const statusRefusal = (status: string, isLinked: boolean): Refusal | null
   return status === 'frozen' && !isLinked ? new Refusal('account_frozen') : null
 }
 
+/** Why a session adds no sign-in method, if so: a stolen one would link a method of its own, and stay when the session is ended. */
+export const newMethodRefusal = (linker: Linker, now: Date): Refusal | null => {
+  const unproven = orRefusal(() => requireFreshProof(linker, now))
+  if (!(unproven instanceof Refusal)) return null
+  if (linker.provenAt === null || linker.credential.kind !== 'session') return unproven
+  const message =
+    'This sign-in method is not linked to the account, so it does not prove whose session this is. Confirm with one that is, then link this one.'
+  return new Refusal('step_up_required', { message, ...(unproven.details && { details: unproven.details }) })
+}
+
 /** The proven identity may be attached already, or belong to another account (the answer does not say to which). */
 export const linkIdentity = async (tx: Tx, config: Config, actor: Actor, linker: Linker, proof: IdentityProof) => {
   const { accountId, originGrantId: linkedByGrantId, originSessionId } = linker
@@ -110,8 +120,8 @@ export const linkIdentity = async (tx: Tx, config: Config, actor: Actor, linker:
     await recomputeAccountEmail(tx, accountId)
     return { outcome: 'already_linked' as const, identity }
   }
-  // Else a stolen session would link a method of its own, and stay when the session is ended.
-  requireFreshProof(linker, tx.at)
+  const unproven = newMethodRefusal(linker, tx.at)
+  if (unproven) throw unproven
   const identity = attachIdentity(tx, actor, { accountId, proof, linkedByGrantId, originSessionId })
   await recomputeAccountEmail(tx, accountId)
   return { outcome: 'linked' as const, identity }

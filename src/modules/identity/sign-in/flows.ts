@@ -19,7 +19,7 @@ import { CommitThenThrow, Refusal } from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { Parts } from '../../parts.ts'
 import { readAccount } from '../accounts/service.ts'
-import { linkIdentity } from '../identities/link.ts'
+import { linkIdentity, newMethodRefusal } from '../identities/link.ts'
 import type { IdentityProof } from '../identities/queries.ts'
 import type { CallbackQuery } from '../schema.ts'
 import { requireSignInAuthority } from '../sessions/service.ts'
@@ -184,12 +184,14 @@ export const startLinkAs = async (deps: FlowDeps, caller: Principal, input: Star
 const linkEnded = (): Refusal =>
   new Refusal('not_found', { message: 'This link was used, has ended or does not exist. Start again to get a new one.' })
 
-const findLive = async (deps: FlowDeps, link: string): Promise<Flow> => {
+const findLive = async (deps: FlowDeps, link: string): Promise<Flow & { isProof: boolean }> => {
   const now = deps.clock.now()
   const flow = unseal(deps, await first(deps.db, byLink, { linkHash: sha256(link), now }))
   const beginner = flow && beginnerOf(flow)
-  if (!beginner || !(await findActive(deps.db, beginner, now, deps.config.SESSION_IDLE_DAYS))) throw linkEnded()
-  return flow
+  const active = beginner && (await findActive(deps.db, beginner, now, deps.config.SESSION_IDLE_DAYS))
+  if (!active) throw linkEnded()
+  // A session that is not proven links nothing new: what is linked already proves it.
+  return { ...flow, isProof: newMethodRefusal({ ...beginner, ...active }, now) !== null }
 }
 
 /** Proof that this browser saw the page: without it, a link to the address behind the page would skip the page. */
@@ -213,8 +215,14 @@ export const openLinkPage = async (
   const account = await readAccount(deps.db, accountId)
   const id = formatId('account', accountId)
   const named = [account.display_name, account.email].filter(Boolean).join(', ')
-  const title = `Link ${providerTitles[provider]} to ${account.display_name ?? account.email ?? 'an account'}?`
-  const about = `Your ${providerTitles[provider]} sign-in will be linked to the account ${named ? `${named} (${id})` : id}. From then on it opens that account.`
+  const provided = providerTitles[provider]
+  const to = `the account ${named ? `${named} (${id})` : id}`
+  const title = flow.isProof
+    ? `Confirm with ${provided}`
+    : `Link ${provided} to ${account.display_name ?? account.email ?? 'an account'}?`
+  const about = flow.isProof
+    ? `Confirm that you are the person of ${to}, with a ${provided} sign-in that is linked to it already. Another one is not linked by this.`
+    : `Your ${provided} sign-in will be linked to ${to}, if it is not yet. From then on it opens that account.`
   const proof = proofOf(deps.derivations, link, mark()).toString('base64url')
   if (caller && caller.accountId !== accountId) {
     const other = 'This browser is signed in to another account. Sign out there first, or open this page in another browser.'
@@ -223,7 +231,7 @@ export const openLinkPage = async (
   return {
     title,
     paragraphs: [about, 'Continue only if you asked for this yourself.'],
-    links: [{ href: `/link/${link}/continue?page=${proof}`, text: `Continue with ${providerTitles[provider]}`, primary: true }],
+    links: [{ href: `/link/${link}/continue?page=${proof}`, text: `Continue with ${provided}`, primary: true }],
   }
 }
 

@@ -232,7 +232,7 @@ export const registerSignIn = (app: App, deps: Parts): void => {
       }
       if (!caller.permissions.has('account.manage'))
         throw new Refusal('forbidden', { details: { required_permission: 'account.manage' } })
-      const verdict = await examineForLink(deps, body)
+      const verdict = await examineForLink(deps, caller, body)
       return respondOnce(deps, request, reply, async (tx) => {
         const { outcome } = await linkWallet(tx, deps.config, request.principal, verdict)
         return ok({ outcome, account: await readAccount(tx, request.principal.accountId), session: null })

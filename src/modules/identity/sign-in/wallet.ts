@@ -7,8 +7,10 @@ import { isoTime, secondsAfter } from '../../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
 import { isLoopbackUrl } from '../../../lib/loopback.ts'
 import type { Parts } from '../../parts.ts'
-import { type IdentityProof, walletProof } from '../identities/queries.ts'
+import { newMethodRefusal } from '../identities/link.ts'
+import { findIdentity, type IdentityProof, walletProof } from '../identities/queries.ts'
 import type { CreateNonce, Nonce, SignedMessage } from '../schema.ts'
+import type { Linker } from '../sessions/service.ts'
 import { burnNonce, newSignInNonce, nonceTtlSeconds, readSignInNonce, type SignInNonce } from './nonces.ts'
 
 const costs = 'This costs nothing and moves no money.'
@@ -52,10 +54,10 @@ const isOurUri = (config: Config, uri: string): boolean => {
   return uri.startsWith(begin) && isOurHost(config, uri.slice(begin.length).replace(/\/$/, ''))
 }
 
-const mismatch = (config: Config, what: string, actual: unknown, intent?: Intent): Refusal =>
+const mismatch = (config: Config, what: string, actual: unknown, expected: Record<string, string> = {}): Refusal =>
   new Refusal('invalid_signature', {
     message: `The message's ${what} is not what this service expects.`,
-    details: { field: what, actual, expected: { ...expectedOf(config), statement: statementOf(intent) } },
+    details: { field: what, actual, expected: { ...expectedOf(config), statement: statementOf(undefined), ...expected } },
   })
 
 export type SignInMessage = Pick<
@@ -133,10 +135,11 @@ export const readSignInMessage = (config: Config, text: string): SignInMessage =
 /** A wallet's clock may be ahead of ours. */
 const aheadSeconds = 300
 
+const latestIssue = (now: Date): Date => secondsAfter(now, aheadSeconds)
+const earliestIssue = (now: Date): Date => secondsAfter(now, -nonceTtlSeconds - aheadSeconds)
+
 const isRecent = (issued: Date | undefined, now: Date): boolean =>
-  issued !== undefined &&
-  issued <= secondsAfter(now, aheadSeconds) &&
-  issued >= secondsAfter(now, -nonceTtlSeconds - aheadSeconds)
+  issued !== undefined && issued <= latestIssue(now) && issued >= earliestIssue(now)
 
 const timeOf = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text))
 
@@ -148,15 +151,21 @@ export const checkSignInMessage = (
 ): Refusal | null => {
   const expires = timeOf(message.expirationTime)
   const begins = timeOf(message.notBefore)
+  const statement = statementOf(intent)
   const scheme = new URL(config.publicUrl).protocol.slice(0, -1)
   if ((message.scheme ?? scheme) !== scheme || !isOurHost(config, message.domain))
     return mismatch(config, 'domain', message.domain)
   if (!isOurUri(config, message.uri)) return mismatch(config, 'uri', message.uri)
-  if (!isFor(intent, message.statement)) return mismatch(config, 'statement', message.statement ?? null, intent)
-  if (!isRecent(timeOf(message.issuedAt), now)) return mismatch(config, 'issued_at', message.issuedAt ?? null)
+  if (!isFor(intent, message.statement)) return mismatch(config, 'statement', message.statement ?? null, { statement })
+  if (!isRecent(timeOf(message.issuedAt), now))
+    return mismatch(config, 'issued_at', message.issuedAt ?? null, {
+      issued_at: `between ${isoTime(earliestIssue(now))} and ${isoTime(latestIssue(now))}`,
+    })
   if (!config.SIWE_CHAIN_IDS.includes(message.chainId)) return mismatch(config, 'chain_id', message.chainId)
-  if (expires && expires <= now) return mismatch(config, 'expiration_time', message.expirationTime)
-  if (begins && begins > now) return mismatch(config, 'not_before', message.notBefore)
+  if (expires && expires <= now)
+    return mismatch(config, 'expiration_time', message.expirationTime, { expiration_time: `after ${isoTime(now)}` })
+  if (begins && begins > now)
+    return mismatch(config, 'not_before', message.notBefore, { not_before: `not after ${isoTime(now)}` })
   return null
 }
 
@@ -201,19 +210,23 @@ export type WalletAttempt = { verdict: IdentityProof | Refusal; nonce: SignInNon
 export const spendNonce = async (db: Db, config: Config, { nonce, verdict }: WalletAttempt): Promise<WalletAttempt['verdict']> =>
   nonce === null || (await burnNonce(db, nonce)) ? verdict : badNonce(config)
 
-const wrongSigner = (recovered: Address | undefined, claimed: string): Refusal =>
+/** `unknown`: why it may be a contract's signature all the same. */
+const wrongSigner = (recovered: Address | undefined, claimed: string, unknown?: string): Refusal =>
   new Refusal('invalid_signature', {
-    message: 'The signature is not by the address in the message.',
+    message:
+      unknown === undefined
+        ? 'The signature is not by the address in the message.'
+        : `The signature is not by the key of the address in the message, and ${unknown}.`,
     details: { field: 'signature', recovered_address: recovered ?? null, expected: { address: claimed } },
   })
 
 type WalletDeps = Pick<Parts, 'clock' | 'config' | 'contractWallets' | 'db' | 'derivations'>
 
-/**
- * Outside any transaction: a contract's signature is a query to its chain. The nonce is used up first, so one message causes one query. Throws 400
- * for text that is not a sign-in message.
- */
-export const examineWallet = async (deps: WalletDeps, input: z.output<typeof SignedMessage>): Promise<WalletAttempt> => {
+/** `contract`: its chain must be asked whether the signature is its own; until then the verdict is that it is not. */
+type ReadAttempt = WalletAttempt & { contract?: { chainId: number; address: Address } }
+
+/** Throws 400 for text that is not a sign-in message. */
+const readAttempt = (deps: WalletDeps, input: z.output<typeof SignedMessage>): ReadAttempt => {
   const siwe = readSignInMessage(deps.config, input.message)
   const now = deps.clock.now()
   const nonce = readSignInNonce(deps.derivations, siwe.nonce, now)
@@ -222,20 +235,48 @@ export const examineWallet = async (deps: WalletDeps, input: z.output<typeof Sig
   if (wrong) return { verdict: wrong, nonce }
   const recovered = recoverSigner(input.message, input.signature)
   if (recovered?.toLowerCase() === siwe.address.toLowerCase()) return { verdict: walletProof(recovered, null), nonce }
-  const refused = { verdict: wrongSigner(recovered, siwe.address), nonce }
   const { chainId } = siwe
   const address = parseAddress(siwe.address)
-  if (!address || !deps.contractWallets.chainIds.includes(chainId)) return refused
-  const spent = { verdict: await spendNonce(deps.db, deps.config, refused), nonce: null }
-  if (spent.verdict !== refused.verdict) return spent
-  const isValid = await deps.contractWallets.isValidSignature({
-    chainId,
-    address,
-    message: input.message,
-    signature: input.signature,
-  })
-  return isValid ? { verdict: walletProof(address, chainId), nonce: null } : spent
+  if (!address) return { verdict: wrongSigner(recovered, siwe.address), nonce }
+  if (deps.contractWallets.chainIds.includes(chainId))
+    return { verdict: wrongSigner(recovered, siwe.address), nonce, contract: { chainId, address } }
+  const unknown = `this service does not check wallets that are contracts on chain ${chainId}`
+  return { verdict: wrongSigner(recovered, siwe.address, unknown), nonce }
 }
 
-export const examineForLink = async (deps: WalletDeps, input: z.output<typeof SignedMessage>) =>
-  spendNonce(deps.db, deps.config, await examineWallet(deps, input))
+/** Outside any transaction. The nonce is used up first, so one message causes one query. */
+const askChain = async (
+  deps: WalletDeps,
+  { message, signature }: z.output<typeof SignedMessage>,
+  attempt: ReadAttempt,
+): Promise<WalletAttempt> => {
+  const { contract, verdict: refused } = attempt
+  if (!contract) return attempt
+  const verdict = await spendNonce(deps.db, deps.config, attempt)
+  if (verdict !== refused) return { verdict, nonce: null }
+  const answer = await deps.contractWallets.query({ ...contract, message, signature })
+  if (answer === 'valid') return { verdict: walletProof(contract.address, contract.chainId), nonce: null }
+  if (answer === 'invalid') return { verdict, nonce: null }
+  const unknown = `chain ${contract.chainId} did not answer whether it is by a contract there`
+  return { verdict: wrongSigner(recoverSigner(message, signature), contract.address, unknown), nonce: null }
+}
+
+export const examineWallet = async (deps: WalletDeps, input: z.output<typeof SignedMessage>): Promise<WalletAttempt> =>
+  askChain(deps, input, readAttempt(deps, input))
+
+/**
+ * A session that must be proven first is refused before the nonce is used up, so the same message is accepted after the proof. Of a contract that is no wallet
+ * of the account nothing more is said: nothing has shown yet whose it is.
+ */
+export const examineForLink = async (deps: WalletDeps, linker: Linker, input: z.output<typeof SignedMessage>) => {
+  const attempt = readAttempt(deps, input)
+  const { contract, verdict } = attempt
+  const claim = contract ? walletProof(contract.address, contract.chainId) : verdict
+  if (!(claim instanceof Refusal)) {
+    const known = await findIdentity(deps.db, claim)
+    const isNew = contract ? known?.accountId !== linker.accountId : known === undefined
+    const unproven = isNew ? newMethodRefusal(linker, deps.clock.now()) : null
+    if (unproven) return unproven
+  }
+  return spendNonce(deps.db, deps.config, await askChain(deps, input, attempt))
+}
