@@ -31,11 +31,11 @@ export const toRefusal = (error: unknown): Refusal | undefined => {
   return statusCode !== undefined && statusCode >= 400 && statusCode < 500 ? new Refusal('invalid_request') : undefined
 }
 
-/** The refusal's own permission counts where the route declares none: one address may serve many operations. */
+/** The refusal's own permission, which the route may not declare; else those of the route, of which one is enough. */
 const permissionsOf = (refusal: Refusal, request: FastifyRequest): readonly Permission[] => {
-  const { permission } = request.routeOptions.config
-  if (permission !== undefined) return [permission].flat()
-  return permissions.filter((known) => known === refusal.details?.required_permission)
+  const ofRoute = [request.routeOptions.config.permission ?? []].flat()
+  const required = permissions.find((known) => known === refusal.details?.required_permission)
+  return required === undefined || ofRoute.includes(required) ? ofRoute : [required]
 }
 
 /**

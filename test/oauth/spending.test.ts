@@ -94,6 +94,17 @@ test('an agent without the scope gets the name of the scope and where to request
   )
 })
 
+test('an agent that may not hand on a permission gets the name of the scope that it lacks; none, where no scope would help', async () => {
+  const agent = await authorizeAgent(service.api, person, { request: { scope: 'key.manage payment.read' } })
+  const handOn = async (permission: string) => {
+    const answer = await agent.api.post('/v1/accounts/me/api-keys', { name: 'Helper', permissions: [permission] })
+    expect([answer.status, answer.body.details.required_permission]).toEqual([403, permission])
+    return /scope="(.*)"/.exec(answer.headers.get('www-authenticate') ?? '')?.[1]
+  }
+  expect(await handOn('payment.create')).toBe('payment.create key.manage payment.read')
+  expect(await handOn('account.manage')).toBeUndefined()
+})
+
 test("the agent's stream ends when its grant does", async () => {
   const agent = await authorizeAgent(service.api, person, { request: accessWith({}) })
   const stream = await openStream(agent.api)
