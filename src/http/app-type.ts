@@ -67,6 +67,8 @@ declare module 'fastify' {
     unlimited?: boolean
     /** Ignores unknown query parameters, as OAuth and the providers that call back require. */
     query?: 'lenient'
+    /** Takes text in JSON that cannot be stored: its service cleans or refuses it. */
+    text?: 'lenient'
     /** Refuses with a page for a browser, with JSON for a program. */
     pages?: true
     /** The response lasts as long as its reader wants: it is not counted among the requests under way. */

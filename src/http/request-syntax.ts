@@ -13,17 +13,17 @@ const maxDepth = 16
 /** Databases and logs cannot store NUL, nor a surrogate without its other half. */
 export const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
 
-const check = (value: unknown, path: string, depth: number): void => {
+const check = (value: unknown, path: string, depth: number, takes: (text: string) => boolean): void => {
   if (depth > maxDepth) throw invalidFields({ path: path || 'body', message: 'is nested too deeply' })
-  if (typeof value === 'string' && !isStorable(value))
+  if (typeof value === 'string' && !takes(value))
     throw invalidFields({ path: path || 'body', message: 'has characters that cannot be stored' })
   if (typeof value !== 'object' || value === null) return
   for (const [key, entry] of Object.entries(value)) {
     const at = path ? `${path}.${key}` : key
     // A name that careless copying code would treat as the object's prototype.
     if (key === '__proto__') throw invalidFields({ path: at, message: 'is not a known field' })
-    if (!isStorable(key)) throw invalidFields({ path: path || 'body', message: 'has a name that cannot be stored' })
-    check(entry, at, depth + 1)
+    if (!takes(key)) throw invalidFields({ path: path || 'body', message: 'has a name that cannot be stored' })
+    check(entry, at, depth + 1, takes)
   }
 }
 
@@ -35,10 +35,10 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** The JSON can be stored, and all parsers read it alike. Throws 400. */
-export const readJson = (text: string): unknown => {
+/** The JSON's texts can be stored, or are what `takes` says; all parsers read it alike. Throws 400. */
+export const readJson = (text: string, takes = isStorable): unknown => {
   const value = parseJson(text)
-  check(value, '', 0)
+  check(value, '', 0, takes)
   const repeated = repeatedName(text)
   if (repeated !== undefined) throw invalidFields({ path: repeated, message: 'is given more than once' })
   return value
@@ -139,7 +139,7 @@ export const registerRequestSyntax = (app: App): void => {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
     if (bytes.length === 0) return undefined
     request.rawBody = textOfBody(bytes)
-    return readJson(request.rawBody)
+    return readJson(request.rawBody, request.routeOptions.config.text === 'lenient' ? () => true : isStorable)
   })
   // An empty body is recognised only when nothing has arrived.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {

@@ -62,12 +62,14 @@ describe('the request on the consent page', () => {
     ['two of them', '[{"type":"payment"},{"type":"payment"}]'],
     ['a misspelt limit', '[{"type":"payment","daily_limt_minor":"1"}]'],
     ['a limit that is a number', '[{"type":"payment","daily_limit_minor":1}]'],
+    ['a choice that does not exist', '[{"type":"payment","on_duplicate":"never"}]'],
     ['limits that cannot all be meant', '[{"type":"payment","daily_limit_minor":"1","monthly_limit_minor":"0"}]'],
     ['an empty list of beneficiaries', '[{"type":"payment","beneficiary_ids":[]}]'],
   ])('with %s in authorization_details is refused', async (_what, authorization_details) => {
     const path = authorizePath(client, newPkce(), { authorization_details })
     const answer = await service.api.get(path, { headers: { accept: 'application/json' } })
     expect(refusal(answer)).toEqual([400, 'invalid_authorization_details'])
+    expect(answer.body.error_description).not.toMatch(/expected|Invalid|received|Unrecognized/)
   })
 })
 

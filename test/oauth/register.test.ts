@@ -151,6 +151,26 @@ describe('a registration', () => {
     expect(refusal(await register(metadata))).toEqual([400, error])
   })
 
+  test.each([
+    [{ redirect_uris: [5] }, 'redirect_uris.0: must be a string: send "5"'],
+    [{ redirect_uris: Array(21).fill(redirectUri) }, 'redirect_uris: must have at most 20 entries'],
+    [{ client_name: 7, scope: ['x'] }, 'client_name: must be a string: send "7"; scope: '],
+  ])('says of %j what to send instead', async (metadata, sentence) => {
+    const answer = await register(metadata)
+    expect(refusal(answer)).toEqual([400, 'invalid_client_metadata'])
+    expect(answer.body.error_description).toContain(sentence)
+    expect(answer.body.error_description).not.toMatch(/expected|Invalid|received/)
+  })
+
+  test('may have text that cannot be stored in a name, which is cleaned, and in what is ignored; elsewhere it is refused', async () => {
+    const named = { redirect_uris: [redirectUri], client_name: 'a\0b \ud800', 'client_name#sw': '\0' }
+    expect((await register(named)).body.client_name).toBe('a b \ufffd')
+    const refused = await register({ redirect_uris: [`${redirectUri}?\0`] })
+    expect(refusal(refused)).toEqual([400, 'invalid_redirect_uri'])
+    for (const text of ['https://client.example/\0', 'https://client.example/\ud800'])
+      expect(refusal(await register({ ...named, client_uri: text }))).toEqual([400, 'invalid_client_metadata'])
+  })
+
   test('cannot have a name with characters that reverse or hide text', async () => {
     const { body } = await register({ redirect_uris: [redirectUri], client_name: ' Ba\u202enk\u200b\n of  Kenya ' })
     expect(body.client_name).toBe('Bank of Kenya')

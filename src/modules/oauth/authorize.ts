@@ -8,7 +8,9 @@ import { insertOnce, prepareWrite } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { oauthAuthorizations, oauthGrants } from '../../db/tables/oauth.ts'
 import { readJson } from '../../http/request-syntax.ts'
+import { fieldErrors, sentenceOf } from '../../http/sentences.ts'
 import { secondsAfter } from '../../lib/clock.ts'
+import { refuseFields } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { presentControls } from '../delegation/present.ts'
 import { type SpendingControls, SpendingControlsIn } from '../delegation/schema.ts'
@@ -52,11 +54,9 @@ const parseDetails = (text: string | undefined): SpendingControls | null => {
   if (typeof first !== 'object' || first === null || !('type' in first) || first.type !== 'payment')
     throw refusedDetails('must be of the type "payment"')
   const { type: _type, ...members } = first
-  const parsed = SpendingControlsIn.safeParse(members)
+  const parsed = SpendingControlsIn.safeParse(members, { error: sentenceOf })
   if (parsed.success) return presentControls(parsed.data)
-  const [issue] = parsed.error.issues
-  const where = issue?.code === 'unrecognized_keys' ? issue.keys.join(', ') : issue?.path.join('.')
-  throw refusedDetails(`cannot be understood: ${where}: ${issue?.code === 'unrecognized_keys' ? 'is not known' : issue?.message}`)
+  throw refusedDetails(`cannot be understood: ${refuseFields(fieldErrors(parsed.error.issues)).message}`)
 }
 
 /** What a request asks for, however it arrives. A client that names no scope asks for reading only. */

@@ -2,7 +2,10 @@ import { z } from 'zod'
 import type { Config } from '../../config.ts'
 import { clientAuthMethods, clientGrantTypes } from '../../db/tables/oauth.ts'
 import { FetchError, isPublicAddress } from '../../http/guarded-fetch.ts'
+import { isStorable } from '../../http/request-syntax.ts'
+import { fieldErrors, sentenceOf } from '../../http/sentences.ts'
 import { secondsAfter } from '../../lib/clock.ts'
+import { refuseFields } from '../../lib/errors.ts'
 import { isLoopbackUrl } from '../../lib/loopback.ts'
 import { cleanName } from '../../lib/text.ts'
 import type { Parts } from '../parts.ts'
@@ -29,7 +32,7 @@ export const isLocalRedirect = (uri: string): boolean => loopbackPattern.test(ur
 
 const redirectUriProblem = (uri: string): string | undefined => {
   if (uri.length > maxUriLength) return `is longer than ${maxUriLength} characters`
-  if (/[\s\u0000-\u001f\u007f\\]/.test(uri) || !URL.canParse(uri)) return 'must be an absolute URI'
+  if (/[\s\u0000-\u001f\u007f\\]/.test(uri) || !isStorable(uri) || !URL.canParse(uri)) return 'must be an absolute URI'
   const url = new URL(uri)
   const scheme = url.protocol.slice(0, -1)
   if (uri.includes('#')) return 'must not have a fragment'
@@ -105,7 +108,7 @@ const readGrantTypes = (named: readonly string[] | undefined, redirectUris: read
 
 const readUri = (text: string | undefined): string | null => {
   if (text === undefined || text === '') return null
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+  if (!isStorable(text) || !URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
     throw refusedMetadata('client_uri must be an http or https URL.')
   return text
 }
@@ -115,11 +118,8 @@ export const readClientMetadata = (
   input: unknown,
   { fetched, ...defaults }: { authMethod: (typeof clientAuthMethods)[number]; fetched?: true },
 ) => {
-  const parsed = Wire.safeParse(input)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw refusedMetadata(`${issue?.path.join('..') || 'The metadata'}: ${issue?.message ?? 'is not valid'}`)
-  }
+  const parsed = Wire.safeParse(input, { error: sentenceOf })
+  if (!parsed.success) throw refusedMetadata(`${refuseFields(fieldErrors(parsed.error.issues)).message}.`)
   const wire = parsed.data
   const redirectUris = [...new Set(wire.redirect_uris)].filter((uri) => {
     const problem = redirectUriProblem(uri)

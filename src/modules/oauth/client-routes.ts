@@ -215,7 +215,8 @@ export const registerRegistration = (app: App, deps: Parts): void => {
     scope.post(
       '/v1/oauth/register',
       {
-        config: { ...open, operation: 'oauth.register' },
+        // As in a client's own document.
+        config: { ...open, operation: 'oauth.register', text: 'lenient' },
         bodyLimit: registrationLimitBytes,
         schema: {
           summary: 'Register a client',
