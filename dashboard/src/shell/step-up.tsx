@@ -1,14 +1,15 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { api } from '../api/queries.ts'
+import { accountQuery, api } from '../api/queries.ts'
 import { onProven, stepUp } from '../api/step-up.ts'
 import { useStore } from '../lib/store.ts'
+import { shortAddress } from '../lib/words.ts'
 import { ProviderButtons, prepareSignIn } from '../pages/sign-in/provider-buttons.tsx'
 import { answerWithPasskey, hasPasskeys } from '../passkey/passkey.ts'
 import { Icon, WayButton } from '../ui/button.tsx'
 import { Dialog } from '../ui/form.tsx'
 import { Failure, Notice, TextNotice } from '../ui/page.tsx'
-import { useWalletFlow, WalletPicker } from '../wallet/wallet.tsx'
+import { useWalletFlow, WalletPicker, WrongAccountError } from '../wallet/wallet.tsx'
 import { confirmedPath } from './paths.ts'
 
 type Asked = 'no' | 'in a window' | { blocked: string }
@@ -39,9 +40,16 @@ const ByPasskey = ({ onProven }: { onProven: () => void }) => {
 
 const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
   const [asked, setAsked] = useState<Asked>('no')
+  const { data: account } = useQuery(accountQuery)
+  const identities = account?.identities ?? []
+  const wallets = identities.filter(({ provider }) => provider === 'wallet')
   const flow = useWalletFlow({
-    prepare: prepareSignIn(),
-    send: ({ message, signature }) => api.POST('/v1/auth/wallet/verify', { body: { message, signature } }),
+    // Only what is linked proves anything: another wallet signs nothing for it.
+    prepare: (address) => {
+      if (wallets.some(({ subject }) => subject.toLowerCase() === address.toLowerCase())) return prepareSignIn('link')(address)
+      throw new WrongAccountError(`${shortAddress(address)} is not linked to your account. Nothing was signed.`)
+    },
+    send: ({ message, signature }) => api.POST('/v1/auth/wallet/verify', { body: { message, signature, intent: 'link' } }),
     done: () => answer(true),
   })
   useEffect(() => onProven(() => answer(true)), [answer])
@@ -63,9 +71,14 @@ const Asking = ({ answer }: { answer: (proven: boolean) => void }) => {
         You signed in some time ago, and this changes who may act for you. Confirm with the sign-in method that you used, or with
         one that you had before. What you were doing then goes on, and what you typed stays.
       </p>
-      <WalletPicker flow={flow} verb="Confirm with" />
+      {wallets.length > 0 && <WalletPicker flow={flow} verb="Confirm with" />}
       <ByPasskey onProven={() => answer(true)} />
-      <ProviderButtons returnTo={confirmedPath} verb="Confirm with" begin={begin} />
+      <ProviderButtons
+        returnTo={confirmedPath}
+        verb="Confirm with"
+        begin={begin}
+        offers={(name) => identities.some(({ provider }) => provider === name)}
+      />
       {asked === 'in a window' && (
         <TextNotice title="Continue in the window that has opened" live>
           This page goes on by itself when you are done there.

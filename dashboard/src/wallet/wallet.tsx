@@ -12,6 +12,9 @@ export type Provider = { request: (call: { method: string; params?: readonly unk
 /** EIP-6963. `icon` is a data: URI by that standard; anything else is not shown. */
 export type Wallet = { id: string; name: string; icon: string | null; provider: Provider }
 
+/** The wallet works, but this page needs another one of its accounts. */
+export class WrongAccountError extends DeviceError {}
+
 const codeOf = (error: unknown): number | null =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'number' ? error.code : null
 
@@ -193,13 +196,16 @@ const waiting = (step: WalletStep, { name }: Wallet): string => {
   return step === 'sign' ? `Sign the message in ${name}` : 'Checking the signature'
 }
 
-/** After a refused signature: another account of the same wallet may be the right one. */
+/** Another account of the same wallet may be the right one. */
 const WrongAccount = ({ flow }: { flow: WalletFlow }) => {
-  const wrong = hasCode(flow.error, 'invalid_signature') || (hasCode(flow.error, 'conflict') && !isTextChanged(flow.error))
+  const wrong =
+    flow.error instanceof WrongAccountError ||
+    hasCode(flow.error, 'invalid_signature') ||
+    (hasCode(flow.error, 'conflict') && !isTextChanged(flow.error))
   if (!wrong || !flow.wallet || !flow.address) return null
   return (
     <p className="small quiet">
-      Signed with {shortAddress(flow.address)}.{' '}
+      The wallet uses {shortAddress(flow.address)}.{' '}
       <Button size="small" onClick={flow.changeAccount}>
         Choose another account in {flow.wallet.name}
       </Button>

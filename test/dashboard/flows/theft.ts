@@ -1,8 +1,10 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { statementOf } from '../../../src/modules/identity/sign-in/wallet.ts'
 import { addPasskey } from '../../harness/authenticator.ts'
 import type { Client, Json } from '../../harness/client.ts'
 import { createKey, newWallet, type Person, signIn, walletMessage } from '../../harness/people.ts'
+import { newPerson } from '../../identity/sign-in/providers.ts'
 import { standIn } from '../../workspaces/team.ts'
 import { addAuthenticator } from '../authenticator.ts'
 import { takeScreenshots } from '../screenshots.ts'
@@ -113,6 +115,51 @@ export const theftFlows = (world: World): void => {
     world.service.clock.set(new Date())
     await device.remove()
     await before.close()
+  })
+
+  test('in an old session a new wallet is linked by the signature that it gave before a linked one confirmed', async () => {
+    const person = await signIn(world.service.api)
+    const visited = await visitAs(world, person)
+    const { page, wallet } = visited
+    const added = newWallet()
+    wallet.accounts = [added, person.wallet]
+    await page.goto('/account')
+    await page.getByRole('button', { name: 'Link wallet', exact: true }).waitFor()
+    world.service.clock.advance(11 * 60)
+    await page.getByRole('button', { name: 'Link wallet', exact: true }).click()
+    await page.getByRole('button', { name: 'Link Test Wallet' }).click()
+    const asked = page.getByRole('dialog', { name: 'Confirm that it is you' })
+    // Only what the account has is offered, and what is not linked signs nothing.
+    await asked.getByRole('button', { name: 'Confirm with Test Wallet' }).click()
+    await asked.getByText('is not linked to your account').waitFor()
+    await expect.poll(() => asked.getByRole('button', { name: /Google|GitHub|passkey/ }).count()).toBe(0)
+    expect(wallet.signed).toHaveLength(1)
+    await asked.getByRole('button', { name: 'Choose another account in Test Wallet' }).click()
+    await page.getByText('Wallet linked').waitFor()
+    expect(wallet.signed.map((text) => text.split('\n')[3])).toEqual(Array(2).fill(statementOf('link')))
+    const linked = await person.api.get('/v1/accounts/me/identities')
+    expect(linked.body.data.map((identity: Json) => identity.subject)).toContain(added.address)
+    expect(visited.complaints).toEqual([])
+    world.service.clock.set(new Date())
+    await visited.close()
+  })
+
+  test('in an old session Google is linked once a linked method has confirmed, without a page between', async () => {
+    const visited = await visitAs(world, await signIn(world.service.api))
+    const { page } = visited
+    await page.goto('/account')
+    await page.getByRole('button', { name: 'Link Google', exact: true }).waitFor()
+    world.service.clock.advance(11 * 60)
+    await page.getByRole('button', { name: 'Link Google', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Confirm with Test Wallet' }).click()
+    const { email } = newPerson()
+    await page.getByLabel('Another e-mail').fill(email)
+    await page.getByRole('button', { name: 'Be this person' }).click()
+    await page.getByText('Linked to your account').waitFor()
+    await page.getByText(email).first().waitFor()
+    expect(visited.complaints).toEqual([])
+    world.service.clock.set(new Date())
+    await visited.close()
   })
 
   test('after a session was ended the page lists what began there, and a second press ends all of it', async () => {

@@ -24,16 +24,18 @@ type Props = {
   verb?: string
   /** Goes to the provider once its address is known. Called while a press is handled, so that it may open a window. */
   begin?: () => (url: Promise<string>) => void
+  /** Left out: all. */
+  offers?: (provider: Provider) => boolean
 }
 
 const leave = () => (url: Promise<string>) => void url.then((address) => location.assign(address)).catch(() => {})
 
-export const ProviderButtons = ({ returnTo, verb = 'Continue with', begin = leave }: Props) => {
+export const ProviderButtons = ({ returnTo, verb = 'Continue with', begin = leave, offers = () => true }: Props) => {
   const start = useMutation({ mutationFn: (provider: Provider) => startSignIn(provider, returnTo) })
   const busy = start.isPending || (start.isSuccess && begin === leave)
   return (
     <div className="stack-s">
-      {providers.map((provider) => (
+      {providers.filter(offers).map((provider) => (
         <WayButton
           key={provider}
           mark={<ProviderMark provider={provider} />}
@@ -48,11 +50,11 @@ export const ProviderButtons = ({ returnTo, verb = 'Continue with', begin = leav
   )
 }
 
-/** The text for a wallet, as the service wants it signed. `intent`: the text says this alone. */
+/** The text for a wallet, as the service wants it signed: it says `intent` alone. */
 export const prepareSignIn =
-  (intent?: 'sign_in' | 'link') =>
+  (intent: 'sign_in' | 'link') =>
   async (address: string): Promise<string> => {
-    const { message } = await api.POST('/v1/auth/wallet/nonce', { body: { address, ...(intent && { intent }) } })
+    const { message } = await api.POST('/v1/auth/wallet/nonce', { body: { address, intent } })
     if (message === undefined) throw new Error('The service gave no message to sign.')
     return message
   }
