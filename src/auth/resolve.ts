@@ -1,5 +1,5 @@
 import { type Db, first, type Tx } from '../db/client.ts'
-import { type Ends, grantLife, keyLife, type SessionTimes, sessionEnds, sessionLife } from '../db/credential-life.ts'
+import { type Ends, grantLife, keyLife, type SessionTimes, sessionEnd, sessionEnds, sessionLife } from '../db/credential-life.ts'
 import { type KeyTypes, prepareText } from '../db/prepare.ts'
 import { type Clock, secondsAfter } from '../lib/clock.ts'
 import { notFound, Refusal } from '../lib/errors.ts'
@@ -250,12 +250,13 @@ const resolveSession =
     const now = tx?.at ?? deps.clock.now()
     const lastUsedAt = deps.lastUsed.latest('sessions', row.id, row.lastUsedAt)
     const expiresAt = earliest(row.expiresAt, endOfAdministrators(row.isAdmin, row.createdAt)) ?? row.expiresAt
-    const life = sessionLife({ ...row, expiresAt, lastUsedAt }, now, deps.sessionIdleDays)
+    const times = { ...row, expiresAt, lastUsedAt }
+    const life = sessionLife(times, now, deps.sessionIdleDays)
     if (life === 'revoked') throw new Refusal('session_revoked')
     if (life === 'expired') throw new Refusal('token_expired', { message: 'The session has expired.' })
     if (workspaceId !== null && row.role === null) throw notFound('Workspace-Id')
     deps.lastUsed.note('sessions', row.id, now, row.lastUsedAt)
-    return principalOf(row, { kind: 'session', id: row.id }, expiresAt, null)
+    return principalOf(row, { kind: 'session', id: row.id }, sessionEnd(times, deps.sessionIdleDays), null)
   }
 
 /** A token that was issued for another API counts as unknown here. */

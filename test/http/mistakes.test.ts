@@ -263,14 +263,15 @@ describe('signatures', () => {
     check(answer, {
       status: 401,
       error: 'invalid_signature',
-      message: 'The signature is not by the address in the message.',
+      message:
+        'The signature is not by the key of the address in the message. Signatures of contracts on chain 1 are not checked here.',
       param: 'signature',
     })
     expect(answer.body.details).toMatchObject({ recovered_address: other.address, expected: { address: wallet.address } })
     expect(answer.headers.get('www-authenticate')).toBeNull()
   })
 
-  test('a signature by another wallet is refused for an approval too', async () => {
+  test('a signature by another wallet, linked or not, is refused for an approval too', async () => {
     await person.api.post('/v1/spending-policies', {
       name: 'Ask',
       approval_threshold_minor: '1000',
@@ -279,14 +280,15 @@ describe('signatures', () => {
     const held = await person.api.post('/v1/payments', payment({}).body)
     const path = `/v1/approvals/${held.body.approval_id}`
     const { message } = (await service.api.get(`${path}/message`)).body
-    const signature = await stranger.wallet.signMessage({ message })
-    const answer = await service.api.post(`${path}/decide-by-signature`, { decision: 'approve', signature })
-    expect([answer.status, answer.body.details.param, answer.body.details.recovered_address]).toEqual([
-      401,
-      'signature',
-      stranger.wallet.address,
-    ])
-    expect(answer.headers.get('www-authenticate')).toBeNull()
+    // Whether any account has the wallet is not shown.
+    for (const wallet of [stranger.wallet, newWallet()]) {
+      const signature = await wallet.signMessage({ message })
+      const answer = await service.api.post(`${path}/decide-by-signature`, { decision: 'approve', signature })
+      const { param, recovered_address: recovered } = answer.body.details
+      expect([answer.status, param, recovered]).toEqual([401, 'signature', wallet.address])
+      expect(answer.body.message).toContain('by a linked wallet of a person who may decide it')
+      expect(answer.headers.get('www-authenticate')).toBeNull()
+    }
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { signIn } from '../../harness/people.ts'
+import { newWallet, sessionCookieOf, signIn, walletMessage } from '../../harness/people.ts'
 import { openService } from '../../harness/service.ts'
 
 const service = await openService()
@@ -15,6 +15,28 @@ test('the list has every session, newest first, and marks the current one', asyn
   expect(answer.body.data.map((session: { current: boolean }) => session.current)).toEqual([true, false])
   expect(answer.body.data[0]).toMatchObject({ status: 'active', ip: expect.any(String), revoked_at: null })
   expect(answer.text).not.toContain(second.cookie)
+})
+
+test('a session has one end: where it begins, where its credential is read and in the list; each use moves it', async () => {
+  const wallet = newWallet()
+  const message = await walletMessage(service.api, wallet)
+  const begun = await service.api.post('/v1/auth/wallet/verify', { message, signature: await wallet.signMessage({ message }) })
+  const api = service.api.as({ cookie: sessionCookieOf(begun.headers) })
+  const inDays = (days: number) => new Date(service.clock.now().getTime() + days * day * 1000).toISOString()
+  const ends = async () => [
+    (await api.get('/v1/credentials/current')).body.expires_at,
+    (await api.get('/v1/accounts/me/sessions')).body.data[0].expires_at,
+  ]
+  expect([begun.body.session.expires_at, ...(await ends())]).toEqual(Array(3).fill(inDays(7)))
+  service.clock.advance(6 * day)
+  await api.get('/v1/accounts/me')
+  expect(await ends()).toEqual(Array(2).fill(inDays(7)))
+  for (const days of [6, 6, 6]) {
+    service.clock.advance(days * day)
+    await api.get('/v1/accounts/me')
+  }
+  // Thirty days after it began, however it is used.
+  expect(await ends()).toEqual(Array(2).fill(inDays(6)))
 })
 
 test('a long list of sessions comes in pages that miss and repeat nothing', async () => {

@@ -76,7 +76,7 @@ describe.each([
       const signed = deployed ? signature : wrapped(signature)
       const { status, error, answer, message } = await attempt(newAddress(), { deployed, signature: signed })
       expect([status, error]).toEqual([401, 'invalid_signature'])
-      if (said[trouble]) expect(answer.body.message).toContain('chain 1 did not answer whether it is by a contract there')
+      if (said[trouble]) expect(answer.body.message).toContain('Chain 1 did not answer whether it is by a contract there')
       mainnet.trouble = 'none'
       expect((await service.api.post('/v1/auth/wallet/verify', { message, signature: signed })).body.details.field).toBe('nonce')
     },

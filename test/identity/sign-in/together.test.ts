@@ -124,7 +124,11 @@ describe('sign-ins of several wallets that arrive together', () => {
     )
     expect(rows).toMatchObject([
       { named: false, reason: 'The nonce is unknown, used or expired: ask for a new one.' },
-      { named: false, reason: 'The signature is not by the address in the message.' },
+      {
+        named: false,
+        reason:
+          'The signature is not by the key of the address in the message. Signatures of contracts on chain 1 are not checked here.',
+      },
       { named: true, reason: 'This account is closed.' },
     ])
   })

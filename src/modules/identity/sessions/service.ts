@@ -85,6 +85,7 @@ export const renewProof = async (tx: Tx, actor: Actor, { accountId, originSessio
   return true
 }
 
+/** `expiresAt`: if it is not used. Each use moves that, up to `SESSION_TTL_DAYS`. */
 export type NewSession = { token: string; expiresAt: Date }
 
 type SessionOwner = { accountId: Uuid; workspaceId: Uuid; identityId: Uuid; origin: RequestOrigin; way: string }
@@ -114,7 +115,7 @@ export const createSession = (tx: Tx, config: Config, owner: SessionOwner): NewS
   tx.defer(appendEvents(tx, [{ type: 'session.created', accountId, workspaceId: null, data }]))
   const after = { expires_at: isoTime(record.expiresAt), secret_digest: digestOfSecret(record.tokenHash) }
   audit(tx, owner, 'session.create', { workspaceId, subject: record.id, after })
-  return { token, expiresAt: record.expiresAt }
+  return { token, expiresAt: sessionEnd(record, config.SESSION_IDLE_DAYS) }
 }
 
 const revoke = prepareWrite(

@@ -216,7 +216,7 @@ const wrongSigner = (recovered: Address | undefined, claimed: string, unknown?: 
     message:
       unknown === undefined
         ? 'The signature is not by the address in the message.'
-        : `The signature is not by the key of the address in the message, and ${unknown}.`,
+        : `The signature is not by the key of the address in the message. ${unknown}`,
     details: { field: 'signature', recovered_address: recovered ?? null, expected: { address: claimed } },
   })
 
@@ -240,7 +240,7 @@ const readAttempt = (deps: WalletDeps, input: z.output<typeof SignedMessage>): R
   if (!address) return { verdict: wrongSigner(recovered, siwe.address), nonce }
   if (deps.contractWallets.chainIds.includes(chainId))
     return { verdict: wrongSigner(recovered, siwe.address), nonce, contract: { chainId, address } }
-  const unknown = `this service does not check wallets that are contracts on chain ${chainId}`
+  const unknown = `Signatures of contracts on chain ${chainId} are not checked here.`
   return { verdict: wrongSigner(recovered, siwe.address, unknown), nonce }
 }
 
@@ -257,7 +257,7 @@ const askChain = async (
   const answer = await deps.contractWallets.query({ ...contract, message, signature })
   if (answer === 'valid') return { verdict: walletProof(contract.address, contract.chainId), nonce: null }
   if (answer === 'invalid') return { verdict, nonce: null }
-  const unknown = `chain ${contract.chainId} did not answer whether it is by a contract there`
+  const unknown = `Chain ${contract.chainId} did not answer whether it is by a contract there.`
   return { verdict: wrongSigner(recoverSigner(message, signature), contract.address, unknown), nonce: null }
 }
 

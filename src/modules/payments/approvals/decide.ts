@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { countsUnder, roleSince } from '../../../auth/authority-sql.ts'
 import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
+import { recoverSigner } from '../../../auth/wallet.ts'
 import { lockAccounts } from '../../../db/account-lock.ts'
 import { statement, type Tx } from '../../../db/client.ts'
 import { insertRow } from '../../../db/prepare-write.ts'
@@ -245,7 +246,11 @@ export const decideBySignature = async (
   await lockAccounts(tx, { exclusive: [unlocked.payment.accountId], shared: proven ? [proven.accountId] : [] })
   const record = await lockHeld(tx, answers, unlocked.approval.id)
   const signing = proven && (await signingOf(tx, record, proven))
-  if (!signing) return refuseProof(tx, record, { accountId: null, origin, way: 'signature' }, wrongSignature(proven?.signer))
+  if (!signing) {
+    const recovered = proven?.signer ?? recoverSigner(messageFor(record.approval, input.decision), input.signature)
+    const message = "The signature must be of this approval's text, by a linked wallet of a person who may decide it."
+    return refuseProof(tx, record, { accountId: null, origin, way: 'signature' }, wrongSignature(recovered, message))
+  }
   const { accountId } = proven
   const { accountFrozen, workspaceFrozen, linkedBy: behind } = signing
   const actor = { accountId, origin, way: 'signature' }
