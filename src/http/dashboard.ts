@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import serveFiles from '@fastify/static'
 import type { FastifyRequest } from 'fastify'
-import { asksFor } from './accept.ts'
 import type { App } from './app-type.ts'
 import { sessionCookieOf } from './authenticate.ts'
 import { readBuilt } from './documentation.ts'
+import { wantsJson } from './page.ts'
 
 const built = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
 
@@ -35,8 +35,7 @@ const yearSeconds = 31_536_000
 const hasHash = /-[\w-]{8}\.(js|css|woff2)(\.\w+)?$/
 
 /** A program that forgot /v1 must get an error, not a page. */
-const isProgram = (request: FastifyRequest): boolean =>
-  request.headers.authorization !== undefined || asksFor(request, 'application/json', 'text/html')
+const isProgram = (request: FastifyRequest): boolean => request.headers.authorization !== undefined || wantsJson(request)
 
 /** Every page shows which providers are simulated, so that simulated money is not mistaken for real. */
 type Simulated = { rails: boolean; identity: boolean }

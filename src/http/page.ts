@@ -70,6 +70,9 @@ export const sendHtml = (reply: FastifyReply, status: number, html: string, { sc
   reply.code(status).headers(htmlHeaders(scripted)).type('text/html; charset=utf-8').send(html)
 
 export const wantsPage = (request: FastifyRequest): boolean => asksFor(request, 'text/html', 'application/json')
+/** More than a page, which who weighs both alike can read too. */
+export const wantsJson = (request: FastifyRequest): boolean =>
+  !wantsPage(request) && asksFor(request, 'application/json', 'text/html')
 
 /** Programs call these paths: they answer with JSON, also to a browser. */
 const forPrograms = /^\/(v\d+|api|mcp|\.well-known|assets)(\/|\?|$)|\.(json|js|css|tgz|txt|mjs)(\?|$)/i

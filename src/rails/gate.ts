@@ -29,8 +29,8 @@ export const createGate = ({ clock, concurrency }: { clock: Clock; concurrency: 
   /** Calls that began before the trial prove nothing about now. */
   let trialUnderWay = false
   const nowMs = () => clock.now().getTime()
-  /** A clock that is set back makes no pause longer than the longest. */
-  const isPaused = () => nowMs() < untilMs && untilMs - nowMs() <= pausesMs[cause].most
+  /** What is further away than a pause can be was reckoned before the clock was set back. */
+  const isPaused = () => nowMs() < untilMs && untilMs - nowMs() <= 2 * pausesMs[cause].most
   const learn = (outcome: CallOutcome): void => {
     if (outcome === 'answered') {
       failures = pauses = untilMs = 0

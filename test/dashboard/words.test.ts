@@ -80,6 +80,15 @@ test.each([
     {
       action: 'grant.update',
       account_id: 'acc_other',
+      before: { label: 'Till', frozen: false },
+      after: { label: 'Till', frozen: false },
+    },
+    'Amina Otieno changed the limits of “Till”',
+  ],
+  [
+    {
+      action: 'grant.update',
+      account_id: 'acc_other',
       before: { label: 'Till', frozen: true },
       after: { label: 'Shop', frozen: true },
     },

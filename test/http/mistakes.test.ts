@@ -314,6 +314,10 @@ describe('a page of the dashboard', () => {
     expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8'])
     const browser = await service.api.get('/payments', { headers: { accept: 'text/html,application/xhtml+xml' } })
     expect([browser.status, browser.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    for (const accept of ['text/html, application/json', 'application/json;q=0.5, text/html', 'text/html, */*'])
+      expect((await service.api.get('/payments', { headers: { accept } })).status, accept).toBe(200)
+    for (const accept of ['application/json, text/html;q=0.5', 'application/json, */*'])
+      expect((await service.api.get('/payments', { headers: { accept } })).status, accept).toBe(404)
   })
 })
 

@@ -39,7 +39,7 @@ const changeOfBeneficiary = ({ name, before, after }: Object): string => {
 }
 const changeOfGrant = ({ name, before, after }: Object): string => {
   // A freeze by who manages the workspace is an entry also where the member had frozen it before.
-  const isFurtherFreeze = JSON.stringify(before) === JSON.stringify(after)
+  const isFurtherFreeze = after.frozen === true && JSON.stringify(before) === JSON.stringify(after)
   if (before.frozen !== after.frozen || isFurtherFreeze) return `${after.frozen ? 'froze' : 'unfroze'} ${holder(name)}`
   return `${before.label === after.label ? 'changed the limits of' : 'changed'} ${holder(name)}`
 }

@@ -59,10 +59,12 @@ export const changeWords = ({ before, after }: GrantChange, currency: string): s
   if (!after) return ['revoked']
   if (!before) return ['changed']
   const [old, now] = [before.spending_controls, after.spending_controls]
-  return [
+  const words = [
     ...(before.frozen === after.frozen ? [] : [after.frozen ? 'frozen' : 'unfrozen']),
     ...(before.label === after.label ? [] : [`renamed from “${before.label}”`]),
     ...limits.flatMap(([key, name]) => limitWords(name, old[key], now[key], currency)),
     ...(others.some((key) => differ(old[key], now[key])) ? ['what it may pay, and to whom, changed'] : []),
   ]
+  // By who manages the workspace, beside its own person's freeze.
+  return words.length === 0 && after.frozen ? ['frozen'] : words
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { and, sql } from 'drizzle-orm'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../../auth/permissions.ts'
 import { type Principal, requireFreshProof } from '../../auth/principal.ts'
@@ -208,13 +209,15 @@ export const changeGrant = async (
   const grantId = before.id
   // A freeze by who manages the workspace counts beside the owner's own, which the owner may lift.
   const isFurther = frozen === true && principal.accountId !== before.accountId
-  const unchanged = frozen === undefined || (frozen === (before.frozenAt !== null) && !isFurther)
   const { at } = tx
-  if (controls === undefined && label === undefined && unchanged) return { grant: before, view: await viewGrant(tx, at, before) }
-  if (before.revokedAt) throw conflict('This grant has been revoked.', 'revoked')
+  const asBefore = frozen === undefined || frozen === (before.frozenAt !== null)
+  const isNothing = controls === undefined && label === undefined && asBefore && !isFurther
+  if (before.revokedAt && !isNothing) throw conflict('This grant has been revoked.', 'revoked')
   const frozenAt = frozen === undefined ? before.frozenAt : frozen ? (before.frozenAt ?? at) : null
   const changes = { ...(controls && mergeControls(before, controls)), label: label ?? before.label, frozenAt }
   const after = { ...before, ...changes }
+  if (!isFurther && isDeepStrictEqual(summary(after), summary(before)))
+    return { grant: before, view: await viewGrant(tx, at, before) }
   if (widens(before, after) || (before.frozenAt && !frozenAt)) requireFreshProof(principal, at)
   const [view] = await Promise.all([
     viewGrant(tx, at, after),

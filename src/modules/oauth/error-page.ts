@@ -1,9 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { describeError } from '../../db/errors.ts'
-import { asksFor } from '../../http/accept.ts'
 import { errorPageUrl } from '../../http/envelope.ts'
 import { toRefusal } from '../../http/errors.ts'
-import { renderPage, sendHtml } from '../../http/page.ts'
+import { renderPage, sendHtml, wantsJson } from '../../http/page.ts'
 import { Refusal } from '../../lib/errors.ts'
 import { redirectHost } from './client-metadata.ts'
 import { OAuthError } from './errors.ts'
@@ -61,7 +60,7 @@ export const handlePageError = (error: unknown, request: FastifyRequest, reply: 
   const { status, message, headers } = refused
   // An unknown client is an error in the link, and no reason for a browser to ask for a password.
   const pageStatus = error instanceof OAuthError ? 400 : status
-  if (asksFor(request, 'application/json', 'text/html')) return sendOAuthError(refused, pageStatus, request, reply)
+  if (wantsJson(request)) return sendOAuthError(refused, pageStatus, request, reply)
   const title = titles[pageStatus] ?? (pageStatus >= 500 ? 'Something went wrong' : 'This request cannot be answered')
   const back = error instanceof OAuthError ? error.back : undefined
   const links = back === undefined ? [] : [{ href: back, text: `Back to ${redirectHost(back)}`, foreign: true }]

@@ -38,8 +38,8 @@ const claimRight = statement(
   `update rail_attempts a set state = 'sending', next_check_at = x.until, sender_id = x.sender, fingerprint = x.fingerprint, updated_at = $5
    from unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::bytea[]) as x(id, until, sender, fingerprint)
    where a.id = x.id and a.state = any($7::text[]) and a.created_at > $6 and $8 = (select ${serverSql})
-     and case a.kind when 'payment' then exists (select from payments s where s.id = a.subject_id and s.status = 'processing')
-       else exists (select from topups s where s.id = a.subject_id and s.status = 'pending') end
+     and case a.kind when 'payment' then (select status from payments where id = a.subject_id) = 'processing'
+       else (select status from topups where id = a.subject_id) = 'pending' end
    returning a.id`,
 )
 

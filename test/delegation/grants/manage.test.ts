@@ -85,6 +85,9 @@ describe('freezing', () => {
       last_used_at: expect.any(String),
     })
     expect((await person.api.patch(`${path}/${root.grantId}`, { frozen: false })).body.frozen).toBe(false)
+    // Sent again, limits that stay as they are change nothing.
+    const { spending_controls } = frozen.body
+    expect((await person.api.patch(`${path}/${root.grantId}`, { spending_controls, frozen: false })).status).toBe(200)
     const events = await service.deps.db.query<{ frozen: boolean }>(
       "select (data->>'frozen')::boolean as frozen from events where type = 'grant.updated' and data->>'id' = $1 order by transaction, id",
       [root.grantId],

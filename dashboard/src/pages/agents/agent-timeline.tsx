@@ -190,7 +190,7 @@ const lineOf = (moment: Moment, { people, currency, kind }: Context): Line | nul
       const { change } = moment
       const words = changeWords(change, currency)
       if (words.length === 0) return null
-      const freezes = change.after === null || change.after.frozen !== change.before?.frozen
+      const freezes = change.after === null || words.some((word) => /^(un)?frozen$/.test(word))
       return {
         tone: freezes ? 'warn' : 'now',
         icon: freezes ? 'freeze' : 'policy',

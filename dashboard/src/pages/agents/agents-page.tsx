@@ -17,14 +17,14 @@ type Props = { agents: readonly Agent[]; manages: boolean }
 const StopAll = ({ agents, manages }: Props) => (
   <ConfirmButton
     button={{ variant: 'danger', icon: 'freeze', children: 'Stop everything by agents' }}
-    title={`Stop ${countWords(agents.length, 'agent')}?`}
+    title={manages ? 'Stop every agent of this workspace?' : `Stop ${countWords(agents.length, 'agent')}?`}
     action="Stop all"
     change={async () => {
       if (manages) return (await api.POST('/v1/workspaces/current/grants/freeze')).frozen
       for (const { id } of agents) await setFrozen(id, true, true)
       return agents.length
     }}
-    announcement={(count) => `${countWords(count, 'agent')} frozen`}
+    announcement={(count) => (count === 0 ? 'Every agent was frozen already' : `${countWords(count, 'agent')} frozen`)}
     outdates={freezeOutdates}
   >
     <p>
@@ -56,7 +56,8 @@ export const AgentsPage = () => {
   const { workspace, can } = useSession()
   const { own, others, isPending, error, retry, manages } = useWorkspaceAgents(true)
   const actsOf = useLastActs([...own, ...others])
-  const stoppable = (manages ? [...own, ...others] : own).filter(({ frozen }) => !frozen)
+  // A member could unfreeze what only the member has frozen.
+  const stoppable = [...own.filter(({ frozen }) => !frozen), ...(manages ? others : [])]
   return (
     <Page
       title="Agents"

@@ -56,6 +56,8 @@ const hourOf = ({ h = '0', half }: Parts): number => {
 const zoneOf = ({ zone = 'EAT' }: Parts): string => (zone === 'EAT' ? '+03:00' : zone.replace(/(?<=\d\d)(?=\d\d$)/, ':'))
 
 const instant = z.iso.datetime({ offset: true })
+/** An earlier one is what a program writes for no time: 0001, 1899, 1970. */
+const firstYear = 2000
 
 /** Year first, or day first as in Kenya. Nairobi's time unless a zone is written. Undefined for all else, and for what does not exist. */
 const readSpan = (text: string): Span | undefined => {
@@ -67,6 +69,7 @@ const readSpan = (text: string): Span | undefined => {
   const iso = `${day}T${two(hourOf(parts))}:${two(parts.min)}:${two(parts.s)}${zoneOf(parts)}`
   if (!instant.safeParse(iso).success) return undefined
   const at = new Date(iso)
+  if (at.getUTCFullYear() < firstYear) return undefined
   return { at, until: parts.h === undefined ? new Date(at.getTime() + dayMs - 1) : at }
 }
 
