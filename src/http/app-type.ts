@@ -87,10 +87,7 @@ declare module 'fastify' {
     caller: Principal | null
     /** Reading it on a route that needs no credential is a bug. */
     readonly principal: Principal
-    /**
-     * The credential's principal now: for work that outlives the request or, with `tx`, under locks. Throws what the request
-     * would be refused with.
-     */
+    /** The credential's principal now, for work that outlives the request or, with `tx`, under locks. Throws its refusal. */
     reauthenticate: (tx?: Tx) => Promise<Principal>
     refusal: Refusal | null
     /** The body as it was sent, to compare it with the idempotency key's. */

@@ -77,13 +77,8 @@ export const subscribe = async (
     throw conflict(`An account gets notices in at most ${maxSubscriptions} browsers: end one first.`, 'limit_reached')
   const id = own?.id ?? newId()
   const { ciphertext, keyId } = sealEndpoint(deps.vault, id, endpoint, keys.auth.toString('base64url'))
-  const fresh = {
-    sessionId,
-    endpointCiphertext: ciphertext,
-    endpointKeyId: keyId,
-    p256dh: keys.p256dh,
-    userAgent: origin.userAgent,
-  }
+  const sealed = { endpointCiphertext: ciphertext, endpointKeyId: keyId }
+  const fresh = { sessionId, ...sealed, p256dh: keys.p256dh, userAgent: origin.userAgent }
   if (own) return updateRow(tx, pushSubscriptions, own, fresh)
   if (before) await removeGone(tx, before.id)
   const record = { id, accountId, endpointHash, ...fresh, createdAt: tx.at }
