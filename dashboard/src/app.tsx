@@ -42,7 +42,8 @@ const createQueryClient = (): QueryClient => {
         // What waits for a list mounts the list: if that asked again for what has just failed, the two would never end.
         retryOnMount: ({ state }) => Date.now() - state.errorUpdatedAt > retryAfterMs,
       },
-      mutations: { retry: false },
+      // Without a connection an act fails at once: kept until there is one, it would be done after the person has turned to something else.
+      mutations: { retry: false, networkMode: 'always' },
     },
   })
   return client

@@ -21,6 +21,7 @@ const pages = [
   'top-up',
   'history',
   'statements',
+  'spending',
   'agents',
   'developers',
   'account',

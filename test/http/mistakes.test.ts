@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
+import { confirmedPath } from '../../dashboard/src/shell/paths.ts'
 import { errorCodes, errorRow } from '../../src/errors/catalogue.ts'
 import { railNames } from '../../src/lib/rail-names.ts'
 import type { CallOptions, Json } from '../harness/client.ts'
@@ -319,6 +321,14 @@ describe('a page of the dashboard', () => {
     for (const accept of ['application/json, text/html;q=0.5', 'application/json, */*'])
       expect((await service.api.get('/payments', { headers: { accept } })).status, accept).toBe(404)
   })
+})
+
+test('every page of the dashboard is served at its own address, as it is opened by a link or loaded again', async () => {
+  const router = await readFile(new URL('../../dashboard/src/pages.tsx', import.meta.url), 'utf8')
+  const paths = [...router.matchAll(/<Route path="([^"]+)"/g)].map(([, path = '']) => path.replace(':id', 'any'))
+  expect(paths.length).toBeGreaterThan(30)
+  for (const path of [...paths, confirmedPath])
+    expect((await service.api.get(path, { headers: { accept: 'text/html' } })).status, path).toBe(200)
 })
 
 describe('the page of a code', () => {

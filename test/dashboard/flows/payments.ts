@@ -65,6 +65,26 @@ export const paymentFlows = (world: World): void => {
     await close()
   })
 
+  test('what is pressed without a connection fails at once, and is not done when the connection is back', async () => {
+    const payer = await newPayer(world)
+    const { page, close } = await visitAs(world, payer)
+    await page.goto(`/payments/new?beneficiary=${payer.beneficiary}`)
+    await page.getByLabel('Amount').fill('1200')
+    await page.getByRole('heading', { name: 'It will be sent right away' }).waitFor()
+    await page.getByRole('button', { name: /Review KES/ }).click()
+    await page.context().setOffline(true)
+    await page.getByRole('button', { name: /Send KES/ }).click()
+    await page.getByText('The service could not be reached.').waitFor()
+    await page.getByRole('link', { name: 'Overview' }).first().click()
+    const read = page.waitForResponse(/\/v1\//)
+    await page.context().setOffline(false)
+    await read
+    await page.getByRole('link', { name: 'Payments' }).first().click()
+    await page.getByRole('heading', { name: 'Payments' }).waitFor()
+    expect((await payer.api.get('/v1/payments')).body.data).toEqual([])
+    await close()
+  })
+
   test('a payment is sent later, at a date and time of the workspace, which must be complete and within 90 days', async () => {
     const payer = await newPayer(world)
     const { page, complaints, close } = await visitAs(world, payer)
