@@ -6,8 +6,8 @@ export type ErrorCode = Schemas['Error']['error']
 export type Decision = Schemas['Decision']
 export type FieldError = { path: string; message: string }
 
-/** What every refusal may say about itself. */
-export type CommonDetails = { request_id?: string; doc_url?: string; param?: string; field?: string }
+/** What a refusal may say about itself: what the API document has, all of it optional, because a proxy may have answered. */
+export type CommonDetails = Partial<Schemas['ErrorDetails']>
 
 export type Refused = {
   status: number
@@ -52,7 +52,7 @@ export class ConnectionError extends Error {
   }
 }
 
-export class InvalidRequestError extends PaymentsError<{ fields?: FieldError[] }> {}
+export class InvalidRequestError extends PaymentsError {}
 export class InvalidCursorError extends PaymentsError {}
 export class AuthenticationRequiredError extends PaymentsError {}
 export class InvalidTokenError extends PaymentsError {}
@@ -62,21 +62,21 @@ export class ApiKeyExpiredError extends PaymentsError {}
 export class SessionRevokedError extends PaymentsError {}
 export class InvalidSignatureError extends PaymentsError {}
 export class InsufficientFundsError extends PaymentsError {}
-export class ForbiddenError extends PaymentsError<{ required_permission?: string }> {}
+export class ForbiddenError extends PaymentsError {}
 export class AdminRequiredError extends PaymentsError {}
 export class WorkspaceFrozenError extends PaymentsError {}
 export class GrantFrozenError extends PaymentsError {}
 export class BeneficiaryFrozenError extends PaymentsError {}
 export class MembershipSuspendedError extends PaymentsError {}
 export class AccountFrozenError extends PaymentsError {}
-export class CapabilityDisabledError extends PaymentsError<{ capability?: string }> {}
+export class CapabilityDisabledError extends PaymentsError {}
 export class PolicyDeniedError extends PaymentsError<{ decision: Decision }> {}
 export class SeparationOfDutiesError extends PaymentsError {}
 export class CsrfRejectedError extends PaymentsError {}
 export class StepUpRequiredError extends PaymentsError<{ max_age_seconds: number; proven_at: string | null }> {}
 export class NotFoundError extends PaymentsError {}
 export class MethodNotAllowedError extends PaymentsError {}
-export class ConflictError extends PaymentsError<{ reason?: string }> {}
+export class ConflictError extends PaymentsError {}
 export class LastIdentityError extends PaymentsError {}
 export class LastOwnerError extends PaymentsError {}
 export class PayloadTooLargeError extends PaymentsError {}

@@ -79,11 +79,8 @@ export const refusalOf = (response: Response, text: string): PaymentsError => {
   })
 }
 
-const inProgress = (error: PaymentsError) => error.status === 409 && error.details.reason === 'in_progress'
-
 /** The service's own answer counts; without one, the statuses of failures that pass. */
-export const mayPass = (error: PaymentsError): boolean =>
-  error.shouldRetry ?? ([429, 502, 503, 504].includes(error.status) || inProgress(error))
+export const mayPass = (error: PaymentsError): boolean => error.shouldRetry ?? [429, 502, 503, 504].includes(error.status)
 
 /** Half of it fixed, half random, so that many clients do not retry at the same moment. */
 export const backoffMs = (attempt: number): number => {

@@ -4,6 +4,7 @@ import { describeError, sqlState, translateDatabaseError } from '../db/errors.ts
 import { invalidFields, Refusal } from '../lib/errors.ts'
 import { type App, metadataPath } from './app-type.ts'
 import { refusalAnswer, retryHeader } from './envelope.ts'
+import { undeclaredDetails } from './error-details.ts'
 import { createPathJudge } from './not-found.ts'
 import { opensPage, sendRefusalPage } from './page.ts'
 
@@ -69,13 +70,15 @@ const challenge = (refusal: Refusal, request: FastifyRequest): string | undefine
     : undefined
 }
 
-export const undeclaredRefusal = 'a route refused with a code that it does not declare'
+export const undeclaredRefusal = 'a route refused with a code or details that the document does not have'
 
-/** A client generated from the document does not expect such a code. The tests fail on this log line. */
+/** A client generated from the document does not expect them. The tests fail on this log line. */
 const checkDeclared = (refusal: Refusal, request: FastifyRequest): void => {
   const { operation, refuses } = request.routeOptions.config
   if (operation !== undefined && refuses && !refuses.includes(refusal.code))
     request.log.error({ operation, code: refusal.code }, undeclaredRefusal)
+  const details = undeclaredDetails(refusal.details)
+  if (details.length > 0) request.log.error({ operation, code: refusal.code, details }, undeclaredRefusal)
 }
 
 const sendRefusal = (refusal: Refusal, request: FastifyRequest, reply: FastifyReply) => {

@@ -1,56 +1,10 @@
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { z } from 'zod'
-import { permissions } from '../auth/permissions.ts'
 import { type ErrorCode, errorCodes, errorRow } from '../errors/catalogue.ts'
-import { conflictReasons } from '../lib/conflict-reasons.ts'
-import { minorPattern } from '../lib/money.ts'
 import type { Access, App } from './app-type.ts'
 import { isUnsafe } from './authorize.ts'
+import { ErrorDetails } from './error-details.ts'
 import { withoutPermission } from './without-permission.ts'
-
-const FieldProblem = z.object({
-  path: z
-    .string()
-    .meta({ description: 'Where: `amount_minor`, `spending_controls.daily_limit_minor`.', example: 'amount_minor' }),
-  message: z.string().meta({ example: 'has no decimal point: 50.00 is "5000" in minor units' }),
-})
-
-const text = (description: string, more: object = {}) =>
-  z
-    .string()
-    .optional()
-    .meta({ ...more, description })
-
-const ErrorDetails = z
-  .looseObject({
-    request_id: z
-      .string()
-      .meta({ description: 'The id of the request in the logs.', example: '5f1a2b9e-3f0c-4c57-9a6e-0d7c1f8e2b11' }),
-    doc_url: z.string().meta({ description: 'A page that explains the code and what to do.' }),
-    param: text('The one field, parameter or header that is wrong.'),
-    fields: z
-      .array(FieldProblem)
-      .optional()
-      .meta({ description: 'Of a 400: what is wrong with each field, the first 100 of them.' }),
-    more: z.number().int().optional().meta({ description: 'How many faults are not listed.' }),
-    field: text('Of a 404: the field or header whose id does not exist. Of a signature: what is wrong.'),
-    reason: text('Why there is a conflict.', { enum: Object.keys(conflictReasons) }),
-    required_permission: text('What the credential lacks.', { enum: permissions }),
-    capability: text('What the account may not do.'),
-    decision: z.unknown().optional().meta({ documentedAs: 'Decision', description: 'Of `policy_denied`: the whole decision.' }),
-    available_minor: text('Of `insufficient_funds`, for callers that may read the account.', { pattern: minorPattern.source }),
-    requested_minor: z.string().optional().meta({ pattern: minorPattern.source }),
-    recovered_address: z
-      .string()
-      .nullable()
-      .optional()
-      .meta({ description: 'Of `invalid_signature`: the wallet that made the signature.' }),
-    expected: z
-      .record(z.string(), z.unknown())
-      .optional()
-      .meta({ description: 'Of `invalid_signature`: what the signed message must say.' }),
-  })
-  .meta({ id: 'ErrorDetails', description: 'What helps to correct the request. More fields may be added.' })
 
 const ErrorEnvelope = z
   .object({

@@ -2,7 +2,37 @@ import { type ErrorCode, errorRow } from '../errors/catalogue.ts'
 import type { ConflictReason } from './conflict-reasons.ts'
 import { cleanText } from './text.ts'
 
-export type ErrorDetails = Record<string, unknown>
+/** What a refusal may say about itself. The API document describes each of them, so a new one is added there too. */
+export type DetailName =
+  | 'fields'
+  | 'items'
+  | 'more'
+  | 'field'
+  | 'reason'
+  | 'existing_payment_id'
+  | 'same_as_index'
+  | 'same_as_row'
+  | 'status'
+  | 'version'
+  | 'resolution'
+  | 'id'
+  | 'batch_id'
+  | 'payment_id'
+  | 'from'
+  | 'your_decision'
+  | 'decided_by'
+  | 'decided_at'
+  | 'required_permission'
+  | 'capability'
+  | 'decision'
+  | 'available_minor'
+  | 'requested_minor'
+  | 'max_age_seconds'
+  | 'proven_at'
+  | 'recovered_address'
+  | 'expected'
+  | 'actual'
+export type ErrorDetails = Partial<Record<DetailName, unknown>>
 export type FieldError = { path: string; message: string }
 
 /** The only class for refusals; any other error is a bug. */

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import {
   ApiKeyRevokedError,
+  ConflictError,
   ConnectionError,
   InsufficientFundsError,
   NotFoundError,
@@ -147,6 +148,13 @@ describe('a refusal', () => {
     expect(denied.requestId).toBe(denied.details.request_id)
     expect(await caught(client.payments.create(order('90000000')))).toBeInstanceOf(PaymentsError)
     expect(await caught(client.payments.get('pay_nothing'))).toBeInstanceOf(NotFoundError)
+    const once = await createKey(person, { spending_controls: { on_duplicate: 'confirm' } })
+    const careful = new Payments({ baseUrl: proxy.url, apiKey: once.key })
+    const { id } = await careful.payments.create(order('3100'))
+    const repeated = await caught(careful.payments.create(order('3100')))
+    if (!(repeated instanceof ConflictError)) throw new Error(`no conflict: ${repeated}`)
+    const existing: string | undefined = repeated.details.existing_payment_id
+    expect([repeated.details.reason, existing]).toEqual(['possible_duplicate', id])
     await person.api.delete(`/v1/accounts/me/api-keys/${limited.id}`)
     expect(await caught(agent.account.get())).toBeInstanceOf(ApiKeyRevokedError)
     const poor = await signIn(service.api)

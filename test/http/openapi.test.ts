@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { commands } from '../../client/src/cli/commands.ts'
 import { words } from '../../scripts/docs/glossary.ts'
 import { errorCodes, errorRow } from '../../src/errors/catalogue.ts'
+import { undeclaredDetails } from '../../src/http/error-details.ts'
 import { tools } from '../../src/mcp/tools.ts'
 import type { Json } from '../harness/client.ts'
 import { resolveParts } from '../harness/document.ts'
@@ -297,4 +298,9 @@ test('each tool is shown at its operation with arguments that it takes, and each
   expect(calls.map(({ name }) => name).toSorted()).toEqual(tools.map(({ name }) => name).toSorted())
   for (const { source } of shown.filter(({ label }) => label === 'Command line'))
     expect(commands).toHaveProperty([source.split(' ')[1] ?? ''])
+})
+
+test('a name in the details of a refusal that the document does not have is found', () => {
+  expect(undeclaredDetails({ reason: 'status', status: 'failed', forgotten: 1 })).toEqual(['forgotten'])
+  expect(undeclaredDetails(undefined)).toEqual([])
 })

@@ -43,7 +43,7 @@ const statusOf = ({ refusal }: Fault): number =>
 const fieldsOf = ({ details, message }: Refusal): { path?: string; message: string }[] => {
   const fields = details?.fields as { path: string; message: string }[] | undefined
   if (fields && fields.length > 0) return fields
-  const path = (details?.param ?? details?.field) as string | undefined
+  const path = details?.field as string | undefined
   return [{ ...(path !== undefined && { path }), message }]
 }
 
@@ -57,7 +57,7 @@ const fixOf = (refusal: Refusal): string => {
 
 const earlierOf = ({ details = {} }: Refusal) =>
   Object.fromEntries(
-    ['existing_payment_id', 'same_as_index', 'same_as_row'].flatMap((name) =>
+    (['existing_payment_id', 'same_as_index', 'same_as_row'] as const).flatMap((name) =>
       details[name] === undefined ? [] : [[name, details[name]]],
     ),
   )
