@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { clearingTotals } from '../../dashboard/src/pages/reconciliation/clearing.ts'
 import { statementCsv } from '../../src/dev/sandbox/control.ts'
 import { trialBalance } from '../../src/ledger/reports.ts'
 import { newDepositCode, readDepositCode } from '../../src/lib/deposit-code.ts'
@@ -365,6 +366,16 @@ describe('money under a reference that nothing here has', () => {
     expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
     expect((await assign(item.id, { account_id: person.accountId })).status).toBe(409)
     expect(await balanceOf(person)).toEqual({ available: '500000', held: '0' })
+  })
+  test('is counted once in what the provider holds, as the dashboard sums it', async () => {
+    const totals = async () => {
+      const { body } = await administered.admin.api.get('/v1/admin/ledger/trial-balance')
+      const read = new Map(clearingTotals(body.lines))
+      return ['Left at the providers', 'Of that in suspense'].map((name) => BigInt(read.get(name) ?? ''))
+    }
+    const [left = 0n, waiting = 0n] = await totals()
+    await stray('SGHSTRAY08')
+    expect(await totals()).toEqual([left + 500_000n, waiting + 500_000n])
   })
   test('can be given to the top-up that the payer meant, which it ends', async () => {
     const { id } = await ask()

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { nameChecksQuery, type Schemas } from '../../api/queries.ts'
 import { approvalSubject, readBatchMessage } from '../../lib/approval-subject.ts'
 import { railFacts } from '../../lib/rails.ts'
+import { nameBefore } from '../../lib/reported-names.ts'
 import { decisionReason } from '../../lib/rule-words.ts'
 import { capitalized, compareMinor, countWords, moneyText, multipleOf, requesterWords, shortMoney } from '../../lib/words.ts'
 import { Amount, Countdown, StatusBadge, Time } from '../../ui/page.tsx'
@@ -89,12 +90,11 @@ const Reported = ({ verification }: { verification: Schemas['Verification'] }) =
   return says && <p className={verification.status === 'no_match' ? 'bad-text strong' : 'quiet'}>{says}</p>
 }
 
-/** The last two names that were reported, where they differ: a number may have been given to somebody else. */
 const NameBefore = ({ beneficiaryId }: { beneficiaryId: string }) => {
   const checks = useQuery(nameChecksQuery(beneficiaryId))
-  const [last, ...earlier] = (checks.data?.data ?? []).filter(({ name }) => name !== null)
-  const before = earlier.find(({ name }) => name !== last?.name)
-  if (!last || !before) return null
+  const names = nameBefore(checks.data?.data ?? [])
+  if (!names) return null
+  const { last, before } = names
   return (
     <p className="bad-text">
       Another name was reported before: <bdi>{before.name}</bdi> <Time at={before.checked_at} />, now <bdi>{last.name}</bdi>{' '}

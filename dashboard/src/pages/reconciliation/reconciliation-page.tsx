@@ -9,12 +9,13 @@ import {
   suspenseQuery,
   trialBalanceQuery,
 } from '../../api/queries.ts'
-import { countWords, moneyText, sumMinor } from '../../lib/words.ts'
+import { countWords, moneyText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { Item, List, Listing, SelectionBar, useSelection } from '../../ui/listing.tsx'
 import { Card, Empty, ExactTime, Facts, Failure, SkeletonRows } from '../../ui/page.tsx'
 import { AdministratorsPage } from './administrators-page.tsx'
+import { clearingTotals } from './clearing.ts'
 import { ItemRow, mostAtOnce, Resolve } from './open-items.tsx'
 import { type OpenItem, openItems } from './unknown.ts'
 import { UploadStatement } from './upload-statement.tsx'
@@ -112,25 +113,17 @@ const Open = ({ currency }: { currency: string }) => {
   )
 }
 
-type Line = Schemas['TrialBalance']['lines'][number]
 type Run = Schemas['Reconciliation']
 
-const balanceOf = (lines: readonly Line[], account: string): string => {
-  const line = lines.find((each) => each.account === account)
-  return line ? (BigInt(line.debits_minor) - BigInt(line.credits_minor)).toString() : '0'
-}
-
-/** The books’ totals of the money at the providers: topped up, paid out, in suspense, and what is left there. */
 const Clearing = () => {
   const { data, isError, error, refetch } = useQuery(trialBalanceQuery)
-  const accounts = { 'Top-ups received': 'topup_clearing', 'Payments sent': 'rail_clearing', 'In suspense': 'suspense' }
-  const totals = Object.entries(accounts).map(([name, account]) => [name, balanceOf(data?.lines ?? [], account)] as const)
-  const left = ['Left at the providers', sumMinor(totals.map(([, minor]) => minor))] as const
   return (
     <Card title="Clearing accounts" note="What the books say the providers hold for this service.">
       {isError && <Failure error={error} onRetry={() => void refetch()} />}
       {data && !isError && (
-        <Facts facts={Object.fromEntries([...totals, left].map(([name, minor]) => [name, moneyText(minor, data.currency)]))} />
+        <Facts
+          facts={Object.fromEntries(clearingTotals(data.lines).map(([name, minor]) => [name, moneyText(minor, data.currency)]))}
+        />
       )}
     </Card>
   )

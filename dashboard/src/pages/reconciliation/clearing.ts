@@ -1,0 +1,23 @@
+import type { Schemas } from '../../../../client/src/route-types.ts'
+import { sumMinor } from '../../lib/words.ts'
+
+type Line = Pick<Schemas['TrialBalance']['lines'][number], 'account' | 'debits_minor' | 'credits_minor'>
+
+/**
+ * The books' totals of the money at the providers. What is in suspense came in or went out through the same two accounts, so it is a part
+ * of what is left, and is counted once.
+ */
+export const clearingTotals = (lines: readonly Line[]): (readonly [string, string])[] => {
+  const balanceOf = (account: string): bigint => {
+    const line = lines.find((each) => each.account === account)
+    return line ? BigInt(line.debits_minor) - BigInt(line.credits_minor) : 0n
+  }
+  const received = balanceOf('topup_clearing').toString()
+  const sent = balanceOf('rail_clearing').toString()
+  return [
+    ['Top-ups received', received],
+    ['Payments sent', sent],
+    ['Left at the providers', sumMinor([received, sent])],
+    ['Of that in suspense', (-balanceOf('suspense')).toString()],
+  ]
+}
