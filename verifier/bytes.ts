@@ -6,7 +6,9 @@ export const utf8 = (text: string): Bytes => new TextEncoder().encode(text)
 export const fromBase64Url = (text: string): Bytes | undefined => {
   if (!/^[A-Za-z0-9_-]*$/.test(text)) return undefined
   try {
-    return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0))
+    const bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0))
+    // The last letter may have bits of no byte: each bytes have one text.
+    return toBase64Url(bytes) === text ? bytes : undefined
   } catch {
     return undefined
   }

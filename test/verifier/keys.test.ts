@@ -58,8 +58,12 @@ describe('a rotation of the keys that sign', () => {
 
   test('receipts under both keys hold; a retired key stays published with its end, and signs nothing later', async () => {
     const before = await paid(service)
+    const paymentId = before.payment.id
+    service.clock.advance(3_600)
     const next = await startWith(`${second},${first}`)
     try {
+      // Of a payment of before, read before anything else is sealed: the new key signs a head that is older than it.
+      const again = (await next.api.as({ cookie: person.cookie }).get(`/v1/payments/${paymentId}/receipt`)).body
       const after = await paid(next)
       expect(JSON.parse(Buffer.from(after.jws.split('.')[0], 'base64url').toString()).kid).toBe('second')
       service.clock.advance(86_400)
@@ -70,7 +74,8 @@ describe('a rotation of the keys that sign', () => {
         ['first', true],
         ['second', false],
       ])
-      for (const receipt of [before, after])
+      expect(Date.parse(again.audit.head.sealed_at) / 1000).toBeLessThan(keys[1].iat - 300)
+      for (const receipt of [before, again, after])
         expect(holds(await verifyReceipt(receipt, { keys, issuer: receipt.issuer })), receipt.jws).toBe(true)
       await expect(inTx(next.deps.db, (tx) => retireSigningKey(tx, next.deps.receiptKeys, operator, 'second'))).rejects.toThrow(
         /current key/,

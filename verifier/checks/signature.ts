@@ -24,12 +24,13 @@ const verifies = async (key: PublishedKey, signature: Bytes, signed: Bytes): Pro
   return crypto.subtle.verify('Ed25519', imported, signature, signed)
 }
 
-type SignedDocument = { jws: unknown; document: unknown; type: string; at: string }
+/** `at`: what the document is of. `signedLater`: it may be signed again at any time after it, so also by a key that did not exist yet. */
+type SignedDocument = { jws: unknown; document: unknown; type: string; at: string; signedLater?: true }
 
 /** A detached JWS (RFC 7515, appendix F) over the RFC 8785 form of a document, made at `at` by one of the published keys. */
 export const checkJws = async (
   check: string,
-  { jws, document, type, at }: SignedDocument,
+  { jws, document, type, at, signedLater }: SignedDocument,
   keys: readonly PublishedKey[],
 ): Promise<Finding> => {
   const [first = '', payload, last = '', ...more] = typeof jws === 'string' ? jws.split('.') : []
@@ -43,12 +44,13 @@ export const checkJws = async (
   if (!key) return bad(check, `its key "${String(header.kid)}" is not among the published keys`)
   const seconds = Date.parse(at) / 1000
   if (!Number.isFinite(seconds)) return bad(check, 'it does not say when it was issued')
-  if (key.iat !== undefined && seconds < key.iat - leewaySeconds) return bad(check, `its key "${key.kid}" did not exist at ${at}`)
+  if (!signedLater && key.iat !== undefined && seconds < key.iat - leewaySeconds)
+    return bad(check, `its key "${key.kid}" did not exist at ${at}`)
   if (key.exp !== undefined && seconds > key.exp + leewaySeconds)
     return bad(check, `its key "${key.kid}" was retired before ${at}`)
   const signed = utf8(`${first}.${toBase64Url(utf8(canonicalJson(document)))}`)
   const good = await verifies(key, signature, signed).catch(() => false)
   return good
-    ? ok(check, `signed by the key "${key.kid}" at ${at}`)
+    ? ok(check, `signed by the key "${key.kid}"${signedLater ? ', of' : ' at'} ${at}`)
     : bad(check, 'the signature is not over this text: something was changed')
 }

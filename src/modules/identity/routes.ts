@@ -9,7 +9,7 @@ import { byId } from '../../http/wire.ts'
 import { isoTime } from '../../lib/clock.ts'
 import type { Parts } from '../parts.ts'
 import { unlinkIdentity } from './identities/link.ts'
-import { pageIdentities, presentIdentity } from './identities/queries.ts'
+import { listIdentities, pageIdentities, presentIdentity } from './identities/queries.ts'
 import { endWithOrigins } from './origins.ts'
 import {
   addPasskey,
@@ -90,8 +90,9 @@ export const registerIdentities = (app: App, deps: Parts): void => {
         const browser = isOwn ? markBrowser(request, reply, deps.config) : null
         const input = { provider: body.provider, returnTo: readLinkReturnTo(deps, body.return_to), browser }
         return respondOnce(deps, request, reply, async (tx) => {
-          // The provider is not asked for what would be refused at the return from it. The start routes stay open: they prove a session.
-          requireFreshProof(principal, tx.at)
+          // Where none of the provider's is linked, whatever comes back is new, and would be refused then. One that is linked proves the session.
+          const linked = await listIdentities(tx, { accountId: principal.accountId })
+          if (!linked.some(({ provider }) => provider === body.provider)) requireFreshProof(principal, tx.at)
           return accepted(await startLink(tx, deps, principal, input))
         })
       }

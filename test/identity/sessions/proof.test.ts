@@ -3,6 +3,7 @@ import { addPasskey, newAuthenticator } from '../../harness/authenticator.ts'
 import type { Client } from '../../harness/client.ts'
 import { newWallet, type Person, prove, signIn, walletMessage } from '../../harness/people.ts'
 import { openService } from '../../harness/service.ts'
+import { continueWith, newPerson } from '../sign-in/providers.ts'
 
 const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 const site = service.deps.config.publicUrl
@@ -103,6 +104,10 @@ describe('an old session', () => {
     await prove({ api: session, wallet: person.wallet })
     expect((await start()).status).toBe(202)
     expect((await page()).text).toContain('will be linked to')
+    // One that is linked proves the session by the same route, however old the proof is.
+    const { cookie } = await continueWith(service, provider, newPerson())
+    minutes(11)
+    expect((await raw({ cookie }).post('/v1/accounts/me/identities', { provider })).status).toBe(202)
   })
 
   test('of before this rule, which says only by which method it lives, is proven by that', async () => {
