@@ -221,4 +221,28 @@ export const reconciliationFlows = (world: World): void => {
     expect(complaints).toEqual([])
     await close()
   })
+
+  test('a deposit in suspense is named with its amount and receipt where it is resolved, and can be given to its account', async () => {
+    const { deps } = world.service
+    const text = `${statement.split('\n')[0]}\nQUU0000001,2026-01-05 10:00:00,Pay Bill,Completed,123.45,,RENT\n`
+    await reconcileStatement(deps, shellOperator('a test'), { source: 'a fourth test', text })
+    const payer = await signIn(world.service.api)
+    const { page, complaints, close } = await visitAs(world, await signIn(world.service.api, world.administrator))
+    await page.goto('/reconciliation')
+    await page.getByRole('button', { name: /^Resolve: .*QUU0000001$/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(/paid in, KES\u00a0123\.45, QUU0000001/).waitFor()
+    await dialog.getByLabel('What happened to the money').selectOption('Assigned: it belongs to an account')
+    expect(await world.inspector.inBothThemes(page, 'dialog')).toEqual([])
+    await dialog.getByLabel('What was found').fill('the payer called')
+    await dialog.getByLabel('Account ID or top-up ID').fill('not an account')
+    await dialog.getByRole('button', { name: 'Resolve', exact: true }).click()
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByLabel('Account ID or top-up ID').fill(payer.accountId)
+    await dialog.getByRole('button', { name: 'Resolve', exact: true }).click()
+    await page.getByText('Resolved', { exact: true }).waitFor()
+    expect((await payer.api.get('/v1/accounts/me')).body.balance).toMatchObject({ available_minor: '12345' })
+    expect(complaints).toEqual([])
+    await close()
+  })
 }

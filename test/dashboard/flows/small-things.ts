@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { newBeneficiary } from '../../harness/money.ts'
 import { follow, phone, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
@@ -68,6 +69,34 @@ export const smallThings = (world: World): void => {
     await follow(page, `/payments/${home.paymentId}`)
     await page.getByLabel('What happened').waitFor()
     await expect.poll(() => depth(/^(Timeline|What happened)$/)).toBeLessThan(2 * phone.height)
+    await close()
+  })
+
+  test('one long word in a name or a purpose makes no page wider than a phone', async () => {
+    const { person } = await world.household()
+    const { api } = person
+    const name = 'N'.repeat(100)
+    const beneficiary_id = await newBeneficiary(api, { display_name: name })
+    const fields = { amount_minor: '1500000', narrative: 'P'.repeat(140) }
+    const held = await api.post('/v1/payments', { beneficiary_id, ...fields })
+    expect(held.body.status).toBe('pending_approval')
+    const { page, close } = await visitAs(world, person, phone)
+    await page.goto('/approvals')
+    for (const path of [
+      '/approvals',
+      `/approvals/${held.body.approval_id}`,
+      `/payments/${held.body.id}`,
+      '/payments',
+      `/beneficiaries/${beneficiary_id}`,
+      '/beneficiaries',
+      '/',
+      `/approve/${held.body.approval_id}`,
+    ]) {
+      await follow(page, path)
+      await page.getByText(name).first().waitFor()
+      const fits = await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')
+      expect([path, fits]).toEqual([path, true])
+    }
     await close()
   })
 }

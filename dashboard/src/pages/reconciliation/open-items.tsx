@@ -1,58 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
-import { providerLabel } from '../../../../src/rails/texts.ts'
 import { ApiError, messageOf } from '../../api/error.ts'
 import { api, paymentQuery, type Schemas, topupQuery } from '../../api/queries.ts'
-import { isProvider, typeLabel } from '../../lib/rails.ts'
-import { countWords, moneyText, shortMoney } from '../../lib/words.ts'
+import { countWords, shortMoney } from '../../lib/words.ts'
 import { Button, CopyButton } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { DialogButton, FormDialog, useChange } from '../../ui/form.tsx'
-import { ExactTime, Notice } from '../../ui/page.tsx'
+import { ExactTime, fieldError, Notice } from '../../ui/page.tsx'
 import { AcceptOutcome, acceptLabel } from './end-payment.tsx'
-import type { Difference, OpenItem, SuspenseItem } from './unknown.ts'
-
-const reasons: Readonly<Record<SuspenseItem['reason'], string>> = {
-  superseded_attempt: 'A replaced attempt moved money',
-  amount_mismatch: 'The provider reports another amount',
-  receipt_taken: 'The receipt already belongs to something else',
-  contradiction: 'The provider contradicts what is recorded as final',
-  unbookable_delivery: 'A callback failed repeatedly and was set aside',
-  not_in_our_books: 'The statement lists it, and the books do not',
-  unknown_reference: 'A deposit under a reference that is not ours',
-  account_closed: 'A deposit for a closed account',
-}
-
-const titleOf = ({ suspense, difference }: OpenItem): string => {
-  if (!suspense) return difference?.reason ?? ''
-  const isUnread = suspense.reason === 'unbookable_delivery' && !suspense.payment_id && !suspense.topup_id
-  return isUnread
-    ? `A notice could not be read: npm run admin -- suspense show ${suspense.id} prints it`
-    : reasons[suspense.reason]
-}
-
-/** With the provider's receipt, where there is one: several may have the same reason. */
-const nameOfItem = (item: OpenItem): string =>
-  [titleOf(item), (item.suspense ?? item.difference)?.provider_receipt].filter(Boolean).join(', ')
+import { canBeAssigned, moneyOf, nameOfItem, titleOf } from './item-words.ts'
+import type { OpenItem } from './unknown.ts'
 
 const Note = ({ children }: { children: ReactNode }) => <span className="item-note block">{children}</span>
-
-const suspenseWords = (item: SuspenseItem, currency: string): string =>
-  [
-    isProvider(item.rail) ? providerLabel(item.rail) : typeLabel(item.rail),
-    item.direction === 'in' ? 'paid in' : 'paid out',
-    item.amount_minor === null ? 'amount not known' : moneyText(item.amount_minor, currency),
-    item.provider_receipt,
-  ]
-    .filter(Boolean)
-    .join(', ')
-
-const sides = ({ booked_minor: booked, stated_minor: stated }: Difference, currency: string): string =>
-  [
-    booked === null ? 'not booked' : `booked ${moneyText(booked, currency)}`,
-    stated === null ? 'not in the statement' : `statement ${moneyText(stated, currency)}`,
-  ].join(', ')
 
 /** A link to a payment of this workspace; one of another workspace can only be named. */
 const PaymentOf = ({ id }: { id: string }) => {
@@ -82,7 +42,6 @@ type Props = { item: OpenItem; currency: string; checked: boolean; onCheck: () =
 export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) => {
   const { suspense, difference } = item
   const title = titleOf(item)
-  const receipt = suspense ? null : difference?.provider_receipt
   const outcome = difference?.offered_outcome ?? null
   return (
     <li>
@@ -97,13 +56,12 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
         <span className="item-main">
           {title}
           {difference && <Note>{difference.action}</Note>}
-          {suspense && <Note>{suspenseWords(suspense, currency)}</Note>}
+          <Note>{moneyOf(item, currency)}</Note>
           {suspense?.proposal && (
             <Note>
               Waits for a second administrator: <bdi>{suspense.proposal.by}</bdi> resolved it as {suspense.proposal.outcome}.
             </Note>
           )}
-          {!suspense && difference && <Note>{[sides(difference, currency), receipt].filter(Boolean).join(', ')}</Note>}
           <Note>
             <Subject item={item} />
           </Note>
@@ -121,7 +79,7 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
               {acceptLabel(outcome)}
             </DialogButton>
           )}
-          <Button onClick={onResolve} label={`Resolve: ${title}`}>
+          <Button onClick={onResolve} label={`Resolve: ${nameOfItem(item)}`}>
             Resolve
           </Button>
         </span>
@@ -130,13 +88,14 @@ export const ItemRow = ({ item, currency, checked, onCheck, onResolve }: Props) 
   )
 }
 
-type Outcome = Schemas['ResolveSuspense']['outcome']
+type Outcome = Schemas['ResolveSuspense']['outcome'] | 'assigned'
 
 const outcomes: readonly { value: Outcome; label: string }[] = [
   { value: 'explained', label: 'Explained: it was booked elsewhere, or never moved' },
   { value: 'adjusted', label: 'Adjusted: an adjustment gave the money to an account' },
   { value: 'reversed', label: 'Reversed: the provider took it back' },
 ]
+const assigned: (typeof outcomes)[number] = { value: 'assigned', label: 'Assigned: it belongs to an account' }
 
 /** The most that the service takes in one request. */
 export const mostAtOnce = 100
@@ -150,19 +109,27 @@ const isAbout =
   ({ suspense, difference }: OpenItem): boolean =>
     id !== null && (suspense?.id === id || difference?.id === id)
 
-type Decision = { chosen: readonly OpenItem[]; outcome: Outcome; note: string }
+/** `receiver`: the ID of the account or the top-up that the money is assigned to. */
+type Decision = { chosen: readonly OpenItem[]; outcome: Outcome; note: string; receiver: string }
+
+const endSuspense = async (ids: string[], { outcome, note, receiver }: Decision): Promise<Schemas['SuspenseItem'][]> => {
+  if (outcome !== 'assigned') return (await api.POST('/v1/admin/suspense/resolve', { body: { ids, outcome, note } })).data
+  const to = receiver.startsWith('top_') ? { topup_id: receiver } : { account_id: receiver }
+  return Promise.all(ids.map((id) => api.POST('/v1/admin/suspense/{id}/assign', { path: { id }, body: { ...to, note } })))
+}
 
 /** All of the money in suspense or none of it, then all of the differences or none: each gets its own entry in the audit log. */
 const useResolve = (onDone: () => void) => {
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
   const resolving = useChange(
-    async (_, { chosen, outcome, note }: Decision) => {
+    async (_, decision: Decision) => {
+      const { chosen, note } = decision
       const suspense = chosen.flatMap((item) => (item.suspense && !left.has(item.key) ? [item.suspense.id] : []))
       const differences = chosen.flatMap(({ difference }) => (difference ? [difference.id] : []))
       let waiting = 0
       if (suspense.length > 0) {
-        const { data } = await api.POST('/v1/admin/suspense/resolve', { body: { ids: suspense, outcome, note } })
-        waiting = data.filter(({ resolved_at }) => resolved_at === null).length
+        const ended = await endSuspense(suspense, decision)
+        waiting = ended.filter(({ resolved_at }) => resolved_at === null).length
         // Where the second request is refused, another try is about the differences alone.
         setLeft(new Set([...left, ...chosen.flatMap((item) => (item.suspense ? [item.key] : []))]))
       }
@@ -182,18 +149,21 @@ const useResolve = (onDone: () => void) => {
   return { ...resolving, hasPart: left.size > 0 }
 }
 
-type ResolveProps = { items: readonly OpenItem[]; onClose: () => void }
+type ResolveProps = { items: readonly OpenItem[]; currency: string; onClose: () => void }
 
 /** One reason for all that are chosen. */
-export const Resolve = ({ items: chosen, onClose }: ResolveProps) => {
+export const Resolve = ({ items: chosen, currency, onClose }: ResolveProps) => {
   // Those that were chosen when it was opened: the lists behind it lose what is resolved.
   const [items, setItems] = useState(chosen)
   const [note, setNote] = useState('')
   const [outcome, setOutcome] = useState<Outcome>('explained')
+  const [receiver, setReceiver] = useState('')
   const resolve = useResolve(onClose)
   const [only] = items
   const several = items.length > 1
   const refused = items.find(isAbout(refusedId(resolve.error)))
+  const offered = !several && only && canBeAssigned(only) ? [...outcomes, assigned] : outcomes
+  const isAssigned = outcome === 'assigned'
   return (
     <FormDialog
       title={several ? `Resolve ${countWords(items.length, 'item')}?` : 'Resolve this item?'}
@@ -201,25 +171,31 @@ export const Resolve = ({ items: chosen, onClose }: ResolveProps) => {
       making={{
         ...resolve,
         error: several && refused ? null : resolve.error,
-        mutate: () => resolve.mutate({ chosen: items, outcome, note: note.trim() }),
+        mutate: () => resolve.mutate({ chosen: items, outcome, note: note.trim(), receiver: receiver.trim() }),
       }}
-      ready={note.trim() !== ''}
+      ready={note.trim() !== '' && (!isAssigned || receiver.trim() !== '')}
       onClose={onClose}
     >
+      <ul className="stack-xs small quiet">
+        {items.map((item) => (
+          <li key={item.key}>
+            {titleOf(item)}: {moneyOf(item, currency)}
+          </li>
+        ))}
+      </ul>
       {!several && only?.difference && <p className="quiet">{only.difference.action}</p>}
-      {several && (
-        <ul className="stack-xs small quiet">
-          {items.map((item) => (
-            <li key={item.key}>{nameOfItem(item)}</li>
-          ))}
-        </ul>
-      )}
       {items.some(({ suspense }) => suspense) && (
-        <SelectField
-          label="What happened to the money"
-          value={outcome}
-          onChange={(value) => setOutcome(outcomes.find((each) => each.value === value)?.value ?? 'explained')}
-          options={outcomes}
+        <SelectField label="What happened to the money" value={outcome} onChange={setOutcome} options={offered} />
+      )}
+      {isAssigned && (
+        <TextField
+          label="Account ID or top-up ID"
+          hint="Whom the payer meant. The money is credited there at once."
+          error={fieldError(resolve.error, 'account_id') ?? fieldError(resolve.error, 'topup_id')}
+          value={receiver}
+          onChange={setReceiver}
+          maxLength={60}
+          mono
         />
       )}
       <TextField

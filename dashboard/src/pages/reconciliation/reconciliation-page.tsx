@@ -108,7 +108,7 @@ const Open = ({ currency }: { currency: string }) => {
       >
         {() => (others.length === 0 ? noDifference : rows(others))}
       </Listing>
-      {resolving && <Resolve items={resolving} onClose={() => setResolving(null)} />}
+      {resolving && <Resolve items={resolving} currency={currency} onClose={() => setResolving(null)} />}
     </>
   )
 }

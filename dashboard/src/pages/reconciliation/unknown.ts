@@ -1,5 +1,5 @@
+import type { Schemas } from '../../../../client/src/route-types.ts'
 import { providerOf } from '../../../../src/lib/rail-names.ts'
-import type { Schemas } from '../../api/queries.ts'
 
 export type Difference = Schemas['ReconciliationDifference']
 export type SuspenseItem = Schemas['SuspenseItem']

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { canBeAssigned, moneyOf, nameOfItem } from '../../dashboard/src/pages/reconciliation/item-words.ts'
+import type { Difference, OpenItem, SuspenseItem } from '../../dashboard/src/pages/reconciliation/unknown.ts'
+
+const deposit = {
+  id: 'sus_1',
+  rail: 'MPESA_PAYBILL',
+  direction: 'in',
+  reason: 'unknown_reference',
+  amount_minor: '1234500',
+  provider_receipt: 'SGH0000001',
+  sender_name: 'JANE DOE',
+  payment_reference: 'RENT MARCH',
+  booked: true,
+} as SuspenseItem
+const difference = {
+  reason: 'The balance differs',
+  booked_minor: '100',
+  stated_minor: null,
+  provider_receipt: 'SGH0000002',
+} as Difference
+const inSuspense = (change: Partial<SuspenseItem> = {}): OpenItem => ({
+  key: 'sus_1',
+  suspense: { ...deposit, ...change },
+  difference: null,
+})
+const alone: OpenItem = { key: 'rec_1', suspense: null, difference }
+const money = (item: OpenItem) => moneyOf(item, 'KES').replaceAll('\u00a0', ' ')
+
+test('money in suspense is told by its amount, receipt, payer and reference', () => {
+  expect(money(inSuspense())).toMatch(/, paid in, KES 12,345\.00, SGH0000001, from JANE DOE, reference RENT MARCH$/)
+  const bare = { amount_minor: null, provider_receipt: null, sender_name: null, payment_reference: null }
+  expect(money(inSuspense(bare))).toMatch(/, paid in, amount not known$/)
+  expect(nameOfItem(inSuspense())).toMatch(/, SGH0000001$/)
+})
+
+test('a difference is told by what the books and the statement have, and its receipt', () => {
+  expect(money(alone)).toBe('booked KES 1.00, not in the statement, SGH0000002')
+})
+
+test('only money that came in and is booked can be assigned', () => {
+  expect([inSuspense(), inSuspense({ direction: 'out' }), inSuspense({ booked: false }), alone].map(canBeAssigned)).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ])
+})
