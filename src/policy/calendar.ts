@@ -129,6 +129,14 @@ export type ZoneSchedule = { timeZone: string; nextTimeZone: string | null; next
 export const effectiveTimeZone = ({ timeZone, nextTimeZone, nextTimeZoneFrom }: ZoneSchedule, at: Date): string =>
   nextTimeZone !== null && nextTimeZoneFrom !== null && at >= nextTimeZoneFrom ? nextTimeZone : timeZone
 
+/** A date that begins before the change keeps the beginning that it had: what was counted up to it stays as it was. */
+export const startOfDateIn = (schedule: ZoneSchedule, date: string): Date => {
+  const { timeZone, nextTimeZone, nextTimeZoneFrom } = schedule
+  const before = startOfDate(date, timeZone)
+  if (nextTimeZone === null || nextTimeZoneFrom === null || before < nextTimeZoneFrom) return before
+  return new Date(Math.max(startOfDate(date, nextTimeZone).getTime(), nextTimeZoneFrom.getTime()))
+}
+
 /** As soon as the next month has begun in both zones: the local date never returns to a month that has ended, and no month is counted twice. */
 export const zoneChangesAt = (at: Date, from: string, to: string): Date => {
   const old = periodsAt(at, from)

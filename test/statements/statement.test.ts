@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startOfDate } from '../../src/policy/calendar.ts'
+import { startOfDate, startOfDateIn, zoneChangesAt } from '../../src/policy/calendar.ts'
 import { credit, fund, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { startService, type TestService } from '../harness/service.ts'
@@ -281,4 +282,43 @@ test('verify finds a booking that was slipped in before a statement that has end
     })
     .catch((error: Error & { breaches?: string[] }) => error.breaches)
   expect(breaches).toEqual(expect.arrayContaining([expect.stringMatching(/opening balance of a statement/)]))
+})
+
+test('a month that is over keeps its bookings, balances and zone, also after the workspace moved to another time zone', async () => {
+  const mover = await signIn(service.api)
+  const { api } = await createKey(mover)
+  await fund(service, mover, 1_000_000n)
+  const to = await newBeneficiary(mover.api)
+  // The first of June in Nairobi, the last of May in New York.
+  service.clock.set(new Date('2026-05-31T22:00:00Z'))
+  await api.post('/v1/payments', { beneficiary_id: to, amount_minor: '7000' })
+  await service.settle()
+  const month = async (name: string) => (await api.get(`/v1/accounts/me/statement?from=2026-${name}-01`)).body
+  const may = await month('05')
+  expect([may.out_minor, may.closing_balance_minor, may.time_zone]).toEqual(['0', '1000000', 'Africa/Nairobi'])
+  const changed = await (await signIn(service.api, mover.wallet)).api.patch('/v1/workspaces/current', {
+    time_zone: 'America/New_York',
+  })
+  expect(changed.status).toBe(200)
+  service.clock.set(new Date('2026-08-10T12:00:00Z'))
+  expect(await month('05')).toEqual(may)
+  const [june, july] = [await month('06'), await month('07')]
+  expect([june.opening_balance_minor, june.out_minor, june.closing_balance_minor]).toEqual(['1000000', '7000', '993000'])
+  expect([july.opening_balance_minor, july.time_zone]).toEqual(['993000', 'America/New_York'])
+})
+
+const instant = fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2027, 0, 1) }).map((at) => new Date(at))
+const zone = fc.constantFrom('Africa/Nairobi', 'America/New_York', 'Pacific/Apia', 'Asia/Kathmandu', 'UTC', 'Pacific/Pago_Pago')
+
+test('a change of the time zone moves no day that has begun, and days follow each other without a gap', () => {
+  fc.assert(
+    fc.property(instant, zone, zone, fc.integer({ min: -40, max: 40 }), (at, timeZone, nextTimeZone, days) => {
+      const nextTimeZoneFrom = zoneChangesAt(at, timeZone, nextTimeZone)
+      const date = (more: number) => new Date(nextTimeZoneFrom.getTime() + (days + more) * 86_400_000).toISOString().slice(0, 10)
+      const startOf = (more: number) => startOfDateIn({ timeZone, nextTimeZone, nextTimeZoneFrom }, date(more)).getTime()
+      expect(startOf(1)).toBeGreaterThan(startOf(0))
+      const before = startOfDate(date(0), timeZone).getTime()
+      if (before < nextTimeZoneFrom.getTime()) expect(startOf(0)).toBe(before)
+    }),
+  )
 })

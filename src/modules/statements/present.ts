@@ -7,7 +7,7 @@ import { dateAfter, isoTime } from '../../lib/clock.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { formatId } from '../../lib/ids.ts'
 import { formatMajor, formatMinor } from '../../lib/money.ts'
-import { localDateTime, periodsAt, startOfDate } from '../../policy/calendar.ts'
+import { effectiveTimeZone, localDateTime, periodsAt, startOfDateIn, type ZoneSchedule } from '../../policy/calendar.ts'
 import { Period, type ReadStatement, type StatementEntry, WorkspaceStatementEntry } from './schema.ts'
 
 const mostDays = 366
@@ -17,14 +17,18 @@ const lastOfMonth = (date: string): string => {
   return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10)
 }
 
-/** Days are inclusive, in the workspace's time zone. Throws a 400 that names the field. */
-export const periodOf = ({ from, to }: Pick<ReadStatement, 'from' | 'to'>, now: Date, timeZone: string) => {
-  const first = from ?? (to === undefined ? periodsAt(now, timeZone).month : `${to.slice(0, 7)}-01`)
+/**
+ * Days are inclusive, in the workspace's time zone of that time; times are shown in the zone of the period's end. Throws a 400 that names the field.
+ */
+export const periodOf = ({ from, to }: Pick<ReadStatement, 'from' | 'to'>, now: Date, zones: ZoneSchedule) => {
+  const first = from ?? (to === undefined ? periodsAt(now, effectiveTimeZone(zones, now)).month : `${to.slice(0, 7)}-01`)
   const last = to ?? lastOfMonth(first)
   if (last < first) throw invalidFields({ path: 'to', message: 'must not be before from' })
   if (dateAfter(first, mostDays) <= last)
     throw invalidFields({ path: 'to', message: `must be at most ${mostDays} days after from` })
-  return { from: first, to: last, timeZone, start: startOfDate(first, timeZone), end: startOfDate(dateAfter(last, 1), timeZone) }
+  const [start, end] = [startOfDateIn(zones, first), startOfDateIn(zones, dateAfter(last, 1))]
+  const timeZone = effectiveTimeZone(zones, new Date(Math.min(now.getTime(), end.getTime() - 1)))
+  return { from: first, to: last, timeZone, start, end }
 }
 
 /** `unfinishedAt`: when it was read, where its last day has not ended. */

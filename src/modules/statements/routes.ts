@@ -13,7 +13,6 @@ import {
 } from '../../ledger/statement.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
-import { effectiveTimeZone } from '../../policy/calendar.ts'
 import type { Parts } from '../parts.ts'
 import { columnsOf, type Line, periodOf, presentEntry, presentPeriod, presentWorkspaceEntry, type ReadPeriod } from './present.ts'
 import { ReadStatement, Statement, WorkspaceStatement } from './schema.ts'
@@ -51,7 +50,7 @@ type StatementRequest = Parameters<typeof readPage>[1] & FastifyRequest & { quer
 const open = async ({ clock, reads }: Parts, { principal, query }: StatementRequest, isOfWorkspace: boolean): Promise<Opened> => {
   const { workspace } = principal
   const now = clock.now()
-  const period = periodOf(query, now, effectiveTimeZone(workspace, now))
+  const period = periodOf(query, now, workspace)
   const of: StatementOf = {
     ownerId: isOfWorkspace ? workspace.owningAccountId : principal.accountId,
     workspaceId: isOfWorkspace ? workspace.id : null,
