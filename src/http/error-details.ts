@@ -64,6 +64,7 @@ const details = {
   decision: z.unknown().optional().meta({ documentedAs: 'Decision', description: 'Of `policy_denied`: the whole decision.' }),
   available_minor: minor('Of `insufficient_funds`, for callers that may read the account.'),
   requested_minor: minor('What was asked for, in minor units.'),
+  total_minor: minor('Of a list that the balance does not cover: its sum.'),
   max_age_seconds: count('Of `step_up_required`: how old the proof may be.'),
   proven_at: time(
     'Of `step_up_required`: when it was last given; null for a dashboard token of a session, which cannot have one.',

@@ -27,6 +27,7 @@ export type DetailName =
   | 'decision'
   | 'available_minor'
   | 'requested_minor'
+  | 'total_minor'
   | 'max_age_seconds'
   | 'proven_at'
   | 'recovered_address'

@@ -8,7 +8,15 @@ import { insertRow } from '../../../db/prepare-write.ts'
 import { approvalDecisions } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { CommitThenThrow, conflict, found, Refusal, wrongPasskey, wrongSignature } from '../../../lib/errors.ts'
+import {
+  CommitThenThrow,
+  conflict,
+  type ErrorDetails,
+  found,
+  Refusal,
+  wrongPasskey,
+  wrongSignature,
+} from '../../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../../lib/ids.ts'
 import type { ZoneSchedule } from '../../../policy/calendar.ts'
 import { policiesOf, separatingPoliciesOf } from '../../../policy/scope-sql.ts'
@@ -49,7 +57,7 @@ type Proof = ProvenSigner | PasskeySignature | null
 type Input = Pick<Decide, 'decision' | 'reason' | 'message_digest'>
 
 /** Who decided last, and when: for the one who comes too late. */
-const decidedBy = (record: LockedApproval) => {
+const decidedBy = (record: LockedApproval): ErrorDetails => {
   const current = currentDecisions(record)
   const last = record.decisions.findLast((decision) => current.includes(decision))
   return last ? { decided_by: formatId('account', last.accountId), decided_at: isoTime(last.decidedAt) } : {}

@@ -2,7 +2,7 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { Tx } from '../../../db/client.ts'
 import { type ErrorCode, errorRow } from '../../../errors/catalogue.ts'
 import { fitting } from '../../../http/pagination.ts'
-import { namedFaults, Refusal, refuseFields } from '../../../lib/errors.ts'
+import { type ErrorDetails, namedFaults, Refusal, refuseFields } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
 import { hasAccounts, phoneRail } from '../../../lib/rail-names.ts'
@@ -77,7 +77,10 @@ const presentFault = ({ index, refusal }: Fault, rows: readonly number[] | null)
 type Payer = { principal: Principal; available: Minor; currency: string }
 
 /** Whether the list needs more than there is: with both sums for a principal that may read the balance. A scheduled list needs nothing yet. */
-const shortOf = (total: Minor, { input, principal, available, currency }: Payer & Pick<BatchRequest, 'input'>) => {
+const shortOf = (
+  total: Minor,
+  { input, principal, available, currency }: Payer & Pick<BatchRequest, 'input'>,
+): { funds: ErrorDetails; sentence: string | null } => {
   if (input.execute_at || total <= available) return { funds: {}, sentence: null }
   const maySee = maySeeBalance(principal)
   return {
