@@ -1,6 +1,7 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useDebounced } from '../lib/drafts.ts'
+import { payeeLabels } from '../lib/rails.ts'
 import { shortAddress } from '../lib/words.ts'
 import { useSession } from '../shell/session.tsx'
 import {
@@ -55,9 +56,13 @@ export type Beneficiaries = {
   all: Beneficiary[]
   /** Whether `all` has every beneficiary of the workspace, so that nothing has to be searched. */
   complete: boolean
+  /** Whether someone can be paid: one of them is active, or not all are known. */
+  hasActive: boolean
   search: (text: string) => void
   isPending: boolean
   nameOf: (id: string) => string
+  /** The name in a choice, with more where others may have the same. */
+  labelOf: (id: string) => string
   find: (id: string) => Beneficiary | undefined
 }
 
@@ -88,13 +93,20 @@ export const useBeneficiaries = (chosen: readonly string[] = []): Beneficiaries 
   const named = useQuery(namedBeneficiariesQuery(reads ? missing : []))
   for (const beneficiary of named.data?.data ?? []) seen.current.set(beneficiary.id, beneficiary)
   const find = (id: string) => seen.current.get(id)
+  const all = (searching ? found.data?.data : newest.data?.data) ?? []
+  const label = payeeLabels(all, complete)
   return {
-    all: (searching ? found.data?.data : newest.data?.data) ?? [],
+    all,
     complete,
+    hasActive: newest.data !== undefined && (!complete || all.some(({ status }) => status === 'active')),
     search,
     isPending: newest.isPending || (missing.length > 0 && named.isPending),
     find,
     nameOf: (id) => find(id)?.display_name ?? unnamed,
+    labelOf: (id) => {
+      const beneficiary = find(id)
+      return beneficiary ? label(beneficiary) : unnamed
+    },
   }
 }
 

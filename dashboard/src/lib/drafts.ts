@@ -6,11 +6,11 @@ import { dayEnd, dayStart } from './time.ts'
 
 const prefix = 'draft:'
 
-type Draft<Value> = { account: string; value: Value }
+type Draft<Value> = { account: string; address: string; value: Value }
 
-const read = <Value>(key: string, account: string): Value | null => {
+const read = <Value>(key: string, account: string, address: string): Value | null => {
   const draft = readStoredJson(key, 'session') as Draft<Value> | null
-  return draft?.account === account ? draft.value : null
+  return draft?.account === account && draft.address === address ? draft.value : null
 }
 
 /** A draft belongs to the person who typed it: it is deleted when they sign out, and no one else sees it. */
@@ -30,15 +30,17 @@ export const useFields = <Value>(initial: Value | (() => Value)) => {
 
 /**
  * The state of a form that survives the end of a session: kept in this tab while the form is open, restored after the same person has
- * signed in again, and deleted when they leave the page or `clear` it after it was sent.
+ * signed in again, and deleted when they leave the page or `clear` it after it was sent. Only for the same address: another one may name
+ * another beneficiary, payment or limit to start with.
  */
 export const useDraft = <Value>(name: string, account: string, initial: () => Value) => {
   const key = prefix + name
-  const [value, setValue] = useState<Value>(() => read<Value>(key, account) ?? initial())
+  const [address] = useState(() => location.pathname + location.search)
+  const [value, setValue] = useState<Value>(() => read<Value>(key, account, address) ?? initial())
   const sent = useRef(false)
   useEffect(() => {
-    if (!sent.current) keepStored(key, JSON.stringify({ account, value }), 'session')
-  }, [key, account, value])
+    if (!sent.current) keepStored(key, JSON.stringify({ account, address, value }), 'session')
+  }, [key, account, address, value])
   const clear = () => {
     sent.current = true
     keepStored(key, null, 'session')

@@ -2,6 +2,7 @@ import type { Schemas } from '../../../client/src/route-types.ts'
 import { failureRow, isFailureCode } from '../../../src/errors/failures.ts'
 import { type Provider, providerOf as providerOfRail, providers, type RailName } from '../../../src/lib/rail-names.ts'
 import { providerLabel, payoutWords as railFacts } from '../../../src/rails/texts.ts'
+import { fullTime } from './time.ts'
 
 export type { RailName }
 /** What the pages say about a payment method: it stands in its provider's folder. */
@@ -20,6 +21,22 @@ export const railOptions = rails.map((rail) => ({ value: rail, label: railFacts[
 
 /** A payment type in words: a payment method, or a type of the workspace's own. */
 export const typeLabel = (type: string): string => (isRail(type) ? railFacts[type].label : type.replaceAll('_', ' '))
+
+type Payee = Pick<Schemas['Beneficiary'], 'display_name' | 'payment_rail' | 'destination_mask' | 'created_at'>
+
+const withDestination = ({ display_name: name, payment_rail: rail, destination_mask: mask }: Payee): string =>
+  `${name} (${railFacts[rail].label}, ${mask})`
+
+/** Payees in a choice, no two alike: by name where all are known and no other has it, else with the destination, or when they were added. */
+export const payeeLabels = (payees: readonly Payee[], areAll: boolean): ((payee: Payee) => string) => {
+  const wordings = [...(areAll ? [({ display_name: name }: Payee) => name] : []), withDestination]
+  const uses = new Map<string, number>()
+  for (const text of payees.flatMap((payee) => wordings.map((words) => words(payee).toLowerCase())))
+    uses.set(text, (uses.get(text) ?? 0) + 1)
+  return (payee) =>
+    wordings.map((words) => words(payee)).find((text) => (uses.get(text.toLowerCase()) ?? 0) < 2) ??
+    `${withDestination(payee)}, added ${fullTime(payee.created_at)}`
+}
 
 type Payment = Schemas['Payment']
 

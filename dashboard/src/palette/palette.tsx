@@ -91,7 +91,7 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
         key: beneficiary.id,
         group: 'Beneficiaries',
         title: beneficiary.display_name,
-        note: railFacts[beneficiary.payment_rail].label,
+        note: `${railFacts[beneficiary.payment_rail].label}, ${beneficiary.destination_mask}`,
         also: `${beneficiary.legal_name ?? ''} ${beneficiary.type}`,
         icon: railFacts[beneficiary.payment_rail].icon,
         run: go(`/beneficiaries/${beneficiary.id}`),

@@ -17,7 +17,7 @@ type Props = {
 
 /** One beneficiary: from a list where it has all of them, else by typing a part of the name. */
 export const BeneficiaryField = ({ beneficiaries, value, onChange, none, label = 'Beneficiary', ...field }: Props) => {
-  const { all, complete, nameOf } = beneficiaries
+  const { all, complete, labelOf } = beneficiaries
   if (!complete) return <SearchField {...{ beneficiaries, value, onChange, none, label, ...field }} />
   return (
     <SelectField
@@ -28,11 +28,8 @@ export const BeneficiaryField = ({ beneficiaries, value, onChange, none, label =
       options={[
         ...all
           .filter(({ id, status }) => status !== 'archived' || id === value)
-          .map(({ id, display_name, status }) => ({
-            value: id,
-            label: status === 'active' ? display_name : `${display_name} (${status})`,
-          })),
-        ...(value !== '' && !all.some(({ id }) => id === value) ? [{ value, label: nameOf(value) }] : []),
+          .map(({ id, status }) => ({ value: id, label: status === 'active' ? labelOf(id) : `${labelOf(id)} (${status})` })),
+        ...(value !== '' && !all.some(({ id }) => id === value) ? [{ value, label: labelOf(value) }] : []),
       ]}
       {...field}
     />
@@ -41,13 +38,15 @@ export const BeneficiaryField = ({ beneficiaries, value, onChange, none, label =
 
 /** The service searches as one types; the suggestions are the browser's own, so the keyboard works as everywhere. */
 const SearchField = ({ beneficiaries, value, onChange, none, hint, ...field }: Props & { label: string }) => {
-  const { all, search, nameOf, isPending } = beneficiaries
+  const { all, search, labelOf, isPending } = beneficiaries
+  const offered = all.filter(({ status }) => status === 'active').map(({ id }) => ({ id, label: labelOf(id) }))
   const [typed, setTyped] = useState<string | null>(null)
-  const shown = typed ?? (value === '' || isPending ? '' : nameOf(value))
+  const shown = typed ?? (value === '' || isPending ? '' : labelOf(value))
   const type = (text: string) => {
     setTyped(text)
-    search(text)
-    const match = all.find(({ display_name, status }) => display_name === text && status === 'active')
+    const match = offered.find(({ label }) => label === text)
+    // A label is no name to search for.
+    search(match ? '' : text)
     onChange(match?.id ?? '')
   }
   return (
@@ -56,7 +55,7 @@ const SearchField = ({ beneficiaries, value, onChange, none, hint, ...field }: P
       {...field}
       value={shown}
       placeholder={none}
-      suggestions={[...new Set(all.filter(({ status }) => status === 'active').map(({ display_name: name }) => name))]}
+      suggestions={[...new Set(offered.map(({ label }) => label))]}
       onChange={type}
       onBlur={() => {
         // A text that names no one leaves nothing chosen.
@@ -74,10 +73,10 @@ export const BeneficiariesField = ({ beneficiaries, ...field }: ManyProps & { be
     label="Only to these beneficiaries"
     placeholder="Choose a beneficiary"
     onType={beneficiaries.search}
-    nameOf={beneficiaries.nameOf}
+    nameOf={beneficiaries.labelOf}
     options={beneficiaries.all
       .filter(({ status }) => status !== 'archived')
-      .map(({ id, display_name }) => ({ value: id, label: display_name }))}
+      .map(({ id }) => ({ value: id, label: beneficiaries.labelOf(id) }))}
     {...field}
   />
 )
@@ -110,6 +109,7 @@ const PickMany = ({ value: chosen, onChange, options, free = false, placeholder,
     if (value === '' || chosen.includes(value)) return
     onChange([...chosen, value])
     setText('')
+    onType?.('')
   }
   return (
     <Field {...field} optional>

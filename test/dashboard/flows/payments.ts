@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
+import { parseId } from '../../../src/lib/ids.ts'
 import { fund, newBeneficiary } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
 import { follow, visitAs } from '../visit.ts'
@@ -82,6 +83,41 @@ export const paymentFlows = (world: World): void => {
     await page.getByRole('link', { name: 'Payments' }).first().click()
     await page.getByRole('heading', { name: 'Payments' }).waitFor()
     expect((await payer.api.get('/v1/payments')).body.data).toEqual([])
+    await close()
+  })
+
+  test('a payee is searched among many and told from a namesake while the amount stays; another address begins the form again', async () => {
+    const payer = await newPayer(world)
+    await world.service.deps.db.query(
+      `insert into beneficiaries select (jsonb_populate_record(b, jsonb_build_object('id', gen_random_uuid()))).*
+         from beneficiaries b, generate_series(1, 120) where b.id = $1`,
+      [parseId('beneficiary', payer.beneficiary)],
+    )
+    const first = await newBeneficiary(payer.api, { display_name: 'Alice A', destination: '254700000501' })
+    await newBeneficiary(payer.api, { display_name: 'Alice A', destination: '254700000502' })
+    const { page, complaints, close } = await visitAs(world, payer)
+    await page.goto('/payments/new')
+    const [payee, amount] = [page.getByLabel('Beneficiary'), page.getByLabel('Amount')]
+    await amount.fill('777')
+    const searched = page.waitForResponse((response) => response.url().includes('q=Zzz'))
+    await payee.fill('Zzz')
+    await searched
+    await payee.fill('Alice A')
+    const offered = page.locator('datalist option[value^="Alice A"]')
+    await expect.poll(() => offered.count()).toBe(2)
+    // The name alone is no one's; what is offered says whose it is.
+    await page.getByRole('heading', { name: 'It will be sent right away' }).waitFor({ state: 'hidden' })
+    await payee.fill((await page.locator('datalist option[value*="502)"]').getAttribute('value')) ?? '')
+    await page.getByText(/^M-PESA to a phone, \*+0502$/).waitFor()
+    await expect.poll(() => amount.inputValue()).toBe('777')
+    await page.goto(`/payments/new?beneficiary=${first}`)
+    await expect.poll(() => payee.inputValue()).toMatch(/^Alice A .*501\)$/)
+    await expect.poll(() => amount.inputValue()).toBe('')
+    await amount.fill('778')
+    await follow(page, `/payments/new?beneficiary=${payer.beneficiary}`)
+    await expect.poll(() => payee.inputValue()).toMatch(/^Baraka Stores/)
+    await expect.poll(() => amount.inputValue()).toBe('')
+    expect(complaints).toEqual([])
     await close()
   })
 

@@ -59,7 +59,7 @@ const Prepared = () => {
   const before = useQuery({ ...paymentQuery(again), enabled: again !== '' })
   const beneficiaries = useBeneficiaries([params.get('beneficiary') ?? before.data?.beneficiary_id ?? ''])
   if (beneficiaries.isPending || (again !== '' && before.isPending)) return <SkeletonCard rows={4} />
-  if (!beneficiaries.all.some(({ status }) => status === 'active')) return <NoBeneficiary />
+  if (!beneficiaries.hasActive) return <NoBeneficiary />
   const payment = before.data
   const first = payment
     ? {
@@ -72,7 +72,7 @@ const Prepared = () => {
         type: payment.payment_type === payment.payment_rail ? '' : payment.payment_type,
       }
     : { ...emptyPayment, beneficiary: params.get('beneficiary') ?? '' }
-  return <PaymentForm beneficiaries={beneficiaries} first={first} />
+  return <PaymentForm key={params.toString()} first={first} />
 }
 
 const useMandateOptions = () => {
@@ -100,9 +100,10 @@ const useSend = (onSent: () => void) => {
 }
 
 /** Two steps, form and review: money leaves from the second only. */
-const PaymentForm = ({ beneficiaries, first }: { beneficiaries: Beneficiaries; first: PaymentFields }) => {
+const PaymentForm = ({ first }: { first: PaymentFields }) => {
   const { currency, account, ownsBalance } = useSession()
   const form = useDraft('payment', account.id, () => first)
+  const beneficiaries = useBeneficiaries([form.value.beneficiary])
   const [reviewing, setReviewing] = useState(false)
   const draft = draftOf(form.value)
   const run = useDryRun(draft)

@@ -66,8 +66,8 @@ const PolicyForm = ({ policy }: { policy: Policy | null }) => {
   const [, navigate] = useLocation()
   const client = useQueryClient()
   const keyed = useIdempotencyKey()
-  const beneficiaries = useBeneficiaries(policy?.beneficiary_ids)
   const { draft, terms, set, clear } = usePolicyForm(policy)
+  const beneficiaries = useBeneficiaries(draft.beneficiary_ids)
   const [archiving, setArchiving] = useState(false)
 
   const leave = (saved: Policy) => {

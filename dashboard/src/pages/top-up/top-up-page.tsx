@@ -270,13 +270,13 @@ const NextStep = () => {
   const { can } = useSession()
   const beneficiaries = useBeneficiaries()
   if (!can('payment.create') || beneficiaries.isPending) return null
-  return beneficiaries.all.length === 0 ? (
-    <LinkButton href="/beneficiaries/new?then_pay" variant="primary">
-      Add someone to pay
-    </LinkButton>
-  ) : (
+  return beneficiaries.hasActive ? (
     <LinkButton href="/payments/new" variant="primary">
       Make a payment
+    </LinkButton>
+  ) : (
+    <LinkButton href="/beneficiaries/new?then_pay" variant="primary">
+      Add someone to pay
     </LinkButton>
   )
 }
