@@ -2,7 +2,7 @@ import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useDebounced } from '../lib/drafts.ts'
 import { payeeLabels } from '../lib/rails.ts'
-import { shortAddress } from '../lib/words.ts'
+import { type Member, nameAmong } from '../lib/words.ts'
 import { useSession } from '../shell/session.tsx'
 import {
   api,
@@ -10,19 +10,20 @@ import {
   inWorkspace,
   namedBeneficiariesQuery,
   newestBeneficiariesQuery,
+  parametersOf,
   type Schemas,
   searchedBeneficiariesQuery,
 } from './queries.ts'
 
-type Member = Pick<Schemas['Member'], 'account_id' | 'display_name' | 'email' | 'wallet_address'>
-
-export const memberName = (member: Omit<Member, 'account_id'>): string =>
-  member.display_name ?? member.email ?? (member.wallet_address ? shortAddress(member.wallet_address) : 'Member')
-
-const nameAmong = (members: readonly Member[], own: string, id: string): string => {
-  if (id === own) return 'you'
-  const member = members.find((candidate) => candidate.account_id === id)
-  return member ? memberName(member) : 'a former member'
+const membersOf = async (workspaceId: string): Promise<Member[]> => {
+  const members: Member[] = []
+  for (let cursor: string | undefined; ; ) {
+    const query = parametersOf({ limit: 100, cursor })
+    const page = await api.GET('/v1/workspaces/current/members', { query, ...inWorkspace(workspaceId) })
+    members.push(...page.data)
+    if (page.next_cursor === null) return members
+    cursor = page.next_cursor
+  }
 }
 
 /**
@@ -35,15 +36,16 @@ export const usePeople = (workspaceIds?: readonly string[]): ((accountId: string
   return useQueries({
     queries: (workspaceIds ?? [workspace.id]).map((id) => ({
       queryKey: ['members', id],
-      queryFn: () => api.GET('/v1/workspaces/current/members', { query: { limit: 100 }, ...inWorkspace(id) }),
+      queryFn: () => membersOf(id),
       enabled: asked,
     })),
     combine: (results) => {
-      const members = results.flatMap(({ data }) => data?.data ?? [])
+      const members = results.flatMap(({ data }) => data ?? [])
+      const areAll = results.every(({ data }) => data !== undefined)
       return (id: string) => {
         // After the rendering, which may be that of a row in another component.
         if (id !== account.id && !asked) queueMicrotask(() => setAsked(true))
-        return nameAmong(members, account.id, id)
+        return nameAmong(members, areAll, account.id, id)
       }
     },
   })

@@ -58,6 +58,19 @@ export const statusCount = (count: number, status: PaymentStatus): string => {
 export const shortAddress = (address: string): string =>
   address.length > 14 ? `${address.slice(address.lastIndexOf(':') + 1).slice(0, 6)}…${address.slice(-4)}` : address
 
+export type Member = Pick<Schemas['Member'], 'account_id' | 'display_name' | 'email' | 'wallet_address'>
+
+export const memberName = (member: Omit<Member, 'account_id'>): string =>
+  member.display_name ?? member.email ?? (member.wallet_address ? shortAddress(member.wallet_address) : 'Member')
+
+/** Who it is, for a reader. Only where all members are known is one who is not among them a former one. */
+export const nameAmong = (members: readonly Member[], areAll: boolean, own: string, id: string): string => {
+  if (id === own) return 'you'
+  const member = members.find((candidate) => candidate.account_id === id)
+  if (member) return memberName(member)
+  return areAll ? 'a former member' : 'someone'
+}
+
 /** A provider's identifier of a person: enough to recognise it, not to copy it. */
 export const maskSubject = (subject: string): string =>
   subject.length > 8 ? `${subject.slice(0, 3)}…${subject.slice(-3)}` : subject
