@@ -16,7 +16,7 @@ const usualNames = {
     'beneficiary name',
     'account name',
   ],
-  payment_rail: ['rail'],
+  payment_rail: ['rail', 'payment method'],
   destination: [
     'phone',
     'phone or account',
@@ -56,7 +56,7 @@ const usualNames = {
     'amount to pay',
     'take home pay',
   ],
-  amount_minor: [],
+  amount_minor: ['amount in cents'],
   payment_type: [],
   purpose_code: [],
   account_reference: ['reference', 'ref'],
@@ -100,6 +100,9 @@ export const isReason = (title: string): boolean => titleKey(title) === titleKey
 
 /** What a person reads in place of a column's name. Each is also a title that a list may have. */
 const labels: Partial<Record<ListColumn, string>> = {
+  beneficiary_id: 'Beneficiary ID',
+  payment_rail: 'Payment method',
+  amount_minor: 'Amount in cents',
   display_name: 'Name',
   destination: 'Phone or account',
   account_reference: 'Reference',

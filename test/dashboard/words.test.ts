@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Schemas } from '../../client/src/route-types.ts'
 import { activityOfList, activityWords } from '../../dashboard/src/lib/activity-words.ts'
-import { statusCount } from '../../dashboard/src/lib/words.ts'
+import { plainWords } from '../../dashboard/src/lib/field-words.ts'
+import { decisionReason } from '../../dashboard/src/lib/rule-words.ts'
+import { nameAmong, statusCount } from '../../dashboard/src/lib/words.ts'
 import { paymentStatuses } from '../../src/db/transitions.ts'
 import { workspaceAuditActions } from '../../src/events/audit-actions.ts'
 
@@ -126,4 +128,31 @@ test('what happened to the payments of one list is one sentence, with their sum'
 test.each(paymentStatuses)('payments that are %s are counted in words', (status) => {
   expect(statusCount(1, status)).toMatch(/^1 [a-z ]+$/)
   expect(statusCount(2, status)).toMatch(/^2 (?!needs)[a-z ]+$/)
+})
+
+test('only one who is not among all members is a former member; while they load, or where they cannot be read, someone', () => {
+  const amina = { account_id: 'acc_1', display_name: 'Amina Otieno', email: null, wallet_address: null }
+  expect(nameAmong([amina], false, 'acc_own', 'acc_1')).toBe('Amina Otieno')
+  expect(nameAmong([], false, 'acc_own', 'acc_1')).toBe('someone')
+  expect(nameAmong([amina], true, 'acc_own', 'acc_2')).toBe('a former member')
+})
+
+test.each([
+  [
+    'amount_minor: MPESA_B2C moves KES 10.00 to KES 250,000.00 at a time',
+    'M-PESA to a phone moves KES 10.00 to KES 250,000.00 at a time.',
+  ],
+  [
+    'amount_minor: must be whole units of KES for MPESA_B2C; account_reference: is required by this beneficiary',
+    'The amount must be whole shillings for M-PESA to a phone; the account reference is required by this beneficiary.',
+  ],
+])('a person reads of “%s” a sentence without the terms of the API', (message, sentence) => {
+  expect(decisionReason({ explanation: message })).toBe(sentence)
+  expect(`${plainWords(message)}.`).toBe(sentence)
+})
+
+test('a refused top-up and a frozen agent are explained without minor units and grants', () => {
+  expect(plainWords('must be whole shillings: a multiple of 100 minor units')).toBe('Must be whole shillings')
+  const frozen = 'The grant that initiated the payment is frozen.'
+  expect(plainWords(frozen)).toBe('The key or agent that requested the payment is frozen.')
 })

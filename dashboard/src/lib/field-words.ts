@@ -1,6 +1,7 @@
 import type { PolicyWireField } from '../../../src/policy/fields.ts'
 import { railFacts, rails } from './rails.ts'
 import { fullTime } from './time.ts'
+import { capitalized } from './words.ts'
 
 const ofPolicy: Readonly<Record<PolicyWireField, string>> = {
   per_payment_limit_minor: 'the per-payment limit',
@@ -41,9 +42,22 @@ const names: readonly (readonly [field: string, words: string])[] = [
   ['valid_from', 'the start date'],
 ]
 
-/** A message of the service with labels in place of field names, and times in the workspace's zone. */
+/** Terms of the API that no page has. */
+const terms: readonly (readonly [term: RegExp, words: string])[] = [
+  // The amount is named by what is said of it.
+  [/(^|; )amount_minor: (?=[A-Z])/g, '$1'],
+  // "the amount: must be more" → "the amount must be more"
+  [/(^|; )([a-z_]+): (?=(must|is|may) )/g, '$1$2 '],
+  [/: a multiple of 100 minor units/g, ''],
+  [/whole units of [A-Z]{3}/g, 'whole shillings'],
+  [/\bgrant that initiated the payment/g, 'key or agent that requested the payment'],
+]
+
+/** A message of the service as a sentence with labels in place of field names, and times in the workspace's zone. */
 export const plainWords = (message: string): string =>
-  [...Object.entries(ofPolicy), ...names, ...rails.map((rail) => [rail, railFacts[rail].label] as const)].reduce(
-    (text, [field, words]) => text.replaceAll(new RegExp(`["“]?\\b${field}\\b["”]?`, 'g'), words),
-    message.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, fullTime),
+  capitalized(
+    [...Object.entries(ofPolicy), ...names, ...rails.map((rail) => [rail, railFacts[rail].label] as const)].reduce(
+      (text, [field, words]) => text.replaceAll(new RegExp(`["“]?\\b${field}\\b["”]?`, 'g'), words),
+      terms.reduce((text, [term, words]) => text.replace(term, words), message.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, fullTime)),
+    ),
   )

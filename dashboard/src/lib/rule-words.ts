@@ -4,6 +4,7 @@ import type { DuplicateAnswer, NewPayeeAnswer, PayeeVerificationAnswer } from '.
 import type { PolicyWire } from '../../../src/policy/fields.ts'
 import { ruleOf } from '../../../src/policy/rules.ts'
 import { policySentence as sentenceOf } from '../../../src/policy/sentence.ts'
+import { plainWords } from './field-words.ts'
 import { typeLabel } from './rails.ts'
 import { periodWords, shortTime } from './time.ts'
 import { listWords, moneyText } from './words.ts'
@@ -46,9 +47,11 @@ export const traceWords = (entry: TraceEntry, currency: string, at: number): str
   })
 }
 
-/** The service's explanation of a decision, with times in the workspace's zone. */
-export const decisionReason = ({ explanation }: Pick<Decision, 'explanation'>): string =>
-  explanation.replace(/\bat (\d{4}-\d\d-\d\dT[\d:.]+Z)/g, (_match, instant: string) => shortTime(instant))
+/** The service's explanation of a decision, with times in the workspace's zone. What a rail refuses is a message about a field. */
+export const decisionReason = ({ explanation }: Pick<Decision, 'explanation'>): string => {
+  const text = explanation.replace(/\bat (\d{4}-\d\d-\d\dT[\d:.]+Z)/g, (_match, instant: string) => shortTime(instant))
+  return /^[a-z_]+: /.test(text) ? `${plainWords(text)}.` : text
+}
 
 /** What the hard limits leave: the largest amount that could be sent with approval. */
 const mostWithApproval = (trace: readonly TraceEntry[]): string | null => {

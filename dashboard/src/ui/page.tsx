@@ -4,7 +4,7 @@ import { ApiError, adviceFor, DeviceError, messageOf, pageFor } from '../api/err
 import { plainWords } from '../lib/field-words.ts'
 import { fullTime, remainingText, shortTime, useNow } from '../lib/time.ts'
 import { useTitle } from '../lib/title.ts'
-import { capitalized, majorText, type PaymentStatus, statusText } from '../lib/words.ts'
+import { majorText, type PaymentStatus, statusText } from '../lib/words.ts'
 import { Button, CopyText, cx, Icon, type IconName } from './button.tsx'
 
 type PageHeaderProps = {
@@ -204,7 +204,7 @@ export const fieldError = (error: unknown, path: string): string | undefined =>
   )
 
 /** "must not be more than daily_limit_minor" → "Must not be more than the daily limit". */
-const sentenceOf = (message: string | undefined): string | undefined => message && capitalized(plainWords(message))
+const sentenceOf = (message: string | undefined): string | undefined => message && plainWords(message)
 
 type AmountProps = {
   minor: string
