@@ -145,6 +145,15 @@ export type FailureCode = keyof typeof failures
 
 export const failureCodes = Object.keys(failures) as [FailureCode, ...FailureCode[]]
 
+/** It ended before anything of it went to the provider. */
+export const unsentFailures: readonly FailureCode[] = [
+  ...(['approval_expired', 'insufficient_funds', 'policy_changed', 'policy_denied'] as const),
+  ...(['invalid_account_reference', 'invalid_amount', 'invalid_destination', 'provider_unreachable', 'wrong_rail'] as const),
+]
+
+/** What was scheduled ended at its time, before its amount was held. */
+export const unheldFailures: readonly FailureCode[] = ['approval_expired', 'insufficient_funds', 'policy_denied']
+
 export const failureRow = (code: FailureCode) => {
   const [actor, sentence, fix]: Row = failures[code]
   return { actor, sentence, fix }

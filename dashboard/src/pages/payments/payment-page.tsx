@@ -5,6 +5,7 @@ import { usePeople } from '../../api/names.ts'
 import { api, approvalQuery, paymentQuery, type Schemas } from '../../api/queries.ts'
 import { isForMe } from '../../api/use-inbox.ts'
 import type { Choice } from '../../lib/approval-subject.ts'
+import { failedTitle } from '../../lib/payment-end.ts'
 import { failureFix, failureWords, providerOf, railFacts, typeLabel } from '../../lib/rails.ts'
 import { shortMoney } from '../../lib/words.ts'
 import { LoadState, useSession } from '../../shell/session.tsx'
@@ -103,7 +104,7 @@ export const PaymentNotices = ({ payment }: { payment: Payment }) => {
     )
   if (payment.status === 'failed')
     return (
-      <TextNotice tone="bad" title="This payment failed. The money is back in the balance">
+      <TextNotice tone="bad" title={failedTitle(payment)}>
         {failureWords(payment)} {failureFix(payment)}
       </TextNotice>
     )

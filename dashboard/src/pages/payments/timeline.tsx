@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { approvalQuery, type Schemas } from '../../api/queries.ts'
+import { heldWords, wasSent } from '../../lib/payment-end.ts'
 import { failureWords, providerOf } from '../../lib/rails.ts'
 import { countWords, shortAddress } from '../../lib/words.ts'
 import { type Step, Steps } from '../../ui/listing.tsx'
@@ -56,8 +57,6 @@ const approvalSteps = (payment: Payment, approval: Approval | undefined, nameOf:
   ]
 }
 
-const returned = 'The held amount returned to the balance.'
-
 /** Null: not a plain end. */
 const ends: Readonly<Record<Payment['status'], Omit<Event, 'key' | 'at'> | null>> = {
   scheduled: null,
@@ -67,9 +66,9 @@ const ends: Readonly<Record<Payment['status'], Omit<Event, 'key' | 'at'> | null>
   returned: null,
   succeeded: { tone: 'good', icon: 'check', title: 'Succeeded' },
   failed: { tone: 'bad', icon: 'cross', title: 'Failed' },
-  rejected: { tone: 'bad', icon: 'cross', title: 'Not sent', note: `It was rejected. ${returned}` },
-  cancelled: { tone: 'later', icon: 'cross', title: 'Cancelled', note: returned },
-  expired: { tone: 'later', icon: 'clock', title: 'Expired', note: `No one decided in time. ${returned}` },
+  rejected: { tone: 'bad', icon: 'cross', title: 'Not sent', note: 'It was rejected.' },
+  cancelled: { tone: 'later', icon: 'cross', title: 'Cancelled' },
+  expired: { tone: 'later', icon: 'clock', title: 'Expired', note: 'No one decided in time.' },
 }
 
 const outcomeSteps = (payment: Payment): Event[] => {
@@ -123,10 +122,9 @@ const outcomeSteps = (payment: Payment): Event[] => {
       },
     ]
   if (!end) return []
-  const failed = status === 'failed'
-  const wasSent = status === 'succeeded' || (failed && payment.failure_code !== 'policy_changed')
-  const note = failed ? `${failureWords(payment)} ${returned}` : end.note
-  return [...(wasSent ? [sent] : []), { key: status, ...end, note, at: at ?? payment.updated_at }]
+  const reason = status === 'failed' ? failureWords(payment) : end.note
+  const note = status === 'succeeded' ? undefined : [reason, heldWords(payment)].filter(Boolean).join(' ')
+  return [...(wasSent(payment) ? [sent] : []), { key: status, ...end, note, at: at ?? payment.updated_at }]
 }
 
 const stepsOf = (events: readonly Event[]): Step[] =>
