@@ -145,6 +145,22 @@ describe('a scheduled payment', () => {
     expect((await someone.api.get(`/v1/approvals/${ignored.approval_id}`)).body.status).toBe('expired')
   })
 
+  test('shows its approvers when it is sent, alone and as a list, and what it would leave of a balance that holds nothing for it', async () => {
+    const someone = await payer(100_000n)
+    await limit(someone, { approval_threshold_minor: '50000' })
+    const at = new Date(inHours(2)).toISOString()
+    const alone = (await schedule(someone, someone.payees[0], '70000', at)).body
+    const list = (await scheduleAll(someone, ['80000', '50000'], at)).body
+    const now = (await someone.api.post('/v1/payments', { beneficiary_id: someone.payees[2], amount_minor: '50000' })).body
+    const approvalOf = async ({ approval_id }: Json) => (await someone.api.get(`/v1/approvals/${approval_id}`)).body
+    const [one, whole, atOnce] = [await approvalOf(alone), await approvalOf(list), await approvalOf(now)]
+    expect([one.payment.execute_at, whole.batch.execute_at, atOnce.payment.execute_at]).toEqual([at, at, null])
+    // 100,000 less the 50,000 that are held for the payment that is sent at once.
+    expect([one, whole, atOnce].map(({ context }) => context.available_after_minor)).toEqual(['-20000', '-80000', '50000'])
+    const listed = (await someone.api.get('/v1/approvals?status=pending')).body.data
+    expect(listed.map(({ context }: Json) => context.available_after_minor)).toEqual(['50000', '-80000', '-20000'])
+  })
+
   test('asks at its time for an approval that nobody could foresee, with its money held', async () => {
     const someone = await payer()
     const payment = (await schedule(someone, someone.payees[0], '50000', inHours(1))).body

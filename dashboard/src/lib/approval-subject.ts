@@ -15,11 +15,21 @@ export type ApprovalSubject = {
   purpose: string
   note: string | null
   reason: string
+  /** When it is sent, while it is scheduled: until then no money is held for it. */
+  sentAt: string | null
   isFirstPayment: boolean
   initiatedBy: Schemas['PaymentSummary']['initiated_by']
   /** "KES 23,499 to Savannah Supplies" */
   words: string
 }
+
+const sentAtOf = ({
+  status,
+  execute_at: at = null,
+}: {
+  status: string
+  execute_at?: string | null | undefined
+}): string | null => (status === 'scheduled' ? at : null)
 
 const ofPayment = (payment: Schemas['PaymentSummary']): ApprovalSubject => ({
   workspaceId: payment.workspace_id,
@@ -30,6 +40,7 @@ const ofPayment = (payment: Schemas['PaymentSummary']): ApprovalSubject => ({
   purpose: payment.narrative ?? typeLabel(payment.payment_type),
   note: payment.narrative,
   reason: decisionReason(payment.decision),
+  sentAt: sentAtOf(payment),
   isFirstPayment: payment.beneficiary.first_payment,
   initiatedBy: payment.initiated_by,
   words: `${shortMoney(payment.amount_minor, payment.currency)} to ${payment.beneficiary.display_name}`,
@@ -46,6 +57,7 @@ const ofBatch = (batch: Schemas['PaymentBatchSummary']): ApprovalSubject => {
     purpose: count,
     note: count,
     reason: 'The payments of a list are decided together.',
+    sentAt: sentAtOf(batch),
     isFirstPayment: false,
     initiatedBy: batch.initiated_by,
     words: `${count} of ${shortMoney(batch.total_minor, batch.currency)} in all`,
@@ -68,13 +80,6 @@ export type Choice = Approval['decisions'][number]['decision']
 
 /** "KES 23,499 to Savannah Supplies": what a decision is about, wherever it is named. */
 export const subjectWords = (approval: Pick<Approval, 'payment' | 'batch'>): string => approvalSubject(approval).words
-
-/** The result of a decision, from the service's answer: the first of two approvals sends nothing yet. */
-export const decidedWords = (approval: Approval): string => {
-  if (approval.status === 'approved') return `Approved: ${subjectWords(approval)} is on its way`
-  if (approval.status === 'rejected') return `Rejected: ${subjectWords(approval)} won’t be sent`
-  return `Approval recorded: ${approval.approvals_given} of ${countWords(approval.required_approvals, 'approval')}`
-}
 
 export type Caution = NonNullable<Approval['context']>['warnings'][number]
 

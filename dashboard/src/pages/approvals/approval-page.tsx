@@ -148,6 +148,7 @@ const stillNeeded = ({ approvals_given: given, required_approvals: required, ...
 const ApprovalDetails = ({ approval, people }: Props) => {
   const { workspace, account } = useSession()
   const { payment, batch, context } = approval
+  const at = (payment ?? batch)?.execute_at
   const pending = approval.status === 'pending'
   const others = (context?.eligible_approvers ?? []).filter((id) => id !== account.id)
   return (
@@ -157,6 +158,7 @@ const ApprovalDetails = ({ approval, people }: Props) => {
           Workspace: workspace.name,
           ...(payment && factsOfPayment(payment)),
           ...(batch && factsOfBatch(batch)),
+          'Scheduled for': at && <ExactTime at={at} />,
           Approvals: stillNeeded(approval),
           'Who else can decide': pending ? (others.length > 0 ? listWords(others.map(people), 'or') : 'No one else') : null,
         }}

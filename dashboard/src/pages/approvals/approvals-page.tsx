@@ -20,7 +20,7 @@ import { Button, cx } from '../../ui/button.tsx'
 import { Listing, LiveRows, OldList, Rows, SelectionBar, useSelection } from '../../ui/listing.tsx'
 import { Amount, Badge, Card, Countdown, Empty, Failure, Page, SkeletonRows, StatusBadge, Time } from '../../ui/page.tsx'
 import { FrozenBadge } from '../agents/agents.tsx'
-import { DecideDialog } from './decide-dialog.tsx'
+import { DecideDialog, SentAt } from './decide-dialog.tsx'
 
 export const ApprovalsPage = () => {
   const inbox = useInbox()
@@ -220,6 +220,7 @@ const InboxRow = ({ item, people, named, above, check }: Props) => {
             {named && <Badge dot={false}>{workspace.name}</Badge>}
           </span>
           <span className="block">{subject.purpose}</span>
+          <SentAt at={subject.sentAt} />
           <span className="item-note block">
             Requested by {requesterWords(subject.initiatedBy, people)} <FrozenBadge by={subject.initiatedBy} /> ·{' '}
             <Time at={approval.created_at} />

@@ -3,22 +3,15 @@ import { useState } from 'react'
 import { ApiError, isTextChanged } from '../../api/error.ts'
 import { usePeople } from '../../api/names.ts'
 import { api, approvalQuery, inWorkspace, passkeysQuery, type Schemas } from '../../api/queries.ts'
-import {
-  approvalSubject,
-  type Choice,
-  cautionsOf,
-  cautionWords,
-  decidedWords,
-  digestOfText,
-  subjectWords,
-} from '../../lib/approval-subject.ts'
+import { approvalSubject, type Choice, cautionsOf, cautionWords, digestOfText, subjectWords } from '../../lib/approval-subject.ts'
 import { chooseNotify } from '../../lib/choices.ts'
+import { decidedWords, effectOfChoice } from '../../lib/decision-effect.ts'
 import { capitalized, countWords, shortMoney, sumMinor } from '../../lib/words.ts'
 import { hasPasskeys, signWithPasskey } from '../../passkey/passkey.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Dialog, FormDialog } from '../../ui/form.tsx'
-import { Amount, Badge, Notice, TextNotice, Time } from '../../ui/page.tsx'
+import { Amount, Badge, ExactTime, Notice, TextNotice, Time } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
 
 type Approval = Schemas['Approval']
@@ -36,29 +29,22 @@ const subjectsOf = (approvals: readonly Approval[]) =>
 const total = (approvals: readonly Approval[]): string =>
   shortMoney(sumMinor(subjectsOf(approvals).map(({ amountMinor }) => amountMinor)), subjectsOf(approvals)[0]?.currency ?? '')
 
-const needsAnother = (approval: Approval): boolean => approval.approvals_given + 1 < approval.required_approvals
-
-const approvalEffect = (approvals: readonly Approval[]): string => {
-  const later = approvals.filter(needsAnother).length
-  if (approvals.length === 1)
-    return later === 0 ? 'It is sent and can’t be recalled.' : 'It needs another approval after yours before it is sent.'
-  if (later === 0) return 'They are sent and can’t be recalled.'
-  if (later === approvals.length) return 'Each of them needs another approval after yours before it is sent.'
-  const others = later === 1 ? '1 of them needs' : `${later} of them need`
-  return `${others} another approval after yours before being sent. The others are sent and can’t be recalled.`
-}
-
-const rejectionEffect = (several: boolean): string =>
-  `${several ? 'They' : 'It'} won’t be sent, and the held amount returns to the balance.`
+export const SentAt = ({ at }: { at: string | null }) =>
+  at && (
+    <span className="small block">
+      Scheduled for <ExactTime at={at} />
+    </span>
+  )
 
 /** Lists every payment that is decided, also in bulk, with what is odd about it. */
 const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
   <ul className="rows decide-list">
-    {subjectsOf(approvals).map(({ id, title, mask, note, amountMinor, currency, cautions }) => (
+    {subjectsOf(approvals).map(({ id, title, mask, note, sentAt, amountMinor, currency, cautions }) => (
       <li key={id}>
         <span>
           <span className="strong">{title}</span> {mask && <span className="mono faint nowrap">{mask}</span>}
           {note && <span className="quiet small block">{note}</span>}
+          <SentAt at={sentAt} />
           {cautions.map((caution) => (
             <Badge key={caution.code} tone="warn">
               {cautionWords(caution, amountMinor)}
@@ -120,7 +106,7 @@ export const DecideDialog = ({ approvals, choice, onDecided, onClose }: Props) =
     <>
       <Subjects approvals={approvals} />
       {toSign && <Notice tone="info">Only an approval by passkey or wallet counts here.</Notice>}
-      <p className="quiet">{approves ? approvalEffect(approvals) : rejectionEffect(several)}</p>
+      <p className="quiet">{effectOfChoice(choice, approvals)}</p>
     </>
   )
   if (toSign)

@@ -2,13 +2,15 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { nameChecksQuery, type Schemas } from '../../api/queries.ts'
 import { approvalSubject, readBatchMessage } from '../../lib/approval-subject.ts'
+import { balanceWords } from '../../lib/decision-effect.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { nameBefore } from '../../lib/reported-names.ts'
 import { decisionReason } from '../../lib/rule-words.ts'
-import { capitalized, compareMinor, countWords, moneyText, multipleOf, requesterWords, shortMoney } from '../../lib/words.ts'
+import { capitalized, compareMinor, countWords, multipleOf, requesterWords, shortMoney } from '../../lib/words.ts'
 import { Amount, Countdown, StatusBadge, Time } from '../../ui/page.tsx'
 import { FrozenBadge } from '../agents/agents.tsx'
 import { Cautions } from './decide.tsx'
+import { SentAt } from './decide-dialog.tsx'
 
 type Approval = Schemas['Approval']
 type Props = {
@@ -138,6 +140,7 @@ export const DecisionCard = ({ approval, people, place, children }: Props) => {
         <Amount minor={subject.amountMinor} currency={subject.currency} size="hero" />
         {payment ? <Payee payment={payment} context={approval.context} /> : <p className="decision-payee">{subject.title}</p>}
         {subject.note && <p className="decision-purpose">{subject.note}</p>}
+        <SentAt at={subject.sentAt} />
       </div>
       <Cautions approval={approval} />
       <dl className="decision-facts">
@@ -155,11 +158,7 @@ export const DecisionCard = ({ approval, people, place, children }: Props) => {
         {pending && payment && approval.decision_now?.outcome === 'deny' && (
           <span className="block bad-text">Right now it would be refused: {decisionReason(approval.decision_now)}</span>
         )}
-        {pending && approval.context && payment && (
-          <span className="block quiet small">
-            {moneyText(approval.context.available_after_minor, payment.currency)} left in the account afterwards.
-          </span>
-        )}
+        {pending && <span className="block quiet small">{balanceWords(approval)}</span>}
       </p>
       {children}
     </section>

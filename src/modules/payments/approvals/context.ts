@@ -87,6 +87,10 @@ const countLost = async ({ db, rails, clock }: ContextParts, records: readonly A
   return new Map(older.map((record) => [record.approval.id, idsOf(record).filter((id) => paidTwice.has(id)).length]))
 }
 
+/** Not in the available balance yet: what waits for an approval alone is held, and what is scheduled is not. */
+const unheldMinor = ({ batch, payment }: ApprovalRecord): Minor =>
+  payment.status === 'scheduled' ? (batch?.totalMinor ?? payment.amountMinor) : 0n
+
 /** What an approver should look at first. A batch's signed text counts what is unusual in it. */
 const cautionsOf = (
   { approval, payment, firstPayment }: ApprovalRecord,
@@ -115,7 +119,6 @@ export const readContexts = async (
   const [histories, mayDecide, { availableMinor }, lost] = await Promise.all([
     readHistories(db, records),
     db.run(deciders, { workspaceId: workspace.id }),
-    // The amount is held while the payment waits, so the available balance is the one after the payment.
     getBalance(db, workspace.owningAccountId),
     countLost(deps, records),
   ])
@@ -135,7 +138,7 @@ export const readContexts = async (
             }
           : null,
       warnings: cautionsOf(record, typicalMinor, lost.get(id) ?? 0),
-      available_after_minor: formatMinor(availableMinor),
+      available_after_minor: formatMinor(availableMinor - unheldMinor(record)),
       eligible_approvers: eligibleAmong(record, mayDecide, now).map((account) => formatId('account', account)),
     }
   }

@@ -3,11 +3,15 @@ import { Assertion } from '../../../auth/passkey.ts'
 import { approvalChoices } from '../../../db/tables/approvals.ts'
 import { approvalStatuses, paymentBatchStatuses, paymentStatuses } from '../../../db/transitions.ts'
 import { PageQuery } from '../../../http/pagination.ts'
-import { bounded, IdOut, MinorOut, Text, TimeOut } from '../../../http/wire.ts'
+import { bounded, IdOut, MinorOut, SignedMinorOut, Text, TimeOut } from '../../../http/wire.ts'
 import { approvalProofs } from '../../../lib/policy-answers.ts'
 import { railNames } from '../../../lib/rail-names.ts'
 import { Verification } from '../../beneficiaries/schema.ts'
 import { Decision, Warning } from '../../policies/schema.ts'
+
+const ExecuteAt = TimeOut.nullish().meta({
+  description: 'When what is scheduled is decided and sent; null for as soon as it is approved.',
+})
 
 export const PaymentSummary = z
   .object({
@@ -26,6 +30,7 @@ export const PaymentSummary = z
     payment_type: z.string(),
     account_reference: z.string().nullable(),
     narrative: z.string().nullable(),
+    execute_at: ExecuteAt,
     initiated_by: z.object({ account_id: IdOut('account'), grant_id: IdOut('grant').nullable(), label: z.string().nullable() }),
     decision: Decision,
     created_at: TimeOut,
@@ -44,6 +49,7 @@ export const BatchSummary = z
     total_minor: MinorOut,
     currency: z.string(),
     merkle_root: z.string(),
+    execute_at: ExecuteAt,
     initiated_by: z.object({ account_id: IdOut('account'), grant_id: IdOut('grant').nullable(), label: z.string().nullable() }),
     created_at: TimeOut,
   })
@@ -79,7 +85,10 @@ const ApprovalContext = z
     warnings: z.array(ApprovalWarning).meta({
       description: 'What an approver should look at first: the warnings of the decision, and what is unusual about the payment.',
     }),
-    available_after_minor: MinorOut.meta({ description: 'The available balance of the paying account after this payment.' }),
+    available_after_minor: SignedMinorOut.meta({
+      description:
+        'The available balance of the paying account after this payment, or after all payments of the batch. For what is scheduled nothing is held yet: what today’s balance would leave, below zero where it does not cover it.',
+    }),
     eligible_approvers: z.array(IdOut('account')).meta({
       description: 'Members who can still decide this approval; where it asks for signatures, those with a passkey or a wallet.',
     }),
