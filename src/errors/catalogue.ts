@@ -128,14 +128,15 @@ const catalogue = {
     status: 403,
     sentence: 'This key or agent, or one above it, is frozen.',
     fix: 'The person who manages the grant unfreezes it with `PATCH /v1/accounts/me/grants/{id}` and `{"frozen": false}`. If it was frozen by who manages the workspace, an owner or administrator does, with `PATCH /v1/workspaces/current/grants/{id}`.',
-    person: 'Unfreeze it under Agents. If an owner or administrator of the workspace froze it, ask them to.',
+    person:
+      'Whoever manages it can unfreeze it under Agents. If an owner or administrator of the workspace froze it, only they can.',
     page: { path: '/agents', label: 'Open Agents' },
   },
   beneficiary_frozen: {
     status: 403,
     sentence: 'Payments to this beneficiary are frozen.',
     fix: 'A member with `beneficiary.manage` unfreezes it with `PATCH /v1/beneficiaries/{id}` and `{"status": "active"}`.',
-    person: 'Unfreeze the beneficiary on its page.',
+    person: 'An owner, administrator or member can unfreeze the beneficiary on its page.',
     page: { path: '/beneficiaries', label: 'Open the beneficiaries' },
   },
   membership_suspended: {

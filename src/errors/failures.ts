@@ -126,7 +126,7 @@ const failures = {
   ],
   approval_expired: [
     'requester',
-    'Nobody approved the payment before it was due.',
+    'No one approved the payment before it was due.',
     'Make a new payment, and have it approved in time.',
   ],
   policy_changed: [

@@ -126,12 +126,14 @@ type ModalProps = Pick<ComponentProps<'dialog'>, 'className' | 'aria-label' | 'a
 export const Modal = ({ onClose, first, className, ...dialog }: ModalProps) => {
   const element = useRef<HTMLDialogElement>(null)
   useEffect(() => {
-    const opener = document.activeElement
+    const active = document.activeElement
+    // One that a key opened has no opener: the keyboard goes on in the page, not before its start.
+    const opener = active === document.body ? document.querySelector('main') : active
     const dialog = element.current
     dialog?.showModal()
     if (first !== undefined) (dialog?.querySelector<HTMLElement>(first) ?? dialog)?.focus()
     return () => {
-      if (opener instanceof HTMLElement) opener.focus()
+      if (opener instanceof HTMLElement) opener.focus({ preventScroll: opener !== active })
     }
   }, [first])
   return (

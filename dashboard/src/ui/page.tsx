@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { ApiError, adviceFor, DeviceError, messageOf, pageFor } from '../api/error.ts'
+import { ApiError, adviceFor, DeviceError, hasCode, messageOf, pageFor } from '../api/error.ts'
 import { plainWords } from '../lib/field-words.ts'
 import { fullTime, remainingText, shortTime, useNow } from '../lib/time.ts'
 import { useTitle } from '../lib/title.ts'
 import { majorText, type PaymentStatus, statusText } from '../lib/words.ts'
-import { Button, CopyText, cx, Icon, type IconName } from './button.tsx'
+import { Button, CopyText, cx, Icon, type IconName, LinkButton } from './button.tsx'
 
 type PageHeaderProps = {
   title: string
@@ -186,9 +186,15 @@ export const Failure = ({ error, onRetry }: { error: unknown; onRetry?: () => vo
       )}
       {onRetry && (
         <p style={{ marginTop: '8px' }}>
-          <Button size="small" onClick={onRetry}>
-            Try again
-          </Button>
+          {hasCode(error, 'not_found') ? (
+            <LinkButton size="small" href="/">
+              Go to overview
+            </LinkButton>
+          ) : (
+            <Button size="small" onClick={onRetry}>
+              Try again
+            </Button>
+          )}
         </p>
       )}
     </Notice>

@@ -142,6 +142,10 @@ export const policyFlows = (world: World): void => {
     await card.getByText(/needs 1 approval at or above KES\s1,000\.00/).waitFor()
     expect(await world.inspector.inBothThemes(page)).toEqual([])
     await page.getByRole('button', { name: 'Confirm the change' }).click()
+    await page
+      .getByRole('dialog')
+      .getByText(/needs 1 approval at or above KES\s1,000\.00/)
+      .waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await expect.poll(() => read()).toMatchObject({ required_approval_count: 2 })
     await page.getByRole('button', { name: 'Confirm the change' }).click()

@@ -99,4 +99,23 @@ export const smallThings = (world: World): void => {
     }
     await close()
   })
+
+  test('an address of nothing leads on to the overview, and a dialog that a key opened gives the keyboard back to the page', async () => {
+    const home = await world.household()
+    const { page, close } = await visitAs(world, home.person)
+    await page.goto(`/payments/${home.paymentId.slice(0, -4)}zzzz`)
+    await page.getByText('There is no such resource').waitFor()
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
+    await page.getByRole('link', { name: 'Go to overview' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.goto(`/approvals/${home.approvalId}`)
+    await page.getByLabel('What is decided').waitFor()
+    await page.evaluate('document.activeElement.blur()')
+    await page.keyboard.press('r')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await page.evaluate('document.activeElement.id')).toBe('main')
+    await close()
+  })
 }

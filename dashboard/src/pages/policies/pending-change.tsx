@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { useBeneficiaryNames, usePeople } from '../../api/names.ts'
 import { api, type Body, type Schemas } from '../../api/queries.ts'
 import { policySentence } from '../../lib/rule-words.ts'
@@ -55,7 +56,7 @@ const SignChange = ({ policy, message, onClose }: { policy: Policy; message: str
   )
 }
 
-const ConfirmChange = ({ policy, message }: { policy: Policy; message: string }) => {
+const ConfirmChange = ({ policy, message, words }: { policy: Policy; message: string; words: ReactNode }) => {
   const button = { variant: 'primary', children: 'Confirm the change' } as const
   if (policy.approval_proof === 'signature')
     return <DialogButton {...button} dialog={(close) => <SignChange policy={policy} message={message} onClose={close} />} />
@@ -68,6 +69,7 @@ const ConfirmChange = ({ policy, message }: { policy: Policy; message: string })
       announcement={confirmed}
       outdates={outdated}
     >
+      <p className="sentence">{words}</p>
       <p>It applies right away: payments are then decided by the less strict policy.</p>
     </ConfirmButton>
   )
@@ -85,6 +87,8 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
   const after = { ...policy, ...changed, required_approval_count: count ?? (threshold === null ? 0 : 1) }
   const nameOf = useBeneficiaryNames(after.beneficiary_ids)
   const isOwn = requester === account.id
+  const words =
+    change.status === 'archived' ? 'The policy would be archived.' : policySentence(after, policy, { currency, nameOf })
   return (
     <Card
       title="A change waits for a second person"
@@ -101,7 +105,7 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
             >
               <p>The policy stays as it is.</p>
             </ConfirmButton>
-            {!isOwn && <ConfirmChange policy={policy} message={message} />}
+            {!isOwn && <ConfirmChange policy={policy} message={message} words={words} />}
           </>
         )
       }
@@ -111,9 +115,7 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
           <bdi>{people(requester)}</bdi> asked for it. It applies from {fullTime(effective_at)}, or when another approver confirms
           it.
         </p>
-        <p className="sentence">
-          {change.status === 'archived' ? 'The policy would be archived.' : policySentence(after, policy, { currency, nameOf })}
-        </p>
+        <p className="sentence">{words}</p>
       </div>
     </Card>
   )
