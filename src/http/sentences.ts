@@ -54,8 +54,8 @@ const units = (origin: string, count: unknown): string => {
 
 const ofSize = (origin: string): boolean => ['string', 'array', 'record', 'object', 'map', 'set'].includes(origin)
 
-const tooSmall = (origin: string, minimum: unknown): string => {
-  if (!ofSize(origin)) return `must be at least ${String(minimum)}`
+const tooSmall = (origin: string, minimum: unknown, inclusive: boolean): string => {
+  if (!ofSize(origin)) return `must be ${inclusive ? 'at least' : 'above'} ${String(minimum)}`
   if (String(minimum) === '1') return 'must not be empty'
   return `must have at least ${String(minimum)} ${units(origin, minimum)}`
 }
@@ -88,7 +88,7 @@ export const sentenceOf = (issue: Issue): string | undefined => {
     case 'invalid_value':
       return wrongValue(issue.values, issue.input)
     case 'too_small':
-      return tooSmall(issue.origin, issue.minimum)
+      return tooSmall(issue.origin, issue.minimum, issue.inclusive ?? true)
     case 'too_big':
       return tooBig(issue.origin, issue.maximum)
     case 'unrecognized_keys':

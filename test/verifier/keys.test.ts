@@ -127,7 +127,8 @@ describe('the head of the sealed log', () => {
 
   test('a size that was never signed is refused', async () => {
     expect((await readLog('?from=100000')).status).toBe(400)
-    expect((await readLog('?from=0')).status).toBe(400)
+    expect((await readLog('?from=0')).body.message).toBe('from: must be above 0')
+    expect((await readLog('?from=100000')).body.details.param).toBe('from')
     expect((await readLog('?from=x')).status).toBe(400)
   })
 })

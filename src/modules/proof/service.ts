@@ -11,7 +11,7 @@ import { audit } from '../../events/audit.ts'
 import { type LogHead, proveConsistency, type RowProof, readLogHead } from '../../events/seal.ts'
 import { canonicalJson } from '../../lib/canonical.ts'
 import { isoTime } from '../../lib/clock.ts'
-import { Refusal, StartupError } from '../../lib/errors.ts'
+import { invalidFields, Refusal, StartupError } from '../../lib/errors.ts'
 import type { Operator } from '../operators.ts'
 import type { KeySet, RowProof as RowProofOut, LogHead as SignedHead } from './schema.ts'
 
@@ -112,7 +112,7 @@ export const readSealedLog = async (db: Db, config: Config, receiptKeys: Receipt
   if (!head || !signed)
     throw new Refusal('not_found', { message: 'Nothing is sealed yet. The first seal follows within a minute.' })
   if (from !== undefined && from > head.size)
-    throw new Refusal('invalid_request', { message: `The log has ${head.size} seals, so no head of ${from} seals was signed.` })
+    throw invalidFields({ path: 'from', message: `must be at most ${head.size}: the log has no more seals` })
   const consistency = from === undefined ? null : { from, path: (await proveConsistency(db, from, head.size)).map(hex) }
   return { head: signed, consistency }
 }
