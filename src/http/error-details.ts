@@ -81,11 +81,6 @@ const details = {
   actual: z.unknown().optional().meta({ description: 'Of `invalid_signature`: what the signed message says in its place.' }),
 } satisfies Record<DetailName, z.ZodType>
 
-const known: ReadonlySet<string> = new Set(Object.keys(details))
-
-/** What a client generated from the document does not expect. */
-export const undeclaredDetails = (given: object = {}): string[] => Object.keys(given).filter((name) => !known.has(name))
-
 export const ErrorDetails = z
   .looseObject({
     request_id: z
@@ -96,3 +91,8 @@ export const ErrorDetails = z
     ...details,
   })
   .meta({ id: 'ErrorDetails', description: 'What helps to correct the request. More fields may be added.' })
+
+const known: ReadonlySet<string> = new Set(Object.keys(ErrorDetails.shape))
+
+/** What a client generated from the document does not expect. */
+export const undeclaredDetails = (given: object = {}): string[] => Object.keys(given).filter((name) => !known.has(name))
