@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Client, Json } from '../harness/client.ts'
+import { newBeneficiary } from '../harness/money.ts'
 import { authorizeAgent } from '../harness/oauth.ts'
 import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
@@ -80,6 +81,7 @@ describe('a stop that can be lifted', () => {
   const approve = async (approver: Person, payment: Json) => [
     (await decide(approver.api, payment)).body.error,
     (await sign(approver.wallet, payment)).body.error,
+    (await approver.api.get(`/v1/approvals/${payment.approval_id}`)).body.refusal_now?.error,
   ]
   const waits = async (of: Team, payment: Json) => {
     expect(await paymentOf(of, payment)).toMatchObject({ status: 'pending_approval' })
@@ -91,7 +93,9 @@ describe('a stop that can be lifted', () => {
     const approver = await join(of)
     const payment = await pay(of, of.owner.api)
     await administer(of.owner, { status: 'frozen' })
-    expect(await approve(approver, payment)).toEqual(['workspace_frozen', 'workspace_frozen'])
+    expect(await approve(approver, payment)).toEqual(Array(3).fill('workspace_frozen'))
+    const [listed] = (await approver.api.get('/v1/approvals')).body.data
+    expect(listed.refusal_now.error).toBe('workspace_frozen')
     await waits(of, payment)
     await administer(of.owner, { status: 'active' })
     expect(answered(await sign(approver.wallet, payment)).status).toBe('approved')
@@ -104,8 +108,28 @@ describe('a stop that can be lifted', () => {
     const approver = await join(of)
     const payment = await pay(of, of.owner.api)
     await administer(approver, { status: 'frozen' })
-    expect(await approve(approver, payment)).toEqual(['account_frozen', 'account_frozen'])
+    expect(await approve(approver, payment)).toEqual(Array(3).fill('account_frozen'))
     await waits(of, payment)
+  })
+
+  test('of a list is said as its approval says it, and the payee of one item or a time that is to come stops none', async () => {
+    const of = await team(1)
+    const [approver, requester] = [await join(of), await join(of, 'member')]
+    const key = await createKey(requester, { permissions: agentPermissions })
+    const payee = (status: string) => of.owner.api.patch(`/v1/beneficiaries/${of.beneficiary}`, { status })
+    const other = await newBeneficiary(of.owner.api, { destination: '254734999888' })
+    const items = [of.beneficiary, other].map((beneficiary_id) => ({ beneficiary_id, amount_minor: '150000' }))
+    const execute_at = new Date(service.clock.now().getTime() + 3_600_000).toISOString()
+    const list = answered(await key.api.post('/v1/payment-batches', { items }), 201)
+    const later = answered(await key.api.post('/v1/payments', { ...items[1], amount_minor: '160000', execute_at }), 201)
+    const said = async ({ approval_id }: Json) => (await approver.api.get(`/v1/approvals/${approval_id}`)).body.refusal_now?.error
+    await requester.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen: true })
+    expect([await said(list), (await decide(approver.api, list)).body.error]).toEqual(['grant_frozen', 'grant_frozen'])
+    expect([await said(later), answered(await decide(approver.api, later)).status]).toEqual([undefined, 'approved'])
+    await requester.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen: false })
+    await payee('frozen')
+    expect([await said(list), answered(await decide(approver.api, list)).status]).toEqual([undefined, 'approved'])
+    await service.settle()
   })
 
   test('of the requester, its grant, its capabilities or the payee refuses an approval, and what was approved is not sent', async () => {
@@ -136,13 +160,14 @@ describe('a stop that can be lifted', () => {
       const [waiting, approved] = [await pay(of, key.api), await pay(of, key.api)]
       answered(await decide(approver.api, approved))
       await stop()
-      expect(await approve(approver, waiting)).toEqual([error, error])
+      expect(await approve(approver, waiting)).toEqual([error, error, error])
       await waits(of, waiting)
       const moved = service.sandbox.movements().length
       await service.settle()
       expect(await paymentOf(of, approved)).toMatchObject({ status: 'failed', failure_code: 'policy_changed' })
       expect(service.sandbox.movements()).toHaveLength(moved)
       await lift()
+      expect((await approver.api.get(`/v1/approvals/${waiting.approval_id}`)).body.refusal_now).toBeUndefined()
       expect(answered(await sign(approver.wallet, waiting)).status).toBe('approved')
     }
   })

@@ -137,12 +137,12 @@ const affected: Readonly<Record<EventResource, readonly string[]>> = {
   beneficiary: ['beneficiaries', 'beneficiary', 'approval', 'approvals', 'inbox'],
   policy: ['policies', 'policy'],
   api_key: ['api-keys', 'api-key', 'grants', 'grant'],
-  grant: ['grants', 'grant', 'api-keys', 'api-key', 'audit'],
+  grant: ['grants', 'grant', 'api-keys', 'api-key', 'audit', 'approval'],
   identity: ['account'],
   passkey: ['passkeys'],
   session: ['sessions'],
   member: ['members', 'invitations', 'workspaces', 'workspace', 'inbox'],
-  workspace: ['workspace', 'workspaces', 'inbox'],
+  workspace: ['workspace', 'workspaces', 'inbox', 'approval'],
 }
 
 const isResource = (text: string): text is EventResource => Object.hasOwn(affected, text)

@@ -217,14 +217,25 @@ export const countOnApproval = async (
 /** `zone`: of its workspace. */
 export type Reread = Asked & { payment: PaymentRecord; zone: ZoneSchedule }
 
-/** How a payment that waits would be decided at `at`: for its reader. Changes nothing. */
-export const decideAt = async (db: Db, { payment, lineage, required, zone }: Reread, at: Date): Promise<Decision> => {
+/**
+ * How a payment that waits would be decided at `at`, and what would refuse its approval: for its reader. Changes nothing. What is scheduled is stopped at
+ * its time alone, and the payee of one item stops no list.
+ */
+export const decideAt = async (
+  db: Db,
+  { payment, lineage, required, zone }: Reread,
+  at: Date,
+): Promise<{ decision: Decision; refusal: Refusal | undefined }> => {
   const { day } = periodsAt(at, effectiveTimeZone(zone, at))
   const { workspaceId, mandateId, amountMinor } = payment
-  const [state, mandate] = await Promise.all([
+  const [state, authorityOf, mandate] = await Promise.all([
     readState(db, { payments: [payment], grantIds: lineage, periods: [periodsOf(day)], at }),
+    readAuthority(db, [payment]),
     mandateId ? readMandate(db, workspaceId, mandateId, amountMinor) : null,
   ])
-  const { evaluation } = evaluationAgain(payment, { day, at }, state, { lineage, required }, mandate)
-  return evaluate(evaluation)
+  const { context, evaluation } = evaluationAgain(payment, { day, at }, state, { lineage, required }, mandate)
+  const stop = payment.status === 'scheduled' ? undefined : stopped(context, authorityOf(payment.id))
+  const refusal = stop?.kind === 'stopped' ? stop.refusal : undefined
+  const isOfOneItem = payment.batchId !== null && refusal?.code === 'beneficiary_frozen'
+  return { decision: evaluate(evaluation), refusal: isOfOneItem ? undefined : refusal }
 }

@@ -219,7 +219,7 @@ const SignHere = ({ approval }: { approval: Approval }) => {
     <div className="stack-xs">
       <p className="quiet small">Sign with your wallet</p>
       <div className="row">
-        {(['approve', 'reject'] as const).map((choice) => (
+        {(approval.refusal_now ? (['reject'] as const) : (['approve', 'reject'] as const)).map((choice) => (
           <DialogButton
             key={choice}
             size="small"

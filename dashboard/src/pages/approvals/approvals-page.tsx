@@ -147,9 +147,11 @@ const Bar = ({ review, items }: { review: Review; items: readonly InboxItem[] })
         chosen.length === 0 ? selectAllWords(ticked.length, apart) : `${countWords(chosen.length, 'payment')} selected, ${sum}`
       }
     >
-      <Button size="small" variant="primary" onClick={() => review.decide('approve')}>
-        Approve {chosen.length}
-      </Button>
+      {!isStopped(chosen) && (
+        <Button size="small" variant="primary" onClick={() => review.decide('approve')}>
+          Approve {chosen.length}
+        </Button>
+      )}
       <Button size="small" variant="danger" onClick={() => review.decide('reject')}>
         Reject {chosen.length}
       </Button>
@@ -245,6 +247,9 @@ const InboxRow = ({ item, people, named, above, check }: Props) => {
 
 type Approval = Schemas['Approval']
 
+/** One of them can only be rejected now. */
+const isStopped = (approvals: readonly Approval[]): boolean => approvals.some((approval) => approval.refusal_now)
+
 export const rowId = ({ id }: Pick<Approval, 'id'>): string => `row-${id}`
 
 type Deciding = { approvals: readonly Approval[]; choice: Choice; next: string | undefined }
@@ -279,7 +284,8 @@ export const useReview = (approvals: readonly Approval[], open: (approval: Appro
     if (about.length === 0) return
     // What has a caution, or must be signed, is looked at by itself.
     const [only] = about
-    if (choice === 'approve' && only && about.length === 1 && !fitsBulk(only)) return open(only)
+    if (choice === 'approve' && only && about.length === 1 && (!fitsBulk(only) || isStopped(about))) return open(only)
+    if (choice === 'approve' && isStopped(about)) return
     const left = approvals.filter((approval) => !about.includes(approval))
     const next = left.find((approval) => approvals.indexOf(approval) > at()) ?? left.at(-1)
     setDeciding({ approvals: about, choice, next: next?.id })

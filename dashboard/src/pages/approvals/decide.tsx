@@ -37,6 +37,8 @@ export const Decide = ({ approval, onDecided }: DecideProps) => {
   const [deciding, setDeciding] = useState<Choice | null>(null)
   const hindrance = useHindrance(approval)
   const approved = useOwnDecision(approval) === 'approve'
+  const stop = approval.refusal_now
+  const approves = !approved && !stop
   const passkeys = useOwnPasskeys()
   const after = useAfterDecision()
   const signing = useDecideByPasskey(approval, passkeys, (decided) => {
@@ -50,7 +52,7 @@ export const Decide = ({ approval, onDecided }: DecideProps) => {
     else if (!byPasskey && !bySignature) setDeciding('approve')
   }
   const reject = () => setDeciding('reject')
-  useShortcuts(hindrance ? {} : { ...(!approved && { a: approve }), r: reject })
+  useShortcuts(hindrance ? {} : { ...(approves && { a: approve }), r: reject })
   const late = lateIn(signing.error)
   if (late) return <LateDecision late={late} />
   if (hindrance) return <Notice tone="info">{hindrance}</Notice>
@@ -59,7 +61,12 @@ export const Decide = ({ approval, onDecided }: DecideProps) => {
       {approved && (
         <Notice tone="info">You have approved. Someone else needs to decide as well. Until then you can still reject.</Notice>
       )}
-      {!approved && bySignature && !byPasskey && (
+      {stop && (
+        <TextNotice tone="warn" title="It can’t be approved now">
+          {stop.message} Until that is lifted it can only be rejected.
+        </TextNotice>
+      )}
+      {approves && bySignature && !byPasskey && (
         <TextNotice tone="info" title="Only an approval by passkey or wallet counts">
           {hasPasskeys() ? <Link href="/account">Add a passkey</Link> : 'Add a passkey on your Account page'}, or sign with your
           wallet below.
@@ -67,12 +74,12 @@ export const Decide = ({ approval, onDecided }: DecideProps) => {
       )}
       <Failure error={signing.error} />
       <div className="decide-bar">
-        {!approved && byPasskey && (
+        {approves && byPasskey && (
           <Button variant="primary" size="large" wide icon="fingerprint" busy={signing.isPending} onClick={approve}>
             {passkeyLabel}
           </Button>
         )}
-        {!approved && !bySignature && (
+        {approves && !bySignature && (
           <Button
             variant={byPasskey ? 'secondary' : 'primary'}
             size="large"

@@ -153,7 +153,7 @@ export const PaymentActions = ({ payment }: { payment: Payment }) => {
   const close = () => setOpen(null)
   return (
     <>
-      {decides && (
+      {decides && !approval.data?.refusal_now && (
         <Button variant="primary" icon="check" onClick={() => setOpen('approve')}>
           Approve
         </Button>

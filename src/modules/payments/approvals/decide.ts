@@ -178,6 +178,20 @@ const requireTwoPeople = async (tx: Tx, record: LockedApproval, accountId: Uuid)
   })
 }
 
+export const freezesOf = ({ accountStatus, workspace }: Pick<Principal, 'accountStatus' | 'workspace'>) => ({
+  accountFrozen: accountStatus !== 'active',
+  workspaceFrozen: workspace.frozen || workspace.closed,
+})
+
+/** A freeze stops approvals, and no rejection. */
+export const stopOfGiver = ({
+  accountFrozen,
+  workspaceFrozen,
+}: Pick<Giver, 'accountFrozen' | 'workspaceFrozen'>): Refusal | undefined => {
+  if (accountFrozen) return new Refusal('account_frozen')
+  return workspaceFrozen ? new Refusal('workspace_frozen') : undefined
+}
+
 /**
  * Takes one decision. One approver counts once, one rejection rejects, and the last approval that is needed sends the payment; an approval
  * counts while what it rests on holds. What must be recorded (an expiry found here) is committed.
@@ -187,8 +201,8 @@ const decide = async (tx: Tx, record: LockedApproval, input: Input, giver: Giver
   const { accountId, actor, behind, proof } = giver
   const { decision: choice, reason = null } = input
   if (await sharesOrigin(tx, record, behind)) throw new Refusal('separation_of_duties')
-  if (choice === 'approve' && giver.accountFrozen) throw new Refusal('account_frozen')
-  if (choice === 'approve' && giver.workspaceFrozen) throw new Refusal('workspace_frozen')
+  const stop = choice === 'approve' ? stopOfGiver(giver) : undefined
+  if (stop) throw stop
   if (proof && 'problem' in proof) return refuseProof(tx, record, actor, wrongPasskey(proof.problem))
   const settled = alreadyDecided(record, choice, giver)
   if (settled) return settled
@@ -235,12 +249,11 @@ export const decideByCredential = async (
   id: Uuid,
   { input, proof, answers }: { input: Decide; proof: PasskeySignature | { problem: string } | null; answers: ChainAnswers },
 ): Promise<ApprovalRecord> => {
-  const { accountId, accountStatus, originGrantId: behind, workspace } = principal
+  const { accountId, originGrantId: behind, workspace } = principal
   const record = await lockHeld(tx, answers, id, workspace.id)
   return decide(tx, record, input, {
     ...{ accountId, actor: principal, behind, proof, zone: workspace },
-    accountFrozen: accountStatus !== 'active',
-    workspaceFrozen: workspace.frozen || workspace.closed,
+    ...freezesOf(principal),
   })
 }
 

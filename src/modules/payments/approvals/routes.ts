@@ -5,13 +5,13 @@ import { pageOf } from '../../../http/pagination.ts'
 import { routesOf } from '../../../http/routes.ts'
 import { byId } from '../../../http/wire.ts'
 import { isoTime } from '../../../lib/clock.ts'
-import { found } from '../../../lib/errors.ts'
+import { found, type Refusal } from '../../../lib/errors.ts'
 import { presentDecision } from '../../policies/present.ts'
 import { askChains, type ChainAnswers } from '../evaluation/authority.ts'
 import { decideAt } from '../recheck.ts'
 import type { Deps } from '../request.ts'
 import { readContexts } from './context.ts'
-import { decideByCredential, decideBySignature } from './decide.ts'
+import { decideByCredential, decideBySignature, freezesOf, stopOfGiver } from './decide.ts'
 import { type ApprovalRecord, findApproval, listApprovals, presentApproval, presentListed } from './queries.ts'
 import { awaitName } from './renew.ts'
 import { Approval, Decide, DecideBySignature, ListApprovals, MessageQuery, SigningMessage } from './schema.ts'
@@ -28,6 +28,9 @@ const decisionRefusals = [
   'grant_frozen',
   'beneficiary_frozen',
 ] as const
+
+/** What the decision would say, before it is made. */
+const refusalNow = (refusal: Refusal | undefined) => refusal && { refusal_now: { error: refusal.code, message: refusal.message } }
 
 const answer = (record: ApprovalRecord) => ok(presentApproval(record))
 
@@ -47,7 +50,11 @@ export const registerApprovals = (app: App, deps: Deps): void => {
     present: async (records, { principal }) => {
       const waiting = records.filter(({ approval }) => approval.status === 'pending')
       const contexts = await readContexts(deps, principal.workspace, waiting)
-      return records.map((record) => presentListed(record, contexts.get(record.approval.id)))
+      const refused = refusalNow(stopOfGiver(freezesOf(principal)))
+      return records.map((record) => ({
+        ...presentListed(record, contexts.get(record.approval.id)),
+        ...(record.approval.status === 'pending' && refused),
+      }))
     },
   })
   routes.get(one, {
@@ -65,15 +72,15 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       await awaitName(deps, id)
       const record = found(await findApproval(deps.db, id, workspace.id))
       const { approval, payment, lineage } = record
-      const waits = approval.status === 'pending' && approval.batchId === null
       const reread = { payment, lineage, required: approval.requiredApprovals, zone: workspace }
       const [contexts, now] = await Promise.all([
         readContexts(deps, workspace, [record]),
-        waits ? decideAt(deps.db, reread, deps.clock.now()) : null,
+        approval.status === 'pending' ? decideAt(deps.db, reread, deps.clock.now()) : null,
       ])
       return {
         ...presentApproval(record, contexts.get(id)),
-        ...(now && { decision_now: presentDecision(now, payment.currency) }),
+        ...(now && approval.batchId === null && { decision_now: presentDecision(now.decision, payment.currency) }),
+        ...(now && refusalNow(stopOfGiver(freezesOf(principal)) ?? now.refusal)),
       }
     },
   })

@@ -131,6 +131,16 @@ export const Approval = z
       description:
         'Only where one approval of one payment is read while it waits: how the payment would be decided now, by the rules and with the usage of this moment. `payment.decision` is the one that asked for the approval.',
     }),
+    refusal_now: z
+      .object({
+        error: z.string().meta({ description: 'The code of the refusal, such as `beneficiary_frozen` or `workspace_frozen`.' }),
+        message: z.string(),
+      })
+      .optional()
+      .meta({
+        description:
+          'Only while it waits, and only where your approval would be refused now: a freeze or a disabled capability stops it until that is lifted. It can still be rejected. A list of approvals has it for freezes of your account and of the workspace alone.',
+      }),
   })
   .meta({ id: 'Approval' })
 export type Approval = z.output<typeof Approval>

@@ -1,6 +1,6 @@
 import { currentDecisions, isContractSigned, isSigned, lostBy, mayStillRequest } from '../../../auth/authority-sql.ts'
 import { askSigner, type ChainAnswer, type ContractWallets } from '../../../auth/contract-wallet.ts'
-import { type Db, statement, type Tx } from '../../../db/client.ts'
+import { type Db, statement } from '../../../db/client.ts'
 import { prepareText } from '../../../db/prepare.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { existing } from '../../../lib/lists.ts'
@@ -50,9 +50,9 @@ const read = statement(
    where p.id = any($1::uuid[])`,
 )
 
-/** What payments rest on now. The caller holds the owning accounts' locks: what takes any of this away locks them too, or leaves it to this reading. */
-export const readAuthority = async (tx: Tx, payments: readonly { id: Uuid }[]): Promise<(paymentId: Uuid) => Authority> => {
-  const rows = await tx.query<Authority & { id: Uuid }>(read, [payments.map(({ id }) => id)])
+/** What payments rest on now. Who acts on it holds the owning accounts' locks: what takes any of this away locks them too, or leaves it to this reading. */
+export const readAuthority = async (db: Db, payments: readonly { id: Uuid }[]): Promise<(paymentId: Uuid) => Authority> => {
+  const rows = await db.query<Authority & { id: Uuid }>(read, [payments.map(({ id }) => id)])
   const byId = new Map(rows.map((row) => [row.id, row]))
   return (paymentId) => existing(byId.get(paymentId), 'a payment that must exist is missing')
 }
