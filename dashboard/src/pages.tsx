@@ -3,9 +3,7 @@ import { Route, Switch } from 'wouter'
 import { ApprovalPage } from './pages/approvals/approval-page.tsx'
 import { ApprovalsPage } from './pages/approvals/approvals-page.tsx'
 import { PublicApprovalPage } from './pages/approvals/public-approval-page.tsx'
-import { BeneficiariesPage } from './pages/beneficiaries/beneficiaries-page.tsx'
 import { OverviewPage } from './pages/overview/overview-page.tsx'
-import { NewPaymentPage } from './pages/payments/new-payment-page.tsx'
 import { PaymentPage } from './pages/payments/payment-page.tsx'
 import { PaymentsPage } from './pages/payments/payments-page.tsx'
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx'
@@ -46,7 +44,9 @@ const KeysPage = later(async () => (await import('./pages/developers/keys-page.t
 const HistoryPage = later(async () => (await import('./pages/history/history-page.tsx')).HistoryPage)
 const InvitationPage = later(async () => (await import('./pages/workspace/invitation-page.tsx')).InvitationPage)
 const NewBeneficiaryPage = later(async () => (await import('./pages/beneficiaries/new-beneficiary-page.tsx')).NewBeneficiaryPage)
+const BeneficiariesPage = later(async () => (await import('./pages/beneficiaries/beneficiaries-page.tsx')).BeneficiariesPage)
 const BeneficiaryPage = later(async () => (await import('./pages/beneficiaries/beneficiary-page.tsx')).BeneficiaryPage)
+const NewPaymentPage = later(async () => (await import('./pages/payments/new-payment-page.tsx')).NewPaymentPage)
 const RefusedPage = later(async () => (await import('./pages/payments/refused-page.tsx')).RefusedPage)
 const PoliciesPage = later(async () => (await import('./pages/policies/policy-page.tsx')).PoliciesPage)
 const TryPage = later(async () => (await import('./pages/developers/try-page.tsx')).TryPage)
