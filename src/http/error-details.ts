@@ -24,7 +24,7 @@ const minor = (description: string) => text(description, { pattern: minorPattern
 const time = (description: string) => z.string().nullable().optional().meta({ format: 'date-time', description })
 
 const duplicates = {
-  existing_payment_id: text('Of `possible_duplicate`: the payment that it looks like.'),
+  existing_payment_id: text('Of `possible_duplicate`: the payment that it looks like. Of `idempotency`: the one that was created with this key.'),
   same_as_index: count('Of an item: the index of the earlier item that it looks like.'),
   same_as_row: count('Of a row in CSV: the earlier row that it looks like.'),
 }
@@ -49,6 +49,8 @@ const details = {
     .optional()
     .meta({ description: 'Why there is a conflict. Of a 503: the database has lost the request that used this key.' }),
   ...duplicates,
+  existing_payment_batch_id: text('Of `idempotency`: the list that was created with this key.'),
+  existing_topup_id: text('Of `idempotency`: the top-up that was created with this key.'),
   status: text('Of a conflict: the status that it has.'),
   version: count('Of a conflict: the version that it has.'),
   resolution: text('Of a conflict: how it was resolved before.'),

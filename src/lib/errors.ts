@@ -10,6 +10,8 @@ export type DetailName =
   | 'field'
   | 'reason'
   | 'existing_payment_id'
+  | 'existing_payment_batch_id'
+  | 'existing_topup_id'
   | 'same_as_index'
   | 'same_as_row'
   | 'status'

@@ -3,8 +3,8 @@ import type { Principal } from '../auth/principal.ts'
 import { sha256 } from '../auth/secrets.ts'
 import { grantLife } from '../db/credential-life.ts'
 import { statement } from '../db/statement.ts'
-import { conflict, type Refusal } from '../lib/errors.ts'
-import { formatId, type IdKind, type Uuid } from '../lib/ids.ts'
+import { conflict, type ErrorDetails, type Refusal } from '../lib/errors.ts'
+import { formatId, type Uuid } from '../lib/ids.ts'
 import { unpack } from '../lib/packed-text.ts'
 import { type KeyPlace, type Keys, usedOtherwise } from './idempotency-keys.ts'
 
@@ -41,7 +41,7 @@ const mayRepeat = (by: KeyUser, { grant }: Principal, at: Date): boolean =>
 /** Kept on the records themselves, for ever: a program that was given a new API key, or resumes after a week, does not pay twice. */
 export const recordKeys = (
   table: 'payments' | 'payment_batches' | 'topups',
-  { path, kind, permission }: { path: string; kind: IdKind; permission: Permission },
+  { path, kind, permission }: { path: string; kind: 'payment' | 'payment_batch' | 'topup'; permission: Permission },
 ): Keys<RecordAnswer, Principal> => {
   // Each by itself (`offset 0`): joined, a plan made for few rows reads the keys of all workspaces.
   const find = statement(
@@ -54,7 +54,7 @@ export const recordKeys = (
        offset 0) as r
      left join grants g on g.id = r.grant_id`,
   )
-  const detailsFor = ({ id }: RecordAnswer, { permissions }: Principal) =>
+  const detailsFor = ({ id }: RecordAnswer, { permissions }: Principal): ErrorDetails =>
     permissions.has(permission) ? { [`existing_${kind}_id`]: formatId(kind, id) } : {}
   return {
     read: async (db, all) => {

@@ -176,7 +176,10 @@ export const goesOn = async (database: TestDatabase, about: About): Promise<void
   const before = service.api.as({ cookie: about.cookie })
   expect(Object.keys(about.answers).length).toBeGreaterThan(25)
   const now = await read(before, Object.keys(about.answers))
-  for (const [address, answer] of Object.entries(about.answers)) expect([address, now[address]]).toMatchObject([address, answer])
+  // A session's end is since said as its list says it: it moves with each use.
+  const { expires_at: _, ...credential } = about.answers['/v1/credentials/current'] as Json
+  const answers = { ...about.answers, '/v1/credentials/current': credential }
+  for (const [address, answer] of Object.entries(answers)) expect([address, now[address]]).toMatchObject([address, answer])
   expect(await findBreaches(service)).toEqual([])
 
   const person = await signIn(service.api, privateKeyToAccount(about.privateKey))
