@@ -24,7 +24,9 @@ const minor = (description: string) => text(description, { pattern: minorPattern
 const time = (description: string) => z.string().nullable().optional().meta({ format: 'date-time', description })
 
 const duplicates = {
-  existing_payment_id: text('Of `possible_duplicate`: the payment that it looks like. Of `idempotency`: the one that was created with this key.'),
+  existing_payment_id: text(
+    'Of `possible_duplicate`: the payment that it looks like. Of `idempotency`: the one that was created with this key.',
+  ),
   same_as_index: count('Of an item: the index of the earlier item that it looks like.'),
   same_as_row: count('Of a row in CSV: the earlier row that it looks like.'),
 }
