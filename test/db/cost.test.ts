@@ -123,7 +123,7 @@ const most: Readonly<Record<string, Cost>> = {
   'payments.receipt': [8, 4],
   'payments.cancel': [15, 7],
   'approvals.list': [6, 4],
-  'approvals.get': [8, 6],
+  'approvals.get': [8, 5],
   'approvals.message': [3, 2],
   'approvals.decide': [13, 7],
   'mandates.list': [2, 2],

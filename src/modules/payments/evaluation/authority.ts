@@ -48,6 +48,7 @@ const read = statement(
          array_agg(d.account_id) filter (where ${isContractSigned('d')}) as contract_signers
        from ${currentDecisions('a.id')} as d where d.decision = 'approve' and ${lostBy('d', 'p')} is null) as given
    where p.id = any($1::uuid[])`,
+  'record',
 )
 
 /** What payments rest on now. Who acts on it holds the owning accounts' locks: what takes any of this away locks them too, or leaves it to this reading. */
