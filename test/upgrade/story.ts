@@ -180,6 +180,10 @@ export const goesOn = async (database: TestDatabase, about: About): Promise<void
   const { expires_at: _, ...credential } = about.answers['/v1/credentials/current'] as Json
   const answers = { ...about.answers, '/v1/credentials/current': credential }
   for (const [address, answer] of Object.entries(answers)) expect([address, now[address]]).toMatchObject([address, answer])
+  const sessions = (await before.get('/v1/accounts/me/sessions')).body.data
+  expect(sessions.find(({ current }: Json) => current).expires_at).toBe(
+    (await before.get('/v1/credentials/current')).body.expires_at,
+  )
   expect(await findBreaches(service)).toEqual([])
 
   const person = await signIn(service.api, privateKeyToAccount(about.privateKey))
