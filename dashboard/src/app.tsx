@@ -1,6 +1,7 @@
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { MutationCache, QueryCache, type QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { Component, type ReactNode, useEffect } from 'react'
 import { ApiError, isSignedOut } from './api/error.ts'
+import { PagesClient } from './api/pages-client.ts'
 import { accountQuery } from './api/queries.ts'
 import { sessionEnded } from './lib/page-state.ts'
 import { Pages } from './pages.tsx'
@@ -24,7 +25,7 @@ const createQueryClient = (): QueryClient => {
     if (client.getQueryData(accountQuery.queryKey)) sessionEnded.set(true)
     void client.resetQueries({ queryKey: accountQuery.queryKey })
   }
-  const client = new QueryClient({
+  const client = new PagesClient({
     queryCache: new QueryCache({
       onError: (error, query) => {
         // A request that was allowed before is refused: the session has ended.

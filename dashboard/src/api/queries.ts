@@ -12,6 +12,7 @@ import type { EventResource } from '../../../src/events/types.ts'
 import { recordCall } from '../lib/recent-calls.ts'
 import { keepStored, readStored } from '../lib/store.ts'
 import { noteServerTime } from '../lib/time.ts'
+import type { PageOf } from '../live/refresh.ts'
 import { ApiError, unreachable } from './error.ts'
 import { isolateTexts, withoutIsolation } from './isolate.ts'
 import { withProof } from './step-up.ts'
@@ -31,7 +32,6 @@ export type Filters<P extends Readable> = {
 }
 type Settings = { staleTime?: number; placeholderData?: typeof keepPreviousData }
 export type Listed<Row> = UseInfiniteQueryOptions<PageOf<Row>, Error, InfiniteData<PageOf<Row>>, QueryKey, string | undefined>
-export type PageOf<Row> = { data: Row[]; next_cursor: string | null }
 
 const reading = <P extends Readable>(
   queryKey: QueryKey,

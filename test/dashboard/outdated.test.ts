@@ -1,0 +1,118 @@
+import { InfiniteQueryObserver, QueryObserver } from '@tanstack/react-query'
+import { expect, test, vi } from 'vitest'
+import { PagesClient } from '../../dashboard/src/api/pages-client.ts'
+import { refreshLists } from '../../dashboard/src/live/refresh.ts'
+
+type Row = { id: string; status: string }
+type Page = { data: Row[]; next_cursor: string | null }
+
+/** A service that answers when the test says so, with what was true when it was asked. */
+const served = <Answer>(isNow: () => Answer) => {
+  const waiting: (() => void)[] = []
+  const read = () => {
+    const answer = isNow()
+    return new Promise<Answer>((resolve) => waiting.push(() => resolve(answer)))
+  }
+  return { read, waiting: () => waiting.length, answer: () => waiting.shift()?.(), answerLast: () => waiting.pop()?.() }
+}
+
+const client = () => new PagesClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY, retry: false } } })
+
+test('an answer that is older than what outdated it is not fresh when the page is opened again', async () => {
+  let now = 'before'
+  const { read, waiting, answer } = served(() => now)
+  const queries = client()
+  const open = () => new QueryObserver(queries, { queryKey: ['grants'], queryFn: read }).subscribe(() => undefined)
+  open()()
+  now = 'after'
+  void queries.invalidateQueries({ queryKey: ['grants'] })
+  answer()
+  await vi.waitFor(() => expect(queries.getQueryData(['grants'])).toBe('before'))
+  open()
+  await vi.waitFor(() => expect(waiting()).toBe(1))
+  answer()
+  await vi.waitFor(() => expect(queries.getQueryData(['grants'])).toBe('after'))
+})
+
+test('a first answer that a page waits for is shown, and read again once where it was outdated meanwhile', async () => {
+  let now = 'before'
+  const { read, waiting, answer } = served(() => now)
+  const queries = client()
+  new QueryObserver(queries, { queryKey: ['grants'], queryFn: read }).subscribe(() => undefined)
+  now = 'after'
+  void queries.invalidateQueries()
+  void queries.invalidateQueries()
+  expect(waiting()).toBe(1)
+  answer()
+  await vi.waitFor(() => expect(queries.getQueryData(['grants'])).toBe('before'))
+  await vi.waitFor(() => expect(waiting()).toBe(1))
+  answer()
+  await vi.waitFor(() => expect(queries.getQueryData(['grants'])).toBe('after'))
+  expect(queries.isFetching()).toBe(0)
+})
+
+const rowsOf = ({ pages }: { pages: readonly Page[] }) => pages.map(({ data }) => data)
+const page = (data: Row[], next_cursor: string | null): Page => ({ data, next_cursor })
+
+/** Two pages with one payment each. */
+const listed = () => {
+  let first: Row = { id: 'pay_2', status: 'processing' }
+  const service = served(() => first)
+  const queries = client()
+  const options = {
+    queryKey: ['payments', {}],
+    queryFn: async ({ pageParam }: { pageParam: string | undefined }) => {
+      const read = await service.read()
+      return pageParam === undefined ? page([read], 'pay_2') : page([{ id: 'pay_1', status: 'succeeded' }], null)
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor: next }: Page) => next ?? undefined,
+  }
+  const list = new InfiniteQueryObserver(queries, options)
+  const succeed = () => {
+    first = { ...first, status: 'succeeded' }
+    refreshLists(queries, ([name]) => name === 'payments', [{ type: 'payment.succeeded', data: first }])
+  }
+  return {
+    ...service,
+    queries,
+    list,
+    options,
+    succeed,
+    shown: () => rowsOf(queries.getQueryData(options.queryKey) ?? { pages: [] }),
+  }
+}
+
+test('a list that is read while it is no longer shown is read again after an event that the read did not see', async () => {
+  const { answer, waiting, list, queries, options, succeed, shown } = listed()
+  let close = list.subscribe(() => undefined)
+  answer()
+  await vi.waitFor(() => expect(shown()).toHaveLength(1))
+  void queries.invalidateQueries()
+  close()
+  succeed()
+  answer()
+  await vi.waitFor(() => expect(queries.isFetching()).toBe(0))
+  close = new InfiniteQueryObserver(queries, options).subscribe(() => undefined)
+  await vi.waitFor(() => expect(waiting()).toBe(1))
+  answer()
+  await vi.waitFor(() => expect(shown()).toEqual([[{ id: 'pay_2', status: 'succeeded' }]]))
+  close()
+})
+
+test('the row of an event stays when a further page was on its way', async () => {
+  const { answer, answerLast, waiting, list, succeed, shown } = listed()
+  const close = list.subscribe(() => undefined)
+  answer()
+  await vi.waitFor(() => expect(shown()).toHaveLength(1))
+  void list.fetchNextPage()
+  succeed()
+  await vi.waitFor(() => expect(waiting()).toBe(2))
+  // The page began with the row that was there before the event, and ends after it.
+  answerLast()
+  answer()
+  await vi.waitFor(() =>
+    expect(shown()).toEqual([[{ id: 'pay_2', status: 'succeeded' }], [{ id: 'pay_1', status: 'succeeded' }]]),
+  )
+  close()
+})
