@@ -525,8 +525,9 @@ describe('a statement that covers the time of payments whose outcome is unknown,
       ['400202', '130000'],
       ['400203', '120000'],
       ['400204', '110000'],
+      ['400205', '140000'],
     ])
-    const [nothing = '', alone = '', refused = '', doubled = ''] = ids
+    const [nothing = '', alone = '', refused = '', doubled = '', ended = ''] = ids
     const line = (receipt: string, amount: string, party: string) =>
       `${receipt},${printed(sentAt)},Business Pay Bill to ${party},Completed,,-${amount},${party},,`
     await reconcile(
@@ -537,6 +538,7 @@ describe('a statement that covers the time of payments whose outcome is unknown,
           line('REFUSED001', '1200.00', '400***203'),
           line('DOUBLE0001', '1100.00', '400***204'),
           line('DOUBLE0002', '1100.00', '400***204'),
+          line('OTHER00001', '1400.00', '400***205'),
         ],
         around,
       ),
@@ -552,18 +554,25 @@ describe('a statement that covers the time of payments whose outcome is unknown,
     expect((await resolve((await differenceOf(nothing)).id, accept)).status).toBe(200)
     expect((await paymentOf(person, nothing)).status).toBe('failed')
     expect((await resolve((await differenceOf(doubled)).id, accept)).status).toBe(409)
+    const otherwise = { outcome: 'succeeded', evidence: 'a call', provider_receipt: 'BYPHONE001' }
+    expect((await administered.admin.api.post(`/v1/admin/payments/${ended}/resolve`, otherwise)).status).toBe(200)
+    const contradicted = await resolve((await differenceOf(ended)).id, accept)
+    expect([contradicted.status, contradicted.body.details.reason]).toEqual([409, 'provider_receipt'])
+    expect(await differenceOf(ended)).toMatchObject({ resolved_at: null })
+    // Of the two, the line is then money that nothing explains.
+    expect((await resolve((await differenceOf(ended)).id, { note: 'not that one' })).status).toBe(200)
 
     // Not that payment's after all: money that nothing explains.
     expect((await resolve((await differenceOf(refused)).id, { note: 'another one' })).status).toBe(200)
     expect((await paymentOf(person, refused)).status).toBe('unknown')
     const receipts = (await open('/v1/admin/suspense')).map((each: { provider_receipt: string }) => each.provider_receipt)
-    expect(receipts).toEqual(expect.arrayContaining(['REFUSED001', 'DOUBLE0001', 'DOUBLE0002']))
+    expect(receipts).toEqual(expect.arrayContaining(['REFUSED001', 'DOUBLE0001', 'DOUBLE0002', 'OTHER00001']))
     expect(receipts).not.toContain('ALONE00001')
     expect(await findBreaches(service)).toEqual([])
   })
 
   test('offers nothing, and says why, unless it is of the account that pays, lists others before and after, and goes on', async () => {
-    const { ids, around } = await lostAmongOthers([['400205', '100000']])
+    const { ids, around } = await lostAmongOthers([['400207', '100000']])
     const [id = ''] = ids
     const [before = '', after = ''] = around
     const settings = { ...service.deps.config, RECONCILIATION_RESOLVES: true }
@@ -600,7 +609,7 @@ describe('a statement that covers the time of payments whose outcome is unknown,
         ),
       ).toMatch(/names this payment/)
     expect(
-      await said(statementWith([`LIKE000001,${after.split(',')[1]},Business Pay Bill,Pending,,-1000.00,400***205,,`], around)),
+      await said(statementWith([`LIKE000001,${after.split(',')[1]},Business Pay Bill,Pending,,-1000.00,400***207,,`], around)),
     ).toMatch(/lists something like it/)
     await expect(reconcile(statementWith([], around, '999999'))).rejects.toMatchObject({
       details: { fields: [{ path: 'file', message: expect.stringMatching(/statement of 999999, by which no money .* 600997/) }] },
@@ -614,5 +623,70 @@ describe('a statement that covers the time of payments whose outcome is unknown,
     await reconcileStatement(deps, shellOperator('a test'), { source: 'whole.csv', text: statementWith([], around) })
     expect((await paymentOf(person, id)).status).toBe('failed')
     expect(await differenceOf(id)).toBeUndefined()
+  })
+})
+
+describe('what a statement shows and the service does not book', () => {
+  beforeEach(async () => {
+    person = await signIn(service.api, person.wallet)
+  })
+  const differencesOf = async (id: string) =>
+    (await open('/v1/admin/reconciliation-differences')).filter(
+      ({ payment_id, topup_id }: Json) => payment_id === id || topup_id === id,
+    )
+  /** The statement of the last order, of which it shows a shilling more; `undone`: and that as much came back. */
+  const reconcileAltered = async (undone = false) => {
+    service.log.length = 0
+    const [last] = service.sandbox.movements().slice(-1)
+    if (!last) throw new Error('nothing moved')
+    const [columns = '', line = ''] = statementCsv([last], 'MPESA').trimEnd().split('\n')
+    const cells = columns.split(',')
+    const amounts = [cells.indexOf('Paid In'), cells.indexOf('Withdrawn')]
+    const values = line.split(',')
+    const more = values.map((value, at) => (amounts.includes(at) && value !== '' ? value.replace(/(\d+)\./, '1501.') : value))
+    const [paidIn = 0, withdrawn = 0] = amounts
+    const back = more.with(paidIn, '1501.00').with(withdrawn, '')
+    return reconcile([columns, more.join(','), ...(undone ? [back.join(',')] : [])].join('\n'))
+  }
+
+  test('of a top-up that another amount came for, stays open, says both amounts and raises an alert', async () => {
+    service.sandbox.rules.add({ effect: 'lose_callback', times: 1, delay_ms: 0 })
+    const id = await initiate(person, '254722000051')
+    await service.settle()
+    const before = await balanceOf(person)
+    await reconcileAltered()
+    expect(await differencesOf(id)).toMatchObject([
+      {
+        kind: 'under_way',
+        reason: 'The statement shows KES 1,501.00 for a top-up of KES 1,500.00 that is pending here.',
+        action: expect.stringMatching(/nothing was booked for the top-up: .* suspense/),
+        resolved_at: null,
+      },
+    ])
+    expect(alerts(service)).toEqual(['evidence_mismatch', 'reconciliation_difference'])
+    expect(await topupOf(person, id)).toMatchObject({ status: 'pending', failure_code: 'other_amount' })
+    expect(await balanceOf(person)).toEqual(before)
+  })
+
+  test('of a payment that another amount left for, stays open, also in the next statement', async () => {
+    service.sandbox.rules.add({ effect: 'lose_callback', times: 1, delay_ms: 0 })
+    service.sandbox.failNext({ kind: 'reset', takesEffect: true })
+    const id = await pay(person, { payment_rail: 'MPESA_B2B', destination: '400251' })
+    await service.settle()
+    await reconcileAltered()
+    expect(await differencesOf(id)).toMatchObject([{ kind: 'under_way', stated_minor: '-150100' }])
+    // A mismatch waits for a person or the rail's answer: a statement does not end it.
+    await reconcile()
+    expect(await differencesOf(id)).toHaveLength(2)
+    expect((await paymentOf(person, id)).status).toBe('unknown')
+  })
+
+  test('of a payment of which another amount came back, stays open', async () => {
+    const id = await pay(person, { payment_rail: 'MPESA_B2B', destination: '400252' })
+    await service.settle()
+    await reconcileAltered(true)
+    const kinds = (await differencesOf(id)).map(({ kind }: Json) => kind).sort()
+    expect(kinds).toEqual(['amount_differs', 'reversed'])
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
   })
 })

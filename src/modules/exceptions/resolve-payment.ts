@@ -14,6 +14,7 @@ import { isoTime, isoTimeOrNull, secondsAfter } from '../../lib/clock.ts'
 import { conflict } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
+import { isSameReceipt } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { attemptsOf, silenceSeconds } from '../attempts/attempt.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
@@ -111,7 +112,11 @@ const endUnknown = async (
   payment: PaymentRecord,
   input: ResolvePayment,
 ): Promise<Resolution> => {
-  const { status, amountMinor } = payment
+  const { status, amountMinor, providerReceipt } = payment
+  const { provider_receipt: shown } = input
+  // Another receipt is of another movement: nothing would be booked for it.
+  if (status === 'succeeded' && shown !== undefined && providerReceipt !== null && !isSameReceipt(shown, providerReceipt))
+    throw conflict('This payment has succeeded with another receipt.', 'provider_receipt')
   if (status === input.outcome) return decided(payment)
   if (status !== 'unknown') throw conflict(`A payment that is ${status} cannot be resolved.`, 'status', { status })
   if (input.outcome === 'failed') {

@@ -24,6 +24,7 @@ export const providerSource = 'provider'
 export const balanceSource = 'balance'
 
 export type ReconciliationRecord = typeof reconciliations.$inferSelect
+export type RecordedDifference = Difference & { id: Uuid }
 type DifferenceRecord = typeof reconciliationDifferences.$inferSelect
 
 const newest = prepare('reconciliation.newest', { provider: 'text', source: 'text' }, (orm, at) =>
@@ -129,7 +130,7 @@ export const recordComparison = async (
   tx: Tx,
   operator: Operator,
   { provider, source, account = null, content, period, lines, result, totals, report = false }: Comparison,
-): Promise<ReconciliationRecord> => {
+): Promise<{ run: ReconciliationRecord; recorded: RecordedDifference[] }> => {
   const { at } = tx
   const run: ReconciliationRecord = {
     id: newId(),
@@ -155,24 +156,16 @@ export const recordComparison = async (
     createdAt: at,
   }
   if (!(await insertOnce(tx, reconciliations, run))) throw conflict('This statement is already reconciled.')
-  const isClosed = (difference: Difference) => !report && isEvidence(difference)
-  const rowOf = ({ subject, attemptId: _, ...difference }: Difference) => ({
+  const recorded = result.differences.map((difference) => ({ ...difference, id: newId() }))
+  const rowOf = ({ subject, attemptId: _, ...difference }: RecordedDifference) => ({
     ...difference,
-    id: newId(),
     reconciliationId: run.id,
     subjectKind: subject?.kind,
     subjectId: subject?.id,
     createdAt: at,
   })
-  for (let from = 0; from < result.differences.length; from += portion)
-    await insertRows(
-      tx,
-      reconciliationDifferences,
-      result.differences.slice(from, from + portion).map((each) => ({
-        ...rowOf(each),
-        ...(isClosed(each) && { resolvedAt: at, resolvedBy: 'statement', note: 'Taken as evidence.' }),
-      })),
-    )
+  for (let from = 0; from < recorded.length; from += portion)
+    await insertRows(tx, reconciliationDifferences, recorded.slice(from, from + portion).map(rowOf))
   const unexplained = report ? [] : result.differences.filter(isUnexplained)
   await recordAllSuspense(
     tx,
@@ -182,9 +175,9 @@ export const recordComparison = async (
     subject: run.id,
     after: { provider, source, lines, matched: run.matched, differences: run.differences, ...(report && { report }) },
   })
-  const open = result.differences.filter((difference) => !isClosed(difference)).length
+  const open = recorded.filter((difference) => report || !isEvidence(difference)).length
   if (open > 0) alertAfterCommit(tx, 'reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(open) })
-  return run
+  return { run, recorded }
 }
 
 const withRun = prepare('reconciliation.difference', { id: 'uuid' }, (orm, at) =>
@@ -210,6 +203,11 @@ const closeOpen = prepareWrite(
       .where(and(eq(reconciliationDifferences.id, at.id), isNull(reconciliationDifferences.resolvedAt)))
       .returning(),
 )
+
+/** What the difference shows is booked. */
+export const closeAsEvidence = async (tx: Tx, id: Uuid): Promise<void> => {
+  await tx.run(closeOpen, { id, at: tx.at, by: 'statement', note: 'Taken as evidence.' })
+}
 
 const alreadyResolved = (id: Uuid): Refusal =>
   conflict('This difference is already resolved.', 'decided', { id: formatId('reconciliation', id) })

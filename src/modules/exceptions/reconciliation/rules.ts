@@ -45,6 +45,9 @@ const actionsOfOffers = {
   none: 'Read the lines of this sum, this payee or this payment, then resolve the payment with what they show.',
 } as const
 
+const nouns = { payment: 'payment', topup: 'top-up' } as const
+const nounOf = (ours: Booked | null): string => nouns[ours?.kind ?? 'payment']
+
 export type Explanation = Pick<Difference, 'reason' | 'action'>
 
 const explain: Readonly<
@@ -66,22 +69,25 @@ const explain: Readonly<
     action: 'Find out who moved it at the provider. Until then it stands on the suspense account.',
   }),
   ended_otherwise: (_line, ours) => ({
-    reason: `The statement shows that the money moved, and here the ${ours?.kind ?? 'payment'} is ${ours?.status ?? 'ended'}.`,
+    reason: `The statement shows that the money moved, and here the ${nounOf(ours)} is ${ours?.status ?? 'ended'}.`,
     action: 'Book it: resolve the late success, or adjust the account.',
   }),
-  under_way: (_line, ours) => ({
-    reason: `The statement shows the end of a ${ours?.kind ?? 'payment'} that is ${ours?.status ?? 'under way'} here.`,
-    action: 'Nothing: the statement is taken as evidence and the end is recorded.',
+  under_way: (line, ours, currency) => ({
+    reason:
+      line && ours && line.amountMinor !== ours.amountMinor
+        ? `The statement shows ${amountText(line.amountMinor, currency)} for a ${nounOf(ours)} of ${amountText(ours.amountMinor, currency)} that is ${ours.status} here.`
+        : `The statement shows the end of a ${nounOf(ours)} that is ${ours?.status ?? 'under way'} here.`,
+    action: `Nothing, if this is resolved: the statement was taken as evidence. While it is open, nothing was booked for the ${nounOf(ours)}: ask the provider how much moved, then ${ours?.kind === 'topup' ? 'assign what is in suspense' : 'resolve the payment'}.`,
   }),
   outcome_unknown: () => ({
     reason: 'The statement does not show how this payment ended.',
     action: actionsOfOffers.none,
   }),
   reversed: (line, ours) => ({
-    reason: `The statement shows that the provider has undone this ${ours?.kind ?? 'payment'}${line?.linked === undefined ? '' : ` (${line.linked})`}.`,
+    reason: `The statement shows that the provider has undone this ${nounOf(ours)}${line?.linked === undefined ? '' : ` (${line.linked})`}.`,
     action:
       ours?.kind === 'payment'
-        ? 'Nothing: the statement is taken as evidence that the money came back.'
+        ? 'Nothing, if this is resolved: the statement was taken as evidence. While it is open, nothing was given back: ask the provider how much came back, then correct the account by an adjustment.'
         : 'Find out why, then correct the account by an adjustment. Until then it stands on the suspense account.',
   }),
   listed_twice: () => ({

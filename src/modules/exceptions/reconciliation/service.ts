@@ -12,6 +12,7 @@ import { orderIds } from '../../../rails/destinations.ts'
 import { nairobiMidnight } from '../../../rails/fields.ts'
 import type { Evidence, Rails } from '../../../rails/rail.ts'
 import { alertAfterCommit } from '../../alerts.ts'
+import type { Verdict } from '../../attempts/attempt.ts'
 import { takeListedDeposits } from '../../deposits/deposit.ts'
 import { type Operator, timerOperator } from '../../operators.ts'
 import type { Parts } from '../../parts.ts'
@@ -22,14 +23,16 @@ import { applyEvidence, openAttempt } from '../../sending/evidence.ts'
 import {
   acceptAll,
   type Comparison,
+  closeAsEvidence,
   findComparison,
   isEvidence,
   providerSource,
   type ReconciliationRecord,
+  type RecordedDifference,
   recordComparison,
 } from './differences.ts'
 import type { Book, Booked } from './outcome-offers.ts'
-import { type Difference, type Match, match, withoutEffect } from './rules.ts'
+import { type Match, match, withoutEffect } from './rules.ts'
 import { readInPortions, type Statement, type StatementLine, squeezed } from './statement-rules.ts'
 
 export type Period = { start: Date; end: Date }
@@ -118,30 +121,36 @@ const periodOf = (lines: readonly StatementLine[]) => {
 }
 
 /** A payment without an attempt was sent in writes that were lost, under the names that the statement shows. */
-const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence: Evidence): Promise<void> => {
+const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence: Evidence): Promise<Verdict> => {
   const payment = await lockPaymentWithAccount(tx, id)
   const source = { kind: 'operator', actor: operator } as const
   const { verdict } = only(await settlePayments(tx, [{ payment, evidence, source }]))
   if (verdict === 'mismatch' || verdict === 'contradiction')
     alertAfterCommit(tx, 'evidence_mismatch', { subject: 'payment', id, code: verdict })
+  return verdict
 }
 
-const takeAsEvidence = async (db: Database, operator: Operator, difference: Difference): Promise<void> => {
-  const { subject, attemptId, receipt, statedMinor } = difference
-  if (!subject || statedMinor === null) return
+/** True where it is booked: then the difference is closed. */
+const takeAsEvidence = async (db: Database, operator: Operator, difference: RecordedDifference): Promise<boolean> => {
+  const { id, kind, subject, attemptId, receipt, statedMinor } = difference
+  if (!subject || statedMinor === null) return false
   const amountMinor = statedMinor < 0n ? -statedMinor : statedMinor
   const evidence: Evidence =
-    difference.kind === 'reversed'
+    kind === 'reversed'
       ? { kind: 'returned', receipt, amountMinor, message: 'The provider has sent the money back.' }
       : { kind: 'succeeded', receipt, amountMinor }
   const source = { kind: 'operator', actor: operator } as const
-  await inTx(db, async (tx) => {
-    if (attemptId === null) {
-      if (subject.kind === 'payment') await takeWithoutAttempt(tx, operator, subject.id, evidence)
-      return
-    }
+  const judge = async (tx: Tx): Promise<Verdict> => {
+    if (attemptId === null) return takeWithoutAttempt(tx, operator, subject.id, evidence)
     const open = await openAttempt(tx, { id: attemptId, kind: subject.kind, subjectId: subject.id })
-    await applyEvidence(tx, [{ open, evidence, source }])
+    return only(await applyEvidence(tx, [{ open, evidence, source }]))
+  }
+  return inTx(db, async (tx) => {
+    const verdict = await judge(tx)
+    // A report of the same end may have come since. A second return of the same payment is no repetition.
+    const isBooked = verdict === 'applied' || (verdict === 'repeated' && kind === 'under_way')
+    if (isBooked) await closeAsEvidence(tx, id)
+    return isBooked
   })
 }
 
@@ -199,18 +208,21 @@ export const reportStatement = async (
 ): Promise<ReconciliationRecord> => {
   const comparison = await compareLines(tx, deps, statement)
   const differences = comparison.result.differences.map(withoutEffect)
-  return recordComparison(tx, operator, { ...comparison, result: { ...comparison.result, differences }, report: true })
+  const report = { ...comparison, result: { ...comparison.result, differences }, report: true }
+  return (await recordComparison(tx, operator, report)).run
 }
 
 const reconcileLines = async (deps: Parts, operator: Operator, statement: Compared): Promise<ReconciliationRecord> => {
   // A deposit whose notice was lost is no difference: what lists it is the notice.
   await takeListedDeposits(deps, statement.provider, statement.lines, statement.source === providerSource ? 'list' : 'statement')
   const comparison = await compareLines(deps.db, deps, statement)
-  const run = await inTx(deps.db, (tx) => recordComparison(tx, operator, comparison))
+  const { run, recorded } = await inTx(deps.db, (tx) => recordComparison(tx, operator, comparison))
   if (statement.source === providerSource && run.totals.unproven !== undefined)
     deps.alerts.raise('reconciliation_difference', { subject: 'reconciliation', id: run.id, code: 'nothing_listed' })
-  for (const difference of comparison.result.differences)
-    if (isEvidence(difference)) await takeAsEvidence(deps.db, operator, difference)
+  let left = 0
+  for (const difference of recorded)
+    if (isEvidence(difference) && !(await takeAsEvidence(deps.db, operator, difference))) left += 1
+  if (left > 0) deps.alerts.raise('reconciliation_difference', { subject: 'reconciliation', id: run.id, code: String(left) })
   if (deps.config.RECONCILIATION_RESOLVES) await acceptAll(deps.db, deps.config, operator, run)
   return run
 }
