@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { loadConfig } from '../../src/config.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { runningPostmaster } from '../../src/dev/embedded-postgres/postmaster.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/dev/embedded-postgres/start.ts'
@@ -27,7 +28,11 @@ beforeEach(async () => {
   server = await startEmbeddedPostgres({ dataDir: folder })
   await migrate(server.url)
   peer = await startSilentProxy(server.url)
-  service = await startService({ database: { url: peer.url, drop: async () => undefined } })
+  const { DATABASE_STATEMENT_TIMEOUT_MS, REQUEST_TIMEOUT_MS } = loadConfig({ NODE_ENV: 'test' })
+  service = await startService({
+    database: { url: peer.url, drop: async () => undefined },
+    fixed: { DATABASE_STATEMENT_TIMEOUT_MS, REQUEST_TIMEOUT_MS },
+  })
 })
 afterEach(async () => {
   await service.close()

@@ -89,8 +89,9 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
     ...sharedKeys,
     ...options.env,
   })
-  // Tests send many requests at once on slow machines, and most do not test the answer of a process that sheds load.
-  const config = { ...settings, SHED_LOAD: false, ...options.fixed }
+  // Tests send many requests at once on slow machines, and most test neither the answer of a process that sheds load nor that of a late one.
+  const patient = { SHED_LOAD: false, DATABASE_STATEMENT_TIMEOUT_MS: 60_000, REQUEST_TIMEOUT_MS: 60_000 }
+  const config = { ...settings, ...patient, ...options.fixed }
   const log: string[] = []
   const logger = pino(
     { level: config.LOG_LEVEL, mixin: traceFields, serializers },
