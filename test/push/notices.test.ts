@@ -208,7 +208,7 @@ test.each([
 })
 
 test('a push service that does not answer delays nobody for long, and is not asked twice', async () => {
-  const quick = await openService({ fixed: { OAUTH_METADATA_TIMEOUT_MS: 200 } })
+  const quick = await openService({ fixed: { OAUTH_METADATA_TIMEOUT_MS: 2_000 } })
   const scene = createScene(() => quick, newWallet())
   const of = await scene.team(1)
   const silent = pushes.browser()

@@ -104,7 +104,7 @@ describe.each(senders)('$name', ({ send }) => {
 
   test('an answer that does not come in time is lost', async () => {
     rails.sandbox.failNext({ kind: 'hang', takesEffect: true })
-    expect(await send(150)).toMatchObject({ kind: 'lost' })
+    expect(await send(1_500)).toMatchObject({ kind: 'lost' })
   })
 
   test.each(['500.003.02', '500.003.03'])('%s refuses the request before it has an effect', async (code) => {
