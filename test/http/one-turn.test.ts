@@ -15,7 +15,10 @@ afterAll(async () => {
 })
 
 /** Of the longest turn of the event loop: what one request may keep all others waiting, on a machine as fast as that of docs/security.md. */
-const mostMs = 50 * slowness()
+const mostMs = 50
+/** What seems too long is measured beside a fixed piece of work: the processor's speed is shared with other tests, and with other machines. */
+const onThatMachine = (turns: Turns): Turns =>
+  turns.longestMs < mostMs ? turns : { ...turns, longestMs: turns.longestMs / slowness() }
 
 const person = await signIn(service.api)
 await credit(service, person.accountId, 900_000_000n)
@@ -25,10 +28,11 @@ const csv = { 'content-type': 'text/csv' }
 
 type Ask = { path: string; expected?: number; by?: Person } & Partial<Sent>
 let serial = 0
-const measure = ({ path, by = person, method = 'GET', headers, body }: Ask): Promise<Turns> => {
+const measure = async ({ path, by = person, method = 'GET', headers, body }: Ask): Promise<Turns> => {
   serial += 1
   const own = { cookie: `service_session=${by.cookie}`, origin: service.api.url, 'idempotency-key': `turn-${serial}` }
-  return turns.measure(service.api.url + path, { method, headers: { ...own, ...headers }, ...(body !== undefined && { body }) })
+  const sent = { method, headers: { ...own, ...headers }, ...(body !== undefined && { body }) }
+  return onThatMachine(await turns.measure(service.api.url + path, sent))
 }
 const send = async (ask: Ask): Promise<Turns> => {
   const measured = await measure(ask)
@@ -123,7 +127,8 @@ describe('every operation with the longest texts that its body and its address t
     for (const { name, input } of tools)
       for (const given of longestOf(Object.fromEntries(Object.keys(input.shape).map((field) => [field, 'x'])), 64_000)) {
         const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } }
-        const ask = () => turns.measure(`${service.api.url}/mcp`, { method: 'POST', headers, body: JSON.stringify(call) })
+        const ask = async () =>
+          onThatMachine(await turns.measure(`${service.api.url}/mcp`, { method: 'POST', headers, body: JSON.stringify(call) }))
         let taken = await ask()
         for (let again = 0; again < 2 && taken.longestMs >= mostMs; again++) taken = await ask()
         expect([name, taken.status]).toEqual([name, 200])
