@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { parseId } from '../../src/lib/ids.ts'
 import type { Json } from '../harness/client.ts'
 import { createKey, signIn } from '../harness/people.ts'
+import { sentDuring } from '../harness/sent.ts'
 import { openService } from '../harness/service.ts'
 import { createTeam, join, memberIdOf, standIn } from './team.ts'
 
@@ -320,6 +321,23 @@ test('a freeze by who manages the workspace is lifted by such a person alone, al
   await setOwn(true)
   expect([await freezeAll(admin), await freezeAll(team.owner)]).toEqual([1, 0])
   await refused()
+})
+
+test('freezing all grants asks once who froze those that are frozen, however many they are', async () => {
+  const team = await createTeam(service)
+  const members = [await join(service, team, 'member'), await join(service, team, 'member')]
+  for (const member of members)
+    for (const by of ['member', 'owner', 'nobody']) {
+      const { grantId } = await createKey(member)
+      if (by === 'member') await member.api.patch(`/v1/accounts/me/grants/${grantId}`, { frozen: true })
+      if (by === 'owner') await team.owner.api.patch(`/v1/workspaces/current/grants/${grantId}`, { frozen: true })
+    }
+  let frozen = 0
+  const { statements } = await sentDuring(async () => {
+    frozen = (await team.owner.api.post('/v1/workspaces/current/grants/freeze')).body.frozen
+  })
+  expect(frozen).toBe(4)
+  expect(statements.filter(({ text }) => text.includes("'frozen' = 'true'"))).toHaveLength(1)
 })
 
 test('who manages a workspace sees, freezes and ends every grant in it, made by any member; no other caller does', async () => {

@@ -18,7 +18,7 @@ import { heldMembership, lockMembership } from '../workspaces/membership.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
 import { presentControls, viewGrant } from './present.ts'
-import { type GrantRecord, isActive, lastFreeze, lockActive, lockGrantOfWorkspace, shareChain } from './queries.ts'
+import { type GrantRecord, isActive, lastFreezes, lockActive, lockGrantOfWorkspace, shareChain } from './queries.ts'
 import type { Grant } from './schema.ts'
 
 export type ChangedGrant = { grant: GrantRecord; view: Grant }
@@ -176,14 +176,15 @@ const summary = (grant: GrantRecord) => ({
   frozen: grant.frozenAt !== null,
 })
 
-/** Who froze it is in the log, which is read under the grant's lock. */
-const isFrozenByManager = async (tx: Tx, { id, accountId }: GrantRecord): Promise<boolean> => {
-  const freeze = await first(tx, lastFreeze, { id, accountId })
-  return freeze !== undefined && freeze.by !== accountId
+/** Those of frozen grants that another account froze last. Who froze one is in the log, which is read under the grant's lock. */
+const frozenByManager = async (tx: Tx, frozen: readonly GrantRecord[]): Promise<ReadonlySet<Uuid>> => {
+  if (frozen.length === 0) return new Set()
+  const freezes = new Map((await tx.run(lastFreezes, { ids: frozen.map(({ id }) => id) })).map(({ id, by }) => [id, by]))
+  return new Set(frozen.flatMap(({ id, accountId }) => (freezes.has(id) && freezes.get(id) !== accountId ? [id] : [])))
 }
 
 const requireOwnFreeze = async (tx: Tx, grant: GrantRecord): Promise<void> => {
-  if (await isFrozenByManager(tx, grant))
+  if ((await frozenByManager(tx, [grant])).has(grant.id))
     throw new Refusal('forbidden', {
       message:
         'This grant was frozen by a person who manages its workspace: an owner or administrator of the workspace unfreezes it, with PATCH /v1/workspaces/current/grants/{id}.',
@@ -245,12 +246,9 @@ export const lockGrantToManage = async (tx: Tx, principal: Principal, id: Uuid):
 export const freezeWorkspaceGrants = async (tx: Tx, principal: Principal): Promise<number> => {
   const { workspace } = await lockMembership(tx, principal, 'workspace.manage')
   const active = await tx.run(lockActive, { workspaceId: workspace.id, now: tx.at })
-  const isFree = await Promise.all(
-    active.map(
-      async (grant) => !grant.frozenAt || (grant.accountId !== principal.accountId && !(await isFrozenByManager(tx, grant))),
-    ),
-  )
-  const frozen = active.filter((_, index) => isFree[index])
-  for (const grant of frozen) await changeGrant(tx, principal, grant, { frozen: true })
-  return frozen.length
+  const ofOthers = active.filter(({ frozenAt, accountId }) => frozenAt !== null && accountId !== principal.accountId)
+  const byManager = await frozenByManager(tx, ofOthers)
+  const free = active.filter((grant) => grant.frozenAt === null || (ofOthers.includes(grant) && !byManager.has(grant.id)))
+  for (const grant of free) await changeGrant(tx, principal, grant, { frozen: true })
+  return free.length
 }

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, gte, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, isNull, lt, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Principal } from '../../auth/principal.ts'
 import { equalBytes, hashApiKey, type KeyStart } from '../../auth/secrets.ts'
@@ -89,21 +89,21 @@ export const lockActive = prepare('grants.lock_active', { workspaceId: 'uuid', n
   lockGrants(orm, eq(grants.workspaceId, at.workspaceId), isActive(at.now)),
 )
 
-/** The newest entry that froze the grant: of its own account where it was not frozen, of any other always. */
-export const lastFreeze = prepare('grants.last_freeze', { id: 'uuid', accountId: 'uuid' }, (orm, at) =>
+/** Of each grant the newest entry that froze it: of its own account where it was not frozen, of any other always. */
+export const lastFreezes = prepare('grants.last_freezes', { ids: 'uuid[]' }, (orm, at) =>
   orm
-    .select({ by: auditLog.accountId })
+    .selectDistinctOn([grants.id], { id: grants.id, by: auditLog.accountId })
     .from(auditLog)
+    .innerJoin(grants, eq(grants.id, auditLog.subjectId))
     .where(
       and(
-        eq(auditLog.subjectId, at.id),
+        sql`${auditLog.subjectId} = any(${at.ids})`,
         eq(auditLog.action, 'grant.update'),
         sql`${auditLog.after}->>'frozen' = 'true'`,
-        or(sql`${auditLog.before}->>'frozen' = 'false'`, sql`${auditLog.accountId} <> ${at.accountId}`),
+        or(sql`${auditLog.before}->>'frozen' = 'false'`, ne(auditLog.accountId, grants.accountId)),
       ),
     )
-    .orderBy(desc(auditLog.transaction), desc(auditLog.id))
-    .limit(1),
+    .orderBy(grants.id, desc(auditLog.transaction), desc(auditLog.id)),
 )
 
 export const lockGrantOfWorkspace = selectRow('grants.lock_in_workspace', grants, ['id', 'workspaceId'], { lock: 'update' })
