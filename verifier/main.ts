@@ -13,6 +13,18 @@ const usage = `Checks a payment's receipt.
 
 RECEIPT.json may be - for standard input. The exit status is 0 when every check holds, 1 when one fails, 2 when nothing could be checked.`
 
+/** Why nothing can be checked with these arguments. */
+const problemOf = (args: readonly string[], file: string | undefined): string | undefined => {
+  const isNamed = (name: string) => args.includes(name)
+  const empty = ['--issuer', '--jwks', '--rpc'].find(
+    (name) => isNamed(name) && /^(--|$)/.test(args[args.indexOf(name) + 1] ?? ''),
+  )
+  if (empty !== undefined) return `${empty} has no value.`
+  if (file === undefined) return 'No file of a receipt is named.'
+  if (isNamed('--issuer') !== isNamed('--jwks')) return undefined
+  return isNamed('--jwks') ? 'Name --issuer or --jwks, not both.' : 'Name whose keys are trusted, by --issuer or by --jwks.'
+}
+
 type Terminal = { say: (line: string) => void; read: (path: string) => Promise<string> }
 
 /** JSON in which no object has a name twice: of two amounts a reader may see the one that was not checked. Throws a sentence. */
@@ -63,8 +75,9 @@ export const run = async (args: readonly string[], { say, read }: Terminal): Pro
   const jwks = named('--jwks')
   const rpc = named('--rpc')
   const [file] = args.filter((arg, at) => !arg.startsWith('--') && !args[at - 1]?.startsWith('--'))
-  if (file === undefined || (issuer === undefined) === (jwks === undefined)) {
-    say(usage)
+  const problem = problemOf(args, file)
+  if (problem !== undefined || file === undefined) {
+    say(`${problem}\n\n${usage}`)
     return 2
   }
   try {

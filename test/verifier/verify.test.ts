@@ -465,7 +465,18 @@ describe('the file that the service serves', () => {
     await writeFile(join(folder, 'forged.json'), JSON.stringify(forged))
     const refused = await run(process.execPath, 'forged.json', '--jwks', 'keys.json')
     expect([refused.status, refused.output]).toEqual([1, expect.stringMatching(/BAD {2}signature[\s\S]*does NOT hold/)])
-    expect((await run(process.execPath, 'receipt.json')).status).toBe(2)
+    const why = async (...args: string[]) => {
+      const { status, output } = await run(process.execPath, ...args)
+      return [status, output.split('\n')[0]]
+    }
+    expect(await why('receipt.json')).toEqual([2, 'Name whose keys are trusted, by --issuer or by --jwks.'])
+    expect(await why('receipt.json', '--issuer', '--jwks')).toEqual([2, '--issuer has no value.'])
+    expect(await why('receipt.json', '--jwks')).toEqual([2, '--jwks has no value.'])
+    expect(await why('--jwks', 'keys.json')).toEqual([2, 'No file of a receipt is named.'])
+    expect(await why('receipt.json', '--jwks', 'keys.json', '--issuer', issuer())).toEqual([
+      2,
+      'Name --issuer or --jwks, not both.',
+    ])
     expect((await run(process.execPath, 'receipt.json', '--jwks', 'receipt.json')).status).toBe(2)
     await copyFile(join(folder, 'keys.json'), join(folder, 'broken.json'))
     await writeFile(join(folder, 'broken.json'), '{')
