@@ -132,6 +132,31 @@ describe('a stop that can be lifted', () => {
     await service.settle()
   })
 
+  test('of a list refuses its approval also where an item fails for good: what is sent after it is the rest', async () => {
+    const of = await team(1)
+    const [approver, requester] = [await join(of), await join(of, 'member')]
+    const key = await createKey(requester, { permissions: agentPermissions })
+    const gone = await newBeneficiary(of.owner.api, { destination: '254734999777' })
+    const items = [gone, of.beneficiary].map((beneficiary_id) => ({ beneficiary_id, amount_minor: '150000' }))
+    const list = answered(await key.api.post('/v1/payment-batches', { items }), 201)
+    const freeze = (frozen: boolean) => requester.api.patch(`/v1/accounts/me/grants/${key.grantId}`, { frozen })
+    await of.owner.api.delete(`/v1/beneficiaries/${gone}`)
+    await freeze(true)
+    const { refusal_now: refusal } = (await approver.api.get(`/v1/approvals/${list.approval_id}`)).body
+    expect([refusal?.error, (await decide(approver.api, list)).body.error]).toEqual(['grant_frozen', 'grant_frozen'])
+    await freeze(false)
+    expect(answered(await decide(approver.api, list)).status).toBe('approved')
+    await service.settle()
+    const { data } = (await of.owner.api.get(`/v1/payments?batch_id=${list.id}`)).body
+    const ends = data.map(({ beneficiary_id, status, failure_code }: Json) => [beneficiary_id, status, failure_code])
+    expect(ends).toEqual(
+      expect.arrayContaining([
+        [gone, 'failed', 'policy_changed'],
+        [of.beneficiary, 'succeeded', null],
+      ]),
+    )
+  })
+
   test('of the requester, its grant, its capabilities or the payee refuses an approval, and what was approved is not sent', async () => {
     const of = await team(1)
     const [approver, requester] = [await join(of), await join(of, 'member')]

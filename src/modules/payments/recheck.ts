@@ -234,8 +234,8 @@ export const decideAt = async (
     mandateId ? readMandate(db, workspaceId, mandateId, amountMinor) : null,
   ])
   const { context, evaluation } = evaluationAgain(payment, { day, at }, state, { lineage, required }, mandate)
-  const stop = payment.status === 'scheduled' ? undefined : stopped(context, authorityOf(payment.id))
-  const refusal = stop?.kind === 'stopped' ? stop.refusal : undefined
-  const isOfOneItem = payment.batchId !== null && refusal?.code === 'beneficiary_frozen'
-  return { decision: evaluate(evaluation), refusal: isOfOneItem ? undefined : refusal }
+  const { beneficiary } = context
+  const payee = payment.batchId === null ? beneficiary : { ...beneficiary, archived: false, frozen: false }
+  const stop = payment.status === 'scheduled' ? undefined : stopped({ ...context, beneficiary: payee }, authorityOf(payment.id))
+  return { decision: evaluate(evaluation), refusal: stop?.kind === 'stopped' ? stop.refusal : undefined }
 }

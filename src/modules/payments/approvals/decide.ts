@@ -126,10 +126,10 @@ const release = async (tx: Tx, record: LockedApproval, { actor, zone }: Giver): 
     return holdsApprovals(authorityOf(payment.id)) ? approve(tx, actor, record, proposed) : record
   }
   const [obstacles, proposed] = await Promise.all([countOnApproval(tx, payments, { lineage, zone }), proposedPayees(tx, record)])
-  const [first] = obstacles
-  if (first?.kind === 'unapproved') return record
-  // Nothing is lost: the approval can be given again when what stops the payment is lifted.
-  if (first?.kind === 'stopped' && obstacles.every((obstacle) => obstacle?.kind === 'stopped')) throw first.refusal
+  if (obstacles[0]?.kind === 'unapproved') return record
+  // Nothing is lost: the approval can be given again when what stops the payments is lifted. Other items may fail for good.
+  const stop = obstacles.every((obstacle) => obstacle) && obstacles.find((obstacle) => obstacle?.kind === 'stopped')
+  if (stop) throw stop.refusal
   const approved = await approve(tx, actor, record, proposed)
   if (approval.batchId) await moveBatch(tx, actor, approval.batchId, 'processing')
   const holding = payments.filter((_, index) => !obstacles[index])
