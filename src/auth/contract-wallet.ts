@@ -47,11 +47,7 @@ export const createContractWallets = (
     underWay.set(key, answer)
     return answer
   }
-  return {
-    chainIds: [...rpcUrls.keys()],
-    query,
-    isValidSignature: async (signed: SignedByContract): Promise<boolean> => (await query(signed)) === 'valid',
-  }
+  return { chainIds: [...rpcUrls.keys()], query }
 }
 export type ContractWallets = ReturnType<typeof createContractWallets>
 

@@ -118,6 +118,20 @@ describe('an approval that a contract wallet signed is asked of its chain again'
     expect((await of.owner.api.get('/v1/accounts/me')).body.balance.held_minor).toBe('0')
   })
 
+  test('and without an answer a signature is not called wrong: the approval waits, and the same signature counts later', async () => {
+    const of = await team(1)
+    const contract = await joinByContract(of)
+    const path = `/v1/approvals/${(await pay(of, of.owner.api)).approval_id}`
+    accept(contract.address, (await service.api.get(`${path}/message?decision=approve`)).body.message)
+    const send = () =>
+      service.api.post(`${path}/decide-by-signature`, { decision: 'approve', signature, address: contract.address })
+    chain.trouble = 'http_500'
+    expect((await send()).body).toMatchObject({ error: 'unavailable', message: expect.stringContaining('did not answer') })
+    chain.trouble = 'none'
+    expect(answered(await send()).status).toBe('approved')
+    await service.settle()
+  })
+
   test('and payments that rest on no such approval ask no chain', async () => {
     const of = await team(1)
     const payment = await pay(of, of.owner.api)

@@ -4,6 +4,7 @@ import type { Database } from '../../../db/client.ts'
 import { selectPage, selectRow, selectRows } from '../../../db/select-rows.ts'
 import { identities } from '../../../db/tables/accounts.ts'
 import { presenter } from '../../../http/presenter.ts'
+import { unavailable } from '../../../lib/errors.ts'
 import { walletNameOf } from '../../../lib/wallet-name.ts'
 import { Identity } from '../schema.ts'
 
@@ -37,7 +38,7 @@ export const presentIdentity = presenter(Identity)
 
 /**
  * Recovered from the signature or, when `named` is the address of a linked contract wallet, verified by its chain: may use the network. Whether the
- * wallet may decide anything is checked elsewhere.
+ * wallet may decide anything is checked elsewhere. Throws `unavailable` where a chain that could verify it does not answer.
  */
 export const proveSigner = async (
   db: Database,
@@ -48,10 +49,17 @@ export const proveSigner = async (
   const address = named === undefined ? undefined : parseAddress(named)
   if (named === undefined || recovered === address) return recovered
   if (!address) return undefined
+  let isUnanswered = false
   for (const chainId of contractWallets.chainIds) {
     const name = walletNameOf(address, chainId)
     if (!(await findIdentity(db, walletKey(name)))) continue
-    if (await contractWallets.isValidSignature({ chainId, address, message, signature })) return name
+    const answer = await contractWallets.query({ chainId, address, message, signature })
+    if (answer === 'valid') return name
+    isUnanswered ||= answer === 'unanswered'
   }
+  if (isUnanswered)
+    throw unavailable({
+      message: 'The chain of this contract wallet did not answer: the signature could not be checked. Send it again.',
+    })
   return undefined
 }
