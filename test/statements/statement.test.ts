@@ -302,6 +302,12 @@ test('a month that is over keeps its bookings, balances and zone, also after the
   expect(changed.status).toBe(200)
   service.clock.set(new Date('2026-08-10T12:00:00Z'))
   expect(await month('05')).toEqual(may)
+  const renamed = await (await signIn(service.api, mover.wallet)).api.patch('/v1/workspaces/current', {
+    name: 'Moved',
+    time_zone: 'America/New_York',
+  })
+  expect(renamed.body.workspace).toMatchObject({ time_zone: 'America/New_York', time_zone_from: '2026-07-01T04:00:00.000Z' })
+  expect(await month('05')).toEqual(may)
   const [june, july] = [await month('06'), await month('07')]
   expect([june.opening_balance_minor, june.out_minor, june.closing_balance_minor]).toEqual(['1000000', '7000', '993000'])
   expect([july.opening_balance_minor, july.time_zone]).toEqual(['993000', 'America/New_York'])

@@ -118,7 +118,9 @@ test('another account’s workspace, an unknown one and a malformed id get the s
 test('a new name applies at once, a new time zone from the next local month; setting the old one again undoes it', async () => {
   const { owner } = await createTeam(service)
   const answer = await owner.api.patch('/v1/workspaces/current', { name: 'Renamed', time_zone: 'Pacific/Auckland' })
-  expect(answer.body.workspace).toMatchObject({ name: 'Renamed', time_zone: 'Pacific/Auckland' })
+  const next = { name: 'Renamed', time_zone: 'Pacific/Auckland', time_zone_from: '2026-03-31T21:00:00.000Z' }
+  expect(answer.body.workspace).toMatchObject(next)
+  expect((await owner.api.get('/v1/workspaces/current')).body.workspace).toMatchObject(next)
   const stored = async () =>
     (
       await service.deps.db.query<{ time_zone: string; next_time_zone: string | null; next_time_zone_from: Date | null }>(
@@ -133,7 +135,21 @@ test('a new name applies at once, a new time zone from the next local month; set
   })
   await owner.api.patch('/v1/workspaces/current', { time_zone: 'Africa/Nairobi' })
   expect(await stored()).toEqual({ time_zone: 'Africa/Nairobi', next_time_zone: null, next_time_zone_from: null })
-  expect((await owner.api.get('/v1/workspaces/current')).body.workspace.time_zone).toBe('Africa/Nairobi')
+  expect((await owner.api.get('/v1/workspaces/current')).body.workspace).toMatchObject({
+    time_zone: 'Africa/Nairobi',
+    time_zone_from: null,
+  })
+})
+
+test('what a workspace has already makes no event', async () => {
+  const { owner } = await createTeam(service)
+  const { name, time_zone } = (await owner.api.get('/v1/workspaces/current')).body.workspace
+  const updates = async () => (await owner.api.get('/v1/notifications?type=workspace.updated&limit=100')).body.data.length
+  const before = await updates()
+  const same = await owner.api.patch('/v1/workspaces/current', { name, time_zone })
+  expect([same.status, same.body.workspace.name, await updates()]).toEqual([200, name, before])
+  await owner.api.patch('/v1/workspaces/current', { name: `${name} again`, time_zone })
+  expect(await updates()).toBe(before + 1)
 })
 
 test('a frozen workspace cannot be changed, and can be read, frozen again and unfrozen', async () => {

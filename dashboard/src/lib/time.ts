@@ -15,6 +15,12 @@ const zoneHere = (): string => zone ?? Intl.DateTimeFormat().resolvedOptions().t
 /** "Nairobi time" of "Africa/Nairobi". */
 export const zoneWords = (name: string): string => `${(name.split('/').at(-1) ?? name).replaceAll('_', ' ')} time`
 
+/** "Africa/Nairobi", with the day from which it decides while that is to come. */
+export const workspaceZone = ({ time_zone, time_zone_from }: { time_zone: string; time_zone_from: string | null }): string => {
+  const from = time_zone_from === null ? 0 : Date.parse(time_zone_from)
+  return time_zone.replaceAll('_', ' ') + (from > now() ? ` from ${dayLabel(localDate(from))}; until then, the one before` : '')
+}
+
 /** An address may say anything where a day is expected. */
 const isDay = (day: string | null): day is string => day !== null && !Number.isNaN(Date.parse(`${day}T00:00:00Z`))
 

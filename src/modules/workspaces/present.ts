@@ -1,5 +1,7 @@
 import type { Principal } from '../../auth/principal.ts'
 import { presenter } from '../../http/presenter.ts'
+import { isoTimeOrNull } from '../../lib/clock.ts'
+import type { ZoneSchedule } from '../../policy/calendar.ts'
 import type { InvitationRecord, NamedMember, WorkspaceMembership, WorkspaceRecord } from './queries.ts'
 import { Invitation, Member, Workspace, type WorkspaceView } from './schema.ts'
 
@@ -9,11 +11,15 @@ export const workspaceStatus = (workspace: WorkspaceRecord): Workspace['status']
 }
 
 const shown = presenter(Workspace)
+const shownZone = ({ timeZone, nextTimeZone, nextTimeZoneFrom }: ZoneSchedule) => ({
+  time_zone: nextTimeZone ?? timeZone,
+  time_zone_from: isoTimeOrNull(nextTimeZoneFrom),
+})
 
 export const presentWorkspace = (workspace: WorkspaceRecord, currency: string): Workspace =>
   shown(workspace, {
     status: workspaceStatus(workspace),
-    time_zone: workspace.nextTimeZone ?? workspace.timeZone,
+    ...shownZone(workspace),
     currency,
   })
 
@@ -28,7 +34,7 @@ export const presentCurrent = ({ workspace, role, memberStatus }: Principal, cur
     ? {
         workspace: shown(workspace, {
           status: workspace.closed ? 'closed' : workspace.frozen ? 'frozen' : 'active',
-          time_zone: workspace.nextTimeZone ?? workspace.timeZone,
+          ...shownZone(workspace),
           currency,
         }),
         membership: { role, status: memberStatus },

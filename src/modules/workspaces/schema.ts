@@ -13,6 +13,10 @@ export const Workspace = z
     time_zone: z
       .string()
       .meta({ description: 'Decides when a day and a month begin. A new one applies from the next local month.' }),
+    time_zone_from: TimeOut.nullable().meta({
+      description:
+        'From when `time_zone` decides, where it was changed: until then the one before does. Null if it was never changed.',
+    }),
     currency: z.string(),
     owning_account_id: IdOut('account').meta({ description: 'Whose balance pays; never changes.' }),
     created_at: TimeOut,

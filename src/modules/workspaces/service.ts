@@ -46,9 +46,11 @@ const insertWorkspace = (tx: Tx, ownerId: Uuid, workspace: { name: string; kind:
   return id
 }
 
+/** Setting the one that is shown changes nothing, so that the days before an older change stay. The one in effect undoes a change to come. */
 const zoneChange = (workspace: WorkspaceRecord, to: string, at: Date) => {
+  if ((workspace.nextTimeZone ?? workspace.timeZone) === to) return {}
   const timeZone = effectiveTimeZone(workspace, at)
-  if (timeZone === to) return { timeZone, nextTimeZone: null, nextTimeZoneFrom: null }
+  if (timeZone === to) return { nextTimeZone: null, nextTimeZoneFrom: null }
   return { timeZone, nextTimeZone: to, nextTimeZoneFrom: zoneChangesAt(at, timeZone, to) }
 }
 
@@ -73,10 +75,10 @@ const requireUnlimitedDays = async (tx: Tx, { grant }: Principal): Promise<void>
 export const updateWorkspace = async (tx: Tx, config: Config, principal: Principal, input: UpdateWorkspace) => {
   const { workspace, member } = await lockMembership(tx, principal, 'workspace.manage')
   requireOpen(workspace)
-  if (input.name === undefined && input.time_zone === undefined) return { workspace, member }
   if (input.time_zone !== undefined) await requireUnlimitedDays(tx, principal)
   const { at } = tx
   const zone = input.time_zone === undefined ? {} : zoneChange(workspace, input.time_zone, at)
+  if ((input.name ?? workspace.name) === workspace.name && !('nextTimeZoneFrom' in zone)) return { workspace, member }
   const changed = updateRow(tx, workspaces, workspace, { name: input.name ?? workspace.name, ...zone, updatedAt: at })
   const { name, timeZone, nextTimeZone } = workspace
   audit(tx, principal, 'workspace.update', {

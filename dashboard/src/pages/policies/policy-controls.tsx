@@ -12,6 +12,7 @@ import type { Beneficiaries } from '../../api/names.ts'
 import type { Schemas } from '../../api/queries.ts'
 import { useDraft } from '../../lib/drafts.ts'
 import { answerOptions } from '../../lib/rule-words.ts'
+import { workspaceZone } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { BeneficiariesField, PaymentTypesField } from '../../ui/beneficiary-field.tsx'
 import { CheckField, fieldsOf, SelectField } from '../../ui/field.tsx'
@@ -215,9 +216,7 @@ export const PolicyControls = (props: Props) => {
         </div>
       ))}
       {legend === 'Limits' && (
-        <p className="field-hint">
-          Days and months follow the workspace’s time zone, {workspace.time_zone.replaceAll('_', ' ')}.
-        </p>
+        <p className="field-hint">Days and months follow the workspace’s time zone, {workspaceZone(workspace)}.</p>
       )}
     </fieldset>
   ))

@@ -1,5 +1,6 @@
 import { api, workspaceQuery } from '../../api/queries.ts'
 import { useFields } from '../../lib/drafts.ts'
+import { workspaceZone } from '../../lib/time.ts'
 import { statusText } from '../../lib/words.ts'
 import { useSession, useSwitchWorkspace } from '../../shell/session.tsx'
 import { CopyText } from '../../ui/button.tsx'
@@ -59,6 +60,7 @@ export const Settings = () => {
         Kind: statusText(workspace.kind),
         Status: <StatusBadge status={workspace.status} />,
         Currency: workspace.currency,
+        'Time zone in use': workspaceZone(workspace),
         'Workspace ID': <CopyText value={workspace.id} text="Copy" label="workspace ID" />,
       }}
     />
