@@ -1,5 +1,5 @@
 import { InfiniteQueryObserver, QueryObserver } from '@tanstack/react-query'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { PagesClient } from '../../dashboard/src/api/pages-client.ts'
 import { refreshLists } from '../../dashboard/src/live/refresh.ts'
 
@@ -27,11 +27,11 @@ test('an answer that is older than what outdated it is not fresh when the page i
   now = 'after'
   void queries.invalidateQueries({ queryKey: ['grants'] })
   answer()
-  await vi.waitFor(() => expect(queries.getQueryData(['grants'])).toBe('before'))
+  await expect.poll(() => queries.getQueryData(['grants'])).toBe('before')
   open()
-  await vi.waitFor(() => expect(waiting()).toBe(1))
+  await expect.poll(waiting).toBe(1)
   answer()
-  await vi.waitFor(() => expect(queries.getQueryData(['grants'])).toBe('after'))
+  await expect.poll(() => queries.getQueryData(['grants'])).toBe('after')
 })
 
 test('a first answer that a page waits for is shown, and read again once where it was outdated meanwhile', async () => {
@@ -44,10 +44,10 @@ test('a first answer that a page waits for is shown, and read again once where i
   void queries.invalidateQueries()
   expect(waiting()).toBe(1)
   answer()
-  await vi.waitFor(() => expect(queries.getQueryData(['grants'])).toBe('before'))
-  await vi.waitFor(() => expect(waiting()).toBe(1))
+  await expect.poll(() => queries.getQueryData(['grants'])).toBe('before')
+  await expect.poll(waiting).toBe(1)
   answer()
-  await vi.waitFor(() => expect(queries.getQueryData(['grants'])).toBe('after'))
+  await expect.poll(() => queries.getQueryData(['grants'])).toBe('after')
   expect(queries.isFetching()).toBe(0)
 })
 
@@ -87,16 +87,16 @@ test('a list that is read while it is no longer shown is read again after an eve
   const { answer, waiting, list, queries, options, succeed, shown } = listed()
   let close = list.subscribe(() => undefined)
   answer()
-  await vi.waitFor(() => expect(shown()).toHaveLength(1))
+  await expect.poll(shown).toHaveLength(1)
   void queries.invalidateQueries()
   close()
   succeed()
   answer()
-  await vi.waitFor(() => expect(queries.isFetching()).toBe(0))
+  await expect.poll(() => queries.isFetching()).toBe(0)
   close = new InfiniteQueryObserver(queries, options).subscribe(() => undefined)
-  await vi.waitFor(() => expect(waiting()).toBe(1))
+  await expect.poll(waiting).toBe(1)
   answer()
-  await vi.waitFor(() => expect(shown()).toEqual([[{ id: 'pay_2', status: 'succeeded' }]]))
+  await expect.poll(shown).toEqual([[{ id: 'pay_2', status: 'succeeded' }]])
   close()
 })
 
@@ -104,15 +104,13 @@ test('the row of an event stays when a further page was on its way', async () =>
   const { answer, answerLast, waiting, list, succeed, shown } = listed()
   const close = list.subscribe(() => undefined)
   answer()
-  await vi.waitFor(() => expect(shown()).toHaveLength(1))
+  await expect.poll(shown).toHaveLength(1)
   void list.fetchNextPage()
   succeed()
-  await vi.waitFor(() => expect(waiting()).toBe(2))
+  await expect.poll(waiting).toBe(2)
   // The page began with the row that was there before the event, and ends after it.
   answerLast()
   answer()
-  await vi.waitFor(() =>
-    expect(shown()).toEqual([[{ id: 'pay_2', status: 'succeeded' }], [{ id: 'pay_1', status: 'succeeded' }]]),
-  )
+  await expect.poll(shown).toEqual([[{ id: 'pay_2', status: 'succeeded' }], [{ id: 'pay_1', status: 'succeeded' }]])
   close()
 })

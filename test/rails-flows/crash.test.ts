@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
 import { type Journal, openJournal } from '../../src/process/journal.ts'
 import { credit } from '../harness/money.ts'
@@ -32,10 +32,8 @@ afterEach(async () => {
 const dieWhileSending = async (party: string, takesEffect: boolean, journal?: Journal): Promise<TestService> => {
   first.sandbox.failNext({ kind: 'hang', takesEffect })
   first.deps.jobs.drain().catch(() => undefined)
-  await vi.waitFor(async () => {
-    const rows = await first.deps.db.query(`select from rail_attempts where state = 'sending'`)
-    expect([rows.length, ordersTo(first, party).length]).toEqual([1, takesEffect ? 1 : 0])
-  })
+  const sending = () => first.deps.db.query(`select from rail_attempts where state = 'sending'`)
+  await expect.poll(async () => [(await sending()).length, ordersTo(first, party).length]).toEqual([1, takesEffect ? 1 : 0])
   await first.stop()
   second = await startService({
     database: first.database,

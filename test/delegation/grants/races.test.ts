@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { parseId } from '../../../src/lib/ids.ts'
 import type { Json } from '../../harness/client.ts'
 import { waitingForLock } from '../../harness/lock-waits.ts'
@@ -25,10 +25,7 @@ const orphans = async () =>
 
 /** Waits until a statement of another connection waits for the given lock. */
 const isWaiting = (where: string) =>
-  vi.waitFor(async () => {
-    const rows = await first.deps.db.query(`select from ${waitingForLock} and ${where}`)
-    expect(rows).toHaveLength(1)
-  })
+  expect.poll(() => first.deps.db.query(`select from ${waitingForLock} and ${where}`)).toHaveLength(1)
 
 const rejoin = async (team: Team, member: Teammate): Promise<string> => {
   const personal = await member.api.get('/v1/workspaces')
