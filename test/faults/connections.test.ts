@@ -115,7 +115,7 @@ describe.each(tried)('$name', ({ name, prepare, ways }) => {
       await afterwards()
       expect(await faultsNow(), `${name}, ${shapeName}`).toEqual([])
     },
-    isFull ? 3_600_000 : 60_000,
+    isFull ? 3_600_000 : 180_000,
   )
 })
 

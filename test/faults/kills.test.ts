@@ -176,5 +176,5 @@ test.each(tried)(
     if (isFull) await (await next).sweep()
     expect(await world.faults()).toEqual([])
   },
-  isFull ? 3_600_000 : 120_000,
+  isFull ? 3_600_000 : 240_000,
 )

@@ -121,7 +121,7 @@ const urlOf = (order: { resultUrl: string }, reported: Report) =>
  */
 const historyCount = Number(process.env.HISTORIES ?? '15')
 const sideBySide = 10
-const timeoutMs = 60_000 + historyCount * 3_000
+const timeoutMs = 180_000 + historyCount * 3_000
 
 const explore = async (reported: readonly Report[], run: (histories: readonly History[]) => Promise<void>): Promise<void> => {
   const several = fc.array(histories(reported), { minLength: 1, maxLength: sideBySide, size: 'max' })

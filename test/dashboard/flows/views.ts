@@ -374,7 +374,7 @@ export const everyView = (world: World): void => {
     world.service.clock.set(new Date())
     const home = await createHousehold(world.service)
     await expectSound(await visitAs(world, home.person), await personalViews(world, home))
-  }, 240_000)
+  }, 600_000)
 
   test('the same is true for the pages of a team, for its owner and for a member', async () => {
     const team = await createTeam(world.service)
@@ -415,7 +415,7 @@ export const everyView = (world: World): void => {
           loaded: index === 0,
         })),
       )
-  }, 240_000)
+  }, 600_000)
 
   test("the same is true for the sign-in and the service's own pages around it", async () => {
     const person = await signIn(world.service.api)
