@@ -132,7 +132,9 @@ export const journeyFlows = (world: World): void => {
 
   test('what last month cost by payee is read in three steps, with the figures of that month alone', async () => {
     const now = new Date()
-    const lastMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 15, 9))
+    // Months are Nairobi's, which begin three hours before those of UTC.
+    const there = new Date(now.getTime() + 3 * 3_600_000)
+    const lastMonth = new Date(Date.UTC(there.getUTCFullYear(), there.getUTCMonth() - 1, 15, 9))
     world.service.clock.set(lastMonth)
     await countHours(world.service.deps.db, lastMonth)
     const before = await signIn(world.service.api)
