@@ -211,10 +211,9 @@ export const approvalFlows = (world: World): void => {
     await page.goto(`/approvals/${first}`)
     const approve = page.getByRole('button', { name: 'Approve', exact: true })
     await approve.waitFor()
-    const box = await approve.boundingBox()
     // In the lower third of the screen, and large enough for a thumb.
-    expect(box?.y).toBeGreaterThan((phone.height * 2) / 3)
-    expect(box?.height).toBeGreaterThanOrEqual(44)
+    await expect.poll(async () => (await approve.boundingBox())?.y).toBeGreaterThan((phone.height * 2) / 3)
+    expect((await approve.boundingBox())?.height).toBeGreaterThanOrEqual(44)
     await expect
       .poll(() => page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'))
       .toBe(true)

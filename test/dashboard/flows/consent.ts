@@ -142,8 +142,11 @@ export const consentFlows = (world: World): void => {
     await page.goto(authorizePath(client, newPkce(), { scope }))
     await page.getByRole('heading', { name: 'Bookkeeper wants to pay from Personal' }).waitFor()
     for (const name of ['Allow Bookkeeper', 'Deny']) {
-      const box = await page.getByRole('button', { name }).boundingBox()
-      expect(box && box.y >= 0 && box.y + box.height <= 640, name).toBe(true)
+      const isInView = async () => {
+        const box = await page.getByRole('button', { name }).boundingBox()
+        return box !== null && box.y >= 0 && box.y + box.height <= 640
+      }
+      await expect.poll(isInView, { message: name }).toBe(true)
     }
     const shown = async (label: RegExp) => page.getByLabel(label).isVisible()
     expect([await shown(/^Make payments/), await shown(/^Add, change and archive beneficiaries/)]).toEqual([true, true])

@@ -146,8 +146,7 @@ export const passkeyFlows = (world: World): void => {
     const approve = page.getByRole('button', { name: approveLabel })
     await approve.waitFor()
     await expect.poll(() => page.locator('.decide-bar button').first().textContent()).toContain(approveLabel)
-    const box = await approve.boundingBox()
-    expect(box?.y).toBeGreaterThan((phone.height * 2) / 3)
+    await expect.poll(async () => (await approve.boundingBox())?.y).toBeGreaterThan((phone.height * 2) / 3)
     await expect
       .poll(() => page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth'))
       .toBe(true)

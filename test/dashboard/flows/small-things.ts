@@ -94,8 +94,8 @@ export const smallThings = (world: World): void => {
     ]) {
       await follow(page, path)
       await page.getByText(name).first().waitFor()
-      const fits = await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')
-      expect([path, fits]).toEqual([path, true])
+      const fits = () => page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')
+      await expect.poll(fits, { message: path }).toBe(true)
     }
     await close()
   })
@@ -115,7 +115,7 @@ export const smallThings = (world: World): void => {
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(await page.evaluate('document.activeElement.id')).toBe('main')
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main')
     await close()
   })
 }
