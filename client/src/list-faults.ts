@@ -46,7 +46,7 @@ export const groupFaults = (faults: readonly RowFault[]): FaultKind[] => {
 const mostNamed = 20
 
 /** "row 3", "rows 3, 5 to 9 and 12", or with what each is about: `rows 3 ("abc") and 7 ("1.0")`. */
-export const rowsText = (faults: readonly RowFault[]): string => {
+export const rowsText = (faults: readonly Pick<RowFault, 'row' | 'about'>[]): string => {
   const parts: string[] = []
   const ordered = faults.toSorted((one, other) => one.row - other.row)
   for (let at = 0; at < ordered.length; ) {

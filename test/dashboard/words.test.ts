@@ -2,10 +2,12 @@ import { expect, test } from 'vitest'
 import type { Schemas } from '../../client/src/route-types.ts'
 import { activityOfList, activityWords } from '../../dashboard/src/lib/activity-words.ts'
 import { plainWords } from '../../dashboard/src/lib/field-words.ts'
+import { warningsOfList } from '../../dashboard/src/lib/list-warnings.ts'
 import { decisionReason } from '../../dashboard/src/lib/rule-words.ts'
 import { nameAmong, statusCount } from '../../dashboard/src/lib/words.ts'
 import { paymentStatuses } from '../../src/db/transitions.ts'
 import { workspaceAuditActions } from '../../src/events/audit-actions.ts'
+import { nameAtRail } from '../../src/modules/payments/approvals/message.ts'
 
 const context = { people: (id: string) => (id === 'acc_own' ? 'you' : 'Amina Otieno'), currency: 'KES' }
 const payment = {
@@ -15,6 +17,7 @@ const payment = {
   beneficiary: { id: 'ben_1', display_name: 'Brian Otieno' },
   batch: null,
 }
+const unknownName = { reportedName: null, verification: 'unverified', nameSource: null } as const
 const sentence = (entry: Partial<Schemas['WorkspaceAuditEntry']>) =>
   activityWords(
     { account_id: 'acc_own', grant_id: null, before: null, after: null, ...entry } as Schemas['WorkspaceAuditEntry'],
@@ -100,6 +103,38 @@ test.each([
     { action: 'approval.expired', account_id: null, subject: { type: 'approval', id: 'apr_1' }, payment },
     'An approval request expired: KES 450 to Brian Otieno',
   ],
+  [
+    {
+      action: 'approval.text_changed',
+      account_id: null,
+      subject: { type: 'approval', id: 'apr_1' },
+      before: { approve: "Payees whose name differs from the rail's: 0\nNames at the rail being checked: 12\nLargest:" },
+      payment: { ...payment, batch: { id: 'pbt_1', name: 'Salaries' } },
+    },
+    'Names at the payment method were checked, and the approval of the list “Salaries” says what was found',
+  ],
+  [
+    {
+      action: 'approval.text_changed',
+      account_id: null,
+      subject: { type: 'approval', id: 'apr_1' },
+      before: { approve: `Name at the rail: ${nameAtRail({ ...unknownName, isBeingChecked: true })}` },
+      payment,
+    },
+    'Names at the payment method were checked, and the approval of the payment of KES 450 to Brian Otieno says what was found',
+  ],
+  [
+    {
+      action: 'approval.text_changed',
+      account_id: null,
+      subject: { type: 'approval', id: 'apr_1' },
+      before: {
+        approve: `Name at the rail: ${nameAtRail({ ...unknownName, reportedName: 'B. Otieno', verification: 'match' })}`,
+      },
+      payment,
+    },
+    'A name at the payment method changed, so the approval of the payment of KES 450 to Brian Otieno begins again',
+  ],
 ] as const)('the role %j reads "%s"', (entry, expected) => expect(sentence(entry)).toBe(expected))
 
 test('what happened to the payments of one list is one sentence, with their sum', () => {
@@ -155,4 +190,15 @@ test('a refused top-up and a frozen agent are explained without minor units and 
   expect(plainWords('must be whole shillings: a multiple of 100 minor units')).toBe('Must be whole shillings')
   const frozen = 'The grant that initiated the payment is frozen.'
   expect(plainWords(frozen)).toBe('The key or agent that requested the payment is frozen.')
+})
+
+test('what to look at in a list stands in sentences, with the rows that it is about', () => {
+  const item = (row: number, ...warnings: string[]) => ({ index: row - 2, row, warnings })
+  expect(warningsOfList([item(2), item(3, 'name_mismatch', 'possible_duplicate')])).toBe(
+    '1 goes to a payee whose name the payment method does not confirm (row 3)',
+  )
+  expect(warningsOfList([item(2, 'new_payee'), item(3, 'new_payee'), item(4, 'new_payee'), item(6, 'changed_payee')])).toBe(
+    '3 go to payees that no person has confirmed (rows 2 to 4), 1 goes to a payee whose name was changed a short time ago (row 6)',
+  )
+  expect(warningsOfList([item(2, 'possible_duplicate')])).toBe('')
 })

@@ -50,6 +50,11 @@ const changeOfMember = ({ name, before, after }: Object): string => {
   const role = roleName(after.role)
   return role === null ? `changed the membership of ${member}` : `changed the role of ${member} to ${role}`
 }
+/** Of a list always the first: its text says once what the checks found. */
+const changeOfText = ({ before }: Object): string =>
+  /^Names? at the rail(: | )being checked/m.test(textOf(before.approve) ?? '')
+    ? 'Names at the payment method were checked, and the approval of a payment says what was found'
+    : 'A name at the payment method changed, so the approval of a payment begins again'
 
 /** They follow a person's name. A sentence with a capital letter stands alone: no one in the workspace did it. */
 const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
@@ -64,7 +69,7 @@ const words: Readonly<Record<Action, string | ((object: Object) => string)>> = {
   'approval.refused': 'Someone who may not decide a payment tried to',
   'approval.reject': 'rejected a payment',
   'approval.rejected': 'An approval request was rejected',
-  'approval.text_changed': 'A name at the payment method changed, so a payment’s approval begins again',
+  'approval.text_changed': changeOfText,
   'beneficiary.archived': ({ name }) => `archived ${payee(name)}`,
   'beneficiary.name_check': ({ name }) =>
     name === null ? 'asked for the name of a beneficiary' : `asked whose number ${name} is`,

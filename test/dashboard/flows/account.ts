@@ -154,6 +154,10 @@ export const accountFlows = (world: World): void => {
     const others = [await signIn(world.service.api, person.wallet), await signIn(world.service.api, person.wallet)]
     const { page, close } = await visitAs(world, person)
     await page.goto('/account')
+    await page
+      .getByText(/, expires /)
+      .first()
+      .waitFor()
     await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere else' }).click()
     await page.getByText('2 sessions ended').waitFor()

@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import { parseId } from '../../../src/lib/ids.ts'
 import { fund, newBeneficiary } from '../../harness/money.ts'
 import { signIn } from '../../harness/people.ts'
+import { standIn } from '../../workspaces/team.ts'
+import { createTeam } from '../team.ts'
 import { follow, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
@@ -325,6 +327,24 @@ export const paymentFlows = (world: World): void => {
     const back = page.getByRole('row', { name: /Returned to balance from Closed Line/ })
     await back.waitFor()
     await expect.poll(() => back.locator('.good-text').count()).toBe(0)
+    await close()
+  })
+
+  test('payments and activity are found by each member, also by those who are not on the first page of members', async () => {
+    const team = await createTeam(world.service)
+    await team.join('viewer', 'Amina Otieno')
+    await team.join('viewer', 'Brian Kiptoo')
+    await standIn(team.owner, team.workspaceId)
+    const { page, complaints, close } = await visitAs(world, team.owner)
+    await page.route(/\/members\?/, (route) => route.continue({ url: route.request().url().replace('limit=100', 'limit=1') }))
+    const choices = (label: string) => page.getByLabel(label).getByRole('option').allTextContents()
+    const everyone = expect.arrayContaining(['Wanjiku Kamau', 'Amina Otieno', 'Brian Kiptoo'])
+    await page.goto('/payments')
+    await page.getByRole('button', { name: 'By', exact: true }).click()
+    await expect.poll(() => choices('Requested by')).toEqual(everyone)
+    await page.goto('/workspace/activity')
+    await expect.poll(() => choices('Person')).toEqual(everyone)
+    expect(complaints).toEqual([])
     await close()
   })
 }

@@ -160,7 +160,9 @@ export const policyFlows = (world: World): void => {
   test('a change that waits is withdrawn by an approver, and the policy stays', async () => {
     const { approver, path, read } = await loosening(forTwo, 'archive')
     const { page, close } = await visitAs(world, approver)
-    await page.goto(path)
+    await page.goto('/policies')
+    await page.getByRole('listitem').filter({ hasText: 'Two people' }).getByText('A change waits').waitFor()
+    await follow(page, path)
     await page.getByText('The policy would be archived.').waitFor()
     await page.getByRole('button', { name: 'Withdraw the change' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Withdraw', exact: true }).click()

@@ -60,6 +60,7 @@ const SessionRow = ({ session, onEnded }: { session: Session; onEnded: Began['sh
           statusText(session.status).toLowerCase()
         )}
         <Time at={session.created_at} before=", signed in " />
+        {session.status === 'active' && <Time at={session.expires_at} before=", expires " />}
       </>
     }
   >

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { type ComponentProps, useState } from 'react'
 import { api, grantsQuery, rowsOf, type Schemas, workspaceGrantsQuery } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { now } from '../../lib/time.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Confirm, DialogButton } from '../../ui/form.tsx'
@@ -92,8 +93,8 @@ const newestUse = (a: Agent, b: Agent): number =>
 export const useWorkspaceAgents = (all = false) => {
   const { account, workspace, can } = useSession()
   const manages = can('workspace.manage')
-  const mine = useInfiniteQuery(grantsQuery)
-  const everyone = useInfiniteQuery({ ...workspaceGrantsQuery, enabled: all && manages })
+  const mine = useEvery(grantsQuery)
+  const everyone = useEvery({ ...workspaceGrantsQuery, enabled: all && manages })
   const own = rowsOf(mine)
     .filter((grant) => grant.workspace_id === workspace.id && isLive(grant))
     .map((grant): Agent => ({ ...grant, account_id: account.id, own: true }))

@@ -3,6 +3,7 @@ import { Link } from 'wouter'
 import { groupFaults, type RowFault, rowsText } from '../../../../client/src/list-faults.ts'
 import { ApiError } from '../../api/error.ts'
 import type { Schemas } from '../../api/queries.ts'
+import { warningsOfList } from '../../lib/list-warnings.ts'
 import { correctedFiles, fieldName, type PaymentList } from '../../lib/payment-list.ts'
 import { saveFile } from '../../lib/text-file.ts'
 import { capitalized, countWords, moneyText } from '../../lib/words.ts'
@@ -80,13 +81,6 @@ export const ListFaults = ({ list, error, faults, meant, onMeant }: Props) => {
   )
 }
 
-const warningWords: Readonly<Record<string, string>> = {
-  new_payee: 'go to payees that no person has confirmed',
-  changed_payee: 'go to payees whose names were changed a short time ago',
-}
-/** Each of these stands with its rows. */
-const named: ReadonlySet<string> = new Set(['possible_duplicate', 'name_differs'])
-
 type Preview = Schemas['PaymentBatchPreview']
 type Item = Preview['items'][number]
 type PreviewProps = { preview: Preview; meant: boolean; onMeant: () => void }
@@ -96,9 +90,6 @@ const mostShown = 20
 /** What would be created, once every row can be paid. What would be paid twice is asked about once. */
 export const ListPreview = ({ preview, meant, onMeant }: PreviewProps) => {
   const { items, currency } = preview
-  const counts = new Map<string, number>()
-  for (const code of items.flatMap(({ warnings }) => warnings.filter((each) => !named.has(each))))
-    counts.set(code, (counts.get(code) ?? 0) + 1)
   const known = items.filter(({ payee }) => payee === 'known').length
   const repeated = items.filter(({ looks_like: earlier }) => earlier !== null)
   const renamed = items.filter(({ given_name: given }) => given !== null)
@@ -115,9 +106,7 @@ export const ListPreview = ({ preview, meant, onMeant }: PreviewProps) => {
               preview.required_approvals > 0
                 ? `${countWords(preview.required_approvals, 'approval')} for the whole list`
                 : 'Not needed',
-            'Look at': [...counts]
-              .map(([code, count]) => `${count} ${warningWords[code] ?? code.replaceAll('_', ' ')}`)
-              .join(', '),
+            'Look at': warningsOfList(items),
           }}
         />
       </Notice>

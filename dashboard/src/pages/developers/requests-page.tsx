@@ -1,6 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { grantsQuery, requestLogQuery, rowsOf } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { requestHref } from '../../lib/activity-words.ts'
 import { useFilters } from '../../lib/drafts.ts'
 import { curlOf, type RecentCall, recentCalls } from '../../lib/recent-calls.ts'
@@ -67,7 +67,7 @@ const statuses = [
 const RequestLog = () => {
   const filters = useFilters()
   const { get, field } = filters
-  const grants = useInfiniteQuery(grantsQuery)
+  const grants = useEvery(grantsQuery)
   const all = rowsOf(grants)
   const labelOf = (id: string | null) =>
     id === null ? 'You' : (all.find((grant) => grant.id === id)?.label ?? 'A key or an agent')

@@ -1,8 +1,9 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { useLocation } from 'wouter'
 import { useBeneficiaries, useBeneficiaryNames } from '../../api/names.ts'
 import { api, grantsQuery, mandateQuery, mandatesQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { useFields } from '../../lib/drafts.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { fromLocalInput, fullTime, localInput, now } from '../../lib/time.ts'
@@ -150,7 +151,7 @@ export const NewMandatePage = () => {
   const [, navigate] = useLocation()
   const client = useQueryClient()
   const beneficiaries = useBeneficiaries()
-  const grants = useInfiniteQuery(grantsQuery)
+  const grants = useEvery(grantsQuery)
   const { value, set } = useFields(() => ({
     description: '',
     total: '',

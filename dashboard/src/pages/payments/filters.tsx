@@ -1,6 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { useBeneficiaries, useBeneficiaryNames } from '../../api/names.ts'
 import { grantsQuery, membersQuery, type PaymentFilters, rowsOf } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { useDebounced, useFilters } from '../../lib/drafts.ts'
 import { dayLabel, localDate, now } from '../../lib/time.ts'
 import { isPaymentStatus, memberName, parseMajor, paymentStatuses, shortMoney, statusText } from '../../lib/words.ts'
@@ -68,7 +68,7 @@ const PayeeField = ({ filters: { get, field } }: Props) => {
 
 const useAgentOptions = (chosen: string, enabled: boolean): Option[] => {
   const { workspace } = useSession()
-  const grants = useInfiniteQuery({ ...grantsQuery, enabled })
+  const grants = useEvery({ ...grantsQuery, enabled })
   const own = rowsOf(grants).filter((grant) => grant.workspace_id === workspace.id)
   const missing = chosen !== '' && !own.some(({ id }) => id === chosen)
   return [
@@ -78,7 +78,7 @@ const useAgentOptions = (chosen: string, enabled: boolean): Option[] => {
 }
 
 const usePersonOptions = (enabled: boolean): Option[] => {
-  const members = useInfiniteQuery({ ...membersQuery, enabled })
+  const members = useEvery({ ...membersQuery, enabled })
   return rowsOf(members).map((member) => ({ value: member.account_id, label: memberName(member) }))
 }
 

@@ -13,7 +13,7 @@ import { Button, NewLink, Submit } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Confirm, Form, useIdempotencyKey } from '../../ui/form.tsx'
 import { Item, List } from '../../ui/listing.tsx'
-import { Card, Empty, Facts, Failure, fieldError, Page } from '../../ui/page.tsx'
+import { Badge, Card, Empty, Facts, Failure, fieldError, Page } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { ArchiveMadePolicies, useMadePolicies } from '../agents/made-by-agent.tsx'
 import { PendingChange } from './pending-change.tsx'
@@ -247,7 +247,9 @@ export const PoliciesPage = () => {
             icon="policy"
             title={policy.name}
             note={policySentence(policy, policy, { currency, nameOf })}
-          />
+          >
+            {policy.pending_change && <Badge tone="warn">A change waits</Badge>}
+          </Item>
         )}
       </List>
     </Page>

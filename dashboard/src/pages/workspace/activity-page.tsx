@@ -1,8 +1,8 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { usePeople } from '../../api/names.ts'
 import { auditQuery, membersQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { activityGroups, activityHref, activityOfList, activityWords, listKey } from '../../lib/activity-words.ts'
 import { useFilters } from '../../lib/drafts.ts'
 import { memberName, together } from '../../lib/words.ts'
@@ -30,7 +30,7 @@ export const ActivityPage = () => (
 const Activity = () => {
   const filters = useFilters()
   const { get, field } = filters
-  const members = useInfiniteQuery(membersQuery)
+  const members = useEvery(membersQuery)
   const people = usePeople()
   const asked = { action: get('action') ?? undefined, actor: get('person') ?? undefined, ...filters.days }
   const query = auditQuery(asked)

@@ -1,7 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
-import { useEffect } from 'react'
 import { usePeople } from '../../api/names.ts'
 import { api, rowsOf, type Schemas, workspaceGrantsQuery } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { capitalized } from '../../lib/words.ts'
 import { Failure, Notice, Page, SkeletonCard } from '../../ui/page.tsx'
 import { GrantActions, GrantView, RevokeButton } from '../developers/grant-view.tsx'
@@ -10,12 +9,9 @@ const back = { href: '/agents', label: 'Agents' }
 
 /** For who manages the workspace: a key or an agent of any member. They see what it spends and can stop it; its limits are its member's to set. */
 export const MemberGrantPage = ({ id }: { id: string }) => {
-  const grants = useInfiniteQuery(workspaceGrantsQuery)
+  const grants = useEvery(workspaceGrantsQuery)
   const grant = rowsOf(grants).find((candidate) => candidate.id === id)
-  const { hasNextPage, isFetching, fetchNextPage } = grants
-  useEffect(() => {
-    if (!grant && hasNextPage && !isFetching) void fetchNextPage()
-  }, [grant, hasNextPage, isFetching, fetchNextPage])
+  const { hasNextPage } = grants
   if (grant) return <Detail grant={grant} />
   return (
     <Page title="Key or agent" back={back}>
