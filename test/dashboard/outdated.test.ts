@@ -13,7 +13,13 @@ const served = <Answer>(isNow: () => Answer) => {
     const answer = isNow()
     return new Promise<Answer>((resolve) => waiting.push(() => resolve(answer)))
   }
-  return { read, waiting: () => waiting.length, answer: () => waiting.shift()?.(), answerLast: () => waiting.pop()?.() }
+  const answerNewestFirst = async () => {
+    for (let turn = 0; turn < 20; turn += 1) {
+      await new Promise(setImmediate)
+      waiting.pop()?.()
+    }
+  }
+  return { read, waiting: () => waiting.length, answer: () => waiting.shift()?.(), answerNewestFirst }
 }
 
 const client = () => new PagesClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY, retry: false } } })
@@ -69,15 +75,17 @@ const listed = () => {
     getNextPageParam: ({ next_cursor: next }: Page) => next ?? undefined,
   }
   const list = new InfiniteQueryObserver(queries, options)
-  const succeed = () => {
-    first = { ...first, status: 'succeeded' }
-    refreshLists(queries, ([name]) => name === 'payments', [{ type: 'payment.succeeded', data: first }])
+  const change = (status: string) => {
+    first = { ...first, status }
+    refreshLists(queries, ([name]) => name === 'payments', [{ type: `payment.${status}`, data: first }])
   }
+  const succeed = () => change('succeeded')
   return {
     ...service,
     queries,
     list,
     options,
+    change,
     succeed,
     shown: () => rowsOf(queries.getQueryData(options.queryKey) ?? { pages: [] }),
   }
@@ -101,16 +109,45 @@ test('a list that is read while it is no longer shown is read again after an eve
 })
 
 test('the row of an event stays when a further page was on its way', async () => {
-  const { answer, answerLast, waiting, list, succeed, shown } = listed()
+  const { answer, waiting, list, succeed, shown } = listed()
   const close = list.subscribe(() => undefined)
   answer()
   await expect.poll(shown).toHaveLength(1)
   void list.fetchNextPage()
   succeed()
-  await expect.poll(waiting).toBe(2)
-  // The page began with the row that was there before the event, and ends after it.
-  answerLast()
+  answer()
+  await expect.poll(shown).toHaveLength(2)
+  await expect.poll(waiting).toBe(1)
   answer()
   await expect.poll(shown).toEqual([[{ id: 'pay_2', status: 'succeeded' }], [{ id: 'pay_1', status: 'succeeded' }]])
+  close()
+})
+
+test('of two events one after the other the later one holds, whichever read ends first', async () => {
+  const { answer, answerNewestFirst, waiting, list, change, shown } = listed()
+  const close = list.subscribe(() => undefined)
+  answer()
+  await expect.poll(shown).toHaveLength(1)
+  change('unknown')
+  await expect.poll(waiting).toBe(1)
+  change('succeeded')
+  await answerNewestFirst()
+  expect(shown()).toEqual([[{ id: 'pay_2', status: 'succeeded' }]])
+  close()
+})
+
+test('a list that is opened again while an older event is being read shows the newer one', async () => {
+  const { answer, answerNewestFirst, waiting, list, queries, options, change, shown } = listed()
+  const leave = list.subscribe(() => undefined)
+  answer()
+  await expect.poll(shown).toHaveLength(1)
+  change('unknown')
+  await expect.poll(waiting).toBe(1)
+  leave()
+  change('succeeded')
+  void queries.invalidateQueries({ queryKey: options.queryKey })
+  const close = new InfiniteQueryObserver(queries, options).subscribe(() => undefined)
+  await answerNewestFirst()
+  expect(shown()).toEqual([[{ id: 'pay_2', status: 'succeeded' }]])
   close()
 })

@@ -71,15 +71,47 @@ const refreshOne = async (client: QueryClient, query: Query, data: List, events:
     pageParam: undefined,
     direction: 'forward',
   }
-  const fresh = (await queryFn(context as Parameters<typeof queryFn>[0])) as PageOf<Row>
-  // A read that is on its way ends with the rows that were there when it began: those of the event are put over it.
-  await query.promise?.catch(() => undefined)
+  let fresh: PageOf<Row>
+  let count: number
+  // Beside a read of the whole list, or of a further page, nobody knows which of the two is the newer one.
+  do {
+    await query.promise?.catch(() => undefined)
+    count = query.state.dataUpdateCount
+    fresh = (await queryFn(context as Parameters<typeof queryFn>[0])) as PageOf<Row>
+  } while (query.promise || query.state.dataUpdateCount !== count)
+  // It is no longer shown, and was outdated meanwhile.
+  if (query.state.isInvalidated && !query.isActive()) return
   const patches = patchesFor(query, events)
   client.setQueryData<List>(key, (now) => {
     const current = now ?? data
     const pages = mergeFirstPage(current.pages, fresh, patches)
     return { pages, pageParams: current.pageParams.slice(0, pages.length) }
   })
+}
+
+const refreshList = async (client: QueryClient, query: Query, events: readonly Change[]): Promise<void> => {
+  const { queryKey, state } = query
+  if (!isList(state.data)) return
+  if (query.isActive())
+    return refreshOne(client, query, state.data, events).catch(() => client.invalidateQueries({ queryKey, exact: true }))
+  // It is not shown: only its first page is kept, and read again when it is.
+  const { pages, pageParams } = state.data
+  client.setQueryData<List>(queryKey, { pages: pages.slice(0, 1), pageParams: pageParams.slice(0, 1) })
+  void client.invalidateQueries({ queryKey, exact: true, refetchType: 'none' })
+}
+
+/** Of each list that is being refreshed, the events that came meanwhile. */
+const waiting = new WeakMap<Query, Change[]>()
+
+/** One refresh of a list after the other: of two reads at once, the older one might end last. */
+const refreshInTurn = async (client: QueryClient, query: Query, events: readonly Change[]): Promise<void> => {
+  const running = waiting.get(query)
+  if (running) return void running.push(...events)
+  for (let turn = events; turn.length > 0; turn = waiting.get(query) ?? []) {
+    waiting.set(query, [])
+    await refreshList(client, query, turn)
+  }
+  waiting.delete(query)
 }
 
 /** After a break anything may have changed: every list restarts at its first page, and everything that is shown is read again. */
@@ -98,17 +130,6 @@ export const refreshLists = (
   isStale: (key: readonly unknown[]) => boolean,
   events: readonly Change[],
 ): void => {
-  for (const query of client.getQueryCache().findAll({ predicate: ({ queryKey }) => isStale(queryKey) })) {
-    const { data } = query.state
-    if (!isList(data)) continue
-    if (query.isActive()) {
-      void refreshOne(client, query, data, events).catch(() =>
-        client.invalidateQueries({ queryKey: query.queryKey, exact: true }),
-      )
-      continue
-    }
-    // It is not shown: only its first page is kept, and read again when it is.
-    client.setQueryData<List>(query.queryKey, { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) })
-    void client.invalidateQueries({ queryKey: query.queryKey, exact: true, refetchType: 'none' })
-  }
+  for (const query of client.getQueryCache().findAll({ predicate: ({ queryKey }) => isStale(queryKey) }))
+    if (isList(query.state.data)) void refreshInTurn(client, query, events)
 }
