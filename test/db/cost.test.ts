@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LoadRequest } from '../bench/connection.ts'
 import { type Operation, operationsOf, type Scene } from '../bench/operation-list.ts'
-import type { Answer, Client } from '../harness/client.ts'
+import { type Answer, createClient } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { type Sent, sentDuring } from '../harness/sent.ts'
@@ -61,8 +61,12 @@ let serial = 95_000_000
 const sceneFor = async ({ uses }: Operation): Promise<Scene> =>
   uses ? { ...scene, ...uses.take((await send(uses.request(scene))).body) } : scene
 
+/** With no statement besides the service's own. */
 const send = async ({ method, path, credential = '', body, accept }: LoadRequest): Promise<Answer> => {
-  const api: Client = service.api.as(credential.startsWith('cookie ') ? { cookie: credential.slice(7) } : { bearer: credential })
+  const api = createClient(
+    service.api.url,
+    credential.startsWith('cookie ') ? { cookie: credential.slice(7) } : { bearer: credential },
+  )
   serial += 1
   const raw = body === undefined ? undefined : JSON.stringify(body).replaceAll('{n}', String(serial))
   const answer = await api.call(method, path, { ...(raw !== undefined && { raw }), ...(accept && { headers: { accept } }) })

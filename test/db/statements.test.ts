@@ -7,6 +7,7 @@ import { namedStatements } from '../../src/db/statement.ts'
 import '../../src/modules/audit-log/queries.ts'
 import '../../src/modules/attempts/attempt.ts'
 import { everyPayee } from '../../src/policy/scope-sql.ts'
+import { createClient } from '../harness/client.ts'
 import { connected } from '../harness/connected.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, signIn } from '../harness/people.ts'
@@ -15,7 +16,8 @@ import { openService } from '../harness/service.ts'
 import { fillTables } from './filled.ts'
 
 const service = await openService()
-const person = await signIn(service.api)
+// Its requests send no statement besides the service's own.
+const person = await signIn(createClient(service.api.url))
 await credit(service, person.accountId, 1_000_000n)
 const beneficiary = await newBeneficiary(person.api)
 const key = await createKey(person)

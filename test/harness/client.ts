@@ -69,8 +69,14 @@ export const withCall = (client: Pick<Client, 'url' | 'credentials' | 'as'>, cal
   delete: (path, options) => call('DELETE', path, options),
 })
 
-export const createClient = (url: string, defaults: Credentials = {}): Client => {
+/** `before`: awaited before each request. */
+export const createClient = (
+  url: string,
+  defaults: Credentials = {},
+  before: (path: string) => Promise<void> | undefined = () => undefined,
+): Client => {
   const call: Client['call'] = async (method, path, options = {}) => {
+    await before(path)
     const { bearer, cookie } = { ...defaults, ...options }
     const text = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body))
     const answer = await send(method, url + path, text, {
@@ -83,6 +89,6 @@ export const createClient = (url: string, defaults: Credentials = {}): Client =>
     const isJson = answer.headers.get('content-type')?.includes('json') && answer.text !== ''
     return { ...answer, body: isJson ? JSON.parse(answer.text) : undefined }
   }
-  const as: Client['as'] = (credentials) => createClient(url, { ...defaults, ...credentials })
+  const as: Client['as'] = (credentials) => createClient(url, { ...defaults, ...credentials }, before)
   return withCall({ url, credentials: defaults, as }, call)
 }

@@ -112,7 +112,9 @@ export const startService = async (options: TestOptions = {}): Promise<TestServi
   await service.operator.listen({ host: '127.0.0.1', port: config.OPERATOR_PORT })
   return {
     ...service,
-    api: createClient(`http://localhost:${port}`),
+    api: createClient(`http://localhost:${port}`, {}, (path) =>
+      path.startsWith('/v1/notifications') ? settledEvents(service) : undefined,
+    ),
     operatorUrl: config.operatorUrl,
     clock,
     sandbox,

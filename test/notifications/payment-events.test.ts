@@ -27,7 +27,6 @@ test('an event of a payment stays what was published, whatever happens to the pa
     const listed: Listed[] = (await person.api.get('/v1/notifications')).body.data
     return listed.filter(({ type }) => type.startsWith('payment.')).map(({ type, data }) => [type, textOf(data)])
   }
-  await service.deps.feed.settle()
   const before = await published()
   expect(before).toEqual([
     ['payment.processing', textOf(created.body)],

@@ -3,7 +3,6 @@ import type { Client, Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
-import { settledEvents } from '../harness/settled-events.ts'
 
 export type Team = { owner: Person; workspace: string; beneficiary: string }
 
@@ -67,7 +66,6 @@ export const createScene = (current: () => TestService, administrator: PrivateKe
     return { wallet, path: `/v1/accounts/me/identities/${identity.id}` }
   }
   const voidedEvents = async ({ owner }: Team): Promise<Json[]> => {
-    await settledEvents(current())
     const listed = answered(await owner.api.get('/v1/notifications?limit=100')).data
     return listed.filter((one: Json) => one.type === 'approval.decision_voided')
   }

@@ -64,7 +64,6 @@ describe('a payment that no rule refuses', () => {
       const again = await person.api.post('/v1/payments', input, { key: words.slice(0, 3) })
       expect([again.body, again.headers.get('idempotency-replayed')]).toEqual([answer.body, 'true'])
       expect((await person.api.get(`/v1/payments/${answer.body.id}`)).body).toEqual(answer.body)
-      await service.deps.feed.settle()
       const events = (await person.api.get('/v1/notifications?limit=100')).body.data.filter(
         (event: { data: { id?: string } }) => event.data.id === answer.body.id,
       )

@@ -4,7 +4,6 @@ import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
 import { openService } from '../harness/service.ts'
-import { settledEvents } from '../harness/settled-events.ts'
 import { join, memberIdOf, standIn, type Team, type Teammate } from '../workspaces/team.ts'
 
 const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
@@ -74,7 +73,6 @@ describe('a rule that asks for two', () => {
     const second = await join(service, scene.team, 'approver')
     const id = await make(scene)
     await scene.owner.api.delete(`${path}/${id}`)
-    await settledEvents(service)
     const heard = (await second.api.get('/v1/notifications?type=policy.change_requested')).body.data
     expect(heard).toMatchObject([{ data: { id, pending_change: { change: { status: 'archived' } } } }])
   })
