@@ -133,7 +133,7 @@ const takeWithoutAttempt = async (tx: Tx, operator: Operator, id: Uuid, evidence
 /** True where it is booked: then the difference is closed. */
 const takeAsEvidence = async (db: Database, operator: Operator, difference: RecordedDifference): Promise<boolean> => {
   const { id, kind, subject, attemptId, receipt, statedMinor } = difference
-  if (!subject || statedMinor === null) return false
+  if (!subject || statedMinor === null || (attemptId === null && subject.kind === 'topup')) return false
   const amountMinor = statedMinor < 0n ? -statedMinor : statedMinor
   const evidence: Evidence =
     kind === 'reversed'
