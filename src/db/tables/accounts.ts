@@ -19,11 +19,14 @@ export const accounts = pgTable(
     oauthEnabled: boolean().notNull().default(true),
     /** Named by `npm run admin -- grant`; ADMIN_ACCOUNTS names others. */
     isAdmin: boolean().notNull().default(false),
+    /** The team whose balance this row holds: such a row is no person, has no identity and is no principal. Null: a person. */
+    holderOfWorkspaceId: uuid(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
   },
   (t) => [
     uniqueIndex('accounts_email_key').on(sql`(${emailKeyOf(t.email)})`),
+    uniqueIndex('accounts_holder_key').on(t.holderOfWorkspaceId).where(sql`${t.holderOfWorkspaceId} is not null`),
     check('accounts_status_check', oneOf(t.status, accountStatuses)),
   ],
 )
@@ -57,6 +60,8 @@ export const identities = pgTable(
     /** The grant that linked the identity, or that is behind the session that did: the identity ends with it. Null when a person linked it. */
     linkedByGrantId: uuid(),
     originSessionId: originSession(),
+    /** When mail to its address was refused for good. */
+    mailRefusedAt: instant(),
     createdAt: instant().notNull(),
     lastUsedAt: instant(),
   },

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import type { PasskeyProof } from '../../lib/passkey-proof.ts'
 import { approvalProofs } from '../../lib/policy-answers.ts'
 import { approvalStatuses } from '../transitions.ts'
@@ -36,6 +36,8 @@ export const approvals = pgTable(
     rejectMessage: text().notNull(),
     /** Readers wait until then for a name check that was under way when the text was made. */
     nameAwaitedUntil: instant(),
+    /** The form of the text; null: that of 0.3.0. */
+    textVersion: integer(),
     /** When the text was made again, because a name at the rail had changed. Null: never. */
     renewedAt: instant(),
     /** When notices of the approval (Web Push) are due to be sent or taken back. Null: none are due. */
@@ -107,4 +109,15 @@ export const approvalVoids = pgTable(
     voidedAt: instant().notNull(),
   },
   (t) => [check('approval_voids_reason_check', oneOf(t.reason, voidReasons))],
+)
+
+/** When a person first opened an approval. */
+export const approvalViews = pgTable(
+  'approval_views',
+  {
+    approvalId: idOf(() => approvals.id).notNull(),
+    accountId: idOf(() => accounts.id).notNull(),
+    openedAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.approvalId, t.accountId] })],
 )

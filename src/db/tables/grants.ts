@@ -26,6 +26,9 @@ export const grants = pgTable(
     perPaymentLimitMinor: money(),
     dailyLimitMinor: money(),
     monthlyLimitMinor: money(),
+    totalLimitMinor: money(),
+    /** Payments before that time are counted in its total. Null: the total has never been needed. */
+    totalSeededAt: instant(),
     approvalThresholdMinor: money(),
     paymentTypes: text().array(),
     beneficiaryIds: uuid().array(),

@@ -10,6 +10,8 @@ export const installation = pgTable(
     id: uuid().notNull(),
     currency: text().notNull(),
     createdAt: instant().notNull(),
+    /** When an operator confirmed that no process of a version before 0.4.0 serves any more. */
+    upgradeFinishedAt: instant(),
   },
   (t) => [check('installation_one_check', sql`${t.one}`)],
 )
@@ -32,4 +34,12 @@ export const schedules = pgTable('schedules', {
   name: text().primaryKey(),
   everySeconds: integer().notNull(),
   nextRunAt: instant().notNull(),
+})
+
+/** E-mails and wallets that may open an account where sign-up is by invitation: named by `npm run admin -- invite`. */
+export const operatorInvitations = pgTable('operator_invitations', {
+  /** A verified e-mail's key, or a wallet's CAIP-10 name in lowercase. */
+  subjectKey: text().primaryKey(),
+  invitedBy: text().notNull(),
+  createdAt: instant().notNull(),
 })

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { bigint, check, foreignKey, index, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { id, instant, money, oneOf } from './columns.ts'
 
-export const ledgerAccountKinds = ['customer', 'rail_clearing', 'topup_clearing', 'adjustments', 'suspense'] as const
+export const ledgerAccountKinds = ['customer', 'rail_clearing', 'topup_clearing', 'adjustments', 'suspense', 'fees'] as const
 
 /**
  * A customer's row is the lock for its money and its limits. System accounts are summed from their transfers and never locked, so that two customers

@@ -30,6 +30,5 @@ export const passkeys = pgTable(
     index('passkeys_account').on(t.accountId, t.id),
     index('passkeys_origin_session').on(t.originSessionId).where(sql`${t.originSessionId} is not null`),
     check('passkeys_sign_count_check', sql`${t.signCount} >= 0`),
-    check('passkeys_backup_check', sql`${t.backupEligible} or not ${t.backedUp}`),
   ],
 )

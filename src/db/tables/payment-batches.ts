@@ -16,6 +16,9 @@ export const paymentBatches = pgTable(
     metadata: jsonb().$type<Record<string, string>>().notNull(),
     itemsCount: integer().notNull(),
     totalMinor: money().notNull(),
+    feesMinor: money(),
+    /** The batch whose items it repeats. */
+    againOf: uuid(),
     currency: text().notNull(),
     /** RFC 6962, over the leaves of all items in their order; hexadecimal. */
     merkleRoot: text().notNull(),

@@ -25,6 +25,8 @@ export const payments = pgTable(
     /** The account that pays: the workspace's owning account. */
     accountId: uuid().notNull(),
     amountMinor: money().notNull(),
+    /** Our fee, decided with the payment; null: decided by a release without fees, so none. */
+    feeMinor: money(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
     completedAt: instant(),
@@ -71,6 +73,8 @@ export const payments = pgTable(
     requestHash: bytes(),
     /** Null while nothing was held: a scheduled payment has no hold, and counts against no limit. */
     holdTransferId: uuid(),
+    /** The hold of the fee; null without a fee or a hold. */
+    feeHoldTransferId: uuid(),
     /** Of a scheduled payment: the grant behind its request, for an approval that is asked for when it is due. */
     originGrantId: uuid(),
     providerReceipt: text(),

@@ -19,6 +19,11 @@ export const spendingPolicies = pgTable(
     dailyLimitMinor: money(),
     monthlyLimitMinor: money(),
     approvalThresholdMinor: money(),
+    totalLimitMinor: money(),
+    /** Since when the total is counted: when a version first set it after it was last clear. */
+    totalCountedSince: instant(),
+    /** Only these accounts count as approvers. Null: every member who may decide. */
+    approverIds: uuid().array(),
     requiredApprovalCount: integer().notNull(),
     /** The count was derived from the threshold: the policy does not name one. */
     countImplied: boolean().notNull(),
@@ -37,6 +42,12 @@ export const spendingPolicies = pgTable(
     pendingChangeGrantId: uuid(),
     pendingChangeAt: instant(),
     pendingChangeEffectiveAt: instant(),
+    /** The terms that result, whole; null: the policy is archived, or an older release stored the change alone. */
+    pendingChangeResult: jsonb(),
+    /** The version that the waiting change was laid over. */
+    pendingChangeVersion: integer(),
+    /** The text that confirms it, byte for byte. */
+    pendingChangeMessage: text(),
     ...makerColumns(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),

@@ -18,6 +18,8 @@ export const pushSubscriptions = pgTable(
     endpointKeyId: text().notNull(),
     endpointHash: bytes().notNull(),
     p256dh: bytes().notNull(),
+    /** The server's public key (VAPID) that the browser subscribed to. Null: not recorded. */
+    vapidKey: text(),
     userAgent: text(),
     createdAt: instant().notNull(),
   },

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { providers } from '../../lib/rail-names.ts'
-import { bytes, id, idOf, instant, money } from './columns.ts'
+import { bytes, id, idOf, instant, money, oneOf } from './columns.ts'
 
 export const suspenseReasons = [
   'superseded_attempt',
@@ -68,6 +68,9 @@ export const reconciliations = pgTable(
     differences: integer().notNull(),
     /** Sums of both sides over the period: money in and money out. */
     totals: jsonb().$type<Record<string, string>>().notNull(),
+    /** The provider's charges of the period, and our fees. */
+    chargesMinor: money(),
+    feesMinor: money(),
     requestedBy: text().notNull(),
     createdAt: instant().notNull(),
   },
@@ -118,6 +121,8 @@ export const balanceQueries = pgTable(
     /** What all its sub-accounts hold together. */
     statedMinor: money(),
     subAccounts: integer(),
+    /** What the account holds from which the provider takes its charges: compared apart. */
+    chargesAccountMinor: money(),
     requestedAt: instant().notNull(),
     answeredAt: instant(),
   },
@@ -128,7 +133,7 @@ export const balanceQueries = pgTable(
   ],
 )
 
-export const pauseCauses = ['operator', 'lost_writes'] as const
+export const pauseCauses = ['operator', 'lost_writes', 'unknown_sender'] as const
 
 /** A paused rail sends nothing until every cause has ended; each ends by itself. `lost_writes`: the service paused it, after a loss of data. */
 export const railPauses = pgTable(
@@ -199,4 +204,90 @@ export const verifyPoints = pgTable('verify_points', {
   through: text().notNull(),
   totals: jsonb().$type<Record<string, string>>().notNull(),
   at: instant().notNull(),
+})
+
+export const receiptDirections = ['in', 'out', 'return'] as const
+export const receiptOwnerKinds = ['payment', 'topup', 'deposit', 'suspense'] as const
+
+/** The one owner of a provider's receipt. A receipt names a transaction: it may be claimed once in each direction. */
+export const receiptClaims = pgTable(
+  'receipt_claims',
+  {
+    provider: text().notNull(),
+    direction: text({ enum: receiptDirections }).notNull(),
+    /** The receipt in uppercase: providers' own lists print it in either case. */
+    receiptKey: text().notNull(),
+    ownerKind: text({ enum: receiptOwnerKinds }).notNull(),
+    ownerId: uuid().notNull(),
+    amountMinor: money(),
+    claimedAt: instant().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.provider, t.direction, t.receiptKey] }),
+    index('receipt_claims_owner').on(t.ownerId),
+    check('receipt_claims_direction_check', oneOf(t.direction, receiptDirections)),
+    check('receipt_claims_owner_check', oneOf(t.ownerKind, receiptOwnerKinds)),
+    check('receipt_claims_key_check', sql`${t.receiptKey} = upper(${t.receiptKey})`),
+  ],
+)
+
+/** A later word of a provider about a payment that it had reported as paid, or a second amount under a known receipt: a person looks at it. */
+export const providerAlerts = pgTable(
+  'provider_alerts',
+  {
+    id: id(),
+    /** One alert for each finding, however often it is repeated. */
+    fingerprint: text().notNull(),
+    rail: text().notNull(),
+    subjectKind: text().notNull(),
+    subjectId: uuid().notNull(),
+    word: text().notNull(),
+    receipt: text(),
+    amountMinor: money(),
+    deliveryId: uuid(),
+    createdAt: instant().notNull(),
+    resolvedAt: instant(),
+    resolvedBy: text(),
+    note: text(),
+  },
+  (t) => [
+    uniqueIndex('provider_alerts_fingerprint_key').on(t.fingerprint),
+    index('provider_alerts_open').on(t.id).where(sql`${t.resolvedAt} is null`),
+    index('provider_alerts_subject').on(t.subjectId),
+  ],
+)
+
+export const providerMovementKinds = ['settlement', 'bank_transfer', 'charges'] as const
+
+/** A movement between the organisation's own accounts that a person named once: comparisons know it from then on. Signed: positive came in. */
+export const providerMovements = pgTable(
+  'provider_movements',
+  {
+    id: id(),
+    provider: text({ enum: providers }).notNull(),
+    account: text(),
+    kind: text({ enum: providerMovementKinds }).notNull(),
+    receipt: text(),
+    amountMinor: money().notNull(),
+    movedAt: instant().notNull(),
+    note: text().notNull(),
+    namedBy: text().notNull(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [
+    index('provider_movements_moved').on(t.provider, t.movedAt),
+    check('provider_movements_kind_check', oneOf(t.kind, providerMovementKinds)),
+    check('provider_movements_amount_check', sql`${t.amountMinor} <> 0`),
+  ],
+)
+
+/** The logs in which processes note what they are about to send. An attempt names the log of the process that sent it. */
+export const sendLogs = pgTable('send_logs', {
+  id: id(),
+  process: text().notNull(),
+  startedAt: instant().notNull(),
+  /** A process that is alive renews it. */
+  seenAt: instant().notNull(),
+  /** When its process ended in order, with nothing under way that the log alone knows. */
+  stoppedAt: instant(),
 })

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { bigint, boolean, check, index, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { accounts } from './accounts.ts'
-import { bytes, id, idOf, instant, oneOf, originSession } from './columns.ts'
+import { bytes, id, idOf, instant, money, oneOf, originSession } from './columns.ts'
 
 export const roles = ['owner', 'admin', 'approver', 'member', 'viewer'] as const
 export const memberStatuses = ['active', 'suspended'] as const
@@ -18,6 +18,13 @@ export const workspaces = pgTable(
     nextTimeZone: text(),
     nextTimeZoneFrom: instant(),
     owningAccountId: idOf(() => accounts.id).notNull(),
+    /** The account that holds its balance. Null: the owning account does, as for a personal workspace and for a shared balance of 0.3.0. */
+    balanceAccountId: uuid(),
+    /** Since when it has a balance of its own, where it was separated from its owner's. */
+    separatedAt: instant(),
+    originSessionId: originSession(),
+    /** The grant through which it was made. */
+    originGrantId: uuid(),
     /** By its members: the stop button. */
     frozenAt: instant(),
     freezeReason: text(),
@@ -48,6 +55,8 @@ export const members = pgTable(
     decidingSince: instant(),
     /** The same for asking for payments. */
     requestingSince: instant(),
+    /** The invitation by which it joined. */
+    invitationId: uuid(),
     createdAt: instant().notNull(),
     updatedAt: instant().notNull(),
   },
@@ -84,4 +93,89 @@ export const invitations = pgTable(
     index('invitations_invited_by').on(t.invitedBy),
     index('invitations_origin_session').on(t.originSessionId).where(sql`${t.originSessionId} is not null`),
   ],
+)
+
+/** Which time zone decided from when: the days of a period that is over never change. */
+export const workspaceTimeZones = pgTable(
+  'workspace_time_zones',
+  { workspaceId: idOf(() => workspaces.id).notNull(), fromAt: instant().notNull(), timeZone: text().notNull() },
+  (t) => [primaryKey({ columns: [t.workspaceId, t.fromAt] })],
+)
+
+export const separationOutcomes = ['separated', 'withdrawn'] as const
+
+/** A request to move a sum of a shared balance into the workspace's own. Open until it has an outcome; at most one is open. */
+export const balanceSeparations = pgTable(
+  'balance_separations',
+  {
+    id: id(),
+    workspaceId: idOf(() => workspaces.id).notNull(),
+    accountId: uuid().notNull(),
+    amountMinor: money().notNull(),
+    requestedBy: uuid().notNull(),
+    /** The text that confirms it, byte for byte. */
+    message: text().notNull(),
+    requestedAt: instant().notNull(),
+    effectiveAt: instant().notNull(),
+    outcome: text({ enum: separationOutcomes }),
+    endedAt: instant(),
+    endedBy: uuid(),
+  },
+  (t) => [
+    uniqueIndex('balance_separations_open_key').on(t.workspaceId).where(sql`${t.outcome} is null`),
+    index('balance_separations_due').on(t.effectiveAt).where(sql`${t.outcome} is null`),
+    check('balance_separations_amount_check', sql`${t.amountMinor} >= 0`),
+    check('balance_separations_outcome_check', sql`(${t.outcome} is null) = (${t.endedAt} is null)`),
+  ],
+)
+
+/** An approver's confirmation, for a workspace whose rule it satisfies. */
+export const separationConfirmations = pgTable(
+  'separation_confirmations',
+  {
+    separationId: idOf(() => balanceSeparations.id).notNull(),
+    workspaceId: idOf(() => workspaces.id).notNull(),
+    accountId: idOf(() => accounts.id).notNull(),
+    signed: boolean().notNull(),
+    signer: text(),
+    signature: text(),
+    confirmedAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.separationId, t.workspaceId, t.accountId], name: 'separation_confirmations_key' })],
+)
+
+export const sessionActKinds = ['member', 'role', 'workspace', 'widened', 'loosened'] as const
+
+/** What was done in a session beside the rows that carry its id: ending the session can undo or list it. */
+export const sessionActs = pgTable(
+  'session_acts',
+  {
+    id: id(),
+    accountId: idOf(() => accounts.id).notNull(),
+    sessionId: uuid().notNull(),
+    grantId: uuid(),
+    workspaceId: uuid().notNull(),
+    kind: text({ enum: sessionActKinds }).notNull(),
+    /** The member, workspace, grant or policy. */
+    recordId: uuid().notNull(),
+    before: text(),
+    after: text(),
+    createdAt: instant().notNull(),
+  },
+  (t) => [index('session_acts_session').on(t.sessionId, t.id), check('session_acts_kind_check', oneOf(t.kind, sessionActKinds))],
+)
+
+/** Moments for which a workspace was told that its balance does not cover what is scheduled. */
+export const balanceShortages = pgTable(
+  'balance_shortages',
+  {
+    workspaceId: idOf(() => workspaces.id).notNull(),
+    dueAt: instant().notNull(),
+    /** How long before it: 48 or 4. */
+    hours: bigint({ mode: 'number' }).notNull(),
+    missingMinor: money().notNull(),
+    scheduledMinor: money().notNull(),
+    toldAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.workspaceId, t.dueAt, t.hours] })],
 )

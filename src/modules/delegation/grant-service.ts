@@ -106,6 +106,8 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
     ancestorIds: [...lineage],
     derivedFromGrantId: principal.grant ? null : principal.originGrantId,
     originSessionId: principal.originSessionId,
+    totalLimitMinor: null,
+    totalSeededAt: null,
     frozenAt: null,
     createdAt: at,
     lastUsedAt: null,

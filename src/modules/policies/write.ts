@@ -30,6 +30,9 @@ const seed = statement(
 )
 
 export const nothingPending = {
+  pendingChangeResult: null,
+  pendingChangeVersion: null,
+  pendingChangeMessage: null,
   pendingChange: null,
   pendingChangeBy: null,
   pendingChangeGrantId: null,

@@ -78,7 +78,7 @@ export const subscribe = async (
   const id = own?.id ?? newId()
   const { ciphertext, keyId } = sealEndpoint(deps.vault, id, endpoint, keys.auth.toString('base64url'))
   const sealed = { endpointCiphertext: ciphertext, endpointKeyId: keyId }
-  const fresh = { sessionId, ...sealed, p256dh: keys.p256dh, userAgent: origin.userAgent }
+  const fresh = { sessionId, ...sealed, p256dh: keys.p256dh, vapidKey: null, userAgent: origin.userAgent }
   if (own) return updateRow(tx, pushSubscriptions, own, fresh)
   if (before) await removeGone(tx, before.id)
   const record = { id, accountId, endpointHash, ...fresh, createdAt: tx.at }

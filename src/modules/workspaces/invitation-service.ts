@@ -134,6 +134,7 @@ export const acceptInvitation = async (tx: Tx, principal: Principal, token: stri
     status: 'active' as const,
     lastUsedAt: null,
     ...rolesSince({ role: invitation.role, status: 'active' }, at),
+    invitationId: invitation.id,
     createdAt: at,
     updatedAt: at,
   }

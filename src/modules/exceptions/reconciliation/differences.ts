@@ -152,6 +152,8 @@ export const recordComparison = async (
       stated_minor: result.statedMinor.toString(),
       ...('charges' in result && { charges_minor: result.charges.minor.toString() }),
     },
+    chargesMinor: null,
+    feesMinor: null,
     requestedBy: nameOfOperator(operator),
     createdAt: at,
   }

@@ -67,6 +67,8 @@ const recordOf = ({ principal, input, traceparent, once }: DecisionRequest, term
     accountId: principal.workspace.owningAccountId,
     status: executeAt ? 'scheduled' : held ? 'pending_approval' : 'processing',
     amountMinor: input.amount_minor,
+    feeMinor: null,
+    feeHoldTransferId: null,
     currency,
     beneficiaryId: context.beneficiary.id,
     payeeId: context.beneficiary.payeeId,

@@ -139,6 +139,8 @@ const decideItems = async (
     id: batchId,
     itemsCount: items.length,
     totalMinor: items.reduce((total, { payment }) => total + payment.amountMinor, 0n),
+    feesMinor: null,
+    againOf: null,
     merkleRoot: rootOfLeaves(lines.map(({ leaf }) => leaf)),
     name: input.name ?? null,
     metadata: input.metadata ?? {},

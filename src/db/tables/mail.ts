@@ -1,0 +1,58 @@
+import { sql } from 'drizzle-orm'
+import { boolean, check, index, integer, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { accounts } from './accounts.ts'
+import { bytes, id, idOf, instant, oneOf } from './columns.ts'
+
+export const languages = ['en', 'sw'] as const
+
+/** What a person wants to be told, and in which language. No row: everything, in English. */
+export const notificationSettings = pgTable(
+  'notification_settings',
+  {
+    accountId: idOf(() => accounts.id).primaryKey(),
+    approvalsEmail: boolean().notNull(),
+    approvalsPush: boolean().notNull(),
+    listsEmail: boolean().notNull(),
+    balanceEmail: boolean().notNull(),
+    policiesEmail: boolean().notNull(),
+    language: text({ enum: languages }).notNull(),
+    updatedAt: instant().notNull(),
+  },
+  (t) => [check('notification_settings_language_check', oneOf(t.language, languages))],
+)
+
+export const mailStates = ['due', 'sent', 'given_up', 'refused'] as const
+
+/** A mail to a person, written with its cause and sent after the commit. */
+export const mails = pgTable(
+  'mails',
+  {
+    id: id(),
+    /** Null: an invitation to an address that no account has. */
+    accountId: idOf(() => accounts.id),
+    workspaceId: uuid(),
+    /** One mail for each cause and address, however often the cause is found. */
+    cause: text().notNull(),
+    kind: text().notNull(),
+    subjectKind: text(),
+    subjectId: uuid(),
+    addressCiphertext: bytes().notNull(),
+    addressKeyId: text().notNull(),
+    language: text({ enum: languages }).notNull(),
+    /** What the text is made of: names and amounts, never a secret or a destination. */
+    content: jsonb().notNull(),
+    state: text({ enum: mailStates }).notNull(),
+    /** When it is tried next; null when it has ended. */
+    dueAt: instant(),
+    tries: integer().notNull().default(0),
+    createdAt: instant().notNull(),
+    endedAt: instant(),
+  },
+  (t) => [
+    uniqueIndex('mails_cause_key').on(t.cause),
+    index('mails_due').on(t.dueAt).where(sql`${t.dueAt} is not null`),
+    index('mails_subject').on(t.subjectId).where(sql`${t.subjectId} is not null`),
+    check('mails_state_check', oneOf(t.state, mailStates)),
+    check('mails_due_check', sql`(${t.state} = 'due') = (${t.dueAt} is not null)`),
+  ],
+)
