@@ -41,10 +41,4 @@ describe('the style', () => {
       expect(rule.check([...sources, parseSource(path, text)]).join('\n')).toContain(path)
     },
   )
-
-  it('most files are short', () => {
-    const lengths = sources.map((source) => source.text.split('\n').length).sort((a, b) => a - b)
-    expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThan(100)
-    expect(lengths[Math.floor(lengths.length * 0.9)]).toBeLessThan(250)
-  })
 })
