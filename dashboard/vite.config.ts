@@ -6,8 +6,6 @@ const proxied = ['/v1', '/openapi.json', '/docs', '/link', '/.well-known']
 
 export default defineConfig({
   plugins: [react()],
-  // Node's build of it needs Node's buffers and streams.
-  resolve: { alias: { 'csv-parse/sync': 'csv-parse/browser/esm/sync' } },
   build: {
     target: ['chrome120', 'firefox121', 'safari17'],
     // The page may run no inline script, so nothing may put one there.

@@ -17,6 +17,8 @@ export type PaymentList = {
 type Column = { place: number; name: string }
 
 const longestTitle = 60
+/** Titles, headings and totals, which are no payments. */
+const otherRows = 100
 const ofFile = (message: string): { problems: CellFault[] } => ({ problems: [{ path: 'body', message }] })
 
 /** A column without a title and without a filled cell is ignored. */
@@ -62,7 +64,10 @@ const textOf = (cell: string): string =>
   cell
     .replace(/^'(?=[=+\-@;\d])/, '')
     .replace(/^="(.*)"$/, '$1')
-    .replace(/\s*[\r\n]\s*/g, ' ')
+    .split(/[\r\n]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(' ')
 
 const numbers: ReadonlySet<string> = new Set(['destination', 'amount', 'amount_minor', 'bank_code'])
 /** What a program writes for a letter that it could not read. */
@@ -110,11 +115,12 @@ const itemOf = (columns: readonly Column[], cells: readonly string[]): { item: R
 }
 
 /** What is wrong with single rows is in `faults`; a file with `problems` cannot be read as a list. */
-export const readPaymentList = (text: string): PaymentList | { problems: CellFault[] } => {
-  const read = readRows(text)
+export const readPaymentList = (text: string, maxItems: number): PaymentList | { problems: CellFault[] } => {
+  const read = readRows(text, maxItems + otherRows)
   if ('problem' in read) return ofFile(read.problem)
   const [header, ...rows] = read
   if (!header || rows.length === 0) return ofFile('has no rows: the first row names the columns, and each later one is a payment')
+  if (rows.length > maxItems) return ofFile(`has ${rows.length} payments: a list has at most ${maxItems}, so split it`)
   const titles = header.cells.slice(0, filledWidth(header.cells))
   const { columns, problems } = readTitles(titles, rows)
   if (problems.length > 0) return { problems }

@@ -1,5 +1,4 @@
-import { CsvError, parse } from 'csv-parse/sync'
-import { filledWidth, type TableRow } from './table-rows.ts'
+import type { TableRow } from './table-rows.ts'
 
 // The one reader of tables that people send: lists of payments and providers' statements, by API, command line and page. What could mean two things is
 // a problem, in words that say what to do.
@@ -52,9 +51,12 @@ export const textOfFile = (bytes: Uint8Array, charset?: string): string | Proble
   }
 }
 
-const mostColumns = 64
-/** In characters: a file of one row with a million cells takes a second to read. */
-const longestRow = 65_536
+const maxColumns = 64
+/** Counts empty rows. No megabyte of a list or a statement has as many. */
+const maxLines = 20_000
+/** In characters. */
+const maxRowLength = 65_536
+const maxCellLength = 8_192
 
 /** Spreadsheets of many locales write `;`, and what is copied from one has tabs. */
 const separators = [',', ';', '\t'] as const
@@ -84,27 +86,61 @@ const separatorOf = (text: string): string => {
   return best?.separator ?? ','
 }
 
-/** RFC 4180, and what spreadsheets make of it; titles included. A first line `sep=;` is no row to a spreadsheet. The problem ends a sentence about the file. */
-export const readRows = (text: string): TableRow[] | Problem => {
-  const named = sepLine.exec(text)
-  const body = named ? text.slice(named[0].length) : text
-  try {
-    const records = parse(body, {
-      delimiter: named?.[1] ?? separatorOf(body),
-      record_delimiter: ['\r\n', '\n', '\r'],
-      relax_column_count: true,
-      relax_quotes: true,
-      trim: true,
-      max_record_size: longestRow,
-    })
-    const rows = records.map((cells, index) => ({ number: index + 1, cells, width: filledWidth(cells) }))
-    const wide = rows.find(({ width }) => width > mostColumns)
-    if (wide) return { problem: `has ${wide.width} columns: at most ${mostColumns} are read` }
-    return rows.flatMap(({ number, cells, width }) => (width > 0 ? [{ number, cells }] : []))
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error
-    // The library names the line where the file ends.
-    const isOpen = error.code === 'CSV_QUOTE_NOT_CLOSED'
-    return { problem: `is not CSV: ${isOpen ? 'a quotation mark opens a cell, and none closes it' : error.message}` }
+type Cell = { text: string; end: number }
+
+const tooLong = (rows: number): Problem => ({ problem: `has more than ${rows} rows: split it, and remove empty rows` })
+const notClosed: Problem = { problem: 'is not CSV: a quotation mark opens a cell, and none closes it' }
+const notAlone: Problem = { problem: 'is not CSV: in a cell, more text follows the quotation mark that closes it' }
+
+/** A quotation mark that does not begin its cell is text. */
+const readCell = (text: string, start: number, separator: string): Cell | Problem => {
+  const endAfter = (from: number): number => {
+    let at = from
+    while (at < text.length && text[at] !== separator && text[at] !== '\n' && text[at] !== '\r') at += 1
+    return at
   }
+  let open = start
+  while (text[open] !== separator && (text[open] === ' ' || text[open] === '\t')) open += 1
+  if (text[open] !== '"') {
+    const end = endAfter(open)
+    return { text: text.slice(open, end).trim(), end }
+  }
+  let close = text.indexOf('"', open + 1)
+  while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2)
+  if (close === -1) return notClosed
+  const end = endAfter(close + 1)
+  if (text.slice(close + 1, end).trim() !== '') return notAlone
+  return { text: text.slice(open + 1, close).replaceAll('""', '"'), end }
+}
+
+/**
+ * RFC 4180, and what spreadsheets make of it; titles included. A first line `sep=;` is no row to a spreadsheet. Counts rows, columns and characters
+ * before it keeps them: the time that a file takes grows with its bytes, whatever they are. The problem ends a sentence about the file.
+ */
+export const readRows = (text: string, maxRows = maxLines): TableRow[] | Problem => {
+  const named = sepLine.exec(text)
+  let at = named?.[0].length ?? 0
+  const separator = named?.[1] ?? separatorOf(text)
+  const rows: TableRow[] = []
+  for (let number = 1; at < text.length; number += 1) {
+    if (number > maxLines || rows.length > maxRows) return tooLong(Math.min(maxLines, maxRows))
+    const start = at
+    const cells: string[] = []
+    let [width, place] = [0, 0]
+    for (let isOpen = true; isOpen; place += 1) {
+      const cell = readCell(text, at, separator)
+      if ('problem' in cell) return cell
+      if (cell.text.length > maxCellLength)
+        return { problem: `has more than ${maxCellLength} characters in a cell of row ${number}` }
+      if (cell.end - start > maxRowLength) return { problem: `has more than ${maxRowLength} characters in row ${number}` }
+      if (cell.text !== '') width = place + 1
+      if (place < maxColumns) cells.push(cell.text)
+      isOpen = text[cell.end] === separator
+      at = cell.end + 1
+    }
+    if (width > maxColumns) return { problem: `has ${width} columns: at most ${maxColumns} are read` }
+    if (width > 0) rows.push({ number, cells })
+    if (text[at - 1] === '\r' && text[at] === '\n') at += 1
+  }
+  return rows
 }

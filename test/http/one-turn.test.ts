@@ -220,3 +220,60 @@ test('a statement of 10,000 lines', async () => {
   }
   expect(await longest('statement upload', ask)).toBeLessThan(mostMs)
 })
+
+describe('a text that is no table costs at most five times what a regular one costs, by size', () => {
+  /** Repeated to the size of a body. */
+  const shapes = {
+    'line feeds': '\n',
+    'empty rows': ',,\n',
+    'rows of one letter': 'a\n',
+    'rows of 64 cells': `${'a,'.repeat(63)}a\n`,
+    'a row without end': 'a,',
+    'cells of spaces': `" ${' '.repeat(48_000)}",`,
+    'short cells of spaces': `a,b,"${' '.repeat(8_000)}"\n`,
+    'quotation marks': '"',
+  }
+  const rows = (count: number, row: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => row(index)).join('\n')
+  const title = {
+    list: 'name,phone,amount,narrative\n',
+    statement: 'Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn\n',
+  }
+  const regular = {
+    list: rows(1_000, (index) => `Worker ${index},07${22_000_000 + index},${10 + (index % 90)},${'Salary '.repeat(18)}`),
+    statement: rows(9_000, (index) => `QQ${String(index).padStart(8, '0')},2026-03-04 20:00:00,Completed,70.00,`),
+  }
+  let uploads = 0
+  const ask = {
+    list: (text: string): Ask => ({ path: '/v1/payment-batches?dry_run=true', headers: csv, body: text }),
+    statement: (text: string): Ask => {
+      uploads += 1
+      // The same statement again would be known.
+      const statement = text.replaceAll('QQ', `QQ${uploads}Z`)
+      return {
+        path: '/v1/admin/reconciliations',
+        by: admin,
+        headers: json,
+        body: JSON.stringify({ source: `${uploads}.csv`, statement }),
+      }
+    },
+  }
+
+  test.each(['list', 'statement'] as const)('as a %s', async (kind) => {
+    const size = kind === 'list' ? 1_000_000 : 500_000
+    const costOf = async (text: string): Promise<number> => {
+      const costs = []
+      for (let count = 0; count < 3; count++) costs.push((await measure({ method: 'POST', ...ask[kind](text) })).totalMs)
+      return Math.min(...costs) / text.length
+    }
+    const usual = await costOf(title[kind] + regular[kind])
+    const dear: [string, number][] = []
+    for (const [name, piece] of Object.entries(shapes))
+      for (const head of ['', title[kind]]) {
+        const cost = (await costOf(head + piece.repeat(Math.floor(size / piece.length)))) / usual
+        figures.push(`| ${kind}: ${name} | ${cost.toFixed(2)} |`)
+        if (cost > 5) dear.push([name, cost])
+      }
+    expect(dear).toEqual([])
+  })
+})

@@ -114,7 +114,7 @@ export const writeList = (list: PaymentList): string => {
 /** The rows as the service reads them, with what is wrong with them. */
 export const understood = async (list: PaymentList): Promise<ReadList['items']> => {
   const { readPaymentList } = await import('../../../src/lib/payment-list.ts')
-  const read = readPaymentList(writeList(list))
+  const read = readPaymentList(writeList(list), mostRows)
   return 'items' in read ? read.items : []
 }
 

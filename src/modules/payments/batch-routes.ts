@@ -60,11 +60,8 @@ const charsetOf = (contentType: string | undefined): string | undefined =>
 const listOf = (bytes: Buffer, contentType: string | undefined): PaymentList => {
   const text = textOfFile(bytes, charsetOf(contentType))
   if (typeof text !== 'string') throw invalidFields({ path: 'body', message: text.problem })
-  const list = readPaymentList(text)
+  const list = readPaymentList(text, mostItems)
   if ('problems' in list) throw invalidFields(...list.problems)
-  const { length: count } = list.items
-  if (count > mostItems)
-    throw invalidFields({ path: 'body', message: `has ${count} payments: a list has at most ${mostItems}, so split it` })
   return list
 }
 
