@@ -1,11 +1,12 @@
 import { MutationCache, QueryCache, type QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { Component, type ReactNode, useEffect } from 'react'
+import { useEffect } from 'react'
 import { ApiError, isSignedOut } from './api/error.ts'
 import { PagesClient } from './api/pages-client.ts'
 import { accountQuery } from './api/queries.ts'
 import { sessionEnded } from './lib/page-state.ts'
 import { Pages } from './pages.tsx'
 import { confirmedPath } from './shell/paths.ts'
+import { Crash } from './ui/crash.tsx'
 import { announce, Toasts } from './ui/toast.tsx'
 
 const maxRetries = 2
@@ -84,43 +85,3 @@ export const App = () => (
     <Toasts />
   </QueryClientProvider>
 )
-
-type Props = { children: ReactNode }
-
-/** Shown after a bug in these pages. Whatever was sent to the service before it is not undone. */
-export class Crash extends Component<Props, { error: Error | null }> {
-  override state: { error: Error | null } = { error: null }
-
-  static getDerivedStateFromError(error: Error) {
-    return { error }
-  }
-
-  override render() {
-    const { error } = this.state
-    if (!error) return this.props.children
-    return (
-      <main className="single">
-        <div className="single-inner stack" role="alert">
-          <h1>This page stopped working</h1>
-          <p className="quiet">
-            The error is ours. If you just sent something, look for it in the list before you send it again: it may have gone
-            through.
-          </p>
-          {/* Loaded anew: what is broken may be what leads from page to page. */}
-          <div className="row">
-            <button type="button" className="button button-primary" onClick={() => location.reload()}>
-              Reload
-            </button>
-            <a className="button button-secondary" href="/">
-              Go to the overview
-            </a>
-          </div>
-          <details>
-            <summary className="quiet small">Details for support</summary>
-            <p className="small quiet mono">{error.message}</p>
-          </details>
-        </div>
-      </main>
-    )
-  }
-}

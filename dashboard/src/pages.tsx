@@ -1,4 +1,3 @@
-import { type ComponentType, lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
 import { ApprovalPage } from './pages/approvals/approval-page.tsx'
 import { ApprovalsPage } from './pages/approvals/approvals-page.tsx'
@@ -11,50 +10,50 @@ import { confirmedPath } from './shell/paths.ts'
 import { SignedIn } from './shell/session.tsx'
 import { Shell } from './shell/shell.tsx'
 import { LinkButton } from './ui/button.tsx'
-import { EmptyCard, Page, SkeletonCard } from './ui/page.tsx'
+import { laterPage } from './ui/later.tsx'
+import { EmptyCard, Page } from './ui/page.tsx'
 
-/** A page that is opened seldom is loaded when it is: the script that every page begins with stays small. */
-const later = <Props,>(load: () => Promise<ComponentType<Props>>) => lazy(async () => ({ default: await load() }))
-
-const ReconciliationPage = later(async () => (await import('./pages/reconciliation/reconciliation-page.tsx')).ReconciliationPage)
-const UnknownPaymentsPage = later(async () => (await import('./pages/reconciliation/unknown-page.tsx')).UnknownPaymentsPage)
-const MandatesPage = later(async () => (await import('./pages/mandates/mandates-page.tsx')).MandatesPage)
-const MandatePage = later(async () => (await import('./pages/mandates/mandates-page.tsx')).MandatePage)
-const NewMandatePage = later(async () => (await import('./pages/mandates/mandates-page.tsx')).NewMandatePage)
-const ConfirmedPage = later(async () => (await import('./pages/sign-in/confirmed-page.tsx')).ConfirmedPage)
-const AgentPage = later(async () => (await import('./pages/developers/grant-page.tsx')).AgentPage)
-const AgentsPage = later(async () => (await import('./pages/agents/agents-page.tsx')).AgentsPage)
-const NewKeyPage = later(async () => (await import('./pages/developers/new-key-page.tsx')).NewKeyPage)
-const ActivityPage = later(async () => (await import('./pages/workspace/activity-page.tsx')).ActivityPage)
-const EventsPage = later(async () => (await import('./pages/developers/events-page.tsx')).EventsPage)
-const RequestsPage = later(async () => (await import('./pages/developers/requests-page.tsx')).RequestsPage)
-const TopUpPage = later(async () => (await import('./pages/top-up/top-up-page.tsx')).TopUpPage)
-const TopUpStatusPage = later(async () => (await import('./pages/top-up/top-up-page.tsx')).TopUpStatusPage)
-const NewPolicyPage = later(async () => (await import('./pages/policies/policy-page.tsx')).NewPolicyPage)
-const PolicyPage = later(async () => (await import('./pages/policies/policy-page.tsx')).PolicyPage)
-const WorkspacePage = later(async () => (await import('./pages/workspace/workspace-page.tsx')).WorkspacePage)
-const NewWorkspacePage = later(async () => (await import('./pages/workspace/new-workspace-page.tsx')).NewWorkspacePage)
-const BatchesPage = later(async () => (await import('./pages/batches/batches-page.tsx')).BatchesPage)
-const NewBatchPage = later(async () => (await import('./pages/batches/new-batch-page.tsx')).NewBatchPage)
-const BatchPage = later(async () => (await import('./pages/batches/batches-page.tsx')).BatchPage)
-const AccountPage = later(async () => (await import('./pages/account/account-page.tsx')).AccountPage)
-const ConsentPage = later(async () => (await import('./pages/consent/consent.tsx')).ConsentPage)
-const DevicePage = later(async () => (await import('./pages/consent/device-page.tsx')).DevicePage)
-const KeysPage = later(async () => (await import('./pages/developers/keys-page.tsx')).KeysPage)
-const HistoryPage = later(async () => (await import('./pages/history/history-page.tsx')).HistoryPage)
-const InvitationPage = later(async () => (await import('./pages/workspace/invitation-page.tsx')).InvitationPage)
-const NewBeneficiaryPage = later(async () => (await import('./pages/beneficiaries/new-beneficiary-page.tsx')).NewBeneficiaryPage)
-const BeneficiariesPage = later(async () => (await import('./pages/beneficiaries/beneficiaries-page.tsx')).BeneficiariesPage)
-const BeneficiaryPage = later(async () => (await import('./pages/beneficiaries/beneficiary-page.tsx')).BeneficiaryPage)
-const NewPaymentPage = later(async () => (await import('./pages/payments/new-payment-page.tsx')).NewPaymentPage)
-const RefusedPage = later(async () => (await import('./pages/payments/refused-page.tsx')).RefusedPage)
-const PoliciesPage = later(async () => (await import('./pages/policies/policy-page.tsx')).PoliciesPage)
-const TryPage = later(async () => (await import('./pages/developers/try-page.tsx')).TryPage)
-const SpendingPage = later(async () => (await import('./pages/spending/spending-page.tsx')).SpendingPage)
-const StatementPage = later(async () => (await import('./pages/statement/statement-page.tsx')).StatementPage)
-const ReceiptPage = later(async () => (await import('./pages/payments/receipt-page.tsx')).ReceiptPage)
-
-const Arriving = () => <SkeletonCard rows={4} />
+const ReconciliationPage = laterPage(
+  async () => (await import('./pages/reconciliation/reconciliation-page.tsx')).ReconciliationPage,
+)
+const UnknownPaymentsPage = laterPage(async () => (await import('./pages/reconciliation/unknown-page.tsx')).UnknownPaymentsPage)
+const MandatesPage = laterPage(async () => (await import('./pages/mandates/mandates-page.tsx')).MandatesPage)
+const MandatePage = laterPage(async () => (await import('./pages/mandates/mandates-page.tsx')).MandatePage)
+const NewMandatePage = laterPage(async () => (await import('./pages/mandates/mandates-page.tsx')).NewMandatePage)
+const ConfirmedPage = laterPage(async () => (await import('./pages/sign-in/confirmed-page.tsx')).ConfirmedPage)
+const AgentPage = laterPage(async () => (await import('./pages/developers/grant-page.tsx')).AgentPage)
+const AgentsPage = laterPage(async () => (await import('./pages/agents/agents-page.tsx')).AgentsPage)
+const NewKeyPage = laterPage(async () => (await import('./pages/developers/new-key-page.tsx')).NewKeyPage)
+const ActivityPage = laterPage(async () => (await import('./pages/workspace/activity-page.tsx')).ActivityPage)
+const EventsPage = laterPage(async () => (await import('./pages/developers/events-page.tsx')).EventsPage)
+const RequestsPage = laterPage(async () => (await import('./pages/developers/requests-page.tsx')).RequestsPage)
+const TopUpPage = laterPage(async () => (await import('./pages/top-up/top-up-page.tsx')).TopUpPage)
+const TopUpStatusPage = laterPage(async () => (await import('./pages/top-up/top-up-page.tsx')).TopUpStatusPage)
+const NewPolicyPage = laterPage(async () => (await import('./pages/policies/policy-page.tsx')).NewPolicyPage)
+const PolicyPage = laterPage(async () => (await import('./pages/policies/policy-page.tsx')).PolicyPage)
+const WorkspacePage = laterPage(async () => (await import('./pages/workspace/workspace-page.tsx')).WorkspacePage)
+const NewWorkspacePage = laterPage(async () => (await import('./pages/workspace/new-workspace-page.tsx')).NewWorkspacePage)
+const BatchesPage = laterPage(async () => (await import('./pages/batches/batches-page.tsx')).BatchesPage)
+const NewBatchPage = laterPage(async () => (await import('./pages/batches/new-batch-page.tsx')).NewBatchPage)
+const BatchPage = laterPage(async () => (await import('./pages/batches/batches-page.tsx')).BatchPage)
+const AccountPage = laterPage(async () => (await import('./pages/account/account-page.tsx')).AccountPage)
+const ConsentPage = laterPage(async () => (await import('./pages/consent/consent.tsx')).ConsentPage)
+const DevicePage = laterPage(async () => (await import('./pages/consent/device-page.tsx')).DevicePage)
+const KeysPage = laterPage(async () => (await import('./pages/developers/keys-page.tsx')).KeysPage)
+const HistoryPage = laterPage(async () => (await import('./pages/history/history-page.tsx')).HistoryPage)
+const InvitationPage = laterPage(async () => (await import('./pages/workspace/invitation-page.tsx')).InvitationPage)
+const NewBeneficiaryPage = laterPage(
+  async () => (await import('./pages/beneficiaries/new-beneficiary-page.tsx')).NewBeneficiaryPage,
+)
+const BeneficiariesPage = laterPage(async () => (await import('./pages/beneficiaries/beneficiaries-page.tsx')).BeneficiariesPage)
+const BeneficiaryPage = laterPage(async () => (await import('./pages/beneficiaries/beneficiary-page.tsx')).BeneficiaryPage)
+const NewPaymentPage = laterPage(async () => (await import('./pages/payments/new-payment-page.tsx')).NewPaymentPage)
+const RefusedPage = laterPage(async () => (await import('./pages/payments/refused-page.tsx')).RefusedPage)
+const PoliciesPage = laterPage(async () => (await import('./pages/policies/policy-page.tsx')).PoliciesPage)
+const TryPage = laterPage(async () => (await import('./pages/developers/try-page.tsx')).TryPage)
+const SpendingPage = laterPage(async () => (await import('./pages/spending/spending-page.tsx')).SpendingPage)
+const StatementPage = laterPage(async () => (await import('./pages/statement/statement-page.tsx')).StatementPage)
+const ReceiptPage = laterPage(async () => (await import('./pages/payments/receipt-page.tsx')).ReceiptPage)
 
 /** Every address inside the shell; the service lists their first parts (src/http/dashboard.ts). */
 const Inside = () => (
@@ -103,33 +102,29 @@ const Inside = () => (
 )
 
 export const Pages = () => (
-  <Suspense fallback={<Arriving />}>
-    <Switch>
-      <Route path="/sign-in" component={SignInPage} />
-      <Route path={confirmedPath} component={ConfirmedPage} />
-      <Route path="/approve/:id">{({ id }) => <PublicApprovalPage id={id} />}</Route>
-      <Route path="/consent">
-        <SignedIn>
-          <ConsentPage />
-        </SignedIn>
-      </Route>
-      <Route path="/device">
-        <SignedIn>
-          <DevicePage />
-        </SignedIn>
-      </Route>
-      <Route path="/invitation" component={InvitationPage} />
-      <Route>
-        <SignedIn>
-          <Shell>
-            <Suspense fallback={<Arriving />}>
-              <Inside />
-            </Suspense>
-          </Shell>
-        </SignedIn>
-      </Route>
-    </Switch>
-  </Suspense>
+  <Switch>
+    <Route path="/sign-in" component={SignInPage} />
+    <Route path={confirmedPath} component={ConfirmedPage} />
+    <Route path="/approve/:id">{({ id }) => <PublicApprovalPage id={id} />}</Route>
+    <Route path="/consent">
+      <SignedIn>
+        <ConsentPage />
+      </SignedIn>
+    </Route>
+    <Route path="/device">
+      <SignedIn>
+        <DevicePage />
+      </SignedIn>
+    </Route>
+    <Route path="/invitation" component={InvitationPage} />
+    <Route>
+      <SignedIn>
+        <Shell>
+          <Inside />
+        </Shell>
+      </SignedIn>
+    </Route>
+  </Switch>
 )
 
 export const NotFoundPage = () => (

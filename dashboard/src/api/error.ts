@@ -40,6 +40,12 @@ export const reach = (address: string, init?: RequestInit): Promise<Response> =>
     throw unreachable()
   })
 
+/** A script that an act needs. Without it the act fails as it does without the service. */
+export const loadScript = <Module>(load: () => Promise<Module>): Promise<Module> =>
+  load().catch(() => {
+    throw unreachable()
+  })
+
 /** No one is signed in any more, for whatever reason. */
 export const isSignedOut = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 401 && error.code !== 'invalid_signature'

@@ -2,8 +2,9 @@ import { csvHeader, csvLine } from '../../../src/lib/csv-line.ts'
 import { columnOfTitle, isReason, labelOfColumn, listColumns, reasonTitle, titleKey } from '../../../src/lib/list-columns.ts'
 import type { PaymentList as ReadList } from '../../../src/lib/payment-list.ts'
 import { filledWidth, rowProblem } from '../../../src/lib/table-rows.ts'
+import { loadScript } from '../api/error.ts'
 import { keepStored, readStoredJson } from './store.ts'
-import { ofFile, type Problem, readTextFile } from './text-file.ts'
+import { loadFileReader, ofFile, type Problem, readTextFile } from './text-file.ts'
 
 /** What a column of a file means: a column of the API, `metadata.<name>`, or nothing that is sent. Null: not said yet. */
 export type ListColumn = { title: string; meaning: string | null }
@@ -35,8 +36,9 @@ const meaningOf = (title: string, isFilled: boolean): string | null => {
 }
 
 export const readList = async (text: string, name = ''): Promise<PaymentList | Problem> => {
-  const { readRows } = await import('../../../src/lib/table-file.ts')
-  const read = readRows(text)
+  const reader = await loadFileReader()
+  if ('problem' in reader) return reader
+  const read = reader.readRows(text)
   if ('problem' in read) return ofFile(read.problem)
   const [titles, ...rows] = read
   if (!titles || rows.length === 0)
@@ -113,7 +115,7 @@ export const writeList = (list: PaymentList): string => {
 
 /** The rows as the service reads them, with what is wrong with them. */
 export const understood = async (list: PaymentList): Promise<ReadList['items']> => {
-  const { readPaymentList } = await import('../../../src/lib/payment-list.ts')
+  const { readPaymentList } = await loadScript(() => import('../../../src/lib/payment-list.ts'))
   const read = readPaymentList(writeList(list), mostRows)
   return 'items' in read ? read.items : []
 }

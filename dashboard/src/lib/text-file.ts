@@ -2,13 +2,16 @@ export type Problem = { problem: string }
 
 export const ofFile = (problem: string): Problem => ({ problem: `This file ${problem}.` })
 
-/**
- * The text of a file, whatever program saved it. `charset`: where the person said which. The reader of CSV is a tenth of what a page weighs, so it
- * is loaded with the first file.
- */
+const noReader: Problem = { problem: 'The service could not be reached. Check your connection, then try again.' }
+
+/** A tenth of what a page weighs, so it is loaded with the first file. */
+export const loadFileReader = () => import('../../../src/lib/table-file.ts').catch(() => noReader)
+
+/** The text of a file, whatever program saved it. `charset`: the encoding that the person chose. */
 export const readTextFile = async (file: Blob, charset?: string): Promise<string | Problem> => {
-  const { textOfFile } = await import('../../../src/lib/table-file.ts')
-  const text = textOfFile(new Uint8Array(await file.arrayBuffer()), charset)
+  const reader = await loadFileReader()
+  if ('problem' in reader) return reader
+  const text = reader.textOfFile(new Uint8Array(await file.arrayBuffer()), charset)
   return typeof text === 'string' ? text : ofFile(text.problem)
 }
 

@@ -1,4 +1,4 @@
-import { DeviceError } from '../api/error.ts'
+import { DeviceError, loadScript } from '../api/error.ts'
 import type { Schemas } from '../api/queries.ts'
 
 const problems: Readonly<Record<string, string>> = {
@@ -17,11 +17,11 @@ const toDeviceError = (error: unknown): DeviceError => {
 export const hasPasskeys = (): boolean => typeof PublicKeyCredential === 'function'
 
 // Few visits use a passkey, so the library comes when one is.
-const webauthn = () => import('@simplewebauthn/browser')
+const webauthn = () => loadScript(() => import('@simplewebauthn/browser'))
 
 export const createPasskey = async (options: Schemas['PasskeyOptions']): Promise<Schemas['PasskeyRegistration']> => {
+  const { startRegistration } = await webauthn()
   try {
-    const { startRegistration } = await webauthn()
     return await startRegistration({ optionsJSON: { ...options, attestation: 'none' } })
   } catch (error) {
     throw toDeviceError(error)
@@ -30,8 +30,8 @@ export const createPasskey = async (options: Schemas['PasskeyOptions']): Promise
 
 /** Asks the device to sign a challenge of the service with one of the named passkeys. */
 export const answerWithPasskey = async (optionsJSON: Schemas['ProofOptions']): Promise<Schemas['PasskeyAssertion']> => {
+  const { startAuthentication } = await webauthn()
   try {
-    const { startAuthentication } = await webauthn()
     return await startAuthentication({ optionsJSON })
   } catch (error) {
     throw toDeviceError(error)

@@ -1,10 +1,11 @@
-import { lazy, Suspense, useEffect } from 'react'
+import { useEffect } from 'react'
 import { notifyChoices } from '../lib/choices.ts'
 import { useStore } from '../lib/store.ts'
+import { laterPart } from '../ui/later.tsx'
 import { useSession } from './session.tsx'
 
 // Few pages need any of it.
-const PushAsk = lazy(async () => ({ default: (await import('../pages/account/push-devices.tsx')).PushAsk }))
+const PushAsk = laterPart(async () => (await import('../pages/account/push-devices.tsx')).PushAsk)
 
 const keep = async (account: string): Promise<void> => {
   if (notifyChoices.get().push) await (await import('../lib/push.ts')).keepPush(account)
@@ -19,9 +20,5 @@ export const PushOffer = () => {
     keep(account.id).catch(() => undefined)
   }, [account.id])
   if (!approved || asked || push) return null
-  return (
-    <Suspense fallback={null}>
-      <PushAsk />
-    </Suspense>
-  )
+  return <PushAsk />
 }

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { type Schemas, workspacesQuery } from '../api/queries.ts'
 import { isForMe, useInbox } from '../api/use-inbox.ts'
@@ -12,7 +12,9 @@ import type { LiveEvent } from '../live/connection.ts'
 import { connection, Live } from '../live/live.tsx'
 import { Palette } from '../palette/palette.tsx'
 import { Icon } from '../ui/button.tsx'
+import { Crash } from '../ui/crash.tsx'
 import { Dialog } from '../ui/form.tsx'
+import { laterPart } from '../ui/later.tsx'
 import { TextNotice } from '../ui/page.tsx'
 import { announce } from '../ui/toast.tsx'
 import { AccountMenu, WorkspaceMenu } from './account-menu.tsx'
@@ -21,7 +23,7 @@ import { PushOffer } from './push-offer.tsx'
 import { permissionsOf, useOpenIn, useSession } from './session.tsx'
 import { SandboxBadge } from './single-page.tsx'
 
-const ShortcutHelp = lazy(async () => ({ default: (await import('./shortcut-help.tsx')).ShortcutHelp }))
+const ShortcutHelp = laterPart(async () => (await import('./shortcut-help.tsx')).ShortcutHelp)
 
 const NavLinks = ({ items, waiting }: { items: readonly NavItem[]; waiting: number }) => {
   const [location] = useLocation()
@@ -119,11 +121,11 @@ export const Shell = ({ children }: { children: ReactNode }) => {
       <main className="main" id="main" ref={main} tabIndex={-1}>
         <FrozenBanner />
         <PushOffer />
-        {children}
+        <Crash at={location}>{children}</Crash>
       </main>
       <BottomBar waiting={waiting} onSearch={search} />
       <ConnectionBar />
-      <Suspense fallback={null}>{open === 'help' && <ShortcutHelp onClose={close} />}</Suspense>
+      {open === 'help' && <ShortcutHelp onClose={close} />}
       {open === 'palette' && <Palette onClose={close} />}
     </div>
   )

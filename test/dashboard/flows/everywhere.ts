@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { shareVisit } from '../visit.ts'
+import { signIn } from '../../harness/people.ts'
+import { shareVisit, visitAs } from '../visit.ts'
 import type { World } from '../world.ts'
 
 export const everywhere = (world: World): void => {
@@ -52,6 +53,66 @@ export const everywhere = (world: World): void => {
     await context.setOffline(false)
     await page.getByText('Reconnecting').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Account Meanwhile' }).first().waitFor()
+  })
+
+  /** Every script that the document does not name: each lazy page and part. */
+  const laterScripts = async (): Promise<(url: URL) => boolean> => {
+    const { text } = await world.service.api.get('/')
+    return ({ pathname }) => /^\/assets\/.+\.js$/.test(pathname) && !text.includes(pathname)
+  }
+
+  test('a page that cannot be loaded without a connection says so inside the frame, and opens by itself when there is one', async () => {
+    const { page, context, complaints, close } = await visitAs(world, await signIn(world.service.api))
+    await page.goto('/')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await context.setOffline(true)
+    await page.getByRole('link', { name: 'Spending' }).click()
+    await page.getByText('This page could not be loaded').waitFor()
+    expect(await page.getByRole('navigation', { name: 'Main' }).first().isVisible()).toBe(true)
+    await page.getByRole('link', { name: 'Payments' }).click()
+    await page.getByRole('heading', { name: 'Payments', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Spending' }).click()
+    await page.getByText('This page could not be loaded').waitFor()
+    await context.setOffline(false)
+    await page.getByRole('heading', { name: 'Spending' }).waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a file that a deploy has removed loads the document anew once; a file that stays away is asked for again', async () => {
+    const { page, close } = await visitAs(world, await signIn(world.service.api))
+    await page.goto('/')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    const isLater = await laterScripts()
+    let missing = true
+    await page.route(isLater, (route) => (missing ? route.fulfill({ status: 404 }) : route.continue()))
+    let documents = 0
+    page.on('request', (request) => {
+      if (request.isNavigationRequest()) documents += 1
+    })
+    await page.getByRole('link', { name: 'Spending' }).click()
+    await page.getByText('This page could not be loaded').waitFor()
+    expect(new URL(page.url()).pathname).toBe('/spending')
+    expect(documents).toBe(1)
+    missing = false
+    await page.getByRole('button', { name: 'Try now' }).click()
+    await page.getByRole('heading', { name: 'Spending' }).waitFor()
+    expect(documents).toBe(1)
+    await close()
+  })
+
+  test('a bug in one page leaves the frame, and the other pages work', async () => {
+    const { page, complaints, close } = await visitAs(world, await signIn(world.service.api))
+    await page.route(
+      ({ pathname }) => pathname === '/v1/spending-policies',
+      (route) => route.fulfill({ json: { data: [null], next_cursor: null } }),
+    )
+    await page.goto('/policies')
+    await page.getByRole('heading', { name: 'This page stopped working' }).waitFor()
+    await page.getByRole('link', { name: 'Payments' }).click()
+    await page.getByRole('heading', { name: 'Payments', exact: true }).waitFor()
+    complaints.length = 0
+    await close()
   })
 
   test('the compressed script and style of each page have at most 160 KB, the face 40 KB, and none of them is inline', async () => {

@@ -1,0 +1,109 @@
+import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
+import { keepStored, readStored } from '../lib/store.ts'
+import { Button } from './button.tsx'
+import { EmptyCard, SkeletonCard } from './page.tsx'
+
+const firstWaitMs = 2_000
+const maxWaitMs = 30_000
+
+const serviceAnswers = () =>
+  fetch('/', { method: 'HEAD', cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+
+const mark = 'reloaded'
+
+/** Loads the document anew, which names the files of today's version. Once: if the page then fails again, the file itself is at fault. */
+const reloadOnce = (): void => {
+  if (readStored(mark, 'session') !== null) return
+  keepStored(mark, 'yes', 'session')
+  if (readStored(mark, 'session') !== null) location.reload()
+}
+
+type Load<Props> = () => Promise<ComponentType<Props>>
+
+/** Tries a failed load again after waits that grow, and at once when the browser is online again. `onMissing`: the service answers, the file does not. */
+const useLoaded = (isLoaded: boolean, load: () => Promise<void>, onMissing: () => void) => {
+  const [failures, setFailures] = useState(0)
+  const [attempt, setAttempt] = useState(0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: one load for each attempt
+  useEffect(() => {
+    if (isLoaded) return undefined
+    let isShown = true
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const again = () => setAttempt((count) => count + 1)
+    const begin = async () => {
+      try {
+        await load()
+        if (isShown) again()
+      } catch {
+        // A second import follows, because a browser may have cut off the first one; some browsers keep a failed import until the next document.
+        const isMissing = (await serviceAnswers()) && (await load().then(again, () => 'missing')) === 'missing'
+        if (!isShown) return
+        if (isMissing) onMissing()
+        setFailures((count) => count + 1)
+        timer = setTimeout(again, Math.min(maxWaitMs, firstWaitMs * 2 ** failures))
+      }
+    }
+    void begin()
+    addEventListener('online', again)
+    return () => {
+      isShown = false
+      clearTimeout(timer)
+      removeEventListener('online', again)
+    }
+  }, [attempt])
+  return { hasFailed: failures > 0, retry: () => setAttempt((count) => count + 1) }
+}
+
+const NotLoaded = ({ onRetry }: { onRetry: () => void }) => (
+  <div role="alert">
+    <EmptyCard
+      icon="alert"
+      tone="warn"
+      heading
+      title="This page could not be loaded"
+      actions={
+        <>
+          <Button onClick={onRetry}>Try now</Button>
+          <Button onClick={() => location.reload()}>Reload</Button>
+        </>
+      }
+    >
+      Check your connection. The page is tried again by itself until it loads. Nothing was sent.
+    </EmptyCard>
+  </div>
+)
+
+/** A page that is loaded when it is opened: the script that every page begins with stays small. */
+export const laterPage = <Props extends object>(load: Load<Props>) => {
+  let Page: ComponentType<Props> | undefined
+  return (props: Props) => {
+    const { hasFailed, retry } = useLoaded(
+      Page !== undefined,
+      async () => {
+        Page = await load()
+        keepStored(mark, null, 'session')
+      },
+      reloadOnce,
+    )
+    if (Page) return <Page {...props} />
+    return hasFailed ? <NotLoaded onRetry={retry} /> : <SkeletonCard rows={4} />
+  }
+}
+
+/** A part of a page that few visits need. `waiting` stands in its place until it is loaded: the page around it works without it. */
+export const laterPart = <Props extends object>(load: Load<Props>, waiting: ReactNode = null) => {
+  let Part: ComponentType<Props> | undefined
+  return (props: Props) => {
+    useLoaded(
+      Part !== undefined,
+      async () => {
+        Part = await load()
+      },
+      () => undefined,
+    )
+    return Part ? <Part {...props} /> : waiting
+  }
+}
