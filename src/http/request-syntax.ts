@@ -9,22 +9,35 @@ import type { App } from './app-type.ts'
 import { fieldNames } from './sentences.ts'
 
 const maxDepth = 16
+/** The longest list that any body has: the payments of a batch. */
+const maxEntries = 1_000
+/** Of all lists and objects of a body together: three times what a batch may have. */
+const maxMembers = 100_000
 
 /** Databases and logs cannot store NUL, nor a surrogate without its other half. */
 export const isStorable = (text: string): boolean => !text.includes('\u0000') && text.isWellFormed()
 
-const check = (value: unknown, path: string, depth: number, takes: (text: string) => boolean): void => {
-  if (depth > maxDepth) throw invalidFields({ path: path || 'body', message: 'is nested too deeply' })
-  if (typeof value === 'string' && !takes(value))
-    throw invalidFields({ path: path || 'body', message: 'has characters that cannot be stored' })
-  if (typeof value !== 'object' || value === null) return
-  for (const [key, entry] of Object.entries(value)) {
-    const at = path ? `${path}.${key}` : key
-    // A name that careless copying code would treat as the object's prototype.
-    if (key === '__proto__') throw invalidFields({ path: at, message: 'is not a known field' })
-    if (!takes(key)) throw invalidFields({ path: path || 'body', message: 'has a name that cannot be stored' })
-    check(entry, at, depth + 1, takes)
+const check = (body: unknown, takes: (text: string) => boolean): void => {
+  let members = 0
+  const checkValue = (value: unknown, path: string, depth: number): void => {
+    if (depth > maxDepth) throw invalidFields({ path: path || 'body', message: 'is nested too deeply' })
+    if (typeof value === 'string' && !takes(value))
+      throw invalidFields({ path: path || 'body', message: 'has characters that cannot be stored' })
+    if (typeof value !== 'object' || value === null) return
+    if (Array.isArray(value) && value.length > maxEntries)
+      throw invalidFields({ path: path || 'body', message: `must have at most ${maxEntries} entries` })
+    const entries = Object.entries(value)
+    members += entries.length
+    if (members > maxMembers) throw invalidFields({ path: 'body', message: `must have at most ${maxMembers} fields and entries` })
+    for (const [key, entry] of entries) {
+      const at = path ? `${path}.${key}` : key
+      // A name that careless copying code would treat as the object's prototype.
+      if (key === '__proto__') throw invalidFields({ path: at, message: 'is not a known field' })
+      if (!takes(key)) throw invalidFields({ path: path || 'body', message: 'has a name that cannot be stored' })
+      checkValue(entry, at, depth + 1)
+    }
   }
+  checkValue(body, '', 0)
 }
 
 const parseJson = (text: string): unknown => {
@@ -38,7 +51,7 @@ const parseJson = (text: string): unknown => {
 /** The JSON's texts can be stored, or are what `takes` says; all parsers read it alike. Throws 400. */
 export const readJson = (text: string, takes = isStorable): unknown => {
   const value = parseJson(text)
-  check(value, '', 0, takes)
+  check(value, takes)
   const repeated = repeatedName(text)
   if (repeated !== undefined) throw invalidFields({ path: repeated, message: 'is given more than once' })
   return value

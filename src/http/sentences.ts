@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { closest, didYouMean } from '../lib/closest.ts'
-import type { FieldError } from '../lib/errors.ts'
+import { type FieldError, namedFaults } from '../lib/errors.ts'
 import { shownOnly } from '../lib/text.ts'
 
 // A validator's findings, in words that say what to send instead. A schema with a more exact sentence has priority.
@@ -80,7 +80,7 @@ const wrongUnion = ({ input, discriminator, inst }: Extract<Issue, { code?: 'inv
   return wrongValue([...values], (input as Record<string, unknown> | undefined)?.[discriminator])
 }
 
-export const sentenceOf = (issue: Issue): string | undefined => {
+const sentenceOf = (issue: Issue): string | undefined => {
   switch (issue.code) {
     case 'invalid_type':
       if (typeof issue.input === 'number' && Number.isNaN(issue.input)) return `must be ${kinds[issue.expected] ?? 'a number'}`
@@ -100,6 +100,12 @@ export const sentenceOf = (issue: Issue): string | undefined => {
     default:
       return undefined
   }
+}
+
+/** For one validation: an answer lists a hundred faults, so the words of the others cost time and are not read. */
+export const sentences = (): ((issue: Issue) => string | undefined) => {
+  let left = namedFaults
+  return (issue) => (left-- > 0 ? sentenceOf(issue) : 'is not valid')
 }
 
 export const fieldErrors = (issues: readonly z.core.$ZodIssue[]): FieldError[] =>

@@ -17,7 +17,7 @@ import { requestIdOf } from './internal-call.ts'
 import { refuseGarbage } from './not-found.ts'
 import { registerRequestLog } from './request-log.ts'
 import { parseQuery } from './request-syntax.ts'
-import { fieldErrors, parameterErrors, sentenceOf } from './sentences.ts'
+import { fieldErrors, parameterErrors, sentences } from './sentences.ts'
 import { registerShedding } from './shed.ts'
 
 const contentPolicy = (production: boolean): string =>
@@ -142,7 +142,7 @@ export const createHttp = async (parts: HttpParts): Promise<App> => {
   await watchRequests(app)
   app.setSerializerCompiler(serializers(config.NODE_ENV === 'test'))
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data) => {
-    const result = schema.safeParse(data, { error: sentenceOf })
+    const result = schema.safeParse(data, { error: sentences() })
     if (result.success) return { value: result.data }
     const { issues } = result.error
     if (httpPart === 'params') return { error: unknownPath(data, issues) }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type ErrorCode, errorRow, isErrorCode } from '../errors/catalogue.ts'
 import type { InternalAnswer, InternalCall } from '../http/internal-call.ts'
-import { fieldErrors, sentenceOf } from '../http/sentences.ts'
+import { fieldErrors, sentences } from '../http/sentences.ts'
 import { Refusal, refuseFields } from '../lib/errors.ts'
 
 export type Caller = {
@@ -35,7 +35,7 @@ export type Tool<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject =
 export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool: Tool<In, Out>): Tool => ({
   ...tool,
   run: async (input, caller) => {
-    const parsed = tool.input.safeParse(input, { error: sentenceOf })
+    const parsed = tool.input.safeParse(input, { error: sentences() })
     if (!parsed.success) throw refuseFields(fieldErrors(parsed.error.issues))
     return tool.run(parsed.data, caller)
   },

@@ -276,4 +276,30 @@ describe('a text that is no table costs at most five times what a regular one co
       }
     expect(dear).toEqual([])
   })
+
+  test('as members of JSON', async () => {
+    const costOf = async (path: string, value: object): Promise<number> => {
+      const body = JSON.stringify(value)
+      const costs = []
+      for (let count = 0; count < 3; count++) costs.push((await measure({ path, method: 'POST', headers: json, body })).totalMs)
+      return Math.min(...costs) / body.length
+    }
+    const usual = await costOf('/v1/payment-batches?dry_run=true', JSON.parse(listOf(1_000)))
+    const names = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 1]))
+    const dear: [string, number][] = []
+    for (const [path, value] of [
+      ['/v1/accounts/me/api-keys', { name: 'a', permissions: Array(4_000).fill('payment.creat') }],
+      ['/v1/spending-policies', { name: 'a', beneficiary_ids: Array(10_000).fill('ben') }],
+      ['/v1/payments', { beneficiary_id: payee, amount_minor: '100', metadata: names(5_000) }],
+      ['/v1/payments', names(5_000)],
+      ['/v1/payment-batches', { items: Array(400_000).fill(0) }],
+      ['/v1/payment-batches', { items: Array(800).fill(Array(500).fill({})) }],
+      ['/v1/payment-batches', { items: Array(1_000).fill({ metadata: names(80) }) }],
+    ] as const) {
+      const cost = (await costOf(path, value)) / usual
+      figures.push(`| ${path}: ${JSON.stringify(value).slice(0, 60)} | ${cost.toFixed(2)} |`)
+      if (cost > 5) dear.push([path, cost])
+    }
+    expect(dear).toEqual([])
+  })
 })

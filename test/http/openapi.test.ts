@@ -265,6 +265,22 @@ test('a form has texts and lists of texts alone: generators of clients can encod
       expect([name, type === 'array' ? items.type : type]).toEqual([name, 'string'])
 })
 
+test('every list in a body has a greatest number of entries: each of them costs time', () => {
+  const unbounded: string[] = []
+  const visit = (schema: Json, at: string, open: readonly string[] = []): void => {
+    const name = schema?.$ref?.split('/').at(-1)
+    if (name !== undefined && !open.includes(name)) visit(document.components.schemas[name], name, [...open, name])
+    if (typeof schema !== 'object' || schema === null) return
+    if (schema.type === 'array' && schema.maxItems === undefined) unbounded.push(at)
+    const inner = [schema.items, ...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])]
+    for (const each of inner) visit(each, at, open)
+    for (const [field, each] of Object.entries<Json>(schema.properties ?? {})) visit(each, `${at}.${field}`, open)
+  }
+  for (const { method, path, operation } of operations())
+    for (const { schema } of Object.values<Json>(operation.requestBody?.content ?? {})) visit(schema, `${method} ${path}`)
+  expect([...new Set(unbounded)]).toEqual([])
+})
+
 const samplesOf = ({ operation }: Operation): { label: string; source: string }[] => operation['x-codeSamples']
 
 test('every operation is shown in curl, those of programs in TypeScript and Python, and those for agents and shells there too', () => {

@@ -132,6 +132,7 @@ export const CreateApiKey = z
     permissions: z
       .array(z.enum(permissions))
       .min(1)
+      .max(100)
       .optional()
       .meta({ description: 'Left out: the permissions of the caller, without those that only a person should have.' }),
     spending_controls: SpendingControlsIn.optional(),

@@ -8,7 +8,7 @@ import { insertOnce, prepareWrite } from '../../db/prepare-write.ts'
 import { grants } from '../../db/tables/grants.ts'
 import { oauthAuthorizations, oauthGrants } from '../../db/tables/oauth.ts'
 import { readJson } from '../../http/request-syntax.ts'
-import { fieldErrors, sentenceOf } from '../../http/sentences.ts'
+import { fieldErrors, sentences } from '../../http/sentences.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { refuseFields } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
@@ -54,7 +54,7 @@ const parseDetails = (text: string | undefined): SpendingControls | null => {
   if (typeof first !== 'object' || first === null || !('type' in first) || first.type !== 'payment')
     throw refusedDetails('must be of the type "payment"')
   const { type: _type, ...members } = first
-  const parsed = SpendingControlsIn.safeParse(members, { error: sentenceOf })
+  const parsed = SpendingControlsIn.safeParse(members, { error: sentences() })
   if (parsed.success) return presentControls(parsed.data)
   throw refusedDetails(`cannot be understood: ${refuseFields(fieldErrors(parsed.error.issues)).message}`)
 }

@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts'
 import { clientAuthMethods, clientGrantTypes } from '../../db/tables/oauth.ts'
 import { FetchError, isPublicAddress } from '../../http/guarded-fetch.ts'
 import { isStorable } from '../../http/request-syntax.ts'
-import { fieldErrors, sentenceOf } from '../../http/sentences.ts'
+import { fieldErrors, sentences } from '../../http/sentences.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { refuseFields } from '../../lib/errors.ts'
 import { isLoopbackUrl } from '../../lib/loopback.ts'
@@ -118,7 +118,7 @@ export const readClientMetadata = (
   input: unknown,
   { fetched, ...defaults }: { authMethod: (typeof clientAuthMethods)[number]; fetched?: true },
 ) => {
-  const parsed = Wire.safeParse(input, { error: sentenceOf })
+  const parsed = Wire.safeParse(input, { error: sentences() })
   if (!parsed.success) throw refusedMetadata(`${refuseFields(fieldErrors(parsed.error.issues)).message}.`)
   const wire = parsed.data
   const redirectUris = [...new Set(wire.redirect_uris)].filter((uri) => {

@@ -208,6 +208,7 @@ const Decision = z.strictObject({
   permissions: z
     .array(z.enum(permissions))
     .min(1)
+    .max(100)
     .optional()
     .meta({ description: 'The granted scopes. Left out: all requested ones that the caller has in the workspace.' }),
   spending_controls: SpendingControlsIn.optional().meta({

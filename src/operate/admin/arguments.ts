@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { fieldErrors, sentenceOf } from '../../http/sentences.ts'
+import { fieldErrors, sentences } from '../../http/sentences.ts'
 import { type IdKind, idPrefixes, parseId, type Uuid } from '../../lib/ids.ts'
 import type { Console } from './console.ts'
 
@@ -29,7 +29,7 @@ export const idOf = (kind: IdKind, text: string): Uuid => {
 /** Checked by the schema of the API's request: the command refuses what the API refuses. */
 export const fieldsOf = <Schema extends z.ZodType>(schema: Schema, fields: Record<string, unknown>): z.output<Schema> => {
   const input = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
-  const parsed = schema.safeParse(input, { error: sentenceOf })
+  const parsed = schema.safeParse(input, { error: sentences() })
   if (parsed.success) return parsed.data
   const problems = fieldErrors(parsed.error.issues)
   throw new UsageError(problems.map(({ path, message }) => `${path === 'body' ? 'the command' : path}: ${message}`).join('; '))
