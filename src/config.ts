@@ -23,6 +23,7 @@ import { decodedPart, parseDatabaseAddress } from './lib/database-address.ts'
 import { StartupError } from './lib/errors.ts'
 import { looksRandom } from './lib/key-ring.ts'
 import { isLoopbackUrl } from './lib/loopback.ts'
+import { statementColumns } from './rails/bank-columns.ts'
 import { allDefinitions, railSettings } from './rails/definitions.ts'
 
 const environment = z.object({
@@ -99,6 +100,8 @@ const environment = z.object({
   RATE_LIMIT_PER_MINUTE: whole(1, 10_000_000).optional(),
   /** Accepts the outcomes that a provider's statement offers for payments that are unknown, without a person. */
   RECONCILIATION_RESOLVES: flag.default(false),
+  /** What a bank calls the columns of its statement, where titles that are known do not find them. */
+  STATEMENT_COLUMNS: statementColumns.optional(),
   RATE_LIMIT_ENABLED: flag.default(true),
 })
 

@@ -1,3 +1,5 @@
+import { memoised } from './memoised.ts'
+
 /** Minor units (cents of the deployment's one currency). Never a `number`. */
 export type Minor = bigint
 
@@ -12,12 +14,49 @@ export const minor = (amount: Minor | null): string | null => (amount === null ?
 export const displayAmount = (amount: Minor, currency: string): string =>
   `${currency} ${formatMajor(amount).replace(/\B(?=(\d{3})+\.)/g, ',')}`
 
-/** "1963", "1,963.50", "KES 1,963.00", "1 963 KES". */
-export const amountIn = (text: string, currency: string): Minor | undefined => {
-  const unit = String.raw`(?:${currency}|KSHS?|SHS?)\.?`
-  const [, whole, cents = ''] =
-    new RegExp(String.raw`^(?:${unit})?(\d{1,16})(?:\.(\d{1,2}))?(?:${unit})?$`, 'i').exec(text.replace(/[\s,'’]/g, '')) ?? []
-  return whole === undefined ? undefined : BigInt(whole + cents.padEnd(2, '0'))
+const largest = 10n ** 17n
+
+/** `1,500.00`, `1 500.00`, `1.500,00`, `1'500`, `1500.5`, `1500,50`; `1.500` is none of them, because it could mean two amounts. */
+const forms = [
+  /^(?<whole>\d{1,15}|\d{1,3}(?:,\d{3})+)(?:\.(?<cents>\d{1,2})(?:(?<=\.\d\d)00)?)?$/,
+  /^(?<whole>\d{1,3}(?:[ '’]\d{3})+)(?:[.,](?<cents>\d{1,2}))?$/,
+  /^(?<whole>\d{1,15}|\d{1,3}(?:\.\d{3})+),(?<cents>\d{1,2})$/,
+  /^(?<whole>\d{1,3}(?:\.\d{3}){2,})$/,
+]
+
+/** "" is no currency: then an amount has none. */
+const signedForm = memoised((currency) => {
+  const unit = String.raw`(?:${currency === 'KES' ? 'KES|KSHS?|SHS?' : currency || '(?!)'})\.?`
+  const number = String.raw`(?<digits>\d(?:[\d.,' ’]*\d)?)(?:\.?/[=-])?`
+  return new RegExp(`^(?<before>[+-]?) ?(?:${unit} ?)?(?<inner>[+-]?) ?${number} ?(?:${unit})?(?<after>-?)$`, 'i')
+})
+
+/**
+ * The one reader of amounts as people and banks write them, with or without our currency. `(1,500.00)`, `-1,500.00` and `1,500.00-`
+ * are negative. Null: there is none. Undefined: it is none, or could mean two: a person who types `12,50` may mean `12,500`, a bank's
+ * file means cents (`isPrinted`).
+ */
+export const readAmount = (text: string, currency: string, isPrinted = false): Minor | null | undefined => {
+  const plain = text
+    .replace(/\s+/g, ' ')
+    .replace(/[\u2212\u2010-\u2013]/g, '-')
+    .trim()
+  if (plain === '' || /^-+$/.test(plain)) return null
+  const bracketed = /^\((.*)\)$/.exec(plain)?.[1]?.trim()
+  const { before, inner, after, digits = '' } = signedForm(currency).exec(bracketed ?? plain)?.groups ?? {}
+  const parts = forms.map((form) => form.exec(digits)?.groups).find((found) => found !== undefined)
+  const negatives = [bracketed !== undefined, before === '-', inner === '-', after === '-'].filter(Boolean).length
+  if (!parts?.whole || negatives > 1 || (before && inner)) return undefined
+  if (!isPrinted && /^\d+,\d{1,2}$/.test(digits)) return undefined
+  const minor = BigInt(parts.whole.replace(/\D/g, '')) * 100n + BigInt((parts.cents ?? '').padEnd(2, '0'))
+  if (minor >= largest) return undefined
+  return negatives === 1 ? -minor : minor
+}
+
+/** Undefined for what is negative too. */
+export const readPositive = (text: string, currency: string): Minor | undefined => {
+  const amount = readAmount(text, currency)
+  return amount !== null && amount !== undefined && amount >= 0n ? amount : undefined
 }
 
 /** "-1234.50", as spreadsheets and accounting programs read it. */

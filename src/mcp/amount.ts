@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { type FieldError, Refusal } from '../lib/errors.ts'
-import { displayAmount, type Minor, minorPattern } from '../lib/money.ts'
+import { displayAmount, type Minor, minorPattern, readPositive } from '../lib/money.ts'
 import { quoted } from '../lib/text.ts'
 
 type AmountInput = { amount?: string | undefined; amount_minor?: string | undefined }
 
-const major = /^(\d{1,15}|\d{1,3}(?:,\d{3})+)(?:\.\d{1,2})?$/
+/** A model that names a currency may mean another one. */
+const readMajor = (amount: string): Minor | undefined => readPositive(amount, '')
 
-const isMajor = (amount: string): boolean => major.test(amount.trim())
+const isMajor = (amount: string): boolean => readMajor(amount) !== undefined
 
 /** An amount is given as people write it, or in minor units, of which the API itself says what is wrong. A model that mixes them up is refused. */
 export const amountInput = {
@@ -32,7 +33,7 @@ const toMinor = (text: string): Minor => {
   return BigInt(whole + cents.padEnd(2, '0'))
 }
 
-const minorText = (amount: string): string | undefined => (isMajor(amount) ? String(toMinor(amount.trim())) : undefined)
+const minorText = (amount: string): string | undefined => readMajor(amount)?.toString()
 
 /** `KES 250.00`. An amount in another form stands as it was sent. */
 export const minorAmountText = (amountMinor: string, currency: string): string =>

@@ -44,6 +44,8 @@ export type StatementForm = {
   columns: Readonly<
     Record<'receipt' | 'time' | 'status' | 'in' | 'out' | 'party' | 'account' | 'linked' | 'details' | 'texts', Columns>
   >
+  /** The organisation's account is at a bank: the bank's own file is read too, by what its titles mean. */
+  isOfBank: boolean
   /** Names of the rows above the columns: the organisation's number, and which of its accounts the file is of. */
   heading: { number: Columns; account: Columns }
   /** What the status says, in lower case, of money that has moved; an empty cell says the same. All other lines are left out. */

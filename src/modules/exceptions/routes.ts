@@ -253,7 +253,7 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
       body: UploadStatement,
       response: { 201: Reconciliation },
     },
-    before: ({ body }) => readUpload(deps.rails, body),
+    before: ({ body }) => readUpload(deps, body),
     work: async (tx, { principal }, statement) =>
       created(presentReconciliation(await reportStatement(tx, deps, principal, statement))),
   })

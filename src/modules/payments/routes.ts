@@ -6,7 +6,7 @@ import { filtersOf, pageOf, readPage } from '../../http/pagination.ts'
 import { routesOf } from '../../http/routes.ts'
 import { byId } from '../../http/wire.ts'
 import { found } from '../../lib/errors.ts'
-import { amountIn } from '../../lib/money.ts'
+import { readPositive } from '../../lib/money.ts'
 import { effectiveTimeZone } from '../../policy/calendar.ts'
 import { attemptsOf } from '../attempts/attempt.ts'
 import { findBeneficiary } from '../beneficiaries/queries.ts'
@@ -31,7 +31,7 @@ const one = `${path}/:id`
 const searchOf = ({ status, q, ...others }: Omit<ListPayments, 'limit' | 'cursor'>, currency: string): PaymentSearch => ({
   ...filtersOf(others),
   ...(status && { statuses: status }),
-  ...(q !== undefined && { searched: { text: q, amount: amountIn(q, currency) } }),
+  ...(q !== undefined && { searched: { text: q, amount: readPositive(q, currency) } }),
 })
 
 /** Of an unknown outcome it says when the rail was last asked about it. */

@@ -104,6 +104,7 @@ export const definition = defineProvider({
       details: ['details'],
       texts: ['a/c no.', 'a/c no', 'details'],
     },
+    isOfBank: false,
     heading: {
       number: ['short code', 'shortcode', 'organization short code', 'organisation short code', 'business short code', 'paybill'],
       account: ['account', 'account name', 'account type'],

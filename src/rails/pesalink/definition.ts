@@ -91,7 +91,11 @@ export const definition = defineProvider({
       details: ['narrative'],
       texts: ['reference', 'narrative'],
     },
-    heading: { number: ['account number', 'account no.', 'account no', 'account'], account: ['account type', 'product'] },
+    isOfBank: true,
+    heading: {
+      number: ['account number', 'account no.', 'account no', 'account', 'a/c number', 'a/c no.', 'a/c no'],
+      account: ['account type', 'product'],
+    },
     completed: ['success', 'successful', 'completed'],
     referencesIn: ourNumbers,
   },

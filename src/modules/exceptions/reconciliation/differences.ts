@@ -120,8 +120,9 @@ const suspenseFor = (provider: Provider, { receipt, statedMinor }: Pick<Differen
 export const isEvidence = ({ kind, subject }: Difference): boolean =>
   kind === 'under_way' || (kind === 'reversed' && subject?.kind === 'payment')
 
-const isUnexplained = ({ kind, subject }: Difference): boolean =>
-  kind === 'not_in_our_books' || (kind === 'reversed' && subject?.kind !== 'payment')
+/** A line of a bank that names nothing of ours has no receipt, by which it would be booked once. */
+const isUnexplained = ({ kind, subject, receipt }: Difference): boolean =>
+  receipt !== null && (kind === 'not_in_our_books' || (kind === 'reversed' && subject?.kind !== 'payment'))
 
 /** The lists of ten thousand, written in one turn, hold up every other request. */
 const portion = 1_000

@@ -1,7 +1,8 @@
 import { isPaid, isUnderWay } from '../../../db/transitions.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { displayAmount, type Minor } from '../../../lib/money.ts'
-import { receiptKey } from '../../../lib/text.ts'
+import { isSameReceipt, receiptKey } from '../../../lib/text.ts'
+import { nairobiDate } from '../../../rails/fields.ts'
 import { type Book, type Booked, type Offer, offersFor } from './outcome-offers.ts'
 import type { StatementLine } from './statement-rules.ts'
 
@@ -65,8 +66,11 @@ const explain: Readonly<
     action: 'Ask the provider about the receipt. If the money did not move, correct our books by an adjustment.',
   }),
   not_in_our_books: (line) => ({
-    reason: `The statement lists it${line?.linked === undefined ? '' : ` as undoing ${line.linked}`}, and nothing here was sent with its receipt or reference.`,
-    action: 'Find out who moved it at the provider. Until then it stands on the suspense account.',
+    reason: `The statement lists ${line?.details === undefined ? 'it' : `"${line.details}" of ${nairobiDate(line.at)}`}${line?.linked === undefined ? '' : ` as undoing ${line.linked}`}, and nothing here was sent with its receipt or reference.`,
+    action:
+      line?.receipt === null
+        ? 'Find out who moved it at the bank. Nothing was booked: the line names no receipt.'
+        : 'Find out who moved it at the provider. Until then it stands on the suspense account.',
   }),
   ended_otherwise: (_line, ours) => ({
     reason: `The statement shows that the money moved, and here the ${nounOf(ours)} is ${ours?.status ?? 'ended'}.`,
@@ -116,7 +120,10 @@ const sum = (amounts: Iterable<Minor>): Minor => {
   return total
 }
 
-const size = ({ amountMinor }: StatementLine): Minor => (amountMinor < 0n ? -amountMinor : amountMinor)
+/** A receipt of so many letters and digits is no number of another kind. */
+const surelyNamed = 8
+
+const size = ({ amountMinor }: { amountMinor: Minor }): Minor => (amountMinor < 0n ? -amountMinor : amountMinor)
 const largest = (lines: readonly StatementLine[]): StatementLine | undefined =>
   lines.toSorted((one, other) => Number(size(other) - size(one)))[0]
 
@@ -164,7 +171,7 @@ export const match = (
     for (const { receipt, references } of some)
       for (const reference of references) {
         const ours = named.get(reference)
-        const isOurs = ours?.receipt === null || (ours && receiptKey(ours.receipt) === receiptKey(receipt))
+        const isOurs = ours?.receipt === null || receipt === null || isSameReceipt(ours?.receipt ?? null, receipt)
         // A different receipt in our books belongs to another movement with the same account reference.
         if (ours && !listed.has(ours) && isOurs) return ours
       }
@@ -189,15 +196,28 @@ export const match = (
     }
   }
 
-  const transactions = [...Map.groupBy(lines, ({ receipt }) => receiptKey(receipt)).values()]
+  /** By a receipt in its words, or our reference. A short word may be any number: then the amount must be ours, whichever way it went. */
+  const namedIn = (line: StatementLine): Booked | undefined => {
+    const isSure = (word: string, ours: Booked) => word.length >= surelyNamed || size(line) === size(ours)
+    const found = (line.words ?? []).flatMap((word) => {
+      const ours = byReceipt.get(receiptKey(word))
+      return ours && isSure(word, ours) ? [ours] : []
+    })
+    const referring = line.references.flatMap((name) => byId.get(name) ?? byReference.get(name) ?? [])
+    const [ours, ...others] = new Set([...found, ...referring])
+    return others.length === 0 ? ours : undefined
+  }
+  const ofBank = new Map(lines.flatMap((line) => (line.receipt === null ? [[line, namedIn(line)] as const] : [])))
+  const keyOf = (line: StatementLine) => (line.receipt === null ? (ofBank.get(line) ?? line) : receiptKey(line.receipt))
+  const transactions = [...Map.groupBy(lines, keyOf).values()]
   const undoing = Map.groupBy(
-    lines.filter(({ linked, receipt, isCharge }) => linked && !isCharge && receiptKey(linked) !== receiptKey(receipt)),
+    lines.filter(({ linked, receipt, isCharge }) => linked && !isCharge && !isSameReceipt(linked, receipt)),
     ({ linked = '' }) => receiptKey(linked),
   )
   const isUndoing = (line: StatementLine): boolean => undoing.get(receiptKey(line.linked ?? ''))?.includes(line) ?? false
   const undone = new Set<StatementLine>()
   const undoes = (line: StatementLine): StatementLine | undefined =>
-    undoing.get(receiptKey(line.receipt))?.find((each) => each.amountMinor === -line.amountMinor && !undone.has(each))
+    undoing.get(receiptKey(line.receipt ?? ''))?.find((each) => each.amountMinor === -line.amountMinor && !undone.has(each))
 
   const unexplained: StatementLine[][] = []
   for (const listedLines of transactions) {
@@ -207,8 +227,10 @@ export const match = (
       charges.push(...all)
       continue
     }
-    const receipt = receiptKey(some[0]?.receipt ?? '')
-    const ours = referred(some, byId) ?? byReceipt.get(receipt) ?? referred(some, byReference)
+    const [one] = some
+    const receipt = one?.receipt ?? null
+    const byName = receipt === null ? one && ofBank.get(one) : byReceipt.get(receiptKey(receipt))
+    const ours = referred(some, byId) ?? byName ?? referred(some, byReference)
     const line = ours && lineOf(some, ours)
     if (!ours || !line) {
       unexplained.push(all)
@@ -234,7 +256,7 @@ export const match = (
   }
   for (const line of [...undoing.values()].flat()) {
     const receipt = receiptKey(line.linked ?? '')
-    const ours = byReceipt.get(receipt) ?? [...listed].find(([, each]) => receiptKey(each.receipt) === receipt)?.[0]
+    const ours = byReceipt.get(receipt) ?? [...listed].find(([, each]) => isSameReceipt(each.receipt, receipt))?.[0]
     if (undone.has(line)) continue
     if (ours?.status === 'returned' && ours.amountMinor === -line.amountMinor) matched += 1
     else if (ours) differ('reversed', line, ours)

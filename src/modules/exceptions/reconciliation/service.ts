@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { OrderNames } from '../../../auth/order-names.ts'
 import { type Database, type Db, inTx, statement, type Tx } from '../../../db/client.ts'
 import { isPaid, paidPaymentsSql } from '../../../db/transitions.ts'
-import { daysAfter } from '../../../lib/clock.ts'
+import { type Clock, daysAfter } from '../../../lib/clock.ts'
 import { invalidFields, Refusal } from '../../../lib/errors.ts'
 import type { Uuid } from '../../../lib/ids.ts'
 import { only } from '../../../lib/lists.ts'
@@ -33,7 +33,7 @@ import {
 } from './differences.ts'
 import type { Book, Booked } from './outcome-offers.ts'
 import { type Match, match, withoutEffect } from './rules.ts'
-import { readInPortions, type Statement, type StatementLine, squeezed } from './statement-rules.ts'
+import { readInPortions, type Statement, type StatementLine, type StatementSettings, squeezed } from './statement-rules.ts'
 
 export type Period = { start: Date; end: Date }
 
@@ -112,12 +112,17 @@ const widened = ({ start, end }: Period): Period => ({
   end: new Date(end.getTime() + edgeMs),
 })
 
-const namesOf = (lines: readonly StatementLine[]): ReadonlySet<string> =>
-  new Set(lines.flatMap(({ receipt, references, linked }) => [receipt, linked ?? receipt].map(receiptKey).concat(references)))
+/** All that may be a receipt of ours. */
+const receiptsOf = ({ receipt, linked, words = [] }: StatementLine): readonly string[] =>
+  [receipt, linked, ...words].flatMap((name) => name ?? [])
 
-const periodOf = (lines: readonly StatementLine[]) => {
-  const times = lines.map(({ at }) => at.getTime())
-  return { start: new Date(Math.min(...times)), end: new Date(Math.max(...times)) }
+const namesOf = (lines: readonly StatementLine[]): ReadonlySet<string> =>
+  new Set(lines.flatMap((line) => receiptsOf(line).map(receiptKey).concat(line.references)))
+
+/** A day that is over is listed as a whole where its lines state no time; one that is not, as far as nothing is missed. */
+const periodOf = (lines: readonly StatementLine[], now: Date) => {
+  const ends = lines.map(({ at, until = at }) => (until <= now ? until : at).getTime())
+  return { start: new Date(Math.min(...lines.map(({ at }) => at.getTime()))), end: new Date(Math.max(...ends)) }
 }
 
 /** A payment without an attempt was sent in writes that were lost, under the names that the statement shows. */
@@ -159,7 +164,7 @@ export const reconcileStatement = async (
   operator: Operator,
   { source, text }: { source: string; text: string },
 ): Promise<ReconciliationRecord> =>
-  reconcileLines(deps, operator, { ...(await readWhole(deps.rails, text, 'file')), source, content: text })
+  reconcileLines(deps, operator, { ...(await readWhole(deps, text, 'file')), source, content: text })
 
 /** Null: the statement does not say whose it is, or the rails are not configured. */
 const railsBy = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Statement, path: string) => {
@@ -175,15 +180,17 @@ const railsBy = ({ numbers }: Pick<Rails, 'numbers'>, { provider, heading }: Sta
   })
 }
 
-const readWhole = async (rails: Pick<Rails, 'numbers'>, text: string, path: string) => {
-  const reading = readInPortions(text)
+type Reading = { rails: Pick<Rails, 'numbers'>; config: StatementSettings; clock: Clock }
+
+const readWhole = async ({ rails, config, clock }: Reading, text: string, path: string) => {
+  const reading = readInPortions(text, config)
   let step = reading.next()
   for (; !step.done; step = reading.next()) await turn()
   const read = step.value
   if ('problem' in read) throw invalidFields({ path, message: read.problem })
   const { provider, lines, heading } = read
   if (lines.length === 0) throw invalidFields({ path, message: 'it lists nothing that was completed' })
-  const { start, end } = periodOf(lines)
+  const { start, end } = periodOf(lines, clock.now())
   const period = { start: heading.period.start && heading.period.start < start ? heading.period.start : start, end }
   const account =
     [heading.number, heading.account]
@@ -195,9 +202,9 @@ const readWhole = async (rails: Pick<Rails, 'numbers'>, text: string, path: stri
 
 /** Before the transaction: it takes a few turns of the event loop. */
 export const readUpload = async (
-  rails: Pick<Rails, 'numbers'>,
+  deps: Reading,
   { source, statement: text }: { source: string; statement: string },
-): Promise<Compared> => ({ ...(await readWhole(rails, text, 'statement')), source, content: `uploaded ${text}` })
+): Promise<Compared> => ({ ...(await readWhole(deps, text, 'statement')), source, content: `uploaded ${text}` })
 
 /** Whoever uploads a file may have written it: it proves nothing. The command `reconcile` may compare the same content again. */
 export const reportStatement = async (
@@ -214,7 +221,9 @@ export const reportStatement = async (
 
 const reconcileLines = async (deps: Parts, operator: Operator, statement: Compared): Promise<ReconciliationRecord> => {
   // A deposit whose notice was lost is no difference: what lists it is the notice.
-  await takeListedDeposits(deps, statement.provider, statement.lines, statement.source === providerSource ? 'list' : 'statement')
+  // A bank's line does not say which of its words is the receipt, by which a deposit is booked once.
+  const receipted = statement.lines.flatMap(({ receipt, ...line }) => (receipt === null ? [] : [{ ...line, receipt }]))
+  await takeListedDeposits(deps, statement.provider, receipted, statement.source === providerSource ? 'list' : 'statement')
   const comparison = await compareLines(deps.db, deps, statement)
   const { run, recorded } = await inTx(deps.db, (tx) => recordComparison(tx, operator, comparison))
   if (statement.source === providerSource && run.totals.unproven !== undefined)
@@ -237,8 +246,7 @@ const compareLines = async (
   const references = lines.flatMap((line) => line.references)
   // M-PESA writes the order's name, from which that of its first send follows.
   const attemptIds = orderIds(references).map((orderId) => deps.orderNames.attemptOf({ orderId }, 1))
-  const receipts = lines.flatMap(({ receipt, linked }) => [receipt, linked ?? receipt])
-  const anyCase = [...new Set(receipts.flatMap(receiptForms))]
+  const anyCase = [...new Set(lines.flatMap(receiptsOf).flatMap(receiptForms))]
   const names = { receipts: anyCase, references, attemptIds }
   const booked = await readBooked(db, rails, widened(statement.period), names, deps.orderNames)
   const inside = namesOf(lines)

@@ -1,14 +1,21 @@
-import { z } from 'zod'
-import type { Minor } from '../../../lib/money.ts'
 import { type Provider, providers } from '../../../lib/rail-names.ts'
 import { readRows } from '../../../lib/table-file.ts'
 import { filledWidth, type TableRow as Row, rowProblem } from '../../../lib/table-rows.ts'
 import { definitions } from '../../../rails/definitions.ts'
 import type { Movement } from '../../../rails/rail.ts'
 import { providerLabels } from '../../../rails/texts.ts'
+import { type Direction, knownAmounts, knownTimes, readDirection, readMarked, readSpan, spansIn } from './statement-cells.ts'
+import { type Column, findBank, findForm, type Layout, type OwnTitles, rowsLookedAt, titlesProblem } from './statement-titles.ts'
 
-/** `until`: the end of its day, where it states no time. `party`: masked; `account`: at a paybill; `linked`: the receipt that it undoes. */
-export type StatementLine = Movement & {
+/**
+ * `until`: the end of its day, where it states no time. `party`: masked; `account`: at a paybill; `linked`: the receipt that it undoes. A bank's
+ * line has no receipt; one of its `words` may be ours.
+ */
+export type StatementLine = Omit<Movement, 'receipt'> & {
+  receipt: string | null
+  words?: readonly string[]
+  /** What a line without a receipt is known by. */
+  details?: string
   until?: Date
   party?: string
   account?: string
@@ -28,87 +35,11 @@ export type Statement = {
 
 export const squeezed = (text: string): string => text.toUpperCase().replace(/[^0-9A-Z]/g, '')
 
-// What could mean two things, or nothing, is refused: a cell is never read by half.
-
-type Span = { at: Date; until: Date }
-
-const largest = 10n ** 17n
-const dayMs = 86_400_000
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
-
-const date = String.raw`(?:(?<y>\d{4})[-/.](?<m>\d\d?)[-/.](?<d>\d\d?)|(?<d2>\d\d?)[-/. ](?<m2>\d\d?|[A-Za-z]{3,9})[-/. ,]{1,2}(?<y2>\d{4}))`
-const clock = String.raw`(?<h>\d\d?):(?<min>\d\d)(?::(?<s>\d\d)(?:\.\d{1,9})?)?(?:\s?(?<half>[AaPp])\.?[Mm]\.?)?\s?(?<zone>Z|[+-]\d\d:?\d\d|EAT)?`
-const spread = new RegExp(`^${date}(?:(?:[T ]|,\\s)\\s?${clock})?$`)
-const compact = /^(?<y>\d{4})(?<m>\d\d)(?<d>\d\d)(?<h>\d\d)(?<min>\d\d)(?<s>\d\d)$/
-const withinText = new RegExp(`${date}(?:(?:[T ]|,\\s)\\s?${clock})?`.replace(/\?<\w+>/g, ''), 'g')
-
-type Parts = Readonly<Record<string, string | undefined>>
-
-const monthOf = (text: string): number => (/^\d/.test(text) ? Number(text) : months.indexOf(text.slice(0, 3).toLowerCase()) + 1)
-
-/** Not a number for what does not exist, such as 14:33 PM. */
-const hourOf = ({ h = '0', half }: Parts): number => {
-  const hour = Number(h)
-  if (half === undefined) return hour
-  return hour < 1 || hour > 12 ? Number.NaN : (hour % 12) + (half.toLowerCase() === 'p' ? 12 : 0)
-}
-
-const zoneOf = ({ zone = 'EAT' }: Parts): string => (zone === 'EAT' ? '+03:00' : zone.replace(/(?<=\d\d)(?=\d\d$)/, ':'))
-
-const instant = z.iso.datetime({ offset: true })
-/** An earlier one is what a program writes for no time: 0001, 1899, 1970. */
-const firstYear = 2000
-
-/** Year first, or day first as in Kenya. Nairobi's time unless a zone is written. Undefined for all else, and for what does not exist. */
-const readSpan = (text: string): Span | undefined => {
-  const trimmed = text.replace(/[\u00a0\u202f\s]+/g, ' ').trim()
-  const parts: Parts | undefined = (spread.exec(trimmed) ?? compact.exec(trimmed))?.groups
-  if (!parts) return undefined
-  const two = (part: string | number = 0) => String(part).padStart(2, '0')
-  const day = `${parts.y ?? parts.y2}-${two(monthOf(parts.m ?? parts.m2 ?? ''))}-${two(parts.d ?? parts.d2)}`
-  const iso = `${day}T${two(hourOf(parts))}:${two(parts.min)}:${two(parts.s)}${zoneOf(parts)}`
-  if (!instant.safeParse(iso).success) return undefined
-  const at = new Date(iso)
-  if (at.getUTCFullYear() < firstYear) return undefined
-  return { at, until: parts.h === undefined ? new Date(at.getTime() + dayMs - 1) : at }
-}
-
-/** "From 01-03-2026 00:00:00 To 31-03-2026". */
-const spansIn = (text: string): Span[] => (text.match(withinText) ?? []).flatMap((each) => readSpan(each) ?? [])
-
-const knownTimes = '2026-03-31 14:05:00, 31-03-2026 14:05:00, 31/03/2026 02:05 PM, or a date alone'
-
-/** `1,500.00`, `1 500.00`, `1.500,00`, `1'500`, `1500.5`, `1500,50`. */
-const forms = [
-  /^(?<whole>\d{1,15}|\d{1,3}(?:,\d{3})+)(?:\.(?<cents>\d{1,2})(?:(?<=\.\d\d)00)?)?$/,
-  /^(?<whole>\d{1,3}(?:[ '’]\d{3})+)(?:[.,](?<cents>\d{1,2}))?$/,
-  /^(?<whole>\d{1,15}|\d{1,3}(?:\.\d{3})+),(?<cents>\d{1,2})$/,
-  /^(?<whole>\d{1,3}(?:\.\d{3}){2,})$/,
-]
-
-/** `(1,500.00)`, `-1,500.00` and `1,500.00-` are negative. Null: there is none. Undefined: it cannot be read. */
-const readAmount = (text: string): Minor | null | undefined => {
-  const plain = text
-    .replace(/[\u00a0\u202f\u2009\s]+/g, ' ')
-    .replace(/[\u2212\u2013]/g, '-')
-    .trim()
-  if (plain === '' || /^-+$/.test(plain)) return null
-  const inner = /^\((.*)\)$/.exec(plain)?.[1] ?? plain
-  const unsigned = inner.replace(/^(?:KES|KSH\.?)\s?/i, '').replace(/\s?(?:KES|KSH\.?)$/i, '')
-  const [, before = '', digits = '', after = ''] = /^([+-]?)\s?(?:(?:KES|KSH\.?)\s?)?([\d.,' ’]*\d)\s?(-?)$/i.exec(unsigned) ?? []
-  const negatives = [inner !== plain, before === '-', after === '-'].filter(Boolean).length
-  const parts = forms.map((form) => form.exec(digits)?.groups).find((found) => found !== undefined)
-  if (!parts?.whole || negatives > 1) return undefined
-  const minor = BigInt(parts.whole.replace(/\D/g, '')) * 100n + BigInt((parts.cents ?? '').padEnd(2, '0'))
-  if (minor >= largest) return undefined
-  return negatives === 1 ? -minor : minor
-}
-
-const knownAmounts = '1500.00, 1,500.00, 1 500.00, 1.500,00, -1,500.00 or (1,500.00)'
-
 type Form = (typeof definitions)[keyof typeof definitions]['statement']
-type Cell = (row: Row, column: Exclude<keyof Form['columns'], 'texts'>) => string
-type Table = { cell: Cell; textsOf: (row: Row) => string[]; form: Form; columns: number }
+type Cell = (row: Row, column: Column | 'amount' | 'direction') => string
+type Table = Layout & { cell: Cell; textsOf: (row: Row) => string[]; form: Form; columns: number; currency: string }
+
+export type StatementSettings = { CURRENCY: string; STATEMENT_COLUMNS?: OwnTitles | undefined }
 
 /** A statement that is read by half would show differences that do not exist. */
 class Unreadable extends Error {}
@@ -118,7 +49,7 @@ const plain = (text: string): string => text.trim().toLowerCase().replace(/\s+/g
 /** "Business Payment Charge": what is charged stands before whom it is for, so a payee's name makes no charge of a payment. */
 const isChargeText = (details: string): boolean => {
   const [head = ''] = details.trim().split(/\s(?:to|from|via|by|of)\s|[-:;,(.]/i, 1)
-  return /^charges?\b|\bcharges?$/i.test(head.trim())
+  return /^(?:charges?|excise duty)\b|\bcharges?$/i.test(head.trim())
 }
 
 /** Each in one cell or in two: "Short Code:,600998", "Short Code: 600998". */
@@ -144,57 +75,97 @@ const readHeading = (rows: readonly Row[], { heading }: Form): Statement['headin
 }
 
 const footer =
-  /^(?:(?:sub|grand)[ -]?)?totals?\b|^(?:opening|closing|available|current|ledger) balance\b|^page\b|^(?:\W*end of|disclaimer|notes?\b|generated|printed|this (?:statement|is|document))/i
+  /^(?:(?:sub|grand)[ -]?)?totals?\b|^(?:opening|closing|available|current|ledger) bal(?:ance)?\b|^balance\b|^(?:summary|number of|no\.? of|page)\b|^(?:\W*end of|disclaimer|notes?\b|generated|printed|this (?:statement|is|document))/i
 
-/** Totals, page numbers and sentences: they state no time, and no receipt. */
-const isFooter = (row: Row, cell: Cell): boolean => {
-  if (readSpan(cell(row, 'time'))) return false
+/** "Balance B/F", "OPENING BALANCE": how much there is, and nothing that moved. */
+const balance =
+  /^\W*(?:(?:opening|closing|previous|ledger|available|statement) bal(?:ance)?|bal(?:ance)?|[bc]\s?\/\s?f(?:wd)?)(?: as (?:at|of|on)\b.*| (?:at|for)\b.*| ?(?:[bc]\s?\/\s?f(?:wd)?|(?:brought|carried) (?:forward|down)|forward))?\W*$/i
+
+const hasMoved = (row: Row, cell: Cell): boolean => (['in', 'out', 'amount'] as const).some((column) => cell(row, column) !== '')
+
+/** Totals, balances, page numbers and sentences: they state no time or no movement, and no receipt. */
+const isFooter = (row: Row, { cell, textsOf, isBank }: Table): boolean => {
+  if (isBank && textsOf(row).some((text) => balance.test(text))) return true
+  if (readSpan(cell(row, 'time'), isBank)) return false
   const [first = ''] = row.cells.filter((each) => each.trim() !== '')
-  const hasAmount = cell(row, 'in') !== '' || cell(row, 'out') !== ''
-  return footer.test(first.trim()) || (!hasAmount && !/^[0-9A-Z]{6,}$/i.test(cell(row, 'receipt')))
+  return footer.test(first.trim()) || (!hasMoved(row, cell) && !/^[0-9A-Z]{6,}$/i.test(cell(row, 'receipt')))
 }
 
 const shown = (text: string): string => `"${text.slice(0, 40)}"`
 
-const amountIn = (row: Row, cell: Cell, column: 'in' | 'out'): bigint | null => {
+const amountIn = (row: Row, { cell, currency }: Table, column: 'in' | 'out' | 'amount') => {
   const text = cell(row, column)
-  const amount = readAmount(text)
-  if (amount === undefined) throw new Unreadable(`${shown(text)} is no amount: expected ${knownAmounts}`)
-  return amount
+  const { amount, mark } = readMarked(text, currency)
+  if (amount === undefined || (mark && column !== 'amount' && mark !== column))
+    throw new Unreadable(`${shown(text)} is no amount${amount === undefined ? '' : ' of its column'}: expected ${knownAmounts}`)
+  return { amount, mark }
 }
+
+const firstOf = (rows: readonly Row[], { cell, currency }: Table, column: 'out' | 'amount', sign: 1 | -1): Row | undefined =>
+  rows.find((row) => (readMarked(cell(row, column), currency).amount ?? 0n) * BigInt(sign) > 0n)
 
 /** Where what goes out is positive, a negative amount is money that came back. */
-const isOutNegative = (rows: readonly Row[], cell: Cell): boolean => {
-  const signed = rows.map((row) => ({ row, amount: readAmount(cell(row, 'out')) ?? 0n }))
-  const negative = signed.filter(({ amount }) => amount < 0n)
-  const positive = signed.find(({ amount }) => amount > 0n)
-  if (negative[0] && positive) {
-    const row = negative[0].row.number > positive.row.number ? negative[0].row : positive.row
+const isOutNegative = (rows: readonly Row[], table: Table): boolean => {
+  const [negative, positive] = [firstOf(rows, table, 'out', -1), firstOf(rows, table, 'out', 1)]
+  if (negative && positive)
     throw new Unreadable(
-      `line ${row.number}: the column of what goes out has amounts of both signs, so it is not known which of them went out: export it with one sign`,
+      `line ${Math.max(negative.number, positive.number)}: the column of what goes out has amounts of both signs, so it is not known which of them went out: export it with one sign`,
     )
-  }
-  return negative.length > 0
+  return negative !== undefined
 }
 
-const readLine = (row: Row, { cell, textsOf, form, columns }: Table, outSign: bigint): StatementLine | null => {
+type Sides = { paidIn: bigint | null; paidOut: bigint | null }
+
+const sidesOf = (row: Row, table: Table, isSigned: boolean): Sides => {
+  const { places, cell } = table
+  if (places.amount === undefined)
+    return { paidIn: amountIn(row, table, 'in').amount, paidOut: amountIn(row, table, 'out').amount }
+  const { amount, mark } = amountIn(row, table, 'amount')
+  if (!amount) return { paidIn: amount, paidOut: null }
+  const said: Direction | undefined = mark ?? readDirection(cell(row, 'direction'))
+  const direction = said ?? (isSigned ? (amount > 0n ? 'in' : 'out') : undefined)
+  if (direction === undefined)
+    throw new Unreadable(
+      `nothing says whether ${shown(cell(row, 'amount'))} came in or went out: export debit and credit in two columns, or an amount with a sign, or with DR or CR`,
+    )
+  if (said === 'in' && amount < 0n) throw new Unreadable(`${shown(cell(row, 'amount'))} is negative, and called a credit`)
+  const size = amount < 0n ? -amount : amount
+  return direction === 'in' ? { paidIn: size, paidOut: null } : { paidIn: null, paidOut: size }
+}
+
+const longestWord = 40
+
+/** What divides words may also be a part of a receipt. */
+const wordsIn = (texts: readonly string[]): string[] => {
+  const words = texts.flatMap((text) => [...text.split(/[\s,;:|()/]+/), ...text.split(/[^0-9A-Za-z]+/)])
+  return [...new Set(words)].filter((word) => word.length >= 4 && word.length <= longestWord)
+}
+
+const readLine = (
+  row: Row,
+  table: Table,
+  { outSign, isSigned }: { outSign: bigint; isSigned: boolean },
+): StatementLine | null => {
+  const { cell, textsOf, form, columns, isBank } = table
   // A separator within a cell has moved the cells behind it. Exports leave out empty cells at the end of a row.
   if (filledWidth(row.cells) > columns) throw new Unreadable(rowProblem(row.cells, columns) ?? 'it has too many cells')
   const [receipt, timeText] = [cell(row, 'receipt'), cell(row, 'time')]
-  if (receipt === '') throw new Unreadable('it has no receipt')
-  const time = readSpan(timeText)
+  if (receipt === '' && !isBank) throw new Unreadable('it has no receipt')
+  const time = readSpan(timeText, isBank)
   if (!time) throw new Unreadable(`${shown(timeText)} is no time that exists: expected ${knownTimes}`)
-  const [paidIn, paidOut] = [amountIn(row, cell, 'in'), amountIn(row, cell, 'out')]
+  const { paidIn, paidOut } = sidesOf(row, table, isSigned)
   if (paidIn === null && paidOut === null) throw new Unreadable(`it has no amount: expected one such as ${knownAmounts}`)
   if (paidIn && paidOut) throw new Unreadable('it has an amount that came in and one that went out: expected one of them')
   const amountMinor = (paidIn ?? 0n) + outSign * (paidOut ?? 0n)
   if (amountMinor === 0n) return null
   const [party, account, linked] = [cell(row, 'party'), cell(row, 'account'), cell(row, 'linked')]
+  const texts = textsOf(row)
   return {
-    receipt,
+    receipt: isBank ? null : receipt,
     at: time.at,
     amountMinor,
-    references: form.referencesIn(textsOf(row)),
+    references: form.referencesIn(isBank ? texts.map((text) => text.replaceAll('_', ' ')) : texts),
+    ...(isBank && { words: wordsIn(texts), details: texts.find((text) => text !== '')?.slice(0, 60) ?? '' }),
     ...(time.until > time.at && { until: time.until }),
     ...(party !== '' && { party }),
     ...(account !== '' && { account }),
@@ -210,13 +181,16 @@ function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<St
   const lines: StatementLine[] = []
   const unfinished: StatementLine[] = []
   const { cell, form } = table
-  const outSign = isOutNegative(rows, cell) ? 1n : -1n
+  const signs = {
+    outSign: table.places.amount === undefined && isOutNegative(rows, table) ? 1n : -1n,
+    isSigned: firstOf(rows, table, 'amount', -1) !== undefined,
+  }
   for (const [index, row] of rows.entries()) {
     if (index % portion === 0) yield
     const status = plain(cell(row, 'status'))
     const isDone = status === '' || form.completed.includes(status)
     try {
-      const line = readLine(row, table, outSign)
+      const line = readLine(row, table, signs)
       if (line) (isDone ? lines : unfinished).push(line)
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error
@@ -229,40 +203,44 @@ function* readTable(rows: readonly Row[], table: Table): Generator<void, Pick<St
 
 export type ReadStatement = Statement | { problem: string }
 
+/** A provider's own names before what a bank's titles may mean. */
+const layoutIn = (rows: readonly Row[], own: OwnTitles) => {
+  const finders = [
+    ...providers.map((provider) => ({ provider, rows, find: (row: Row) => findForm(definitions[provider].statement, row) })),
+    ...providers
+      .filter((provider) => definitions[provider].statement.isOfBank)
+      .map((provider) => ({ provider, rows: rows.slice(0, rowsLookedAt), find: (row: Row) => findBank(row, own) })),
+  ]
+  for (const { provider, rows: looked, find } of finders)
+    for (const [at, row] of looked.entries()) {
+      const layout = find(row)
+      if (layout) return { provider, layout, at, header: row }
+    }
+  return null
+}
+
 /** Stops after each portion: a whole statement in one turn of the event loop would hold up every other request. */
-export function* readInPortions(text: string): Generator<void, ReadStatement> {
+export function* readInPortions(
+  text: string,
+  { CURRENCY: currency, STATEMENT_COLUMNS: own = {} }: StatementSettings,
+): Generator<void, ReadStatement> {
   const rows = readRows(text)
   yield
   if ('problem' in rows) return { problem: `it ${rows.problem}` }
-  for (const provider of providers) {
-    const form = definitions[provider].statement
-    const at = (names: readonly string[], header: readonly string[]) => header.findIndex((name) => names.includes(name))
-    const isHeader = ({ cells }: Row) => {
-      const header = cells.map(plain)
-      const { receipt, time, in: paidIn, out } = form.columns
-      return [receipt, time, paidIn, out].every((names) => at(names, header) >= 0)
-    }
-    const headerAt = rows.findIndex(isHeader)
-    const header = rows[headerAt]?.cells.map(plain)
-    if (!header) continue
-    const textAt = (row: Row, place: number) => (row.cells[place] ?? '').trim()
-    const { texts: _, ...named } = form.columns
-    const places = Object.fromEntries(Object.entries(named).map(([column, names]) => [column, at(names, header)]))
-    const cell: Cell = (row, column) => textAt(row, places[column] ?? -1)
-    const textsOf = (row: Row) => form.columns.texts.map((name) => textAt(row, header.indexOf(name)))
-    const below = rows.slice(headerAt + 1).filter((row) => !isHeader(row) && !isFooter(row, cell))
-    try {
-      return {
-        provider,
-        heading: readHeading(rows.slice(0, headerAt), form),
-        ...(yield* readTable(below, { cell, textsOf, form, columns: header.length })),
-        text: squeezed(text),
-      }
-    } catch (error) {
-      if (error instanceof Unreadable) return { problem: error.message }
-      throw error
-    }
+  const found = layoutIn(rows, own)
+  if (!found) return { problem: titlesProblem(rows, own, providerLabels.join(' or ')) }
+  const { provider, layout, at, header } = found
+  const { statement: form } = definitions[provider]
+  const textAt = (row: Row, place: number) => (row.cells[place] ?? '').trim()
+  const cell: Cell = (row, column) => textAt(row, layout.places[column] ?? -1)
+  const textsOf = (row: Row) => layout.texts.map((place) => textAt(row, place))
+  const table: Table = { ...layout, cell, textsOf, form, columns: header.cells.length, currency }
+  const isHeader = ({ cells }: Row) => header.cells.every((title, place) => plain(cells[place] ?? '') === plain(title))
+  const below = rows.slice(at + 1).filter((row) => !isHeader(row) && !isFooter(row, table))
+  try {
+    return { provider, heading: readHeading(rows.slice(0, at), form), ...(yield* readTable(below, table)), text: squeezed(text) }
+  } catch (error) {
+    if (error instanceof Unreadable) return { problem: error.message }
+    throw error
   }
-  const known = providerLabels.join(' or ')
-  return { problem: `it has no row with the column names of a statement from ${known}` }
 }
