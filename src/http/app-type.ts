@@ -92,5 +92,7 @@ declare module 'fastify' {
     refusal: Refusal | null
     /** The body as it was sent, to compare it with the idempotency key's. */
     rawBody: string | null
+    /** In milliseconds of `performance.now()`: when the last byte was here. A client can stretch what comes before. */
+    arrivedAt: number
   }
 }

@@ -145,9 +145,22 @@ const refuseNul = (url: string): void => {
   throw invalidFields({ path: name.replaceAll('\u0000', ''), message: 'has characters that cannot be stored' })
 }
 
+/** A body that is small comes with its headers: it is whole before hooks that wait, and read behind them. */
+const noteArrival = (request: FastifyRequest): void => {
+  const { raw } = request
+  const arrive = () => {
+    request.arrivedAt ||= performance.now()
+  }
+  process.nextTick(() => {
+    if (raw.complete) arrive()
+  })
+  raw.once('end', arrive)
+}
+
 /** Only JSON is a body. A request without one may have any Content-Type. */
 export const registerRequestSyntax = (app: App): void => {
   app.decorateRequest('rawBody', null)
+  app.decorateRequest('arrivedAt', 0)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
     if (bytes.length === 0) return undefined
@@ -158,7 +171,9 @@ export const registerRequestSyntax = (app: App): void => {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, bytes: Buffer) => {
     if (bytes.length > 0) throw new Refusal('unsupported_media_type')
   })
-  app.addHook('onRequest', async ({ raw }) => {
+  app.addHook('onRequest', async (request) => {
+    const { raw } = request
+    noteArrival(request)
     joinEqualHeaders(raw)
     const { headers } = raw
     const empty = headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0'

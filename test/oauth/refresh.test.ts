@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { formatId, parseId } from '../../src/lib/ids.ts'
 import { authenticateClient, findClient } from '../../src/modules/oauth/clients.ts'
@@ -300,6 +302,44 @@ describe('a client that sends one token several times, all before the first answ
       }
     },
   )
+})
+
+/** Its headers at once, and its body when `release` is called. */
+const heldBack = async (url: string, token: string) => {
+  const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: token, client_id: client.id }).toString()
+  const { hostname, port, host } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk) => chunks.push(chunk))
+  const closed = once(socket, 'close')
+  const head = [
+    'POST /v1/oauth/token HTTP/1.1',
+    `Host: ${host}`,
+    'Connection: close',
+    'Content-Type: application/x-www-form-urlencoded',
+    `Content-Length: ${body.length}`,
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body.slice(0, 40)}`)
+  // The headers have been read: what was sent later has been answered.
+  await service.api.get('/healthz')
+  return async () => {
+    socket.write(body.slice(40))
+    await closed
+    return Buffer.concat(chunks).toString()
+  }
+}
+
+describe('a client that holds its body back until a rotation has been answered', () => {
+  test.each([1, 2, 5])('gains nothing: its token counts as used again, %s rotation(s) later', async (count) => {
+    for (const { api } of [service, second]) {
+      const agent = await newAgent()
+      const release = await heldBack(api.url, agent.refreshToken)
+      let { body: last } = await refresh(service.api, client, agent.refreshToken)
+      for (let more = 1; more < count; more += 1) last = (await refresh(service.api, client, last.refresh_token)).body
+      expect(await release()).toContain('"error":"invalid_grant"')
+      expect(await canRead(last.access_token)).toBe(401)
+    }
+  })
 })
 
 describe('refreshes of many grants that arrive together', () => {

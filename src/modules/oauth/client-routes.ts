@@ -123,7 +123,8 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
         const { grant_type: type } = body
         if (type === undefined) throw new OAuthError('invalid_request', 'grant_type is required.')
         const client = await clientOf(deps, request)
-        if (type === 'refresh_token') return reply.send(await refreshTokens(client, origin, body, () => reply.elapsedTime))
+        const elapsedMs = () => performance.now() - request.arrivedAt
+        if (type === 'refresh_token') return reply.send(await refreshTokens(client, origin, body, elapsedMs))
         if (type === 'authorization_code') return reply.send(await redeemCode(deps, client, origin, body))
         if (type === deviceGrantType) return reply.send(await pollDevice(deps, client, origin, body))
         throw new OAuthError('unsupported_grant_type')

@@ -138,11 +138,15 @@ export const pollDevice = async (deps: RedeemDeps, client: ClientRecord, origin:
 }
 
 /**
- * A request that comes to any process within this time after the rotation is the same use, so the time is the database's: on a busy machine a request
- * is tens of milliseconds on its way. The new pair is answered only after this time, so a request that follows an answer is always later.
+ * A request whose last byte comes to any process within this time after the rotation is the same use, so the time is the database's: on a busy machine
+ * a request is tens of milliseconds on its way. The new pair is answered only after this time, so a request that follows an answer is always later.
  */
 const sameUseMs = 50
 const answerAfterMs = sameUseMs + 10
+/** In the process of the rotation, a request that is here before the answer is the same use, if the answer does not take longer than this. */
+const unansweredMs = 1_000
+/** Longer than a request waits here for its turn. */
+const rememberedMs = 10_000
 
 const arrive = statement(
   'oauth.refresh_arrives',
@@ -189,16 +193,24 @@ type RefreshRequest = {
   origin: RequestOrigin
   parameters: TokenParameters
   presented: PresentedRefresh
-  /** How long the request has waited in this service. Measured with our own clock, never compared with another. */
+  /** How long ago its last byte was here, by our own clock, never compared with another. A client that holds its body back gains nothing. */
   elapsedMs: () => number
+  /** Whether it was here before this process answered the rotation of its token. */
+  isUnanswered: () => boolean
 }
+
+type Rotation = { response: TokenResponse; rotates: boolean }
 
 /**
  * Rotates a refresh token (RFC 9700 section 4.14.2). One that was used before was stolen or sent twice; it was sent twice if both requests were under
  * way at once. A family is one grant, so one theft ends one installation of one agent. The rotation takes two trips to Postgres: the first locks the
  * grant and reads all that is needed, the second writes everything with the commit.
  */
-const rotate = async (tx: Tx, deps: Pick<Parts, 'config' | 'derivations' | 'onGrantsRevoked'>, request: RefreshRequest) => {
+const rotate = async (
+  tx: Tx,
+  deps: Pick<Parts, 'config' | 'derivations' | 'onGrantsRevoked'>,
+  request: RefreshRequest,
+): Promise<Rotation> => {
   const { client, origin, parameters, presented } = request
   const { handle, generation } = presented
   // In this order and in one trip: how it stood on arrival, the lock, and how it stands behind it.
@@ -217,7 +229,7 @@ const rotate = async (tx: Tx, deps: Pick<Parts, 'config' | 'derivations' | 'onGr
     const audience = readAudience(deps.config, row, parameters)
     const after = { generation: state.generation + 1, scopes: audience.scopes }
     audit(tx, actor, 'oauth_token.refresh', { ...subject, after })
-    return mintGeneration(tx, deps, row, audience)
+    return { response: mintGeneration(tx, deps, row, audience), rotates: true }
   }
   if (generation >= state.generation || !isOurs(deps.derivations, presented)) throw unknownRefreshToken()
   // `inTime`: the request was under way before the pair of the presented token's rotation was answered, by the database's clock alone, or is late by
@@ -225,12 +237,12 @@ const rotate = async (tx: Tx, deps: Pick<Parts, 'config' | 'derivations' | 'onGr
   const leewaySeconds = deps.config.OAUTH_REFRESH_LEEWAY_SECONDS + sameUseMs / 1_000
   const inTime = [grant.id, generation + 1, arrival.arrivedAt, leewaySeconds]
   const [rotated] = await tx.query<{ inTime: boolean }>(arrivedInTime, inTime)
-  if (rotated?.inTime) {
+  if (rotated?.inTime || request.isUnanswered()) {
     if (hasEnded(row, state.expiresAt, tx.at)) throw unknownRefreshToken()
     const again = await repeatGeneration(tx, deps.derivations, row)
     if (!again || !same(again.audience, readAudience(deps.config, row, parameters)))
       throw new OAuthError('invalid_grant', 'This refresh token was just used for another scope or resource.')
-    return again.response
+    return { response: again.response, rotates: false }
   }
   const after = { client_id: clientIdOf(client), generation, current_generation: state.generation }
   audit(tx, actor, 'oauth_token.reused', { ...subject, after })
@@ -245,6 +257,12 @@ const rotate = async (tx: Tx, deps: Pick<Parts, 'config' | 'derivations' | 'onGr
  */
 export const createRefreshTokens = (deps: RedeemDeps & Pick<Parts, 'onGrantsRevoked'>) => {
   const turns = createTurns()
+  /** Those that this process made last: until when a request with the token that was used is the same use. */
+  const openUntil = new Map<string, number>()
+  const remember = (token: string): void => {
+    openUntil.set(token, performance.now() + unansweredMs)
+    setTimeout(() => openUntil.delete(token), rememberedMs).unref()
+  }
   return async (
     client: ClientRecord,
     origin: RequestOrigin,
@@ -255,9 +273,17 @@ export const createRefreshTokens = (deps: RedeemDeps & Pick<Parts, 'onGrantsRevo
     if (!client.grantTypes.includes('refresh_token')) throw new OAuthError('unauthorized_client')
     const presented = readRefreshToken(parameters.refresh_token)
     if (!presented) throw unknownRefreshToken()
-    const request = { client, origin, parameters, presented, elapsedMs }
-    const response = await turns(presented.handle, () => inTx(deps.db, (tx) => rotate(tx, deps, request)))
+    const token = `${presented.handle}:${presented.generation}`
+    const isUnanswered = () => performance.now() - elapsedMs() < (openUntil.get(token) ?? 0)
+    const request = { client, origin, parameters, presented, elapsedMs, isUnanswered }
+    const { response } = await turns(presented.handle, async () => {
+      const rotation = await inTx(deps.db, (tx) => rotate(tx, deps, request))
+      if (rotation.rotates) remember(token)
+      return rotation
+    })
     await wait(answerAfterMs)
+    const until = openUntil.get(token)
+    if (until !== undefined) openUntil.set(token, Math.min(until, performance.now()))
     return response
   }
 }
