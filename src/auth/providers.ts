@@ -11,8 +11,10 @@ export type FlowSecrets = { state: string; nonce: string; verifier: string }
 
 export type ProvenSubject = { subject: string; email: string | null; emailVerified: boolean; displayName: string | null }
 
-type Way = { redirectUri: string; chooseAccount: boolean }
-type Answer = { code: string; redirectUri: string }
+/** `ask`: what the provider does although the browser is signed in there: it lets the person choose, or asks for the person's credentials again. */
+type Way = { redirectUri: string; ask: 'select_account' | 'login' | null }
+/** `signedInSince`: an earlier sign-in at the provider does not count. */
+type Answer = { code: string; redirectUri: string; signedInSince: Date | null }
 
 /** Both calls may use the network: never inside a transaction. */
 export type IdentityProvider = {
@@ -29,7 +31,7 @@ const beginAt = (
   address: string,
   { clientId }: Client,
   { state, verifier }: FlowSecrets,
-  { redirectUri, chooseAccount }: Way,
+  { redirectUri, ask }: Way,
   own: Readonly<Record<string, string>>,
 ): string => {
   const url = new URL(address)
@@ -37,7 +39,8 @@ const beginAt = (
     client_id: clientId,
     redirect_uri: redirectUri,
     ...own,
-    ...(chooseAccount && { prompt: 'select_account' }),
+    ...(ask && { prompt: ask }),
+    ...(ask === 'login' && { max_age: '0' }),
     state,
     code_challenge: sha256(verifier).toString('base64url'),
     code_challenge_method: 'S256',
@@ -47,7 +50,11 @@ const beginAt = (
   return url.href
 }
 
-const exchangeOf = ({ clientId, clientSecret }: Client, { verifier }: FlowSecrets, { code, redirectUri }: Answer) => ({
+const exchangeOf = (
+  { clientId, clientSecret }: Client,
+  { verifier }: FlowSecrets,
+  { code, redirectUri }: Omit<Answer, 'signedInSince'>,
+) => ({
   client_id: clientId,
   client_secret: clientSecret,
   code,
@@ -144,6 +151,7 @@ const Claims = z.object({
   email: z.unknown().optional(),
   email_verified: z.unknown().optional(),
   name: z.unknown().optional(),
+  auth_time: z.unknown().optional(),
 })
 
 const Tokens = z.object({ id_token: z.string().min(1) })
@@ -152,6 +160,11 @@ const cacheSeconds = 3600
 /** Google's clock and ours may differ. */
 const toleranceSeconds = 300
 const maxAgeSeconds = 86_400
+/** Less for a sign-in that has to be new: a browser that was signed in shortly before must not count. */
+const signInToleranceSeconds = 60
+
+const isSince = (authTime: unknown, since: Date): boolean =>
+  typeof authTime === 'number' && authTime >= since.getTime() / 1000 - signInToleranceSeconds
 
 /** The library is loaded at the first sign-in: many processes never have one. */
 const jose = () => import('jose')
@@ -177,7 +190,7 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
   }
 
   /** The library checks signature, issuer, audience and times; the nonce ties the token to the browser's flow. */
-  const verify = async (idToken: string, nonce: string): Promise<ProvenSubject> => {
+  const verify = async (idToken: string, nonce: string, signedInSince: Date | null): Promise<ProvenSubject> => {
     const { errors, jwtVerify } = await jose()
     keys ??= keySetAt((await endpoints()).jwks_uri)
     const { payload } = await jwtVerify(idToken, await keys, {
@@ -194,8 +207,10 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
     })
     const claims = Claims.safeParse(payload)
     if (!claims.success) throw notOfThisFlow('google', 'the ID token lacks what it must say')
-    const { sub, email, email_verified, name } = claims.data
+    const { sub, email, email_verified, name, auth_time } = claims.data
     if (!equalBytes(sha256(claims.data.nonce), sha256(nonce))) throw notOfThisFlow('google', 'the ID token is of another flow')
+    if (signedInSince && auth_time !== undefined && !isSince(auth_time, signedInSince))
+      throw notOfThisFlow('google', 'the person did not sign in there again')
     return { subject: sub, email: readEmail(email), emailVerified: email_verified === true, displayName: readName(name) }
   }
 
@@ -206,7 +221,7 @@ export const createGoogle = (options: GoogleOptions): IdentityProvider => {
         scope: 'openid email profile',
         nonce: flow.nonce,
       }),
-    redeem: async (flow, answer) => verify(await exchange(flow, answer), flow.nonce),
+    redeem: async (flow, answer) => verify(await exchange(flow, answer), flow.nonce, answer.signedInSince),
   }
 }
 

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { addPasskey, newAuthenticator } from '../../harness/authenticator.ts'
+import { createBrowser, linksOf } from '../../harness/browser.ts'
 import type { Client } from '../../harness/client.ts'
 import { newWallet, type Person, prove, signIn, walletMessage } from '../../harness/people.ts'
 import { openService } from '../../harness/service.ts'
-import { continueWith, newPerson } from '../sign-in/providers.ts'
+import { choose, continueWith, newPerson } from '../sign-in/providers.ts'
 
 const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 const site = service.deps.config.publicUrl
@@ -115,6 +116,82 @@ describe('an old session', () => {
     minutes(11)
     await prove({ api: session, wallet: person.wallet })
     expect((await makeKey(session)).status).toBe(201)
+  })
+})
+
+describe.each(['google', 'github'] as const)('a proof at %s', (provider) => {
+  const identity = newPerson()
+  const chrome = 'Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/120.0 Safari/537.36'
+  /** An old session of a person who signs in there, and the page that a request of this session leads to. */
+  const begin = async () => {
+    const { cookie, browser } = await continueWith(service, provider, identity)
+    const session = raw({ cookie })
+    minutes(11)
+    const headers = { accept: 'application/json', 'user-agent': chrome }
+    const { body } = await session.get(`/v1/auth/${provider}/start?return_to=/account`, { headers })
+    return { browser, session, page: body.authorization_url as string }
+  }
+  const isProven = async (api: Client) => (await makeKey(api)).status === 201
+
+  test('says what is confirmed, has the person sign in there again, and proves the session of that browser', async () => {
+    const { browser, session, page } = await begin()
+    const asked = await browser.open(page)
+    const day = service.clock.now().toISOString().slice(0, 10)
+    expect(asked.html).toMatch(
+      new RegExp(`You confirm the session of .* at the address (127.0.0.1|::1).*, signed in since ${day}`),
+    )
+    expect(asked.html).toMatch(new RegExp(`requested on ${day} .* from Chrome on Windows at the address (127.0.0.1|::1)`))
+    const gone = await browser.step(linksOf(asked)[0] ?? '')
+    const { searchParams } = new URL(gone.headers.get('location') ?? '')
+    expect([searchParams.get('prompt'), searchParams.get('max_age')]).toEqual(['login', '0'])
+    const there = await browser.open(gone.headers.get('location') ?? '')
+    const back = await browser.step((await browser.step(choose(there, identity))).headers.get('location') ?? '')
+    expect(back.headers.get('location')).toBe('/account?outcome=already_linked')
+    expect(await isProven(session)).toBe(true)
+  })
+
+  test('is refused in every browser without the cookie of the session, at each step, and nothing is proven', async () => {
+    const stranger = { service_session: (await signIn(service.api)).cookie }
+    const sameAccount = { service_session: (await continueWith(service, provider, identity)).cookie }
+    const foreign: Record<string, string>[] = [{}, stranger, sameAccount]
+    for (const cookies of foreign) {
+      const { browser, session, page } = await begin()
+      const other = createBrowser(cookies)
+      const shown = await other.open(page)
+      expect([shown.status, shown.html]).toEqual([400, expect.stringContaining('another browser')])
+      expect(linksOf(shown).filter((href) => href.includes('/link/'))).toEqual([])
+      // With the rest of the browser's cookies, as if the page had been opened there before the session's cookie changed.
+      const on = linksOf(await browser.open(page))[0] ?? ''
+      const without = createBrowser({ ...Object.fromEntries(browser.cookies), service_session: '', ...cookies })
+      expect((await without.step(on)).status).toBe(400)
+      const there = await browser.open((await browser.step(on)).headers.get('location') ?? '')
+      const callback = (await browser.step(choose(there, identity))).headers.get('location') ?? ''
+      expect((await without.step(callback)).status).toBe(400)
+      expect((await browser.step(callback)).status).toBe(400)
+      expect(await isProven(session)).toBe(false)
+    }
+  })
+
+  test('is not given by a link that began while the session was proven: nobody signed in there again', async () => {
+    const { cookie, browser } = await continueWith(service, provider, identity)
+    const session = raw({ cookie })
+    minutes(5)
+    expect((await continueWith(service, provider, identity, { browser })).outcome).toBe('already_linked')
+    minutes(6)
+    expect(await isProven(session)).toBe(false)
+  })
+
+  test('begun with a dashboard token needs the cookie of its session as well', async () => {
+    const { cookie, browser } = await continueWith(service, provider, identity)
+    const session = raw({ cookie })
+    const bearer = (await session.post('/v1/auth/dashboard-tokens')).body.token
+    minutes(11)
+    const start = async () => {
+      const { body } = await service.api.as({ bearer }).post('/v1/accounts/me/identities', { provider })
+      return body.authorization_url as string
+    }
+    expect((await createBrowser().open(await start())).status).toBe(400)
+    expect((await browser.open(await start())).status).toBe(200)
   })
 })
 

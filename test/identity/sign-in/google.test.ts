@@ -1,7 +1,7 @@
 import { createPrivateKey, createSign, generateKeyPairSync } from 'node:crypto'
 import { OAuth2Server } from 'oauth2-mock-server'
 import { afterAll, afterEach, expect, test } from 'vitest'
-import { createBrowser } from '../../harness/browser.ts'
+import { createBrowser, linksOf } from '../../harness/browser.ts'
 import { openService, startService } from '../../harness/service.ts'
 import { me, newPerson, startUrl } from './providers.ts'
 
@@ -82,6 +82,29 @@ test.each<[string, () => Claims]>([
   const { page, error, browser } = await signInWith({ ...claimsOf(), ...corrupt() })
   expect([page.status, error]).toEqual([400, 'invalid_request'])
   expect(browser.cookies.has('service_session')).toBe(false)
+})
+
+test.each<[string, number | string | undefined, boolean]>([
+  ['after the request', 5, true],
+  ['not named', undefined, true],
+  ['before the request', -90, false],
+  ['unreadable', 'now', false],
+])('a proof of a session counts if the sign-in at the provider was %s: %s', async (_when, offset, counts) => {
+  const claims = claimsOf()
+  const { cookie, browser } = await signInWith(claims)
+  google.service.removeAllListeners()
+  service.clock.advance(660)
+  const auth_time = typeof offset === 'number' ? now() + offset : offset
+  google.service.on('beforeTokenSigning', (token: { payload: Claims }) =>
+    Object.assign(token.payload, { ...claims, ...(offset !== undefined && { auth_time }) }),
+  )
+  const page = await browser.open(startUrl(service, 'google'))
+  const gone = await browser.step(linksOf(page)[0] ?? '')
+  const answered = await browser.step(gone.headers.get('location') ?? '')
+  const back = await browser.step(answered.headers.get('location') ?? '', { accept: 'application/json' })
+  expect(back.status).toBe(counts ? 303 : 400)
+  const made = await service.api.as({ cookie }).post('/v1/accounts/me/api-keys', { name: 'Mine' })
+  expect(made.status).toBe(counts ? 201 : 403)
 })
 
 test.each([

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react'
+import { deviceName } from '../../../../src/lib/device-name.ts'
 import { api, everyPage, parametersOf, type Schemas, sessionsQuery } from '../../api/queries.ts'
-import { countWords, deviceName, statusText } from '../../lib/words.ts'
+import { countWords, statusText } from '../../lib/words.ts'
 import { useSignOut } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Confirm, DialogButton } from '../../ui/form.tsx'

@@ -98,8 +98,17 @@ export const newMethodRefusal = (linker: Linker, now: Date): Refusal | null => {
   return new Refusal('step_up_required', { message, ...(unproven.details && { details: unproven.details }) })
 }
 
-/** The proven identity may be attached already, or belong to another account (the answer does not say to which). */
-export const linkIdentity = async (tx: Tx, config: Config, actor: Actor, linker: Linker, proof: IdentityProof) => {
+/**
+ * The proven identity may be attached already, or belong to another account (the answer does not say to which). `provesSession`: one that is attached
+ * proves the session of the linker.
+ */
+export const linkIdentity = async (
+  tx: Tx,
+  config: Config,
+  actor: Actor,
+  { provesSession, ...linker }: Linker & { provesSession: boolean },
+  proof: IdentityProof,
+) => {
   const { accountId, originGrantId: linkedByGrantId, originSessionId } = linker
   const unauthorized = await signInAuthorityRefusal(tx, config, linker)
   await lockIdentities(tx, [proof])
@@ -115,7 +124,7 @@ export const linkIdentity = async (tx: Tx, config: Config, actor: Actor, linker:
     throw new CommitThenThrow(refusal)
   }
   if (existing) {
-    await renewProof(tx, actor, linker, existing)
+    if (provesSession) await renewProof(tx, actor, linker, existing)
     const identity = noteProof(tx, existing, proof)
     await recomputeAccountEmail(tx, accountId)
     return { outcome: 'already_linked' as const, identity }

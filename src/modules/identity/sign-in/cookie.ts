@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../../config.ts'
 import { sessionCookie } from '../../../http/authenticate.ts'
 import type { NewSession } from '../sessions/service.ts'
-import { flowTtlSeconds } from './flows.ts'
+import { flowTtlSeconds } from './flow-rows.ts'
 
 const isSecure = (config: Config): boolean => config.NODE_ENV === 'production' || config.publicUrl.startsWith('https://')
 

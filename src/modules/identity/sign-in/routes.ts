@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type ProviderName, providerTitles } from '../../../auth/providers.ts'
 import { asksFor } from '../../../http/accept.ts'
 import type { App } from '../../../http/app-type.ts'
-import { originOf } from '../../../http/authenticate.ts'
+import { originOf, sessionCookieOf } from '../../../http/authenticate.ts'
 import { isNavigationFromOwnPage } from '../../../http/authorize.ts'
 import { created, ok, respondOnce } from '../../../http/idempotency.ts'
 import { type Page, renderPage, sendHtml, sendRefusalPage, wantsPage } from '../../../http/page.ts'
@@ -27,7 +27,8 @@ import {
 } from '../schema.ts'
 import { createDashboardToken, logOut } from '../sessions/service.ts'
 import { clearSessionCookie, markBrowser, readBrowser, setSessionCookie } from './cookie.ts'
-import { finishFlow, flowTtlSeconds, leaveLinkPage, openLinkPage, startLinkAs, startSignIn } from './flows.ts'
+import { flowTtlSeconds } from './flow-rows.ts'
+import { finishFlow, leaveLinkPage, openLinkPage, startLinkAs, startSignIn } from './flows.ts'
 import { withOutcome } from './return-to.ts'
 import { linkWallet, signIn } from './service.ts'
 import { createWalletNonce, examineForLink, examineWallet } from './wallet.ts'
@@ -120,7 +121,12 @@ const registerProvider = (app: App, deps: Parts, provider: ProviderName): void =
     },
     async (request, reply) => {
       const browser = readBrowser(request, deps.config)
-      const finished = await finishFlow(deps, originOf(request), { ...request.query, provider, browser })
+      const finished = await finishFlow(deps, originOf(request), {
+        ...request.query,
+        provider,
+        browser,
+        cookie: sessionCookieOf(request),
+      })
       const { returnTo } = finished
       if ('outcome' in finished) {
         if (finished.session) setSessionCookie(reply, deps.config, finished.session)
@@ -160,7 +166,11 @@ export const registerSignIn = (app: App, deps: Parts): void => {
     async (request, reply) => {
       const asker = isNavigationFromOwnPage(request) ? readBrowser(request, deps.config) : null
       const mark = () => markBrowser(request, reply, deps.config)
-      await sendStep(request, reply, openLinkPage(deps, request.params.flow, { asker, caller: request.caller, mark }))
+      await sendStep(
+        request,
+        reply,
+        openLinkPage(deps, request.params.flow, { asker, caller: request.caller, cookie: sessionCookieOf(request), mark }),
+      )
       return reply
     },
   )
@@ -176,8 +186,8 @@ export const registerSignIn = (app: App, deps: Parts): void => {
       },
     },
     async (request, reply) => {
-      const browser = readBrowser(request, deps.config)
-      await sendStep(request, reply, leaveLinkPage(deps, request.params.flow, browser, request.query.page))
+      const leaving = { browser: readBrowser(request, deps.config), cookie: sessionCookieOf(request), proof: request.query.page }
+      await sendStep(request, reply, leaveLinkPage(deps, request.params.flow, leaving))
       return reply
     },
   )

@@ -134,4 +134,6 @@ export const signIn = async (deps: Pick<Parts, 'config' | 'db' | 'lastUsed'>, ar
 }
 
 export const linkWallet = async (tx: Tx, config: Config, principal: Principal, verdict: WalletAttempt['verdict']) =>
-  verdict instanceof Refusal ? refuse(tx, principal, 'wallet', verdict) : linkIdentity(tx, config, principal, principal, verdict)
+  verdict instanceof Refusal
+    ? refuse(tx, principal, 'wallet', verdict)
+    : linkIdentity(tx, config, principal, { ...principal, provesSession: true }, verdict)

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto'
+import { and, eq, gt, isNull, or } from 'drizzle-orm'
+import { z } from 'zod'
+import type { ProviderName } from '../../../auth/providers.ts'
+import { sha256 } from '../../../auth/secrets.ts'
+import { type Db, first, type Tx } from '../../../db/client.ts'
+import { prepare } from '../../../db/prepare.ts'
+import { insertRow, prepareWrite } from '../../../db/prepare-write.ts'
+import { prepareRemoval, prune } from '../../../db/prune.ts'
+import { signInFlows } from '../../../db/tables/sign-in-flows.ts'
+import { secondsAfter } from '../../../lib/clock.ts'
+import { newId, type Uuid } from '../../../lib/ids.ts'
+import type { Parts } from '../../parts.ts'
+
+export const flowTtlSeconds = 600
+
+type Row = typeof signInFlows.$inferSelect
+export type Flow = Row & { secrets: z.output<typeof Secrets> }
+/** The credential that began a link, and the account to which it links. Null: a sign-in. */
+export const beginnerOf = ({ accountId, credentialKind: kind, credentialId: id, grantId }: Row) =>
+  accountId === null || kind === null || id === null
+    ? null
+    : { accountId, credential: { kind, id }, grant: grantId === null ? null : { id: grantId } }
+
+const byLink = prepare('sign_in_flows.by_link', { linkHash: 'bytea', now: 'timestamptz' }, (orm, at) =>
+  orm
+    .select()
+    .from(signInFlows)
+    .where(and(eq(signInFlows.linkHash, at.linkHash), gt(signInFlows.expiresAt, at.now))),
+)
+
+/** For the first browser that continues from a link's page; no row for every other browser. */
+const bind = prepareWrite('sign_in_flows.bind', { id: 'uuid', browserHash: 'bytea' }, (orm, at) =>
+  orm
+    .update(signInFlows)
+    .set({ browserHash: at.browserHash })
+    .where(and(eq(signInFlows.id, at.id), or(isNull(signInFlows.browserHash), eq(signInFlows.browserHash, at.browserHash))))
+    .returning({ id: signInFlows.id }),
+)
+
+/** Ends a flow: for its provider and its browser, before it expires, and once. */
+const take = prepareWrite(
+  'sign_in_flows.take',
+  { stateHash: 'bytea', provider: 'text', browserHash: 'bytea', now: 'timestamptz' },
+  (orm, at) =>
+    orm
+      .delete(signInFlows)
+      .where(
+        and(
+          eq(signInFlows.stateHash, at.stateHash),
+          eq(signInFlows.provider, at.provider),
+          eq(signInFlows.browserHash, at.browserHash),
+          gt(signInFlows.expiresAt, at.now),
+        ),
+      )
+      .returning(),
+)
+
+const removal = prepareRemoval('sign_in_flows.prune', signInFlows.id, signInFlows.expiresAt)
+
+export const pruneFlows = (db: Db, before: Date): Promise<void> => prune(db, { removal, before })
+
+export const newToken = () => randomBytes(32).toString('base64url')
+const contextOf = (id: Uuid) => ['sign_in_flow', id]
+
+export const openFlow = (
+  tx: Tx,
+  { vault }: Pick<Parts, 'vault'>,
+  given: Omit<typeof signInFlows.$inferInsert, 'id' | 'stateHash' | 'sealed' | 'sealedKeyId' | 'createdAt' | 'expiresAt'>,
+  confirms?: Flow['secrets']['confirms'],
+) => {
+  const id = newId()
+  const secrets: Flow['secrets'] = { state: newToken(), nonce: newToken(), verifier: newToken(), ...(confirms && { confirms }) }
+  const { ciphertext: sealed, keyId: sealedKeyId } = vault.seal(JSON.stringify(secrets), contextOf(id))
+  const expiresAt = secondsAfter(tx.at, flowTtlSeconds)
+  insertRow(tx, signInFlows, { id, stateHash: sha256(secrets.state), sealed, sealedKeyId, createdAt: tx.at, expiresAt, ...given })
+  return { secrets, expiresAt }
+}
+
+/** `confirms`: the session that the flow proves, and from where the proof was requested. */
+const Secrets = z.strictObject({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  confirms: z
+    .strictObject({
+      sessionId: z.custom<Uuid>((value) => typeof value === 'string'),
+      ip: z.string().nullable(),
+      userAgent: z.string().nullable(),
+    })
+    .exactOptional(),
+})
+
+/** A flow that was sealed with a key that has been removed since counts as expired. */
+const unseal = ({ vault }: Pick<Parts, 'vault'>, row: Row | undefined): Flow | undefined => {
+  if (!row) return undefined
+  try {
+    const opened = vault.open({ ciphertext: row.sealed, keyId: row.sealedKeyId }, contextOf(row.id))
+    return { ...row, secrets: Secrets.parse(JSON.parse(opened)) }
+  } catch {
+    return undefined
+  }
+}
+
+type StoreDeps = Pick<Parts, 'db' | 'vault'>
+
+export const findFlowOfLink = async (deps: StoreDeps, link: string, now: Date): Promise<Flow | undefined> =>
+  unseal(deps, await first(deps.db, byLink, { linkHash: sha256(link), now }))
+
+/** False: another browser continued first. */
+export const bindFlow = async ({ db }: Pick<Parts, 'db'>, { id }: Flow, browser: string): Promise<boolean> =>
+  (await db.run(bind, { id, browserHash: sha256(browser) })).length > 0
+
+/** Its state is used up. */
+export const takeFlow = async (
+  deps: StoreDeps,
+  { provider, state, browser }: { provider: ProviderName; state: string; browser: string },
+  now: Date,
+): Promise<Flow | undefined> =>
+  unseal(deps, await first(deps.db, take, { stateHash: sha256(state), provider, browserHash: sha256(browser), now }))
