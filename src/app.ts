@@ -23,7 +23,8 @@ import { createFeed } from './events/feed.ts'
 import { type App, type Departure, mcpPath, type ProtectedResource, resourceUrl } from './http/app-type.ts'
 import { registerAuthentication } from './http/authenticate.ts'
 import { registerAuthorization, registerCsrfGuard } from './http/authorize.ts'
-import { registerDashboard } from './http/dashboard.ts'
+import { dashboardAssets, registerDashboard } from './http/dashboard.ts'
+import { keepDashboardFiles } from './http/dashboard-files.ts'
 import { registerDocumentation } from './http/documentation.ts'
 import { registerErrors } from './http/errors.ts'
 import { createGuardedFetch, createHostResolver } from './http/guarded-fetch.ts'
@@ -182,7 +183,7 @@ const buildHttp = async (
   registerModules(http, deps)
   registerMcp(http, { ...deps, routes, countMore: limits.countMore })
   await identity.registerSandbox(http)
-  await registerDashboard(http, {
+  await registerDashboard(http, deps.db, {
     rails: config.RAILS === undefined || config.RAILS.includes('sandbox'),
     identity: identity.simulated,
   })
@@ -229,6 +230,11 @@ export const createService = async (options: ServiceOptions) => {
       await openSystemAccounts(deps.db, deps.config.CURRENCY, deps.clock.now())
       await deps.feed.start()
       await startWork(deps, dailyVerification(deps, options.databaseUrl))
+      // Without it pages of this version lose their files at the next deploy, which is no reason not to serve.
+      if (deps.config.JOBS !== 'off')
+        await keepDashboardFiles(deps.db, dashboardAssets).catch((error: unknown) =>
+          deps.logger.warn({ err: error }, 'the files of the dashboard could not be kept for the next deploy'),
+        )
     },
     stop: async (): Promise<void> => {
       await http.close()

@@ -3,7 +3,8 @@
 const tell = async ({ tag, title, body, url }) => {
   const { registration } = self
   // It waits as long as its approval: others a desktop takes down by itself within half a minute.
-  if (title) return registration.showNotification(title, { tag, body, icon: '/icon.svg', data: url, requireInteraction: true })
+  if (title)
+    return registration.showNotification(title, { tag, body, icon: '/icon-192.png', data: url, requireInteraction: true })
   // A browser that is shown nothing for a message shows a notice of its own, or ends the subscription.
   await registration.showNotification('Decided', { tag, silent: true })
   for (const notice of await registration.getNotifications({ tag })) notice.close()

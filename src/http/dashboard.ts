@@ -1,13 +1,17 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import serveFiles from '@fastify/static'
 import type { FastifyRequest } from 'fastify'
+import type { Db } from '../db/client.ts'
+import { Refusal } from '../lib/errors.ts'
 import type { App } from './app-type.ts'
 import { sessionCookieOf } from './authenticate.ts'
+import { isHashed, readKeptFile } from './dashboard-files.ts'
 import { readBuilt } from './documentation.ts'
 import { wantsJson } from './page.ts'
 
 const built = fileURLToPath(new URL('../../dashboard/dist', import.meta.url))
+export const dashboardAssets = join(built, 'assets')
 
 /** The paths of the dashboard's own router. The API answers at any other path. */
 const pages = [
@@ -32,8 +36,20 @@ const pages = [
   'reconciliation',
 ]
 
+const publicFiles = [
+  'icon.svg',
+  'icon-waiting.svg',
+  'icon-192.png',
+  'icon-512.png',
+  'icon-maskable-512.png',
+  'apple-touch-icon.png',
+  'manifest.webmanifest',
+  'theme.js',
+  'push-worker.js',
+]
+
 const yearSeconds = 31_536_000
-const hasHash = /-[\w-]{8}\.(js|css|woff2)(\.\w+)?$/
+const immutable = `public, max-age=${yearSeconds}, immutable`
 
 /** A program that forgot /v1 must get an error, not a page. */
 const isProgram = (request: FastifyRequest): boolean => request.headers.authorization !== undefined || wantsJson(request)
@@ -52,7 +68,7 @@ const withFacts = (page: string, hasSession: boolean, { rails, identity }: Simul
 }
 
 /** The dashboard's build. Browsers keep files whose name has their content's hash. */
-export const registerDashboard = async (app: App, simulated: Simulated): Promise<void> => {
+export const registerDashboard = async (app: App, db: Db, simulated: Simulated): Promise<void> => {
   const declared = { config: { internal: true, cors: false as const }, schema: { hide: true } }
   for (const url of ['/', ...pages.flatMap((page) => [`/${page}`, `/${page}/*`])]) {
     app.get(url, declared, async (request, reply) => {
@@ -63,16 +79,27 @@ export const registerDashboard = async (app: App, simulated: Simulated): Promise
       return reply.send(withFacts(page.toString(), Boolean(sessionCookieOf(request)), simulated))
     })
   }
-  for (const file of ['icon.svg', 'icon-waiting.svg', 'theme.js', 'push-worker.js']) {
-    app.get(`/${file}`, declared, async (_request, reply) => reply.header('cache-control', 'no-cache').sendFile(file, built))
+  await app.register(serveFiles, { root: built, serve: false, cacheControl: false })
+  for (const file of publicFiles) {
+    app.get(`/${file}`, declared, async (_request, reply) => reply.header('cache-control', 'no-cache').sendFile(file))
   }
-  await app.register(serveFiles, {
-    root: join(built, 'assets'),
-    prefix: '/assets/',
-    preCompressed: true,
-    cacheControl: false,
-    setHeaders: (reply, path) => {
-      reply.header('cache-control', hasHash.test(path) ? `public, max-age=${yearSeconds}, immutable` : 'no-cache')
+  await app.register(
+    async (assets) => {
+      assets.setNotFoundHandler(async (request, reply) => {
+        const kept = await readKeptFile(db, basename(new URL(request.url, 'http://service').pathname))
+        if (!kept) throw new Refusal('not_found')
+        return reply.header('cache-control', immutable).type(kept.type).send(kept.content)
+      })
+      await assets.register(serveFiles, {
+        root: dashboardAssets,
+        decorateReply: false,
+        preCompressed: true,
+        cacheControl: false,
+        setHeaders: (reply, path) => {
+          reply.header('cache-control', isHashed(path.replace(/\.(br|gz)$/, '')) ? immutable : 'no-cache')
+        },
+      })
     },
-  })
+    { prefix: '/assets/' },
+  )
 }

@@ -1,7 +1,12 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { keepDashboardFiles } from '../../src/http/dashboard-files.ts'
 import { createKey, signIn } from '../harness/people.ts'
 import { openService, startService } from '../harness/service.ts'
 
+const days = (count: number): number => count * 86_400
 const allowed = 'https://dashboard.example'
 const service = await openService({ env: { CORS_ORIGINS: allowed } })
 const person = await signIn(service.api)
@@ -152,5 +157,62 @@ describe('the reference at /docs', () => {
   test('the Host of a request never appears in it', async () => {
     const page = await service.api.get('/docs', { headers: { 'x-forwarded-host': 'evil.example' } })
     expect(page.text).not.toContain('evil')
+  })
+})
+
+describe('the files of the dashboard', () => {
+  test('remain for a week after a deploy replaced them, and as long as a version is the newest', async () => {
+    const { db } = service.deps
+    const deploy = async (...names: string[]) => {
+      const folder = await mkdtemp(join(tmpdir(), 'assets-'))
+      for (const name of names) await writeFile(join(folder, name), `/* ${name} */`)
+      await keepDashboardFiles(db, folder)
+      await rm(folder, { recursive: true })
+    }
+    const statusOf = async (name: string) => (await service.api.get(`/assets/${name}`)).status
+    await deploy('old-aaaaaaaa.js', 'same-bbbbbbbb.css', 'secret.txt')
+    service.clock.advance(days(30))
+    await deploy('new-cccccccc.js', 'same-bbbbbbbb.css')
+    const old = await service.api.get('/assets/old-aaaaaaaa.js')
+    expect([old.status, old.text]).toEqual([200, '/* old-aaaaaaaa.js */'])
+    expect(old.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    expect(old.headers.get('cache-control')).toContain('immutable')
+    expect(old.headers.get('x-content-type-options')).toBe('nosniff')
+    // A process of another version serves what only the new one has in its folder.
+    expect(await statusOf('new-cccccccc.js')).toBe(200)
+    service.clock.advance(days(8))
+    await deploy('new-cccccccc.js', 'same-bbbbbbbb.css')
+    expect(await Promise.all(['old-aaaaaaaa.js', 'new-cccccccc.js', 'same-bbbbbbbb.css'].map(statusOf))).toEqual([404, 200, 200])
+    // A rollback makes a replaced file current again.
+    await deploy('back-dddddddd.js')
+    await deploy('new-cccccccc.js')
+    service.clock.advance(days(8))
+    await deploy('new-cccccccc.js')
+    expect(await Promise.all(['back-dddddddd.js', 'new-cccccccc.js', 'secret.txt', 'none.js'].map(statusOf))).toEqual([
+      404, 200, 404, 404,
+    ])
+  })
+
+  test('make it an app on a phone: a manifest and icons of the right types and sizes', async () => {
+    const page = await service.api.get('/')
+    expect(page.text).toContain('<link rel="manifest" href="/manifest.webmanifest"')
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'self'")
+    const manifest = await service.api.get('/manifest.webmanifest')
+    expect(manifest.headers.get('content-type')).toContain('application/manifest+json')
+    const { display, start_url, icons } = JSON.parse(manifest.text)
+    expect([display, start_url]).toEqual(['standalone', '/'])
+    expect(icons.map(({ sizes, purpose }: Record<string, string>) => [sizes, purpose])).toEqual([
+      ['192x192', undefined],
+      ['512x512', undefined],
+      ['512x512', 'maskable'],
+    ])
+    const [, touch = ''] = /<link rel="apple-touch-icon" href="([^"]+)"/.exec(page.text) ?? []
+    for (const { src, sizes } of [...icons, { src: touch, sizes: '180x180' }]) {
+      const icon = await fetch(service.deps.config.publicUrl + src)
+      const bytes = Buffer.from(await icon.arrayBuffer())
+      expect([src, icon.status, icon.headers.get('content-type')]).toEqual([src, 200, 'image/png'])
+      // The width and height in the header of a PNG.
+      expect(`${bytes.readUInt32BE(16)}x${bytes.readUInt32BE(20)}`).toBe(sizes)
+    }
   })
 })

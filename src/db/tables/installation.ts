@@ -43,3 +43,11 @@ export const operatorInvitations = pgTable('operator_invitations', {
   invitedBy: text().notNull(),
   createdAt: instant().notNull(),
 })
+
+/** The dashboard's files by name, kept for open pages of a version that another one has replaced. */
+export const dashboardFiles = pgTable('dashboard_files', {
+  name: text().primaryKey(),
+  content: bytes().notNull(),
+  /** When a process first started without this file. Null: part of the version that started last. */
+  replacedAt: instant(),
+})

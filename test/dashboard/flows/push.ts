@@ -132,4 +132,24 @@ export const pushFlows = (world: World): void => {
     await page.getByText('Blocked by your browser').waitFor()
     await close()
   })
+
+  test('an iPhone that offers no notices is told what to do, in order', async () => {
+    const { context, close } = await visitAs(world, (await world.household()).person)
+    const page = await context.newPage()
+    await page.addInitScript(`Object.defineProperty(navigator, 'userAgent', { value: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1)' })
+      delete window.PushManager`)
+    await page.goto('/account')
+    const steps = page.locator('.card', { hasText: 'Notices of approvals' }).getByRole('listitem')
+    await steps.first().waitFor()
+    const texts = await steps.allTextContents()
+    expect(texts.map((text) => /iOS 16|Add to Home Screen|sign in there|Switch on/.exec(text)?.[0])).toEqual([
+      'iOS 16',
+      'Add to Home Screen',
+      'sign in there',
+      'Switch on',
+    ])
+    expect(await page.getByRole('button', { name: 'Switch on in this browser' }).count()).toBe(0)
+    await page.close()
+    await close()
+  })
 }

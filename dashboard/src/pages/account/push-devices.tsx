@@ -28,6 +28,25 @@ const Refused = () => (
   </TextNotice>
 )
 
+const isApple = (): boolean =>
+  /iPhone|iPad/.test(navigator.userAgent) || (/Mac/.test(navigator.userAgent) && navigator.maxTouchPoints > 1)
+
+/** Safari on an iPhone offers notifications only to a site that was opened from the home screen. */
+const NoPush = () =>
+  isApple() ? (
+    <div className="stack-xs">
+      <p className="strong">On an iPhone or iPad, in this order:</p>
+      <ol className="numbered">
+        <li>Update to iOS 16.4 or later.</li>
+        <li>Open this page in Safari, press Share, then “Add to Home Screen”.</li>
+        <li>Open Payments from the home screen and sign in there.</li>
+        <li>Go to Account, press “Switch on in this browser” and allow notifications.</li>
+      </ol>
+    </div>
+  ) : (
+    <p className="quiet small">This browser can’t show notices. Use a current Chrome, Edge, Firefox or Safari.</p>
+  )
+
 /** The browsers that get a notice of each approval while no page of ours is open. */
 export const PushDevices = () => {
   const key = useQuery(pushKeyQuery)
@@ -50,7 +69,7 @@ export const PushDevices = () => {
             </Button>
           )
         ) : (
-          <p className="quiet small">This browser gets no notices. On an iPhone, add this site to the home screen first.</p>
+          <NoPush />
         )
       }
       flush

@@ -1,0 +1,69 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { eq, isNotNull, isNull, lt, sql } from 'drizzle-orm'
+import { type Database, type Db, inTx } from '../db/client.ts'
+import { prepare } from '../db/prepare.ts'
+import { insertOnce, prepareWrite } from '../db/prepare-write.ts'
+import { dashboardFiles } from '../db/tables/installation.ts'
+import { daysAfter } from '../lib/clock.ts'
+
+/** A page that was opened before a deploy asks for the files of its own version. */
+const keptDays = 7
+
+const types: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.woff2': 'font/woff2',
+}
+
+/** A name that contains its content's hash, so that one name has one content for ever. */
+export const isHashed = (name: string): boolean => /-[\w-]{8}\.(js|css|woff2)$/.test(name)
+
+const namesOf = prepare('dashboard_files.names', {}, (orm) => orm.select({ name: dashboardFiles.name }).from(dashboardFiles))
+
+const current = prepareWrite('dashboard_files.current', { names: 'text[]' }, (orm, at) =>
+  orm
+    .update(dashboardFiles)
+    .set({ replacedAt: null })
+    .where(sql`${dashboardFiles.name} = any(${at.names}) and ${isNotNull(dashboardFiles.replacedAt)}`),
+)
+
+const replaced = prepareWrite('dashboard_files.replaced', { names: 'text[]', now: 'timestamptz' }, (orm, at) =>
+  orm
+    .update(dashboardFiles)
+    .set({ replacedAt: sql`${at.now}` })
+    .where(sql`${dashboardFiles.name} <> all(${at.names}) and ${isNull(dashboardFiles.replacedAt)}`),
+)
+
+const remove = prepareWrite('dashboard_files.remove', { before: 'timestamptz' }, (orm, at) =>
+  orm.delete(dashboardFiles).where(lt(dashboardFiles.replacedAt, sql`${at.before}`)),
+)
+
+const fileByName = prepare('dashboard_files.by_name', { name: 'text' }, (orm, at) =>
+  orm.select({ content: dashboardFiles.content }).from(dashboardFiles).where(eq(dashboardFiles.name, at.name)),
+)
+
+/**
+ * Stores the files of this process's version, so that every process can serve them, also those of another version during a deploy and those
+ * that remain after it. Files that a newer version replaced are removed a week later.
+ */
+export const keepDashboardFiles = async (db: Database, folder: string): Promise<void> => {
+  const names = (await readdir(folder)).filter(isHashed)
+  const stored = new Set((await db.run(namesOf, {})).map(({ name }) => name))
+  const missing = names.filter((name) => !stored.has(name))
+  const files = await Promise.all(missing.map(async (name) => ({ name, content: await readFile(join(folder, name)) })))
+  await inTx(db, async (tx) => {
+    for (const file of files) await insertOnce(tx, dashboardFiles, { ...file, replacedAt: null })
+    await tx.run(current, { names })
+    await tx.run(replaced, { names, now: tx.at })
+    await tx.run(remove, { before: daysAfter(tx.at, -keptDays) })
+  })
+}
+
+/** A file of another version than this process's, with its media type. */
+export const readKeptFile = async (db: Db, name: string): Promise<{ content: Buffer; type: string } | undefined> => {
+  const type = types[extname(name)]
+  if (type === undefined || !isHashed(name)) return undefined
+  const [file] = await db.run(fileByName, { name })
+  return file && { content: file.content, type }
+}
