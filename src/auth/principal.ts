@@ -54,9 +54,9 @@ export const proofMaxAgeSeconds = 600
 
 const byToken = 'A dashboard token cannot do this: do it in the session that issued it.'
 
-/** @throws 403 `step_up_required` where the person has not proven who they are within the last ten minutes */
-export const requireProvenAt = (provenAt: Date | null, now: Date): void => {
-  if (provenAt && secondsAfter(provenAt, proofMaxAgeSeconds) > now) return
+/** @throws 403 `step_up_required` where the person has not proven who they are within the last ten minutes, and not before `since` */
+export const requireProvenAt = (provenAt: Date | null, now: Date, since: Date | null = null): void => {
+  if (provenAt && secondsAfter(provenAt, proofMaxAgeSeconds) > now && (since === null || provenAt >= since)) return
   throw new Refusal('step_up_required', {
     ...(provenAt === null && { message: byToken }),
     details: { max_age_seconds: proofMaxAgeSeconds, proven_at: provenAt?.toISOString() ?? null },
@@ -70,6 +70,7 @@ export const requireProvenAt = (provenAt: Date | null, now: Date): void => {
 export const requireFreshProof = (
   { credential, grant, provenAt }: Pick<Principal, 'credential' | 'provenAt'> & { grant: unknown },
   now: Date,
+  since: Date | null = null,
 ): void => {
-  if (grant === null) requireProvenAt(credential.kind === 'session' ? provenAt : null, now)
+  if (grant === null) requireProvenAt(credential.kind === 'session' ? provenAt : null, now, since)
 }

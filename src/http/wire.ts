@@ -9,6 +9,9 @@ import { hiddenProblem, isPlainText, isVisible, shownOnly } from '../lib/text.ts
  */
 export const bounded = (max: number, error = `must have at most ${max} characters`) => z.string().max(max, { abort: true, error })
 
+/** The SHA-256 of a text that a person saw. */
+export const MessageDigest = bounded(64).regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest: 64 digits of 0-9 and a-f')
+
 /** A TypeID on the wire, a UUID in code. */
 export const IdIn = (kind: IdKind) =>
   bounded(100, `must be an id that begins with ${idPrefixes[kind]}_`)

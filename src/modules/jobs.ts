@@ -30,7 +30,7 @@ import { createGiveUp } from './payments/give-up.ts'
 import { pruneRefusals } from './payments/refusals/record.ts'
 import type { Deps as PaymentsDeps } from './payments/request.ts'
 import { executeScheduled } from './payments/schedule.ts'
-import { applyDueChanges } from './policies/pending-change.ts'
+import { applyDueChanges, completeWaiting } from './policies/pending-change.ts'
 import { pruneRequestLog } from './request-log/recorder.ts'
 import { pruneBodies, pruneRefusedDeliveries } from './sending/deliveries.ts'
 import { createDeliveriesLane, createSendingLanes } from './sending/lanes.ts'
@@ -53,6 +53,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
   return [
     { name: 'grants.end', everySeconds: 30, run: () => revokeDueGrants(deps) },
     { name: 'mandates.expire', everySeconds: 30, run: () => expireMandates(deps) },
+    { name: 'policies.complete', everySeconds: 30, run: () => completeWaiting(deps) },
     { name: 'policies.change', everySeconds: 30, run: () => applyDueChanges(deps) },
     { name: 'payments.execute', everySeconds: 5, run: () => executeScheduled(deps) },
     { name: 'approvals.renew', everySeconds: 5, run: () => renewOverdue(deps) },

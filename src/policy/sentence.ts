@@ -23,7 +23,7 @@ const who = (count: number, { separation_of_duties: separate, approval_proof: pr
   return `${proof === 'signature' ? ' by passkey or wallet' : ''}${separate ? others : ''}`
 }
 
-const approvals = (count: number, terms: PolicyWire): string =>
+export const approvals = (count: number, terms: PolicyWire): string =>
   `${count === 1 ? '1 approval' : `${count} approvals`}${who(count, terms)}`
 
 const approvedBy = ({ separation_of_duties: separate, approval_proof: proof }: PolicyWire): string => {
@@ -39,7 +39,7 @@ const units = [
 ] as const
 
 /** "hour", "7 days", "90 minutes". */
-const duration = (seconds: number): string => {
+export const duration = (seconds: number): string => {
   const [size, unit] = units.find(([candidate]) => seconds % candidate === 0) ?? [1, 'second']
   return seconds === size ? unit : `${seconds / size} ${unit}s`
 }

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { parseId } from '../../src/lib/ids.ts'
 import type { Json } from '../harness/client.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -110,18 +112,138 @@ describe('a rule that asks for two', () => {
     expect(await read(scene, id)).toMatchObject({ status: 'active', version: 1, pending_change: null })
   })
 
-  test('becomes stricter at once, and what waits is then applied to the newest version', async () => {
+  test('becomes stricter at once, and gives what waits a new result, a new text and the 24 hours anew', async () => {
     const scene = await createScene()
     await join(service, scene.team, 'approver')
     const id = await make(scene)
     const { api } = scene.owner
-    await api.patch(`${path}/${id}`, { version: 1, required_approval_count: 1 })
-    const stricter = await api.patch(`${path}/${id}`, { version: 1, daily_limit_minor: '500000' })
+    const first = (await api.patch(`${path}/${id}`, { version: 1, required_approval_count: 1 })).body.pending_change
+    expect(first).toMatchObject({
+      version: 1,
+      before: { name: 'Two people', required_approval_count: 2, daily_limit_minor: null },
+      result: { name: 'Two people', required_approval_count: 1, daily_limit_minor: null },
+    })
+    await pass(day - minute)
+    const stricter = await (await again(scene.owner, scene.team)).api.patch(`${path}/${id}`, {
+      version: 1,
+      daily_limit_minor: '500000',
+    })
     expect(stricter.status).toBe(200)
     expect(stricter.body).toMatchObject({ version: 2, daily_limit_minor: '500000', required_approval_count: 2 })
-    expect(stricter.body.pending_change.change).toEqual({ required_approval_count: 1 })
-    await pass(day)
+    const { pending_change: second } = stricter.body
+    expect(second).toMatchObject({
+      change: { required_approval_count: 1 },
+      version: 2,
+      result: { required_approval_count: 1, daily_limit_minor: '500000' },
+      effective_at: new Date(service.clock.now().getTime() + day * 1000).toISOString(),
+    })
+    expect(second.message).not.toBe(first.message)
+    await pass(day - minute)
+    expect(await read(scene, id)).toMatchObject({ version: 2, required_approval_count: 2 })
+    await pass(minute)
     expect(await read(scene, id)).toMatchObject({ version: 3, daily_limit_minor: '500000', required_approval_count: 1 })
+    const heard = (await (await again(scene.owner, scene.team)).api.get('/v1/notifications?type=policy.*')).body.data
+    expect(heard.map(({ type }: Json) => type)).toEqual([
+      'policy.updated',
+      'policy.change_requested',
+      'policy.updated',
+      'policy.change_requested',
+      'policy.created',
+    ])
+  })
+
+  test('is not emptied by two steps that are milder only together: the text says what results, and an earlier agreement does not count', async () => {
+    const scene = await createScene()
+    const second = await join(service, scene.team, 'approver')
+    const id = await make(scene)
+    const { api } = scene.owner
+    const asked = (await api.patch(`${path}/${id}`, { version: 1, required_approval_count: null })).body.pending_change
+    expect(asked.message).toContain(
+      [
+        'Policy: "Two people", version 1',
+        `Workspace: "${(await api.get('/v1/workspaces/current')).body.workspace.name}"`,
+        'Change:',
+        '- Approvals needed: 2 people → 1 person',
+        'An ordinary payment needs now: 2 approvals at or above KES 1,000.00, and none below',
+        'An ordinary payment then needs: 1 approval at or above KES 1,000.00, and none below',
+      ].join('\n'),
+    )
+    const seen = createHash('sha256').update(asked.message).digest('hex')
+    service.clock.advance(1)
+    const emptied = await api.patch(`${path}/${id}`, { version: 1, approval_threshold_minor: null })
+    expect([emptied.status, emptied.body.required_approval_count]).toEqual([200, 2])
+    const { message, result } = emptied.body.pending_change
+    expect(result).toMatchObject({ approval_threshold_minor: null, required_approval_count: 0 })
+    expect(message).toContain('An ordinary payment needs now: 2 approvals\n')
+    expect(message).toContain('An ordinary payment then needs: no approval under this policy\n')
+    // The earlier text, shown or signed, and who proved themselves before the new one.
+    const early = await confirm(second, id, { message_digest: seen })
+    expect([early.status, early.body.details.reason]).toEqual([409, 'message_changed'])
+    const signature = await second.wallet.signMessage({ message: asked.message })
+    expect((await confirm(second, id, { signature })).status).toBe(401)
+    const inOldSession = { ...second, api: service.api.as({ cookie: second.cookie }) }
+    expect((await confirm(inOldSession, id)).body.error).toBe('step_up_required')
+    const proven = await confirm(await again(second, scene.team), id, {
+      message_digest: createHash('sha256').update(message).digest('hex'),
+    })
+    expect(proven.body).toMatchObject({ approval_threshold_minor: null, required_approval_count: 0, pending_change: null })
+  })
+
+  test('names what changes in a long list of beneficiaries, each by its id', async () => {
+    const scene = await createScene()
+    await join(service, scene.team, 'approver')
+    const payees = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        newBeneficiary(scene.owner.api, { display_name: index === 11 ? 'The "last' : 'Alike' }),
+      ),
+    )
+    const id = await make(scene, { ...forTwo, beneficiary_ids: payees })
+    const fewer = (await scene.owner.api.patch(`${path}/${id}`, { version: 1, beneficiary_ids: payees.slice(0, 11) })).body
+    expect(fewer.pending_change.message).toContain(`- Beneficiaries: "The 'last" (${payees[11]}), `)
+    expect(fewer.pending_change.message).toContain(' and 2 more → ')
+  })
+
+  test('withdraws what waits where it contradicts a stricter version', async () => {
+    const scene = await createScene()
+    const second = await join(service, scene.team, 'approver')
+    const id = await make(scene)
+    const { api } = scene.owner
+    const asked = { version: 1, daily_limit_minor: '900000', required_approval_count: 1 }
+    expect((await api.patch(`${path}/${id}`, asked)).status).toBe(202)
+    const stricter = await api.patch(`${path}/${id}`, { version: 1, monthly_limit_minor: '500000' })
+    expect(stricter.body).toMatchObject({ version: 2, monthly_limit_minor: '500000', pending_change: null })
+    const heard = (await second.api.get('/v1/notifications?type=policy.change_withdrawn')).body.data
+    expect(heard).toMatchObject([{ data: { id, pending_change: null } }])
+  })
+
+  test('withdraws what an earlier release left waiting and is no looser than its version by now', async () => {
+    const scene = await createScene()
+    await join(service, scene.team, 'approver')
+    const id = await make(scene, { ...forTwo, duplicate_window_seconds: 90, on_duplicate: 'deny' })
+    expect((await scene.owner.api.patch(`${path}/${id}`, { version: 1, duplicate_window_seconds: 60 })).status).toBe(202)
+    const changed = 'update spending_policies set duplicate_window_seconds = 60, version = 2 where id = $1'
+    await service.deps.db.query(changed, [parseId('policy', id)])
+    await service.deps.jobs.sweep()
+    expect(await read(scene, id)).toMatchObject({ version: 2, duplicate_window_seconds: 60, pending_change: null })
+  })
+
+  test('gives a change of an earlier release, which stored no result, a result before it can take effect', async () => {
+    const scene = await createScene()
+    const second = await join(service, scene.team, 'approver')
+    const id = await make(scene)
+    await scene.owner.api.patch(`${path}/${id}`, { version: 1, required_approval_count: 1 })
+    await service.deps.db.query(
+      'update spending_policies set pending_change_result = null, pending_change_version = null, pending_change_message = null where id = $1',
+      [parseId('policy', id)],
+    )
+    expect((await read(scene, id)).pending_change).toMatchObject({ version: 1, result: { required_approval_count: 1 } })
+    expect((await confirm(second, id)).body.details.reason).toBe('message_changed')
+    await pass(day)
+    const { version, pending_change } = await read(scene, id)
+    expect(version).toBe(1)
+    expect(pending_change.message).toContain('- Approvals needed: 2 people → 1 person')
+    await pass(day)
+    expect(await read(scene, id)).toMatchObject({ version: 2, required_approval_count: 1, pending_change: null })
   })
 
   test('keeps what became stricter meanwhile, although the change that waits repeated every field', async () => {

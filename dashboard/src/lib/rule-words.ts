@@ -1,9 +1,9 @@
 import type { Schemas } from '../../../client/src/route-types.ts'
 import type { Permission } from '../../../src/auth/permissions.ts'
-import type { DuplicateAnswer, NewPayeeAnswer, PayeeVerificationAnswer } from '../../../src/lib/policy-answers.ts'
 import type { PolicyWire } from '../../../src/policy/fields.ts'
 import { ruleOf } from '../../../src/policy/rules.ts'
 import { policySentence as sentenceOf } from '../../../src/policy/sentence.ts'
+import { answerWords, type RuleAnswer, type Words } from '../../../src/policy/term-words.ts'
 import { plainWords } from './field-words.ts'
 import { typeLabel } from './rails.ts'
 import { periodWords, shortTime } from './time.ts'
@@ -111,29 +111,19 @@ type Bound = Pick<Schemas['SpendingPolicy'], 'binds' | 'created_by'>
 /** The key or agent that a policy binds is the one that created it. */
 const boundTo = ({ binds, created_by: { label } }: Bound): string | null => (binds === 'all' ? null : (label ?? 'a key'))
 
+/** How this page names what the terms of a policy name. */
+export const termWords = ({ currency, nameOf }: { currency: string; nameOf: Words['nameOf'] }): Words => ({
+  money: (minor) => moneyText(minor, currency),
+  nameOf,
+  typeName: typeLabel,
+})
+
 /** What a policy does, in one sentence: the service's own words, with this page's names. `bound`: the stored policy, if there is one. */
 export const policySentence = (
   terms: PolicyWire,
   bound: Bound | null,
-  { currency, nameOf }: { currency: string; nameOf: (beneficiaryId: string) => string },
-): string =>
-  sentenceOf(terms, {
-    money: (minor) => moneyText(minor, currency),
-    nameOf,
-    typeName: typeLabel,
-    boundTo: bound && boundTo(bound),
-  })
-
-type RuleAnswer = DuplicateAnswer | NewPayeeAnswer | PayeeVerificationAnswer
-
-export const answerWords: Readonly<Record<RuleAnswer, string>> = {
-  off: 'No warning',
-  allow: 'Pay without asking',
-  warn: 'Pay with a warning',
-  confirm: 'Refuse unless a second is meant',
-  require_approval: 'Require approval',
-  deny: 'Refuse',
-}
+  names: { currency: string; nameOf: Words['nameOf'] },
+): string => sentenceOf(terms, { ...termWords(names), boundTo: bound && boundTo(bound) })
 
 export const answerOptions = <Answer extends RuleAnswer>(answers: readonly Answer[]) =>
   answers.map((value) => ({ value, label: answerWords[value] }))

@@ -36,13 +36,13 @@ export const spendingPolicies = pgTable(
     newPayees: text({ enum: newPayeeAnswers }),
     payeeVerification: text({ enum: payeeVerificationAnswers }),
     version: integer().notNull().default(1),
-    /** A loosening that waits: the fields that it changes, or that it archives the policy. Who asked for it and its times are in the next columns. */
+    /** A loosening that waits: the fields that were asked for, or that the policy is archived. Who asked and the times are in the next columns. */
     pendingChange: jsonb(),
     pendingChangeBy: uuid(),
     pendingChangeGrantId: uuid(),
     pendingChangeAt: instant(),
     pendingChangeEffectiveAt: instant(),
-    /** The terms that result, whole; null: the policy is archived, or an older release stored the change alone. */
+    /** The terms that result, whole, or that the policy is archived. Null: an older release stored the change alone. */
     pendingChangeResult: jsonb(),
     /** The version that the waiting change was laid over. */
     pendingChangeVersion: integer(),

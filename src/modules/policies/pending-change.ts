@@ -1,15 +1,16 @@
-import { isNotNull, sql } from 'drizzle-orm'
+import { isNotNull, type SQL, sql } from 'drizzle-orm'
+import type { PgColumn } from 'drizzle-orm/pg-core'
 import { z } from 'zod'
 import { asksForTwo, countsUnder } from '../../auth/authority-sql.ts'
 import { Assertion, challengeFor } from '../../auth/passkey.ts'
 import { decidingRoles, policyRoles } from '../../auth/permissions.ts'
-import type { Principal } from '../../auth/principal.ts'
+import { type Principal, requireFreshProof } from '../../auth/principal.ts'
+import { sha256 } from '../../auth/secrets.ts'
 import { lockAccounts } from '../../db/account-lock.ts'
 import { inTx, statement, type Tx } from '../../db/client.ts'
 import { namesSql } from '../../db/tables/columns.ts'
 import { spendingPolicies } from '../../db/tables/policies.ts'
-import { bounded } from '../../http/wire.ts'
-import { daysAfter } from '../../lib/clock.ts'
+import { bounded, MessageDigest } from '../../http/wire.ts'
 import {
   conflict,
   found,
@@ -22,19 +23,20 @@ import {
 } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { existing } from '../../lib/lists.ts'
-import { sweepOf } from '../for-each-row.ts'
+import { loosens } from '../../policy/limits.ts'
+import { type Sweeping, sweepOf } from '../for-each-row.ts'
 import { findIdentity, proveSigner, walletKey } from '../identity/identities/queries.ts'
 import { provePasskey, recordPasskeyUse, type UsedPasskey } from '../identity/passkeys/service.ts'
-import { readMaker } from '../makers.ts'
+import { type Maker, readMaker } from '../makers.ts'
 import type { Parts } from '../parts.ts'
 import { findWorkspace } from '../workspaces/queries.ts'
-import { findPolicy, lockOwnPolicy, lockPolicy, type PolicyRecord, pendingMessage } from './queries.ts'
-import { policyTerms } from './rules.ts'
+import { findPolicy, lockOwnPolicy, lockPolicy, type PolicyRecord } from './queries.ts'
 import { StoredChange } from './schema.ts'
-import { archived, type Changer, changePolicy, newVersion, nothingPending } from './write.ts'
+import { type NamedTerms, type Result, resultOf, type Waiting, waitingColumns, waitingOf } from './waiting.ts'
+import { archived, type Changer, changePolicy, newVersion, nothingPending, type PolicyEvent } from './write.ts'
 
-// A rule that asks for two people is not made weaker by one: the change waits a day, unless another approver confirms it, and is applied to the
-// policy as it is then.
+// A rule that asks for two people is not made weaker by one: the change waits a day, unless another approver confirms it. What waits is the resulting
+// terms (waiting.ts), so what takes effect is what the text said.
 
 export const ConfirmChange = z
   .strictObject({
@@ -46,6 +48,10 @@ export const ConfirmChange = z
       .min(1)
       .optional()
       .meta({ description: 'The signature of a linked wallet over `pending_change.message`.' }),
+    message_digest: MessageDigest.optional().meta({
+      description:
+        'The SHA-256 of the `pending_change.message` that was shown, in hexadecimal. If the text has changed since, the confirmation is refused: 409, reason `message_changed`.',
+    }),
     address: bounded(100).optional().meta({ description: 'The signing wallet; needed for contract wallets only.' }),
   })
   .meta({ id: 'ConfirmPolicyChange' })
@@ -82,43 +88,80 @@ const standingOf = async (tx: Tx, policy: PolicyRecord, requester: Uuid, confirm
   return existing(standing, 'a policy that is locked is missing')
 }
 
-/** @throws 409 `change_pending` where another one waits already */
-export const mustWait = async (tx: Tx, { accountId }: Principal, before: PolicyRecord): Promise<boolean> => {
-  if (before.pendingChange !== null)
-    throw conflict('A change of this policy waits already: confirm or withdraw it first.', 'change_pending')
-  return (await standingOf(tx, before, accountId, null)).isGuarded
-}
+type Wanted = { change: object; result: Result }
+type Outcome = { policy: PolicyRecord; waits: boolean }
 
-export const requestChange = (
+const takeEffect = (tx: Tx, changer: Changer, before: PolicyRecord, result: Result, maker: Maker): Promise<PolicyRecord> =>
+  result === null
+    ? changePolicy(tx, changer, ['policy.archived'], before, { ...nothingPending, ...archived(tx) })
+    : changePolicy(tx, changer, ['policy.updated'], before, {
+        ...nothingPending,
+        ...newVersion(tx, before, maker, result, result.name),
+      })
+
+/**
+ * The one place where a loosening by a caller is decided: it needs fresh proof, and waits where the policy asks for two.
+ *
+ * @throws 409 `change_pending` where another one waits already
+ */
+export const loosen = async (
   tx: Tx,
   principal: Principal,
   before: PolicyRecord,
-  pendingChange: object,
-): Promise<PolicyRecord> => {
-  const { accountId, grant } = principal
-  return changePolicy(tx, principal, 'policy.change_requested', before, {
-    pendingChange,
-    pendingChangeBy: accountId,
-    pendingChangeGrantId: grant?.id ?? null,
-    pendingChangeAt: tx.at,
-    pendingChangeEffectiveAt: daysAfter(tx.at, 1),
-  })
+  { change, result }: Wanted,
+  currency: string,
+): Promise<Outcome> => {
+  const { accountId: requester, grant, workspace } = principal
+  requireFreshProof(principal, tx.at)
+  if (before.pendingChange !== null)
+    throw conflict('A change of this policy waits already: confirm or withdraw it first.', 'change_pending')
+  const [{ isGuarded }, maker] = await Promise.all([standingOf(tx, before, requester, null), readMaker(tx, principal)])
+  if (!isGuarded) return { policy: await takeEffect(tx, principal, before, result, maker), waits: false }
+  const asked = { change, result, requester, grantId: grant?.id ?? null, renewed: false }
+  const columns = await waitingColumns(tx, before, asked, { currency, workspace, at: tx.at })
+  return { policy: await changePolicy(tx, principal, ['policy.change_requested'], before, columns), waits: true }
 }
 
-/** Undefined where it can no longer be applied. The caller has locked the policy and looked at the requester. */
-const apply = async (tx: Tx, changer: Changer, before: PolicyRecord): Promise<PolicyRecord | undefined> => {
-  const change = StoredChange.parse(before.pendingChange)
-  if ('status' in change) return changePolicy(tx, changer, 'policy.archived', before, { ...nothingPending, ...archived(tx) })
-  const { pendingChangeBy: accountId, pendingChangeGrantId: grantId } = before
-  // Refused where it contradicts what the policy says by now.
-  const terms = orRefusal(() => policyTerms(change, before))
-  if (terms instanceof Refusal || accountId === null) return undefined
-  const maker = await readMaker(tx, { accountId, grant: grantId === null ? null : { id: grantId, lineage: [], frozen: false } })
-  const changes = { ...nothingPending, ...newVersion(tx, before, maker, terms, change.name) }
-  return changePolicy(tx, changer, 'policy.updated', before, changes)
+type Relaid = { columns: Partial<PolicyRecord>; type: PolicyEvent }
+
+/** What waits, laid over a version that it was not asked for. It ends where it would contradict that version, or be no looser. */
+const relay = async (tx: Tx, { workspace }: Changer, policy: PolicyRecord, currency: string): Promise<Relaid> => {
+  const { pendingChange, pendingChangeBy: requester, pendingChangeGrantId: grantId } = policy
+  const change = StoredChange.parse(pendingChange)
+  const result = orRefusal(() => resultOf(change, policy))
+  if (result instanceof Refusal || requester === null || (result !== null && !loosens(policy, result)))
+    return { columns: nothingPending, type: 'policy.change_withdrawn' }
+  const asked = { change: pendingChange, result, requester, grantId, renewed: true }
+  const columns = await waitingColumns(tx, policy, asked, { currency, workspace, at: tx.at })
+  return { columns, type: 'policy.change_requested' }
+}
+
+/** A version that is no looser takes effect at once. What waits is laid over it anew. */
+export const tighten = async (
+  tx: Tx,
+  principal: Principal,
+  before: PolicyRecord,
+  { name, ...terms }: NamedTerms,
+  currency: string,
+): Promise<PolicyRecord> => {
+  const changes = newVersion(tx, before, await readMaker(tx, principal), terms, name)
+  if (before.pendingChange === null) return changePolicy(tx, principal, ['policy.updated'], before, changes)
+  const { columns, type } = await relay(tx, principal, { ...before, ...changes }, currency)
+  return changePolicy(tx, principal, ['policy.updated', type], before, { ...changes, ...columns })
 }
 
 const requirePending = (policy: PolicyRecord | undefined): PolicyRecord => found(policy?.pendingChange ? policy : undefined)
+
+const changedText = (policy: PolicyRecord): Refusal =>
+  conflict('The change that waits, or its text, is another one by now: read the policy again.', 'message_changed', {
+    version: policy.version,
+  })
+
+const textThatWaits = (policy: PolicyRecord): Waiting => {
+  const waiting = waitingOf(policy)
+  if (!waiting) throw changedText(policy)
+  return waiting
+}
 
 type Confirmation = { message: string; proof: UsedPasskey | { problem: string } | { signer: string | undefined } | null }
 
@@ -127,18 +170,24 @@ export const proveConfirmation = async (
   { config, contractWallets, db }: Pick<Parts, 'config' | 'contractWallets' | 'db'>,
   { accountId, workspace }: Principal,
   id: Uuid,
-  { passkey: assertion, signature, address: named }: ConfirmChange,
+  { passkey: assertion, signature, address: named, message_digest: shown }: ConfirmChange,
 ): Promise<Confirmation> => {
-  const message = pendingMessage(requirePending(await findPolicy(db, { workspaceId: workspace.id, id })))
+  const message = textThatWaits(requirePending(await findPolicy(db, { workspaceId: workspace.id, id }))).message
+  if (shown !== undefined && shown !== sha256(message).toString('hex')) return { message: '', proof: null }
   if (assertion)
     return { message, proof: await provePasskey(db, config, accountId, { assertion, challenge: challengeFor(message) }) }
   if (signature === undefined) return { message, proof: null }
   return { message, proof: { signer: await proveSigner(db, contractWallets, { message, signature, named }) } }
 }
 
-const checkProof = async (tx: Tx, { accountId }: Principal, policy: PolicyRecord, { proof }: Confirmation): Promise<void> => {
+const checkProof = async (tx: Tx, principal: Principal, policy: PolicyRecord, { proof }: Confirmation): Promise<void> => {
+  const { accountId } = principal
   if (proof === null) {
-    if (policy.approvalProof !== 'signature') return
+    if (policy.approvalProof !== 'signature') {
+      // Who proved themselves before the text was made again may have agreed to the earlier one.
+      if (textThatWaits(policy).renewed) requireFreshProof(principal, tx.at, policy.pendingChangeAt)
+      return
+    }
     const message = 'or a wallet must sign `pending_change.message`: the policy asks for signatures'
     throw invalidFields({ path: 'passkey', message })
   }
@@ -151,6 +200,10 @@ const checkProof = async (tx: Tx, { accountId }: Principal, policy: PolicyRecord
   if (!(await recordPasskeyUse(tx, proof))) throw wrongPasskey('it was used before, or its passkey was removed')
 }
 
+/** Who asked for it made the version. */
+const requesterOf = (tx: Tx, { pendingChangeBy: by, pendingChangeGrantId: id }: PolicyRecord): Promise<Maker> =>
+  readMaker(tx, { accountId: found(by ?? undefined), grant: id === null ? null : { id, lineage: [], frozen: false } })
+
 /** Both must count as approvers: whoever could invite a second account of their own and let it ask, or confirm, would be one person. */
 export const confirmChange = async (
   tx: Tx,
@@ -160,8 +213,8 @@ export const confirmChange = async (
 ): Promise<PolicyRecord> => {
   const { accountId } = principal
   const before = requirePending(await lockOwnPolicy(tx, principal, id))
-  if (pendingMessage(before) !== confirmation.message)
-    throw conflict('Another change waits by now: read the policy again.', 'version', { version: before.version })
+  const { result, message } = textThatWaits(before)
+  if (message !== confirmation.message) throw changedText(before)
   if (before.pendingChangeBy === accountId)
     throw new Refusal('separation_of_duties', {
       message: 'Whoever asked for a change of a policy may not confirm it: another approver must.',
@@ -175,50 +228,67 @@ export const confirmChange = async (
         'One of the two accounts became an approver less than a day ago, after the policy was made: it does not count yet.',
     })
   await checkProof(tx, principal, before, confirmation)
-  const after = await apply(tx, principal, before)
-  if (!after) throw conflict('The policy has changed since, and this change contradicts it: withdraw it.', 'version')
-  return after
+  return takeEffect(tx, principal, before, result, await requesterOf(tx, before))
 }
 
 export const withdrawChange = async (tx: Tx, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
   const { accountId, permissions } = principal
   const before = requirePending(await lockOwnPolicy(tx, principal, id))
   if (before.pendingChangeBy !== accountId && !permissions.has('approval.decide')) throw permissionMissing('approval.decide')
-  return changePolicy(tx, principal, 'policy.change_withdrawn', before, nothingPending)
+  return changePolicy(tx, principal, ['policy.change_withdrawn'], before, nothingPending)
 }
 
-/** Withdraws it where its requester may no longer make it. */
-const applyDue = async (
-  tx: Tx,
-  { id, workspaceId, owner, requester }: { id: Uuid; workspaceId: Uuid; owner: Uuid; requester: Uuid },
-): Promise<void> => {
+type Attended = { id: Uuid; workspaceId: Uuid; owner: Uuid; requester: Uuid }
+
+/** Withdraws it where its requester may no longer make it, and gives it a result where it has none for this version. */
+const attend = async (tx: Tx, currency: string, { id, workspaceId, owner, requester }: Attended): Promise<void> => {
   // Whoever takes a role or a grant away locks the account that has it.
   await lockAccounts(tx, { exclusive: [owner], shared: [requester] })
   const [before, workspace] = await Promise.all([lockPolicy(tx, { workspaceId, id }), findWorkspace(tx, workspaceId)])
   const effectiveAt = before?.pendingChangeEffectiveAt
-  if (!effectiveAt || effectiveAt > tx.at || before.pendingChangeBy !== requester) return
+  if (!effectiveAt || before.pendingChangeBy !== requester) return
   const changer = { accountId: null, origin: null, way: 'timer', workspace: found(workspace) }
+  const waiting = waitingOf(before)
+  if (waiting && effectiveAt > tx.at) return
   const { mayManage } = await standingOf(tx, before, requester, null)
-  if (mayManage && (await apply(tx, changer, before))) return
-  await changePolicy(tx, changer, 'policy.change_withdrawn', before, nothingPending)
+  if (!mayManage) {
+    await changePolicy(tx, changer, ['policy.change_withdrawn'], before, nothingPending)
+  } else if (waiting) {
+    await takeEffect(tx, changer, before, waiting.result, await requesterOf(tx, before))
+  } else {
+    const { columns, type } = await relay(tx, changer, before, currency)
+    await changePolicy(tx, changer, [type], before, columns)
+  }
 }
 
 /** What waits in a frozen workspace goes on waiting. */
-export const applyDueChanges = sweepOf(
-  'policies.change',
-  {
-    id: spendingPolicies.id,
-    due: spendingPolicies.pendingChangeEffectiveAt,
-    where: [
-      isNotNull(spendingPolicies.pendingChangeEffectiveAt),
-      sql`(select o.status = 'active' and w.frozen_at is null and w.suspended_at is null and w.closed_at is null
-        from workspaces w join accounts o on o.id = w.owning_account_id where w.id = ${spendingPolicies.workspaceId})`,
-    ],
-    fields: {
-      workspaceId: spendingPolicies.workspaceId,
-      owner: sql<Uuid>`(select w.owning_account_id from workspaces w where w.id = ${spendingPolicies.workspaceId})`,
-      requester: sql<Uuid>`${spendingPolicies.pendingChangeBy}`,
+const sweepOfWaiting = (name: string, due: PgColumn, ...where: readonly SQL[]) =>
+  sweepOf(
+    name,
+    {
+      id: spendingPolicies.id,
+      due,
+      where: [
+        isNotNull(spendingPolicies.pendingChangeEffectiveAt),
+        sql`(select o.status = 'active' and w.frozen_at is null and w.suspended_at is null and w.closed_at is null
+          from workspaces w join accounts o on o.id = w.owning_account_id where w.id = ${spendingPolicies.workspaceId})`,
+        ...where,
+      ],
+      fields: {
+        workspaceId: spendingPolicies.workspaceId,
+        owner: sql<Uuid>`(select w.owning_account_id from workspaces w where w.id = ${spendingPolicies.workspaceId})`,
+        requester: sql<Uuid>`${spendingPolicies.pendingChangeBy}`,
+      },
     },
-  },
-  (deps, row) => inTx(deps.db, (tx) => applyDue(tx, row)),
+    ({ config, ...deps }: Sweeping & Pick<Parts, 'config'>, row) => inTx(deps.db, (tx) => attend(tx, config.CURRENCY, row)),
+  )
+
+export const applyDueChanges = sweepOfWaiting('policies.change', spendingPolicies.pendingChangeEffectiveAt)
+
+/** What a release without results left waiting, or laid over another version. */
+export const completeWaiting = sweepOfWaiting(
+  'policies.complete',
+  spendingPolicies.pendingChangeAt,
+  sql`(${spendingPolicies.pendingChangeVersion} is distinct from ${spendingPolicies.version}
+    or (${spendingPolicies.pendingChangeResult} ->> 'asked_at')::timestamptz is distinct from ${spendingPolicies.pendingChangeAt})`,
 )

@@ -8,7 +8,6 @@ import { prepare } from '../../db/prepare.ts'
 import { selectRow } from '../../db/select-rows.ts'
 import { spendingPolicies, usageCounters } from '../../db/tables/policies.ts'
 import { presenter } from '../../http/presenter.ts'
-import { isoTime } from '../../lib/clock.ts'
 import { found } from '../../lib/errors.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { formatMinor } from '../../lib/money.ts'
@@ -16,7 +15,8 @@ import { effectiveTimeZone, periodsAt, type ZoneSchedule } from '../../policy/ca
 import { namesCustomTypesOnly } from '../../policy/scope.ts'
 import type { Usage } from '../../policy/types.ts'
 import { presentMakers } from '../present-maker.ts'
-import { Policy, type PolicyChange } from './schema.ts'
+import { Policy } from './schema.ts'
+import { presentPending } from './waiting.ts'
 
 export type PolicyRecord = typeof spendingPolicies.$inferSelect
 
@@ -79,28 +79,6 @@ const customTypes = {
   message:
     "Initiators choose the payment type, so they can avoid this rule. To bind them, name rails or beneficiaries, or use the grant's own allow-list.",
 }
-
-/** `message`: the text that confirms a waiting change. It names this request alone, so a signature confirms no other. */
-const presentPending = (record: PolicyRecord): Policy['pending_change'] => {
-  const { pendingChangeBy, pendingChangeAt, pendingChangeEffectiveAt } = record
-  if (pendingChangeBy === null || !pendingChangeAt || !pendingChangeEffectiveAt) return null
-  const change = record.pendingChange as PolicyChange
-  const requestedBy = formatId('account', pendingChangeBy)
-  const message = [
-    'CONFIRM a change that makes a spending policy less strict. It holds at once.',
-    '',
-    `Policy: ${formatId('policy', record.id)}`,
-    `Workspace: ${formatId('workspace', record.workspaceId)}`,
-    'Change:',
-    ...Object.entries(change).map(([field, value]) => `  ${field}: ${JSON.stringify(value)}`),
-    `Requested by: ${requestedBy}`,
-    `Requested at: ${isoTime(pendingChangeAt)}`,
-  ].join('\n')
-  return { change, requested_by: requestedBy, effective_at: isoTime(pendingChangeEffectiveAt), message }
-}
-
-/** Empty where nothing waits. */
-export const pendingMessage = (record: PolicyRecord): string => presentPending(record)?.message ?? ''
 
 const shown = presenter(Policy)
 

@@ -81,7 +81,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
       response: { 200: Policy, 202: Policy },
     },
     work: async (tx, { principal, params, body }) => {
-      const { policy, waits } = await updatePolicy(tx, principal, params.id, body)
+      const { policy, waits } = await updatePolicy(tx, principal, params.id, body, deps.config.CURRENCY)
       return changed(policy, !waits)
     },
   })
@@ -101,7 +101,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
       response: { 200: Policy, 202: Policy },
     },
     work: async (tx, { principal, params }) => {
-      const record = await archivePolicy(tx, principal, params.id)
+      const record = await archivePolicy(tx, principal, params.id, deps.config.CURRENCY)
       return changed(record, record.archivedAt !== null)
     },
   })
@@ -117,7 +117,7 @@ export const registerPolicies = (app: App, deps: Parts): void => {
     schema: {
       summary: 'Confirm a waiting change',
       description:
-        'A second approver agrees to the `pending_change` of a policy, which then holds at once. Not the account that asked for it, and only an approver whose role is older than the policy or than 24 hours. Where the policy asks for signatures, a passkey or a linked wallet signs `pending_change.message`.',
+        'A second approver agrees to the `pending_change` of a policy, which then holds at once. Not the account that asked for it, and only an approver whose role is older than the policy or than 24 hours. Where the policy asks for signatures, a passkey or a linked wallet signs `pending_change.message`. A text that was made again because the policy changed needs a proof of who you are that is younger than the text.',
       params: byId('policy'),
       body: ConfirmChange,
       response: { 200: Policy },

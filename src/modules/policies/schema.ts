@@ -69,13 +69,24 @@ export type PolicyChange = z.output<typeof PolicyChange>
 
 export const StoredChange = z.union([z.strictObject({ status: z.literal('archived') }), UpdatePolicy.omit({ version: true })])
 
+/** The terms of a version, with its name. */
+export const TermsOut = z.object({ name: z.string(), ...policyOutput }).meta({ id: 'SpendingPolicyTerms' })
+
 const PendingChange = z.object({
-  change: PolicyChange.meta({ description: 'The fields that it changes, with their new values, or `status: archived`.' }),
-  requested_by: IdOut('account').meta({ description: 'The account that asked for it.' }),
-  effective_at: TimeOut.meta({ description: 'When it holds, unless it is confirmed or withdrawn before.' }),
+  change: PolicyChange.meta({ description: 'The fields that were asked for, with their new values, or `status: archived`.' }),
+  before: TermsOut.meta({ description: 'The terms as they are, whole.' }),
+  result: TermsOut.nullable().meta({
+    description: 'The terms that take effect, whole: nothing is derived later. Null: the policy is archived.',
+  }),
+  version: z.number().int().meta({
+    description:
+      'The version that the change was laid over. Another version gives it a new result, a new text and another 24 hours; a result that is no looser is withdrawn.',
+  }),
   message: z.string().meta({
     description: 'The text that a passkey or wallet signs to confirm it, where the policy asks for signatures.',
   }),
+  requested_by: IdOut('account').meta({ description: 'The account that asked for it.' }),
+  effective_at: TimeOut.meta({ description: 'When it takes effect, unless it is confirmed or withdrawn before.' }),
 })
 
 export const Policy = z

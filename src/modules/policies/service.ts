@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
+import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
 import { lockAccount } from '../../db/account-lock.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
@@ -10,11 +10,11 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { loosens } from '../../policy/limits.ts'
 import { requireBeneficiaries } from '../beneficiaries/queries.ts'
 import { createdBy, readMaker } from '../makers.ts'
-import { mustWait, requestChange } from './pending-change.ts'
+import { loosen, tighten } from './pending-change.ts'
 import { lockOwnPolicy, type PolicyRecord, presentPolicy } from './queries.ts'
 import { policyTerms } from './rules.ts'
 import type { CreatePolicy, UpdatePolicy } from './schema.ts'
-import { archived, changePolicy, insertPolicy, newVersion, nothingPending } from './write.ts'
+import { insertPolicy, nothingPending } from './write.ts'
 
 /** Who may create policies and not manage them binds only their own payments: they can undo nothing. */
 export const boundGrant = ({ grant, permissions }: Pick<Principal, 'grant' | 'permissions'>): Uuid | null =>
@@ -90,8 +90,9 @@ export const updatePolicy = async (
   principal: Principal,
   id: Uuid,
   change: UpdatePolicy,
+  currency: string,
 ): Promise<{ policy: PolicyRecord; waits: boolean }> => {
-  const [before, maker] = await Promise.all([lockOwnPolicy(tx, principal, id), readMaker(tx, principal)])
+  const before = await lockOwnPolicy(tx, principal, id)
   if (before.archivedAt) throw conflict('An archived policy does not change.', 'archived')
   if (before.version !== change.version)
     throw conflict(`The policy is now at version ${before.version}.`, 'version', { version: before.version })
@@ -99,19 +100,14 @@ export const updatePolicy = async (
   const after = { ...before, ...terms, name: change.name ?? before.name }
   if (isDeepStrictEqual(after, before)) return { policy: before, waits: false }
   await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'beneficiary_ids')
-  if (loosens(before, terms)) {
-    requireFreshProof(principal, tx.at)
-    if (await mustWait(tx, principal, before))
-      return { policy: await requestChange(tx, principal, before, changeOf(change, before, after)), waits: true }
-  }
-  const changes = newVersion(tx, before, maker, terms, change.name)
-  return { policy: await changePolicy(tx, principal, 'policy.updated', before, changes), waits: false }
+  const result = { ...terms, name: after.name }
+  if (loosens(before, terms)) return loosen(tx, principal, before, { change: changeOf(change, before, after), result }, currency)
+  return { policy: await tighten(tx, principal, before, result, currency), waits: false }
 }
 
-export const archivePolicy = async (tx: Tx, principal: Principal, id: Uuid): Promise<PolicyRecord> => {
+export const archivePolicy = async (tx: Tx, principal: Principal, id: Uuid, currency: string): Promise<PolicyRecord> => {
   requireActiveAccount(principal)
   const before = await lockOwnPolicy(tx, principal, id)
   if (before.archivedAt) return before
-  if (await mustWait(tx, principal, before)) return requestChange(tx, principal, before, { status: 'archived' })
-  return changePolicy(tx, principal, 'policy.archived', before, archived(tx))
+  return (await loosen(tx, principal, before, { change: { status: 'archived' }, result: null }, currency)).policy
 }

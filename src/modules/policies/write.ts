@@ -41,22 +41,24 @@ export const nothingPending = {
 }
 
 /** The caller, or the timer for a change that has waited long enough. */
-export type Changer = Actor & { workspace: ZoneSchedule & { id: Uuid; owningAccountId: Uuid } }
+export type Changer = Actor & { workspace: ZoneSchedule & { id: Uuid; name: string; owningAccountId: Uuid } }
 
-type PolicyEvent = Extract<EventType & AuditAction, `policy.${string}`>
+export type PolicyEvent = Extract<EventType & AuditAction, `policy.${string}`>
 
 const record = async (
   tx: Tx,
   changer: Changer,
-  type: PolicyEvent,
+  types: readonly PolicyEvent[],
   after: PolicyRecord,
   before?: PolicyRecord,
 ): Promise<PolicyRecord> => {
   const { workspace } = changer
   const data = presentPolicy(after)
-  await appendEvents(tx, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
   const compared = { ...(before && { before: presentPolicy(before) }), after: data }
-  audit(tx, changer, type, { workspaceId: workspace.id, subject: after.id, ...compared })
+  for (const type of types) {
+    await appendEvents(tx, [{ type, accountId: workspace.owningAccountId, workspaceId: workspace.id, data }])
+    audit(tx, changer, type, { workspaceId: workspace.id, subject: after.id, ...compared })
+  }
   return after
 }
 
@@ -77,19 +79,19 @@ const takeEffect = (tx: Tx, { workspace }: Changer, policy: PolicyRecord): void 
 export const insertPolicy = (tx: Tx, changer: Changer, policy: PolicyRecord): Promise<PolicyRecord> => {
   insertRow(tx, spendingPolicies, policy)
   takeEffect(tx, changer, policy)
-  return record(tx, changer, 'policy.created', policy)
+  return record(tx, changer, ['policy.created'], policy)
 }
 
 export const changePolicy = (
   tx: Tx,
   changer: Changer,
-  type: PolicyEvent,
+  types: readonly PolicyEvent[],
   before: PolicyRecord,
   changes: Partial<PolicyRecord>,
 ): Promise<PolicyRecord> => {
   const after = updateRow(tx, spendingPolicies, before, changes)
   if (after.version !== before.version) takeEffect(tx, changer, after)
-  return record(tx, changer, type, after, before)
+  return record(tx, changer, types, after, before)
 }
 
 export const newVersion = (tx: Tx, before: PolicyRecord, maker: Maker, terms: PolicyTerms, name = before.name) => ({

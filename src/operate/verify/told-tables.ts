@@ -22,11 +22,13 @@ const makers = ({ created_by, changed_by }: Fields): Fields => {
 }
 
 const pending = (value: unknown): Fields => {
-  const { change = null, requested_by = null, effective_at = null } = fieldsOf(value)
+  const { change = null, requested_by = null, effective_at = null, version, result, message } = fieldsOf(value)
   return when(value, {
     pending_change: change,
     pending_change_by: requested_by,
     pending_change_effective_at: effective_at,
+    // Not of an earlier release, which knew no results.
+    ...when(version, { pending_change_version: version, pending_terms: result, pending_change_message: message }),
   })
 }
 
@@ -138,6 +140,7 @@ export const toldTables: Readonly<Record<string, Told>> = {
   },
   spending_policies: {
     made: ['policy.created'],
+    more: `jsonb_build_object('pending_terms', t.pending_change_result -> 'terms')`,
     columns: ({ binds, status, pending_change, created_by, changed_by, ...after }) => ({
       ...after,
       ...when(binds, { binds_grant_id: fieldsOf(binds).grant_id ?? null }),

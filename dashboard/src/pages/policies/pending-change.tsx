@@ -1,14 +1,16 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { changedTerms, ordinaryApprovals } from '../../../../src/policy/term-words.ts'
 import { useBeneficiaryNames, usePeople } from '../../api/names.ts'
 import { api, type Body, type Schemas } from '../../api/queries.ts'
-import { policySentence } from '../../lib/rule-words.ts'
+import { digestOfText } from '../../lib/approval-subject.ts'
+import { termWords } from '../../lib/rule-words.ts'
 import { fullTime } from '../../lib/time.ts'
 import { signWithPasskey } from '../../passkey/passkey.ts'
 import { useSession } from '../../shell/session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmButton, Dialog, DialogButton } from '../../ui/form.tsx'
-import { Card, Failure } from '../../ui/page.tsx'
+import { Card, Facts, Failure } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
 import { useWalletFlow, WalletPicker } from '../../wallet/wallet.tsx'
 import { useOwnPasskeys } from '../approvals/decide-dialog.tsx'
@@ -65,30 +67,56 @@ const ConfirmChange = ({ policy, message, words }: { policy: Policy; message: st
       button={button}
       title="Confirm the change?"
       action="Confirm"
-      change={() => confirm(policy.id, {})}
+      change={async () => {
+        const shown = await digestOfText(message)
+        return confirm(policy.id, { ...(shown && { message_digest: shown }) })
+      }}
       announcement={confirmed}
       outdates={outdated}
     >
-      <p className="sentence">{words}</p>
+      {words}
       <p>It applies right away: payments are then decided by the less strict policy.</p>
     </ConfirmButton>
   )
 }
 
+/** Each field before and after, and how many approvals an ordinary payment then needs. */
+const Changes = ({ waiting: { before, result } }: { waiting: Waiting }) => {
+  const { currency } = useSession()
+  const nameOf = useBeneficiaryNames([...before.beneficiary_ids, ...(result?.beneficiary_ids ?? [])])
+  const words = termWords({ currency, nameOf })
+  const renamed = result && result.name !== before.name ? [{ label: 'Name', before: before.name, after: result.name }] : []
+  const changes = result
+    ? [...renamed, ...changedTerms(before, result, words)]
+    : [{ label: 'Status', before: 'active', after: 'archived' }]
+  return (
+    <>
+      <Facts
+        stacked
+        facts={Object.fromEntries(
+          changes.map(({ label, before: old, after }) => [
+            label,
+            <>
+              <del>
+                <bdi>{old}</bdi>
+              </del>{' '}
+              → <bdi>{after}</bdi>
+            </>,
+          ]),
+        )}
+      />
+      <p>An ordinary payment then needs {ordinaryApprovals(result, words)}.</p>
+    </>
+  )
+}
+
 /** A change that makes a policy less strict and waits: what it would be, and the buttons of those who may end the waiting. */
 export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Waiting }) => {
-  const { account, can, currency } = useSession()
+  const { account, can } = useSession()
   const people = usePeople()
-  const { change, requested_by: requester, effective_at, message } = waiting
-  const threshold =
-    change.approval_threshold_minor === undefined ? policy.approval_threshold_minor : change.approval_threshold_minor
-  const { required_approval_count: count = policy.required_approval_count, ...changed } = change
-  // Null: the count follows the threshold.
-  const after = { ...policy, ...changed, required_approval_count: count ?? (threshold === null ? 0 : 1) }
-  const nameOf = useBeneficiaryNames(after.beneficiary_ids)
+  const { requested_by: requester, effective_at, message } = waiting
   const isOwn = requester === account.id
-  const words =
-    change.status === 'archived' ? 'The policy would be archived.' : policySentence(after, policy, { currency, nameOf })
+  const words = <Changes waiting={waiting} />
   return (
     <Card
       title="A change waits for a second person"
@@ -115,7 +143,7 @@ export const PendingChange = ({ policy, waiting }: { policy: Policy; waiting: Wa
           <bdi>{people(requester)}</bdi> asked for it. It applies from {fullTime(effective_at)}, or when another approver confirms
           it.
         </p>
-        <p className="sentence">{words}</p>
+        {words}
       </div>
     </Card>
   )

@@ -1,13 +1,12 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
-import type { PolicyWireField } from '../../../../src/policy/fields.ts'
+import { termsInWords } from '../../../../src/policy/term-words.ts'
 import { hasCode } from '../../api/error.ts'
 import { useBeneficiaries, useBeneficiaryNames, usePeople } from '../../api/names.ts'
 import { api, policiesQuery, policyQuery, rowsOf, type Schemas } from '../../api/queries.ts'
-import { typeLabel } from '../../lib/rails.ts'
-import { answerWords, policySentence } from '../../lib/rule-words.ts'
-import { countWords, listWords, makerText, moneyText } from '../../lib/words.ts'
+import { policySentence, termWords } from '../../lib/rule-words.ts'
+import { makerText } from '../../lib/words.ts'
 import { Allowed, LoadState, useSession } from '../../shell/session.tsx'
 import { Button, NewLink, Submit } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -177,44 +176,13 @@ const MadeBy = ({ policy: { created_by: maker, binds } }: { policy: Schemas['Spe
   )
 }
 
-type Fact = readonly [label: string, value: string | false | null]
-
-const factsOf = (policy: Policy, currency: string, nameOf: (id: string) => string): Readonly<Record<PolicyWireField, Fact>> => {
-  const money = (minor: string | null) => minor && moneyText(minor, currency)
-  const { on_duplicate: answer, duplicate_window_seconds: window } = policy
-  return {
-    beneficiary_ids: [
-      'Beneficiaries',
-      policy.beneficiary_ids.length > 0 ? listWords(policy.beneficiary_ids.map(nameOf)) : 'Everyone',
-    ],
-    payment_types: [
-      'Payment types',
-      policy.payment_types.length > 0 ? listWords(policy.payment_types.map(typeLabel)) : 'Every type',
-    ],
-    per_payment_limit_minor: ['Per-payment limit', money(policy.per_payment_limit_minor)],
-    daily_limit_minor: ['Daily limit', money(policy.daily_limit_minor)],
-    monthly_limit_minor: ['Monthly limit', money(policy.monthly_limit_minor)],
-    approval_threshold_minor: ['Requires approval at or above', money(policy.approval_threshold_minor)],
-    required_approval_count: [
-      'Approvals needed',
-      policy.required_approval_count > 0 && countWords(policy.required_approval_count, 'person', 'people'),
-    ],
-    separation_of_duties: ['Requester', policy.separation_of_duties && 'Can’t approve their own payment'],
-    approval_proof: ['Approvals', policy.approval_proof === 'signature' && 'Only by passkey or wallet'],
-    on_duplicate: ['A repeated payment', (answer || window !== null) && answerWords[answer ?? 'warn']],
-    payee_verification: ['A name that is not confirmed', policy.payee_verification && answerWords[policy.payee_verification]],
-    new_payees: ['A beneficiary that no person has confirmed', policy.new_payees && answerWords[policy.new_payees]],
-    duplicate_window_seconds: ['Counts as repeated within', window !== null && countWords(window, 'second')],
-  }
-}
-
 const PolicyDetail = ({ policy }: { policy: Policy }) => {
   const { currency } = useSession()
   const nameOf = useBeneficiaryNames(policy.beneficiary_ids)
   return (
     <Card>
       <p className="sentence">{policySentence(policy, policy, { currency, nameOf })}</p>
-      <Facts stacked facts={Object.fromEntries(Object.values(factsOf(policy, currency, nameOf)))} />
+      <Facts stacked facts={termsInWords(policy, termWords({ currency, nameOf }))} />
     </Card>
   )
 }

@@ -3,7 +3,7 @@ import { Assertion } from '../../../auth/passkey.ts'
 import { approvalChoices } from '../../../db/tables/approvals.ts'
 import { approvalStatuses, paymentBatchStatuses, paymentStatuses } from '../../../db/transitions.ts'
 import { PageQuery } from '../../../http/pagination.ts'
-import { bounded, IdOut, MinorOut, SignedMinorOut, Text, TimeOut } from '../../../http/wire.ts'
+import { bounded, IdOut, MessageDigest, MinorOut, SignedMinorOut, Text, TimeOut } from '../../../http/wire.ts'
 import { approvalProofs } from '../../../lib/policy-answers.ts'
 import { railNames } from '../../../lib/rail-names.ts'
 import { Verification } from '../../beneficiaries/schema.ts'
@@ -152,13 +152,10 @@ export const Decide = z
   .strictObject({
     decision: Choice,
     reason: Reason,
-    message_digest: bounded(64)
-      .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest: 64 digits of 0-9 and a-f')
-      .optional()
-      .meta({
-        description:
-          'The SHA-256 of the text that was shown, `signing.approve` or `signing.reject`, in hexadecimal. Where the text has changed since, the decision is refused: 409, reason `message_changed`.',
-      }),
+    message_digest: MessageDigest.optional().meta({
+      description:
+        'The SHA-256 of the text that was shown, `signing.approve` or `signing.reject`, in hexadecimal. Where the text has changed since, the decision is refused: 409, reason `message_changed`.',
+    }),
     passkey: Assertion.optional().meta({
       description:
         'An assertion of one of your passkeys, with its user verified. Its challenge is the SHA-256 of the canonical text, `signing.approve` or `signing.reject`.',

@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import { sha256 } from '../../auth/secrets.ts'
+import type { Db } from '../../db/client.ts'
+import type { spendingPolicies } from '../../db/tables/policies.ts'
+import { presenter } from '../../http/presenter.ts'
+import { Name } from '../../http/wire.ts'
+import { canonicalJson } from '../../lib/canonical.ts'
+import { daysAfter, isoTime } from '../../lib/clock.ts'
+import { orRefusal, Refusal } from '../../lib/errors.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
+import { displayAmount } from '../../lib/money.ts'
+import { quoted } from '../../lib/text.ts'
+import { changedTerms, ordinaryApprovals } from '../../policy/term-words.ts'
+import { findBeneficiaries } from '../beneficiaries/queries.ts'
+import { type PolicyTerms, policyTerms } from './rules.ts'
+import { type Policy, policyInput, StoredChange, TermsOut } from './schema.ts'
+
+// What waits is the resulting terms, whole, with the text that confirms them. Both belong to one version of the policy: each new version gives the
+// waiting change a new result, a new text and the whole time to object.
+
+type PolicyRecord = typeof spendingPolicies.$inferSelect
+export type NamedTerms = PolicyTerms & { name: string }
+/** The terms that would result; null: the policy is archived. */
+export type Result = NamedTerms | null
+
+/** The fields that were asked for, over all others of the policy as it is. Throws 400 where they contradict these. */
+export const resultOf = (change: z.output<typeof StoredChange>, policy: NamedTerms): Result =>
+  'status' in change ? null : { ...policyTerms(change, policy), name: change.name ?? policy.name }
+
+const StoredResult = z.strictObject({
+  /** When its text was made: a release that knows no results leaves one behind that belongs to an earlier request. */
+  asked_at: z.string(),
+  /** The text replaces one that was made for an earlier version. */
+  renewed: z.boolean(),
+  count_implied: z.boolean(),
+  terms: z.strictObject({ name: Name, ...policyInput }).nullable(),
+})
+
+const shownTerms = presenter(TermsOut)
+
+export type Waiting = { result: Result; renewed: boolean; message: string }
+
+/** Undefined where no result belongs to this version: nothing that waits can be confirmed, or hold, until it has one. */
+export const waitingOf = (record: PolicyRecord): Waiting | undefined => {
+  const { pendingChangeAt, pendingChangeResult, pendingChangeVersion, pendingChangeMessage: message } = record
+  if (!pendingChangeAt || pendingChangeResult === null || pendingChangeVersion !== record.version || message === null)
+    return undefined
+  const { asked_at, renewed, count_implied, terms } = StoredResult.parse(pendingChangeResult)
+  if (asked_at !== isoTime(pendingChangeAt)) return undefined
+  const count = count_implied ? null : terms?.required_approval_count
+  const result = terms && { ...policyTerms({ ...terms, required_approval_count: count }), name: terms.name }
+  return { result, renewed, message }
+}
+
+type Wording = { currency: string; workspace: { id: Uuid; name: string }; nameOf: (beneficiaryId: string) => string }
+
+/** The text that confirms the change. It names the terms in words, and binds all of them by their digest. */
+const textOf = (
+  policy: PolicyRecord,
+  result: Result,
+  { requester, at }: { requester: Uuid; at: Date },
+  { currency, workspace, nameOf }: Wording,
+): string => {
+  const [before, after] = [shownTerms(policy), result && shownTerms(result)]
+  const words = { money: (minor: string) => displayAmount(BigInt(minor), currency), nameOf, typeName: quoted }
+  const renamed = after && after.name !== before.name ? [`- Name: ${quoted(before.name)} → ${quoted(after.name)}`] : []
+  const changes = after
+    ? changedTerms(before, after, words).map((each) => `- ${each.label}: ${each.before} → ${each.after}`)
+    : ['- Status: active → archived, so it applies to no payment']
+  return [
+    'CONFIRM a change that makes a spending policy less strict. It takes effect at once.',
+    '',
+    `Policy: ${quoted(policy.name)}, version ${policy.version}`,
+    `Workspace: ${quoted(workspace.name)}`,
+    'Change:',
+    ...renamed,
+    ...changes,
+    `An ordinary payment needs now: ${ordinaryApprovals(before, words)}`,
+    `An ordinary payment then needs: ${ordinaryApprovals(after, words)}`,
+    '',
+    'Purpose: policy change',
+    `Policy id: ${formatId('policy', policy.id)}`,
+    `Workspace id: ${formatId('workspace', workspace.id)}`,
+    `Digest of the resulting terms: ${sha256(canonicalJson(after)).toString('hex')}`,
+    `Requested by: ${formatId('account', requester)}`,
+    `Requested at: ${isoTime(at)}`,
+  ].join('\n')
+}
+
+type Asked = {
+  change: unknown
+  result: Result
+  requester: Uuid
+  grantId: Uuid | null
+  /** Replaces a text that people may have seen. */
+  renewed: boolean
+}
+
+/** The columns of a change that waits from now on. `policy`: the version that it is laid over. */
+export const waitingColumns = async (
+  db: Db,
+  policy: PolicyRecord,
+  { change, result, requester, grantId, renewed }: Asked,
+  { at, ...wording }: Omit<Wording, 'nameOf'> & { at: Date },
+) => {
+  const ids = new Set([...policy.beneficiaryIds, ...(result?.beneficiaryIds ?? [])])
+  const names = new Map(
+    (await findBeneficiaries(db, [...ids])).map(({ id, displayName }) => [formatId('beneficiary', id), displayName]),
+  )
+  const nameOf = (id: string) => `${quoted(names.get(id) ?? '')} (${id})`
+  return {
+    pendingChange: change,
+    pendingChangeBy: requester,
+    pendingChangeGrantId: grantId,
+    pendingChangeAt: at,
+    pendingChangeEffectiveAt: daysAfter(at, 1),
+    pendingChangeVersion: policy.version,
+    pendingChangeResult: {
+      asked_at: isoTime(at),
+      renewed,
+      count_implied: result?.countImplied ?? false,
+      terms: result && shownTerms(result),
+    },
+    pendingChangeMessage: textOf(policy, result, { requester, at }, { ...wording, nameOf }),
+  }
+}
+
+const beingMade = 'The text of this change is being made. Read the policy again in a minute.'
+
+export const presentPending = (record: PolicyRecord): Policy['pending_change'] => {
+  const { pendingChangeBy: by, pendingChangeEffectiveAt: effectiveAt } = record
+  if (by === null || !effectiveAt) return null
+  const waiting = waitingOf(record)
+  const change = StoredChange.parse(record.pendingChange)
+  const result = waiting ? waiting.result : orRefusal(() => resultOf(change, record))
+  // It contradicts what the policy says by now, and will be withdrawn.
+  if (result instanceof Refusal) return null
+  return {
+    change: record.pendingChange as NonNullable<Policy['pending_change']>['change'],
+    before: shownTerms(record),
+    result: result && shownTerms(result),
+    version: record.version,
+    message: waiting?.message ?? beingMade,
+    requested_by: formatId('account', by),
+    effective_at: isoTime(effectiveAt),
+  }
+}

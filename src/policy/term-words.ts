@@ -1,0 +1,128 @@
+import { canonicalJson } from '../lib/canonical.ts'
+import type { DuplicateAnswer, NewPayeeAnswer, PayeeVerificationAnswer } from '../lib/policy-answers.ts'
+import { type PolicyField, type PolicyWire, policyFieldNames, wireName } from './fields.ts'
+import { approvals, duration, type Names } from './sentence.ts'
+
+export type RuleAnswer = DuplicateAnswer | NewPayeeAnswer | PayeeVerificationAnswer
+
+export const answerWords: Readonly<Record<RuleAnswer, string>> = {
+  off: 'No warning',
+  allow: 'Pay without asking',
+  warn: 'Pay with a warning',
+  confirm: 'Refuse unless a second is meant',
+  require_approval: 'Require approval',
+  deny: 'Refuse',
+}
+
+export type Words = Omit<Names, 'boundTo'>
+
+/** `value`: null where the policy has no such rule, which `absent` then says. `other`: the terms that it is compared with. */
+type Row = {
+  label: string
+  absent: string
+  value: (terms: PolicyWire, words: Words, other: PolicyWire) => string | null
+}
+
+const maxNamed = 10
+
+/** Entries that the other list lacks come first, so that no change of a long list is left out. */
+const entries = (own: readonly string[], other: readonly string[], nameOf: (entry: string) => string): string | null => {
+  if (own.length === 0) return null
+  const sorted = own.length > maxNamed ? own.toSorted((a, b) => Number(other.includes(a)) - Number(other.includes(b))) : own
+  const further = own.length - maxNamed
+  return `${sorted.slice(0, maxNamed).map(nameOf).join(', ')}${further > 0 ? ` and ${further} more` : ''}`
+}
+
+const limit = (label: string, name: 'per_payment' | 'daily' | 'monthly'): Row => ({
+  label,
+  absent: 'none',
+  value: (terms, { money }) => {
+    const amount = terms[`${name}_limit_minor`]
+    return amount === null ? null : money(amount)
+  },
+})
+
+const answer = (label: string, name: 'on_duplicate' | 'new_payees' | 'payee_verification'): Row => ({
+  label,
+  absent: 'no rule',
+  value: (terms) => {
+    const given = terms[name]
+    return given === null ? null : answerWords[given]
+  },
+})
+
+/** Each field as a person reads it: its name and its value. */
+const rows: { readonly [Field in PolicyField]: Row } = {
+  beneficiaryIds: {
+    label: 'Beneficiaries',
+    absent: 'everyone',
+    value: ({ beneficiary_ids: own }, { nameOf }, other) => entries(own, other.beneficiary_ids, nameOf),
+  },
+  paymentTypes: {
+    label: 'Payment types',
+    absent: 'every type',
+    value: ({ payment_types: own }, { typeName }, other) => entries(own, other.payment_types, typeName),
+  },
+  perPaymentLimitMinor: limit('Per-payment limit', 'per_payment'),
+  dailyLimitMinor: limit('Daily limit', 'daily'),
+  monthlyLimitMinor: limit('Monthly limit', 'monthly'),
+  approvalThresholdMinor: {
+    label: 'Requires approval at or above',
+    absent: 'no threshold',
+    value: ({ approval_threshold_minor: threshold }, { money }) => (threshold === null ? null : money(threshold)),
+  },
+  requiredApprovalCount: {
+    label: 'Approvals needed',
+    absent: 'none',
+    value: ({ required_approval_count: count }) => (count === 0 ? null : count === 1 ? '1 person' : `${count} people`),
+  },
+  separationOfDuties: {
+    label: 'Requester',
+    absent: 'may approve their own payment',
+    value: ({ separation_of_duties: separate }) => (separate ? 'can’t approve their own payment' : null),
+  },
+  approvalProof: {
+    label: 'Approvals that count',
+    absent: 'all',
+    value: ({ approval_proof: proof }) => (proof === 'signature' ? 'only by passkey or wallet' : null),
+  },
+  newPayees: answer('A beneficiary that no person has confirmed', 'new_payees'),
+  payeeVerification: answer('A name that is not confirmed', 'payee_verification'),
+  onDuplicate: answer('A repeated payment', 'on_duplicate'),
+  duplicateWindowSeconds: {
+    label: 'Counts as repeated within',
+    absent: 'the usual time',
+    value: ({ duplicate_window_seconds: window }) => (window === null ? null : duration(window)),
+  },
+}
+
+/** The rules that a policy has: their names and values. */
+export const termsInWords = (terms: PolicyWire, words: Words): Record<string, string> =>
+  Object.fromEntries(
+    Object.values(rows).flatMap(({ label, value }) => {
+      const said = value(terms, words, terms)
+      return said === null ? [] : [[label, said]]
+    }),
+  )
+
+export type ChangedTerm = { label: string; before: string; after: string }
+
+/** Every field that differs, before and after. Values are compared, not words: two beneficiaries may have one name. */
+export const changedTerms = (before: PolicyWire, after: PolicyWire, words: Words): ChangedTerm[] => {
+  const stored = (terms: object, field: PolicyField) => canonicalJson(Reflect.get(terms, wireName(field)))
+  return policyFieldNames
+    .filter((field) => stored(before, field) !== stored(after, field))
+    .map((field) => {
+      const { label, absent, value } = rows[field]
+      return { label, before: value(before, words, after) ?? absent, after: value(after, words, before) ?? absent }
+    })
+}
+
+/** How many approvals a payment that nothing else is said about needs under these terms. Null: the policy is archived. */
+export const ordinaryApprovals = (terms: PolicyWire | null, { money }: Pick<Words, 'money'>): string => {
+  const none = 'no approval under this policy'
+  if (terms === null) return none
+  const { approval_threshold_minor: threshold, required_approval_count: count } = terms
+  if (threshold !== null) return `${approvals(Math.max(1, count), terms)} at or above ${money(threshold)}, and none below`
+  return count > 0 ? approvals(count, terms) : none
+}
