@@ -5,8 +5,6 @@ ALTER TABLE "payments" VALIDATE CONSTRAINT "payments_purpose_check";
 --> statement-breakpoint
 ALTER TABLE "spending_policies" VALIDATE CONSTRAINT "spending_policies_pending_check";
 --> statement-breakpoint
-DROP INDEX CONCURRENTLY IF EXISTS "payments_duplicates";
---> statement-breakpoint
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "identities_origin_session" ON "identities" USING btree ("origin_session_id") WHERE "identities"."origin_session_id" is not null;
 --> statement-breakpoint
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "beneficiaries_verification" ON "beneficiaries" USING btree ("workspace_id","verification","id");

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { migrationsFolder } from '../src/db/migrations.ts'
+import { migrationsFolder, readReleases } from '../src/db/migrations.ts'
 import { dividedTables } from '../src/db/tables/divided.ts'
-import { changedMigrations, readReleases } from './releases.ts'
+import { changedMigrations } from './releases.ts'
 
 // Adds the migration for a change in src/db/tables, `--name verb_noun`, and refuses where a released one (migrations/releases.json) was changed.
 

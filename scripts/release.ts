@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { readMigrations } from '../src/db/migrations.ts'
-import { changedMigrations, type Release, readReleases, releasesFile } from './releases.ts'
+import { type Release, readMigrations, readReleases, releasesFile } from '../src/db/migrations.ts'
+import { changedMigrations } from './releases.ts'
 
 // npm run release -- <version>: writes the version everywhere, records the migrations that it brings, and dumps a database of it for the
 // tests of later upgrades. It commits nothing: at its end it prints the commands that do.

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
 import { StartupError } from '../lib/errors.ts'
 import { sqlState } from './errors.ts'
-import { type Migration, migrationsFolder, readMigrations } from './migrations.ts'
+import { type Migration, migrationsFolder, readMigrations, readReleases } from './migrations.ts'
 import { addressed } from './settings.ts'
 import { withClient } from './start.ts'
 
@@ -17,6 +17,8 @@ export type MigrateOptions = {
   folder?: string
   /** The last migration to apply; without it all of the folder. */
   last?: string
+  /** No process of an earlier release runs any more: what only those need is taken away too. */
+  finish?: boolean
   /** For how long a migration that does not get its locks is tried again. */
   patienceMs?: number
   /** Between two tries: the service works off what waited during one. */
@@ -34,7 +36,7 @@ export const migrate = async (url: string, options: MigrateOptions = {}): Promis
   const expected = upTo(readMigrations(options.folder), options.last)
   return withClient({ ...addressed(url), application_name: 'migrate' }, async (client) => {
     await takeTurn(client)
-    const pending = await pendingOf(client, expected, options.folder ?? migrationsFolder)
+    const pending = await pendingOf(client, expected, options)
     // A role that may not create anything may still find that there is nothing to do.
     if (pending.length > 0)
       await client.query(
@@ -59,7 +61,7 @@ export const migrationsCheck = (pool: Pick<pg.Pool, 'query'>, folder = migration
   const expected = readMigrations(folder)
   return async () => {
     const applied = await appliedIn(pool)
-    return expected.every(({ hash }) => applied.has(hash))
+    return expected.every((migration) => migration.afterUpgrade || isIn(applied, migration))
   }
 }
 
@@ -82,11 +84,27 @@ const appliedIn = async (db: Pick<pg.Client | pg.Pool, 'query'>): Promise<Map<st
   return new Map(rows.map(({ hash, at }) => [hash, BigInt(at)]))
 }
 
-const pendingOf = async (client: pg.Client, expected: readonly Migration[], folder: string): Promise<Migration[]> => {
+const isIn = (applied: ReadonlyMap<string, bigint>, { hash, releasedHash }: Migration): boolean =>
+  applied.has(hash) || (releasedHash !== undefined && applied.has(releasedHash))
+
+/**
+ * What only an earlier release needs goes when the operator says that none of it runs, with the release after, or at once from a database that is new.
+ */
+const pendingOf = async (
+  client: pg.Client,
+  expected: readonly Migration[],
+  { folder = migrationsFolder, finish = false }: MigrateOptions,
+): Promise<Migration[]> => {
   const applied = await appliedIn(client)
   const newest = [...applied.values()].reduce((latest, at) => (at > latest ? at : latest), -1n)
-  const pending = expected.filter(({ hash }) => !applied.has(hash))
-  const late = pending.filter(({ at }) => BigInt(at) <= newest)
+  const earlier = new Set(
+    readReleases(folder)
+      .slice(0, -1)
+      .flatMap(({ migrations }) => Object.keys(migrations)),
+  )
+  const stays = ({ afterUpgrade, tag }: Migration) => afterUpgrade && !finish && applied.size > 0 && !earlier.has(tag)
+  const pending = expected.filter((migration) => !isIn(applied, migration) && !stays(migration))
+  const late = pending.filter(({ at, afterUpgrade }) => BigInt(at) <= newest && !afterUpgrade)
   if (late.length === 0) return pending
   throw new StartupError(
     `${late.length} migrations in ${folder} were not applied: they were edited after they landed, or are older than the newest applied one.`,
@@ -196,8 +214,12 @@ const dropInvalid = async (client: pg.Client, statement: string) => {
   if (rows.length > 0) await client.query(`drop index concurrently if exists ${client.escapeIdentifier(name)}`)
 }
 
-const record = (client: pg.Client, { hash, at }: Migration) =>
-  client.query('insert into drizzle.__drizzle_migrations (hash, created_at) values ($1, $2)', [hash, at])
+/** Under both hashes: a process of the release that brought it looks for its own. */
+const record = (client: pg.Client, { hash, releasedHash = hash, at }: Migration) =>
+  client.query('insert into drizzle.__drizzle_migrations (hash, created_at) select distinct unnest($1::text[]), $2::bigint', [
+    [hash, releasedHash],
+    at,
+  ])
 
 const oldTransactions = async (client: pg.Client): Promise<string[]> => {
   const { rows } = await client.query<{ holder: string }>(

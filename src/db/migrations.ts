@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -9,15 +9,39 @@ export type Migration = {
   tag: string
   /** SHA-256 of the file. */
   hash: string
+  /** SHA-256 of the file as it was released, where statements were moved out of it since. */
+  releasedHash?: string
   /** The journal's time, in milliseconds, which orders migrations. */
   at: number
   statements: readonly string[]
   /** False for a file that begins with `-- no transaction`. */
   inTransaction: boolean
+  /** For a file with the line `-- after the upgrade`: it takes away what the version before needs. */
+  afterUpgrade: boolean
+}
+
+/**
+ * `last`: its last migration. `migrations`: the SHA-256 of each file that this release brought. `amended`: files of it out of which statements were
+ * moved since, with the file's hash today and the reason.
+ */
+export type Release = {
+  version: string
+  last: string
+  migrations: Readonly<Record<string, string>>
+  amended?: Readonly<Record<string, { hash: string; why: string }>>
+}
+
+export const releasesFile = (folder = migrationsFolder): string => join(folder, 'releases.json')
+
+/** Oldest first; none before the first release. */
+export const readReleases = (folder = migrationsFolder): Release[] => {
+  const file = releasesFile(folder)
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
 }
 
 const breakpoint = '--> statement-breakpoint'
 const outsideTransaction = /^\s*-- no transaction\s*$/m
+const afterUpgrade = /^-- after the upgrade$/m
 
 type Journal = { entries: readonly { tag: string; when: number }[] }
 
@@ -27,10 +51,22 @@ export const parseMigration = (tag: string, at: number, text: string): Migration
   hash: createHash('sha256').update(text).digest('hex'),
   statements: text.split(breakpoint).filter((statement) => statement.trim() !== ''),
   inTransaction: !outsideTransaction.test(text.split('\n')[0] ?? ''),
+  afterUpgrade: afterUpgrade.test(text),
 })
 
 /** The folder's migrations in the order of its journal. */
 export const readMigrations = (folder = migrationsFolder): Migration[] => {
   const { entries }: Journal = JSON.parse(readFileSync(join(folder, 'meta', '_journal.json'), 'utf8'))
-  return entries.map(({ tag, when }) => parseMigration(tag, when, readFileSync(join(folder, `${tag}.sql`), 'utf8')))
+  const released = new Map(
+    readReleases(folder).flatMap(({ migrations, amended = {} }) =>
+      Object.keys(amended).map((tag) => [tag, migrations[tag]] as const),
+    ),
+  )
+  return entries.map(({ tag, when }) => {
+    const releasedHash = released.get(tag)
+    return {
+      ...parseMigration(tag, when, readFileSync(join(folder, `${tag}.sql`), 'utf8')),
+      ...(releasedHash && { releasedHash }),
+    }
+  })
 }

@@ -53,10 +53,10 @@ export const fitInstallation = (url: string, given: Fitting): Promise<Uuid> =>
   withClient(url, async (client) => {
     await client.query('begin')
     // Of several processes at the first start one writes.
-    await client.query(`insert into installation (id, currency, created_at) values ($1, $2, now()) on conflict do nothing`, [
-      newId(),
-      given.currency,
-    ])
+    await client.query(
+      `insert into installation (id, currency, created_at, upgrade_finished_at) values ($1, $2, now(), now()) on conflict do nothing`,
+      [newId(), given.currency],
+    )
     const { rows } = await client.query<{ id: Uuid; currency: string }>('select id, currency from installation')
     const stored = rows[0] ?? refuse('The database has no installation: it is not of this release.')
     if (stored.currency !== given.currency)

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Release, readReleases } from '../../scripts/releases.ts'
-import { type Migration, migrationsFolder, readMigrations } from '../../src/db/migrations.ts'
+import { type Migration, migrationsFolder, type Release, readMigrations, readReleases } from '../../src/db/migrations.ts'
 import { dividedTables } from '../../src/db/tables/divided.ts'
 
 /** Applied before any version ran: they may do what they like. */
@@ -12,9 +11,10 @@ export type Releases = readonly Pick<Release, 'version' | 'last'>[]
 
 const snapshot = (tag: string) => join(migrationsFolder, 'meta', `${tag.slice(0, 4)}_snapshot.json`)
 
-type Snapshot = { tables: Record<string, { name: string; columns: Record<string, { name: string }> }> }
+type Named = Record<string, { name: string }>
+type Snapshot = { tables: Record<string, { name: string; columns: Named; indexes: Named }> }
 
-/** `table` and `table.column` of everything that the service's tables declare at this migration, and so may read or write. */
+/** `table`, `table.column` and `index …` of everything that the service's tables declare at this migration, and so may read or write. */
 export type Declared = (tag: string) => ReadonlySet<string> | undefined
 
 export const declaredAt: Declared = (tag) => {
@@ -22,9 +22,10 @@ export const declaredAt: Declared = (tag) => {
   if (!existsSync(file)) return undefined
   const { tables }: Snapshot = JSON.parse(readFileSync(file, 'utf8'))
   return new Set(
-    Object.values(tables).flatMap(({ name, columns }) => [
+    Object.values(tables).flatMap(({ name, columns, indexes }) => [
       name,
       ...Object.values(columns).map((column) => `${name}.${column.name}`),
+      ...Object.values(indexes).map((index) => `index ${index.name}`),
     ]),
   )
 }
@@ -158,6 +159,13 @@ const checks: readonly Check[] = [
     const read = tables.filter((table) => before.has(table))
     return read.length > 0 ? `drops ${read.join(', ')}, which the version before still reads` : undefined
   },
+  (statement, { before }) => {
+    const [, kind, name] =
+      /^drop (index|statistics|function|trigger)(?: concurrently)?(?: if exists)? (\w+)/.exec(statement) ?? []
+    return before.has(`${kind} ${name}`)
+      ? `drops the ${kind} ${name}, on which plans of the version before rest: leave it to a migration "-- after the upgrade"`
+      : undefined
+  },
   (statement, { inTransaction }) =>
     !inTransaction && !repeatable.test(statement)
       ? 'runs without a transaction, and cannot be repeated after a half-done try'
@@ -166,14 +174,37 @@ const checks: readonly Check[] = [
     inTransaction && /\bconcurrently\b/.test(statement) ? 'needs "-- no transaction" as its first line' : undefined,
 ]
 
-/** What the tables declared by the newest release that is older than this migration. */
-const declaredBefore = (tags: readonly string[], index: number, releases: Releases, declared: Declared): ReadonlySet<string> => {
-  const lasts = releases.map(({ last }) => tags.indexOf(last)).filter((last) => last >= 0 && last < index)
-  for (let at = Math.max(1, ...lasts); at >= 0; at -= 1) {
-    const found = declared(tags[at] ?? '')
-    if (found) return found
+/** `function …`, `statistics …` and `trigger …`, which the tables do not declare: what was created and not dropped since. */
+const createdIn = (statements: readonly string[]): ReadonlySet<string> => {
+  const living = new Set<string>()
+  for (const statement of statements) {
+    const created = /^create (?:or replace )?(?:constraint )?(function|statistics|trigger)(?: if not exists)? (\w+)/.exec(
+      statement,
+    )
+    const dropped = /^drop (function|statistics|trigger)(?: if exists)? (\w+)/.exec(statement)
+    if (created) living.add(`${created[1]} ${created[2]}`)
+    if (dropped) living.delete(`${dropped[1]} ${dropped[2]}`)
   }
-  return new Set()
+  return living
+}
+
+/** What the newest release that is older than this migration needs: what its tables declare, and what its migrations created besides. */
+const declaredBefore = (
+  migrations: readonly Migration[],
+  index: number,
+  releases: Releases,
+  declared: Declared,
+): ReadonlySet<string> => {
+  const tags = migrations.map(({ tag }) => tag)
+  const lasts = releases.map(({ last }) => tags.indexOf(last)).filter((last) => last >= 0 && last < index)
+  // What runs when only the newest version is left may take away what its own tables do not declare.
+  const newest = migrations[index]?.afterUpgrade ? tags.length - 1 : Math.max(1, ...lasts)
+  const besides = createdIn(migrations.slice(0, newest + 1).flatMap(statementsOf))
+  for (let at = newest; at >= 0; at -= 1) {
+    const found = declared(tags[at] ?? '')
+    if (found) return new Set([...found, ...besides])
+  }
+  return besides
 }
 
 /**
@@ -181,13 +212,12 @@ const declaredBefore = (tags: readonly string[], index: number, releases: Releas
  * migration after the first two.
  */
 export const migrationComplaints = (migrations: readonly Migration[], releases: Releases, declared: Declared): string[] => {
-  const tags = migrations.map(({ tag }) => tag)
   return migrations.flatMap((migration, index) => {
     if (firstTags.includes(migration.tag)) return []
     const statements = statementsOf(migration)
     const at: At = {
       created: new Set(statements.flatMap((one) => /^create table (?:if not exists )?(\w+)/.exec(one)?.[1] ?? [])),
-      before: declaredBefore(tags, index, releases, declared),
+      before: declaredBefore(migrations, index, releases, declared),
       earlier: migrations.slice(0, index).flatMap(statementsOf),
       inTransaction: migration.inTransaction,
     }

@@ -1,12 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { changedMigrations, readReleases } from '../../scripts/releases.ts'
-import { parseMigration, readMigrations } from '../../src/db/migrations.ts'
+import { changedMigrations } from '../../scripts/releases.ts'
+import { parseMigration, readMigrations, readReleases } from '../../src/db/migrations.ts'
 import { version } from '../../src/lib/version.ts'
 import { complaintsAboutOurs, declaredAt, migrationComplaints, type Releases } from './migration-rules.ts'
 
 const first = [
   parseMigration('0000_create_schema', 0, 'create table payments (id uuid)'),
-  parseMigration('0001_add_guards', 1, 'alter table payments rename to other'),
+  parseMigration(
+    '0001_add_guards',
+    1,
+    'alter table payments rename to other; create function usual_amount() returns int as $$ select 1 $$; create statistics payments_shape on a, b from payments',
+  ),
 ]
 const complaintsAbout = (texts: readonly string[], releases: Releases = []) =>
   migrationComplaints(
@@ -14,9 +18,9 @@ const complaintsAbout = (texts: readonly string[], releases: Releases = []) =>
     releases,
     (tag) =>
       tag.startsWith('0000')
-        ? new Set(['payments', 'payments.narrative', 'payments.id'])
+        ? new Set(['payments', 'payments.narrative', 'payments.id', 'index payments_old'])
         : tag.startsWith('0002')
-          ? new Set(['payments', 'payments.id'])
+          ? new Set(['payments', 'payments.id', 'index payments_new'])
           : undefined,
   )
 
@@ -64,7 +68,10 @@ describe('a migration after the first two', () => {
     ['create unique index if not exists "payments_new" on "payments" using btree ("reference")', 'CONCURRENTLY'],
     ['create index concurrently if not exists payments_new on payments (reference)', '-- no transaction'],
     [`${concurrently}create index concurrently if not exists events_new on events (type)`, 'on a divided table'],
-    ['drop index payments_old', 'without CONCURRENTLY'],
+    ['drop index payments_gone', 'without CONCURRENTLY'],
+    [`${concurrently}drop index concurrently if exists payments_old`, 'rest: leave it to a migration'],
+    ['drop function usual_amount', 'rest: leave it to a migration'],
+    ['drop statistics if exists payments_shape', 'rest: leave it to a migration'],
     ['reindex table payments', 'without CONCURRENTLY'],
     ['lock table payments', 'locks a table'],
     ['truncate payments', 'locks a table'],
@@ -113,6 +120,12 @@ describe('a migration after the first two', () => {
     ['a function whose body changes rows', ['create function f() returns void language sql as $$ update payments set a = 1; $$']],
   ])('may have %s', (_, texts) => {
     expect(complaintsAbout(texts)).toEqual([])
+  })
+
+  test('that comes after the upgrade drops what the newest version does not declare, and nothing that it does', () => {
+    const after = '-- no transaction\n-- after the upgrade\n'
+    expect(complaintsAbout([`${after}drop index concurrently if exists payments_old`])).toEqual([])
+    expect(complaintsAbout([`${after}drop index concurrently if exists payments_new`])).toHaveLength(1)
   })
 
   test('drops a column when a released version has run without it', () => {

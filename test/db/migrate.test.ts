@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest'
-import { migrate } from '../../src/db/migrate.ts'
-import { migrationsFolder } from '../../src/db/migrations.ts'
+import { migrate, migrationsCheck } from '../../src/db/migrate.ts'
+import { migrationsFolder, readReleases } from '../../src/db/migrations.ts'
 import { grantServing } from '../../src/db/start.ts'
 import { connected } from '../harness/connected.ts'
 import { fund, newBeneficiary } from '../harness/money.ts'
@@ -190,6 +190,37 @@ describe('a migration', () => {
     await migrate(database.url, { folder: migrations })
     await writeFile(join(migrations, `${further[0]}.sql`), 'create table edited ()')
     await expect(migrate(database.url, { folder: migrations })).rejects.toThrow(/^1 migrations in .* were edited/)
+  })
+
+  test('that takes away what the version before needs waits until the upgrade has ended, except on a new database', async () => {
+    const { migrations, further } = await withFurther(
+      '-- no transaction\n-- after the upgrade\ndrop index concurrently if exists payments_amount',
+      'create table further (id uuid)',
+    )
+    const indexes = `select from pg_indexes where indexname = 'payments_amount'`
+    const upgraded = await opened(createTestDatabase)
+    expect(await migrate(upgraded.url, { folder: migrations })).toEqual(further.slice(1))
+    expect(await rowsOf(upgraded.url, indexes)).toHaveLength(1)
+    expect(await connected(upgraded.url, (client) => migrationsCheck(client, migrations)())).toBe(true)
+    expect(await migrate(upgraded.url, { folder: migrations, finish: true })).toEqual(further.slice(0, 1))
+    expect(await rowsOf(upgraded.url, indexes)).toHaveLength(0)
+
+    const fresh = await opened(createEmptyDatabase)
+    expect(await migrate(fresh.url, { folder: migrations })).toEqual(expect.arrayContaining(further))
+    expect(await rowsOf(fresh.url, indexes)).toHaveLength(0)
+  })
+
+  test('out of which statements were moved is the released one, for processes of both releases', async () => {
+    const release = readReleases().find(({ amended }) => amended)
+    const [[tag, { hash }] = ['', { hash: '' }]] = Object.entries(release?.amended ?? {})
+    const hashes = [release?.migrations[tag], hash]
+    const applied = 'select hash from drizzle.__drizzle_migrations'
+    const fresh = await opened(createTestDatabase)
+    const rows = await rowsOf(fresh.url, applied)
+    expect(rows.map(({ hash }) => hash)).toEqual(expect.arrayContaining(hashes))
+    await connected(fresh.url, (client) => client.query('delete from drizzle.__drizzle_migrations where hash = $1', [hashes[1]]))
+    expect(await migrate(fresh.url)).toEqual([])
+    expect(await connected(fresh.url, (client) => migrationsCheck(client)())).toBe(true)
   })
 
   test('can build an index without a transaction, and replaces a half-built one', async () => {

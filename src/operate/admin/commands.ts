@@ -4,7 +4,7 @@ import { accountCommands } from './accounts.ts'
 import { type Commands, UsageError } from './arguments.ts'
 import type { Console } from './console.ts'
 import { receiptKeyCommands } from './keys.ts'
-import { migrateDatabase } from './migrate.ts'
+import { finishUpgrade, migrateDatabase } from './migrate.ts'
 import { moneyCommands } from './money.ts'
 import { railCommands } from './rails.ts'
 import { upkeepCommands } from './upkeep.ts'
@@ -54,6 +54,8 @@ export const usage = `npm run admin -- <command>, on the database and with the k
                                                was within a week), and the audit log against a seal that was kept outside
   migrate [--serve-as <role>] [--minutes <n>]  brings the database to this release: as the tables' owner, before its processes start. A table
                                                that is in use is tried again for 10 minutes. --serve-as: what the service's role may do
+  finish-upgrade [--minutes <n>]               after the last process of the version before has ended: drops what only that version needs, and
+                                               allows what it could not have served. Rolling back is not possible after it
   deliveries retry                             works again on the providers' deliveries that failed too often
   receipt-keys list                            the keys that sign receipts, with their times
   receipt-keys new                             prints a key to put first in RECEIPT_KEYS; the ones before it stay after it
@@ -78,6 +80,7 @@ export const readCommand = (args: readonly string[]): Command => {
     const input = { words: positionals.slice(name.split(' ').length), options: values }
     if (command) return { needsConsole: true, run: (at) => command(at, input) }
     if (name === 'migrate') return { needsConsole: false, run: () => migrateDatabase(input) }
+    if (name === 'finish-upgrade') return { needsConsole: false, run: () => finishUpgrade(input) }
   }
   throw new UsageError(first === '' ? '' : `there is no command "${positionals.join(' ')}"`)
 }

@@ -1,9 +1,9 @@
 import { pino } from 'pino'
 import { loadConfig } from '../../config.ts'
 import { connect } from '../../db/connect.ts'
-import { migrate } from '../../db/migrate.ts'
+import { type MigrateOptions, migrate } from '../../db/migrate.ts'
 import { probeServer } from '../../db/pooler.ts'
-import { grantServing } from '../../db/start.ts'
+import { grantServing, withClient } from '../../db/start.ts'
 import { attachEmbeddedPostgres } from '../../dev/embedded-postgres/start.ts'
 import { countHours } from '../../ledger/hours.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -31,27 +31,47 @@ const countAll = async (url: string): Promise<void> => {
   }
 }
 
+type OnDatabase = (url: string, patience: Pick<MigrateOptions, 'patienceMs' | 'onContended'>) => Promise<unknown>
+
 /** Works on a database of any release of ours, or an empty one: so it opens none of the service's parts. */
-export const migrateDatabase = async ({ options }: Arguments): Promise<unknown> => {
-  const { minutes = '10', 'serve-as': role } = options
+const onDatabase = async ({ options }: Arguments, work: OnDatabase): Promise<unknown> => {
+  const { minutes = '10' } = options
   if (!/^\d{1,4}$/.test(minutes)) throw new UsageError('--minutes is a whole number')
   const database = await openDatabase().catch((error: unknown) => {
     throw explain(error, 'the database')
   })
   try {
-    const applied = await migrate(database.url, {
+    return await work(database.url, {
       patienceMs: Number(minutes) * 60_000,
       onContended: ({ migration, tries, holders }) =>
         console.error(
           `${migration}: its locks were not free within half a second (try ${tries}); waiting. Oldest transactions: ${holders.join('; ') || 'none'}`,
         ),
     })
-    await countAll(database.url)
-    if (role !== undefined) await grantServing(database.url, role)
-    return { applied, ...(role !== undefined && { serves: role }) }
   } catch (error) {
     throw explain(error, 'the database')
   } finally {
     await database.stop()
   }
 }
+
+export const migrateDatabase = (input: Arguments): Promise<unknown> =>
+  onDatabase(input, async (url, patience) => {
+    const { 'serve-as': role } = input.options
+    const applied = await migrate(url, patience)
+    await countAll(url)
+    if (role !== undefined) await grantServing(url, role)
+    return { applied, ...(role !== undefined && { serves: role }) }
+  })
+
+/** No process of an earlier release runs any more, and none will: only the operator knows. */
+export const finishUpgrade = (input: Arguments): Promise<unknown> =>
+  onDatabase(input, async (url, patience) => {
+    const applied = await migrate(url, { ...patience, finish: true })
+    const finishedAt = await withClient(url, async (client) => {
+      await client.query('update installation set upgrade_finished_at = now() where upgrade_finished_at is null')
+      const { rows } = await client.query<{ at: Date }>('select upgrade_finished_at as at from installation')
+      return rows[0]?.at
+    })
+    return { applied, finished_at: finishedAt?.toISOString() ?? null }
+  })

@@ -1,0 +1,3 @@
+-- no transaction
+-- after the upgrade
+DROP INDEX CONCURRENTLY IF EXISTS "payments_duplicates";
