@@ -18,6 +18,7 @@ const perSecond = isFull ? 50 : 4
 const leastPayments = isFull ? 500 : 60
 const clients = isFull ? 12 : 3
 const fromEachSide = isFull ? 20 : 6
+const grownPayments = isFull ? 1_000_000 : 20_000
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {
@@ -54,6 +55,38 @@ const additions = async (url: string): Promise<string[]> => {
     '-- no transaction\ncreate index concurrently if not exists payments_further on payments (further)',
   ]
 }
+
+/** Earlier payments to the payer's beneficiary, as copies of one: an old version must find what it looks for among them as fast as before. */
+const grow = (url: string, count: number) =>
+  connected(url, async (client) => {
+    const { rows } = await client.query<{ name: string }>(
+      `select quote_ident(column_name) as name from information_schema.columns where table_name = 'payments' order by ordinal_position`,
+    )
+    const names = rows.map(({ name }) => name)
+    const changed: Readonly<Record<string, string>> = {
+      id: `(lpad(to_hex((extract(epoch from created_at - n * interval '1 second') * 1000)::bigint), 12, '0') || '7000' || right(md5(n::text), 16))::uuid`,
+      amount_minor: 'amount_minor + 100 * n',
+      created_at: `created_at - n * interval '1 second'`,
+      idempotency_key: 'null',
+      request_hash: 'null',
+      provider_receipt: 'null',
+    }
+    await client.query(
+      `insert into payments (${names.join(', ')}) select ${names.map((name) => changed[name] ?? name).join(', ')}
+       from (select * from payments where status = 'succeeded' limit 1) as one cross join generate_series(90000, 90000 + $1 - 1) as n`,
+      [count],
+    )
+    await client.query('vacuum analyze payments')
+  })
+
+/** Blocks of the payments' table and indexes that were asked for so far. A server process reports its own a second later at most. */
+const blocksRead = (url: string): Promise<number> =>
+  connected(url, async (client) => {
+    const { rows } = await client.query<{ blocks: string }>(
+      `select heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read as blocks from pg_statio_user_tables where relname = 'payments'`,
+    )
+    return Number(rows[0]?.blocks)
+  })
 
 /**
  * Two processes of `old` under load; the migrations of `next` as a step of its own; each process in turn replaced by one of `next`, and for a
@@ -118,8 +151,48 @@ const upgrade = async (database: TestDatabase, old: ReleaseFolder, next: Release
   process.stdout.write(`${old.name} to ${next.name}: ${answers.length + sides} payments, ${reached} a second, none failed\n`)
 }
 
+/** What a payment of the old version reads must not grow with the payments: on its own schema, on the newer one, and after a rollback. */
+const keepsItsPlans = async (old: ReleaseFolder): Promise<void> => {
+  const database = await createEmptyDatabase()
+  await migrate(database.url, { folder: old.migrations })
+  const { places, balancer } = await started()
+  const settings = { PUBLIC_URL: balancer.url, TRUST_PROXY: '127.0.0.1', MIGRATE: 'off' }
+  const pair = await startPair(places, settings, database, old.start)
+  ends.push(pair.close)
+  await Promise.all([balancer.joined(0), balancer.joined(1)])
+  const payer = await newPayer(balancer.url)
+  let made = 0
+  const pay = async () => {
+    made += 1
+    const body = { beneficiary_id: payer.beneficiary, amount_minor: String(1_000 + 100 * made) }
+    const { status, body: payment } = await payer.person.api.post('/v1/payments', body, { key: `grown ${made}` })
+    expect(status).toBe(201)
+    await expect.poll(async () => (await payer.person.api.get(`/v1/payments/${payment.id}`)).body.status).toBe('succeeded')
+  }
+  const blocksOfOne = async () => {
+    await pay()
+    const before = await blocksRead(database.url)
+    for (let count = 0; count < 20; count += 1) await pay()
+    return Math.round(((await blocksRead(database.url)) - before) / 20)
+  }
+  await pay()
+  await grow(database.url, grownPayments)
+  const own = await blocksOfOne()
+  await migrate(database.url, { pauseMs: 1_000 })
+  const newer = await blocksOfOne()
+  await pair.restartEach(balancer, thisRelease().start)
+  await pay()
+  await pair.restartEach(balancer, old.start)
+  const rolledBack = await blocksOfOne()
+  process.stdout.write(`${old.name}, ${grownPayments} payments: ${own}, ${newer}, ${rolledBack} blocks a payment\n`)
+  // One more index of a newer release is a few blocks more for each row that is written.
+  expect(newer).toBeLessThan(2 * own + 50)
+  expect(rolledBack).toBeLessThan(2 * own + 50)
+}
+
 describe(`a rolling upgrade under up to ${perSecond} payments a second`, { timeout: 600_000 }, () => {
-  const last = readReleases().at(-1)?.version ?? ''
+  const all = readReleases().map(({ version }) => version)
+  const last = all.at(-1) ?? ''
   let installing: Promise<ReleaseFolder | string>
   // Beside the first test, which mostly waits: npm takes as long.
   beforeAll(() => {
@@ -144,4 +217,15 @@ describe(`a rolling upgrade under up to ${perSecond} payments a second`, { timeo
     process.stderr.write(`the upgrade from ${last} is not run: ${released}\n`)
     return skip()
   })
+
+  for (const version of all)
+    test(`${version} decides payments by its own plans on the schema of this version, and after a rollback`, async ({ skip }) => {
+      const released = version === last ? await installing : await committedRelease(version)
+      if (typeof released === 'string') {
+        process.stderr.write(`the plans of ${version} are not tried: ${released}\n`)
+        return skip()
+      }
+      if (version !== last) ends.push(released.remove)
+      await keepsItsPlans(released)
+    })
 })
