@@ -117,6 +117,7 @@ const descendantsOnly =
 const membership = 'The role is read again under the lock, so a caller who lost it or was suspended or removed since is refused.'
 const ownWorkspace = 'A grant is bound to its workspace. The membership of a session may have ended.'
 
+const invitedAlone = 'Without an account: as `SIGN_UP` says.'
 /** Why a service refuses a caller that the marks allow: by operation. */
 const reasons: Readonly<Record<string, string>> = {
   'oauth.get_authorization': 'Only in the browser session that opened the request.',
@@ -128,7 +129,9 @@ const reasons: Readonly<Record<string, string>> = {
   'identities.unlink': signInAuthority,
   'sign_in.google_start': signInAuthority,
   'sign_in.github_start': signInAuthority,
-  'sign_in.wallet_verify': `As a link: ${signInAuthority}`,
+  'sign_in.google_callback': invitedAlone,
+  'sign_in.github_callback': invitedAlone,
+  'sign_in.wallet_verify': `As a link: ${signInAuthority} ${invitedAlone}`,
   'sessions.revoke': signInAuthority,
   'sign_in.create_dashboard_token': 'A dashboard token cannot create another one.',
   'workspaces.current': ownWorkspace,

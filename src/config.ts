@@ -79,6 +79,10 @@ const environment = z.object({
     '*.notify.windows.com',
   ]),
   ADMIN_ACCOUNTS: administrators.default([]),
+  /** Who may begin an account. Development: open. */
+  SIGN_UP: z.enum(['open', 'invited', 'closed']).optional(),
+  /** Named to a person who may not: an e-mail address, a page or a sentence. */
+  SUPPORT_CONTACT: z.string().max(200).optional(),
   /** An adjustment above this needs a second administrator. */
   ADJUSTMENT_CONFIRM_MINOR: minorAmount.default(1_000_000n),
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'must be a redis or rediss URL' }).optional(),
@@ -136,6 +140,7 @@ const derive = (env: Environment) => {
   const rateLimitPerMinute = env.RATE_LIMIT_PER_MINUTE ?? 600 * scale
   return {
     publicUrl,
+    signUp: env.SIGN_UP ?? 'open',
     operatorUrl:
       env.OPERATOR_URL ??
       `http://${env.OPERATOR_HOST.includes(':') ? `[${env.OPERATOR_HOST}]` : env.OPERATOR_HOST}:${env.OPERATOR_PORT}`,
@@ -257,6 +262,8 @@ function* unfitForProduction(env: Environment): Generator<string> {
   }
   if (!env.RAILS)
     yield `RAILS must be set in production: ${allDefinitions.map(({ setting }) => setting).join(',')}, or sandbox to say that no money moves`
+  if (!env.SIGN_UP)
+    yield 'SIGN_UP must be set in production: invited, closed, or open to let everyone with a wallet or a Google account begin an account'
   if (!env.RATE_LIMIT_ENABLED)
     yield 'RATE_LIMIT_ENABLED must not be false in production: credentials could be guessed without end'
   for (const network of (env.TRUST_PROXY ?? []).filter(coversEveryone))

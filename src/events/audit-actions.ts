@@ -47,6 +47,7 @@ const privateActions = {
     delivery_retry: 'delivery',
     export_person: 'account',
     grant: 'account',
+    invite: null,
     pass_duplicate_check: 'rail',
     pause_rail: 'rail',
     payment_resolve: 'payment',

@@ -47,9 +47,12 @@ const details = {
   more: count('How many faults are not listed.'),
   field: text('Of a 404: the field or header whose id does not exist. Of a signature: what is wrong.'),
   reason: z
-    .union([z.string().meta({ enum: Object.keys(conflictReasons) }), z.literal('database_lost_writes')])
+    .union([z.string().meta({ enum: Object.keys(conflictReasons) }), z.enum(['database_lost_writes', 'sign_up'])])
     .optional()
-    .meta({ description: 'Why there is a conflict. Of a 503: the database has lost the request that used this key.' }),
+    .meta({
+      description:
+        'Why there is a conflict. Of a 503: the database has lost the request that used this key. Of a 403, `sign_up`: this person may not begin an account here.',
+    }),
   ...duplicates,
   existing_payment_batch_id: text('Of `idempotency`: the list that was created with this key.'),
   existing_topup_id: text('Of `idempotency`: the top-up that was created with this key.'),

@@ -126,6 +126,7 @@ describe('the headers of every answer', () => {
         PUBLIC_URL: 'https://pay.example',
         DATABASE_URL: 'postgresql://localhost/named-for-the-check',
         RAILS: 'sandbox',
+        SIGN_UP: 'open',
       },
     })
     const { headers } = await production.api.get('/healthz')

@@ -46,7 +46,7 @@ const listenSomewhere = async () => {
 const closedPort = async () => String(await freePort())
 
 const key = () => `k:${randomBytes(32).toString('base64')}`
-const needed = ['ENCRYPTION_KEYS', 'TOKEN_SECRETS', 'ORDER_KEY', 'RECEIPT_KEYS', 'PUBLIC_URL', 'RAILS', 'DATABASE_URL']
+const needed = ['ENCRYPTION_KEYS', 'TOKEN_SECRETS', 'ORDER_KEY', 'RECEIPT_KEYS', 'PUBLIC_URL', 'RAILS', 'SIGN_UP', 'DATABASE_URL']
 const production = () => ({
   NODE_ENV: 'production',
   ENCRYPTION_KEYS: key(),
@@ -55,6 +55,7 @@ const production = () => ({
   ORDER_KEY: key(),
   PUBLIC_URL: 'https://pay.example',
   RAILS: 'sandbox',
+  SIGN_UP: 'invited',
   DATABASE_URL: database.url,
 })
 

@@ -1,7 +1,11 @@
 import { readKeyStart } from '../../auth/secrets.ts'
 import { inTx } from '../../db/client.ts'
+import { insertOnce } from '../../db/prepare-write.ts'
+import { operatorInvitations } from '../../db/tables/installation.ts'
+import { audit } from '../../events/audit.ts'
+import { emailKey } from '../../lib/email-key.ts'
 import { formatId, parseId } from '../../lib/ids.ts'
-import { parseWalletName } from '../../lib/wallet-name.ts'
+import { parseWalletName, walletNameOf } from '../../lib/wallet-name.ts'
 import { viewKeys } from '../../modules/delegation/present.ts'
 import { findKeysThatBegin } from '../../modules/delegation/queries.ts'
 import { revokeAnyKey } from '../../modules/delegation/service.ts'
@@ -9,6 +13,7 @@ import { viewAccounts } from '../../modules/identity/accounts/present.ts'
 import { type AccountFilter, type AccountRecord, listAccounts } from '../../modules/identity/accounts/queries.ts'
 import { administerAccount, setAdministrator } from '../../modules/identity/administer.ts'
 import { AdministerAccount } from '../../modules/identity/schema.ts'
+import { nameOfOperator } from '../../modules/operators.ts'
 import { presentWorkspace } from '../../modules/workspaces/present.ts'
 import { reinstateWorkspace, suspendWorkspace } from '../../modules/workspaces/service.ts'
 import { type Arguments, type Commands, fieldsOf, idOf, UsageError, word } from './arguments.ts'
@@ -56,6 +61,19 @@ const workspace = async (at: Console, args: Arguments, act: typeof suspendWorksp
   return presentWorkspace(changed, at.deps.config.CURRENCY)
 }
 
+/** Where SIGN_UP is `invited`: who may begin an account. The same again changes nothing. */
+const invite = async ({ deps, operator }: Console, name: string): Promise<unknown> => {
+  const wallet = parseWalletName(name)
+  if (!wallet && !/^[^\s@]+@[^\s@]+$/.test(name))
+    throw new UsageError(`"${name}" is no e-mail, no address and no eip155:<chain>:<address>`)
+  const subjectKey = wallet ? walletNameOf(wallet.address, wallet.chainId) : emailKey(name)
+  await inTx(deps.db, async (tx) => {
+    const isNew = await insertOnce(tx, operatorInvitations, { subjectKey, invitedBy: nameOfOperator(operator), createdAt: tx.at })
+    if (isNew) audit(tx, operator, 'admin.invite', { after: { invited: subjectKey } })
+  })
+  return { invited: subjectKey, sign_up: deps.config.signUp }
+}
+
 export const accountCommands = {
   'keys find': async ({ deps }, args) => {
     const start = readKeyStart(word(args, 0, 'key'))
@@ -76,6 +94,7 @@ export const accountCommands = {
   'accounts enable': (at, args) => setCapability(at, args, 'active'),
   'accounts disable': (at, args) => setCapability(at, args, 'disabled'),
   'persons export': async (at, args) => exportPerson(at, (await oneAccount(at, word(args, 0, 'account'))).id),
+  invite: (at, args) => invite(at, word(args, 0, 'e-mail or wallet')),
   grant: (at, args) => nameAdministrator(at, args, true),
   revoke: (at, args) => nameAdministrator(at, args, false),
   'workspaces suspend': (at, args) => workspace(at, args, suspendWorkspace),

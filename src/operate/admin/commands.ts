@@ -22,6 +22,7 @@ export const usage = `npm run admin -- <command>, on the database and with the k
   accounts find <account>                      <account>: an id, an e-mail or a wallet (an address, or eip155:<chain>:<address> of a contract)
   accounts freeze|unfreeze|close <account> [--reason <text>]
   accounts enable|disable <account> topups|payments|api_keys|oauth
+  invite <e-mail|eip155:<chain>:<address>>     who may begin an account where SIGN_UP is invited
   grant|revoke <account>                       names an administrator, or no longer
   workspaces suspend|reinstate <workspace> [--reason <text>]
   keys find <key>                              whose an API key is: the key, or its first characters

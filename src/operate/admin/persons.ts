@@ -1,6 +1,7 @@
 import { inTx, type Tx } from '../../db/client.ts'
 import { audit } from '../../events/audit.ts'
 import { findEvent } from '../../events/read.ts'
+import { emailKeySql } from '../../lib/email-key.ts'
 import { formatId, type Uuid } from '../../lib/ids.ts'
 import { phoneContext } from '../../modules/topups/service.ts'
 import { write } from './arguments.ts'
@@ -11,6 +12,8 @@ const owned = 't.workspace_id in (select id from workspaces where owning_account
 /** Every table that has something about a person, and which of its rows: those of the account, and of the workspaces that it owns. */
 export const aboutPerson: Readonly<Record<string, string>> = {
   accounts: 't.id = $1',
+  operator_invitations: `t.subject_key in (select i.subject_key from identities i where i.account_id = $1 and i.provider = 'wallet'
+    union select ${emailKeySql('i.email')} from identities i where i.account_id = $1 and i.email_verified)`,
   identities: 't.account_id = $1',
   passkeys: 't.account_id = $1',
   sessions: 't.account_id = $1',

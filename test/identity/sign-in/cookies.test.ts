@@ -9,6 +9,7 @@ const productionEnv = () => ({
   PUBLIC_URL: 'https://pay.example.com',
   DATABASE_URL: service.database.url,
   RAILS: 'sandbox',
+  SIGN_UP: 'open',
 })
 const service = await openService({ env: { CORS_ORIGINS: 'https://app.example.com' } })
 const production = await openService({

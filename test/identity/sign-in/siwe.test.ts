@@ -178,7 +178,13 @@ test('a message for a chain that is not allowed is not prepared', async () => {
 
 test('in production only the public name counts as this service', async () => {
   const strict = await startService({
-    env: { NODE_ENV: 'production', PUBLIC_URL: 'https://pay.example.com', DATABASE_URL: service.database.url, RAILS: 'sandbox' },
+    env: {
+      NODE_ENV: 'production',
+      PUBLIC_URL: 'https://pay.example.com',
+      DATABASE_URL: service.database.url,
+      RAILS: 'sandbox',
+      SIGN_UP: 'open',
+    },
     database: service.database,
     clock: service.clock,
   })

@@ -53,6 +53,7 @@ const isCrossSiteFetch = ({ headers }: FastifyRequest): boolean =>
   headers['sec-fetch-mode'] !== 'navigate'
 
 const failed = 'That did not work'
+const isStranger = ({ details }: Refusal): boolean => details?.reason === 'sign_up'
 
 const registerProvider = (app: App, deps: Parts, provider: ProviderName): void => {
   const label = providerTitles[provider]
@@ -104,6 +105,7 @@ const registerProvider = (app: App, deps: Parts, provider: ProviderName): void =
         refuses: [
           'invalid_token',
           'invalid_signature',
+          'forbidden',
           'account_frozen',
           'conflict',
           'provider_error',
@@ -134,7 +136,12 @@ const registerProvider = (app: App, deps: Parts, provider: ProviderName): void =
       }
       const { refusal } = finished
       if (!wantsPage(request)) throw refusal
-      const title = refusal.code === 'conflict' ? 'This sign-in belongs to another account' : failed
+      const title =
+        refusal.code === 'conflict'
+          ? 'This sign-in belongs to another account'
+          : isStranger(refusal)
+            ? 'You need an invitation'
+            : failed
       return sendRefusalPage(reply, refusal, title, [{ href: returnTo, text: 'Go back' }])
     },
   )

@@ -24,6 +24,7 @@ import {
 } from '../identities/link.ts'
 import { findIdentity, type IdentityProof } from '../identities/queries.ts'
 import { createSession } from '../sessions/service.ts'
+import { strangerRefusal } from './admission.ts'
 import type { SignInNonce } from './nonces.ts'
 import { spendNonce, type WalletAttempt } from './wallet.ts'
 
@@ -97,6 +98,9 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   const [row, home] = found
     ? await Promise.all([lockAccountRow(tx, found.accountId), findHomeWorkspaceId(tx, found.accountId)])
     : []
+  // Nothing is kept about a stranger: of a wallet's message the nonce alone is used up.
+  const stranger = row ? null : await strangerRefusal(tx, config, proof)
+  if (stranger) throw new CommitThenThrow(stranger)
   const refusal = row && statusRefusal(row.status, found?.identity !== null)
   if (refusal) return refuse(tx, actorOf(row.id), provider, refusal)
   const { accountId, workspaceId } =
