@@ -18,6 +18,6 @@ USER node
 ENV HOST=0.0.0.0 PORT=3000 OPERATOR_HOST=0.0.0.0 OPERATOR_PORT=3001 DATA_DIR=/data
 EXPOSE 3000 3001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Not through npm: signals reach the process itself.
 CMD ["node", "--max-semi-space-size=8", "scripts/start.js"]

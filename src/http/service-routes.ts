@@ -41,6 +41,7 @@ export const registerServiceRoutes = (
       },
     },
     async (_request, reply) => {
+      // deploy/haproxy/haproxy.cfg looks for this sentence.
       if (app.departure.hasBegun) throw unavailable({ message: 'This process is about to end.' })
       if (!(await isReady().catch(() => false))) throw unavailable()
       const down = railsDown()
