@@ -7,6 +7,7 @@ import { parse } from 'yaml'
 import { loadConfig, variableNames } from '../../src/config.ts'
 import { settingsOf } from '../../src/db/settings.ts'
 import { connectQueryOf } from '../db/between.ts'
+import type { Json } from '../harness/client.ts'
 import { isInstalled } from './balancer.ts'
 
 const root = fileURLToPath(new URL('../../deploy', import.meta.url))
@@ -69,6 +70,92 @@ test('a process under systemd gets settings that exist, and the time that it nee
   expect(set.length).toBeGreaterThan(4)
   expect(set.map((name) => name.replace(/_FILE$/, '')).filter((name) => !variableNames.includes(name))).toEqual([])
   expect(Number(/TimeoutStopSec=(\d+)/.exec(unit)?.[1])).toBeGreaterThanOrEqual(5 + 10 + 5)
+})
+
+describe('Kubernetes', () => {
+  type Part = { kind: string; metadata: { name: string }; spec: Json }
+  const manifests = (parse(text('kubernetes/kustomization.yaml')) as { resources: string[] }).resources
+  const parts = manifests.flatMap((name) =>
+    text(`kubernetes/${name}`)
+      .split(/^---$/m)
+      .map((part) => parse(part) as Part),
+  )
+  const specOf = (kind: string, name: string): Json =>
+    parts.find((part) => part.kind === kind && part.metadata.name === name)?.spec
+  const pods = [specOf('StatefulSet', 'payments').template, specOf('Job', 'payments-migrate').template]
+
+  test('every file but the settings is a resource, and every resource is a file', () => {
+    const there = files.filter((path) => path.startsWith('kubernetes/')).map((path) => path.slice('kubernetes/'.length))
+    expect(there.sort()).toEqual([...manifests, 'kustomization.yaml', 'settings.env'].sort())
+  })
+
+  test('settings exist, and production accepts them with the secrets that are mounted', () => {
+    const set = [...text('kubernetes/settings.env').matchAll(/^([A-Z_]+)=/gm)].map(([, name = '']) => name)
+    expect(set.map((name) => name.replace(/_FILE$/, '')).filter((name) => !variableNames.includes(name))).toEqual([])
+    const files = [...text('kubernetes/settings.env').matchAll(/_FILE=\/secrets\/(\w+)$/gm)].map(([, name = '']) => name)
+    expect(files.length).toBeGreaterThan(4)
+    const page = readFileSync(fileURLToPath(new URL('../../docs/kubernetes.md', import.meta.url)), 'utf8')
+    expect(files.filter((name) => !page.includes(`--from-file=${name}`))).toEqual([])
+  })
+
+  test('a process keeps its log on a volume of its own, and has the time that it needs to end', () => {
+    const { template, volumeClaimTemplates } = specOf('StatefulSet', 'payments')
+    expect(volumeClaimTemplates.map((claim: Part) => claim.metadata.name)).toEqual(['data'])
+    expect(template.spec.containers[0].volumeMounts).toContainEqual({ name: 'data', mountPath: '/data' })
+    expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(5 + 10 + 5)
+  })
+
+  test('no probe fails everywhere at once', () => {
+    const [container] = specOf('StatefulSet', 'payments').template.spec.containers
+    for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe'])
+      expect([probe, container[probe].httpGet.path]).toEqual([probe, '/healthz'])
+  })
+
+  test('services, budget and network policy select the processes and name their ports', () => {
+    const { template, selector } = specOf('StatefulSet', 'payments')
+    const ports = template.spec.containers[0].ports.map(({ name }: { name: string }) => name)
+    const selectors = [
+      selector.matchLabels,
+      specOf('PodDisruptionBudget', 'payments').selector.matchLabels,
+      specOf('NetworkPolicy', 'payments').podSelector.matchLabels,
+      ...['payments', 'payments-operator'].map((name) => specOf('Service', name).selector),
+    ]
+    for (const labels of selectors) expect(template.metadata.labels).toMatchObject(labels)
+    const named = [
+      ...['payments', 'payments-operator'].flatMap((name) =>
+        specOf('Service', name).ports.map((port: { targetPort: string }) => port.targetPort),
+      ),
+      ...specOf('NetworkPolicy', 'payments').ingress.flatMap((rule: { ports: { port: string }[] }) =>
+        rule.ports.map(({ port }) => port),
+      ),
+    ]
+    expect(named.filter((name) => !ports.includes(name))).toEqual([])
+  })
+
+  test('nothing runs as root, writes to its image, or gains rights', () => {
+    for (const { spec } of pods) {
+      expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+      expect(spec.automountServiceAccountToken).toBe(false)
+      expect(spec.containers[0].securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      })
+    }
+  })
+})
+
+test('the workflows run what is run here, and their steps name scripts that exist', () => {
+  const folder = fileURLToPath(new URL('../../.github/workflows', import.meta.url))
+  const { scripts } = JSON.parse(readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8'))
+  const workflow = (name: string) => readFileSync(join(folder, name), 'utf8')
+  expect(Object.keys(parse(workflow('ci.yml')).jobs)).toEqual(['test'])
+  expect(workflow('ci.yml')).toContain('bash .ci/run')
+  const named = readdirSync(folder).flatMap((name) =>
+    [...workflow(name).matchAll(/npm run ([\w:]+)/g)].map(([, script = '']) => script),
+  )
+  expect(named.length).toBeGreaterThan(0)
+  expect(named.filter((script) => !(script in scripts))).toEqual([])
 })
 
 test('the pooler makes on each connection the settings that the service makes otherwise', () => {
