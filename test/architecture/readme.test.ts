@@ -13,15 +13,16 @@ const Package = z.object({
 })
 const { scripts, dependencies, devDependencies, optionalDependencies } = Package.parse(JSON.parse(read('package.json')))
 const readme = read('README.md')
-const [, service = '', development = ''] = /\| For the service +\|([\s\S]*)\| For development +\|([\s\S]*)/.exec(readme) ?? []
+const [, service = '', development = ''] =
+  /\| For the service +\|([\s\S]*)\| For development +\|([\s\S]*)/.exec(read('docs/dependencies.md')) ?? []
 const namesIn = (table: string) => [...table.matchAll(/`([@a-z][^`]*)`/g)].map((match) => match[1]).sort()
 
-describe('README.md', () => {
-  it('says what every dependency is for, and lists no other', () => {
-    expect(namesIn(service).filter((name) => name !== '/docs')).toEqual(Object.keys(dependencies).sort())
-    expect(namesIn(development)).toEqual(Object.keys({ ...devDependencies, ...optionalDependencies }).sort())
-  })
+it('docs/dependencies.md says what every dependency is for, and lists no other', () => {
+  expect(namesIn(service).filter((name) => name !== '/docs')).toEqual(Object.keys(dependencies).sort())
+  expect(namesIn(development)).toEqual(Object.keys({ ...devDependencies, ...optionalDependencies }).sort())
+})
 
+describe('README.md', () => {
   it('names every command, and no other', () => {
     const implied = (name: string) => name.startsWith('pre') || name === 'postinstall' || name.startsWith('check:')
     const named = new Set([...readme.matchAll(/(?:`|&& |^)npm (?:run )?([a-z:]+)/gm)].map((match) => match[1] ?? ''))
