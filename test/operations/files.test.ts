@@ -38,6 +38,16 @@ test('alerts are sent on by names that exist, and each message links its runbook
   expect(text('alertmanager/alertmanager.yml')).toContain('docs/runbooks/{{ .Annotations.runbook }}')
 })
 
+test('every alert leads to a runbook that names it', () => {
+  const { groups } = parse(text('rules.yml')) as { groups: { rules: { alert: string; annotations: { runbook: string } }[] }[] }
+  const rules = groups.flatMap((group) => group.rules)
+  const page = (name: string) => readFileSync(fileURLToPath(new URL(`../../docs/runbooks/${name}`, import.meta.url)), 'utf8')
+  expect(rules.length).toBeGreaterThan(25)
+  expect(
+    rules.filter(({ alert, annotations }) => !page(annotations.runbook).includes(`\`${alert}\``)).map(({ alert }) => alert),
+  ).toEqual([])
+})
+
 test('every runbook says when its commands were last run, and what was seen', () => {
   const folder = fileURLToPath(new URL('../../docs/runbooks', import.meta.url))
   const books = readdirSync(folder).filter((name) => name !== 'README.md')
