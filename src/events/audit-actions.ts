@@ -53,6 +53,7 @@ const privateActions = {
     payment_resolve: 'payment',
     reconcile: 'reconciliation',
     resolve_difference: 'reconciliation',
+    resolve_provider_alert: 'alert',
     resolve_suspense: 'suspense',
     resolve_suspense_request: 'suspense',
     resume_rail: 'rail',

@@ -23,7 +23,7 @@ export const conflictReasons = {
   payment: 'It is decided by resolving its payment; `details.payment_id` names it.',
   possible_duplicate:
     'It looks like the payment in `details.existing_payment_id`. Where a second one is meant, send that id in `duplicate_of`.',
-  provider_receipt: 'Another payment has this receipt.',
+  provider_receipt: 'Something else has this receipt; `details.id` names it.',
   rail_may_answer:
     'The rail was not asked about the payment yet, or may still answer; `details.from` says from when on a person may decide.',
   revoked: 'It is already revoked.',

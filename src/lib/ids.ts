@@ -112,6 +112,7 @@ export const idPrefixes = {
   event: 'evt',
   ledger: 'led',
   suspense: 'sus',
+  alert: 'alr',
   reconciliation: 'rec',
   audit: 'aud',
   request: 'req',

@@ -59,4 +59,4 @@ export const depositRailOf = (provider: Provider): DepositRail | undefined =>
 export const railsOf = (provider: Provider): readonly AnyRail[] => allRails.filter((rail) => providerOf(rail) === provider)
 
 /** What money at a provider is booked under: its rails; suspense entries from a statement name the provider instead. */
-export const booksOf = (provider: Provider): readonly string[] => [provider, ...railsOf(provider)]
+export const booksOf = (provider: Provider): readonly string[] => [...new Set<string>([provider, ...railsOf(provider)])]

@@ -6,6 +6,8 @@ const sentences = {
   payment_unknown: 'the outcome of a payment is unknown; it is held until the provider or an operator ends it',
   evidence_mismatch: 'a provider reports something else than what was sent; nothing was booked',
   evidence_contradiction: 'a provider contradicts what is recorded as final; nothing was booked',
+  provider_word:
+    'a provider said something about money that is booked already, which the books do not follow; nothing was booked (docs/runbooks/provider-lying.md)',
   late_success: 'a payment that had failed was paid after all; an administrator must book it',
   payments_waiting:
     'payments wait for a rail that is down, and fail after a third more of that time: pause the rail to let them wait (docs/runbooks/rail-down.md)',

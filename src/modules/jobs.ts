@@ -35,6 +35,7 @@ import { pruneRequestLog } from './request-log/recorder.ts'
 import { pruneBodies, pruneRefusedDeliveries } from './sending/deliveries.ts'
 import { createDeliveriesLane, createSendingLanes } from './sending/lanes.ts'
 import { reconcile } from './sending/reconcile.ts'
+import { claimEarlierReceipts } from './suspense/earlier-receipts-service.ts'
 import { expireTopups } from './topups/outcome.ts'
 
 /** What the features' work needs, all together, and the feed that wakes it. */
@@ -65,6 +66,7 @@ const createSweeps = (deps: WorkDeps): Sweep[] => {
     { name: 'deposits.register', everySeconds: 3600, run: () => registerAtEmulator(deps) },
     { name: 'deposits.settle', everySeconds: 15, run: () => settleDeposits(deps) },
     { name: 'deposits.find', everySeconds: 900, run: () => findLostDeposits(deps) },
+    { name: 'receipts.claim', everySeconds: 3600, run: () => claimEarlierReceipts(deps) },
     { name: 'reconciliation.paid_in', everySeconds: 900, run: () => reconcilePaidIn(deps) },
     { name: 'reconciliation.balances', everySeconds: 900, run: () => requestBalances(deps) },
     { name: 'ledger.count', everySeconds: 60, run: () => countHours(db, clock.now()) },

@@ -12,6 +12,7 @@ const composedSql: Readonly<Record<string, string>> = {
   'db/tables/columns.ts': 'the values of a closed list',
   'db/start.ts': 'a number that is computed, and the name of a role, quoted, which an operator gave: GRANT takes no parameter',
   'events/read.ts': 'one of two directions',
+  'modules/suspense/earlier-receipts-service.ts': 'tables of the same file',
   'modules/sending/lanes.ts': 'the table of payments or of top-ups',
   'queue/record-keys.ts': 'the table of payments or of top-ups',
   'operate/verify/evidence.ts': 'tables of the same file',

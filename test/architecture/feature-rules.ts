@@ -10,7 +10,6 @@ const publicFile = /\/([a-z-]+-)?(service|schema|present|queries)\.ts$/
 /** [feature, file]: the feature may import that file of another feature. A door for one feature is not open to the others. */
 const doors: readonly (readonly [from: string, to: string])[] = [
   // What an attempt, its order and its evidence are: below all that is sent, and all that ends by evidence.
-  ['deposits', 'attempts/attempt.ts'],
   ['exceptions', 'attempts/attempt.ts'],
   ['payments', 'attempts/attempt.ts'],
   ['sending', 'attempts/attempt.ts'],

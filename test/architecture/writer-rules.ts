@@ -11,6 +11,7 @@ const secondWriters: readonly (readonly [table: string, folder: string, reason: 
   ['payments', 'modules/exceptions', 'a restored database never sends again what was due before'],
   ['sessions', 'modules/workspaces', 'the workspace that a session works in from now on'],
   ['dashboard_tokens', 'modules/workspaces', 'the same for a dashboard token'],
+  ['verify_points', 'modules/suspense', 'how far the receipts of earlier releases are claimed'],
   ['usage_counters', 'modules/policies', 'a new policy begins with what was spent before it'],
 ]
 

@@ -57,6 +57,7 @@ const paged = new Set([
   'payments.all',
   'reconciliation.differences',
   'suspense.list',
+  'provider_alerts.list',
 ])
 const isPaged = (sentence: string): boolean => paged.has(sentence.split(/[+ ]/)[0] ?? '')
 

@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Example } from '../../scripts/docs/reference.ts'
+import { inTx } from '../../src/db/client.ts'
 import { statementCsv } from '../../src/dev/sandbox/control.ts'
+import type { Uuid } from '../../src/lib/ids.ts'
 import { depositUrls } from '../../src/modules/deposits/receive.ts'
 import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
 import { shellOperator } from '../../src/modules/operators.ts'
+import { raiseProviderAlert } from '../../src/modules/suspense/provider-alerts-service.ts'
 import { newAuthenticator } from '../harness/authenticator.ts'
 import { createBrowser } from '../harness/browser.ts'
 import type { Client, Json } from '../harness/client.ts'
@@ -449,6 +452,22 @@ const playReconciliation = async (service: TestService, play: Play, admin: Perso
     body: { ids: data.slice(1, 3).map(({ id }: { id: string }) => id), note: 'deposits by mistake, sent back' },
   })
   await playAssignment(service, play, admin)
+  const [topup] = await service.deps.db.query<{ id: Uuid }>(
+    `select id from topups where status = 'succeeded' order by id limit 1`,
+  )
+  const told = {
+    subjectKind: 'topup',
+    subjectId: topup?.id ?? '',
+    word: 'another_amount',
+    receipt: 'QX12AB34CD',
+    amountMinor: 950000n,
+  }
+  await inTx(service.deps.db, (tx) => raiseProviderAlert(tx, { rail: 'MPESA_STK', ...told }))
+  const raised = await play('admin.list_provider_alerts', admin.api, { query: { status: 'open' } })
+  await play('admin.resolve_provider_alert', admin.api, {
+    path: { id: raised.data[0].id },
+    body: { note: 'the provider sent the notice twice by mistake' },
+  })
   const suspense = await play('admin.list_suspense', admin.api, { query: { status: 'open' } })
   await play('admin.resolve_suspense', admin.api, {
     path: { id: suspense.data[0].id },

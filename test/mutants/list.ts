@@ -136,6 +136,27 @@ export const mutants: readonly Mutant[] = [
     suite: 'test/rails-flows/payments.test.ts',
   },
   {
+    bug: 'money that is credited stays in suspense as well',
+    file: 'src/modules/suspense/receipts-service.ts',
+    find: '!(await endItem(tx, holder, claim))',
+    replace: 'holder === undefined',
+    suite: 'test/rails-flows/receipts.test.ts',
+  },
+  {
+    bug: 'a second amount under one receipt is booked',
+    file: 'src/modules/suspense/service.ts',
+    find: '{ ...row, transferId: null }',
+    replace: 'row',
+    suite: 'test/rails-flows/receipts.test.ts',
+  },
+  {
+    bug: 'a receipt in another case is another one',
+    file: 'src/modules/suspense/receipts-service.ts',
+    find: 'c.receipt_key = upper(x.receipt)',
+    replace: 'c.receipt_key = x.receipt',
+    suite: 'test/rails-flows/receipts.test.ts',
+  },
+  {
     bug: 'a partial return is credited in full',
     file: 'src/modules/payments/settle.ts',
     find: 'const isOther = amountMinor !== null && amountMinor !== payment.amountMinor',

@@ -459,15 +459,6 @@ describe('a receipt that already belongs to something else ends no payment', () 
     expect((await balanceOf(person)).held).toBe('150000')
   })
 
-  test('a top-up at the same provider', async () => {
-    await fund(service, person, 100n)
-    const { receipt } = lastOrder(service)
-    const { id, order } = await open()
-    await deliverOutcome(order, receipt)
-    expect((await paymentOf(person, id)).status).toBe('unknown')
-    expect(await verdicts(service, order.resultUrl)).toEqual(['mismatch'])
-  })
-
   test('of two payments of different accounts that name it at the same moment, one succeeds', async () => {
     const one = { person, ...(await open()) }
     person = await signIn(service.api)

@@ -13,8 +13,8 @@ import type { Actor } from '../../events/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
-import { type AnyRail, allRails, collectionRail, providerOf, railsOf } from '../../lib/rail-names.ts'
-import { receiptForms, receiptKey } from '../../lib/text.ts'
+import { allRails, collectionRail } from '../../lib/rail-names.ts'
+import { receiptForms } from '../../lib/text.ts'
 import {
   type Attempt,
   type CallbackUrls,
@@ -209,37 +209,6 @@ const resolveAll = prepareWrite('attempts.resolve', { subjectIds: 'uuid[]', at: 
 
 export const resolveAttempts = async (tx: Tx, subjectIds: readonly Uuid[]): Promise<void> => {
   if (subjectIds.length > 0) await tx.run(resolveAll, { subjectIds, at: tx.at, from: open })
-}
-
-const waitForClaims = statement(
-  'receipts.lock',
-  'select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as name',
-)
-const others = statement(
-  'receipts.others',
-  `select c.subject from unnest($2::text[], $3::uuid[]) as c(receipt, subject)
-   where exists (select from payments where rail = any($1::text[]) and provider_receipt in (c.receipt, upper(c.receipt), lower(c.receipt)) and id <> c.subject)
-      or exists (select from topups where method = any($1::text[]) and provider_receipt in (c.receipt, upper(c.receipt), lower(c.receipt)) and id <> c.subject)
-      or exists (select from deposits where rail = any($1::text[]) and receipt in (c.receipt, upper(c.receipt), lower(c.receipt)) and state = 'credited' and topup_id <> c.subject)`,
-)
-
-export type ReceiptClaim = { rail: AnyRail; receipt: string; subjectId: Uuid }
-
-/**
- * The subjects whose receipt belongs to something else at the provider of its rail. Claims of one receipt may be of different accounts, so
- * these locks make the second wait; taken in order, so that none deadlock. Claims of one call name different receipts.
- */
-export const takenReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Promise<Set<Uuid>> => {
-  if (claims.length === 0) return new Set()
-  const byProvider = Map.groupBy(claims, ({ rail }) => providerOf(rail))
-  const names = claims.map(({ rail, receipt }) => `receipt:${providerOf(rail)}:${receiptKey(receipt)}`).sort()
-  const [, ...taken] = await Promise.all([
-    tx.query(waitForClaims, [names]),
-    ...[...byProvider].map(([provider, own]) =>
-      tx.query<{ subject: Uuid }>(others, [railsOf(provider), ...fieldsOf(own, 'receipt', 'subjectId')]),
-    ),
-  ])
-  return new Set(taken.flat().map(({ subject }) => subject))
 }
 
 export type Traced = {

@@ -10,16 +10,16 @@ import { topups } from '../../db/tables/topups.ts'
 import { secondsAfter } from '../../lib/clock.ts'
 import { readDepositCode } from '../../lib/deposit-code.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { booksOf, collectionRail, type DepositRail, depositRailOf, type Provider, providerOf } from '../../lib/rail-names.ts'
+import { collectionRail, type DepositRail, depositRailOf, type Provider, providerOf } from '../../lib/rail-names.ts'
 import { receiptForms, receiptKey } from '../../lib/text.ts'
 import type { DepositNotice, Movement } from '../../rails/rail.ts'
-import { takenReceipts } from '../attempts/attempt.ts'
 import { sweepOf } from '../for-each-row.ts'
 import { getAccount } from '../identity/accounts/queries.ts'
 import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { applyEvidence, openAttempt } from '../sending/evidence.ts'
-import { endAssigned, findSuspenseOf, openSuspense, recordSuspense } from '../suspense/service.ts'
+import { alertOfOtherAmount, claimReceipts, findReceiptHolders, type Holder, mayTakeOver } from '../suspense/receipts-service.ts'
+import { recordSuspense } from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'
 import { lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 
@@ -78,6 +78,13 @@ const toSuspense = async (
 
 const byDelivery: Operator = { accountId: null, origin: null, way: 'rail:delivery' }
 
+/** Something else has the receipt. What waits in suspense under it shows who paid; another amount is told to a person. */
+const endTaken = async (tx: Tx, { id, rail, receipt, amountMinor }: DepositRecord, holder: Holder): Promise<void> => {
+  await alertOfOtherAmount(tx, holder, { rail, receipt, amountMinor })
+  if (holder.kind === 'suspense') endDeposit(tx, id, { state: 'suspense', suspenseId: holder.id })
+  else endDeposit(tx, id, { state: 'known' })
+}
+
 /** Lock order: the account, the receipt, the deposit, the item of suspense. A statement may have put the receipt into suspense before. */
 const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const told = await findDeposit(tx, { id })
@@ -85,26 +92,21 @@ const settle = async (tx: Tx, id: Uuid): Promise<void> => {
   const named = await findByReference(tx, told.reference)
   if (named?.attemptId) return settlePrompt(tx, told, { topupId: named.topupId, attemptId: named.attemptId })
   const topup: TopupRecord | undefined = named && (await lockTopupWithAccount(tx, named.topupId))
-  const taken = await takenReceipts(tx, [{ rail: told.rail, receipt: told.receipt, subjectId: topup?.id ?? id }])
+  const name = { rail: told.rail, direction: 'in', receipt: told.receipt } as const
+  // The deposit and not its top-up is compared: two rows of one receipt name the same top-up.
+  const [holder] = await findReceiptHolders(tx, [{ ...name, except: id }])
   const deposit = await lockDeposit(tx, { id })
   if (deposit?.state !== 'received') return
-  if (taken.size > 0) return endDeposit(tx, id, { state: 'known' })
   const isOpen = topup !== undefined && (await getAccount(tx, topup.accountId)).status !== 'closed'
-  const before = await findSuspenseOf(tx, booksOf(deposit.provider), deposit.receipt)
   const { receipt, amountMinor } = deposit
-  // Only what is booked there as this money, and waits, goes on to the account.
-  const isBooked = before?.resolvedAt === null && before.transferId !== null && before.amountMinor === amountMinor
-  if (before && !(isOpen && isBooked)) return endDeposit(tx, id, { state: 'suspense', suspenseId: before.id })
+  const owner = { kind: 'deposit', id } as const
+  if (holder && !(isOpen && mayTakeOver(holder, { owner, amountMinor }))) return endTaken(tx, deposit, holder)
   if (!isOpen) return toSuspense(tx, deposit, topup ? 'account_closed' : 'unknown_reference')
-  const waiting = before && (await openSuspense(tx, before.id))
-  await credit(
-    tx,
-    { topup, actor: byDelivery },
-    { receipt, amountMinor, reference: { type: 'deposit', id }, from: waiting ? 'suspense' : 'topup_clearing' },
-  )
-  const assigned = { accountId: topup.accountId, topupId: topup.id, note: 'The provider named its account number.' }
-  if (waiting) endAssigned(tx, byDelivery, waiting, assigned)
-  endDeposit(tx, id, { state: 'credited', topupId: topup.id, ...(waiting && { suspenseId: waiting.id }) })
+  const credits = { accountId: topup.accountId, topupId: topup.id }
+  const taken = (await claimReceipts(tx, [{ ...name, owner, amountMinor, credits }])).get(id)
+  if (taken) return endTaken(tx, deposit, taken)
+  await credit(tx, { topup, actor: byDelivery }, { receipt, amountMinor, reference: { type: 'deposit', id } })
+  endDeposit(tx, id, { state: 'credited', topupId: topup.id, ...(holder && { suspenseId: holder.id }) })
 }
 
 export const settleDeposit = (db: Database, id: Uuid): Promise<void> => inTx(db, (tx) => settle(tx, id))

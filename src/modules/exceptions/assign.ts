@@ -11,15 +11,9 @@ import { findAccount } from '../identity/accounts/queries.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
 import { type Operator, refuseOwnAccount } from '../operators.ts'
 import { mayDecideAlone } from '../suspense/adjustment-service.ts'
+import { endAssigned, leaveSuspense, receiptOfItem, type SuspenseRecord, writeClaims } from '../suspense/receipts-service.ts'
 import type { AssignSuspense } from '../suspense/schema.ts'
-import {
-  endAssigned,
-  getSuspense,
-  leaveSuspense,
-  openSuspense,
-  type SuspenseRecord,
-  type SuspenseView,
-} from '../suspense/service.ts'
+import { getSuspense, openSuspense, type SuspenseView } from '../suspense/service.ts'
 import { credit } from '../topups/outcome.ts'
 import { findTopupById, lockTopupWithAccount, type TopupRecord } from '../topups/queries.ts'
 
@@ -86,6 +80,9 @@ export const assignSuspense = async (
     const moved = await transfer(tx, { ownerId: accountId, amountMinor, against: 'suspense', reference: own })
     await appendEvents(tx, await balanceUpdated(tx, accountId, moved.balance))
   }
+  const name = receiptOfItem(item)
+  const owner = topup && (deposit ? { kind: 'deposit' as const, id: deposit.id } : { kind: 'topup' as const, id: topup.id })
+  if (name && owner) writeClaims(tx, [{ ...name, owner, amountMinor }])
   endAssigned(tx, operator, item, { accountId, topupId: topup?.id ?? null, note })
   return getSuspense(tx, id)
 }

@@ -24,6 +24,7 @@ import { lockPaymentWithAccount, type PaymentRecord } from '../payments/queries.
 import type { FindPayments, ResolvePayment } from '../payments/schema.ts'
 import { settlePayments } from '../payments/settle.ts'
 import { agreeToCost } from '../suspense/adjustment-service.ts'
+import { receiptTaken } from '../suspense/receipts-service.ts'
 
 /** `waitingId`: the adjustment that waits for a second administrator; then the payment is as it was. */
 export type Resolution = { payment: PaymentRecord; waitingId: Uuid | null }
@@ -127,7 +128,10 @@ const endUnknown = async (
   }
   const source = { kind: 'operator', actor: operator } as const
   const settled = only(await settlePayments(tx, [{ payment, evidence: evidenceOf(input), source }]))
-  if (settled.verdict !== 'applied') throw conflict('Another payment has this receipt.', 'provider_receipt')
+  if (settled.verdict !== 'applied')
+    throw settled.holder && shown !== undefined
+      ? receiptTaken(shown, settled.holder)
+      : conflict('Another payment has this receipt.', 'provider_receipt')
   return decided(settled.payment)
 }
 

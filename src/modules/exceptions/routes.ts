@@ -21,12 +21,15 @@ import {
   rejectAdjustment,
   waitingOfPayments,
 } from '../suspense/adjustment-service.ts'
+import { listProviderAlerts, presentProviderAlert, resolveProviderAlert } from '../suspense/provider-alerts-service.ts'
 import {
   Adjustment,
   AssignSuspense,
   CreateAdjustment,
   FindAdjustments,
   FindSuspense,
+  ProviderAlert,
+  ResolveProviderAlert,
   ResolveSuspense,
   ResolveSuspenseItems,
   SuspenseItem,
@@ -188,6 +191,30 @@ export const registerReconciliation = (app: App, deps: Parts): void => {
     },
     read: (page, { query }) => listSuspense(deps.db, query.status, page),
     present: (rows) => rows.map(presentSuspense),
+  })
+  routes.list('/v1/admin/provider-alerts', {
+    config: { operation: 'admin.list_provider_alerts', access: 'admin' },
+    schema: {
+      summary: "List providers' alerts",
+      description:
+        'What a provider said later about money that is booked already. Nothing was booked for it. A person asks the provider.',
+      querystring: FindSuspense,
+      response: { 200: pageOf(ProviderAlert) },
+    },
+    read: (page, { query }) => listProviderAlerts(deps.db, query.status, page),
+    present: (rows) => rows.map(presentProviderAlert),
+  })
+  routes.post('/v1/admin/provider-alerts/:id/resolve', {
+    config: { operation: 'admin.resolve_provider_alert', access: 'admin', refuses: ['conflict'] },
+    schema: {
+      summary: "Resolve a provider's alert",
+      description: 'Notes what the provider answered. It moves no money.',
+      params: byId('alert'),
+      body: ResolveProviderAlert,
+      response: { 200: ProviderAlert },
+    },
+    work: async (tx, { principal, params, body }) =>
+      ok(presentProviderAlert(await resolveProviderAlert(tx, principal, params.id, body))),
   })
   routes.post('/v1/admin/suspense/resolve', {
     config: { operation: 'admin.resolve_suspense_items', access: 'admin', refuses: ['conflict'] },

@@ -5,16 +5,10 @@ import { formatMinor, type Minor } from '../../lib/money.ts'
 import { isSameReceipt } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
-import {
-  actorOf,
-  type EvidenceSource,
-  type ReceiptClaim,
-  resolveAttempts,
-  takenReceipts,
-  type Verdict,
-} from '../attempts/attempt.ts'
+import { actorOf, type EvidenceSource, resolveAttempts, type Verdict } from '../attempts/attempt.ts'
 import { noteResultNames } from '../beneficiaries/names-service.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
+import { claimReceipts, type Holder, type ReceiptClaim } from '../suspense/receipts-service.ts'
 import { endPayments, type PaymentEnd, writeChange } from './change.ts'
 import type { PaymentRecord } from './queries.ts'
 
@@ -51,7 +45,7 @@ const onReturn = (payment: PaymentRecord, amountMinor: Minor | null, receiptIsTa
   const isOther = amountMinor !== null && amountMinor !== payment.amountMinor
   if (isOther && (isUnderWay(payment.status) || payment.status === 'succeeded')) return 'mismatch'
   if (isUnderWay(payment.status)) return receiptIsTaken ? 'mismatch' : 'succeed_and_return'
-  if (payment.status === 'succeeded') return 'return'
+  if (payment.status === 'succeeded') return receiptIsTaken ? 'contradiction' : 'return'
   return payment.status === 'returned' ? 'repeated' : 'contradiction'
 }
 
@@ -145,13 +139,25 @@ const endOf = (judged: Judged, { payment, evidence, source }: Step): PaymentEnd[
   return to === 'failed' ? [{ payment, to, actor, failure: evidence.kind === 'failed' ? evidence : undefined }] : []
 }
 
-type Settled = { verdict: Verdict; payment: PaymentRecord }
+/** `holder`: what has the receipt that the evidence names. */
+type Settled = { verdict: Verdict; payment: PaymentRecord; holder?: Holder | undefined }
 
-const claimsOf = (steps: readonly Step[]): ReceiptClaim[] =>
-  steps.flatMap(({ payment, evidence }) => {
-    const receipt = isUnderWay(payment.status) || evidence.kind === 'succeeded' ? receiptOf(evidence) : null
-    return receipt === null ? [] : [{ rail: payment.rail, receipt, subjectId: payment.id }]
-  })
+/**
+ * What is paid out, and what comes back: a return has a direction of its own and the receipt of its payout. One that the provider names by another
+ * receipt came in under that as well.
+ */
+const claimsOf = (judged: Judged, { payment, evidence }: Step): ReceiptClaim[] => {
+  if (!isMove(judged) || (evidence.kind !== 'succeeded' && evidence.kind !== 'returned')) return []
+  const { id, accountId, rail, providerReceipt: known } = payment
+  const { receipt } = evidence
+  const claim = { rail, owner: { kind: 'payment', id }, amountMinor: evidence.amountMinor ?? payment.amountMinor } as const
+  const of = (direction: ReceiptClaim['direction'], name: string | null) =>
+    name === null ? [] : [{ ...claim, direction, receipt: name }]
+  if (evidence.kind === 'succeeded') return of('out', receipt)
+  const isOther = receipt !== null && known !== null && !isSameReceipt(receipt, known)
+  const came = isOther ? of('in', receipt).map((each) => ({ ...each, credits: { accountId, topupId: null } })) : []
+  return [...(known === null ? of('out', receipt) : []), ...of('return', known ?? receipt), ...came]
+}
 
 const conclude = async (tx: Tx, step: Step, judged: Judged, ended: PaymentRecord): Promise<Settled> => {
   const now = { ...step, payment: ended }
@@ -166,13 +172,21 @@ const conclude = async (tx: Tx, step: Step, judged: Judged, ended: PaymentRecord
  * longer queried. Results are in the same order.
  */
 export const settlePayments = async (tx: Tx, steps: readonly Step[]): Promise<Settled[]> => {
-  const taken = await takenReceipts(tx, claimsOf(steps))
-  const judged = steps.map((step) => ({ step, judged: judgePayment(step.payment, step.evidence, taken.has(step.payment.id)) }))
+  const judge = (step: Step, isTaken: boolean) => ({ step, judged: judgePayment(step.payment, step.evidence, isTaken) })
+  const free = steps.map((step) => judge(step, false))
+  const taken = await claimReceipts(
+    tx,
+    free.flatMap(({ step, judged: one }) => claimsOf(one, step)),
+  )
+  const judged = free.map((one) => (taken.has(one.step.payment.id) ? judge(one.step, true) : one))
   const ends = judged.flatMap((each) => endOf(each.judged, each.step))
   const ended = new Map((await endPayments(tx, ends)).map((payment) => [payment.id, payment]))
   const settled: Settled[] = []
   for (const { step, judged: one } of judged)
-    settled.push(await conclude(tx, step, one, ended.get(step.payment.id) ?? step.payment))
+    settled.push({
+      ...(await conclude(tx, step, one, ended.get(step.payment.id) ?? step.payment)),
+      holder: taken.get(step.payment.id),
+    })
   const moved = judged.flatMap(({ step, judged: one }) => (isMove(one) ? [step] : []))
   const named = moved.flatMap(({ payment, evidence }) =>
     evidence.kind === 'succeeded' ? [{ payment, name: evidence.payeeName }] : [],

@@ -100,12 +100,17 @@ const aboutOrder = (proof: Proof): Proof => {
   return { ...proof, open: { ...open, attempt: open.live, superseded: false } }
 }
 
+/** The rail's query names no amount of a prompt, so the money under another receipt settles it. */
+const isAnotherPayment = ({ kind }: AttemptRecord, evidence: Evidence): boolean =>
+  kind === 'topup' && evidence.kind === 'succeeded' && evidence.receipt !== null && evidence.amountMinor !== null
+
 /** The verdict on evidence that does not concern the subject. Undefined: the evidence settles the subject. */
 const verdictOfAttempt = ({ open: { attempt, superseded }, evidence, source }: Proof): Verdict | undefined => {
   if (isUninformative(evidence, source)) return 'inconclusive'
   if (superseded) return judgeSuperseded(evidence)
   if (attempt.state === 'not_sent' && evidence.kind !== 'succeeded' && evidence.kind !== 'returned') return 'repeated'
-  if (attempt.state === 'disputed' && !isDecision(evidence, source)) return isConclusive(evidence) ? 'disputed' : 'inconclusive'
+  if (attempt.state === 'disputed' && !isDecision(evidence, source) && !isAnotherPayment(attempt, evidence))
+    return isConclusive(evidence) ? 'disputed' : 'inconclusive'
   return undefined
 }
 
@@ -156,6 +161,8 @@ const dispute = async (tx: Tx, { open: { attempt }, source }: Proof): Promise<vo
   else await moveAttempt(tx, attempt.id, 'disputed', isAsked ? secondsAfter(tx.at, secondsToNextQuery(0)) : null)
 }
 
+export const disputedOf = ({ attempt, subject }: OpenAttempt) => ({ attempt, paidReceipt: subject.record.providerReceipt })
+
 /** Settles the subjects, each named once. Results are in the same order. */
 export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise<Verdict[]> => {
   const proofs = reported.map(aboutOrder)
@@ -169,7 +176,7 @@ export const applyEvidence = async (tx: Tx, reported: readonly Proof[]): Promise
     else if (move === 'dispute') await dispute(tx, proof)
     else if (move) await moveAttempt(tx, attempt.id, 'resolved', null)
     raiseAlert(tx, attempt, verdict, proof.evidence)
-    await recordDoubtful(tx, attempt, verdict, proof.evidence)
+    await recordDoubtful(tx, disputedOf(proof.open), verdict, proof.evidence)
   }
   await resolveAttempts(tx, resolved)
   return verdicts

@@ -27,7 +27,7 @@ import type { Operator } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import { recordDoubtful, recordSuspense } from '../suspense/service.ts'
 import { type DeliveryVerdict, deliveryContext } from './deliveries.ts'
-import { applyEvidence, type OpenAttempt, openAttempts } from './evidence.ts'
+import { applyEvidence, disputedOf, type OpenAttempt, openAttempts } from './evidence.ts'
 
 export const openDeliveries = prepare(
   'deliveries.open',
@@ -134,7 +134,7 @@ const judgeForeign = async (
   if (!isForeign) return undefined
   const facts = { subject: attempt.kind, id: attempt.subjectId, attempt: attempt.id, code: 'other_request' }
   alertAfterCommit(tx, 'evidence_mismatch', facts)
-  await recordDoubtful(tx, attempt, 'contradiction', evidence)
+  await recordDoubtful(tx, disputedOf(open), 'contradiction', evidence)
   return 'mismatch'
 }
 

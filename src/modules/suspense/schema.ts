@@ -3,6 +3,7 @@ import { adjustmentKinds, adjustmentStatuses } from '../../db/tables/adjustments
 import { suspenseOutcomes, suspenseReasons } from '../../db/tables/rails.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { bounded, IdIn, IdOut, MinorOut, PositiveMinorIn, TimeOut, VisibleText } from '../../http/wire.ts'
+import { formatId, type Uuid } from '../../lib/ids.ts'
 import { Reason } from '../identity/schema.ts'
 
 const Direction = z.enum(['credit', 'debit']).meta({ description: "credit raises the account's balance, debit lowers it." })
@@ -53,6 +54,12 @@ export const FindAdjustments = PageQuery.extend({
   status: z.enum(adjustmentStatuses).optional(),
   account_id: IdIn('account').optional(),
 })
+
+/** The payment or the top-up that something is about. */
+export const presentSubject = ({ subjectKind, subjectId }: { subjectKind: string | null; subjectId: Uuid | null }) => {
+  const idOf = (kind: 'payment' | 'topup') => (subjectKind === kind && subjectId !== null ? formatId(kind, subjectId) : null)
+  return { payment_id: idOf('payment'), topup_id: idOf('topup') }
+}
 
 export const SuspenseItem = z
   .object({
@@ -113,3 +120,31 @@ export const ResolveSuspenseItems = ResolveSuspense.extend({
   ids: z.array(IdIn('suspense')).min(1).max(100).meta({ description: 'The open items; each gets its own row in the audit log.' }),
 }).meta({ id: 'ResolveSuspenseItems' })
 export const SuspenseItems = z.object({ data: z.array(SuspenseItem) }).meta({ id: 'SuspenseItems' })
+
+export const ProviderAlert = z
+  .object({
+    id: IdOut('alert'),
+    rail: z.string(),
+    word: z.string().meta({
+      description:
+        "The provider's own word for an outcome, as it came, or `another_amount`, `another_receiver` and `receipt_conflict`, which name what differs.",
+      example: 'CANCELLED',
+    }),
+    payment_id: IdOut('payment').nullable(),
+    topup_id: IdOut('topup').nullable(),
+    provider_receipt: z.string().nullable(),
+    amount_minor: MinorOut.nullable().meta({
+      description: 'As the provider states it; null where it states none that can be read.',
+    }),
+    note: z.string().nullable(),
+    created_at: TimeOut,
+    resolved_at: TimeOut.nullable(),
+    resolved_by: z.string().nullable(),
+  })
+  .meta({
+    id: 'ProviderAlert',
+    description: 'A later word of a provider about money that is booked. Nothing was booked for it: a person asks the provider.',
+  })
+export type ProviderAlert = z.output<typeof ProviderAlert>
+
+export const ResolveProviderAlert = z.strictObject({ note: VisibleText(500) }).meta({ id: 'ResolveProviderAlert' })

@@ -1,29 +1,39 @@
-import { and, eq, getTableColumns, isNotNull, isNull, sql } from 'drizzle-orm'
+import { eq, getTableColumns, isNotNull, isNull } from 'drizzle-orm'
 import type { QueryBuilder } from 'drizzle-orm/pg-core'
 import type { Config } from '../../config.ts'
 import { type Db, first, type Tx } from '../../db/client.ts'
 import { newestFirst } from '../../db/list-queries.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRows, updateRow } from '../../db/prepare-write.ts'
-import { selectRow } from '../../db/select-rows.ts'
 import { deposits } from '../../db/tables/deposits.ts'
 import { suspenseItems } from '../../db/tables/rails.ts'
 import { audit } from '../../events/audit.ts'
 import type { PageRequest } from '../../http/pagination.ts'
 import { presenter } from '../../http/presenter.ts'
-import { type SystemTransfer, transferWithin } from '../../ledger/ledger.ts'
+import { transferWithin } from '../../ledger/ledger.ts'
 import { conflict, found } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { existing } from '../../lib/lists.ts'
 import { formatMinor, type Minor } from '../../lib/money.ts'
-import { receiptForms, receiptKey } from '../../lib/text.ts'
+import { receiptKey } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { alertAfterCommit } from '../alerts.ts'
 import { nameOfOperator, type Operator } from '../operators.ts'
 import { mayDecideAlone } from './adjustment-service.ts'
-import { type ResolveSuspense, SuspenseItem } from './schema.ts'
-
-export type SuspenseRecord = typeof suspenseItems.$inferSelect
+import {
+  alertOfOtherAmount,
+  findReceiptHolders,
+  leaveSuspense,
+  lockItem,
+  noProposal,
+  type ReceiptName,
+  receiptOfItem,
+  receiptTaken,
+  type SuspenseRecord,
+  transferOf,
+  writeClaims,
+} from './receipts-service.ts'
+import { presentSubject, type ResolveSuspense, SuspenseItem } from './schema.ts'
 
 const selectItems = (orm: QueryBuilder) =>
   orm
@@ -62,30 +72,6 @@ export const findSuspense = (db: Db, id: Uuid): Promise<SuspenseView | undefined
 export const getSuspense = async (db: Db, id: Uuid): Promise<SuspenseView> =>
   existing(await findSuspense(db, id), 'an item of suspense that must exist is missing')
 
-const incoming = prepare('suspense.incoming', { rails: 'text[]', receipts: 'text[]' }, (orm, at) =>
-  orm
-    .select()
-    .from(suspenseItems)
-    .where(
-      and(
-        sql`${suspenseItems.rail} = any(${at.rails})`,
-        sql`${suspenseItems.providerReceipt} = any(${at.receipts})`,
-        eq(suspenseItems.direction, 'in'),
-      ),
-    )
-    .orderBy(suspenseItems.id)
-    .limit(1),
-)
-
-export const findSuspenseOf = (db: Db, rails: readonly string[], receipt: string): Promise<SuspenseRecord | undefined> =>
-  first(db, incoming, { rails, receipts: receiptForms(receipt) })
-
-/** The payment or the top-up that something is about. */
-export const presentSubject = ({ subjectKind, subjectId }: { subjectKind: string | null; subjectId: Uuid | null }) => {
-  const idOf = (kind: 'payment' | 'topup') => (subjectKind === kind && subjectId !== null ? formatId(kind, subjectId) : null)
-  return { payment_id: idOf('payment'), topup_id: idOf('topup') }
-}
-
 const shownSuspense = presenter(SuspenseItem)
 
 export const presentSuspense = (item: SuspenseView): SuspenseItem =>
@@ -95,43 +81,27 @@ export const presentSuspense = (item: SuspenseView): SuspenseItem =>
     proposal: item.proposedOutcome && item.proposedBy ? { outcome: item.proposedOutcome, by: item.proposedBy } : null,
   })
 
-/** Kept only where two people decided: what one decided alone counts for what it may move in a day. */
-const noProposal = { proposedOutcome: null, proposedBy: null }
-const lockItem = selectRow('suspense.lock', suspenseItems, ['id'], { lock: 'update' })
-
 export type Finding = Pick<SuspenseRecord, 'rail' | 'direction' | 'reason'> &
   Partial<Pick<SuspenseRecord, 'attemptId' | 'deliveryId' | 'subjectKind' | 'subjectId' | 'amountMinor'>> & {
     receipt?: string | null
     /** The provider may tell it again, in another delivery. */
     isRepeated?: boolean
-    /** Posts it to the suspense account. False while a hold still covers the money. */
+    /** Posts it to the suspense account, if nothing else has its receipt. False while a hold still covers the money. */
     book: boolean
     alerted?: boolean
   }
 
 const rowOf = ({ receipt = null, isRepeated, book, alerted: _, ...facts }: Finding, at: Date) => {
-  const { rail, reason, attemptId = null, deliveryId, subjectId, amountMinor = null } = facts
+  const { rail, reason, attemptId = null, deliveryId, subjectKind = null, subjectId, amountMinor = null } = facts
   const source = attemptId ?? (isRepeated ? null : deliveryId) ?? subjectId ?? ''
   return {
     ...facts,
     id: newId(),
-    ...{ attemptId, amountMinor, providerReceipt: receipt },
+    ...{ attemptId, subjectKind, amountMinor, providerReceipt: receipt },
     transferId: book && (amountMinor ?? 0n) > 0n ? newId() : null,
     fingerprint: [rail, reason, source, receiptKey(receipt ?? '')].join(':'),
     createdAt: at,
   }
-}
-
-type Item = Pick<SuspenseRecord, 'id' | 'direction' | 'amountMinor'>
-
-/** Moves an item's money from where it came in or went out, or back. `other`: the account to use instead. */
-const transferOf = (
-  { id, direction, amountMinor }: Item,
-  { transferId, leaves = false, memo, other }: { transferId: Uuid; leaves?: boolean; memo: string; other?: 'adjustments' },
-): SystemTransfer => {
-  const clearing = other ?? (direction === 'in' ? 'topup_clearing' : 'rail_clearing')
-  const [debit, credit] = (direction === 'in') === leaves ? (['suspense', clearing] as const) : ([clearing, 'suspense'] as const)
-  return { id: transferId, debit, credit, amountMinor: amountMinor ?? 0n, reference: { type: 'suspense', id }, memo }
 }
 
 /** Earlier versions wrote the receipt into the fingerprint in the case that it came in. */
@@ -140,30 +110,60 @@ const unlessKnown = `where not exists (select from suspense_items k
       and upper(k.fingerprint) = upper(x.fingerprint))
   on conflict (fingerprint) do nothing returning id`
 
-/** Records each finding once, in whatever case its receipt is printed, with an alert. Takes no lock. Returns the items that are new. */
+type Row = ReturnType<typeof rowOf>
+
+/** Books only money whose receipt nothing else has, and no other finding of this call; a second amount under it is told to a person. */
+const withoutTaken = async (tx: Tx, rows: readonly Row[]): Promise<{ rows: Row[]; names: Map<Uuid, ReceiptName> }> => {
+  const named = rows.flatMap((row) => {
+    const name = receiptOfItem(row)
+    return name ? [{ ...name, row, except: row.id }] : []
+  })
+  const holders = await findReceiptHolders(tx, named)
+  const names = new Map<Uuid, ReceiptName>()
+  const keys = new Set<string>()
+  for (const [index, { row, except: _, ...name }] of named.entries()) {
+    const holder = holders[index]
+    const key = `${name.direction}:${receiptKey(name.receipt)}`
+    if (holder) await alertOfOtherAmount(tx, holder, { ...name, amountMinor: row.amountMinor })
+    else if (!keys.has(key)) names.set(row.id, name)
+    keys.add(key)
+  }
+  const isTaken = ({ id, providerReceipt }: Row) => providerReceipt !== null && !names.has(id)
+  return { rows: rows.map((row) => (isTaken(row) ? { ...row, transferId: null } : row)), names }
+}
+
+/**
+ * Records each finding once, in whatever case its receipt is printed, with an alert. Beyond the receipts it takes no lock. Returns the items that
+ * are new.
+ */
 export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): Promise<Uuid[]> => {
   if (findings.length === 0) return []
-  const found = findings.map((finding) => ({ finding, row: rowOf(finding, tx.at) }))
-  const inserted = await insertRows<typeof suspenseItems, { id: Uuid }>(
+  const { rows, names } = await withoutTaken(
     tx,
-    suspenseItems,
-    found.map(({ row }) => row),
-    unlessKnown,
+    findings.map((finding) => rowOf(finding, tx.at)),
   )
+  const inserted = await insertRows<typeof suspenseItems, { id: Uuid }>(tx, suspenseItems, rows, unlessKnown)
   const ids = new Set(inserted.map(({ id }) => id))
-  const recorded = found.filter(({ row }) => ids.has(row.id))
+  const recorded = rows.flatMap((row, index) => (ids.has(row.id) ? [{ row, alerted: findings[index]?.alerted === true }] : []))
   await transferWithin(
     tx,
     recorded.flatMap(({ row: { transferId, ...item } }) =>
       transferId === null ? [] : [transferOf(item, { transferId, memo: item.reason })],
     ),
   )
-  for (const { row, finding } of recorded) {
+  writeClaims(
+    tx,
+    recorded.flatMap(({ row: { id, amountMinor } }) => {
+      const name = names.get(id)
+      return name ? [{ ...name, owner: { kind: 'suspense' as const, id }, amountMinor }] : []
+    }),
+  )
+  for (const { row, alerted } of recorded) {
     const { id, rail, direction, reason, amountMinor, attemptId, providerReceipt: provider_receipt, subjectKind } = row
     const amount_minor = amountMinor === null ? null : formatMinor(amountMinor)
     const after = { rail, direction, reason, provider_receipt, amount_minor }
     audit(tx, { accountId: null, origin: null, way: 'rail' }, 'suspense.record', { subject: id, after })
-    if (finding.alerted) continue
+    if (alerted) continue
     const attempt = attemptId === null ? {} : { attempt: attemptId }
     alertAfterCommit(tx, 'suspense', { subject: subjectKind ?? rail, id, ...attempt, code: reason })
   }
@@ -173,14 +173,18 @@ export const recordAllSuspense = async (tx: Tx, findings: readonly Finding[]): P
 export const recordSuspense = async (tx: Tx, finding: Finding): Promise<Uuid | undefined> =>
   (await recordAllSuspense(tx, [finding]))[0]
 
-type DisputedAttempt = { id: Uuid; kind: 'payment' | 'topup'; subjectId: Uuid; rail: string; amountMinor: Minor }
+/** `paidReceipt`: of the payment. */
+type DisputedAttempt = {
+  attempt: { id: Uuid; kind: 'payment' | 'topup'; subjectId: Uuid; rail: string; amountMinor: Minor }
+  paidReceipt: string | null
+}
 
 /**
  * A payment's hold still covers its money, so nothing is booked; a top-up's money that is not credited is missing in our books, so it is booked.
  * A receipt of something else is booked with that already. The hold of a superseded attempt belongs to the attempt that followed it.
  */
 const suspenseOf = (
-  { kind, amountMinor: sent }: DisputedAttempt,
+  { attempt: { kind, amountMinor: sent }, paidReceipt }: DisputedAttempt,
   verdict: string,
   evidence: Evidence,
 ): Pick<Finding, 'direction' | 'reason' | 'receipt' | 'amountMinor' | 'book'> | null => {
@@ -192,9 +196,11 @@ const suspenseOf = (
   const { receipt, amountMinor } = evidence
   const isOther = amountMinor !== null && amountMinor !== sent
   if (evidence.kind === 'returned') {
-    if (verdict === 'contradiction') return { ...contradiction, receipt, amountMinor }
+    // A return has the receipt of its payout.
+    const of = { receipt: paidReceipt ?? receipt, amountMinor }
+    if (verdict === 'contradiction') return { ...contradiction, ...of }
     if (verdict !== 'mismatch' || amountMinor === null) return null
-    return { direction, reason: 'amount_mismatch', receipt, amountMinor, book: isOther }
+    return { direction, reason: 'amount_mismatch', ...of, book: isOther }
   }
   if (verdict === 'suspense')
     return { direction, reason: 'superseded_attempt', receipt, amountMinor: amountMinor ?? sent, book: true }
@@ -205,42 +211,21 @@ const suspenseOf = (
 }
 
 /** Records the money in evidence that could not be applied. The caller has raised the alert. */
-export const recordDoubtful = async (tx: Tx, attempt: DisputedAttempt, verdict: string, evidence: Evidence): Promise<void> => {
-  const left = suspenseOf(attempt, verdict, evidence)
+export const recordDoubtful = async (tx: Tx, disputed: DisputedAttempt, verdict: string, evidence: Evidence): Promise<void> => {
+  const left = suspenseOf(disputed, verdict, evidence)
   if (!left) return
-  const { id: attemptId, kind: subjectKind, subjectId, rail } = attempt
+  const { id: attemptId, kind: subjectKind, subjectId, rail } = disputed.attempt
   await recordSuspense(tx, { ...left, rail, attemptId, subjectKind, subjectId, alerted: true })
 }
 
-/** Moves a resolved item's money to the adjustment that was made for it, or back to where it came from. */
-export const leaveSuspense = async (
-  tx: Tx,
-  item: SuspenseRecord,
-  outcome: NonNullable<SuspenseRecord['outcome']>,
-): Promise<void> => {
-  if (item.transferId === null || item.amountMinor === null) return
-  const other = outcome === 'adjusted' ? { other: 'adjustments' as const } : {}
-  await transferWithin(tx, [transferOf(item, { transferId: newId(), leaves: true, memo: outcome, ...other })])
-}
-
-/** Locks it. Throws for one that was resolved before. */
-export const openSuspense = async (tx: Tx, id: Uuid): Promise<SuspenseRecord> => {
+/** Locks its receipt and it. Throws for one that was resolved before, and where money leaves it that something else has by its receipt. */
+export const openSuspense = async (tx: Tx, id: Uuid, gives = true): Promise<SuspenseRecord> => {
+  const name = receiptOfItem(found(await findSuspense(tx, id)))
+  const [holder] = name ? await findReceiptHolders(tx, [{ ...name, except: id }]) : []
   const item = found(await lockItem(tx, { id }))
   if (item.resolvedAt !== null) throw conflict('This item is already resolved.', 'decided', { id: formatId('suspense', id) })
+  if (holder && gives) throw receiptTaken(item.providerReceipt, holder)
   return item
-}
-
-/** Ends an item whose money the caller has moved to an account. */
-export const endAssigned = (
-  tx: Tx,
-  operator: Operator,
-  { id }: SuspenseRecord,
-  { accountId, topupId, note }: { accountId: Uuid; topupId: Uuid | null; note: string },
-): void => {
-  const resolved = { resolvedBy: nameOfOperator(operator), resolvedAt: tx.at, ...noProposal }
-  updateRow(tx, suspenseItems, { id }, { outcome: 'assigned', note, ...resolved })
-  const after = { account_id: formatId('account', accountId), topup_id: topupId && formatId('topup', topupId), note }
-  audit(tx, operator, 'admin.assign_suspense', { subject: id, after })
 }
 
 /** What one person may not move alone stays open until a second one decides the same. */
@@ -251,7 +236,7 @@ export const resolveSuspense = async (
   id: Uuid,
   { outcome, note }: ResolveSuspense,
 ): Promise<SuspenseView> => {
-  const item = await openSuspense(tx, id)
+  const item = await openSuspense(tx, id, outcome === 'adjusted')
   const { at } = tx
   const by = nameOfOperator(operator)
   const isSecond = item.proposedOutcome === outcome && item.proposedBy !== by

@@ -13,9 +13,10 @@ import type { Uuid } from '../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../lib/money.ts'
 import { isSameReceipt } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
-import { actorOf, type EvidenceSource, takenReceipts, type Verdict } from '../attempts/attempt.ts'
+import { actorOf, type EvidenceSource, type Verdict } from '../attempts/attempt.ts'
 import { sweepOf } from '../for-each-row.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
+import { claimReceipts } from '../suspense/receipts-service.ts'
 import { lockTopupWithAccount, type TopupRecord } from './queries.ts'
 import { Topup } from './schema.ts'
 
@@ -133,6 +134,13 @@ const apply = (tx: Tx, step: Step, evidence: Evidence): Promise<TopupRecord> => 
   return credit(tx, step, { receipt, amountMinor, reference: { type: 'topup', id } })
 }
 
+/** True where something else has the receipt. */
+const claim = async (tx: Tx, { id, accountId, method: rail, amountMinor }: TopupRecord, receipt: string): Promise<boolean> => {
+  const owner = { kind: 'topup', id } as const
+  const claim = { rail, direction: 'in', receipt, owner, amountMinor, credits: { accountId, topupId: id } } as const
+  return (await claimReceipts(tx, [claim])).has(id)
+}
+
 /** Evidence may arrive any number of times and in any order. The caller has locked the owning account. */
 export const settleTopup = async (
   tx: Tx,
@@ -142,8 +150,13 @@ export const settleTopup = async (
 ): Promise<{ verdict: Verdict; topup: TopupRecord }> => {
   const step = { topup, actor: actorOf(source) }
   const success = evidence.kind === 'succeeded' ? evidence : null
-  const claims = success?.receipt ? [{ rail: topup.method, receipt: success.receipt, subjectId: topup.id }] : []
-  const verdict = verdictOn(topup, evidence, (await takenReceipts(tx, claims)).has(topup.id))
+  const receipt = success?.receipt ?? null
+  const free = verdictOn(topup, evidence, false)
+  // The first receipt of a success is that of its money, whatever amount it states.
+  const isItsOwn =
+    free === 'applied' || (free === 'contradiction' && topup.status === 'succeeded' && topup.providerReceipt === null)
+  const isTaken = receipt !== null && isItsOwn && (await claim(tx, topup, receipt))
+  const verdict = isTaken ? verdictOn(topup, evidence, true) : free
   if (verdict === 'applied') return { verdict, topup: await apply(tx, step, evidence) }
   const came = verdict === 'mismatch' && topup.status === 'pending' ? (success?.amountMinor ?? null) : null
   const isOther = came !== null && came !== topup.amountMinor

@@ -64,6 +64,7 @@ const measure = statement(
      select 'payment_unknown' as kind, count(*) as count, min(updated_at) as oldest from payments where status = 'unknown'
      union all select 'late_success', count(*), min(late_success_at) from payments where late_success_at is not null and late_success_resolved_at is null
      union all select 'suspense', count(*), min(created_at) from suspense_items where resolved_at is null
+     union all select 'provider_alerts', count(*), min(created_at) from provider_alerts where resolved_at is null
      union all select 'reconciliation_difference', count(*), min(d.created_at) from reconciliation_differences d where d.resolved_at is null
      union all select 'evidence_disputed', count(*), min(updated_at) from rail_attempts where state = 'disputed' and updated_at > $1::timestamptz - interval '1 day'),
    jobs as (

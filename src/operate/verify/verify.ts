@@ -14,6 +14,7 @@ import { auditChainChecks } from './audit-chain.ts'
 import { counterChecks } from './counters.ts'
 import { entryChecks } from './entries.ts'
 import { evidenceChecks } from './evidence.ts'
+import { receiptChecks } from './receipts.ts'
 import { stateChecks } from './states.ts'
 
 export const factsOf = (parts: Pick<Parts, 'config' | 'clock' | 'derivations' | 'orderNames' | 'vault'>): CheckFacts => {
@@ -43,6 +44,7 @@ export const checks: readonly Check[] = [
   ...counterChecks,
   ...accessChecks,
   ...entryChecks,
+  ...receiptChecks,
   ...evidenceChecks,
   ...auditChainChecks,
 ].sort((a, b) => Number(a.invariant.slice(1)) - Number(b.invariant.slice(1)))

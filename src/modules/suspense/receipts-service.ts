@@ -1,0 +1,267 @@
+import { statement, type Tx } from '../../db/client.ts'
+import { insertRows, updateRow } from '../../db/prepare-write.ts'
+import { selectRow } from '../../db/select-rows.ts'
+import { receiptClaims, type receiptDirections, type receiptOwnerKinds, suspenseItems } from '../../db/tables/rails.ts'
+import { audit } from '../../events/audit.ts'
+import { type SystemTransfer, transferWithin } from '../../ledger/ledger.ts'
+import { conflict, type Refusal } from '../../lib/errors.ts'
+import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { fieldsOf } from '../../lib/lists.ts'
+import type { Minor } from '../../lib/money.ts'
+import { allRails, booksOf, providerOf, providers } from '../../lib/rail-names.ts'
+import { receiptKey } from '../../lib/text.ts'
+import { nameOfOperator, type Operator } from '../operators.ts'
+import { raiseProviderAlert } from './provider-alerts-service.ts'
+
+export type SuspenseRecord = typeof suspenseItems.$inferSelect
+
+/** A receipt names one transaction of a provider. The same one may stand on a payout, on a deposit, and on the return of that payout. */
+export type ReceiptName = { rail: string; direction: (typeof receiptDirections)[number]; receipt: string }
+
+type Owner = { kind: (typeof receiptOwnerKinds)[number]; id: Uuid }
+
+/** `credits`: the account that gets the money, and its top-up. */
+export type ReceiptClaim = ReceiptName & {
+  owner: Owner
+  amountMinor: Minor | null
+  credits?: { accountId: Uuid; topupId: Uuid | null }
+}
+
+/** `isOpen`: an item in suspense that waits for a person. */
+export type Holder = Owner & { amountMinor: Minor | null; isOpen: boolean }
+
+/** Of a rail; a statement's findings name the provider itself. */
+const providerOfBook = (book: string): string => {
+  const rail = allRails.find((each) => each === book)
+  return rail ? providerOf(rail) : book
+}
+const booksAt = (name: string): readonly string[] => {
+  const provider = providers.find((each) => each === name)
+  return provider ? booksOf(provider) : [name]
+}
+
+const keyOf = ({ rail, direction, receipt }: ReceiptName): string => `${providerOfBook(rail)}:${direction}:${receiptKey(receipt)}`
+
+const waitForReceipts = statement(
+  'receipts.lock',
+  'select pg_advisory_xact_lock(hashtextextended(name, 0)) from unnest($1::text[]) as name',
+)
+
+const forms = '(x.receipt, upper(x.receipt), lower(x.receipt))'
+
+/** Claims, and the rows of releases that wrote none. */
+const findHolders = statement(
+  'receipts.holders',
+  `select x.direction, upper(x.receipt) as receipt, h.kind, h.id, h."amountMinor", 
+     coalesce((select s.resolved_at is null from suspense_items s where h.kind = 'suspense' and s.id = h.id), false) as "isOpen",
+     (select s.outcome from suspense_items s where h.kind = 'suspense' and s.id = h.id) as outcome
+   from unnest($3::text[], $4::text[]) as x(direction, receipt)
+   cross join lateral (
+     select c.owner_kind as kind, c.owner_id as id, c.amount_minor as "amountMinor" from receipt_claims c
+     where c.provider = $1 and c.direction = x.direction and c.receipt_key = upper(x.receipt)
+     union all
+     select 'payment', p.id, p.amount_minor from payments p where p.rail = any($2::text[]) and p.provider_receipt in ${forms}
+       and (x.direction = 'out' or (x.direction = 'return' and p.status = 'returned'))
+     union all
+     select 'topup', t.id, t.received_minor from topups t
+     where x.direction = 'in' and t.method = any($2::text[]) and t.provider_receipt in ${forms} and t.deposit_code is null
+     union all
+     select 'deposit', d.id, d.amount_minor from deposits d
+     where x.direction = 'in' and d.rail = any($2::text[]) and d.receipt in ${forms} and d.state = 'credited'
+     union all
+     select 'suspense', i.id, i.amount_minor from suspense_items i
+     where i.rail = any($2::text[]) and i.provider_receipt in ${forms} and i.transfer_id is not null
+       and x.direction = case when i.direction = 'out' then 'out' when i.subject_kind = 'payment' then 'return' else 'in' end
+       and (i.resolved_at is null or i.outcome in ('assigned', 'adjusted'))) as h`,
+)
+
+type HolderRow = Holder & Pick<ReceiptName, 'direction' | 'receipt'> & Pick<SuspenseRecord, 'outcome'>
+
+/** An explained item never moved this money, or it was booked elsewhere. */
+const isFree = ({ outcome }: HolderRow): boolean => outcome === 'explained'
+
+/**
+ * Locks the receipts, in order, and reads who has each: claims of one receipt may be of different accounts. The caller's lock order is the
+ * account, the receipt, the deposit, the item in suspense.
+ */
+const readHolders = async (tx: Tx, names: readonly ReceiptName[]): Promise<Map<string, HolderRow[]>> => {
+  if (names.length === 0) return new Map()
+  const byProvider = Map.groupBy(names, ({ rail }) => providerOfBook(rail))
+  const locks = names.map(({ rail, receipt }) => `receipt:${providerOfBook(rail)}:${receiptKey(receipt)}`)
+  const [, ...found] = await Promise.all([
+    tx.query(waitForReceipts, [[...new Set(locks)].sort()]),
+    ...[...byProvider].map(async ([provider, own]) =>
+      (await tx.query<HolderRow>(findHolders, [provider, booksAt(provider), ...fieldsOf(own, 'direction', 'receipt')])).map(
+        (row) => ({ ...row, key: keyOf({ ...row, rail: provider }) }),
+      ),
+    ),
+  ])
+  return Map.groupBy(
+    found.flat().filter((row) => !isFree(row)),
+    ({ key }) => key,
+  )
+}
+
+const othersThan = (holders: readonly HolderRow[] = [], { id }: Pick<Owner, 'id'>): HolderRow[] =>
+  holders.filter((each, place) => each.id !== id && holders.findIndex((other) => other.id === each.id) === place)
+
+/**
+ * Of rows that have their receipt without a claim: `another` where a second one has it too, `given` where it is an item whose money went to that
+ * one. Undefined where it may be claimed. In the same order.
+ */
+export const readEarlierHolders = async (
+  tx: Tx,
+  claims: readonly ReceiptClaim[],
+): Promise<('another' | 'given' | undefined)[]> => {
+  const holders = await readHolders(tx, claims)
+  return claims.map((claim) => {
+    const rows = holders.get(keyOf(claim)) ?? []
+    const others = othersThan(rows, claim.owner).filter(({ kind, isOpen }) => kind !== 'suspense' || isOpen)
+    if (others.length === 0) return undefined
+    return rows.some(({ id, kind, isOpen }) => id === claim.owner.id && kind === 'suspense' && !isOpen) ? 'given' : 'another'
+  })
+}
+
+/** Who else has each receipt, in the same order. The receipts are locked. */
+export const findReceiptHolders = async (
+  tx: Tx,
+  asked: readonly (ReceiptName & { except: Uuid })[],
+): Promise<(Holder | undefined)[]> => {
+  const holders = await readHolders(tx, asked)
+  return asked.map((name) => othersThan(holders.get(keyOf(name)), { id: name.except })[0])
+}
+
+/** An open item of the same money gives it to whoever is credited. An item never takes a receipt from another one. */
+export const mayTakeOver = (holder: Holder, { owner, amountMinor }: Pick<ReceiptClaim, 'owner' | 'amountMinor'>): boolean =>
+  holder.kind === 'suspense' && holder.isOpen && owner.kind !== 'suspense' && holder.amountMinor === amountMinor
+
+type Item = Pick<SuspenseRecord, 'id' | 'direction' | 'amountMinor'>
+
+/** Moves an item's money from where it came in or went out, or back. `other`: the account to use instead. */
+export const transferOf = (
+  { id, direction, amountMinor }: Item,
+  { transferId, leaves = false, memo, other }: { transferId: Uuid; leaves?: boolean; memo: string; other?: 'adjustments' },
+): SystemTransfer => {
+  const clearing = other ?? (direction === 'in' ? 'topup_clearing' : 'rail_clearing')
+  const [debit, credit] = (direction === 'in') === leaves ? (['suspense', clearing] as const) : ([clearing, 'suspense'] as const)
+  return { id: transferId, debit, credit, amountMinor: amountMinor ?? 0n, reference: { type: 'suspense', id }, memo }
+}
+
+/** Moves a resolved item's money to the adjustment that was made for it, or back to where it came from. */
+export const leaveSuspense = async (
+  tx: Tx,
+  item: Item & Pick<SuspenseRecord, 'transferId'>,
+  outcome: NonNullable<SuspenseRecord['outcome']>,
+): Promise<void> => {
+  if (item.transferId === null || item.amountMinor === null) return
+  const other = outcome === 'adjusted' ? { other: 'adjustments' as const } : {}
+  await transferWithin(tx, [transferOf(item, { transferId: newId(), leaves: true, memo: outcome, ...other })])
+}
+
+/** Kept only where two people decided: what one decided alone counts for what it may move in a day. */
+export const noProposal = { proposedOutcome: null, proposedBy: null }
+
+/** Ends an item whose money the caller has moved to an account. */
+export const endAssigned = (
+  tx: Tx,
+  operator: Operator,
+  { id }: Pick<SuspenseRecord, 'id'>,
+  { accountId, topupId, note }: { accountId: Uuid; topupId: Uuid | null; note: string },
+): void => {
+  const resolved = { resolvedBy: nameOfOperator(operator), resolvedAt: tx.at, ...noProposal }
+  updateRow(tx, suspenseItems, { id }, { outcome: 'assigned', note, ...resolved })
+  const after = { account_id: formatId('account', accountId), topup_id: topupId && formatId('topup', topupId), note }
+  audit(tx, operator, 'admin.assign_suspense', { subject: id, after })
+}
+
+const byDelivery: Operator = { accountId: null, origin: null, way: 'rail:delivery' }
+
+export const lockItem = selectRow('suspense.lock', suspenseItems, ['id'], { lock: 'update' })
+
+/** The money goes back to where it came from, and whoever has the receipt now books it from there. False where a person ended the item before. */
+const endItem = async (tx: Tx, { id }: Holder, { owner, credits }: ReceiptClaim): Promise<boolean> => {
+  const item = await lockItem(tx, { id })
+  if (!item || item.resolvedAt !== null) return false
+  await leaveSuspense(tx, item, credits ? 'assigned' : 'explained')
+  if (credits) endAssigned(tx, byDelivery, item, { ...credits, note: 'The provider named whose money it is.' })
+  else {
+    const note = `It was booked: ${owner.kind === 'payment' ? formatId('payment', owner.id) : owner.kind}.`
+    const resolved = { resolvedBy: nameOfOperator(byDelivery), resolvedAt: tx.at, ...noProposal }
+    updateRow(tx, suspenseItems, { id }, { outcome: 'explained', note, ...resolved })
+    audit(tx, byDelivery, 'admin.resolve_suspense', { subject: id, after: { outcome: 'explained', note } })
+  }
+  return true
+}
+
+/** A claim is never taken from what was credited; only an item in suspense gives one up. */
+const handOver = `on conflict (provider, direction, receipt_key) do update
+  set owner_kind = excluded.owner_kind, owner_id = excluded.owner_id, amount_minor = excluded.amount_minor, claimed_at = excluded.claimed_at
+  where t.owner_kind = 'suspense' and t.owner_id <> excluded.owner_id`
+
+const rowOf = (tx: Tx, { rail, direction, receipt, owner, amountMinor }: ReceiptClaim) => ({
+  ...{ provider: providerOfBook(rail), direction, receiptKey: receiptKey(receipt), amountMinor },
+  ...{ ownerKind: owner.kind, ownerId: owner.id, claimedAt: tx.at },
+})
+
+/** Gives the receipts to owners that the caller has found to be free to have them. */
+export const writeClaims = (tx: Tx, claims: readonly ReceiptClaim[]): void => {
+  if (claims.length === 0) return
+  const byKey = new Map(claims.map((claim) => [keyOf(claim), rowOf(tx, claim)]))
+  const rows = [...byKey.values()].sort((one, other) => (one.receiptKey < other.receiptKey ? -1 : 1))
+  tx.defer(insertRows(tx, receiptClaims, rows, handOver))
+}
+
+/** A second amount under one receipt books nothing: a person asks the provider which is right. */
+export const alertOfOtherAmount = async (
+  tx: Tx,
+  { kind, id, amountMinor: known }: Holder,
+  { rail, receipt, amountMinor }: Pick<ReceiptClaim, 'rail' | 'receipt' | 'amountMinor'>,
+): Promise<void> => {
+  if (amountMinor === null || known === null || amountMinor === known) return
+  await raiseProviderAlert(tx, { rail, subjectKind: kind, subjectId: id, word: 'another_amount', receipt, amountMinor })
+}
+
+/**
+ * The one way to have a receipt, in the transaction that uses it. Answers the owners that may not have theirs, with what has it; nothing of them is
+ * claimed. An open item of the same money ends here. Each receipt is named once in a call.
+ */
+export const claimReceipts = async (tx: Tx, claims: readonly ReceiptClaim[]): Promise<Map<Uuid, Holder>> => {
+  if (claims.length === 0) return new Map()
+  const holders = await readHolders(tx, claims)
+  const refused = new Map<Uuid, Holder>()
+  const judged = claims.map((claim) => ({ claim, others: othersThan(holders.get(keyOf(claim)), claim.owner) }))
+  for (const { claim, others } of judged) {
+    const [holder] = others
+    if (!holder || (others.length === 1 && mayTakeOver(holder, claim))) continue
+    refused.set(claim.owner.id, holder)
+    await alertOfOtherAmount(tx, holder, claim)
+  }
+  for (const { claim, others } of judged)
+    for (const holder of refused.has(claim.owner.id) ? [] : others)
+      if (!(await endItem(tx, holder, claim))) refused.set(claim.owner.id, holder)
+  writeClaims(
+    tx,
+    claims.filter(({ owner }) => !refused.has(owner.id)),
+  )
+  return refused
+}
+
+/** What an item in suspense has its receipt as; undefined where it books nothing, or has none. */
+export const receiptOfItem = ({
+  rail,
+  direction,
+  subjectKind,
+  providerReceipt,
+  transferId,
+}: Pick<SuspenseRecord, 'rail' | 'direction' | 'subjectKind' | 'providerReceipt' | 'transferId'>): ReceiptName | undefined =>
+  providerReceipt === null || transferId === null
+    ? undefined
+    : { rail, direction: direction === 'in' && subjectKind === 'payment' ? 'return' : direction, receipt: providerReceipt }
+
+/** For a refusal that names what has the receipt. */
+export const receiptTaken = (receipt: string | null, { kind, id }: Holder): Refusal =>
+  conflict(
+    `The receipt ${receipt ?? ''} is booked already${kind === 'deposit' ? ' as a deposit' : ''}.`,
+    'provider_receipt',
+    kind === 'deposit' ? {} : { id: formatId(kind, id) },
+  )

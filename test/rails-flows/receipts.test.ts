@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { formatId } from '../../src/lib/ids.ts'
+import { depositUrls, registerAtEmulator } from '../../src/modules/deposits/receive.ts'
+import { reconcileStatement } from '../../src/modules/exceptions/reconciliation/service.ts'
+import { shellOperator } from '../../src/modules/operators.ts'
+import { claimEarlierReceipts } from '../../src/modules/suspense/earlier-receipts-service.ts'
+import { type Administered, startAdministered } from '../admin/administrators.ts'
+import { credit } from '../harness/money.ts'
+import { type Person, signIn } from '../harness/people.ts'
+import { startService, type TestService } from '../harness/service.ts'
+import { findBreaches } from '../harness/verify.ts'
+import { b2cResult, balanceOf, deliver, initiate, lastOrder, pass, pay, paymentOf, stkCallback, topupOf } from './scene.ts'
+
+// The test is the provider: its emulator never reports on these numbers by itself.
+const silent = '254700004999'
+
+let administered: Administered
+let service: TestService
+let second: TestService
+let person: Person
+let other: Person
+beforeAll(async () => {
+  administered = await startAdministered()
+  service = administered.service
+  second = await startService({ database: service.database, clock: service.clock, provider: service })
+  await registerAtEmulator(service.deps)
+})
+beforeEach(async () => {
+  ;[person, other] = [await signIn(service.api), await signIn(service.api)]
+  start = await books()
+})
+afterAll(async () => {
+  await pass(service, 1)
+  expect(await findBreaches(service)).toEqual([])
+  await second.close()
+  await service.close()
+})
+
+const api = () => administered.admin.api
+
+type Books = { credited: bigint; open: bigint; out: bigint }
+let start: Books = { credited: 0n, open: 0n, out: 0n }
+
+const books = async (): Promise<Books> => {
+  const [sums] = await service.deps.db.query<Books>(
+    `select (select coalesce(sum(case when c.kind = 'customer' then t.amount_minor else -t.amount_minor end), 0)::bigint
+         from ledger_transfers t join ledger_accounts c on c.id = t.credit_account_id join ledger_accounts d on d.id = t.debit_account_id
+         where t.kind = 'direct' and t.reference_type in ('topup', 'deposit', 'suspense', 'payment') and (c.kind = 'customer' or d.kind = 'customer')) as credited,
+       (select coalesce(sum(amount_minor), 0)::bigint from suspense_items where transfer_id is not null and resolved_at is null and direction = 'in') as open,
+       (select coalesce(sum(amount_minor), 0)::bigint from suspense_items where transfer_id is not null and resolved_at is null and direction = 'out') as out`,
+  )
+  if (!sums) throw new Error('no sums')
+  return sums
+}
+
+/** Since the test began: credited + open suspense = received, and what else waits. */
+const expectBooks = async (received: bigint, credited: bigint): Promise<void> => {
+  const now = await books()
+  expect({ credited: now.credited - start.credited, open: now.open - start.open }).toEqual({
+    credited,
+    open: received - credited,
+  })
+}
+
+const prompt = async (by: Person, amountMinor: string) => {
+  const id = await initiate(by, silent, amountMinor)
+  await service.settle()
+  return { id, order: lastOrder(service) }
+}
+const tell = async (url: string, body: unknown) => {
+  await deliver(url, body)
+  await service.settle()
+}
+const itemsOf = async (receipt: string) =>
+  (await api().get('/v1/admin/suspense?limit=100')).body.data.filter(
+    ({ provider_receipt }: { provider_receipt: string | null }) => provider_receipt?.toUpperCase() === receipt.toUpperCase(),
+  )
+const alertsOn = async (receipt: string) =>
+  (await api().get('/v1/admin/provider-alerts?status=open&limit=100')).body.data
+    .filter(({ provider_receipt }: { provider_receipt: string }) => provider_receipt === receipt)
+    .map(({ word, amount_minor }: { word: string; amount_minor: string }) => [word, amount_minor])
+const list = (line: string) =>
+  reconcileStatement(service.deps, shellOperator('a test'), {
+    source: 'statement.csv',
+    text: `Receipt No.,Completion Time,Transaction Status,Paid In,Withdrawn,Details\n${line}\n`,
+  })
+
+describe('money that is credited ends the open item of its receipt', () => {
+  test('a notice at the address of another prompt, then at its own', async () => {
+    const x = await prompt(person, '150000')
+    const y = await prompt(other, '200000')
+    await tell(x.order.resultUrl, stkCallback(y.order))
+    await expectBooks(200_000n, 0n)
+    await tell(y.order.resultUrl, stkCallback(y.order))
+    await expectBooks(200_000n, 200_000n)
+    const [item] = await itemsOf(y.order.receipt)
+    expect(item).toMatchObject({ outcome: 'assigned', resolved_by: 'rail:delivery' })
+    const again = await api().post(`/v1/admin/suspense/${item.id}/assign`, { topup_id: x.id, note: 'as told' })
+    expect([again.status, again.body.details?.reason]).toEqual([409, 'decided'])
+    await tell(x.order.resultUrl, stkCallback(x.order))
+    expect([await topupOf(person, x.id), await topupOf(other, y.id)]).toMatchObject([
+      { status: 'succeeded', provider_receipt: x.order.receipt, failure_code: null },
+      { status: 'succeeded', received_minor: '200000' },
+    ])
+    await expectBooks(350_000n, 350_000n)
+  })
+
+  test('a statement that lists a prompt before its callback, in another case', async () => {
+    const { id, order } = await prompt(person, '150000')
+    await list(`${order.receipt.toLowerCase()},2026-03-04 12:00:00,Completed,1500.00,,from a phone`)
+    await expectBooks(150_000n, 0n)
+    await tell(order.resultUrl, stkCallback(order))
+    expect((await topupOf(person, id)).status).toBe('succeeded')
+    await expectBooks(150_000n, 150_000n)
+  })
+
+  test('a statement that lists a payout before its result', async () => {
+    await credit(service, person.accountId, 1_000_000n)
+    const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: silent })
+    await service.settle()
+    const order = lastOrder(service)
+    await list(`${order.receipt},2026-03-04 12:00:00,Completed,,1500.00,to somebody`)
+    expect((await books()).out - start.out).toBe(150_000n)
+    await tell(order.resultUrl, b2cResult(order))
+    expect((await paymentOf(person, id)).status).toBe('succeeded')
+    expect((await books()).out - start.out).toBe(0n)
+    expect(await itemsOf(order.receipt)).toMatchObject([{ outcome: 'explained', note: expect.stringContaining(id) }])
+  })
+})
+
+describe('a second amount under one receipt books nothing, and an administrator is told once', () => {
+  test('of a prompt that is credited', async () => {
+    const { id, order } = await prompt(person, '300000')
+    await tell(order.resultUrl, stkCallback(order))
+    for (const amountMinor of [950_000n, 950_000n]) await tell(order.resultUrl, stkCallback(order, { amountMinor }))
+    expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', received_minor: '300000' })
+    await expectBooks(300_000n, 300_000n)
+    expect(await itemsOf(order.receipt)).toMatchObject([{ booked: false, amount_minor: '950000' }])
+    expect(await alertsOn(order.receipt)).toEqual([['another_amount', '950000']])
+  })
+
+  test('of money in suspense: the amount that was asked for comes under the same receipt', async () => {
+    const { id, order } = await prompt(person, '1000000')
+    await tell(order.resultUrl, stkCallback(order, { amountMinor: 1_000n }))
+    expect(await topupOf(person, id)).toMatchObject({ status: 'pending', failure_code: 'other_amount' })
+    await tell(order.resultUrl, stkCallback(order))
+    expect((await topupOf(person, id)).status).toBe('pending')
+    await expectBooks(1_000n, 0n)
+    expect(await alertsOn(order.receipt)).toEqual([['another_amount', '1000000']])
+  })
+
+  test('of a prompt that a query had found to be paid', async () => {
+    const { id, order } = await prompt(person, '300000')
+    service.sandbox.failNext({ kind: 'answer', takesEffect: false, status: 200, body: { ResponseCode: '0', ResultCode: '0' } })
+    await pass(service, 31)
+    expect(await topupOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: null })
+    await tell(order.resultUrl, stkCallback(order, { amountMinor: 100n }))
+    await expectBooks(300_000n, 300_000n)
+    expect(await alertsOn(order.receipt)).toEqual([['another_amount', '100']])
+    await list(`${order.receipt},2026-03-04 12:00:00,Completed,1.00,,from a phone`)
+    await expectBooks(300_000n, 300_000n)
+  })
+})
+
+test('a deposit that is told in capitals and small letters at the same moment, to two processes, is credited once', async () => {
+  const { instructions } = (await person.api.post('/v1/topups/initiate', { method: 'MPESA_PAYBILL' })).body
+  const notice = (TransID: string) => ({
+    ...{ TransactionType: 'Pay Bill', TransID, TransTime: '20260304120000', TransAmount: '100.00' },
+    ...{ BusinessShortCode: '174379', BillRefNumber: instructions.account_number, MSISDN: '2547*****126', FirstName: 'JANE' },
+  })
+  const receipts = Array.from({ length: 15 }, (_, index) => `SGHCASE${100 + index}`)
+  const urlAt = (at: TestService) => depositUrls(at.operatorUrl, at.deps.derivations, 'MPESA_PAYBILL').confirmation
+  const forms = receipts.flatMap((receipt) => [
+    [urlAt(service), receipt],
+    [urlAt(second), receipt.toLowerCase()],
+  ])
+  await Promise.all(forms.map(([url = '', receipt = '']) => deliver(url, notice(receipt))))
+  await expectBooks(150_000n, 150_000n)
+  expect((await balanceOf(person)).available).toBe('150000')
+})
+
+test('one receipt may stand on a payout and on the deposit that it made, and on the return of that payout', async () => {
+  await credit(service, person.accountId, 1_000_000n)
+  const { order } = await prompt(other, '150000')
+  await tell(order.resultUrl, stkCallback(order))
+  const id = await pay(person, { payment_rail: 'MPESA_B2C', destination: silent })
+  await service.settle()
+  const payout = lastOrder(service)
+  await tell(payout.resultUrl, b2cResult(payout, { receipt: order.receipt }))
+  expect(await paymentOf(person, id)).toMatchObject({ status: 'succeeded', provider_receipt: order.receipt })
+  await expectBooks(150_000n, 150_000n)
+})
+
+describe('rows that a release before wrote', () => {
+  /** Credited, and in suspense as well: the release before knew no claims. */
+  const conflicting = async () => {
+    const { id, order } = await prompt(person, '150000')
+    await tell(order.resultUrl, stkCallback(order))
+    const twin = `${order.receipt}X`
+    await list(`${twin},2026-03-04 12:00:00,Completed,1500.00,,from a phone`)
+    await service.deps.db.query('delete from receipt_claims where receipt_key = any($1)', [[order.receipt, twin]])
+    await service.deps.db.query('update suspense_items set provider_receipt = $2 where provider_receipt = $1', [
+      twin,
+      order.receipt,
+    ])
+    const [item] = await itemsOf(order.receipt)
+    return { id, order, item, twin }
+  }
+  const claimsOf = async (receipt: string) => {
+    const rows = await service.deps.db.query<{ kind: string; id: string }>(
+      'select owner_kind as kind, owner_id as id from receipt_claims where receipt_key = $1',
+      [receipt],
+    )
+    return rows.map(({ kind, id }) => [kind, kind === 'topup' ? formatId('topup', id) : id])
+  }
+
+  test('an item whose receipt is credited is not assigned: 409 names what has it; nothing is chosen, and a person is told', async () => {
+    const { id, order, item, twin } = await conflicting()
+    const answer = await api().post(`/v1/admin/suspense/${item.id}/assign`, {
+      account_id: other.accountId,
+      note: 'the payer called',
+    })
+    expect([answer.status, answer.body.details]).toMatchObject([409, { reason: 'provider_receipt', id }])
+    expect(await balanceOf(other)).toEqual({ available: '0', held: '0' })
+    await claimEarlierReceipts(service.deps)
+    expect(await claimsOf(order.receipt)).toEqual([])
+    expect(await alertsOn(order.receipt)).toEqual([
+      ['receipt_conflict', '150000'],
+      ['receipt_conflict', '150000'],
+    ])
+    expect(await findBreaches(service)).toContainEqual(expect.stringContaining(`MPESA in ${order.receipt}`))
+    await service.deps.db.query('update suspense_items set provider_receipt = $2 where provider_receipt = $1', [
+      order.receipt,
+      twin,
+    ])
+    await claimEarlierReceipts(service.deps)
+    expect(await claimsOf(order.receipt)).toEqual([['topup', id]])
+    expect(await findBreaches(service)).toEqual([])
+  })
+
+  test('are claimed later, and count before that', async () => {
+    const { id, order } = await prompt(person, '150000')
+    await tell(order.resultUrl, stkCallback(order))
+    await service.deps.db.query('delete from receipt_claims where receipt_key = $1', [order.receipt])
+    const another = await prompt(other, '150000')
+    await tell(another.order.resultUrl, stkCallback(another.order, { receipt: order.receipt }))
+    expect((await topupOf(other, another.id)).status).toBe('pending')
+    await expectBooks(150_000n, 150_000n)
+    await claimEarlierReceipts(service.deps)
+    expect(await claimsOf(order.receipt)).toEqual([['topup', id]])
+  })
+})
