@@ -31,7 +31,7 @@ const one = `${path}/:id`
 const searchOf = ({ status, q, ...others }: Omit<ListPayments, 'limit' | 'cursor'>, currency: string): PaymentSearch => ({
   ...filtersOf(others),
   ...(status && { statuses: status }),
-  ...(q !== undefined && { searched: { text: q, amount: readPositive(q, currency) } }),
+  ...(q !== undefined && { searched: { text: q, amount: readPositive(q.replace(/[\s,'’]+$/, ''), currency) } }),
 })
 
 /** Of an unknown outcome it says when the rail was last asked about it. */
