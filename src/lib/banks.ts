@@ -49,6 +49,60 @@ export const kenyanBanks: readonly Bank[] = [
 
 export type Bank = { code: string; name: string }
 
+/** Other names, which only one bank has. */
+const alsoCalled: Readonly<Record<string, string>> = {
+  ...{
+    dtb: '63',
+    'diamond trust': '63',
+    'dtb kenya': '63',
+    coop: '11',
+    'co op': '11',
+    cooperative: '11',
+    stanchart: '02',
+    scb: '02',
+  },
+  ...{
+    'kenya commercial': '01',
+    barclays: '03',
+    'cfc stanbic': '31',
+    gt: '53',
+    gtbank: '53',
+    gtb: '53',
+    imbank: '57',
+    'i and m': '57',
+  },
+  ...{
+    nbk: '12',
+    'housing finance': '61',
+    hf: '61',
+    kwft: '78',
+    boa: '19',
+    abc: '35',
+    nic: '07',
+    cba: '07',
+    'commercial bank of africa': '07',
+  },
+}
+
+const usualWords = new Set(['bank', 'of', 'the', 'limited', 'ltd', 'plc', 'kenya', 'k'])
+const wordsOf = (name: string): string[] => name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+const namingWords = (name: string): string[] => wordsOf(name).filter((word) => !usualWords.has(word))
+
+/** Those whose name has every word that names one: "Equity", "KCB Bank Kenya Ltd". */
+export const banksNamed = (text: string, banks: readonly Bank[]): readonly Bank[] => {
+  const asked = namingWords(text)
+  return asked.length === 0 ? [] : banks.filter(({ name }) => asked.every((word) => wordsOf(name).includes(word)))
+}
+
+/** The bank that is called so, as a whole: "Commercial Bank" is a part of one name, and may mean another. */
+export const bankOfName = (text: string): Bank | undefined => {
+  const asked = namingWords(text).join(' ')
+  const code = alsoCalled[wordsOf(text).join(' ')] ?? alsoCalled[asked]
+  return kenyanBanks.find((bank) =>
+    code === undefined ? asked !== '' && namingWords(bank.name).join(' ') === asked : bank.code === code,
+  )
+}
+
 /** "1", "01" and "0001" are one code. */
 export const plainCode = (code: string): string =>
   code

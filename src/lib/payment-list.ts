@@ -1,4 +1,7 @@
-import { columnOfTitle, isReason, knownColumns } from './list-columns.ts'
+import { bankOfName, plainCode } from './banks.ts'
+import { columnOfTitle, isIgnored, isReason, knownColumns, saysHowAlone } from './list-columns.ts'
+import { displayAmount, type Minor, readAmount, readPositive } from './money.ts'
+import { bankRail } from './rail-names.ts'
 import { readRows } from './table-file.ts'
 import { filledWidth, rowProblem, type TableRow } from './table-rows.ts'
 import { compactNumber } from './text.ts'
@@ -12,6 +15,8 @@ export type PaymentList = {
   rows: number[]
   /** By the place of the item, which lacks what these cells would have given. */
   faults: ReadonlyMap<number, CellFault[]>
+  /** Titles of columns that say nothing about whom or how much. */
+  ignored: string[]
 }
 
 type Column = { place: number; name: string }
@@ -21,9 +26,12 @@ const longestTitle = 60
 const otherRows = 100
 const ofFile = (message: string): { problems: CellFault[] } => ({ problems: [{ path: 'body', message }] })
 
+const filledIn = (rows: readonly TableRow[], place: number): string[] => rows.flatMap(({ cells }) => cells[place]?.trim() || [])
+
 /** A column without a title and without a filled cell is ignored. */
-const readTitles = (titles: readonly string[], rows: readonly TableRow[]): { columns: Column[]; problems: CellFault[] } => {
+const readTitles = (titles: readonly string[], rows: readonly TableRow[]) => {
   const columns: Column[] = []
+  const ignored: string[] = []
   const problems: CellFault[] = []
   const unknown: string[] = []
   for (const [place, title] of titles.entries()) {
@@ -32,6 +40,7 @@ const readTitles = (titles: readonly string[], rows: readonly TableRow[]): { col
     if (title === '') {
       if (rows.some(({ cells }) => cells[place])) problems.push({ path: 'body', message: `column ${place + 1} has no title` })
     } else if (isReason(title)) continue
+    else if (isIgnored(title) || (name !== null && saysHowAlone(name, filledIn(rows, place)))) ignored.push(title)
     else if (name === null) unknown.push(title.slice(0, longestTitle))
     else if (first) problems.push({ path: name, message: `is what two titles mean: "${titles[first.place]}" and "${title}"` })
     else columns.push({ place, name })
@@ -46,17 +55,7 @@ const readTitles = (titles: readonly string[], rows: readonly TableRow[]): { col
     path,
     message: index > 0 ? 'is not a known column' : `is not a known column. Known are ${knownColumns} and metadata.<name>`,
   }))
-  return { columns, problems: [...named, ...problems] }
-}
-
-const majorAmount = /^(?:\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(?:\.(\d{1,2}))?$/
-
-/** "12,500.50" in minor units; undefined for what could mean two amounts. */
-const readAmount = (cell: string): string | undefined => {
-  const match = majorAmount.exec(cell)
-  if (!match) return undefined
-  const [whole = ''] = cell.replaceAll(',', '').split('.')
-  return BigInt(whole + (match[1] ?? '').padEnd(2, '0')).toString()
+  return { columns, ignored, problems: [...named, ...problems] }
 }
 
 /** A cell's text on one line, without the apostrophe that keeps a formula from being one, or the formula that keeps a number as text. */
@@ -69,21 +68,38 @@ const textOf = (cell: string): string =>
     .filter((line) => line !== '')
     .join(' ')
 
-const numbers: ReadonlySet<string> = new Set(['destination', 'amount', 'amount_minor', 'bank_code'])
+const numbers: ReadonlySet<string> = new Set(['destination', 'amount', 'amount_minor'])
 /** What a program writes for a letter that it could not read. */
 const lostLetter = '\uFFFD'
 /** Excel's form of a long number, whose last digits are lost. */
 const exponent = /^\d(?:[.,]\d+)?E\+\d{1,3}$/i
 
-/** A phone that a spreadsheet took for a number has lost its zero. A bank account may begin with any digit. */
-const withZero = (item: Record<string, string>): Record<string, string> => {
-  const { destination, bank_code: bank } = item
-  return bank === undefined && destination !== undefined && /^[17]\d{8}$/.test(destination)
-    ? { ...item, destination: `0${destination}` }
-    : item
+/** A phone that a spreadsheet took for a number has lost its zero. A bank account may begin with any digit, and says by which rail it is paid. */
+const withWays = (item: Record<string, string>): Record<string, string> => {
+  const { destination, bank_code: bank, payment_rail: rail, beneficiary_id: known } = item
+  if (bank !== undefined) return rail === undefined && known === undefined ? { ...item, payment_rail: bankRail } : item
+  return destination !== undefined && /^[17]\d{8}$/.test(destination) ? { ...item, destination: `0${destination}` } : item
 }
 
-const itemOf = (columns: readonly Column[], cells: readonly string[]): { item: Record<string, unknown>; faults: CellFault[] } => {
+const isOurs = (text: string, currency: string): boolean =>
+  readAmount(`1 ${text}`, currency) === 100n || (currency === 'KES' && /^keny(?:a|an) shillings?$/i.test(text))
+
+/** What payroll systems write under "Bank" for a phone. */
+const isNoBank = /^(?:m-?pesa|safaricom|mobile(?: money)?|n\/?a|-)$/i
+
+/** What a cell gives the item, or what is wrong with it. */
+const fieldOf = (name: string, text: string, shown: string, currency: string): [string, string][] | string => {
+  if (name === 'currency') return isOurs(text.trim(), currency) ? [] : `${shown} is another currency than ${currency}`
+  if (name === 'amount') {
+    const amount = readPositive(text, currency)
+    return amount === undefined ? `${shown} is no amount: write it as 12500 or 12500.50` : [['amount_minor', amount.toString()]]
+  }
+  // The service says of a name that is none which banks it knows.
+  if (name === 'bank_name') return isNoBank.test(text.trim()) ? [] : [[name, bankOfName(text)?.code ?? text.slice(0, 16)]]
+  return name === 'bank_code' ? [[name, bankOfName(text)?.code ?? compactNumber(text)]] : [[name, text]]
+}
+
+const itemOf = (columns: readonly Column[], cells: readonly string[], currency: string) => {
   const faults: CellFault[] = []
   const fields: [string, string][] = []
   const metadata: [string, string][] = []
@@ -91,7 +107,6 @@ const itemOf = (columns: readonly Column[], cells: readonly string[]): { item: R
     const written = textOf(cells[place] ?? '')
     const text = numbers.has(name) ? compactNumber(written) : written
     const shown = `"${written.slice(0, 40)}"`
-    const minor = name === 'amount' ? readAmount(text) : undefined
     if (text.trim() === '') continue
     if (text.includes(lostLetter))
       faults.push({ path: name, message: `${shown} has a letter that an earlier program lost (${lostLetter}): enter it again` })
@@ -101,36 +116,79 @@ const itemOf = (columns: readonly Column[], cells: readonly string[]): { item: R
         message: `${shown} is what Excel made of a long number: give the column the format Text, and enter the number again`,
       })
     else if (name.startsWith('metadata.')) metadata.push([name.slice('metadata.'.length), text])
-    else if (name !== 'amount') fields.push([name, text])
-    else if (minor !== undefined) fields.push(['amount_minor', minor])
-    else faults.push({ path: name, message: `${shown} is no amount: write it as 12500 or 12500.50` })
+    else {
+      const field = fieldOf(name, text, shown, currency)
+      if (typeof field === 'string') faults.push({ path: name, message: field })
+      else fields.push(...field)
+    }
   }
-  return {
-    item: {
-      ...withZero(Object.fromEntries(fields)),
-      ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }),
-    },
-    faults,
-  }
+  const { bank_name: named, ...given } = Object.fromEntries(fields) as Record<string, string>
+  if (named !== undefined && given.bank_code !== undefined && plainCode(given.bank_code) !== plainCode(named))
+    faults.push({
+      path: 'bank_code',
+      message: `${given.bank_code} is another bank than the one that is named, which has ${named}`,
+    })
+  const item = named === undefined ? given : { bank_code: named, ...given }
+  return { item: { ...withWays(item), ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }) }, faults }
+}
+
+const totalWords = /^\W*(?:grand |sub-?)?totals?\b|^\W*jumla\b/i
+
+/**
+ * The last row is a total where it names nobody, and says so or has nothing but the sum of the rows above it. One that says so and is another sum is
+ * a problem: rows are missing, or were added.
+ */
+const readTotal = (
+  row: TableRow | undefined,
+  columns: readonly Column[],
+  items: readonly Record<string, unknown>[],
+  currency: string,
+): { isTotal: boolean; problem?: string } => {
+  const at = (...names: string[]) =>
+    columns.filter(({ name }) => names.includes(name)).map(({ place }) => row?.cells[place] ?? '')
+  if (!row || at('destination', 'beneficiary_id').some((cell) => cell !== '')) return { isTotal: false }
+  const filled = row.cells.filter((cell) => cell !== '')
+  const [text = ''] = at('amount', 'amount_minor')
+  const isMinor = columns.some(({ name }) => name === 'amount_minor')
+  const stated: Minor | undefined = isMinor ? BigInt(/^\d{1,18}$/.exec(text)?.[0] ?? -1) : readPositive(textOf(text), currency)
+  const sum = items.reduce((total, { amount_minor }) => total + BigInt(/^\d{1,18}$/.exec(String(amount_minor))?.[0] ?? 0), 0n)
+  if (!filled.some((cell) => totalWords.test(cell))) return { isTotal: filled.length === 1 && text !== '' && stated === sum }
+  if (text === '' || stated === sum) return { isTotal: true }
+  const problem = `row ${row.number} is a total of "${text.slice(0, 40)}", and the rows above it are ${displayAmount(sum, currency)} in all: rows are missing, or are too many`
+  return { isTotal: true, problem }
 }
 
 /** What is wrong with single rows is in `faults`; a file with `problems` cannot be read as a list. */
-export const readPaymentList = (text: string, maxItems: number): PaymentList | { problems: CellFault[] } => {
+export const readPaymentList = (
+  text: string,
+  { maxItems, currency }: { maxItems: number; currency: string },
+): PaymentList | { problems: CellFault[] } => {
   const read = readRows(text, maxItems + otherRows)
   if ('problem' in read) return ofFile(read.problem)
   const [header, ...rows] = read
   if (!header || rows.length === 0) return ofFile('has no rows: the first row names the columns, and each later one is a payment')
-  if (rows.length > maxItems) return ofFile(`has ${rows.length} payments: a list has at most ${maxItems}, so split it`)
+  if (rows.length > maxItems + 1) return ofFile(`has ${rows.length} payments: a list has at most ${maxItems}, so split it`)
   const titles = header.cells.slice(0, filledWidth(header.cells))
-  const { columns, problems } = readTitles(titles, rows)
+  const { columns, ignored, problems } = readTitles(titles, rows)
   if (problems.length > 0) return { problems }
-  const faults = new Map<number, CellFault[]>()
-  const items = rows.map(({ cells }, index) => {
+  const each = rows.map(({ cells }) => {
     const moved = rowProblem(cells, titles.length)
-    const { item, faults: own } =
-      moved === null ? itemOf(columns, cells) : { item: {}, faults: [{ path: 'row', message: moved }] }
-    if (own.length > 0) faults.set(index, own)
-    return item
+    return moved === null ? itemOf(columns, cells, currency) : { item: {}, faults: [{ path: 'row', message: moved }] }
   })
-  return { items, rows: rows.map(({ number }) => number), faults }
+  const total = readTotal(
+    rows.at(-1),
+    columns,
+    each.slice(0, -1).map(({ item }) => item),
+    currency,
+  )
+  if (total.problem !== undefined) return ofFile(total.problem)
+  const paid = total.isTotal ? each.slice(0, -1) : each
+  if (paid.length === 0) return ofFile('has no payments, and a total alone')
+  if (paid.length > maxItems) return ofFile(`has ${paid.length} payments: a list has at most ${maxItems}, so split it`)
+  return {
+    items: paid.map(({ item }) => item),
+    rows: rows.slice(0, paid.length).map(({ number }) => number),
+    faults: new Map(paid.flatMap(({ faults }, index) => (faults.length > 0 ? [[index, faults] as const] : []))),
+    ignored: ignored.map((title) => title.slice(0, longestTitle)),
+  }
 }

@@ -23,6 +23,8 @@ export type RailOf<P extends Provider> = With<'provider', P>
 export type PayoutOf<P extends Provider> = RailName & RailOf<P>
 /** The rail of a payee that a list names by a phone alone, and the first one in a form. */
 export const phoneRail = 'MPESA_B2C' satisfies RailName
+/** The rail of a payee that a list names with a bank. */
+export const bankRail = 'PESALINK' satisfies RailName
 export type PromptRail = With<'topUp', 'prompt'>
 export type PromptOf<P extends Provider> = PromptRail & RailOf<P>
 

@@ -73,3 +73,22 @@ test.each(listFiles)('as people send it: $name', async (file) => {
     expect(said).toContain(says.replace(/^"[^"]*" /, ''))
   }
 })
+
+test('columns that say nothing about whom or how much are left out with one warning that names them, and a payment keeps its reference', async () => {
+  const person = await signIn(service.api)
+  await credit(service, person.accountId, 10_000_000n)
+  const list = 'Payment Type,Name,Phone,Branch Code,Amount,Reference\r\nEFT,Achieng,0722000123,000,900,SAL-E001\r\n'
+  const send = (query: string, text = list) =>
+    person.api.post(`/v1/payment-batches${query}`, undefined, { raw: Buffer.from(text), headers: { 'content-type': 'text/csv' } })
+  const { warnings } = (await send('?dry_run=true')).body
+  expect(warnings).toEqual([
+    { code: 'columns_ignored', message: expect.stringMatching(/left out: Payment Type, Branch Code\.$/) },
+  ])
+  expect(
+    (await send('?dry_run=true', list.replaceAll(/^\w[\w ]+,/gm, '').replace('Branch Code', 'metadata.x'))).body.warnings,
+  ).toEqual([])
+  // Limits are by payment type: what may be one of ours is not left out.
+  expect((await send('?dry_run=true', list.replace('EFT', 'Bonus'))).status).toBe(400)
+  expect((await send('')).status).toBe(201)
+  expect((await person.api.get('/v1/payments')).body.data).toMatchObject([{ account_reference: 'SAL-E001' }])
+})

@@ -35,6 +35,53 @@ const xlsx = Buffer.concat([
 ])
 const xls = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(504)])
 
+// Exports of banks and payroll systems. Sources, in plain words: (a) a bank's template for bulk salaries, (b) the bank files that a school's payroll
+// writes, (c) the bank list of a company's staff service, (d) the bank list of an HR page, (e) a payroll's file for a corporate bank's upload, (f) lists
+// that people keep.
+const atBank = [['Achieng Otieno', '0123', '4500000']] as const
+const export_ = (name: string, titles: string, row: string, more: Partial<ListFile> = {}) =>
+  ({ name, bytes: utf8(`${titles}\r\n${row}\r\n`), contentType: csv, pays: atBank, ...more }) as ListFile
+const payrolls: ListFile[] = [
+  export_(
+    'a bank template with its own payment type (a)',
+    'Payment Type,Beneficiary Name,Bank Code,Branch Code,Account Number,Amount,Reference,Narrative',
+    '"EFT","Achieng Otieno","68","000","0123456780123",45000.00,"SAL-E001-2026-11-28","Salary Payment"',
+  ),
+  export_(
+    'a school payroll (b)',
+    'Beneficiary Name,Account Number,Bank Code,Branch Code,Amount,Narration',
+    '"Achieng Otieno","00001230123","68","001","45000.00","March 2026 Salary"',
+  ),
+  export_(
+    'a staff service, with our currency (c)',
+    'Beneficiary Name,Account Number,Bank Code,Amount,Currency,Payment Reference',
+    'Achieng Otieno,00001230123,68,45000,KES,MAR-2026',
+  ),
+  export_(
+    'semicolons and no more (a)',
+    'Beneficiary Name;Account Number;Bank Code;Amount',
+    'Achieng Otieno;00001230123;68;45000',
+  ),
+  export_(
+    'an HR page, with the bank by its name (d)',
+    'Account holder,Bank,Branch code,Account number,Amount,Reference',
+    'Achieng Otieno,Equity Bank (Kenya) Ltd,068,00001230123,"KES 45,000.00",Salary 2026-03',
+  ),
+  export_(
+    'an upload to a corporate bank (e)',
+    'Record Type,Bene Ref,Bene Name,SwiftCode,Branch,Bank,Branch Code,Account Number,Amount,Remarks,Currency',
+    'P,E001,Achieng Otieno,EQBLKENA,Westlands,Equity,000,00001230123,"Ksh 45,000",Salary,Ksh',
+  ),
+  export_(
+    'a purpose, and a total (f)',
+    'No.,Names,Tel No.,Net Pay,Purpose',
+    '1,Achieng Otieno,0722000123,"45,000/=",March\r\n,TOTAL,,45000,',
+  ),
+  export_('a total without a word (f)', 'Name,Phone,Amount (Ksh)', 'Achieng Otieno,0722000123,Kshs. 45 000\r\n,,"45,000.00"'),
+  export_('a reference beside a phone (f)', 'Name,Phone,Amount,Reference', 'Achieng Otieno,0722000123,45000.00,SAL-E001'),
+  export_('a bank for phones (f)', 'Name,Bank,Account No,Amount', 'Achieng Otieno,M-PESA,0722000123,45000'),
+]
+
 const good: ListFile[] = [
   { name: 'Excel, "CSV UTF-8"', bytes: utf8(`\uFEFF${plain}`), contentType: csv, pays: two },
   { name: 'Google Sheets: no mark, no last line end', bytes: utf8(plain.trimEnd()), contentType: csv, pays: two },
@@ -167,11 +214,19 @@ const good: ListFile[] = [
     contentType: csv,
     pays: two,
   },
+  ...payrolls,
   { name: 'CSV that Windows calls Excel', bytes: utf8(plain), contentType: 'application/vnd.ms-excel', pays: two },
   { name: 'application/csv', bytes: utf8(plain), contentType: 'application/csv', pays: two },
 ]
 
 const refused: ListFile[] = [
+  {
+    name: 'a total that is not the sum of the rows',
+    bytes: utf8(`${plain}Total,,20000\r\n`),
+    contentType: csv,
+    status: 400,
+    says: 'row 4 is a total of "20000", and the rows above it are KES 21,500.00',
+  },
   {
     name: 'Excel, plain "CSV", not declared',
     page: 'Which line is right?',
@@ -339,10 +394,26 @@ const faulty: ListFile[] = [
     rows: [[2, 'amount', '"12500,50" is no amount']],
   },
   {
-    name: 'an amount with its currency',
-    bytes: rowOf('Achieng,0722000101,KES 12500'),
+    name: 'an amount in another currency, and a column that says so',
+    bytes: rowOf('Achieng,0722000101,USD 12500,KES\r\nBaraka,0722000102,900,USD', 'name,phone,amount,currency\r\n'),
     contentType: csv,
-    rows: [[2, 'amount', '"KES 12500" is no amount']],
+    rows: [
+      [2, 'amount', '"USD 12500" is no amount'],
+      [3, 'currency', '"USD" is another currency than KES'],
+    ],
+  },
+  {
+    name: 'banks whose names mean two, or none, or another than the code',
+    bytes: rowOf(
+      'A,Commercial Bank,,00001230123,900\r\nB,Bank of the Moon,,00001230123,900\r\nC,Equity,01,00001230123,900',
+      'name,bank,bank code,account number,amount\r\n',
+    ),
+    contentType: csv,
+    rows: [
+      [2, 'bank_code', 'Did you mean 54 (Victoria Commercial Bank)?'],
+      [3, 'bank_code', 'is the code of no bank that can be paid'],
+      [4, 'bank_code', '01 is another bank than the one that is named, which has 68'],
+    ],
   },
 ]
 

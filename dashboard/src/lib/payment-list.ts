@@ -1,5 +1,13 @@
 import { csvHeader, csvLine } from '../../../src/lib/csv-line.ts'
-import { columnOfTitle, isReason, labelOfColumn, listColumns, reasonTitle, titleKey } from '../../../src/lib/list-columns.ts'
+import {
+  columnOfTitle,
+  isIgnored,
+  isReason,
+  labelOfColumn,
+  listColumns,
+  reasonTitle,
+  titleKey,
+} from '../../../src/lib/list-columns.ts'
 import type { PaymentList as ReadList } from '../../../src/lib/payment-list.ts'
 import { filledWidth, rowProblem } from '../../../src/lib/table-rows.ts'
 import { loadScript } from '../api/error.ts'
@@ -32,7 +40,8 @@ const meaningOf = (title: string, isFilled: boolean): string | null => {
   if (isReason(title) || (title === '' && !isFilled)) return leftOut
   if (title === '') return null
   const known = Object.entries(readRemembered()).find(([key]) => key === titleKey(title))?.[1]
-  return isMeaning(known) ? known : columnOfTitle(title)
+  if (isMeaning(known)) return known
+  return isIgnored(title) ? leftOut : columnOfTitle(title)
 }
 
 export const readList = async (text: string, name = ''): Promise<PaymentList | Problem> => {
@@ -114,9 +123,9 @@ export const writeList = (list: PaymentList): string => {
 }
 
 /** The rows as the service reads them, with what is wrong with them. */
-export const understood = async (list: PaymentList): Promise<ReadList['items']> => {
+export const understood = async (list: PaymentList, currency: string): Promise<ReadList['items']> => {
   const { readPaymentList } = await loadScript(() => import('../../../src/lib/payment-list.ts'))
-  const read = readPaymentList(writeList(list), mostRows)
+  const read = readPaymentList(writeList(list), { maxItems: mostRows, currency })
   return 'items' in read ? read.items : []
 }
 

@@ -1,5 +1,5 @@
 import { referenceKey } from '../../lib/account-reference.ts'
-import { type Bank, plainCode } from '../../lib/banks.ts'
+import { type Bank, banksNamed, plainCode } from '../../lib/banks.ts'
 import { closest } from '../../lib/closest.ts'
 import { invalidFields } from '../../lib/errors.ts'
 import { parseKenyanMobile } from '../../lib/phone.ts'
@@ -22,10 +22,7 @@ const accountProblem = (rail: RailName, accountReference: string | null): string
 
 /** A bank is found by its name or a part of it ("Equity", "Equity Bank"), or by a code or a name with a typing error. */
 const bankMeant = (text: string, banks: readonly Bank[]): Bank | undefined => {
-  const words = (name: string): string[] => name.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
-  const usual = new Set(['bank', 'of', 'the', 'limited', 'ltd', 'plc', 'kenya'])
-  const asked = words(text).filter((word) => !usual.has(word))
-  const named = asked.length === 0 ? [] : banks.filter(({ name }) => asked.every((word) => words(name).includes(word)))
+  const named = banksNamed(text, banks)
   if (named.length > 0) return named[0]
   const near = closest(
     text,

@@ -57,19 +57,19 @@ const workbookType = 'application/vnd.openxmlformats-officedocument.spreadsheetm
 const charsetOf = (contentType: string | undefined): string | undefined =>
   /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1]
 
-const listOf = (bytes: Buffer, contentType: string | undefined): PaymentList => {
+const listOf = (bytes: Buffer, contentType: string | undefined, currency: string): PaymentList => {
   const text = textOfFile(bytes, charsetOf(contentType))
   if (typeof text !== 'string') throw invalidFields({ path: 'body', message: text.problem })
-  const list = readPaymentList(text, mostItems)
+  const list = readPaymentList(text, { maxItems: mostItems, currency })
   if ('problems' in list) throw invalidFields(...list.problems)
   return list
 }
 
 /** A body in CSV becomes the items of one in JSON before it is validated: one schema, one digest of the Idempotency-Key. */
-const readCsvBodies = (scope: App): void => {
+const readCsvBodies = (scope: App, currency: string): void => {
   scope.decorateRequest('paymentList', null)
   scope.addContentTypeParser(csvTypes, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
-    const list = listOf(bytes, request.headers['content-type'])
+    const list = listOf(bytes, request.headers['content-type'], currency)
     const query = request.query as Partial<Record<(typeof ofWholeList)[number], unknown>>
     const { duplicates_intended: meant, ...others } = Object.fromEntries(ofWholeList.map((name) => [name, query[name]]))
     const body = { items: list.items, ...others, ...(meant !== undefined && { duplicates_intended: meant === 'true' }) }
@@ -125,6 +125,7 @@ const registerCreate = (app: App, deps: Deps): void => {
         principal: request.principal,
         input: withCellFaults(request.body, list),
         rows: list?.rows ?? null,
+        ignored: list?.ignored ?? [],
         dryRun,
         ...write,
         // A dry run has no effect that a key could guard.
@@ -138,7 +139,7 @@ const registerCreate = (app: App, deps: Deps): void => {
 export const registerPaymentBatches = (app: App, deps: Deps): void => {
   const routes = routesOf(app, deps)
   app.register(async (scope: App) => {
-    readCsvBodies(scope)
+    readCsvBodies(scope, deps.config.CURRENCY)
     registerCreate(scope, deps)
   })
   routes.list(path, {

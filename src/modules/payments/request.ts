@@ -24,6 +24,8 @@ export type BatchRequest = WriteRequest<Principal> & {
   input: CreatePaymentBatch
   /** For a list in CSV, the row of each item as a spreadsheet numbers it. */
   rows: readonly number[] | null
+  /** Titles of a list in CSV that are left out. */
+  ignored: readonly string[]
   dryRun: boolean
   traceparent: string | null
 }

@@ -54,7 +54,7 @@ export const ListColumns = ({ list, onChange }: Props) => {
   const first = { ...list, rows: rows.slice(0, rowsShown) }
   const read = useQuery({
     queryKey: ['list as understood', JSON.stringify(first)],
-    queryFn: () => understood(first),
+    queryFn: () => understood(first, currency),
     placeholderData: keepPreviousData,
   })
   const problem = listProblem(list)

@@ -131,6 +131,9 @@ export const PaymentBatchPreview = z
     currency: z.string(),
     required_approvals: z.number().int(),
     new_payees_count: z.number().int().meta({ description: 'How many payees would be created.' }),
+    warnings: z
+      .array(z.object({ code: z.enum(['columns_ignored']), message: z.string() }))
+      .meta({ description: 'Of the list as a whole: which columns of a CSV are left out. Open list.' }),
     items: z.array(
       z.object({
         index: z.number().int(),

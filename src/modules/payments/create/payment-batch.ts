@@ -169,13 +169,22 @@ const shownPreview = presenter(PaymentBatchPreview)
 const presentPreview = (
   { batch, accepted, lines }: Decided,
   items: readonly KnownItem[],
-  rows: readonly number[] | null,
+  { rows, ignored }: Pick<BatchRequest, 'rows' | 'ignored'>,
 ): PaymentBatchPreview => {
   const rowAt = (index: number) => rows?.[index] ?? null
   const created = items.flatMap(({ isNew, input }) => (isNew ? [input.beneficiary_id] : []))
   return shownPreview(batch, {
     required_approvals: Math.max(0, ...accepted.map(({ decision }) => decision.requiredApprovals)),
     new_payees_count: new Set(created).size,
+    warnings:
+      ignored.length > 0
+        ? [
+            {
+              code: 'columns_ignored',
+              message: `These columns say nothing about whom or how much, and are left out: ${ignored.join(', ')}.`,
+            },
+          ]
+        : [],
     items: accepted.map(({ payment, decision }, index) => {
       const isNew = created.includes(payment.beneficiaryId)
       const same = decision.warnings.find((warning) => warning.code === 'possible_duplicate')
@@ -274,7 +283,7 @@ const createBatch = (tx: Tx, deps: Deciding, request: BatchRequest): Promise<Out
         if (decided.denied > 0) audit(tx, principal, 'payment_batch.denied', { after })
         return refusalForItems(decided.faults, request, { principal, available, currency: deps.config.CURRENCY })
       }
-      const preview = presentPreview(decided, state.items, request.rows)
+      const preview = presentPreview(decided, state.items, request)
       return { id: decided.batch.id, text: JSON.stringify(preview), by: keyUserOf(principal) }
     },
     write: async () => undefined,
