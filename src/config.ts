@@ -16,6 +16,7 @@ import {
   rails,
   rpcUrls,
   settingSentence,
+  vapidSubject,
   whole,
 } from './config/fields.ts'
 import { coversEveryone, networks, proxies } from './config/networks.ts'
@@ -68,12 +69,10 @@ const environment = z.object({
   SANDBOX_URL: httpUrl.optional(),
   ...railSettings,
   VAPID_KEYS: lastingKey.optional(),
-  VAPID_SUBJECT: z
-    .string()
-    .regex(/^(mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/, 'must be mailto: and an address, or an https URL')
-    .optional(),
+  VAPID_SUBJECT: vapidSubject.optional(),
   PUSH_HOSTS: pushHosts.default([
     'fcm.googleapis.com',
+    'jmt17.google.com',
     '*.push.services.mozilla.com',
     '*.push.apple.com',
     '*.notify.windows.com',

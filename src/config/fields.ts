@@ -94,6 +94,14 @@ export const pushHosts = list.pipe(
   z.array(z.string().regex(/^(\*\.)?([a-z\d-]+\.)+[a-z][a-z\d-]*$/, 'each entry is a host name in small letters, or *. and one')),
 )
 
+/** Apple refuses every notice of a subject that nobody on the internet could reach. */
+export const vapidSubject = z
+  .string()
+  .regex(
+    /^(?:mailto:[^\s@<>,:]+@|https:\/\/)(?!\S*\.(?:local|localhost|invalid|test|internal|lan|home|arpa)(?:[:/?#]|$))(?:[a-z\d](?:[a-z\d-]*[a-z\d])?\.)+[a-z][a-z\d-]*[a-z\d](?::\d+)?(?:[/?#]\S*)?$/i,
+    'must be mailto: and an address, or an https URL, at a name of the internet: push services refuse localhost, .local and .invalid',
+  )
+
 export const rpcUrls = list.transform((entries, context): ReadonlyMap<number, string> => {
   const urls = new Map<number, string>()
   for (const entry of entries) {

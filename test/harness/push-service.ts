@@ -73,7 +73,7 @@ export type PushBrowser = {
   subscription: { endpoint: string; keys: { p256dh: string; auth: string } }
   received: Received[]
   /** What the push service answers from now on instead of accepting. */
-  answers: (status: number | 'never', headers?: Record<string, string>) => void
+  answers: (status: number | 'never', headers?: Record<string, string>, body?: string) => void
 }
 
 export type PushService = {
@@ -90,7 +90,11 @@ const read = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(parts)
 }
 
-type Behind = PushBrowser & { ecdh: ECDH; auth: Buffer; answer: { status: number | 'never'; headers: Record<string, string> } }
+type Behind = PushBrowser & {
+  ecdh: ECDH
+  auth: Buffer
+  answer: { status: number | 'never'; headers: Record<string, string>; body?: string }
+}
 
 const accept = async (request: IncomingMessage, browser: Behind, origin: string): Promise<void> => {
   const { headers } = request
@@ -110,9 +114,9 @@ export const startPushService = async (): Promise<PushService> => {
   const server = createServer((request, response) => {
     const browser = browsers.get(request.url ?? '')
     if (!browser) return void response.writeHead(404).end()
-    const { status, headers } = browser.answer
+    const { status, headers, body } = browser.answer
     if (status === 'never') return
-    if (status !== 201) return void response.writeHead(status, headers).end()
+    if (status !== 201) return void response.writeHead(status, headers).end(body)
     accept(request, browser, url).then(
       () => response.writeHead(201, { location: `${url}/m/${randomBytes(6).toString('hex')}` }).end(),
       (error: Error) => {
@@ -138,8 +142,8 @@ export const startPushService = async (): Promise<PushService> => {
         ecdh,
         auth,
         answer: { status: 201, headers: {} },
-        answers: (status, headers = {}) => {
-          browser.answer = { status, headers }
+        answers: (status, headers = {}, body = '') => {
+          browser.answer = { status, headers, body }
         },
       }
       browsers.set(path, browser)

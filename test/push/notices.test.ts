@@ -177,20 +177,44 @@ test('the push says whose number it is once the rail has answered, and waits for
   expect(messages(phone)).toMatchObject([{ body: expect.stringContaining('WANJIRU N**** K**** (DOES NOT MATCH)') }])
 })
 
-test.each([404, 410])('a subscription that the push service answers with %i has ended', async (status) => {
+test.each([
+  [404, ''],
+  [410, ''],
+  [403, '{"reason":"VapidPkHashMismatch"}'],
+  [403, 'the key in the authorization header does not correspond to the sender ID used to subscribe this user.'],
+  [401, '{"code":401,"errno":109,"error":"Unauthorized","message":"VAPID public key mismatch"}'],
+])('a subscription that the push service answers with %i %s has ended', async (status, said) => {
   const of = await team(1)
   const [gone, phone] = [await listen(of.owner), await listen(of.owner)]
-  gone.answers(status)
+  gone.answers(status, {}, said)
   await pay(of, of.owner.api)
   await service.settle()
   expect(shown(phone)).toHaveLength(1)
   expect((await of.owner.api.get(path)).body.data).toHaveLength(1)
 })
 
+test('a subscription ends with the key that its browser subscribed to, and the browser subscribes anew', async () => {
+  const of = await team(1)
+  const phone = await listen(of.owner)
+  const other = `next:${Buffer.alloc(32, 7).toString('base64')}`
+  const next = await openService({ database: service.database, clock: service.clock, env: { VAPID_KEYS: other } })
+  const owner = next.api.as({ cookie: of.owner.cookie })
+  expect((await owner.get(path)).body.data).toEqual([])
+  const scene = createScene(() => next, newWallet())
+  await scene.pay(of, owner)
+  await next.settle()
+  expect(messages(phone)).toEqual([])
+  expect((await owner.post(path, phone.subscription)).status).toBe(201)
+  await scene.pay(of, owner)
+  await next.settle()
+  expect(shown(phone)).toHaveLength(1)
+})
+
 test.each([
   [307, { location: 'http://localhost:1/elsewhere' }],
   [500, {}],
   [429, { 'retry-after': '1' }],
+  [403, { reason: 'BadJwtToken' }],
 ] as const)('an answer of %i is not followed, is not tried again, and ends nothing', async (status, headers) => {
   const of = await team(1)
   const phone = await listen(of.owner)

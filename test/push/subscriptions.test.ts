@@ -1,5 +1,6 @@
 import { createECDH } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadConfig } from '../../src/config.ts'
 import { parseId } from '../../src/lib/ids.ts'
 import { endpointProblem } from '../../src/modules/push/send.ts'
 import { createKey, type Person, signIn } from '../harness/people.ts'
@@ -144,7 +145,7 @@ describe('what is no subscription is refused with the field that is wrong', () =
     ],
     ['no base64url', 'keys.auth', ({ keys, ...given }) => ({ ...given, keys: { ...keys, auth: '!'.repeat(22) } })],
     ['a secret of another length', 'keys.auth', ({ keys, ...given }) => ({ ...given, keys: { ...keys, auth: 'A'.repeat(24) } })],
-    ['a further field', 'expirationTime', (given) => ({ ...given, expirationTime: null })],
+    ['a further field', 'options', (given) => ({ ...given, options: {} })],
   ])('%s', async (_, field, change) => {
     const answer = await subscribe(person, change(pushes.browser().subscription))
     expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request'])
@@ -162,12 +163,13 @@ describe('what is no subscription is refused with the field that is wrong', () =
 
   test.each([
     'https://fcm.googleapis.com/fcm/send/abc',
+    'https://jmt17.google.com/fcm/send/abc',
     'https://updates.push.services.mozilla.com/wpush/v2/abc',
     'https://web.push.apple.com/abc',
     'https://wns2-par02p.notify.windows.com/w/?token=abc',
   ])('the push services of the browsers are accepted: %s', async (endpoint) => {
     const { keys } = pushes.browser().subscription
-    expect((await subscribe(person, { endpoint, keys })).status).toBe(201)
+    expect((await subscribe(person, { endpoint, expirationTime: null, keys })).status).toBe(201)
   })
 })
 
@@ -200,3 +202,15 @@ test('without a key push is off: 503, and what was subscribed before can still b
   expect((await there.api.delete(`${path}/${id}`)).status).toBe(200)
   await off.close()
 })
+
+test.each([
+  ...['mailto:ops@localhost', 'mailto:ops@pay.local', 'mailto:ops@pay.invalid', 'mailto:ops@intranet', 'mailto: ops@example.com'],
+  ...['mailto:<ops@example.com>', 'ops@example.com', 'http://example.com', 'https://localhost:3000', 'https://10.0.0.1/'],
+])('a subject that push services refuse is refused at start: %s', (subject) => {
+  expect(() => loadConfig({ VAPID_SUBJECT: subject })).toThrow(/VAPID_SUBJECT: must be mailto: and an address/)
+})
+
+test.each(['mailto:ops@pay.example.com', 'https://pay.example.co.ke', 'https://pay.example.com:8443/contact'])(
+  'a subject that somebody can reach is taken: %s',
+  (subject) => expect(loadConfig({ VAPID_SUBJECT: subject }).VAPID_SUBJECT).toBe(subject),
+)

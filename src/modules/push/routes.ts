@@ -32,7 +32,7 @@ export const registerPush = (app: App, deps: Parts & { push: Push | null }): voi
     schema: {
       summary: 'Get notices of approvals in this browser',
       description:
-        'Web Push: each approval that the person may decide is pushed to the browser once, with its amount, its payee and its link, and is taken back when it ends. `endpoint` and `keys` are what `pushManager.subscribe()` returned. The same address again answers the same subscription; at most 20 for an account. It ends with the session of this request, and when the push service no longer knows it.',
+        'Web Push: each approval that the person may decide is pushed to the browser once, with its amount, its payee and its link, and is taken back when it ends. `endpoint` and `keys` are what `pushManager.subscribe()` returned. The same address again answers the same subscription; at most 20 for an account. It ends with the session of this request, when the push service no longer knows it, and when the service has another key: a browser subscribes to one key. `expirationTime` is not used.',
       body: CreatePushSubscription,
       response: { 201: PushSubscription },
     },
@@ -49,9 +49,7 @@ export const registerPush = (app: App, deps: Parts & { push: Push | null }): voi
     of: ({ principal }) => principal.accountId,
     // They are few: all are read.
     read: async ({ before, take }, { principal }) =>
-      (await liveSubscriptions(deps.db, deps.clock, deps.config, [principal.accountId]))
-        .filter(({ id }) => !before || id < before)
-        .slice(0, take),
+      (await liveSubscriptions(deps.db, deps, [principal.accountId])).filter(({ id }) => !before || id < before).slice(0, take),
     present: (rows) => rows.map((row) => presentSubscription(row)),
   })
   routes.delete(`${path}/:id`, {

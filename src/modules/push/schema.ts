@@ -27,6 +27,7 @@ const isPoint = (bytes: Buffer): boolean => {
 export const CreatePushSubscription = z
   .strictObject({
     endpoint: bounded(2048).meta({ description: 'The address at a push service, as the browser names it.' }),
+    expirationTime: z.number().nullish().meta({ description: 'As a browser sends it; not used.' }),
     keys: z.strictObject({
       p256dh: base64url(65).refine(isPoint, 'must be a public key of P-256').meta({ description: 'The browser’s public key.' }),
       auth: base64url(16).meta({ description: 'The browser’s secret of 16 bytes.' }),

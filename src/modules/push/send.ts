@@ -33,7 +33,7 @@ export type Push = {
   publicKey: string
   /**
    * Sends once. A message replaces one of its topic that was not delivered. False where the push service no longer knows the
-   * subscription.
+   * subscription, or knows it under another key.
    */
   send: (to: SubscriptionRecord, message: PushMessage, delivery: { topic: string; ttlSeconds: number }) => Promise<boolean>
 }
@@ -55,6 +55,12 @@ const keyOf = ({ VAPID_KEYS, NODE_ENV }: Config, derivations: Derivations): Buff
 
 const maxAnswerBytes = 16 * 1024
 
+/** Apple's reason, Google's sentence, Mozilla's number: the browser subscribed to another key. Any other refusal of a signature is ours to mend. */
+const otherKey = /VapidPkHashMismatch|do(?:es)? not correspond|"errno"\s*:\s*109\b|\bkey\b[^.]{0,40}\bmis-?match/i
+
+const hasEnded = ({ status, text }: { status: number; text: string }): boolean =>
+  status === 404 || status === 410 || ((status === 401 || status === 403) && otherKey.test(text))
+
 /** Web Push (RFC 8030, encrypted by RFC 8291, identified by RFC 8292). Null where it is off. */
 export const createPush = (
   config: Config,
@@ -65,7 +71,7 @@ export const createPush = (
   const ecdh = createECDH('prime256v1')
   ecdh.setPrivateKey(key)
   const publicKey = ecdh.getPublicKey('base64url')
-  const subject = config.VAPID_SUBJECT ?? (isLoopbackUrl(config.publicUrl) ? 'mailto:operator@localhost' : config.publicUrl)
+  const subject = config.VAPID_SUBJECT ?? (isLoopbackUrl(config.publicUrl) ? 'mailto:operator@example.com' : config.publicUrl)
   const vapidDetails = { subject, publicKey, privateKey: key.toString('base64url') }
   return {
     publicKey,
@@ -96,7 +102,7 @@ export const createPush = (
         return null
       })
       if (answer && (answer.status < 200 || answer.status > 299)) note({ status: answer.status })
-      return answer === null || (answer.status !== 404 && answer.status !== 410)
+      return answer === null || !hasEnded(answer)
     },
   }
 }

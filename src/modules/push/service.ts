@@ -24,8 +24,9 @@ export const requirePush = ({ push }: { push: Push | null }): Push => {
   return push
 }
 
-// The query is text, because `sessionIsActive` is text. A subscription ends with its session.
-const selectLive = `select ${columnsOf(pushSubscriptions, 'p')} from push_subscriptions p where (select ${sessionIsActive('s', '$2', '$3')} from sessions s where s.id = p.session_id)`
+// The query is text, because `sessionIsActive` is text. A subscription ends with its session, and with the key that its browser subscribed to.
+const selectLive = `select ${columnsOf(pushSubscriptions, 'p')} from push_subscriptions p
+  where coalesce(p.vapid_key = $4, true) and (select ${sessionIsActive('s', '$2', '$3')} from sessions s where s.id = p.session_id)`
 const live = statement(
   'push_subscriptions.live',
   `${selectLive} and p.account_id = any($1::uuid[]) order by p.account_id, p.id desc`,
@@ -35,10 +36,11 @@ const told = statement(
   `${selectLive} and p.id = any(array(select n.subscription_id from push_notices n where n.approval_id = $1))`,
 )
 
+type Live = { clock: Clock; config: Config; push: Pick<Push, 'publicKey'> | null }
 const readLive =
   <Of>(query: Statement) =>
-  (db: Db, clock: Clock, config: Config, of: Of): Promise<SubscriptionRecord[]> =>
-    db.query(query, [of, clock.now(), config.SESSION_IDLE_DAYS])
+  (db: Db, { clock, config, push }: Live, of: Of): Promise<SubscriptionRecord[]> =>
+    db.query(query, [of, clock.now(), config.SESSION_IDLE_DAYS, push?.publicKey ?? null])
 
 /** The subscriptions of each account, the newest first. */
 export const liveSubscriptions = readLive<readonly Uuid[]>(live)
@@ -63,7 +65,7 @@ export const subscribe = async (
   principal: Principal,
   { endpoint, keys }: CreatePushSubscription,
 ): Promise<SubscriptionRecord> => {
-  requirePush(deps)
+  const { publicKey: vapidKey } = requirePush(deps)
   const problem = endpointProblem(endpoint, pushHosts(deps.config))
   if (problem !== undefined) throw invalidFields({ path: 'endpoint', message: problem })
   const { accountId, origin, originSessionId: sessionId } = principal
@@ -72,13 +74,13 @@ export const subscribe = async (
   const endpointHash = sha256(endpoint)
   const before = await findByEndpoint(tx, { endpointHash })
   const own = before?.accountId === accountId ? before : undefined
-  const live = await liveSubscriptions(tx, deps.clock, deps.config, [accountId])
+  const live = await liveSubscriptions(tx, deps, [accountId])
   if (live.filter(({ id }) => id !== own?.id).length >= maxSubscriptions)
     throw conflict(`An account gets notices in at most ${maxSubscriptions} browsers: end one first.`, 'limit_reached')
   const id = own?.id ?? newId()
   const { ciphertext, keyId } = sealEndpoint(deps.vault, id, endpoint, keys.auth.toString('base64url'))
   const sealed = { endpointCiphertext: ciphertext, endpointKeyId: keyId }
-  const fresh = { sessionId, ...sealed, p256dh: keys.p256dh, vapidKey: null, userAgent: origin.userAgent }
+  const fresh = { sessionId, ...sealed, p256dh: keys.p256dh, vapidKey, userAgent: origin.userAgent }
   if (own) return updateRow(tx, pushSubscriptions, own, fresh)
   if (before) await removeGone(tx, before.id)
   const record = { id, accountId, endpointHash, ...fresh, createdAt: tx.at }

@@ -76,7 +76,7 @@ const sendAll = async (
 /** Tells the browsers, of those who may decide it, that were not told before. */
 const request = async (deps: Sender, record: ApprovalRecord): Promise<SubscriptionRecord[]> => {
   const { id, expiresAt } = record.approval
-  const all = await liveSubscriptions(deps.db, deps.clock, deps.config, await readEligible(deps.db, deps.clock, record))
+  const all = await liveSubscriptions(deps.db, deps, await readEligible(deps.db, deps.clock, record))
   if (all.length === 0) return []
   const fresh = await inTx(deps.db, async (tx) => {
     const inserted = await Promise.all(
@@ -100,7 +100,7 @@ const tell = async (deps: Sender, id: Uuid): Promise<void> => {
   const { status } = record.approval
   const asked = status === 'pending' ? await request(deps, record) : []
   if (status !== 'pending') {
-    await takeBack(deps, id, await toldSubscriptions(deps.db, deps.clock, deps.config, id))
+    await takeBack(deps, id, await toldSubscriptions(deps.db, deps, id))
     await deps.db.run(removeNotices, { approvalId: id })
   }
   const isDone = (await deps.db.run(writeDone, { id, status })).length > 0
