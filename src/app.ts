@@ -41,6 +41,7 @@ import type { Clock } from './lib/clock.ts'
 import type { SendJournal } from './lib/send-journal.ts'
 import { registerMcp } from './mcp/routes.ts'
 import { alertCommitted, createAlerts } from './modules/alerts.ts'
+import { withExisting } from './modules/existing.ts'
 import { startWork, type WorkDeps } from './modules/jobs.ts'
 import { createBatchQueue } from './modules/payments/create/payment-batch.ts'
 import { createPaymentQueue, paymentAnswered } from './modules/payments/create/submit.ts'
@@ -154,7 +155,7 @@ const buildHttp = async (
   const { config } = deps
   const http = await createHttp({ ...deps, departure })
   metrics.watch(http)
-  registerErrors(http)
+  registerErrors(http, (refusal, caller) => withExisting(deps.db, refusal, caller))
   registerRequestRecords(http, deps.requestLog.note)
   registerRequestSyntax(http)
   await document?.(http)

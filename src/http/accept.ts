@@ -5,14 +5,26 @@ const weightOf = (parameters: readonly string[]): number => {
   return weight === undefined ? 1 : Number(weight.slice('q='.length))
 }
 
-/** Whether the `Accept` header names this media type, and weighs the other one that there is no higher (RFC 9110, 12.5.1). */
-export const asksFor = ({ headers }: Pick<FastifyRequest, 'headers'>, type: string, other: string): boolean => {
-  const weights = new Map(
+type Asking = Pick<FastifyRequest, 'headers'>
+
+const weightsOf = ({ headers }: Asking): ReadonlyMap<string, number> =>
+  new Map(
     (headers.accept ?? '').split(',').map((range) => {
       const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
       return [name, weightOf(parameters)]
     }),
   )
+
+const weightIn = (weights: ReadonlyMap<string, number>, type: string): number =>
+  weights.get(type) ?? weights.get(type.replace(/\/.*/, '/*')) ?? weights.get('*/*') ?? 0
+
+/** Whether the `Accept` header names this media type, and weighs the other one that there is no higher (RFC 9110, 12.5.1). */
+export const asksFor = (request: Asking, type: string, other: string): boolean => {
+  const weights = weightsOf(request)
   const own = weights.get(type) ?? 0
-  return own > 0 && own >= (weights.get(other) ?? weights.get(other.replace(/\/.*/, '/*')) ?? weights.get('*/*') ?? 0)
+  return own > 0 && own >= weightIn(weights, other)
 }
+
+/** Whether a client takes this media type. Without the header it takes every one. */
+export const takes = (request: Asking, type: string): boolean =>
+  (request.headers.accept ?? '').trim() === '' || weightIn(weightsOf(request), type) > 0

@@ -23,12 +23,33 @@ const listOf = (item: z.ZodType, description: string) => z.array(item).optional(
 const minor = (description: string) => text(description, { pattern: minorPattern.source })
 const time = (description: string) => z.string().nullable().optional().meta({ format: 'date-time', description })
 
+const Existing = z
+  .object({
+    payment_id: text('Of a payment.'),
+    payment_batch_id: text('Of a payment batch.'),
+    topup_id: text('Of a top-up.'),
+    beneficiary_id: text('Of a beneficiary.'),
+    status: z.string().meta({ description: 'Its status now.' }),
+    receipt: z.string().nullable().optional().meta({ description: "The rail's receipt of a payment or a top-up." }),
+    amount_minor: minor('In minor units. A deposit of any amount has none.'),
+    created_at: z.string().meta({ format: 'date-time', description: 'When it was created.' }),
+    completed_at: time('When it ended; null while it has not.'),
+  })
+  .meta({ id: 'ExistingRecord', description: 'The record that a refusal names, as it is now.' })
+export type Existing = z.output<typeof Existing>
+
+const existing = Existing.optional().meta({
+  description:
+    'What became of the record that is named, for callers that may read it: a payment with status `succeeded` was paid.',
+})
+
 const duplicates = {
   existing_payment_id: text(
     'Of `possible_duplicate`: the payment that it looks like. Of `idempotency`: the one that was created with this key.',
   ),
   same_as_index: count('Of an item: the index of the earlier item that it looks like.'),
   same_as_row: count('Of a row in CSV: the earlier row that it looks like.'),
+  existing,
 }
 
 const ItemProblem = z.looseObject({
@@ -56,6 +77,7 @@ const details = {
   ...duplicates,
   existing_payment_batch_id: text('Of `idempotency`: the list that was created with this key.'),
   existing_topup_id: text('Of `idempotency`: the top-up that was created with this key.'),
+  existing_beneficiary_id: text('Of `idempotency`: the beneficiary that was created with this key.'),
   status: text('Of a conflict: the status that it has.'),
   version: count('Of a conflict: the version that it has.'),
   resolution: text('Of a conflict: how it was resolved before.'),

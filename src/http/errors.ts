@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { effectivePermissions, type Permission, permissions, undelegable } from '../auth/permissions.ts'
+import type { Principal } from '../auth/principal.ts'
 import { describeError, sqlState, translateDatabaseError } from '../db/errors.ts'
 import { invalidFields, Refusal } from '../lib/errors.ts'
 import { type App, metadataPath } from './app-type.ts'
@@ -105,13 +106,13 @@ export const refuseUnroutable = (_error: FastifyError, request: FastifyRequest, 
     reply.headers({ 'x-content-type-options': 'nosniff', 'x-request-id': request.id }),
   )
 
-/** The one place where a thrown value becomes a response. */
-export const registerErrors = (app: App): void => {
+/** The one place where a thrown value becomes a response. `complete` adds what became of the records that a refusal names. */
+export const registerErrors = (app: App, complete: (refusal: Refusal, caller: Principal | null) => Promise<Refusal>): void => {
   app.decorateRequest('refusal', null)
   const judge = createPathJudge(app)
-  app.setErrorHandler((error, request, reply) => {
+  app.setErrorHandler(async (error, request, reply) => {
     const refusal = toRefusal(error)
-    if (refusal && refusal.status < 500) return sendRefusal(refusal, request, reply)
+    if (refusal && refusal.status < 500) return sendRefusal(await complete(refusal, request.caller), request, reply)
     request.log.error(describeError(error), refusal ? refusal.message : 'a request failed')
     return sendRefusal(refusal ?? new Refusal('internal_error'), request, reply)
   })

@@ -12,6 +12,8 @@ export type DetailName =
   | 'existing_payment_id'
   | 'existing_payment_batch_id'
   | 'existing_topup_id'
+  | 'existing_beneficiary_id'
+  | 'existing'
   | 'same_as_index'
   | 'same_as_row'
   | 'status'

@@ -2,15 +2,14 @@ import { z } from 'zod'
 import { paymentStatuses } from '../db/transitions.ts'
 import { isErrorCode } from '../errors/catalogue.ts'
 import { failureActors, failureRow, isFailureCode } from '../errors/failures.ts'
-import type { Refusal } from '../lib/errors.ts'
 import { displayAmount } from '../lib/money.ts'
 import { ofRequest } from '../lib/policy-answers.ts'
 import { isolated, quoted } from '../lib/text.ts'
 import { Payment } from '../modules/payments/schema.ts'
 import { Decision, Outcome, TraceEntry } from '../modules/policies/schema.ts'
-import { amountText, otherAmountIn } from './amount.ts'
-import { CardPayee, type Doubt, headline, type Order, otherNameText, payeeText, readPayee, WirePayee } from './payee.ts'
-import { type Caller, guide, type Next, type RefusedAnswer, refusalFields, refusedAnswer, stepOf } from './tool.ts'
+import { otherAmountIn } from './amount.ts'
+import { CardPayee, headline, otherNameText, payeeText, readPayee, WirePayee } from './payee.ts'
+import { type Caller, guide, type Next, refusalFields, stepOf } from './tool.ts'
 
 const numbers = {
   limit_minor: z.string().optional(),
@@ -126,10 +125,11 @@ export const WirePayment = Payment.pick({
   decision: WireDecision,
   purpose_code: z.string().nullish(),
   failure_code: z.string().nullable(),
+  completed_at: z.string().nullish(),
 })
 export type WirePayment = z.output<typeof WirePayment>
 
-const steps: Readonly<Record<WirePayment['status'], readonly [next: Next, message: string]>> = {
+export const steps: Readonly<Record<WirePayment['status'], readonly [next: Next, message: string]>> = {
   scheduled: [
     'wait',
     'It is decided and sent at its time, which is when its money is taken. If approval.url is given, a person must approve it there before. Call get_payment after that time.',
@@ -138,7 +138,7 @@ const steps: Readonly<Record<WirePayment['status'], readonly [next: Next, messag
     'ask_a_person',
     'A person has to approve this payment. Show them approval.url, then call get_payment with wait_seconds.',
   ],
-  processing: ['wait', 'The payment was sent to the provider. Call get_payment with wait_seconds.'],
+  processing: ['wait', 'It is with the provider. Call get_payment with wait_seconds.'],
   unknown: ['wait', 'The outcome is not known yet. Do not send it again: that would pay twice. Call get_payment later.'],
   succeeded: ['done', 'The money has arrived.'],
   failed: ['stop', 'The payment failed and the money is back. Tell the person; a new attempt needs a new idempotency_key.'],
@@ -152,9 +152,9 @@ const steps: Readonly<Record<WirePayment['status'], readonly [next: Next, messag
 export const isUnderWay = ({ status }: Pick<WirePayment, 'status'>): boolean =>
   ['wait', 'ask_a_person'].includes(steps[status][0])
 
-const pollSeconds = 5
+export const pollSeconds = 5
 
-const approvalOf = async (caller: Caller, payment: WirePayment): Promise<PaymentOutcome['approval']> => {
+export const approvalOf = async (caller: Caller, payment: WirePayment): Promise<PaymentOutcome['approval']> => {
   const { decision } = payment
   const open = openApproval(caller, payment)
   if (!open) return undefined
@@ -208,55 +208,5 @@ export const outcomeOf = async (caller: Caller, payment: WirePayment): Promise<P
     retry_after_seconds: next === 'wait' ? pollSeconds : undefined,
     decision,
     receipt: payment.provider_receipt,
-  }
-}
-
-const nothingPaid = (caller: Caller, asked: string, payee: CardPayee | undefined, answer: RefusedAnswer): PaymentOutcome => ({
-  payment_id: null,
-  currency: caller.currency,
-  payee,
-  decision: null,
-  receipt: null,
-  ...answer,
-  message: `${asked}: nothing was paid. ${answer.message}`,
-})
-
-/** A caller that may not read beneficiaries knows the payee only by its id. */
-const nameOfPayee = (payee: CardPayee | undefined, id: string | undefined): string =>
-  payee ? payeeText(payee) : id === undefined ? 'nobody' : quoted(id)
-
-export const askedFor = (order: Order, payee: CardPayee | undefined, currency: string): string =>
-  headline(order.amount_minor, currency, nameOfPayee(payee, order.beneficiary_id))
-
-export const doubtfulOutcome = (caller: Caller, order: Order, payee: CardPayee | undefined, doubt: Doubt): PaymentOutcome => {
-  const { code, path, message, address } = doubt
-  const refusal = { code, fields: [{ path, message }] }
-  const asked = askedFor(order, payee, caller.currency)
-  return nothingPaid(caller, asked, payee, { status: 'refused', next: 'ask_a_person', message, address, refusal })
-}
-
-/** What the rules deny and what is wrong with the arguments get the same shape; the arguments may have any form. */
-export const refusedOutcome = async (
-  refusal: Refusal,
-  input: Readonly<Record<string, unknown>>,
-  caller: Caller,
-): Promise<PaymentOutcome> => {
-  const id = input.beneficiary_id === undefined ? undefined : String(input.beneficiary_id)
-  const payee = id === undefined ? undefined : await readPayee(caller, id)
-  const asked = `${amountText(input, caller.currency)} to ${nameOfPayee(payee, id)}`
-  const answer = refusedAnswer(caller, refusal)
-  const denied = refusal.code === 'policy_denied' ? z.object({ decision: WireDecision }).safeParse(refusal.details) : undefined
-  if (!denied?.success) return nothingPaid(caller, asked, payee, answer)
-  const decision = toToolDecision(denied.data.decision)
-  const next = afterDenial(denied.data.decision)
-  const passesAt = next === 'wait' ? decision.change?.passes_at : undefined
-  const waitMs = passesAt ? Date.parse(passesAt) - caller.now().getTime() : undefined
-  const address = limitAddress(caller, denied.data.decision)
-  const raise = address === undefined ? '' : ` A person can change this at ${address}`
-  return {
-    ...nothingPaid(caller, asked, payee, { ...answer, next, message: `${answer.message}${raise}` }),
-    address: address ?? answer.address,
-    retry_after_seconds: waitMs === undefined ? answer.retry_after_seconds : Math.max(1, Math.ceil(waitMs / 1000)),
-    decision,
   }
 }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Principal } from '../auth/principal.ts'
 import type { Config } from '../config.ts'
 import { describeError } from '../db/errors.ts'
+import { takes } from '../http/accept.ts'
 import { type App, mcpPath } from '../http/app-type.ts'
 import { checkPermission, isUnsafe } from '../http/authorize.ts'
 import { type Acting, callRoute, type InternalCall } from '../http/internal-call.ts'
@@ -12,6 +13,7 @@ import type { Clock } from '../lib/clock.ts'
 import { Refusal } from '../lib/errors.ts'
 import { isLoopbackUrl } from '../lib/loopback.ts'
 import type { Exchange, McpEndpoint } from './server.ts'
+import { mayWait } from './tool.ts'
 import { calledBy } from './tools.ts'
 
 type McpDeps = {
@@ -58,9 +60,9 @@ const checkScopes = (body: unknown, principal: Principal, { routes }: McpDeps): 
 const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: AbortSignal): Exchange['callerOf'] => {
   const { id, reauthenticate, principal } = request
   const { publicUrl, CURRENCY: currency } = deps.config
-  return (tool, input, signal) => {
+  return (input, signal) => {
     let acting: Acting = { id, reauthenticate, caller: principal }
-    const waits = tool.waits?.(input) ?? false
+    const waits = mayWait(input)
     let mayBeOld = false
     const call = async (internalCall: InternalCall) => {
       if (mayBeOld) acting = { ...acting, caller: await reauthenticate() }
@@ -71,12 +73,20 @@ const callerOf = (app: App, deps: McpDeps, request: FastifyRequest, ended: Abort
   }
 }
 
-const protocolHeaders: ReadonlySet<string> = new Set(['accept', 'content-type'])
+const forms = { json: 'application/json', stream: 'text/event-stream' } as const
 
-const headersOf = ({ headers }: FastifyRequest): [string, string][] =>
-  Object.entries(headers).flatMap(([name, value]): [string, string][] =>
-    typeof value === 'string' && (protocolHeaders.has(name) || name.startsWith('mcp-')) ? [[name, value]] : [],
-  )
+/** The package serves only clients that name both forms; ours answers in the one that a client takes (RFC 9110, 12.5.1). */
+const headersOf = ({ headers }: FastifyRequest): [string, string][] => [
+  ['accept', Object.values(forms).join(', ')],
+  ...Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    typeof value === 'string' && (name === 'content-type' || name.startsWith('mcp-')) ? [[name, value]] : [],
+  ),
+]
+
+const onlyForm = (request: FastifyRequest): keyof typeof forms | undefined => {
+  const [json, stream] = [takes(request, forms.json), takes(request, forms.stream)]
+  return json === stream ? undefined : json ? 'json' : 'stream'
+}
 
 export const registerMcp = (app: App, deps: McpDeps): void => {
   // The first call loads it: a service without agents does not load the protocol's code.
@@ -125,21 +135,28 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
       if (reply.raw.destroyed) ending.abort()
       endpoint ??= load()
       const { answer } = await endpoint
-      const { body, rawBody } = request
+      const { rawBody } = request
+      const messages = [request.body].flat().map((message) => calledBy(message)?.message ?? message)
+      const body = Array.isArray(request.body) ? messages : messages[0]
+      const form = onlyForm(request)
       const asked = { method: 'POST', headers: headersOf(request), body: rawBody, signal: ending.signal }
       const answered = await answer({
         request: new Request(deps.config.publicUrl + mcpPath, asked),
         body,
+        inJson: form === 'json',
         callerOf: callerOf(app, deps, request, ending.signal),
       })
       answered.headers.set('cache-control', 'no-store')
       const isPlain = answered.status === 200 && answered.headers.get('content-type')?.startsWith('application/json')
       if (!isPlain) return reply.send(answered)
       // The answer is sent as text, because a stream costs more than the call of a tool.
+      const text = await answered.text()
+      const { headers } = answered
+      if (form === 'stream') headers.set('content-type', forms.stream)
       return reply
         .code(answered.status)
-        .headers(Object.fromEntries(answered.headers))
-        .send(await answered.text())
+        .headers(Object.fromEntries(headers))
+        .send(form === 'stream' ? `event: message\ndata: ${text}\n\n` : text)
     },
   )
 }

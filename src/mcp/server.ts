@@ -17,7 +17,7 @@ import { inSpan } from '../lib/tracing.ts'
 import { version } from '../lib/version.ts'
 import { asSent } from './amount.ts'
 import { PaymentOutcome as Outcome, type PaymentOutcome } from './outcome.ts'
-import { type Caller, refusedAnswer, type Tool } from './tool.ts'
+import { type Arguments, type Caller, mayWait, refusedAnswer, type Tool } from './tool.ts'
 import { calledBy, tools } from './tools.ts'
 
 const instructions = `Payments with spending limits that a person has set. Begin with get_credential. Amounts are in currency units
@@ -54,7 +54,7 @@ const answerWith = (structured: object): CallToolResult => ({
 })
 
 /** Throws only bugs. What only another credential solves stays an error, so that a client can ask for more scopes. */
-const runTool = async (tool: Tool, input: Readonly<Record<string, unknown>>, caller: Caller): Promise<CallToolResult> => {
+const runTool = async (tool: Tool, input: Arguments, caller: Caller): Promise<CallToolResult> => {
   const attributes = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': tool.name }
   try {
     return answerWith(await inSpan(`tools/call ${tool.name}`, attributes, () => tool.run(input, caller)))
@@ -63,11 +63,28 @@ const runTool = async (tool: Tool, input: Readonly<Record<string, unknown>>, cal
     const refusal = asSent(error, input)
     if (tool.refused && errorRow(refusal.code).agent !== 'new_credential')
       return answerWith(await tool.refused(refusal, input, caller))
-    return { isError: true, content: [{ type: 'text', text: JSON.stringify(refusedAnswer(caller, refusal)) }] }
+    return { ...answerWith(refusedAnswer(caller, refusal)), isError: true }
   }
 }
 
 type JsonSchema = Record<string, unknown>
+
+/** Some hosts refuse the whole list of tools for any other keyword. */
+const plainKeywords: ReadonlySet<string> = new Set([
+  ...['type', 'properties', 'required', 'items', 'enum', 'description', 'format', 'pattern'],
+  ...['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
+])
+
+const plain = (schema: JsonSchema): JsonSchema =>
+  Object.fromEntries(
+    Object.entries(schema).flatMap(([keyword, value]) => {
+      if (!plainKeywords.has(keyword)) return []
+      if (keyword === 'items') return [[keyword, plain(value as JsonSchema)]]
+      if (keyword !== 'properties') return [[keyword, value]]
+      const fields = Object.entries(value as Record<string, JsonSchema>)
+      return [[keyword, Object.fromEntries(fields.map(([name, one]) => [name, plain(one)]))]]
+    }),
+  )
 
 /**
  * A model keeps the list of tools in its context, and reads the answers themselves: the list leaves out what is deeper than the
@@ -85,37 +102,49 @@ const outline = ({ type, anyOf, items, properties, description }: JsonSchema, de
   }
 }
 
-/** The protocol asks for a schema with every call: its JSON is made once. */
-const shown = (schema: z.ZodObject, change: (json: JsonSchema) => JsonSchema, check?: 'unchecked'): StandardSchemaWithJSON => {
+/** The protocol asks for a schema with every call: its JSON is made once. What it says is checked by `tool.ts`. */
+const shown = (schema: z.ZodObject, change: (json: JsonSchema) => JsonSchema): StandardSchemaWithJSON => {
   const standard = schema['~standard']
   let known: JsonSchema | undefined
   const json = (io: 'input' | 'output') => (options: { target: string }) => {
     known ??= change(standard.jsonSchema[io](options))
     return known
   }
-  const validate = check ? (value: unknown) => ({ value }) : standard.validate
+  const validate = (value: unknown) => ({ value })
   return { '~standard': { ...standard, validate, jsonSchema: { input: json('input'), output: json('output') } } }
 }
+
+/** A tool that refuses answers with these fields: their words are not said again with each tool. */
+const orRefused = ({ properties, ...outlined }: JsonSchema): JsonSchema => ({
+  ...outlined,
+  properties: {
+    status: { type: 'string' },
+    ...(properties as JsonSchema),
+    ...{ next: { type: 'string' }, message: { type: 'string' }, refusal: { type: 'object' }, existing: { type: 'object' } },
+  },
+})
 
 const schemas = new Map(
   tools.map(({ name, input, output }) => [
     name,
-    [shown(input, ({ $schema: _, ...json }) => json, 'unchecked'), shown(output, (json) => outline(json))] as const,
+    [shown(input, plain), shown(output, (json) => orRefused(outline(json)))] as const,
   ]),
 )
 
 export type Exchange = {
   request: Request
   body: unknown
-  callerOf: (tool: Tool, input: Readonly<Record<string, unknown>>, signal: AbortSignal) => Caller
+  /** The client takes no stream. */
+  inJson: boolean
+  callerOf: (input: Arguments, signal: AbortSignal) => Caller
 }
 
 const register = (server: McpServer, tool: Tool, callerOf: Exchange['callerOf']): void => {
   const [inputSchema, outputSchema] = schemas.get(tool.name) ?? [tool.input, tool.output]
   const { title, description, hints: annotations } = tool
   server.registerTool(tool.name, { title, description, inputSchema, outputSchema, annotations }, async (input, context) => {
-    const arguments_ = input as Readonly<Record<string, unknown>>
-    const result = await runTool(tool, arguments_, callerOf(tool, arguments_, context.mcpReq.signal))
+    const arguments_ = input as Arguments
+    const result = await runTool(tool, arguments_, callerOf(arguments_, context.mcpReq.signal))
     return inputRequestOf(tool, result, context) ?? result
   })
 }
@@ -156,7 +185,8 @@ export const createMcpEndpoint = (onError: (error: Error) => void) => {
       const { request, body } = exchange
       exchanges.set(request, exchange)
       const called = calledBy(body)
-      if (called && !called.tool.waits?.(called.input) && (await isLegacyRequest(request, body))) return answerAtOnce(exchange)
+      const endsAtOnce = called !== undefined && !mayWait(called.input)
+      if ((exchange.inJson || endsAtOnce) && (await isLegacyRequest(request, body))) return answerAtOnce(exchange)
       return handler.fetch(request, { parsedBody: body })
     },
     close: handler.close,

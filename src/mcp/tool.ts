@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { type ErrorCode, errorRow, isErrorCode } from '../errors/catalogue.ts'
 import type { InternalAnswer, InternalCall } from '../http/internal-call.ts'
@@ -22,13 +23,58 @@ export type Tool<In extends z.ZodObject = z.ZodObject, Out extends z.ZodObject =
   /** The operation whose permission the tool needs; null: any credential is accepted. */
   operation: string | null
   hints: typeof reads
-  /** Whether a call may take long: its answer is then a stream, which is kept alive. */
-  waits?: (input: Readonly<Record<string, unknown>>) => boolean
   input: In
   output: Out
   run(input: z.output<In>, caller: Caller): Promise<z.output<Out>>
   /** The answer to a refusal in the tool's own shape; without it every tool answers alike. `input` is as it came. */
-  refused?: (refusal: Refusal, input: Readonly<Record<string, unknown>>, caller: Caller) => Promise<z.output<Out>>
+  refused?: (refusal: Refusal, input: Arguments, caller: Caller) => Promise<z.output<Out>>
+}
+
+/** Some clients cannot leave an optional argument out: null, and an empty text, are none. A required one stays as it came. */
+const withoutEmpty = (schema: z.core.$ZodType, value: unknown): unknown => {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return withoutEmpty(schema.def.innerType, value)
+  if (schema instanceof z.ZodArray && Array.isArray(value)) return value.map((item) => withoutEmpty(schema.element, item))
+  if (!(schema instanceof z.ZodObject) || typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const { shape } = schema
+  const isOptional = (name: string) => !Object.hasOwn(shape, name) || z.safeParse(shape[name] as z.ZodType, undefined).success
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, one]) => {
+      const isEmpty = one === null || (typeof one === 'string' && one.trim() === '')
+      if (isEmpty && isOptional(name)) return []
+      return [[name, shape[name] ? withoutEmpty(shape[name], one) : one]]
+    }),
+  )
+}
+
+export type Arguments = Readonly<Record<string, unknown>>
+export const argumentsFor = ({ input }: Tool, given: unknown): Arguments => (withoutEmpty(input, given ?? {}) ?? {}) as Arguments
+
+/** A call that may take long is answered with a stream, which is kept alive. */
+export const mayWait = (input: Arguments): boolean => input.wait_seconds !== undefined && input.wait_seconds !== 0
+
+export const waitInput = {
+  wait_seconds: z.int().min(0).max(50).default(0).describe('Waits that long for the end.'),
+}
+
+const firstPauseMs = 250
+const longestPauseMs = 2_000
+
+/** Reads a record again until it has ended or the time is over. */
+export const settledAfter = async <Read>(
+  { signal }: Caller,
+  seconds: number,
+  first: Read,
+  { isOpen, again }: { isOpen: (one: Read) => boolean; again: () => Promise<Read> },
+): Promise<Read> => {
+  let one = first
+  let left = seconds * 1000
+  for (let ms = firstPauseMs; isOpen(one) && left > 0; ms = Math.min(longestPauseMs, ms * 2)) {
+    const turn = Math.min(ms, left)
+    await pause(turn, undefined, { signal })
+    left -= turn
+    one = await again()
+  }
+  return one
 }
 
 /** The arguments are checked here and not by the protocol's code, so that what is wrong with them is a refusal like any other. */
@@ -37,7 +83,7 @@ export const defineTool = <In extends z.ZodObject, Out extends z.ZodObject>(tool
   run: async (input, caller) => {
     const parsed = tool.input.safeParse(input, { error: sentences() })
     if (!parsed.success) throw refuseFields(fieldErrors(parsed.error.issues))
-    return tool.run(parsed.data, caller)
+    return tool.output.parse(await tool.run(parsed.data, caller))
   },
 })
 
@@ -88,7 +134,18 @@ export const guide = { next: z.enum(nextSteps).describe('What to do next; messag
 
 const Fields = z.array(z.looseObject({ path: z.string(), message: z.string() }))
 
+const Existing = z.object({
+  payment_id: z.string().optional(),
+  batch_id: z.string().optional(),
+  topup_id: z.string().optional(),
+  beneficiary_id: z.string().optional(),
+  status: z.string(),
+  receipt: z.string().nullable(),
+})
+export type Existing = z.output<typeof Existing>
+
 export const refusalFields = {
+  existing: Existing.optional().describe('What is there already, as it is now.'),
   address: z.string().optional().describe('Where a person does something about it.'),
   retry_after_seconds: z.int().optional(),
   refusal: z
@@ -116,6 +173,35 @@ export const stepOf = (code: ErrorCode): Next => {
   return step === 'new_credential' ? 'ask_a_person' : step
 }
 
+/** Of what a route says about a record that is there. */
+const WireExisting = z.object({
+  ...{ payment_id: z.string().optional(), payment_batch_id: z.string().optional(), topup_id: z.string().optional() },
+  ...{ beneficiary_id: z.string().optional(), status: z.string(), receipt: z.string().nullish() },
+  ...{ amount_minor: z.string().nullish(), created_at: z.string(), completed_at: z.string().nullish() },
+})
+
+/** `succeeded at 2026-11-22T…`, `processing since 2026-11-22T…`. */
+export const statusText = ({ status, created_at, completed_at }: z.output<typeof WireExisting>): string =>
+  completed_at ? `${status} at ${completed_at}` : `${status} since ${created_at}`
+
+export const isUsedKey = ({ details }: Refusal): boolean => details?.reason === 'idempotency'
+/** The same request, which another key or agent has sent. */
+export const isByAnother = (refusal: Refusal): boolean => isUsedKey(refusal) && /another credential/.test(refusal.message)
+
+const afterStatus = (status: string): Next => {
+  if (['succeeded', 'completed', 'active'].includes(status)) return 'done'
+  if (['pending', 'processing', 'scheduled', 'unknown'].includes(status)) return 'wait'
+  return status === 'pending_approval' ? 'ask_a_person' : 'stop'
+}
+
+const existingIn = ({ details }: Refusal): { existing: Existing; text: string } | undefined => {
+  const { data } = WireExisting.safeParse(details?.existing)
+  if (!data) return undefined
+  const { payment_id, payment_batch_id: batch_id, topup_id, beneficiary_id, status, receipt = null } = data
+  const existing = { payment_id, batch_id, topup_id, beneficiary_id, status, receipt }
+  return { existing, text: `${payment_id ?? batch_id ?? topup_id ?? beneficiary_id}, ${statusText(data)}` }
+}
+
 const Details = z.object({
   field: z.string().optional(),
   fields: Fields.optional().catch(undefined),
@@ -127,18 +213,31 @@ export const refusedAnswer = ({ publicUrl }: Caller, refusal: Refusal): RefusedA
   const { code, message } = refusal
   const { field, fields, existing_payment_id, required_permission } = Details.parse(refusal.details ?? {})
   const retryAfter = refusal.headers?.['retry-after']
-  const next = stepOf(code)
+  const there = existingIn(refusal)
+  const used = isUsedKey(refusal) && !isByAnother(refusal)
+  const repeated = isByAnother(refusal) ? there : undefined
+  const next = used ? 'change_request' : repeated ? afterStatus(repeated.existing.status) : stepOf(code)
   const ids = [...(fields?.map(({ path }) => path) ?? []), ...(field === undefined ? [] : [field])]
   const id = ids.find((path) => path.endsWith('_id') || path === 'id')
   const hint = id === undefined ? (code === 'not_found' ? anyId : undefined) : (findIds[id] ?? anyId)
-  const again = next === 'wait' ? 'Send the same call again, with the same idempotency_key.' : undefined
+  const again = next === 'wait' && !repeated ? 'Send the same call again, with the same idempotency_key.' : undefined
   // A key or an agent lacks it, whatever its person's role is.
   const lacking = required_permission === undefined ? undefined : '/agents'
   const page = next === 'ask_a_person' || code === 'insufficient_funds' ? (lacking ?? errorRow(code).page?.path) : undefined
   return {
     status: 'refused',
     next,
-    message: [/[.!?]$/.test(message) ? message : `${message}.`, hint, again].filter(Boolean).join(' '),
+    message: [
+      repeated ? `Already there: ${repeated.text}. No second one was made.` : /[.!?]$/.test(message) ? message : `${message}.`,
+      there && used && `It belongs to ${there.text}.`,
+      used &&
+        'Nothing was done by this call: send exactly the earlier arguments, or use a new idempotency_key for something else.',
+      hint,
+      again,
+    ]
+      .filter(Boolean)
+      .join(' '),
+    ...(there && { existing: there.existing }),
     address: page && publicUrl + page,
     retry_after_seconds: retryAfter === undefined ? undefined : Number(retryAfter),
     refusal: { code, fields, existing_payment_id, required_permission },

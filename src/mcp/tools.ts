@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Tool } from './tool.ts'
+import { argumentsFor, type Tool } from './tool.ts'
 import { accountTools, eventTools, topupTools } from './tools/account.ts'
 import { approvalTools, mandateTools } from './tools/approvals.ts'
 import { batchTools } from './tools/batches.ts'
@@ -18,14 +18,16 @@ export const tools: readonly Tool[] = [
   ...eventTools,
 ]
 
-const Call = z.object({
+const Call = z.looseObject({
   method: z.literal('tools/call'),
-  params: z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).catch({}) }),
+  params: z.looseObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()).nullish() }),
 })
 
-/** The tool that a message calls, with its arguments as they came. */
+/** The tool that a message calls, with its arguments, and the message without those that are empty. */
 export const calledBy = (message: unknown) => {
   const { data } = Call.safeParse(message)
   const tool = tools.find(({ name }) => name === data?.params.name)
-  return data && tool && { tool, input: data.params.arguments }
+  if (!data || !tool) return undefined
+  const input = argumentsFor(tool, data.params.arguments)
+  return { tool, input, message: { ...data, params: { ...data.params, arguments: input } } }
 }

@@ -5,8 +5,8 @@ import { prepare } from '../db/prepare.ts'
 import { insertRows } from '../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../db/prune.ts'
 import { idempotencyKeys } from '../db/tables/events.ts'
-import { conflict, Refusal } from '../lib/errors.ts'
-import type { Uuid } from '../lib/ids.ts'
+import { conflict, type ErrorDetails, Refusal } from '../lib/errors.ts'
+import { parseId, type Uuid } from '../lib/ids.ts'
 
 /** Whose money a key is about. */
 export type KeyPlace = { accountId: Uuid; workspaceId: Uuid }
@@ -54,8 +54,14 @@ const find = prepare(
   'pool',
 )
 
-export const usedOtherwise = (details?: Record<string, unknown>): Refusal =>
+export const usedOtherwise = (details?: ErrorDetails): Refusal =>
   conflict('This Idempotency-Key was used with another request.', 'idempotency', details)
+
+/** The beneficiary that the key's first request created. */
+const madeBy = ({ text }: StoredAnswer): ErrorDetails | undefined => {
+  const { id } = (text === '' ? {} : JSON.parse(text)) as { id?: unknown }
+  return typeof id === 'string' && parseId('beneficiary', id) ? { existing_beneficiary_id: id } : undefined
+}
 
 /** For what moves no money: the scope names the caller, so whoever repeats a key has used it first. */
 export const answerKeys: Keys<SingleAnswer> = {
@@ -77,7 +83,7 @@ export const answerKeys: Keys<SingleAnswer> = {
       })),
     )
   },
-  refusal: ({ sameBody }) => (sameBody ? undefined : usedOtherwise()),
+  refusal: ({ sameBody, answer }) => (sameBody ? undefined : usedOtherwise(madeBy(answer))),
 }
 
 /** A second effect could be a second payment. */

@@ -194,15 +194,21 @@ describe('again and again', () => {
     const repeated = await pay('march, second try', order)
     expect(repeated).toMatchObject({
       status: 'refused',
-      next: 'stop',
+      next: 'wait',
+      existing: { payment_id: first.payment_id, status: 'processing' },
       refusal: { existing_payment_id: first.payment_id },
     })
     expect(await moved()).toBe(25_000n)
   })
 
-  test('a key that is used for another order is refused for good, and names no change that would pass', async () => {
-    await pay('order', { amount: '250.00' })
-    expect(await pay('order', { amount: '300.00' })).toMatchObject({ status: 'refused', next: 'stop', decision: null })
+  test('a key that is used for another order is refused, and names the payment that has it', async () => {
+    const { payment_id } = await pay('order', { amount: '250.00' })
+    expect(await pay('order', { amount: '300.00' })).toMatchObject({
+      status: 'refused',
+      next: 'change_request',
+      decision: null,
+      existing: { payment_id },
+    })
     expect(await moved()).toBe(25_000n)
   })
 
@@ -263,10 +269,13 @@ describe('mistakes of models that ignore what `next` says: no money moves that a
       { next: 'ask_a_person', faults: [{ index: 0 }] },
     ],
     [
-      'a list that is sent again under a new key',
+      'a list that is sent again under a new key, with another item',
       () =>
         repeat(3, (turn) =>
-          say('create_payment_batch', { idempotency_key: `list ${turn}`, items: [{ beneficiary_id: payee, amount: '20.00' }] }),
+          say('create_payment_batch', {
+            idempotency_key: `list ${turn}`,
+            items: ['20.00', '30.00'].slice(0, turn + 1).map((amount) => ({ beneficiary_id: payee, amount })),
+          }),
         ),
       2_000n,
       {
@@ -285,7 +294,7 @@ describe('mistakes of models that ignore what `next` says: no money moves that a
       'a new key for each attempt after a time-out',
       () => repeat(5, (turn) => pay(`attempt ${turn}`, { amount: '250.00' })),
       25_000n,
-      { next: 'stop', refusal: { existing_payment_id: expect.stringMatching(/^pay_/) } },
+      { next: 'wait', refusal: { existing_payment_id: expect.stringMatching(/^pay_/) } },
     ],
     [
       'the earlier payment named without a person who wants to pay twice',

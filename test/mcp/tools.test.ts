@@ -137,7 +137,18 @@ describe('create_payment', () => {
     const second = await agent.call('create_payment', { idempotency_key, ...body })
     expect(second).toMatchObject({ payment_id: first.body.id, status: 'succeeded', next: 'done' })
     const other = await agent.call('create_payment', { idempotency_key, ...body, amount_minor: '2000' })
-    expect(other).toMatchObject({ status: 'refused', next: 'stop', refusal: { code: 'conflict' } })
+    expect(other).toMatchObject({
+      status: 'refused',
+      next: 'change_request',
+      refusal: { code: 'conflict' },
+      existing: { payment_id: first.body.id, status: 'succeeded', receipt: expect.any(String) },
+    })
+    expect(other.message).toMatch(new RegExp(`${first.body.id}, succeeded at .* use a new idempotency_key`))
+    const rest = await key.api.post('/v1/payments', { ...body, amount_minor: '2000' }, { key: idempotency_key })
+    expect([rest.status, rest.body.details.existing]).toMatchObject([
+      409,
+      { payment_id: first.body.id, status: 'succeeded', receipt: second.receipt, amount_minor: '1000' },
+    ])
   })
 
   test('is denied with the rule, its numbers, and the smallest change that passes', async () => {
@@ -226,16 +237,22 @@ describe('create_payment', () => {
     const second = await agent.call('create_payment', order('7700', same))
     expect(second).toMatchObject({
       status: 'refused',
-      next: 'stop',
+      next: 'wait',
       refusal: { code: 'conflict', existing_payment_id: first.payment_id },
+      existing: { payment_id: first.payment_id, status: 'processing', receipt: null },
     })
-    expect(second.message).toContain(first.payment_id)
+    expect(second.message).toContain(`Already being paid: ${first.payment_id}`)
     const meant = await agent.call('create_payment', order('7700', { ...same, duplicate_of: first.payment_id }))
     expect(meant.decision.warnings).toEqual([{ code: 'possible_duplicate', payment_id: first.payment_id }])
     expect(meant).toMatchObject({ status: 'pending_approval', next: 'ask_a_person' })
     expect(meant.message).toContain(first.payment_id)
     const { idempotency_key: _key, ...what } = order('7700', same)
-    expect((await agent.call('simulate_payment', what)).warnings).not.toEqual([])
+    expect(await agent.call('simulate_payment', what)).toMatchObject({
+      outcome: 'deny',
+      next: 'ask_a_person',
+      existing: { payment_id: meant.payment_id, status: 'pending_approval' },
+      message: expect.stringContaining('Already asked for'),
+    })
   })
 
   test('says about a failed payment why it failed, who can do something about it, and what', async () => {

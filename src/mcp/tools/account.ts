@@ -2,7 +2,18 @@ import { z } from 'zod'
 import { displayAmount } from '../../lib/money.ts'
 import { Credential as ApiCredential } from '../../modules/credentials/schema.ts'
 import { amountInput, withMinor, withOneAmount } from '../amount.ts'
-import { answered, defineTool, fieldsOf, guide, type Next, readRoute, reads } from '../tool.ts'
+import {
+  answered,
+  type Caller,
+  defineTool,
+  fieldsOf,
+  guide,
+  type Next,
+  readRoute,
+  reads,
+  settledAfter,
+  waitInput,
+} from '../tool.ts'
 
 const Credential = fieldsOf(ApiCredential, 'account_id', 'workspace_id', 'permissions', 'headroom', 'expires_at').extend({
   headroom: ApiCredential.shape.headroom.describe(
@@ -67,7 +78,7 @@ const Topup = z.object({
 const GuidedTopup = Topup.extend(guide)
 
 const nextOf: Readonly<Record<string, readonly [Next, string]>> = {
-  pending: ['wait', 'the owner of the phone enters the PIN there. Call get_topup until it has ended.'],
+  pending: ['wait', 'the owner of the phone enters the PIN there. Call get_topup with wait_seconds until it has ended.'],
   succeeded: ['done', 'the money is in the account.'],
   failed: ['ask_a_person', 'it failed. Ask the owner of the phone before you send another prompt.'],
   expired: [
@@ -84,6 +95,9 @@ const withGuide = (topup: z.output<typeof Topup>): z.output<typeof GuidedTopup> 
   return { ...topup, next, message: `${sum === null ? currency : displayAmount(BigInt(sum), currency)}${from}: ${sentence}` }
 }
 
+const readTopup = (caller: Caller, id: string) => readRoute(caller, Topup, `/v1/topups/${encodeURIComponent(id)}`)
+const isOpen = ({ status }: z.output<typeof Topup>): boolean => nextOf[status]?.[0] === 'wait'
+
 const requestTopup = defineTool({
   name: 'request_topup',
   title: 'Request a top-up',
@@ -95,24 +109,33 @@ const requestTopup = defineTool({
       idempotency_key: z.string().min(1).max(255).describe('One per intended top-up.'),
       ...amountInput,
       phone_number: z.string().describe('A Kenyan mobile number.'),
+      ...waitInput,
     }),
   ),
   output: GuidedTopup,
-  run: async ({ idempotency_key: idempotencyKey, ...order }, caller) => {
+  run: async ({ idempotency_key: idempotencyKey, wait_seconds, ...order }, caller) => {
     const body = withMinor(order)
-    return withGuide(answered(Topup, await caller.call({ method: 'POST', path: '/v1/topups/initiate', body, idempotencyKey })))
+    const answer = await caller.call({ method: 'POST', path: '/v1/topups/initiate', body, idempotencyKey })
+    const topup = answered(Topup, answer)
+    const again = () => readTopup(caller, topup.id)
+    // A replay shows the top-up as it was at first.
+    const first = answer.replayed ? await again() : topup
+    return withGuide(await settledAfter(caller, wait_seconds, first, { isOpen, again }))
   },
 })
 
 const getTopup = defineTool({
   name: 'get_topup',
   title: 'Read a top-up',
-  description: 'Whether a top-up has arrived.',
+  description: 'Whether a top-up has arrived. With wait_seconds it waits that long for the end.',
   operation: 'topups.get',
   hints: reads,
-  input: z.strictObject({ topup_id: z.string() }),
+  input: z.strictObject({ topup_id: z.string(), ...waitInput }),
   output: GuidedTopup,
-  run: async ({ topup_id }, caller) => withGuide(await readRoute(caller, Topup, `/v1/topups/${encodeURIComponent(topup_id)}`)),
+  run: async ({ topup_id, wait_seconds }, caller) => {
+    const again = () => readTopup(caller, topup_id)
+    return withGuide(await settledAfter(caller, wait_seconds, await again(), { isOpen, again }))
+  },
 })
 
 export const topupTools = [requestTopup, getTopup]

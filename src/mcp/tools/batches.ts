@@ -6,9 +6,28 @@ import { quoted } from '../../lib/text.ts'
 import { PaymentBatch } from '../../modules/payments/batch/schema.ts'
 import { amountInput, amountName, otherAmountIn, withMinor, withOneAmount } from '../amount.ts'
 import { ApprovalLink, openApproval } from '../outcome.ts'
-import { answered, type Caller, defineTool, guide, readRoute, reads, refusalFields, refusedAnswer } from '../tool.ts'
+import {
+  type Arguments,
+  answered,
+  type Caller,
+  defineTool,
+  guide,
+  readRoute,
+  reads,
+  refusalFields,
+  refusedAnswer,
+  settledAfter,
+  statusText,
+  waitInput,
+} from '../tool.ts'
 
-const Fault = z.looseObject({ index: z.int(), param: z.string().optional(), message: z.string(), fix: z.string().optional() })
+const Fault = z.looseObject({
+  index: z.int(),
+  param: z.string().optional(),
+  message: z.string(),
+  fix: z.string().optional(),
+  existing: z.looseObject({ payment_id: z.string(), status: z.string(), receipt: z.string().nullish() }).optional(),
+})
 
 const BatchOutcome = z.object({
   status: z.enum([...paymentBatchStatuses, 'refused']).describe('`refused`: nothing was created.'),
@@ -27,7 +46,7 @@ type BatchOutcome = z.output<typeof BatchOutcome>
 const steps: Readonly<Record<PaymentBatch['status'], readonly [BatchOutcome['next'], string]>> = {
   scheduled: ['wait', 'It is decided and sent at its time. Call get_payment_batch after it.'],
   pending_approval: ['ask_a_person', 'A person must approve the whole batch at approval.url. Then call get_payment_batch.'],
-  processing: ['wait', 'Its payments are sent one by one. Call get_payment_batch later.'],
+  processing: ['wait', 'Its payments are sent one by one. Call get_payment_batch with wait_seconds.'],
   completed: ['done', 'Every payment has ended; `counts` says how. list_payments with batch_id names those that failed.'],
   failed: ['stop', 'None of its payments was made, and the money is back. Tell the person.'],
   rejected: ['stop', 'A person rejected it. Do not try to pay it in another way.'],
@@ -55,13 +74,44 @@ const outcomeOf = (caller: Caller, batch: PaymentBatch): BatchOutcome => {
 /** Only a person may say this: a model would send it of its own accord, and pay a list twice. */
 const sentByPrograms = / If (?:a second payment is|both are) meant, send "duplicates_intended": true\./
 
-const refusedBatch = async (
-  refusal: Refusal,
-  { items }: Readonly<Record<string, unknown>>,
+const readBatch = (caller: Caller, id: string): Promise<PaymentBatch> =>
+  readRoute(caller, PaymentBatch, `/v1/payment-batches/${encodeURIComponent(id)}`)
+
+const isOpen = ({ status }: PaymentBatch): boolean => ['wait', 'ask_a_person'].includes(steps[status][0])
+
+const alreadyMade = (caller: Caller, batch: PaymentBatch) => {
+  const { next, message, approval } = outcomeOf(caller, batch)
+  const [was] = message.split(':')
+  return {
+    next,
+    message: `Already created: ${batch.id}, ${was}, ${statusText(batch)}. No second batch was created. ${steps[batch.status][1]}`,
+    existing: { batch_id: batch.id, status: batch.status, receipt: null },
+    approval,
+  }
+}
+
+type Orders = readonly Readonly<Record<string, string>>[]
+
+/** The batch that this one repeats whole: each item looks like a payment of it, and it has no other items. */
+const repeatedBatch = async (
   caller: Caller,
-): Promise<BatchOutcome> => {
+  orders: Orders,
+  { faults, more }: { faults: readonly z.output<typeof Fault>[]; more: number },
+): Promise<PaymentBatch | undefined> => {
+  const [first] = faults
+  const wholly =
+    faults.every(({ existing }) => existing) && new Set(faults.map(({ index }) => index)).size + more === orders.length
+  if (!first?.existing || !wholly) return undefined
+  const Item = z.object({ batch_id: z.string().nullable() })
+  const { batch_id } = await readRoute(caller, Item, `/v1/payments/${first.existing.payment_id}`)
+  const batch = batch_id === null ? undefined : await readBatch(caller, batch_id)
+  const total = orders.reduce((sum, order) => sum + BigInt(withMinor(order).amount_minor), 0n)
+  return batch?.items_count === orders.length && BigInt(batch.total_minor) === total ? batch : undefined
+}
+
+const refusedBatch = async (refusal: Refusal, { items }: Arguments, caller: Caller): Promise<BatchOutcome> => {
   const { data: faults } = z.array(Fault).safeParse(refusal.details?.items)
-  const orders = Array.isArray(items) ? items : []
+  const orders: Orders = Array.isArray(items) ? items : []
   const said = faults?.map(({ message, fix, param, ...fault }) => ({
     ...fault,
     ...(param !== undefined && { param: param === 'amount_minor' ? amountName(orders[fault.index]) : param }),
@@ -69,6 +119,8 @@ const refusedBatch = async (
     fix: fix?.replace(sentByPrograms, ''),
   }))
   const refused = refusedAnswer(caller, refusal)
+  const made = faults && (await repeatedBatch(caller, orders, { faults, more: Number(refusal.details?.more ?? 0) }))
+  if (made) return { batch_id: null, ...refused, ...alreadyMade(caller, made) }
   const answer = {
     batch_id: null,
     ...refused,
@@ -106,9 +158,10 @@ const create = defineTool({
       )
       .min(1)
       .max(1_000),
+    ...waitInput,
   }),
   output: BatchOutcome,
-  run: async ({ idempotency_key: idempotencyKey, items, ...rest }, caller) => {
+  run: async ({ idempotency_key: idempotencyKey, items, wait_seconds, ...rest }, caller) => {
     const body = { ...rest, items: items.map(withMinor) }
     const slips = body.items.flatMap(({ narrative, amount_minor }, index) => {
       const other = otherAmountIn(narrative, amount_minor, caller.currency)
@@ -121,7 +174,11 @@ const create = defineTool({
       return { status: 'refused' as const, batch_id: null, next: 'ask_a_person' as const, message, faults: slips, refusal }
     }
     const answer = await caller.call({ method: 'POST', path: '/v1/payment-batches', body, idempotencyKey })
-    return outcomeOf(caller, answered(PaymentBatch, answer))
+    const batch = answered(PaymentBatch, answer)
+    const again = () => readBatch(caller, batch.id)
+    // A replay shows the batch as it was at first.
+    const first = answer.replayed ? await again() : batch
+    return outcomeOf(caller, await settledAfter(caller, wait_seconds, first, { isOpen, again }))
   },
   refused: refusedBatch,
 })
@@ -129,13 +186,16 @@ const create = defineTool({
 const get = defineTool({
   name: 'get_payment_batch',
   title: 'Read a payment batch',
-  description: 'The status of a batch and of its payments, and what to do next.',
+  description:
+    'The status of a batch and of its payments, and what to do next. With wait_seconds it waits that long for the end.',
   operation: 'payment_batches.get',
   hints: reads,
-  input: z.strictObject({ batch_id: z.string() }),
+  input: z.strictObject({ batch_id: z.string(), ...waitInput }),
   output: BatchOutcome,
-  run: async ({ batch_id }, caller) =>
-    outcomeOf(caller, await readRoute(caller, PaymentBatch, `/v1/payment-batches/${encodeURIComponent(batch_id)}`)),
+  run: async ({ batch_id, wait_seconds }, caller) => {
+    const again = () => readBatch(caller, batch_id)
+    return outcomeOf(caller, await settledAfter(caller, wait_seconds, await again(), { isOpen, again }))
+  },
 })
 
 export const batchTools = [create, get]

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { paymentStatuses } from '../../db/transitions.ts'
 import { Payment } from '../../modules/payments/schema.ts'
@@ -6,14 +5,11 @@ import { amountInput, otherAmountIn, withMinor, withOneAmount, wordsAsSent } fro
 import {
   ApprovalLink,
   afterDenial,
-  askedFor,
-  doubtfulOutcome,
   isUnderWay,
   limitAddress,
   openApproval,
   outcomeOf,
   PaymentOutcome,
-  refusedOutcome,
   ToolDecision,
   toToolDecision,
   WireDecision,
@@ -30,6 +26,7 @@ import {
   readPayee,
   WirePayee,
 } from '../payee.ts'
+import { alreadyMade, askedFor, doubtfulOutcome, refusedOutcome, twinOf } from '../refused.ts'
 import {
   answered,
   type Caller,
@@ -42,6 +39,8 @@ import {
   readRoute,
   reads,
   refusalFields,
+  settledAfter,
+  waitInput,
 } from '../tool.ts'
 
 const sentenceOf = ({ outcome, required_approvals }: ToolDecision, explanation: string, at: string | undefined): string => {
@@ -78,19 +77,29 @@ const simulate = defineTool({
     'Says whether a payment would be allowed now, need an approval, or be denied, and why. Moves nothing. Use it before create_payment.',
   operation: 'policies.simulate',
   hints: reads,
-  input: withOneAmount(z.strictObject({ ...orderInput, narrative: Narrative, execute_at: ExecuteAt })),
+  input: withOneAmount(z.strictObject({ ...orderInput, narrative: Narrative, execute_at: ExecuteAt, ...waitInput })),
   // `done`: nothing was paid, and create_payment with the same order would be accepted.
-  output: ToolDecision.extend({ ...guide, payee: CardPayee.optional(), address: refusalFields.address }),
-  run: async (input, caller) => {
+  output: ToolDecision.extend({ ...guide, payee: CardPayee.optional(), ...refusalFields, approval: ApprovalLink.optional() }),
+  run: async ({ wait_seconds, ...input }, caller) => {
     const { narrative, ...order } = withMinor(input)
     const body = { ...order, on_duplicate: 'confirm' }
-    const answer = answered(WireDecision, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body }))
+    const decide = async () =>
+      answered(WireDecision, await caller.call({ method: 'POST', path: '/v1/spending-policies/simulate', body }))
+    const answer = await settledAfter(caller, wait_seconds, await decide(), {
+      isOpen: (one) => one.outcome === 'deny' && afterDenial(one) === 'wait',
+      again: decide,
+    })
     const decision = toToolDecision(answer)
+    const twin = answer.outcome === 'deny' ? await twinOf(caller, answer) : undefined
     const payee = await readPayee(caller, order.beneficiary_id)
     const doubt = await doubtOf(caller, { ...order, narrative }, payee)
     const other = otherAmountIn(narrative, order.amount_minor, caller.currency)
     const denied = decision.outcome === 'deny'
     const address = doubt?.address ?? (denied ? limitAddress(caller, answer) : undefined)
+    if (twin) {
+      const { message, ...made } = await alreadyMade(caller, twin)
+      return { ...decision, payee, ...made, message: `${message} create_payment would make none either.` }
+    }
     const sentence = doubt
       ? `create_payment would not send it. ${doubt.message}`
       : [
@@ -126,7 +135,11 @@ const create = defineTool({
       idempotency_key: Key,
       ...orderInput,
       narrative: Narrative,
-      metadata: z.record(z.string(), z.string()).optional().describe('Your own references, such as an invoice number.'),
+      metadata: z
+        .object({ invoice: z.string().optional() })
+        .catchall(z.string())
+        .optional()
+        .describe('Your own references: any names, each with a text.'),
       execute_at: ExecuteAt,
       duplicate_of: z
         .string()
@@ -134,10 +147,11 @@ const create = defineTool({
         .describe(
           'The id of the earlier payment that a refusal named, if the person wants to pay twice. A person then approves it.',
         ),
+      ...waitInput,
     }),
   ),
   output: PaymentOutcome,
-  run: async ({ idempotency_key: idempotencyKey, ...input }, caller) => {
+  run: async ({ idempotency_key: idempotencyKey, wait_seconds, ...input }, caller) => {
     const body = withMinor(input)
     const payee = await readPayee(caller, body.beneficiary_id)
     const doubt = await doubtOf(caller, body, payee)
@@ -148,14 +162,15 @@ const create = defineTool({
     const answer = await caller.call({ method: 'POST', path: '/v1/payments', body: { ...body, on_duplicate }, idempotencyKey })
     const payment = answered(WirePayment, answer)
     // A replay shows the payment as it was at first; its status may have changed since.
-    const mayRead = answer.replayed ? await caller.call({ method: 'GET', path: `/v1/payments/${payment.id}` }) : undefined
-    return outcomeOf(caller, mayRead?.status === 200 ? WirePayment.parse(mayRead.body) : payment)
+    const now = async () => {
+      const mayRead = await caller.call({ method: 'GET', path: `/v1/payments/${payment.id}` })
+      return mayRead.status === 200 ? WirePayment.parse(mayRead.body) : payment
+    }
+    const first = answer.replayed ? await now() : payment
+    return outcomeOf(caller, await settledAfter(caller, wait_seconds, first, { isOpen: isUnderWay, again: now }))
   },
   refused: refusedOutcome,
 })
-
-const firstPauseMs = 250
-const longestPauseMs = 2_000
 
 const get = defineTool({
   name: 'get_payment',
@@ -164,19 +179,11 @@ const get = defineTool({
     'The status of a payment, and what to do next. With wait_seconds it waits that long for the end: call it again while `next` is wait or ask_a_person.',
   operation: 'payments.get',
   hints: reads,
-  waits: ({ wait_seconds }) => wait_seconds !== undefined && wait_seconds !== 0,
-  input: z.strictObject({ payment_id: z.string(), wait_seconds: z.int().min(0).max(50).default(0) }),
+  input: z.strictObject({ payment_id: z.string(), ...waitInput }),
   output: PaymentOutcome,
   run: async ({ payment_id, wait_seconds }, caller) => {
-    let payment = await read(caller, payment_id)
-    let left = wait_seconds * 1000
-    for (let ms = firstPauseMs; isUnderWay(payment) && left > 0; ms = Math.min(longestPauseMs, ms * 2)) {
-      const turn = Math.min(ms, left)
-      await pause(turn, undefined, { signal: caller.signal })
-      left -= turn
-      payment = await read(caller, payment_id)
-    }
-    return outcomeOf(caller, payment)
+    const again = () => read(caller, payment_id)
+    return outcomeOf(caller, await settledAfter(caller, wait_seconds, await again(), { isOpen: isUnderWay, again }))
   },
 })
 

@@ -118,7 +118,7 @@ const possibleDuplicate = ({ paymentId, createdAt, listIndex }: EarlierPayment, 
   const id = formatId('payment', paymentId)
   const meant = ofBatch ? '"duplicates_intended": true' : `"duplicate_of": "${id}"`
   return conflict(
-    `This looks like payment ${id} of ${isoTime(createdAt)}: the same beneficiary, amount and reference. Nothing was paid. If a second payment is meant, send ${meant}.`,
+    `This looks like payment ${id} of ${isoTime(createdAt)}: the same beneficiary, amount and reference. No second payment was made. If a second payment is meant, send ${meant}.`,
     'possible_duplicate',
     { existing_payment_id: id },
   )

@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import { paymentStatuses } from '../db/transitions.ts'
+import type { Refusal } from '../lib/errors.ts'
+import { displayAmount } from '../lib/money.ts'
+import { quoted } from '../lib/text.ts'
+import { amountText, withMinor } from './amount.ts'
+import {
+  afterDenial,
+  approvalOf,
+  limitAddress,
+  type PaymentOutcome,
+  pollSeconds,
+  steps,
+  toToolDecision,
+  WireDecision,
+  WirePayment,
+} from './outcome.ts'
+import { type CardPayee, type Doubt, headline, type Order, payeeText, readPayee } from './payee.ts'
+import { type Arguments, type Caller, isByAnother, isUsedKey, type RefusedAnswer, refusedAnswer, statusText } from './tool.ts'
+
+const nothingPaid = (caller: Caller, asked: string, payee: CardPayee | undefined, answer: RefusedAnswer): PaymentOutcome => ({
+  payment_id: null,
+  currency: caller.currency,
+  payee,
+  decision: null,
+  receipt: null,
+  ...answer,
+  message: `${asked}: nothing was paid. ${answer.message}`,
+})
+
+const already: Readonly<Record<WirePayment['status'], string>> = {
+  ...{ scheduled: 'Already scheduled', pending_approval: 'Already asked for', processing: 'Already being paid' },
+  ...{ unknown: 'Already sent', succeeded: 'Already paid', returned: 'Already paid, and returned' },
+  ...{ failed: 'Already tried', rejected: 'Already rejected', cancelled: 'Already cancelled', expired: 'Already expired' },
+}
+
+/** `Already paid: pay_…, KES 44.00, succeeded at 2026-11-22T…. No second payment was made.` */
+export const alreadyText = (payment: WirePayment): string =>
+  `${already[payment.status]}: ${payment.id}, ${displayAmount(BigInt(payment.amount_minor), payment.currency)}, ${statusText(payment)}. No second payment was made.`
+
+/** What is there is said as what it is, with what to do by its own status: an agent that lost an answer must not pay again. */
+export const alreadyMade = async (caller: Caller, payment: WirePayment) => {
+  const [next, message] = steps[payment.status]
+  return {
+    next,
+    message: next === 'done' ? alreadyText(payment) : `${alreadyText(payment)} ${message}`,
+    existing: { payment_id: payment.id, status: payment.status, receipt: payment.provider_receipt },
+    approval: await approvalOf(caller, payment),
+    ...(next === 'wait' && { retry_after_seconds: pollSeconds }),
+  }
+}
+
+const findPayment = async (caller: Caller, id: string): Promise<WirePayment | undefined> => {
+  const { status, body } = await caller.call({ method: 'GET', path: `/v1/payments/${encodeURIComponent(id)}` })
+  return status === 200 ? WirePayment.parse(body) : undefined
+}
+
+/** The arguments of a call that the routes have understood. */
+type Asked = {
+  [Name in 'amount' | 'amount_minor' | 'beneficiary_id' | 'account_reference' | 'duplicate_of']?: string | undefined
+}
+
+const isSame = (payment: WirePayment, { beneficiary_id, account_reference, ...asked }: Asked): boolean =>
+  payment.beneficiary_id === beneficiary_id &&
+  payment.amount_minor === withMinor(asked).amount_minor &&
+  payment.account_reference === (account_reference ?? null)
+
+const mayStillCount = (status: WirePayment['status']): boolean => !['failed', 'rejected', 'cancelled', 'expired'].includes(status)
+
+/** What stops every payment is refused before anything is compared: then the same payment may have been made all the same. */
+const sameOfLastHour = async (caller: Caller, asked: Asked): Promise<WirePayment | undefined> => {
+  const { amount_minor: amount } = withMinor(asked)
+  const since = new Date(caller.now().getTime() - 3_600_000).toISOString()
+  const query = { beneficiary_id: asked.beneficiary_id, created_after: since, amount_min_minor: amount, amount_max_minor: amount }
+  const { status, body } = await caller.call({ method: 'GET', path: '/v1/payments', query })
+  if (status !== 200) return undefined
+  const { data } = z.object({ data: z.array(z.object({ id: z.string(), status: z.enum(paymentStatuses) })) }).parse(body)
+  for (const { id } of data.filter((one) => mayStillCount(one.status))) {
+    const payment = await findPayment(caller, id)
+    if (payment && isSame(payment, asked)) return payment
+  }
+  return undefined
+}
+
+/** The payment that this one repeats, if there is one. */
+export const twinOf = async (caller: Caller, decision: z.output<typeof WireDecision>): Promise<WirePayment | undefined> => {
+  const id = decision.warnings.find(({ code }) => code === 'possible_duplicate')?.payment_id
+  return id === undefined ? undefined : findPayment(caller, id)
+}
+
+const existingPayment = async (caller: Caller, refusal: Refusal, asked: Asked): Promise<WirePayment | undefined> => {
+  const { existing_payment_id: named } = refusal.details ?? {}
+  if (asked.duplicate_of !== undefined && !isUsedKey(refusal)) return undefined
+  if (typeof named === 'string') return findPayment(caller, named)
+  return [402, 403, 409].includes(refusal.status) && asked.beneficiary_id !== undefined
+    ? sameOfLastHour(caller, asked)
+    : undefined
+}
+
+/** A caller that may not read beneficiaries knows the payee only by its id. */
+const nameOfPayee = (payee: CardPayee | undefined, id: string | undefined): string =>
+  payee ? payeeText(payee) : id === undefined ? 'nobody' : quoted(id)
+
+export const askedFor = (order: Order, payee: CardPayee | undefined, currency: string): string =>
+  headline(order.amount_minor, currency, nameOfPayee(payee, order.beneficiary_id))
+
+export const doubtfulOutcome = async (
+  caller: Caller,
+  order: Order & Asked,
+  payee: CardPayee | undefined,
+  doubt: Doubt,
+): Promise<PaymentOutcome> => {
+  const { code, path, message, address } = doubt
+  const refusal = { code, fields: [{ path, message }] }
+  const asked = askedFor(order, payee, caller.currency)
+  const answer = { status: 'refused' as const, next: 'ask_a_person' as const, message, address, refusal }
+  const made = order.duplicate_of === undefined ? await sameOfLastHour(caller, order) : undefined
+  return { ...nothingPaid(caller, asked, payee, answer), ...(made && (await alreadyMade(caller, made))) }
+}
+
+/** What the rules deny and what is wrong with the arguments get the same shape; the arguments may have any form. */
+export const refusedOutcome = async (refusal: Refusal, input: Arguments, caller: Caller): Promise<PaymentOutcome> => {
+  const id = input.beneficiary_id === undefined ? undefined : String(input.beneficiary_id)
+  const payee = id === undefined ? undefined : await readPayee(caller, id)
+  const asked = `${amountText(input, caller.currency)} to ${nameOfPayee(payee, id)}`
+  const answer = refusedAnswer(caller, refusal)
+  const made = await existingPayment(caller, refusal, input)
+  if (made && isUsedKey(refusal) && !isByAnother(refusal) && !isSame(made, input))
+    return nothingPaid(caller, asked, payee, answer)
+  if (made) return { ...nothingPaid(caller, asked, payee, answer), ...(await alreadyMade(caller, made)) }
+  const denied = refusal.code === 'policy_denied' ? z.object({ decision: WireDecision }).safeParse(refusal.details) : undefined
+  if (!denied?.success) return nothingPaid(caller, asked, payee, answer)
+  const decision = toToolDecision(denied.data.decision)
+  const next = afterDenial(denied.data.decision)
+  const passesAt = next === 'wait' ? decision.change?.passes_at : undefined
+  const waitMs = passesAt ? Date.parse(passesAt) - caller.now().getTime() : undefined
+  const address = limitAddress(caller, denied.data.decision)
+  const raise = address === undefined ? '' : ` A person can change this at ${address}`
+  return {
+    ...nothingPaid(caller, asked, payee, { ...answer, next, message: `${answer.message}${raise}` }),
+    address: address ?? answer.address,
+    retry_after_seconds: waitMs === undefined ? answer.retry_after_seconds : Math.max(1, Math.ceil(waitMs / 1000)),
+    decision,
+  }
+}
