@@ -7,10 +7,11 @@ import { mcpPath } from '../src/http/app-type.ts'
 import type { RouteEntry } from '../src/http/route-table.ts'
 import { withoutPermission } from '../src/http/without-permission.ts'
 import { describeService } from './describe-service.ts'
+import { proofReason } from './fresh-proof.ts'
 
 /** `●` may, `○` a key only when a person named the permission at its creation, `·` may not; empty where the question does not arise. */
 export type Mark = '●' | '○' | '·' | ''
-const columns = [...roles, 'key', 'agent', 'stopped', 'frozen', 'proof'] as const
+const columns = [...roles, 'key', 'agent', 'linked', 'stopped', 'frozen', 'proof'] as const
 export type Column = (typeof columns)[number]
 export type Row = { method: string; path: string; needs: string } & Record<Column, Mark>
 
@@ -45,6 +46,7 @@ const rowOf = (route: RouteEntry): Row => {
     ...marks,
     key: grantMay(route, byDefault) ? '●' : grantMay(route, () => true) ? '○' : '·',
     agent: yes(grantMay(route, byDefault)),
+    linked: isOpen(route) ? '' : yes(route.rule !== 'undelegated' && route.rule !== 'admin'),
     stopped: write && !isOpen(route) ? yes(route.whileFrozen || !ofWorkspace) : '',
     frozen: write && !isOpen(route) ? yes(route.whileFrozen) : '',
     proof: proofMarks[route.freshProof ?? 'never'],
@@ -87,10 +89,11 @@ const routesAbout = `
 ## Routes
 
 **owner … viewer**: a member with that role, signed in. **key**, **agent**: an API key, an OAuth access token, of a member whose role may.
+**linked**: a session that began with a sign-in method which a key linked.
 **stopped**: works while the workspace is frozen or suspended, or its owning account is not active. **frozen**: works while the caller's own
 account is frozen. Reading always works. **proof**: a session must have proven within ten minutes who its person is, for every request (\`●\`) or where
 the request adds, widens, raises or loosens something (\`○\`); a dashboard token of a session may not (an administrator's acts excepted), and a key
-or an agent needs no proof. \`public\` ignores credentials, \`optional\` reads a credential if there is one, \`authenticated\`
+or an agent needs no proof. [Below](#fresh-proof) is the reason for each operation. \`public\` ignores credentials, \`optional\` reads a credential if there is one, \`authenticated\`
 requires any credential, \`undelegated\` one without a grant, \`admin\` an administrator in person.
 `
 
@@ -156,7 +159,6 @@ const reasons: Readonly<Record<string, string>> = {
   'admin.create_adjustment': 'Never for the administrator’s own account.',
   'admin.confirm_adjustment': 'Not the administrator who created it, and never for the administrator’s own account.',
   'admin.reject_adjustment': 'Any administrator, also the one who created it.',
-  'passkeys.add': 'Not a session that began with a sign-in method which an agent or a key linked.',
   'approvals.decide':
     'Not the initiator where duties are separated; never a credential of the lineage that initiated the payment, a session that began with a wallet that the lineage linked, or a key made in it.',
   'policies.confirm_change':
@@ -203,6 +205,19 @@ refusals are decided by the service, under the account's lock. The codes are tho
 refuses with a code that its route does not declare. [codes.md](codes.md) explains each code.
 `
 
+const proofAbout = `
+## Fresh proof
+
+Whether a session that is older than ten minutes must prove again who its person is, for each operation: with every request (\`●\`), by what the request
+says (\`○\`), or not (\`·\`). An operation without a reason in \`scripts/fresh-proof.ts\` fails the tests.
+`
+
+const proofTable = (routes: readonly RouteEntry[]): string[] =>
+  pad([
+    ['Operation', 'Proof', 'Why'],
+    ...routes.map((route) => [`\`${route.operation}\``, proofMarks[route.freshProof ?? 'never'] || '·', proofReason(route)]),
+  ])
+
 export const renderTable = (routes: readonly RouteEntry[]): string => {
   // The MCP server accepts other credentials (tested in test/mcp), and its tools call the routes in this table.
   const rows = routes.filter(({ path }) => path !== mcpPath).map(rowOf)
@@ -220,6 +235,8 @@ export const renderTable = (routes: readonly RouteEntry[]): string => {
     ...refusedBeyond(routes),
     openAbout,
     ...openTable(routes),
+    proofAbout,
+    ...proofTable(routes),
   ]
   return `${parts.join('\n')}\n`
 }

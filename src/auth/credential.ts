@@ -1,7 +1,7 @@
 import { type Db, statement } from '../db/client.ts'
 import { grantIsActive, keyIsActive, sessionIsActive } from '../db/credential-life.ts'
 import type { Uuid } from '../lib/ids.ts'
-import type { Principal } from './principal.ts'
+import { type Principal, proofOf } from './principal.ts'
 
 const active = statement(
   'auth.active',
@@ -16,7 +16,7 @@ const active = statement(
      and (s.id is null or ${sessionIsActive('s', '$2', '$3')}) and (k.id is null or ${keyIsActive('k', '$2')})`,
 )
 
-export type Begun = Pick<Principal, 'originSessionId' | 'originGrantId' | 'provenAt'>
+export type Begun = Pick<Principal, 'originSessionId' | 'originGrantId' | 'proof'>
 
 /**
  * What a credential that is known only by its id stands for, while it is still accepted. For an access token only its grant is checked: an OAuth grant
@@ -28,6 +28,12 @@ export const findActive = async (
   now: Date,
   sessionIdleDays: number,
 ): Promise<Begun | undefined> => {
-  const [begun] = await db.query<Begun>(active, [credential.id, now, sessionIdleDays, grant?.id ?? null, credential.kind])
-  return begun
+  const [begun] = await db.query<Omit<Begun, 'proof'> & { provenAt: Date | null }>(active, [
+    credential.id,
+    now,
+    sessionIdleDays,
+    grant?.id ?? null,
+    credential.kind,
+  ])
+  return begun && { ...begun, proof: proofOf(credential.kind, grant !== null, begun.provenAt) }
 }

@@ -3,6 +3,13 @@ import { Refusal } from '../lib/errors.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Permission, Role } from './permissions.ts'
 
+/** A key or an agent needs no proof: a person gave it its permissions. A session's dashboard token never has one, because a page may hold it. */
+export type Proof = 'not_needed' | 'never' | { readonly at: Date }
+
+/** `provenAt`: its session's, if it is a session or a token of one. */
+export const proofOf = (kind: Principal['credential']['kind'], isDelegated: boolean, provenAt: Date | null): Proof =>
+  isDelegated ? 'not_needed' : kind === 'session' && provenAt ? { at: provenAt } : 'never'
+
 type Capabilities = { topups: boolean; payments: boolean; apiKeys: boolean; oauth: boolean }
 
 /** The caller, for every kind of credential. It is created once for each request, and is safe to log: it contains no secret. */
@@ -31,6 +38,8 @@ export type Principal = {
   readonly grant: { readonly id: Uuid; readonly lineage: readonly Uuid[]; readonly frozen: boolean } | null
   readonly isAdmin: boolean
   readonly credential: { readonly kind: 'api_key' | 'oauth' | 'dashboard' | 'session'; readonly id: Uuid }
+  /** Whether its person has proven who they are, for what a stolen session alone must not do (`requireFreshProof`). */
+  readonly proof: Proof
   /** When the person behind the session, or behind its dashboard token, last proved who they are. Null for a grant. */
   readonly provenAt: Date | null
   /** The browser's session that the caller acts in, also with a dashboard token that the session issued. Null for a key or an agent. */
@@ -64,13 +73,9 @@ export const requireProvenAt = (provenAt: Date | null, now: Date, since: Date | 
 }
 
 /**
- * For what a stolen session alone must not do to its owner's account and workspaces. A key or an agent needs no proof: a person gave it its
- * permissions. A session's dashboard token does not prove the person, because a page may hold it.
+ * For what a stolen session alone must not do to its owner's account and workspaces: docs/authorization.md lists every operation. `since`: an older
+ * proof does not count.
  */
-export const requireFreshProof = (
-  { credential, grant, provenAt }: Pick<Principal, 'credential' | 'provenAt'> & { grant: unknown },
-  now: Date,
-  since: Date | null = null,
-): void => {
-  if (grant === null) requireProvenAt(credential.kind === 'session' ? provenAt : null, now, since)
+export const requireFreshProof = ({ proof }: Pick<Principal, 'proof'>, now: Date, since: Date | null = null): void => {
+  if (proof !== 'not_needed') requireProvenAt(proof === 'never' ? null : proof.at, now, since)
 }

@@ -7,7 +7,7 @@ import type { Uuid } from '../lib/ids.ts'
 import { isAdministratorSql } from './administrators.ts'
 import type { LastUsed } from './last-used.ts'
 import { effectivePermissions } from './permissions.ts'
-import type { Authenticated, Principal } from './principal.ts'
+import { type Authenticated, type Principal, proofOf } from './principal.ts'
 import { apiKeyLookup, apiKeyPattern, equalBytes, hashApiKey, secretPrefixes, sha256Hex } from './secrets.ts'
 
 type IdentityRow = Pick<Principal, 'accountId' | 'accountStatus' | 'role' | 'memberStatus' | 'memberId'> &
@@ -169,8 +169,10 @@ const principalOf = (
     memberStatus: row.memberStatus,
     permissions: effectivePermissions(suspended ? null : row.role, grant ? grant.granted : null),
     grant: grant ? { id: grant.grantId, lineage: grant.lineage, frozen: grant.grantFrozen } : null,
-    isAdmin: row.isAdmin === true && !grant,
+    // A method that a grant linked makes nobody an administrator, as the grant does not.
+    isAdmin: row.isAdmin === true && !grant && !row.linkedByGrantId,
     credential,
+    proof: proofOf(credential.kind, grant !== null, row.provenAt ?? null),
     provenAt: (grant ? null : row.provenAt) ?? null,
     originSessionId: row.sessionId ?? null,
     originGrantId: (grant ? grant.grantId : row.linkedByGrantId) ?? null,

@@ -59,6 +59,15 @@ const checkProof = ({ method, routeOptions: { config } }: FastifyRequest, caller
   if (config.freshProof === 'always') requireFreshProof(caller, now)
 }
 
+/** Else a key that links a wallet would do in its session what the key itself may not. */
+const checkOrigin = ({ routeOptions: { config } }: FastifyRequest, { originGrantId }: Principal): void => {
+  if (config.access === 'undelegated' && originGrantId !== null)
+    throw new Refusal('forbidden', {
+      message:
+        'This session began with a sign-in method that a key linked. Like that key, it cannot do this: sign in with a method of your own.',
+    })
+}
+
 export const registerAuthorization = (app: App, clock: Clock): void => {
   app.addHook('onRequest', async (request) => {
     const { caller } = request
@@ -66,6 +75,7 @@ export const registerAuthorization = (app: App, clock: Clock): void => {
     checkAuthority(request, caller)
     if (!hasKey(request)) checkStanding(request, caller)
     checkProof(request, caller, clock.now())
+    checkOrigin(request, caller)
   })
 }
 

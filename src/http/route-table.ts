@@ -107,6 +107,7 @@ const entryOf = ({ config = {}, method, schema, url }: RouteOptions, operation: 
   permissions: [config.permission ?? []].flat(),
   rule: config.access ?? null,
   whileFrozen: config.whileFrozen ?? false,
+  changesNothing: config.changesNothing ?? false,
   freshProof: config.access === 'admin' && method !== 'GET' ? 'always' : (config.freshProof ?? null),
   /** What its service refuses besides what follows from the declaration. */
   refuses: config.refuses ?? [],

@@ -1,13 +1,19 @@
-import { beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { proofReason, withProofReason } from '../../scripts/fresh-proof.ts'
+import type { RouteEntry } from '../../src/http/route-table.ts'
 import { addPasskey } from '../harness/authenticator.ts'
 import type { Client } from '../harness/client.ts'
+import { newBeneficiary } from '../harness/money.ts'
 import { authorizeAgent, newPkce, registerClient, requestConsent } from '../harness/oauth.ts'
 import { createKey, newWallet, type Person, prove, signIn, walletMessage } from '../harness/people.ts'
+import { startPushService } from '../harness/push-service.ts'
 import { openService } from '../harness/service.ts'
 import { createTeam, join, type Team } from '../workspaces/team.ts'
 
 const service = await openService({ env: { RATE_LIMIT_ENABLED: 'false' } })
 const site = service.deps.config.publicUrl
+const pushes = await startPushService()
+afterAll(() => pushes.close())
 
 type Scene = {
   owner: Person
@@ -17,7 +23,12 @@ type Scene = {
   frozenId: string
   identityId: string
   memberId: string
+  approverId: string
   sessionId: string
+  ownSessionId: string
+  beneficiaryId: string
+  frozenBeneficiaryId: string
+  subscriptionId: string
 }
 type Act = readonly [method: string, path: string, body?: object]
 
@@ -27,10 +38,11 @@ beforeEach(async () => {
   const team = await createTeam(service)
   const { owner } = team
   const { api } = owner
-  const [key, frozen, member] = [
+  const [key, frozen, member, approver] = [
     await createKey(owner, { spending_controls: { daily_limit_minor: '5000' } }),
     await createKey(owner),
     await join(service, team, 'member'),
+    await join(service, team, 'approver'),
   ]
   await api.patch(`/v1/accounts/me/grants/${frozen.grantId}`, { frozen: true })
   const second = newWallet()
@@ -42,7 +54,10 @@ beforeEach(async () => {
   })
   const policy = await api.post('/v1/spending-policies', { name: 'Ask', daily_limit_minor: '5000', required_approval_count: 2 })
   const passkey = await addPasskey(api, site)
-  await signIn(service.api, owner.wallet)
+  const [beneficiaryId, frozenBeneficiaryId] = [await newBeneficiary(api), await newBeneficiary(api)]
+  await api.patch(`/v1/beneficiaries/${frozenBeneficiaryId}`, { status: 'frozen' })
+  const elsewhere = await signIn(service.api, owner.wallet)
+  const subscription = await elsewhere.api.post('/v1/accounts/me/push-subscriptions', pushes.browser().subscription)
   const others = (await api.get('/v1/accounts/me/sessions')).body
   service.clock.advance(660)
   const authorization = await requestConsent(owner, await registerClient(service.api), newPkce())
@@ -54,7 +69,12 @@ beforeEach(async () => {
     frozenId: frozen.grantId,
     identityId: linked.body.id,
     memberId: member.memberId,
+    approverId: approver.memberId,
+    beneficiaryId,
+    frozenBeneficiaryId,
+    subscriptionId: subscription.body.id,
     sessionId: others.data.find(({ current }: { current: boolean }) => !current).id,
+    ownSessionId: others.data.find(({ current }: { current: boolean }) => current).id,
     passkeyId: passkey.passkey.id,
     policyId: policy.body.id,
     authorization,
@@ -100,8 +120,35 @@ const acts: Readonly<Record<string, { needs: (is: typeof scene) => Act[]; also?:
   },
   'invitations.create': { needs: () => [['POST', '/v1/workspaces/current/invitations', { role: 'viewer' }]] },
   'members.update': {
-    needs: ({ memberId }) => [['PATCH', `/v1/workspaces/current/members/${memberId}`, { role: 'approver' }]],
+    needs: ({ memberId, approverId }) => [
+      ['PATCH', `/v1/workspaces/current/members/${memberId}`, { role: 'approver' }],
+      ['PATCH', `/v1/workspaces/current/members/${approverId}`, { role: 'viewer' }],
+      ['PATCH', `/v1/workspaces/current/members/${approverId}`, { status: 'suspended' }],
+    ],
     also: ({ memberId }) => [['PATCH', `/v1/workspaces/current/members/${memberId}`, { role: 'viewer' }]],
+  },
+  'members.remove': {
+    needs: ({ approverId }) => [['DELETE', `/v1/workspaces/current/members/${approverId}`]],
+    also: ({ memberId }) => [['DELETE', `/v1/workspaces/current/members/${memberId}`]],
+  },
+  'workspaces.unfreeze': {
+    needs: () => [['POST', '/v1/workspaces/current/unfreeze']],
+    also: () => [['POST', '/v1/workspaces/current/freeze', {}]],
+  },
+  'workspaces.update': {
+    needs: () => [['PATCH', '/v1/workspaces/current', { time_zone: 'Pacific/Kiritimati' }]],
+    also: () => [['PATCH', '/v1/workspaces/current', { name: 'Renamed', time_zone: 'Africa/Nairobi' }]],
+  },
+  'beneficiaries.update': {
+    needs: ({ frozenBeneficiaryId }) => [['PATCH', `/v1/beneficiaries/${frozenBeneficiaryId}`, { status: 'active' }]],
+    also: ({ beneficiaryId }) => [
+      ['PATCH', `/v1/beneficiaries/${beneficiaryId}`, { display_name: 'Other', status: 'active' }],
+      ['PATCH', `/v1/beneficiaries/${beneficiaryId}`, { status: 'frozen' }],
+      ['DELETE', `/v1/beneficiaries/${beneficiaryId}`],
+    ],
+  },
+  'push_subscriptions.delete': {
+    needs: ({ subscriptionId }) => [['DELETE', `/v1/accounts/me/push-subscriptions/${subscriptionId}`]],
   },
   'oauth.decide_authorization': {
     needs: ({ authorization }) => [['POST', `/v1/oauth/authorizations/${authorization}/decision`, { decision: 'approve' }]],
@@ -120,11 +167,23 @@ const acts: Readonly<Record<string, { needs: (is: typeof scene) => Act[]; also?:
   },
   'policies.archive': { needs: ({ policyId }) => [['DELETE', `/v1/spending-policies/${policyId}`]] },
   'sessions.revoke': {
-    needs: ({ sessionId }) => [['DELETE', `/v1/accounts/me/sessions/${sessionId}?end=everything`]],
-    also: ({ sessionId }) => [['DELETE', `/v1/accounts/me/sessions/${sessionId}`]],
+    needs: ({ sessionId, ownSessionId }) => [
+      ['DELETE', `/v1/accounts/me/sessions/${sessionId}`],
+      ['DELETE', `/v1/accounts/me/sessions/${sessionId}?end=everything`],
+      ['DELETE', `/v1/accounts/me/sessions/${ownSessionId}?end=everything`],
+    ],
+    also: ({ ownSessionId }) => [['DELETE', `/v1/accounts/me/sessions/${ownSessionId}`]],
   },
   'accounts.close': { needs: () => [['DELETE', '/v1/accounts/me']] },
 }
+
+test('every operation says why it needs a fresh proof or not, and a new one without a reason is noticed', () => {
+  for (const route of service.routes) expect(proofReason(route)).toMatch(/\.$/)
+  const planted = { ...service.routes.find(({ operation }) => operation === 'members.remove'), operation: 'members.planted' }
+  expect(() => proofReason(planted as RouteEntry)).toThrow('members.planted')
+  const operations = service.routes.map(({ operation }) => operation)
+  expect(withProofReason.filter((operation) => !operations.includes(operation))).toEqual([])
+})
 
 test('the routes that need a fresh proof are these, and no others', () => {
   const declared = service.routes.filter(({ freshProof, rule }) => freshProof !== null && rule !== 'admin')
@@ -178,7 +237,8 @@ test('a key, its dashboard token and an agent need no proof for what a person ga
     const linked = await api.post('/v1/auth/wallet/verify', { message, signature: await wallet.signMessage({ message }) })
     expect([linked.status, linked.body.outcome]).toEqual([200, 'linked'])
   }
-  expect((await key.api.delete(`/v1/spending-policies/${scene.policyId}`)).status).toBe(200)
+  // It waits, because the approver confirms it.
+  expect((await key.api.delete(`/v1/spending-policies/${scene.policyId}`)).status).toBe(202)
   const agent = await authorizeAgent(service.api, await signIn(service.api))
   service.clock.advance(900)
   expect((await agent.api.post('/v1/accounts/me/api-keys', { name: 'Child' })).status).not.toBe(403)

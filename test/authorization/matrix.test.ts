@@ -11,7 +11,7 @@ import { withoutPermission } from '../../src/http/without-permission.ts'
 import { startAdministered } from '../admin/administrators.ts'
 import { credit, newBeneficiary } from '../harness/money.ts'
 import { authorizeAgent } from '../harness/oauth.ts'
-import { createKey, newWallet, type Person, signIn } from '../harness/people.ts'
+import { createKey, newWallet, type Person, signIn, walletMessage } from '../harness/people.ts'
 import type { TestService } from '../harness/service.ts'
 import { createTeam, join, memberIdOf, standIn, type Team, type Teammate } from '../workspaces/team.ts'
 import { type Credential, probeAll, refusals } from './probe.ts'
@@ -133,6 +133,19 @@ describe.each(roles)('in the role %s', (role) => {
     const agent = await authorizeAgent(service.api, members[role], { request: { scope: delegable.join(' ') } })
     expect(await refusals(service, closed, { bearer: agent.access }, (row) => byRole(row) && row.agent === '●')).toEqual([])
   })
+})
+
+test('a session that began with a wallet which a key linked may do what is not for a person alone', async () => {
+  const key = await keyOf(members.owner, ['account.manage'])
+  const wallet = newWallet()
+  const message = await walletMessage(key.api, wallet)
+  const signature = await wallet.signMessage({ message })
+  expect((await key.api.post('/v1/accounts/me/identities', { provider: 'wallet', message, signature })).status).toBe(201)
+  const linked = await signIn(service.api, wallet)
+  const inTeam = { cookie: linked.cookie, headers: { 'workspace-id': team.id } }
+  const may = (row: Row) => row.owner === '●' && row.linked === '●'
+  expect(await refusals(service, closed, inTeam, may)).toEqual([])
+  expect(closed.filter((row) => row.linked === '·' && row.needs !== 'admin').length).toBeGreaterThan(15)
 })
 
 test('every permission is required: a key that has all the others gets the name of the missing one', async () => {

@@ -75,6 +75,7 @@ export const registerBeneficiaries = (app: App, deps: Parts): void => {
   routes.patch(one, {
     config: {
       operation: 'beneficiaries.update',
+      freshProof: 'by_content',
       permission: 'beneficiary.manage',
       whileFrozen: true,
       refuses: ['conflict', 'workspace_frozen', 'account_frozen'],

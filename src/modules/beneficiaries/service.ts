@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
+import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
 import type { Derivations, Vault } from '../../auth/vault.ts'
 import { statement, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
@@ -188,6 +188,8 @@ export const updateBeneficiary = async (tx: Tx, principal: Principal, id: Uuid, 
     throw new Refusal('forbidden', {
       message: 'A delegated credential can freeze a beneficiary, and cannot unfreeze it.',
     })
+  // `frozen` by its paybill as well: that freeze is lifted there.
+  if (before.frozenAt && change.status === 'active') requireFreshProof(principal, at)
   refuseOtherPayee(before, change)
   refuseUnderFrozenPaybill(before, change)
   const fields = {

@@ -133,7 +133,7 @@ export const registerIdentities = (app: App, deps: Parts): void => {
       access: 'undelegated',
       idempotent: true,
       credentialIssuing: true,
-      refuses: ['invalid_signature', 'forbidden', 'account_frozen'],
+      refuses: ['invalid_signature', 'account_frozen'],
     },
     schema: {
       summary: 'Add a passkey',

@@ -53,7 +53,7 @@ export const registerPush = (app: App, deps: Parts & { push: Push | null }): voi
     present: (rows) => rows.map((row) => presentSubscription(row)),
   })
   routes.delete(`${path}/:id`, {
-    config: { operation: 'push_subscriptions.delete', access: 'undelegated', whileFrozen: true },
+    config: { operation: 'push_subscriptions.delete', freshProof: 'by_content', access: 'undelegated', whileFrozen: true },
     schema: {
       summary: 'End the notices in a browser',
       description: 'Nothing more is sent to it.',

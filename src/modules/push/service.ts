@@ -1,5 +1,5 @@
 import { and, eq } from 'drizzle-orm'
-import type { Principal } from '../../auth/principal.ts'
+import { type Principal, requireFreshProof } from '../../auth/principal.ts'
 import { sha256 } from '../../auth/secrets.ts'
 import type { Config } from '../../config.ts'
 import { lockAccount } from '../../db/account-lock.ts'
@@ -91,6 +91,8 @@ export const subscribe = async (
 
 export const unsubscribe = async (tx: Tx, principal: Principal, id: Uuid): Promise<SubscriptionRecord> => {
   const removed = found(await first(tx, removeRow, { id, accountId: principal.accountId }))
+  // A stolen session could silence the browser of its owner.
+  if (removed.sessionId !== principal.originSessionId) requireFreshProof(principal, tx.at)
   audit(tx, principal, 'push_subscription.remove', { subject: id })
   return removed
 }

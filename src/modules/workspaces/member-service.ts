@@ -24,6 +24,9 @@ const includesRole = (role: Role, other: Role): boolean => {
   return [...effectivePermissions(other, null)].every((permission) => held.has(permission))
 }
 
+/** A stolen session must not take away who would refuse its payments. */
+const mayDecide = ({ role, status }: MemberRecord): boolean => status === 'active' && decidingRoles.includes(role)
+
 /** Without a break. `before`: what the member was until now, if it was one. */
 export const rolesSince = (held: MemberChange, at: Date, before?: MemberRecord) => {
   const has = ({ role, status }: MemberChange, roles: readonly Role[]) => status === 'active' && roles.includes(role)
@@ -108,7 +111,7 @@ export const updateMember = async (tx: Tx, deps: Ends, principal: Principal, id:
   if (change.role === target.role && change.status === target.status) return target
   await checkChange(tx, principal, membership, target, change)
   const { at } = tx
-  if (addsRights(target, change)) requireFreshProof(principal, at)
+  if (mayDecide(target) || addsRights(target, change)) requireFreshProof(principal, at)
   updateRow(tx, members, { id }, { ...change, ...rolesSince(change, at, target), updatedAt: at })
   await endInvitations(tx, principal, target, change.status === 'suspended' ? null : change.role)
   audit(tx, principal, 'member.update', {
@@ -132,6 +135,7 @@ export const removeMember = async (tx: Tx, deps: Ends, principal: Principal, id:
   else if (principal.grant) throw new Refusal('forbidden', { message: 'A delegated credential cannot do this.' })
   const target = found(await first(tx, findMember, { workspaceId: membership.workspace.id, id }))
   await checkChange(tx, principal, membership, target, { role: target.role, status: 'removed' })
+  if (mayDecide(target)) requireFreshProof(principal, tx.at)
   await endDelegations(tx, principal, target)
   tx.defer(tx.run(removeRow, { id }))
   await endInvitations(tx, principal, target, null)

@@ -115,7 +115,7 @@ export const registerWorkspaces = (app: App, deps: Parts, endDelegations: EndDel
     work: async (tx, { principal, body }) => ok(view(await switchWorkspace(tx, principal, body.workspace_id))),
   })
   routes.patch('/v1/workspaces/current', {
-    config: { operation: 'workspaces.update', permission: 'workspace.manage' },
+    config: { operation: 'workspaces.update', freshProof: 'by_content', permission: 'workspace.manage' },
     schema: {
       summary: 'Change the workspace',
       description:
@@ -139,6 +139,7 @@ export const registerWorkspaces = (app: App, deps: Parts, endDelegations: EndDel
   routes.post('/v1/workspaces/current/unfreeze', {
     config: {
       operation: 'workspaces.unfreeze',
+      freshProof: 'always',
       permission: 'workspace.manage',
       access: 'undelegated',
       whileFrozen: true,
@@ -184,6 +185,7 @@ export const registerWorkspaces = (app: App, deps: Parts, endDelegations: EndDel
     // A member who may read the workspace may leave it; the service asks for more to remove another member.
     config: {
       operation: 'members.remove',
+      freshProof: 'by_content',
       permission: ['workspace.manage', 'workspace.read'],
       whileFrozen: true,
       refuses: ['forbidden', 'account_frozen', 'last_owner'],

@@ -1,5 +1,5 @@
 import { and, isNotNull, or, sql } from 'drizzle-orm'
-import { type Principal, requireActiveAccount } from '../../auth/principal.ts'
+import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
 import type { Config } from '../../config.ts'
 import { lockFurtherAccounts } from '../../db/account-lock.ts'
 import { first, type Tx } from '../../db/client.ts'
@@ -79,6 +79,8 @@ export const updateWorkspace = async (tx: Tx, config: Config, principal: Princip
   const { at } = tx
   const zone = input.time_zone === undefined ? {} : zoneChange(workspace, input.time_zone, at)
   if ((input.name ?? workspace.name) === workspace.name && !('nextTimeZoneFrom' in zone)) return { workspace, member }
+  // It decides when limits count anew.
+  if ('nextTimeZoneFrom' in zone) requireFreshProof(principal, at)
   const changed = updateRow(tx, workspaces, workspace, { name: input.name ?? workspace.name, ...zone, updatedAt: at })
   const { name, timeZone, nextTimeZone } = workspace
   audit(tx, principal, 'workspace.update', {

