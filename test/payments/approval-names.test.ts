@@ -198,7 +198,15 @@ test('a list gets one new text, with every name that is known; later names void 
   const text = await textOf(batch)
   expect(text).not.toContain('being checked')
   expect(text).toMatch(/\nPayees whose name differs from the rail's: 1\n- Landlord: .* \(DOES NOT MATCH\), KES 1,500.00\n/)
-  expect(await approvalOf(of, batch)).toMatchObject({ approvals_given: 0, decisions: [{ voided_at: expect.any(String) }] })
+  expect(text).toContain('\nNames: 1 differs, 1 matches\n')
+  const landlord = { beneficiary: 'Landlord', amount_minor: '150000', name: expect.stringMatching(/^[A-Z]+ /) }
+  const facts = [
+    { type: 'name_mismatch', level: 'danger', count: 1, items: [landlord] },
+    // What is true of all payments of a batch is no deviation.
+    { type: 'first_payment', level: 'info', count: 2, items: [] },
+    { type: 'name_match', level: 'info', count: 1, items: [] },
+  ]
+  expect(await approvalOf(of, batch)).toMatchObject({ approvals_given: 0, facts, decisions: [{ voided_at: expect.any(String) }] })
   answered(await decide(of.owner.api, batch))
   const payees = answered(await of.owner.api.get('/v1/beneficiaries')).data
   service.sandbox.names.set({ party: wanjiru, name: 'SOMEONE ELSE' })
@@ -210,7 +218,14 @@ test('a list gets one new text, with every name that is known; later names void 
   await service.settle()
   service.sandbox.names.set({ party: wanjiru, name: 'WANJIRU NJERI KAMAU' })
   expect(await textOf(batch)).toBe(text)
-  expect((await approvalOf(of, batch)).approvals_given).toBe(1)
+  const later = await approvalOf(of, batch)
+  expect(later.approvals_given).toBe(1)
+  // The text stays, and every reader is told, the holder of a link too.
+  const both = [{ type: 'name_mismatch', level: 'danger', count: 2 }, { type: 'first_payment' }]
+  expect(later.facts).toMatchObject(both)
+  expect(answered(await of.owner.api.get('/v1/approvals?status=pending')).data[0].facts).toMatchObject(both)
+  const link = answered(await service.api.get(`/v1/approvals/${batch.approval_id}/message`))
+  expect(link).toMatchObject({ facts: both, payments_count: 2, currency: 'KES' })
 })
 
 /** The check of a payee's name ends long after the others. */

@@ -1,7 +1,8 @@
 import type { Schemas } from '../../../client/src/route-types.ts'
+import { isToldFirst } from '../../../src/lib/approval-facts.ts'
 import { typeLabel } from './rails.ts'
 import { decisionReason } from './rule-words.ts'
-import { countWords, multipleOf, shortMoney } from './words.ts'
+import { countWords, shortMoney } from './words.ts'
 
 type Approval = Schemas['Approval']
 
@@ -18,6 +19,8 @@ export type ApprovalSubject = {
   /** When it is sent, while it is scheduled: until then no money is held for it. */
   sentAt: string | null
   isFirstPayment: boolean
+  /** How many payments are decided together. */
+  count: number
   initiatedBy: Schemas['PaymentSummary']['initiated_by']
   /** "KES 23,499 to Savannah Supplies" */
   words: string
@@ -42,6 +45,7 @@ const ofPayment = (payment: Schemas['PaymentSummary']): ApprovalSubject => ({
   reason: decisionReason(payment.decision),
   sentAt: sentAtOf(payment),
   isFirstPayment: payment.beneficiary.first_payment,
+  count: 1,
   initiatedBy: payment.initiated_by,
   words: `${shortMoney(payment.amount_minor, payment.currency)} to ${payment.beneficiary.display_name}`,
 })
@@ -59,6 +63,7 @@ const ofBatch = (batch: Schemas['PaymentBatchSummary']): ApprovalSubject => {
     reason: 'The payments of a list are decided together.',
     sentAt: sentAtOf(batch),
     isFirstPayment: false,
+    count: batch.items_count,
     initiatedBy: batch.initiated_by,
     words: `${count} of ${shortMoney(batch.total_minor, batch.currency)} in all`,
   }
@@ -81,52 +86,18 @@ export type Choice = Approval['decisions'][number]['decision']
 /** "KES 23,499 to Savannah Supplies": what a decision is about, wherever it is named. */
 export const subjectWords = (approval: Pick<Approval, 'payment' | 'batch'>): string => approvalSubject(approval).words
 
-export type Caution = NonNullable<Approval['context']>['warnings'][number]
-
-/** What an approver should look at before anything else. A decided approval has none. */
-export const cautionsOf = ({ status, context }: Pick<Approval, 'status' | 'context'>): readonly Caution[] =>
-  status === 'pending' ? (context?.warnings ?? []) : []
-
-/** Two words of each, for a row. A caution without words does not compile. */
-export const cautionWords = (caution: Caution, amountMinor: string): string => {
-  switch (caution.code) {
-    case 'possible_duplicate':
-      return 'Possible duplicate'
-    case 'name_differs':
-      return 'Another name in the list'
-    case 'new_payee':
-      return 'Unconfirmed beneficiary'
-    case 'changed_payee':
-      return 'Name was changed'
-    case 'similar_name':
-      return 'Name looks like another'
-    case 'name_mismatch':
-      return isAnotherName(caution) ? 'Another name' : 'Name not confirmed'
-    case 'may_have_been_sent':
-      return 'May have been paid'
-    case 'first_payment':
-      return 'First payment'
-    case 'unusual_amount':
-      return `${multipleOf(amountMinor, caution.typical_amount_minor)} × the usual`
-  }
-}
-
-/** The warning that says the same as `isOtherName`: shown once. */
-export const isAnotherName = (caution: Caution): boolean =>
-  caution.code === 'name_mismatch' && caution.verification === 'no_match'
+/** What an approver must see before anything else. A decided approval is no longer looked at. */
+export const factsToSee = ({ status, facts }: Pick<Approval, 'status' | 'facts'>): Approval['facts'] =>
+  status === 'pending' ? facts : []
 
 const opened = new Set<string>()
 
 /** A person has the approval's page before them. */
 export const noteOpened = (id: string): void => void opened.add(id)
 
-/** The rail reports another name for the destination. */
-export const isOtherName = ({ status, context }: Pick<Approval, 'status' | 'context'>): boolean =>
-  status === 'pending' && context?.payee?.verification.status === 'no_match'
-
-/** It needs a closer look: it has a caution, or is a batch, whose payments a row does not show. */
-export const needsOpening = (approval: Pick<Approval, 'status' | 'context' | 'batch'>): boolean =>
-  approval.batch !== null || cautionsOf(approval).length > 0 || isOtherName(approval)
+/** It needs a closer look: something about it is dangerous or unusual, or it is a batch, whose payments a row does not show. */
+export const needsOpening = (approval: Pick<Approval, 'status' | 'facts' | 'batch'>): boolean =>
+  approval.batch !== null || factsToSee(approval).some(isToldFirst)
 
 /** Whether it can be approved together with others: what needs a closer look must be opened first, and what is to be signed is signed by itself. */
 export const fitsBulk = (approval: Approval): boolean =>
@@ -151,11 +122,6 @@ const textOf = (message: string, label: string): string | undefined =>
     .split('\n')
     .find((line) => line.startsWith(`${label}: `))
     ?.slice(label.length + 2)
-
-export const readBatchMessage = (message: string): { firsts: string; unusual: string } => ({
-  firsts: textOf(message, 'Payees never paid before') ?? '0',
-  unusual: textOf(message, 'Amounts far from the last payment') ?? '0',
-})
 
 const short = (amount: string): string => amount.replace(/\.00$/, '').replace(' ', '\u00a0')
 

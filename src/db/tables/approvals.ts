@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import type { Fact } from '../../lib/approval-facts.ts'
 import type { PasskeyProof } from '../../lib/passkey-proof.ts'
 import { approvalProofs } from '../../lib/policy-answers.ts'
 import { approvalStatuses } from '../transitions.ts'
@@ -38,6 +39,8 @@ export const approvals = pgTable(
     nameAwaitedUntil: instant(),
     /** The form of the text; null: that of 0.3.0. */
     textVersion: integer(),
+    /** What the text warns of, by type: what every page and notification shows. Null: made by 0.3.0. */
+    facts: jsonb().$type<Fact[]>(),
     /** When the text was made again, because a name at the rail had changed. Null: never. */
     renewedAt: instant(),
     /** When notices of the approval (Web Push) are due to be sent or taken back. Null: none are due. */

@@ -169,6 +169,9 @@ export const approvalLinkFlows = (world: World): void => {
       narrative: 'Paper: toner and chairs',
       requester: 'Procurement agent, an agent of Wanjiku Kamau',
       workspace: 'Personal',
+      sharedBalance: false,
+      approverNames: ['Wanjiku Kamau'],
+      feeMinor: 3000n,
       policyVersions: [],
       nonce: 'cd'.repeat(16),
       executeAt: at,
@@ -177,7 +180,8 @@ export const approvalLinkFlows = (world: World): void => {
     const unknown =
       'A service asks you to APPROVE something else.\n\nColour: red\nno label at all\n- an item\nWarning, twice: odd\n\nNonce: 1'
     for (const message of [approvalMessage('approve', facts), unknown]) {
-      const json = { message, status: 'pending', expires_at: new Date(Date.now() + 3_600_000).toISOString() }
+      const expires_at = new Date(Date.now() + 3_600_000).toISOString()
+      const json = { message, facts: [], payments_count: 1, currency: 'KES', status: 'pending', expires_at }
       await page.route(/\/message\?/, (route) => route.fulfill({ json }))
       await page.goto(`/approve/${home.approvalId}`)
       await expect.poll(() => linesMissingOn(page, message)).toEqual([])

@@ -3,16 +3,7 @@ import { Link } from 'wouter'
 import { usePeople } from '../../api/names.ts'
 import { approvalsQuery, type Schemas } from '../../api/queries.ts'
 import { type Inbox, type InboxItem, useInbox } from '../../api/use-inbox.ts'
-import {
-  approvalSubject,
-  type Choice,
-  cautionsOf,
-  cautionWords,
-  fitsBulk,
-  isAnotherName,
-  isOtherName,
-  subjectWords,
-} from '../../lib/approval-subject.ts'
+import { approvalSubject, type Choice, factsToSee, fitsBulk, subjectWords } from '../../lib/approval-subject.ts'
 import { useShortcuts } from '../../lib/choices.ts'
 import { capitalized, countWords, requesterWords, shortMoney, sumMinor } from '../../lib/words.ts'
 import { useOpenIn, useSession } from '../../shell/session.tsx'
@@ -21,6 +12,7 @@ import { Listing, LiveRows, OldList, Rows, SelectionBar, useSelection } from '..
 import { Amount, Badge, Card, Countdown, Empty, Failure, Page, SkeletonRows, StatusBadge, Time } from '../../ui/page.tsx'
 import { FrozenBadge } from '../agents/agents.tsx'
 import { DecideDialog, SentAt } from './decide-dialog.tsx'
+import { FactBadges } from './facts.tsx'
 
 export const ApprovalsPage = () => {
   const inbox = useInbox()
@@ -212,12 +204,7 @@ const InboxRow = ({ item, people, named, above, check }: Props) => {
         <span className="item-main">
           <span className="item-title">
             {subject.title}
-            {cautionsOf(approval).map((caution) => (
-              <Badge key={caution.code} tone={isAnotherName(caution) ? 'bad' : 'warn'}>
-                {cautionWords(caution, subject.amountMinor)}
-              </Badge>
-            ))}
-            {isOtherName(approval) && !cautionsOf(approval).some(isAnotherName) && <Badge tone="bad">Another name</Badge>}
+            <FactBadges facts={factsToSee(approval)} of={subject.count} />
             {pending && approval.approval_proof === 'signature' && <Badge dot={false}>To be signed</Badge>}
             {named && <Badge dot={false}>{workspace.name}</Badge>}
           </span>

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { ApiError, isTextChanged } from '../../api/error.ts'
 import { usePeople } from '../../api/names.ts'
 import { api, approvalQuery, inWorkspace, passkeysQuery, type Schemas } from '../../api/queries.ts'
-import { approvalSubject, type Choice, cautionsOf, cautionWords, digestOfText, subjectWords } from '../../lib/approval-subject.ts'
+import { approvalSubject, type Choice, digestOfText, factsToSee, subjectWords } from '../../lib/approval-subject.ts'
 import { chooseNotify } from '../../lib/choices.ts'
 import { decidedWords, effectOfChoice } from '../../lib/decision-effect.ts'
 import { capitalized, countWords, shortMoney, sumMinor } from '../../lib/words.ts'
@@ -11,8 +11,9 @@ import { hasPasskeys, signWithPasskey } from '../../passkey/passkey.ts'
 import { Button, LinkButton } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Dialog, FormDialog } from '../../ui/form.tsx'
-import { Amount, Badge, ExactTime, Notice, TextNotice, Time } from '../../ui/page.tsx'
+import { Amount, ExactTime, Notice, TextNotice, Time } from '../../ui/page.tsx'
 import { announce } from '../../ui/toast.tsx'
+import { FactBadges, FactNotices } from './facts.tsx'
 
 type Approval = Schemas['Approval']
 type Props = { approvals: readonly Approval[]; choice: Choice; onDecided: () => void; onClose: () => void }
@@ -24,7 +25,7 @@ const titleOf = (approvals: readonly Approval[], choice: Choice): string => {
 }
 
 const subjectsOf = (approvals: readonly Approval[]) =>
-  approvals.map((approval) => ({ id: approval.id, cautions: cautionsOf(approval), ...approvalSubject(approval) }))
+  approvals.map((approval) => ({ id: approval.id, facts: factsToSee(approval), ...approvalSubject(approval) }))
 
 const total = (approvals: readonly Approval[]): string =>
   shortMoney(sumMinor(subjectsOf(approvals).map(({ amountMinor }) => amountMinor)), subjectsOf(approvals)[0]?.currency ?? '')
@@ -39,17 +40,14 @@ export const SentAt = ({ at }: { at: string | null }) =>
 /** Lists every payment that is decided, also in bulk, with what is odd about it. */
 const Subjects = ({ approvals }: { approvals: readonly Approval[] }) => (
   <ul className="rows decide-list">
-    {subjectsOf(approvals).map(({ id, title, mask, note, sentAt, amountMinor, currency, cautions }) => (
+    {subjectsOf(approvals).map(({ id, title, mask, note, sentAt, amountMinor, currency, facts, count }) => (
       <li key={id}>
         <span>
           <span className="strong">{title}</span> {mask && <span className="mono faint nowrap">{mask}</span>}
           {note && <span className="quiet small block">{note}</span>}
           <SentAt at={sentAt} />
-          {cautions.map((caution) => (
-            <Badge key={caution.code} tone="warn">
-              {cautionWords(caution, amountMinor)}
-            </Badge>
-          ))}
+          <FactBadges facts={facts} of={count} />
+          <FactNotices facts={facts.filter(({ level }) => level === 'danger')} of={count} currency={currency} />
         </span>
         <Amount minor={amountMinor} currency={currency} />
       </li>

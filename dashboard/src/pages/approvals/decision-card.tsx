@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { type FactType, grouped } from '../../../../src/lib/approval-facts.ts'
 import { nameChecksQuery, type Schemas } from '../../api/queries.ts'
-import { approvalSubject, readBatchMessage } from '../../lib/approval-subject.ts'
+import { approvalSubject, factsToSee } from '../../lib/approval-subject.ts'
 import { balanceWords } from '../../lib/decision-effect.ts'
 import { railFacts } from '../../lib/rails.ts'
 import { nameBefore } from '../../lib/reported-names.ts'
@@ -9,8 +10,8 @@ import { decisionReason } from '../../lib/rule-words.ts'
 import { capitalized, compareMinor, countWords, multipleOf, requesterWords, shortMoney } from '../../lib/words.ts'
 import { Amount, Countdown, StatusBadge, Time } from '../../ui/page.tsx'
 import { FrozenBadge } from '../agents/agents.tsx'
-import { Cautions } from './decide.tsx'
 import { SentAt } from './decide-dialog.tsx'
+import { FactNotices } from './facts.tsx'
 
 type Approval = Schemas['Approval']
 type Props = {
@@ -61,17 +62,13 @@ const askedBy = (approval: Approval, people: Props['people']): Fact => {
 }
 
 const factsOf = (approval: Approval, people: Props['people']): Fact[] => {
-  const { payment, context, signing } = approval
+  const { payment, context, facts } = approval
   const asked = askedBy(approval, people)
   if (!payment) {
-    const { firsts, unusual } = readBatchMessage(signing.approve)
+    const count = (type: FactType) => grouped(facts.find((fact) => fact.type === type)?.count ?? 0)
     return [
-      { label: 'New payees', value: firsts === '0' ? 'None' : firsts, note: 'of its payments' },
-      {
-        label: 'Far from the last amount',
-        value: unusual === '0' ? 'None' : unusual,
-        note: 'more than twice, or less than half',
-      },
+      { label: 'First payments', value: count('first_payment'), note: 'to their destination' },
+      { label: 'Far from the last amount', value: count('far_from_last'), note: 'more than twice, or less than half' },
       asked,
     ]
   }
@@ -142,7 +139,7 @@ export const DecisionCard = ({ approval, people, place, children }: Props) => {
         {subject.note && <p className="decision-purpose">{subject.note}</p>}
         <SentAt at={subject.sentAt} />
       </div>
-      <Cautions approval={approval} />
+      <FactNotices facts={factsToSee(approval)} of={subject.count} currency={subject.currency} />
       <dl className="decision-facts">
         {factsOf(approval, people).map(({ label, value, note }) => (
           <div key={label}>

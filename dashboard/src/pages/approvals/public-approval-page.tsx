@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { hasCode } from '../../api/error.ts'
 import { accountQuery, api, approvalMessageQuery, inWorkspace, type Schemas, workspacesQuery } from '../../api/queries.ts'
-import { readSignedText, titleOfText } from '../../lib/approval-subject.ts'
+import { approvalSubject, readSignedText, titleOfText } from '../../lib/approval-subject.ts'
 import { chooseNotify } from '../../lib/choices.ts'
 import { decidedWords } from '../../lib/decision-effect.ts'
 import { hasNoSession } from '../../lib/page-state.ts'
@@ -15,11 +15,17 @@ import { SinglePage } from '../../shell/single-page.tsx'
 import { LinkButton } from '../../ui/button.tsx'
 import { Countdown, Failure, Notice, SkeletonText, type Tone } from '../../ui/page.tsx'
 import { NoWallet, useWallets } from '../../wallet/wallet.tsx'
-import { Cautions, Decide, useHindrance } from './decide.tsx'
+import { Decide, useHindrance } from './decide.tsx'
+import { FactNotices } from './facts.tsx'
 import { PasteSignature, SignDecision, type Signing } from './sign-decision.tsx'
 
 type Approval = Schemas['Approval']
-type Text = Pick<Schemas['SigningMessage'], 'message' | 'status' | 'expires_at'>
+type Text = Schemas['SigningMessage']
+
+const ownText = (approval: Approval): Text => {
+  const { count, currency } = approvalSubject(approval)
+  return { ...approval, message: approval.signing.approve, payments_count: count, currency }
+}
 
 /** For the holder of a link: the whole text that is signed, and every way to decide that this browser has. */
 export const PublicApprovalPage = ({ id }: { id: string }) => {
@@ -31,7 +37,7 @@ export const PublicApprovalPage = ({ id }: { id: string }) => {
   })
   const own = useOwnApproval(id, account.isSuccess)
   // What is shown is what is decided: a passkey signs the text of the record, a wallet that of the link.
-  const text: Text | undefined = own.found ? { ...own.found.approval, message: own.found.approval.signing.approve } : read.data
+  const text: Text | undefined = own.found ? ownText(own.found.approval) : read.data
   const title = text ? titleOfText(text.message) : 'Payment approval'
   return (
     <SinglePage title={title} wide aside={own.found && <Link href={`/approvals/${id}`}>Open in the dashboard</Link>}>
@@ -98,6 +104,7 @@ const PublicApproval = ({ id, text, account, own }: Props) => {
           <PushOffer />
         </SessionIn>
       )}
+      {result === 'pending' && <FactNotices facts={text.facts} of={text.payments_count} currency={text.currency} />}
       <SignedLines message={text.message} />
       {result === 'pending' && !decided && (
         <Ways id={id} text={text} account={account} own={own} onDecided={onDecided} refresh={refresh} />
@@ -176,10 +183,8 @@ type SignedInProps = Pick<Found, 'approval'> & { signing: Signing; onDecided: ()
 const DecideSignedIn = ({ approval, signing, onDecided }: SignedInProps) => {
   const wallets = useWallets()
   const hindrance = useHindrance(approval)
-  const signed = ['first_payment', ...(approval.payment?.decision.warnings ?? []).map(({ code }) => code)]
   return (
     <>
-      <Cautions approval={approval} without={signed} />
       {!hindrance && wallets.length > 0 && (
         <div className="stack-s">
           <p className="quiet small">Or sign with your wallet</p>
@@ -204,7 +209,9 @@ const Line = ({ line }: { line: string }) => {
       {label && value && !isItem ? (
         <>
           <span className="quiet">{label}</span>
-          <span className={/\b[A-Z]+ NOT MATCH\b/.test(value) ? 'strong bad-text' : undefined}>{value}</span>
+          <span className={/\b[A-Z]+ NOT MATCH\b/.test(value) ? 'strong bad-text' : isWarning(line) ? 'strong' : undefined}>
+            {value}
+          </span>
         </>
       ) : (
         line
@@ -213,24 +220,17 @@ const Line = ({ line }: { line: string }) => {
   )
 }
 
-/** Everything that is signed, word for word: the warnings first, then what is decided, then what binds it. Nothing of it is folded away. */
+/** Everything that is signed, word for word. Nothing of it is folded away. */
 const SignedLines = ({ message }: { message: string }) => {
   const { opening, lines, binding } = readSignedText(message)
   return (
     <section className="stack signed-text" aria-label="What you sign">
-      {lines.filter(isWarning).map((line) => (
-        <Notice key={line} tone="warn">
-          <p>{line}</p>
-        </Notice>
-      ))}
       <div className="signed-lines">
         <p className="quiet">{opening}</p>
-        {lines
-          .filter((line) => !isWarning(line))
-          .map((line, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two lines of a list may be alike
-            <Line key={`${index} ${line}`} line={line} />
-          ))}
+        {lines.map((line, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two lines of a list may be alike
+          <Line key={`${index} ${line}`} line={line} />
+        ))}
       </div>
       <div className="signed-binding">
         {binding.map((line) => (

@@ -1,11 +1,15 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Database, Db } from '../../../db/client.ts'
 import { prepareText, type RowOf } from '../../../db/prepare.ts'
+import { statement } from '../../../db/statement.ts'
 import { paidPaymentsSql } from '../../../db/transitions.ts'
 import { getBalance } from '../../../ledger/ledger.ts'
+import { type Fact, inOrder } from '../../../lib/approval-facts.ts'
 import { type Clock, isoTimeOrNull } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { formatMinor, type Minor, minor } from '../../../lib/money.ts'
+import type { VerificationStatus } from '../../../lib/verification.ts'
+import { lostFact, type NamedLine, nameFacts, warningFacts, withNames } from '../../../policy/facts.ts'
 import { typicalAmount, unusualAmount } from '../../../policy/warnings.ts'
 import { lastPaidSql, toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { presentVerification } from '../../beneficiaries/present.ts'
@@ -14,7 +18,7 @@ import { presentWarning } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
 import { itemsOf } from '../batch/queries.ts'
 import { thoseThatMayBePaidTwice } from '../lost-writes.ts'
-import { type ApprovalRecord, counts, currentDecisions, deciders } from './queries.ts'
+import { type ApprovalRecord, counts, currentDecisions, deciders, storedFacts } from './queries.ts'
 import type { Approval } from './schema.ts'
 
 type History = { paymentsCount: number; lastPaidAt: Date | null; lastPaid: Minor[] }
@@ -50,6 +54,41 @@ const readHistories = async (db: Db, records: readonly ApprovalRecord[]): Promis
 }
 
 type ApprovalContext = NonNullable<Approval['context']>
+
+type NameRow = { batchId: Uuid; verification: VerificationStatus; count: number; named: NamedLine[] }
+
+/** By batch, what the rail reports about its names now: later names than those of the text void nothing, and are told. */
+const readNames = statement(
+  'approvals.names_of_batches',
+  `select batch_id as "batchId", verification, count(*)::int as count,
+     case when verification = 'no_match' then (array_agg(json_build_object('beneficiaryId', id, 'payeeName', display_name,
+       'amountMinor', amount::text, 'verification', verification, 'reportedName', reported_name) order by amount desc))[1:10]
+       else '{}' end as named
+   from (select p.batch_id, b.id, b.display_name, b.verification, b.reported_name, sum(p.amount_minor) as amount
+     from payments p join beneficiaries b on b.id = p.beneficiary_id where p.batch_id = any($1::uuid[]) group by 1, 2) as own
+   group by 1, 2`,
+  'page',
+)
+
+const namesOfBatches = async (db: Db, records: readonly ApprovalRecord[]): Promise<ReadonlyMap<Uuid, Fact[]>> => {
+  const ids = records.flatMap(({ approval }) => (approval.status === 'pending' && approval.batchId) || [])
+  const rows = ids.length === 0 ? [] : await db.query<NameRow>(readNames, [ids])
+  const factOf = ({ verification, count, named }: NameRow): Fact[] => {
+    const lines = named.map((line) => ({ ...line, amountMinor: BigInt(line.amountMinor) }))
+    const [fact] = nameFacts(lines.length > 0 ? lines : [{ ...noLine, verification }])
+    return fact ? [{ ...fact, count }] : []
+  }
+  return new Map([...Map.groupBy(rows, ({ batchId }) => batchId)].map(([id, own]) => [id, merged(own.flatMap(factOf))]))
+}
+
+const noLine = { beneficiaryId: '', payeeName: '', amountMinor: 0n, reportedName: null }
+
+/** Two checks without an answer are one fact. */
+const merged = (facts: readonly Fact[]): Fact[] =>
+  [...Map.groupBy(facts, ({ type }) => type).values()].flatMap((own) => {
+    const [first] = own
+    return first ? [{ ...first, count: own.reduce((sum, { count }) => sum + count, 0) }] : []
+  })
 
 type ContextParts = Pick<Parts, 'clock' | 'db' | 'rails'>
 
@@ -91,6 +130,30 @@ const countLost = async ({ db, rails, clock }: ContextParts, records: readonly A
 const unheldMinor = ({ batch, payment }: ApprovalRecord): Minor =>
   payment.status === 'scheduled' ? (batch?.totalMinor ?? payment.amountMinor) : 0n
 
+type Now = { names?: readonly Fact[] | undefined; lost?: number; typicalMinor?: Minor | null }
+
+/** The facts of the text, with what is known by now. */
+const factsNow = (record: ApprovalRecord, { names, lost = 0, typicalMinor = null }: Now): Fact[] => {
+  const stored = storedFacts(record)
+  const { approval, payment } = record
+  if (approval.status !== 'pending') return stored
+  const known = names ? withNames(stored, names) : stored
+  const unusual = approval.batchId === null ? unusualAmount(payment.amountMinor, typicalMinor) : []
+  const far = warningFacts(unusual, { ...payment, payeeName: approval.beneficiaryName })
+  return inOrder([
+    ...(lost > 0 ? [lostFact(lost)] : []),
+    ...known,
+    ...(known.some(({ type }) => type === 'unusual_amount') ? [] : far),
+  ])
+}
+
+/** For the holder of a link. */
+export const readFacts = async (deps: ContextParts, record: ApprovalRecord): Promise<Fact[]> => {
+  const [names, lost] = await Promise.all([namesOfBatches(deps.db, [record]), countLost(deps, [record])])
+  const { id, batchId } = record.approval
+  return factsNow(record, { names: names.get(batchId ?? id), lost: lost.get(id) ?? 0 })
+}
+
 /** What an approver should look at first. A batch's signed text counts what is unusual in it. */
 const cautionsOf = (
   { approval, payment, firstPayment }: ApprovalRecord,
@@ -113,21 +176,22 @@ export const readContexts = async (
   deps: ContextParts,
   workspace: Pick<Principal['workspace'], 'id' | 'owningAccountId'>,
   records: readonly ApprovalRecord[],
-): Promise<ReadonlyMap<Uuid, ApprovalContext>> => {
+): Promise<ReadonlyMap<Uuid, { context: ApprovalContext; facts: Fact[] }>> => {
   if (records.length === 0) return new Map()
   const { db } = deps
-  const [histories, mayDecide, { availableMinor }, lost] = await Promise.all([
+  const [histories, mayDecide, { availableMinor }, lost, names] = await Promise.all([
     readHistories(db, records),
     db.run(deciders, { workspaceId: workspace.id }),
     getBalance(db, workspace.owningAccountId),
     countLost(deps, records),
+    namesOfBatches(db, records),
   ])
   const now = deps.clock.now()
-  const contextOf = (record: ApprovalRecord): ApprovalContext => {
+  const contextOf = (record: ApprovalRecord): { context: ApprovalContext; facts: Fact[] } => {
     const { id, batchId } = record.approval
     const history = histories.get(id)
     const typicalMinor = history ? typicalAmount(history.lastPaid) : null
-    return {
+    const context: ApprovalContext = {
       payee:
         batchId === null
           ? {
@@ -141,6 +205,7 @@ export const readContexts = async (
       available_after_minor: formatMinor(availableMinor - unheldMinor(record)),
       eligible_approvers: eligibleAmong(record, mayDecide, now).map((account) => formatId('account', account)),
     }
+    return { context, facts: factsNow(record, { names: names.get(batchId ?? id), lost: lost.get(id) ?? 0, typicalMinor }) }
   }
   return new Map(records.map((record) => [record.approval.id, contextOf(record)]))
 }

@@ -1,10 +1,11 @@
+import { type Fact, factItemText, factTitle, isToldFirst, namesSummary } from '../../../lib/approval-facts.ts'
 import { isoTime } from '../../../lib/clock.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount, formatMinor, type Minor } from '../../../lib/money.ts'
-import { cleanText, isolated } from '../../../lib/text.ts'
+import { cleanText, isolated, quoted } from '../../../lib/text.ts'
 import type { NameSource, VerificationStatus } from '../../../lib/verification.ts'
 import { isNameWarning, nameWarning } from '../../../policy/explain.ts'
-import type { Warning } from '../../../policy/types.ts'
+import { type FactLine, isFarFromLast, nameFacts } from '../../../policy/facts.ts'
 
 export type CommonFacts = {
   domain: string
@@ -12,6 +13,10 @@ export type CommonFacts = {
   currency: string
   requester: string
   workspace: string
+  /** Whose balance pays, where it is not the workspace's own. */
+  sharedBalance: boolean
+  /** The only people who may decide it; empty where every approver may. */
+  approverNames: readonly string[]
   policyVersions: readonly { id: Uuid; version: number }[]
   nonce: string
   /** When it is sent; null for as soon as it is approved. */
@@ -26,6 +31,7 @@ export type CommonFacts = {
 type ApprovalFacts = CommonFacts & {
   paymentId: Uuid
   amountMinor: Minor
+  feeMinor: Minor | null
   beneficiaryName: string
   rail: string
   destinationMask: string
@@ -36,6 +42,9 @@ type ApprovalFacts = CommonFacts & {
   accountReference: string | null
   narrative: string | null
 } & ReportedName
+
+/** The form of the text, stored with it: what was signed in another form verifies for ever, byte for byte. */
+export const textVersion = 1
 
 const verbs = { approve: 'APPROVE', reject: 'REJECT' } as const
 
@@ -68,6 +77,10 @@ export const nameAtRail = ({ reportedName, verification, isBeingChecked, nameSou
   return nameSource === 'daily_limit' ? 'not checked: daily limit' : verdictWords[verification]
 }
 
+/** Only where one is charged. */
+const feeLine = (label: string, fee: Minor | null, currency: string): string[] =>
+  fee === null || fee === 0n ? [] : [`${label}: ${displayAmount(fee, currency)}`]
+
 /** `said`, and `further` behind who asks: what is decided, for people. `bound`: what is signed of it. */
 type Frame = { what: string; said: string[]; further?: string[]; purpose: string; bound: string[] }
 
@@ -82,6 +95,8 @@ const textOf = (
     ...said,
     `Requested by: ${oneLine(facts.requester)}`,
     `Workspace: ${oneLine(facts.workspace)}`,
+    `Paid from: ${facts.sharedBalance ? "the balance that this workspace shares with its owner's account" : 'the balance of this workspace'}`,
+    ...(facts.approverNames.length > 0 ? [`Only these people may decide: ${facts.approverNames.map(quoted).join(', ')}`] : []),
     ...further,
     '',
     `Purpose: ${purpose}`,
@@ -99,6 +114,7 @@ export const approvalMessage = (decision: 'approve' | 'reject', facts: ApprovalF
     what: 'a payment',
     said: [
       `Amount: ${displayAmount(facts.amountMinor, facts.currency)}`,
+      ...feeLine('Fee', facts.feeMinor, facts.currency),
       `Beneficiary: ${oneLine(facts.beneficiaryName)}`,
       `Destination: ${facts.rail} ${facts.destinationMask}`,
       `${nameLabel}${nameAtRail(facts)}`,
@@ -130,29 +146,29 @@ const renewed = (message: string, at: Date, change: (line: string) => string[]):
 /** The same text with the name that the rail reports now. A decision's warning about the name is replaced; a different name is always a warning. */
 export const withNameAtRail = (message: string, name: ReportedName, at: Date): string => {
   const isAboutName = (line: string) => line.startsWith(warningLabel) && isNameWarning(line.slice(warningLabel.length))
-  const warned = message.split('\n').some(isAboutName)
+  const warned = linesOf(message).some(isAboutName)
   const isOdd = name.verification === 'no_match' || (warned && name.verification !== 'match')
   const { verification, reportedName } = name
+  const lines = linesOf(message)
+  const anchor = ['Only these people may decide: ', 'Paid from: '].find((label) => lines.some((line) => line.startsWith(label)))
   const warning = isOdd ? [`${warningLabel}${oneLine(nameWarning(verification, reportedName))}`] : []
   return renewed(message, at, (line) => {
     if (isAboutName(line)) return []
     if (line.startsWith(nameLabel)) return [`${nameLabel}${nameAtRail(name)}`]
-    return line.startsWith('Workspace: ') ? [line, ...warning] : [line]
+    return line.startsWith(anchor ?? 'Workspace: ') ? [line, ...warning] : [line]
   })
 }
 
-export type BatchLine = {
-  beneficiaryId: Uuid
-  payeeName: string
-  rail: string
-  destinationMask: string
-  amountMinor: Minor
-  /** What was paid to it the last time; null where nothing was. */
-  lastAmountMinor: Minor | null
-  warnings: readonly Warning[]
-} & ReportedName
+export type BatchLine = FactLine & { rail: string; destinationMask: string } & ReportedName
 
-type BatchFacts = CommonFacts & { batchId: Uuid; name: string | null; merkleRoot: string; lines: readonly BatchLine[] }
+type BatchFacts = CommonFacts & {
+  batchId: Uuid
+  name: string | null
+  merkleRoot: string
+  lines: readonly BatchLine[]
+  facts: readonly Fact[]
+  feesMinor: Minor | null
+}
 
 const largestShown = 5
 
@@ -162,10 +178,6 @@ const totalOf = (lines: readonly Pick<BatchLine, 'amountMinor'>[]): Minor =>
 /** A list may pay one payee several times. */
 const payeesIn = (lines: readonly Pick<BatchLine, 'beneficiaryId'>[]): number =>
   new Set(lines.map(({ beneficiaryId }) => beneficiaryId)).size
-
-/** More than twice what was paid the last time, or less than half of it. */
-const isUnusual = ({ amountMinor, lastAmountMinor: last }: BatchLine): boolean =>
-  last !== null && (amountMinor > last * 2n || amountMinor * 2n < last)
 
 const byRail = (lines: readonly BatchLine[], currency: string): string =>
   [...Map.groupBy(lines, ({ rail }) => rail)]
@@ -177,6 +189,7 @@ const mostNamed = 10
 
 export type NamedLine = Pick<BatchLine, 'beneficiaryId' | 'payeeName' | 'amountMinor'> & ReportedName
 
+const summaryLabel = 'Names: '
 const differingLabel = "Payees whose name differs from the rail's: "
 const checkingLabel = 'Names at the rail being checked: '
 
@@ -186,7 +199,9 @@ const namesAtRail = (lines: readonly NamedLine[], currency: string): string[] =>
     ({ beneficiaryId }) => beneficiaryId,
   )
   const checking = payeesIn(lines.filter(({ isBeingChecked }) => isBeingChecked))
+  const summary = namesSummary(nameFacts(lines), lines.length)
   return [
+    ...(summary === null ? [] : [summary]),
     `${differingLabel}${others.size}`,
     ...[...others.values()].slice(0, mostNamed).flatMap((own) => {
       const [line] = own
@@ -196,25 +211,22 @@ const namesAtRail = (lines: readonly NamedLine[], currency: string): string[] =>
   ]
 }
 
-const warningsIn = (lines: readonly BatchLine[]): string[] => {
-  const codes = Map.groupBy(
-    lines.flatMap(({ warnings }) => warnings),
-    ({ code }) => code,
-  )
-  const renamed = lines.flatMap(({ warnings }) => warnings.filter((warning) => warning.code === 'name_differs'))
-  return [
-    ...[...codes].map(([code, all]) => `Warning, ${all.length} times: ${code.replaceAll('_', ' ')}`),
-    // Behind a warning: what follows the names at the rail is replaced with them.
-    ...renamed
-      .slice(0, mostNamed)
-      .map(({ name, givenName }) => `- ${oneLine(name)}: the list says ${JSON.stringify(oneLine(givenName))}`),
-  ]
+/** Warnings with the payments that they are about; names at the rail have their own lines. */
+const warningsIn = (facts: readonly Fact[], count: number, currency: string): string[] => {
+  const money = (minor: string) => displayAmount(BigInt(minor), currency)
+  return facts
+    .filter((fact) => isToldFirst(fact) && fact.type !== 'name_mismatch')
+    .flatMap((fact) => [
+      `${warningLabel}${factTitle(fact, count)}`,
+      ...fact.items.map((one) => `- ${factItemText(fact, one, money)}`),
+    ])
 }
 
 export const withNamesAtRail = (message: string, lines: readonly NamedLine[], currency: string, at: Date): string => {
   const names = namesAtRail(lines, currency)
   let isNames = false
   return renewed(message, at, (line) => {
+    if (line.startsWith(summaryLabel)) return []
     isNames = line.startsWith(differingLabel) || (isNames && (line.startsWith('- ') || line.startsWith(checkingLabel)))
     if (line.startsWith(differingLabel)) return names
     return isNames || /^Warning, \d+ times: name mismatch$/.test(line) ? [] : [line]
@@ -230,13 +242,14 @@ export const batchApprovalMessage = (decision: 'approve' | 'reject', facts: Batc
     what: 'a batch of payments',
     said: [
       `Total: ${displayAmount(totalOf(lines), currency)}`,
+      ...feeLine('Fees', facts.feesMinor, currency),
       `Payments: ${lines.length}`,
       `Payees: ${payeesIn(lines)}`,
       `By rail: ${byRail(lines, currency)}`,
       `Payees never paid before: ${payeesIn(lines.filter((line) => line.lastAmountMinor === null))}`,
       ...namesAtRail(lines, currency),
-      `Amounts far from the last payment: ${lines.filter(isUnusual).length}`,
-      ...warningsIn(lines),
+      `Amounts far from the last payment: ${lines.filter(isFarFromLast).length}`,
+      ...warningsIn(facts.facts, lines.length, currency),
       'Largest:',
       ...largest
         .slice(0, largestShown)

@@ -4,13 +4,14 @@ import { insertOnce, prepareWrite } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { pushNotices } from '../../../db/tables/push.ts'
 import type { Lane, Task } from '../../../jobs/lane.ts'
+import { type Fact, factSentences, isToldFirst } from '../../../lib/approval-facts.ts'
 import { formatId, type Uuid } from '../../../lib/ids.ts'
 import { displayAmount } from '../../../lib/money.ts'
 import { quoted } from '../../../lib/text.ts'
 import type { Parts } from '../../parts.ts'
 import type { Push, PushMessage, SubscriptionRecord } from '../../push/send.ts'
 import { liveSubscriptions, removeGone, toldSubscriptions } from '../../push/service.ts'
-import { readEligible } from './context.ts'
+import { readEligible, readFacts } from './context.ts'
 import { nameAtRail } from './message.ts'
 import { type ApprovalRecord, findApproval } from './queries.ts'
 import { awaitName } from './renew.ts'
@@ -43,22 +44,28 @@ const removeNotices = prepareWrite('push_notices.remove', { approvalId: 'uuid' }
 
 const longestSeconds = 28 * 86_400
 
-/** It is read on a locked phone: the amount, who gets it, and what the rail says of the name. */
-const noticeOf = ({ approval, batch, beneficiary, payment }: ApprovalRecord, publicUrl: string): PushMessage => {
+/** It is read on a locked phone: the amount, who gets it, and the heaviest of what an approver must see. */
+const noticeOf = ({ approval, batch, beneficiary, payment }: ApprovalRecord, facts: Fact[], publicUrl: string): PushMessage => {
   const tag = formatId('approval', approval.id)
   const ask = { tag, url: `${publicUrl}/approve/${tag}` }
+  const of = batch?.itemsCount ?? 1
+  const told = facts.some(isToldFirst) ? factSentences(facts, of, payment.currency) : []
   if (batch)
     return {
       ...ask,
       title: `${displayAmount(batch.totalMinor, batch.currency)} in ${batch.itemsCount} payments`,
-      body: 'A list waits for your decision.',
+      body: cut([...told, 'A list waits for your decision.'].join(' ')),
     }
   return {
     ...ask,
     title: `${displayAmount(payment.amountMinor, payment.currency)} to ${quoted(beneficiary.displayName)}`,
-    body: `Waits for your decision. Name at the rail: ${nameAtRail(beneficiary)}.`,
+    body: cut(['Waits for your decision.', `Name at the rail: ${nameAtRail(beneficiary)}.`, ...told].join(' ')),
   }
 }
+
+/** A push message has at most 4 KB, and a phone shows a few lines: the heaviest fact comes first. */
+const maxBody = 600
+const cut = (text: string): string => (text.length <= maxBody ? text : `${[...text].slice(0, maxBody - 1).join('')}…`)
 
 type Sender = Pick<Parts, 'clock' | 'config' | 'db' | 'rails'> & { push: Push }
 
@@ -86,7 +93,7 @@ const request = async (deps: Sender, record: ApprovalRecord): Promise<Subscripti
   })
   const seconds = Math.ceil((expiresAt.getTime() - deps.clock.now().getTime()) / 1000)
   const ttlSeconds = Math.min(Math.max(seconds, 0), longestSeconds)
-  await sendAll(deps, id, { message: noticeOf(record, deps.config.publicUrl), ttlSeconds }, fresh)
+  await sendAll(deps, id, { message: noticeOf(record, await readFacts(deps, record), deps.config.publicUrl), ttlSeconds }, fresh)
   return fresh
 }
 

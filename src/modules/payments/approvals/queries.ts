@@ -20,8 +20,10 @@ import type { NewEvent } from '../../../events/append.ts'
 import type { EventType } from '../../../events/types.ts'
 import type { PageRequest } from '../../../http/pagination.ts'
 import { presenter } from '../../../http/presenter.ts'
+import { type Fact, factTypes, inOrder } from '../../../lib/approval-facts.ts'
 import { isoTimeOrNull } from '../../../lib/clock.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { levelOf, nameFacts } from '../../../policy/facts.ts'
 import { toSamePayee } from '../../beneficiaries/payee-queries.ts'
 import { withoutTrace } from '../../policies/present.ts'
 import type { Decision } from '../../policies/schema.ts'
@@ -223,11 +225,41 @@ const presentGiven = (decision: DecisionRow, record: ApprovalRecord): Approval['
     voided_at: isoTimeOrNull(endOf(decision, record)),
   })
 
+/** Of the text of an earlier release, which stored none: what it warns of, without the payments. */
+const factsOfText = ({ approval, payment, beneficiary, batch, firstPayment }: ApprovalRecord): Fact[] => {
+  if (batch) {
+    const warned = [...approval.approveMessage.matchAll(/^Warning, (\d+) times: ([a-z ]+)$/gm)].flatMap(([, count, code]) => {
+      const type = factTypes.find((one) => one.replaceAll('_', ' ') === code)
+      return type ? [{ type, count: Number(count), level: levelOf(type, Number(count), batch.itemsCount), items: [] }] : []
+    })
+    const differing = Number(/^Payees whose name differs from the rail's: (\d+)$/m.exec(approval.approveMessage)?.[1] ?? 0)
+    const others = warned.filter(({ type }) => type !== 'name_mismatch')
+    return inOrder(differing > 0 ? [...others, { type: 'name_mismatch', level: 'danger', count: differing, items: [] }] : others)
+  }
+  const { warnings } = payment.snapshot.decision as Decision
+  const codes = warnings.flatMap(({ code }) => factTypes.find((type) => type === code && code !== 'name_mismatch') ?? [])
+  const about = { ...beneficiary, beneficiaryId: beneficiary.id, payeeName: beneficiary.displayName }
+  return inOrder([
+    ...[...codes, ...(firstPayment ? ['first_payment' as const] : [])].map((type) => ({
+      ...{ type, count: 1, items: [] },
+      level: levelOf(type, 1, 1),
+    })),
+    ...nameFacts([{ ...about, amountMinor: payment.amountMinor }]),
+  ])
+}
+
+export const storedFacts = (record: ApprovalRecord): Fact[] => record.approval.facts ?? factsOfText(record)
+
 const shownApproval = presenter(Approval)
 
-export const presentApproval = (record: ApprovalRecord, context?: Approval['context']): Approval => {
+export const presentApproval = (
+  record: ApprovalRecord,
+  context?: Approval['context'],
+  facts: Fact[] = storedFacts(record),
+): Approval => {
   const { approval, batch, grantLabel: label } = record
   return shownApproval(approval, {
+    facts,
     payment: batch ? null : presentSummary(record),
     batch:
       batch &&
@@ -240,8 +272,8 @@ export const presentApproval = (record: ApprovalRecord, context?: Approval['cont
 }
 
 /** As lists have it. */
-export const presentListed = (record: ApprovalRecord, context?: Approval['context']): Approval => {
-  const approval = presentApproval(record, context)
+export const presentListed = (record: ApprovalRecord, context?: Approval['context'], facts?: Fact[]): Approval => {
+  const approval = presentApproval(record, context, facts)
   return { ...approval, payment: approval.payment && withoutTrace(approval.payment) }
 }
 

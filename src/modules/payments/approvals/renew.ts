@@ -6,6 +6,7 @@ import { updateRow } from '../../../db/prepare-write.ts'
 import { approvals } from '../../../db/tables/approvals.ts'
 import { type Actor, audit } from '../../../events/audit.ts'
 import type { Uuid } from '../../../lib/ids.ts'
+import { type NamedLine as FactNames, nameFacts, withNames } from '../../../policy/facts.ts'
 import type { Rails } from '../../../rails/rail.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
 import { findBeneficiaries } from '../../beneficiaries/queries.ts'
@@ -26,11 +27,13 @@ const renewWith = async (
   tx: Tx,
   { approval, payment, decisions }: LockedApproval,
   change: (message: string) => string,
+  lines: readonly FactNames[],
 ): Promise<void> => {
   const { approveMessage: approve, rejectMessage: reject, id } = approval
   const after = { approveMessage: change(approve), rejectMessage: change(reject) }
   if (isSameText(approve, after.approveMessage)) return
-  updateRow(tx, approvals, { id }, { ...after, renewedAt: tx.at, nameAwaitedUntil: null, updatedAt: tx.at })
+  const facts = approval.facts && withNames(approval.facts, nameFacts(lines))
+  updateRow(tx, approvals, { id }, { ...after, facts, renewedAt: tx.at, nameAwaitedUntil: null, updatedAt: tx.at })
   audit(tx, rail, 'approval.text_changed', { workspaceId: payment.workspaceId, subject: id, before: { approve, reject } })
   await voidAfterNewText(tx, rail, { approval, decisions })
 }
@@ -46,7 +49,7 @@ const renewBatch = async (tx: Tx, rails: Rails, record: LockedApproval, atLast: 
     return [{ ...row, beneficiaryId, payeeName: payeeOfLeaf(batchLeaf), amountMinor, isBeingChecked: isBeingChecked(rails, row) }]
   })
   if (!atLast && lines.some((line) => line.isBeingChecked)) return
-  await renewWith(tx, record, (message) => withNamesAtRail(message, lines, record.payment.currency, tx.at))
+  await renewWith(tx, record, (message) => withNamesAtRail(message, lines, record.payment.currency, tx.at), lines)
 }
 
 const findWaiting = statement(
@@ -64,7 +67,11 @@ export const renewTexts = async (tx: Tx, rails: Rails, payee: ReportedName & { i
     const record = await lockApproval(tx, id)
     if (record?.approval.status !== 'pending') continue
     if (record.approval.batchId !== null) await renewBatch(tx, rails, record, false)
-    else await renewWith(tx, record, (message) => withNameAtRail(message, payee, tx.at))
+    else {
+      const { beneficiaryId, amountMinor } = record.payment
+      const line = { ...payee, beneficiaryId, amountMinor, payeeName: record.approval.beneficiaryName }
+      await renewWith(tx, record, (message) => withNameAtRail(message, payee, tx.at), [line])
+    }
   }
 }
 

@@ -12,6 +12,7 @@ import { newId, type Uuid } from '../../../lib/ids.ts'
 import { existing, only } from '../../../lib/lists.ts'
 import { hasAccounts } from '../../../lib/rail-names.ts'
 import { warningText } from '../../../policy/explain.ts'
+import { factsOf } from '../../../policy/facts.ts'
 import type { Decision } from '../../../policy/types.ts'
 import { isBeingChecked } from '../../beneficiaries/payee-queries.ts'
 import { destinationContext, findBeneficiary } from '../../beneficiaries/queries.ts'
@@ -19,21 +20,21 @@ import type { PaymentMandate } from '../../mandates/for-payments.ts'
 import type { BatchRow } from '../batch/queries.ts'
 import type { PaymentRecord } from '../queries.ts'
 import type { Deciding } from '../request.ts'
-import { approvalMessage, type BatchLine, batchApprovalMessage, type CommonFacts } from './message.ts'
+import { approvalMessage, type BatchLine, batchApprovalMessage, type CommonFacts, textVersion } from './message.ts'
 import { type ApprovalRow, approvalEvent, findApproval, firstPaymentSql } from './queries.ts'
 import { awaitedSeconds } from './renew.ts'
 
 /** Anyone with an approval's id may read its text without signing in. */
 const readRequest = statement(
   'approvals.request',
-  `select w.name as workspace, g.label, ${personNameSql('payments.initiator_account_id')} as person, ${firstPaymentSql} as "isFirst"
+  `select w.name as workspace, w.kind = 'team' and w.balance_account_id is null as "sharedBalance", g.label, ${personNameSql('payments.initiator_account_id')} as person, ${firstPaymentSql} as "isFirst"
    from payments join workspaces w on w.id = payments.workspace_id left join grants g on g.id = payments.grant_id where payments.id = $1`,
 )
 
-type RequestedBy = Pick<CommonFacts, 'requester' | 'workspace'> & { isFirst: boolean }
+type RequestedBy = Pick<CommonFacts, 'requester' | 'workspace' | 'sharedBalance'> & { isFirst: boolean }
 
 const readRequestedBy = async (db: Db, { id }: PaymentRecord): Promise<RequestedBy> => {
-  type Row = { workspace: string; person: string | null; label: string | null; isFirst: boolean }
+  type Row = { workspace: string; sharedBalance: boolean; person: string | null; label: string | null; isFirst: boolean }
   const { person, label, ...row } = only(await db.query<Row>(readRequest, [id]))
   const account = person ?? 'a member of the workspace'
   return { ...row, requester: label === null ? account : `${label}, an agent of ${account}` }
@@ -51,7 +52,7 @@ export const digestOf = (
   return derivations.mac('destination-digest', [nonce, destination, ...(account ? [account] : [])].join(':')).toString('hex')
 }
 
-type Requested = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiaryName'> & {
+type Requested = Pick<ApprovalRow, 'batchId' | 'initiatingGrantId' | 'beneficiaryName' | 'facts'> & {
   /** Of a batch the first one, as it is in the table. */
   payment: PaymentRecord
   needs: Pick<ApprovalRow, 'requiredApprovals' | 'separationOfDuties' | 'approvalProof' | 'policyVersions'>
@@ -73,6 +74,7 @@ const request = async (tx: Tx, config: Config, requested: Requested): Promise<vo
   const expiresAt = executeAt ?? secondsAfter(at, config.APPROVAL_TTL_HOURS * 3600)
   const facts = {
     ...{ domain: new URL(config.publicUrl).host, approvalId: id, currency, nonce, executeAt, expiresAt },
+    approverNames: [],
     policyVersions: needs.policyVersions,
     ...requestedBy,
   }
@@ -81,6 +83,7 @@ const request = async (tx: Tx, config: Config, requested: Requested): Promise<vo
     ...needs,
     ...{ id, accountId, workspaceId, paymentId: payment.id, expiresAt },
     status: 'pending',
+    textVersion,
     nameAwaitedUntil: isBeingChecked ? secondsAfter(at, awaitedSeconds) : null,
     approveMessage: textOf('approve', facts),
     rejectMessage: textOf('reject', facts),
@@ -125,10 +128,12 @@ export const requestApproval = async (
     ],
     destinationDigest: digestOf(deps, nonce, payee, hasAccounts(rail) ? accountReference : null),
   }
+  const line = { ...payee, ...payment, payeeName: payee.displayName, lastAmountMinor: null, isFirst: requestedBy.isFirst }
   await request(tx, deps.config, {
     ...{ payment, initiatingGrantId, nonce, requestedBy },
     ...named,
     batchId: null,
+    facts: factsOf([{ ...line, warnings: decision.warnings }]),
     needs: { requiredApprovals, separationOfDuties, approvalProof, policyVersions },
     mandateSignature: decision.approvalsByMandate > 0 && mandate ? mandate.signature : null,
     textOf: (choice, common) => approvalMessage(choice, { ...facts, ...common }),
@@ -148,12 +153,14 @@ export const requestBatchApproval = async (
 ): Promise<void> => {
   const { payment } = requested
   const requestedBy = await readRequestedBy(tx, payment)
+  const facts = factsOf(lines)
   await request(tx, config, {
     ...requested,
+    facts,
     ...{ batchId: batch.id, initiatingGrantId: principal.originGrantId, requestedBy },
     beneficiaryName: lines[0]?.payeeName ?? '',
     isBeingChecked: lines.some((line) => line.isBeingChecked),
     mandateSignature: null,
-    textOf: (choice, common) => batchApprovalMessage(choice, { ...batch, batchId: batch.id, lines, ...common }),
+    textOf: (choice, common) => batchApprovalMessage(choice, { ...batch, batchId: batch.id, lines, facts, ...common }),
   })
 }

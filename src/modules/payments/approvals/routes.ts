@@ -10,7 +10,7 @@ import { presentDecision } from '../../policies/present.ts'
 import { askChains, type ChainAnswers } from '../evaluation/authority.ts'
 import { decideAt } from '../recheck.ts'
 import type { Deps } from '../request.ts'
-import { readContexts } from './context.ts'
+import { readContexts, readFacts } from './context.ts'
 import { decideByCredential, decideBySignature, freezesOf, stopOfGiver } from './decide.ts'
 import { type ApprovalRecord, findApproval, listApprovals, presentApproval, presentListed } from './queries.ts'
 import { awaitName } from './renew.ts'
@@ -51,10 +51,10 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const waiting = records.filter(({ approval }) => approval.status === 'pending')
       const contexts = await readContexts(deps, principal.workspace, waiting)
       const refused = refusalNow(stopOfGiver(freezesOf(principal)))
-      return records.map((record) => ({
-        ...presentListed(record, contexts.get(record.approval.id)),
-        ...(record.approval.status === 'pending' && refused),
-      }))
+      return records.map((record) => {
+        const now = contexts.get(record.approval.id)
+        return { ...presentListed(record, now?.context, now?.facts), ...(record.approval.status === 'pending' && refused) }
+      })
     },
   })
   routes.get(one, {
@@ -77,8 +77,9 @@ export const registerApprovals = (app: App, deps: Deps): void => {
         readContexts(deps, workspace, [record]),
         approval.status === 'pending' ? decideAt(deps.db, reread, deps.clock.now()) : null,
       ])
+      const { context, facts } = contexts.get(id) ?? {}
       return {
-        ...presentApproval(record, contexts.get(id)),
+        ...presentApproval(record, context, facts),
         ...(now && approval.batchId === null && { decision_now: presentDecision(now.decision, payment.currency) }),
         ...(now && refusalNow(stopOfGiver(freezesOf(principal)) ?? now.refusal)),
       }
@@ -132,6 +133,9 @@ export const registerApprovals = (app: App, deps: Deps): void => {
       const isOver = status === 'pending' && expiresAt <= deps.clock.now()
       return reply.header('cache-control', 'no-store').send({
         message: messageFor(record.approval, request.query.decision),
+        facts: await readFacts(deps, record),
+        payments_count: record.batch?.itemsCount ?? 1,
+        currency: record.payment.currency,
         status: isOver ? 'expired' : status,
         expires_at: isoTime(expiresAt),
       })

@@ -4,6 +4,7 @@ import { approvalChoices } from '../../../db/tables/approvals.ts'
 import { approvalStatuses, paymentBatchStatuses, paymentStatuses } from '../../../db/transitions.ts'
 import { PageQuery } from '../../../http/pagination.ts'
 import { bounded, IdOut, MessageDigest, MinorOut, SignedMinorOut, Text, TimeOut } from '../../../http/wire.ts'
+import { factLevels, factTypes } from '../../../lib/approval-facts.ts'
 import { approvalProofs } from '../../../lib/policy-answers.ts'
 import { railNames } from '../../../lib/rail-names.ts'
 import { Verification } from '../../beneficiaries/schema.ts'
@@ -69,6 +70,31 @@ const ApprovalWarning = z.union([
   }),
 ])
 
+const Fact = z
+  .object({
+    type: z.enum(factTypes).meta({ description: 'The heaviest come first.' }),
+    level: z.enum(factLevels).meta({
+      description: '`danger` and `warning` are told before anything else. What is true of all payments of a batch is `info`.',
+    }),
+    count: z.number().int().meta({ description: 'How many payments of a batch, or beneficiaries by name; 1 for a payment.' }),
+    items: z
+      .array(
+        z.object({
+          index: z.number().int().nullable().meta({ description: 'The place in the batch; null for one payment and for names.' }),
+          beneficiary: z.string(),
+          amount_minor: MinorOut,
+          name: z.string().nullable().meta({
+            description: 'The name that the rail reports or the list gives, of the similar beneficiary, or of the key or agent.',
+          }),
+          other_amount_minor: MinorOut.nullable().meta({ description: 'The usual or the last amount.' }),
+          at: TimeOut.nullable().meta({ description: 'When the earlier payment, or the change, was made.' }),
+          payment_id: IdOut('payment').nullable().meta({ description: 'The earlier payment that it looks like.' }),
+        }),
+      )
+      .meta({ description: 'At most ten of them; none for `info`.' }),
+  })
+  .meta({ id: 'ApprovalFact' })
+
 const ApprovalContext = z
   .object({
     payee: z
@@ -106,6 +132,9 @@ export const Approval = z
     separation_of_duties: z.boolean(),
     approval_proof: z.enum(approvalProofs).meta({
       description: '`signature`: only approvals that a passkey or a wallet signed count in `approvals_given`.',
+    }),
+    facts: z.array(Fact).meta({
+      description: 'What the text to sign warns of, by type: everything that an approver must see before deciding.',
     }),
     decisions: z.array(
       z.object({
@@ -178,6 +207,9 @@ export const MessageQuery = z.object({ decision: Choice.default('approve') })
 export const SigningMessage = z
   .object({
     message: z.string(),
+    facts: z.array(Fact).meta({ description: 'What the text warns of, by type, the heaviest first.' }),
+    payments_count: z.number().int().meta({ description: 'How many payments are decided together.' }),
+    currency: z.string(),
     status: z.enum(approvalStatuses).meta({ description: 'The result alone, not who decided.' }),
     expires_at: TimeOut,
   })

@@ -65,6 +65,7 @@ const lineOf = (
   const line: BatchLine = {
     ...payee,
     ...{ beneficiaryId, payeeName: payee.displayName, rail, amountMinor },
+    isFirst: payee.lastAmountMinor === null,
     isBeingChecked: isBeingChecked(deps.rails, payee),
     warnings: decision.warnings,
   }
