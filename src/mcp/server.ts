@@ -160,6 +160,8 @@ export const createMcpEndpoint = (onError: (error: Error) => void) => {
     if (!exchange) throw new Error('a request of the protocol has no caller')
     const info = { name: 'payments-service', version }
     const server = new McpServer(info, { instructions, capabilities: { tools: { listChanged: false } } })
+    // The package looks tools up in a plain object, where `constructor` and `toString` are found too.
+    Object.setPrototypeOf(Reflect.get(server, '_registeredTools'), null)
     const called = calledBy(exchange.body)
     for (const tool of called ? [called.tool] : tools) register(server, tool, exchange.callerOf)
     return server

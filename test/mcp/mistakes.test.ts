@@ -139,6 +139,19 @@ describe('shillings and cents', () => {
   })
 })
 
+test('a tool that is named like a part of every object is one that is not known', async () => {
+  const { key } = await createKey(person)
+  const call = async (name: string) => {
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } }
+    const headers = { accept: 'application/json, text/event-stream' }
+    const { status, text } = await service.api.call('POST', '/mcp', { raw: JSON.stringify(body), bearer: key, headers })
+    return [status, text.replaceAll(name, 'NAME')]
+  }
+  const unknown = await call('no_such_tool')
+  for (const name of ['constructor', 'toString', 'hasOwnProperty', '__proto__', 'valueOf'])
+    expect(await call(name)).toEqual(unknown)
+})
+
 describe('ids', () => {
   test.each(['0722000111', 'Wanjiru Kamau', 'ben_01h455vb4pex5vsknk084sn02q', 'ben_1', 'pay_01h455vb4pex5vsknk084sn02q'])(
     'a payment to %s moves nothing, and the answer says where ids are found',

@@ -278,6 +278,16 @@ describe('the answer', () => {
     ])
   })
 
+  test.each([
+    ['http://127.0.0.1:33418', 'http://127.0.0.1:33418/'],
+    ['http://localhost/', 'http://localhost:5000'],
+    ['http://[::1]/cb', 'http://[::1]:5000/cb/'],
+    ['http://127.0.0.1/?x=1', 'http://127.0.0.1:5000?x=1'],
+  ])('%s may be asked for as %s: the last slash of a loopback address does not count', async (registered, asked) => {
+    const native = await registerClient(service.api, { redirect_uris: [registered] })
+    expect(await requestConsent(person, native, newPkce(), { redirect_uri: asked })).toMatch(/^oaz_/)
+  })
+
   test('goes to any port of a loopback address, with the query that was registered as it was', async () => {
     const native = await registerClient(service.api, { redirect_uris: ['http://127.0.0.1/cb?x=%7e'] })
     const id = await requestConsent(person, native, newPkce(), { redirect_uri: 'http://127.0.0.1:51234/cb?x=%7e' })

@@ -336,6 +336,7 @@ describe('the connection', () => {
     '2002:7f00:1::',
     '2001::1',
     '3fff::1',
+    '168.63.129.16',
   ])('%s is not public', (address) => expect(isPublicAddress(address)).toBe(false))
   test.each([
     '8.8.8.8',

@@ -6,6 +6,7 @@ import { beneficiaries, payees } from '../../db/tables/beneficiaries.ts'
 import { orRefusal, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Rails } from '../../rails/rail.ts'
+import { requireRoom } from '../bounds.ts'
 import { fingerprintText, normalisePayee } from './rules.ts'
 import type { CreateBeneficiary } from './schema.ts'
 import { createBeneficiary, type Sealing } from './service.ts'
@@ -86,6 +87,8 @@ export const ensureBeneficiaries = async (
   // To compare each of a thousand rows with each payee was a third of the time that Node spent on a list.
   const known = Map.groupBy(found, ({ fingerprint }) => fingerprint.toString('hex'))
   const created = new Map<string, Promise<NamedPayee>>()
+  const unknown = read.filter((each) => !(each instanceof Refusal) && !choose(known, each))
+  if (principal.permissions.has('beneficiary.manage')) await requireRoom(tx, 'beneficiaries', workspaceId, unknown.length)
   const ensure = async (named: Named): Promise<NamedPayee | Refusal> => {
     const chosen = choose(known, named)
     if (chosen) return { id: chosen.id, isNew: false, names: namesOf(chosen.name, chosen.legalName) }

@@ -14,6 +14,7 @@ import { conflict, found, invalidFields, Refusal } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { controlContradictions } from '../../policy/limits.ts'
 import { requireAllowable } from '../beneficiaries/queries.ts'
+import { requireRoom as requireBound } from '../bounds.ts'
 import { heldMembership, lockMembership } from '../workspaces/membership.ts'
 import { findWorkspace, type MemberRecord } from '../workspaces/queries.ts'
 import { type Controls, type ControlsChange, changeControls, refuseLimitedAccountManager, widens } from './control-rules.ts'
@@ -115,12 +116,14 @@ export const createGrant = async (tx: Tx, principal: Principal, input: NewGrant)
     revokedAt: null,
   }
   const [root] = lineage
+  const hasRoom = root === undefined && kind === 'api_key' ? requireBound(tx, 'rootKeys', principal.accountId) : undefined
   const [member, chain, below, viewed] = await Promise.all([
     heldMembership(tx, principal, workspaceId),
     shareChain(tx, lineage),
     root === undefined ? undefined : first(tx, countBelow, { root, now: at }),
     viewGrant(tx, at, draft),
     requireAllowable(tx, workspaceId, controls.beneficiaryIds, 'spending_controls.beneficiary_ids'),
+    hasRoom,
   ])
   checkPermissions(principal, member, input)
   const expiresAt = endWithinParent(principal, chain, input.expiresAt, at)

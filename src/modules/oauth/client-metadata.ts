@@ -23,10 +23,13 @@ const maxUriLength = 2000
 const notPrivateUse = new Set(
   (
     'javascript data file blob vbscript about filesystem view-source chrome edge resource jar ws wss ftp ftps sftp ssh telnet smb afp nfs dav davs ' +
-    'ldap ldaps mailto tel sms facetime intent android-app market itms itms-apps search-ms ms-settings ms-msdt ms-appinstaller shell res mhtml'
+    'ldap ldaps mailto tel sms facetime intent android-app market itms itms-apps search-ms shell res mhtml content'
   ).split(' '),
 )
-const isPrivateUse = (scheme: string): boolean => !notPrivateUse.has(scheme) && !/^(ms|x-apple)-/.test(scheme)
+/** Those of browsers, with what follows a hyphen: a redirect to one of them is a redirect to any page of the network. */
+const ofBrowsers =
+  /^(?:googlechromes?|microsoft-edge|firefox|opera|brave|vivaldi|x-safari|touch-https?|ms|x-apple)(?:-|$)|^web\+|-extension$/
+const isPrivateUse = (scheme: string): boolean => !notPrivateUse.has(scheme) && !ofBrowsers.test(scheme)
 
 export const isLocalRedirect = (uri: string): boolean => loopbackPattern.test(uri) || !/^https?:/i.test(uri)
 
@@ -47,10 +50,10 @@ const redirectUriProblem = (uri: string): string | undefined => {
 
 const withoutPort = (uri: string): string | undefined => {
   const parts = loopbackPattern.exec(uri)
-  return parts ? `${parts[1]}${parts[2]}` : undefined
+  return parts ? `${parts[1]}${parts[2]?.replace(/^([^?]*?)\/?(\?.*)?$/, '$1$2')}` : undefined
 }
 
-/** Compared byte for byte, but for the port of a loopback address: a native application uses a free one each time (RFC 8252, 7.3). */
+/** Compared byte for byte, but for the port and the last slash of a loopback address: a native application uses a free one each time (RFC 8252, 7.3). */
 export const matchesRedirectUri = (registered: string, requested: string): boolean => {
   if (registered === requested) return true
   const anyPort = withoutPort(registered)

@@ -8,6 +8,7 @@ import { audit } from '../../events/audit.ts'
 import { type Clock, daysAfter, isoTime } from '../../lib/clock.ts'
 import { conflict, found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
+import { requireRoom } from '../bounds.ts'
 import { mayOffer, ownersOnly, rolesSince } from './member-service.ts'
 import { lockMembership, publishMemberEvent, requireOpen } from './membership.ts'
 import { invitationStatus, presentInvitation } from './present.ts'
@@ -36,6 +37,7 @@ export const createInvitation = async (tx: Tx, principal: Principal, input: Crea
   const addressed = addressee.email !== null || addressee.walletAddress !== null
   if (addressed && (await isMember(tx, workspace.id, addressee)))
     throw conflict('This person is already a member.', 'already_member')
+  await requireRoom(tx, 'members', workspace.id)
   const { at } = tx
   const token = newSecret('invitation')
   const invitation: InvitationRecord = {

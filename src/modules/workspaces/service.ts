@@ -1,7 +1,7 @@
 import { and, isNotNull, or, sql } from 'drizzle-orm'
 import { type Principal, requireActiveAccount, requireFreshProof } from '../../auth/principal.ts'
 import type { Config } from '../../config.ts'
-import { lockFurtherAccounts } from '../../db/account-lock.ts'
+import { lockAccount, lockFurtherAccounts } from '../../db/account-lock.ts'
 import { first, type Tx } from '../../db/client.ts'
 import { prepare } from '../../db/prepare.ts'
 import { insertRow, updateRow } from '../../db/prepare-write.ts'
@@ -12,6 +12,7 @@ import { audit } from '../../events/audit.ts'
 import { found, notFound, Refusal } from '../../lib/errors.ts'
 import { formatId, newId, type Uuid } from '../../lib/ids.ts'
 import { effectiveTimeZone, zoneChangesAt } from '../../policy/calendar.ts'
+import { requireRoom } from '../bounds.ts'
 import { type Operator, refuseOwnAccount } from '../operators.ts'
 import type { Parts } from '../parts.ts'
 import {
@@ -155,6 +156,8 @@ export const reinstateWorkspace = setSuspended(false)
 
 export const createWorkspace = async (tx: Tx, config: Config, principal: Principal, input: CreateWorkspace) => {
   const { accountId } = principal
+  await lockAccount(tx, accountId)
+  await requireRoom(tx, 'workspaces', accountId)
   const timeZone = input.time_zone ?? defaultTimeZone
   const id = insertWorkspace(tx, accountId, { name: input.name, kind: 'team', timeZone })
   const [workspace, member] = await Promise.all([findWorkspace(tx, id), findMembership(tx, id, accountId)])

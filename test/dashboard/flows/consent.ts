@@ -26,7 +26,7 @@ export const consentFlows = (world: World): void => {
     await page.getByRole('button', { name: /Test Wallet/ }).click()
     await page.getByRole('heading', { name: /Shopping agent wants to pay up to KES.3,000 a day from Personal/ }).waitFor()
     await page.getByText('127.0.0.1:9876').waitFor()
-    await page.getByText('The app runs on this computer').waitFor()
+    await page.getByText('The app opens by 127.0.0.1').waitFor()
     await page.getByText('Unverified app').waitFor()
     const terms = page.locator('.facts')
     await terms.getByText('Make payments within its limits; see the account, its balance and history; see payments').waitFor()

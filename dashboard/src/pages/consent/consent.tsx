@@ -188,9 +188,9 @@ const RequestSummary = ({ authorization, sentence }: Props) => {
       {local && (
         <TextNotice
           tone="warn"
-          title={verified ? 'The app runs on this computer' : 'The app runs on this computer, and its name is not verified'}
+          title={verified ? `The app opens by ${host}` : `The app opens by ${host}, and its name is not verified`}
         >
-          Any program here could pretend to be it. Continue only if you just started it.
+          Any program can use this address. Continue only if you just started the app yourself.
         </TextNotice>
       )}
       {!verified && !local && (

@@ -3,8 +3,8 @@ import { administratorsAmong } from '../../../auth/administrators.ts'
 import { type Principal, type RequestOrigin, requireFreshProof } from '../../../auth/principal.ts'
 import { digestOfSecret, newSecret, newSessionToken, sha256 } from '../../../auth/secrets.ts'
 import type { Config } from '../../../config.ts'
-import type { Db, Tx } from '../../../db/client.ts'
-import { grantLife, sessionEnd, sessionLife } from '../../../db/credential-life.ts'
+import { type Db, statement, type Tx } from '../../../db/client.ts'
+import { grantLife, sessionEnd, sessionIsActive, sessionLife } from '../../../db/credential-life.ts'
 import { insertRow, prepareWrite, updateRow } from '../../../db/prepare-write.ts'
 import { prepareRemoval, prune } from '../../../db/prune.ts'
 import { selectPage, selectRow } from '../../../db/select-rows.ts'
@@ -155,6 +155,19 @@ export const revokeSessions = async (
   const where = which.id === undefined ? { workspaceId: null } : {}
   for (const { id } of ended) audit(tx, actor, 'session.revoke', { ...where, subject: id })
   return ended
+}
+
+const maxSessions = 100
+const idlest = statement(
+  'sessions.idlest',
+  `select s.id, count(*) over ()::int as count from sessions s where s.account_id = $1 and ${sessionIsActive('s', '$2', '$3')}
+   order by s.last_used_at, s.id limit 1`,
+)
+
+/** Makes room for one more. The caller has locked the account. */
+export const endIdlestSession = async (tx: Tx, config: Config, actor: Actor, accountId: Uuid): Promise<void> => {
+  const [session] = await tx.query<{ id: Uuid; count: number }>(idlest, [accountId, tx.at, config.SESSION_IDLE_DAYS])
+  if (session && session.count >= maxSessions) await revokeSessions(tx, config, actor, { accountId, id: session.id })
 }
 
 export const endSession = async (tx: Tx, config: Config, principal: Principal, id: Uuid): Promise<SessionRecord> => {

@@ -23,7 +23,7 @@ import {
   verifiedEmail,
 } from '../identities/link.ts'
 import { findIdentity, type IdentityProof } from '../identities/queries.ts'
-import { createSession } from '../sessions/service.ts'
+import { createSession, endIdlestSession } from '../sessions/service.ts'
 import { strangerRefusal } from './admission.ts'
 import type { SignInNonce } from './nonces.ts'
 import { spendNonce, type WalletAttempt } from './wallet.ts'
@@ -113,7 +113,7 @@ const signInOnce = async (tx: Tx, config: Config, arrival: Arrival) => {
   const identity = found?.identity
     ? noteProof(tx, found.identity, proof)
     : attachIdentity(tx, actor, { proof, ...byPerson, ...found, accountId })
-  if (found) await recomputeAccountEmail(tx, accountId)
+  if (found) await Promise.all([recomputeAccountEmail(tx, accountId), endIdlestSession(tx, config, actor, accountId)])
   const session = createSession(tx, config, { ...actor, accountId, workspaceId, identityId: identity.id })
   // Read with the commit, as it stands behind the sign-in.
   const account = readAccount(tx, accountId)

@@ -1,0 +1,54 @@
+import { type Statement, statement, type Tx } from '../db/client.ts'
+import { keyIsActive } from '../db/credential-life.ts'
+import { conflict } from '../lib/errors.ts'
+import type { Uuid } from '../lib/ids.ts'
+
+type Bound = { max: number; count: Statement; sentence: string }
+
+/** What one account or one workspace can make has an end. More than that from before a bound stays, and nothing is added. Counted no further than it matters. */
+const bounds = {
+  workspaces: {
+    max: 20,
+    count: statement(
+      'bounds.workspaces',
+      `select count(*)::int as count from (select from workspaces w
+       where w.owning_account_id = $1 and w.kind = 'team' and w.closed_at is null and w.created_at <= $2 limit $3) counted`,
+    ),
+    sentence: 'An account owns at most 20 team workspaces.',
+  },
+  members: {
+    max: 200,
+    count: statement(
+      'bounds.members',
+      `select count(*)::int as count from (select from members m where m.workspace_id = $1 union all select from invitations i
+       where i.workspace_id = $1 and i.accepted_at is null and i.revoked_at is null and i.expires_at > $2 limit $3) counted`,
+    ),
+    sentence: 'A workspace has at most 200 members and open invitations: remove or revoke one first.',
+  },
+  rootKeys: {
+    max: 200,
+    count: statement(
+      'bounds.root_keys',
+      `select count(*)::int as count from (select from api_keys k join grants g on g.id = k.grant_id
+       where g.account_id = $1 and g.parent_grant_id is null and ${keyIsActive('k', '$2')} limit $3) counted`,
+    ),
+    sentence: 'An account has at most 200 active API keys that no other key made: revoke one first.',
+  },
+  beneficiaries: {
+    max: 50_000,
+    count: statement(
+      'bounds.beneficiaries',
+      `select count(*)::int as count from (select from beneficiaries b
+       where b.workspace_id = $1 and b.archived_at is null and b.created_at <= $2 limit $3) counted`,
+    ),
+    sentence: 'A workspace has at most 50,000 beneficiaries: archive some first.',
+  },
+} as const satisfies Record<string, Bound>
+
+/** Refuses `added` more than there may be. Exact where the caller holds the lock under which they are made. */
+export const requireRoom = async (tx: Tx, name: keyof typeof bounds, owner: Uuid, added = 1): Promise<void> => {
+  if (added === 0) return
+  const { max, count, sentence } = bounds[name]
+  const [found] = await tx.query<{ count: number }>(count, [owner, tx.at, max])
+  if ((found?.count ?? 0) + added > max) throw conflict(sentence, 'limit_reached')
+}
