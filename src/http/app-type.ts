@@ -61,8 +61,8 @@ declare module 'fastify' {
     credentialIssuing?: boolean
     /** Only bearer tokens for this resource, and API keys, are accepted. */
     resource?: ProtectedResource
-    /** The route allows these origins instead of the configured ones; `false` allows none. */
-    cors?: false | { origin: '*'; credentials: false; methods: string; allowedHeaders: string }
+    /** No page of another origin may read it. */
+    cors?: false
     /** For load balancers: no rate limit. */
     unlimited?: boolean
     /** Ignores unknown query parameters, as OAuth and the providers that call back require. */

@@ -123,6 +123,12 @@ const unknownPath = (params: unknown, issues: readonly z.core.$ZodIssue[]): Refu
   return near ? new Refusal('not_found', { message: `There is no such resource: the id ${issue.message}.` }) : notFound()
 }
 
+/**
+ * Clients in a browser may call these from any origin, and read their 404: their credentials are bearer tokens, or in the body, never a cookie.
+ * The pages that ask for consent are none of them.
+ */
+const openToAll = /^\/mcp(\/|$)|^\/v1\/oauth\/(?!authoriz|device\/)|\/\.well-known\//
+
 type HttpParts = { config: Config; clock: Clock; logger: Logger; departure: Departure }
 
 export const createHttp = async (parts: HttpParts): Promise<App> => {
@@ -151,9 +157,7 @@ export const createHttp = async (parts: HttpParts): Promise<App> => {
   registerConstantHeaders(app, config.NODE_ENV === 'production', clock)
   if (config.SHED_LOAD) registerShedding(app)
   registerRequestLog(app, logger)
-  await app.register(cors, {
-    origin: config.CORS_ORIGINS.length > 0 ? [...config.CORS_ORIGINS] : false,
-    credentials: true,
+  const shared = {
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: [
       'x-request-id',
@@ -166,6 +170,11 @@ export const createHttp = async (parts: HttpParts): Promise<App> => {
       'ratelimit-reset',
     ],
     maxAge: 600,
+  }
+  const toAll = { ...shared, origin: '*', credentials: false }
+  const toNamed = { ...shared, origin: config.CORS_ORIGINS.length > 0 ? [...config.CORS_ORIGINS] : false, credentials: true }
+  await app.register(cors, {
+    delegator: ({ url }, done) => done(null, openToAll.test(url.split('?')[0] ?? '') ? toAll : toNamed),
   })
   await app.register(cookie)
   return app

@@ -27,17 +27,13 @@ const sameMachine = (publicUrl: string, origin: string): boolean =>
   URL.canParse(origin) && isLoopbackUrl(origin) && isLoopbackUrl(publicUrl) && new URL(origin).port === new URL(publicUrl).port
 
 /**
- * A page on another site must not reach this server through a visitor's browser, nor by a foreign name that resolves to it (DNS
- * rebinding). `request.host` uses a forwarded header only from a configured proxy.
+ * A foreign name that resolves to this server (DNS rebinding) must not reach it. `request.host` uses a forwarded header only from a configured
+ * proxy. A page of any origin may call it: it has no cookie's authority, only that of a bearer token which it holds.
  */
-const checkOrigin = (request: FastifyRequest, { publicUrl, CORS_ORIGINS }: Config): void => {
-  const { origin } = request.headers
-  const scheme = new URL(publicUrl).protocol
-  const host = `${scheme}//${request.host}`
+const checkHost = (request: FastifyRequest, { publicUrl }: Config): void => {
+  const host = `${new URL(publicUrl).protocol}//${request.host}`
   if (host !== publicUrl && !sameMachine(publicUrl, host))
     throw new Refusal('forbidden', { message: `This server is ${publicUrl}, not ${request.host}.` })
-  if (origin === undefined || origin === publicUrl || CORS_ORIGINS.includes(origin) || sameMachine(publicUrl, origin)) return
-  throw new Refusal('csrf_rejected', { message: 'Pages of this origin may not use the MCP server (CORS_ORIGINS).' })
 }
 
 /**
@@ -119,7 +115,7 @@ export const registerMcp = (app: App, deps: McpDeps): void => {
         response: { 200: z.unknown().meta({ description: 'A message of the protocol.' }) },
       },
       preHandler: async (request, reply) => {
-        checkOrigin(request, deps.config)
+        checkHost(request, deps.config)
         // Each message of a batch is a request.
         if (Array.isArray(request.body)) await deps.countMore(request, reply, request.body.length - 1)
         checkScopes(request.body, request.principal, deps)

@@ -123,12 +123,8 @@ describe('what is refused', () => {
     expect(errors).toEqual(['authentication_required', 'authentication_required', 'invalid_token', 'api_key_revoked'])
   })
 
-  test('pages of other sites, and host names that merely resolve to this address', async () => {
+  test('host names that merely resolve to this address', async () => {
     const { key: bearer } = await createKey(person)
-    const refused = async (headers: Record<string, string>) => (await send(message('tools/list'), { bearer, headers })).body.error
-    expect(await refused({ origin: 'https://evil.example' })).toBe('csrf_rejected')
-    expect(await refused({ origin: 'null' })).toBe('csrf_rejected')
-    expect((await send(message('tools/list'), { bearer, headers: { origin: service.api.url } })).status).toBe(200)
     const elsewhere = await service.http.inject({
       method: 'POST',
       url: '/mcp',

@@ -25,6 +25,35 @@ test('polling with the last known event lists everything later, oldest first', a
   expect(polled).toEqual(all)
 })
 
+test('a program that is started now and then begins at the oldest event, and waits for the first that it does not have', async () => {
+  const person = await signIn(service.api)
+  await service.settle()
+  const listed = async (query: string) => (await person.api.get(`/v1/notifications?${query}`)).body.data as Listed[]
+  const all = (await listed('')).toReversed()
+  expect(await listed('after=start')).toEqual(all)
+  expect(await listed('after=start&wait_seconds=25')).toEqual(all)
+  const first = await person.api.get('/v1/notifications?after=start&limit=1')
+  expect(await listed(`after=start&limit=1&cursor=${first.body.next_cursor}`)).toEqual(all.slice(1, 2))
+  const waiting = listed(`after=${all.at(-1)?.id}&wait_seconds=25`)
+  await createKey(person)
+  expect((await waiting)[0]?.type).toBe('grant.created')
+  await service.settle()
+  const [newest] = await listed('limit=1')
+  expect(await listed(`after=${newest?.id}&wait_seconds=1`)).toEqual([])
+  for (const wrong of ['wait_seconds=5', 'after=start&wait_seconds=26', 'after=begin'])
+    expect((await person.api.get(`/v1/notifications?${wrong}`)).status, wrong).toBe(400)
+})
+
+test('a wait ends with its credential', async () => {
+  const person = await signIn(service.api)
+  const key = await createKey(person)
+  await service.settle()
+  const [newest] = (await key.api.get('/v1/notifications?limit=1')).body.data as Listed[]
+  const waiting = key.api.get(`/v1/notifications?after=${newest?.id}&type=payment.*&wait_seconds=25`)
+  await person.api.delete(`/v1/accounts/me/api-keys/${key.id}`)
+  expect((await waiting).body.error).toBe('api_key_revoked')
+})
+
 test('the cursor continues in the direction of its page', async () => {
   const person = await signIn(service.api)
   for (let count = 0; count < 3; count += 1) await createKey(person)

@@ -128,6 +128,28 @@ describe('CORS', () => {
     }
     const error = await postForm(service.api, '/v1/oauth/token', {}, { headers: { origin } })
     expect(allowed(error)).toBe('*')
+    const unknown = ['/.well-known/openid-configuration/none', '/mcp/.well-known/oauth-protected-resource/none', '/v1/oauth/none']
+    for (const path of unknown) {
+      const answer = await service.api.get(path, { headers: { origin } })
+      expect([answer.status, allowed(answer), answer.headers.get('access-control-allow-credentials')]).toEqual([404, '*', null])
+    }
+  })
+
+  test('lets a page of any origin use the MCP server by its bearer token, never by a cookie', async () => {
+    const headers = {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization, mcp-method',
+    }
+    const preflight = await service.api.call('OPTIONS', '/mcp', { headers })
+    expect([preflight.status, allowed(preflight)]).toEqual([204, '*'])
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('mcp-method')
+    const listing = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    const { key } = await createKey(person)
+    const listed = await service.api.post('/mcp', listing, { bearer: key, headers: { origin, 'sec-fetch-site': 'cross-site' } })
+    expect([listed.status, allowed(listed)]).toEqual([200, '*'])
+    const bare = await service.api.post('/mcp', listing, { cookie: person.cookie, headers: { origin } })
+    expect([bare.status, allowed(bare)]).toEqual([403, '*'])
   })
 
   test('lets no page read the authorization endpoint or the consent', async () => {

@@ -10,7 +10,7 @@ import { openSse } from '../../http/sse.ts'
 import type { Parts } from '../parts.ts'
 import { presentNotification } from './present.ts'
 import { EventStream, Notification, NotificationsQuery, StreamQuery } from './schema.ts'
-import { listNotifications, openNotificationStream } from './service.ts'
+import { awaitNotifications, openNotificationStream } from './service.ts'
 
 export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): void => {
   const routes = routesOf(app, deps)
@@ -20,6 +20,8 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
   onSignal(deps.db, lossNoticed, () => {
     for (const reset of [...resets]) reset()
   })
+  const closing = new AbortController()
+  app.addHook('preClose', async () => closing.abort())
   // Streams are closed before the server waits for its open requests, because a stream is one.
   app.addHook('preClose', async () => fanOut.close())
   app.addHook('onClose', () => places.close())
@@ -53,15 +55,21 @@ export const registerNotifications = (app: App, deps: Parts & { feed: Feed }): v
     },
   )
   routes.list('/v1/notifications', {
-    config: { operation: 'notifications.list', access: 'authenticated', refuses: ['forbidden', 'membership_suspended'] },
+    config: {
+      operation: 'notifications.list',
+      access: 'authenticated',
+      longLived: true,
+      refuses: ['forbidden', 'membership_suspended'],
+    },
     schema: {
       summary: 'List events',
-      description: 'The same events as a list, for polling: with `after` all later events, oldest first.',
+      description:
+        'The same events as a list, for polling and for programs that are started now and then: with `after` all later events, oldest first, and with `wait_seconds` as soon as there is one.',
       querystring: NotificationsQuery,
       response: { 200: pageOf(Notification) },
     },
     of: ({ principal }) => principal.accountId,
-    read: (page, { principal, query }) => listNotifications(deps, principal, query, page),
+    read: (page, request) => awaitNotifications(deps, { places, closing: closing.signal }, request, page),
     present: (rows) => rows.map((row) => presentNotification(row)),
   })
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { eventTypes, typePatterns } from '../../events/types.ts'
 import { PageQuery } from '../../http/pagination.ts'
 import { bounded, IdIn, IdOut, SeveralOf, TimeIn, TimeOut } from '../../http/wire.ts'
+import type { Uuid } from '../../lib/ids.ts'
 
 export const Notification = z
   .object({
@@ -19,9 +20,25 @@ const Types = SeveralOf(z.enum(typePatterns))
   .optional()
   .meta({ description: 'Only these types: `?type=payment.*&type=topup.succeeded`, or with commas.' })
 
+const After = bounded(100).transform((text, context): Uuid | 'start' => {
+  if (text === 'start') return text
+  const { data, error } = IdIn('event').safeParse(text)
+  for (const { message } of error?.issues ?? []) context.addIssue({ code: 'custom', message: `${message}, or start` })
+  return data ?? z.NEVER
+})
+
 export const NotificationsQuery = PageQuery.extend({
   type: Types,
-  after: IdIn('event').optional().meta({ description: 'The last event that you have: the events after it, oldest first.' }),
+  after: After.optional().meta({
+    description: 'The last event that you have: the events after it, oldest first. `start`: from the oldest that is kept.',
+  }),
+  wait_seconds: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(25)
+    .default(0)
+    .meta({ description: 'With `after`: how long to wait for the first event if there is none yet.' }),
   created_after: TimeIn.optional().meta({ description: 'Only events after this time.' }),
   created_before: TimeIn.optional().meta({ description: 'Only events before this time.' }),
 })

@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { and, sql } from 'drizzle-orm'
 import { effectivePermissions, type Permission } from '../../auth/permissions.ts'
 import type { Principal } from '../../auth/principal.ts'
@@ -15,8 +17,8 @@ import { audienceOf, mayRead, type Reader, readerOf } from '../../events/visibil
 import type { PageQuery, PageRequest } from '../../http/pagination.ts'
 import type { SseConnection } from '../../http/sse.ts'
 import { daysAfter } from '../../lib/clock.ts'
-import { Refusal } from '../../lib/errors.ts'
-import { parseId, type Uuid } from '../../lib/ids.ts'
+import { invalidFields, Refusal } from '../../lib/errors.ts'
+import { firstId, parseId, type Uuid } from '../../lib/ids.ts'
 import type { Parts } from '../parts.ts'
 import { frameOf, resetFrame } from './present.ts'
 import type { NotificationsQuery } from './schema.ts'
@@ -55,6 +57,15 @@ const findOwnEvent = async (deps: Pick<Parts, 'clock' | 'config' | 'db'>, reader
   return event.createdAt >= daysAfter(deps.clock.now(), -deps.config.EVENT_RETENTION_DAYS) ? event : undefined
 }
 
+const takePlace = async ({ config }: Pick<Parts, 'config'>, places: StreamPlaces, { accountId, grant }: Principal) => {
+  const place = await places.take(accountId, grant?.lineage[0] ?? null)
+  if (place !== null) return place
+  throw new Refusal('rate_limited', {
+    message: `An account has at most ${config.STREAMS_PER_ACCOUNT} open streams, and a key with all that are below it half of them.`,
+    headers: { 'retry-after': '5' },
+  })
+}
+
 /** Every refusal comes before the first byte. `fanOut`: the streams of this process; `places`: those of all. */
 export const openNotificationStream = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db' | 'logger'>,
@@ -69,19 +80,12 @@ export const openNotificationStream = async (
 ): Promise<void> => {
   // `reauthenticate` is named by itself, because the stream keeps it for as long as it is open.
   const { reauthenticate } = request
-  const { accountId, grant } = principal
-  const rootGrantId = grant?.lineage[0] ?? null
+  const { accountId } = principal
   const reader = await findReader(deps.db, principal)
   const lastId = request.lastEventId ? parseId('event', request.lastEventId) : undefined
   const last = lastId === undefined ? undefined : await findOwnEvent(deps, reader, lastId)
   const start = last ? { replayFrom: last } : { isPast: await readPast(deps.db) }
-  const place = await places.take(accountId, rootGrantId)
-  if (place === null) {
-    throw new Refusal('rate_limited', {
-      message: `An account has at most ${deps.config.STREAMS_PER_ACCOUNT} open streams, and a key with all that are below it half of them.`,
-      headers: { 'retry-after': '5' },
-    })
-  }
+  const place = await takePlace(deps, places, principal)
   const connection = request.connect()
   const filter = filterOf(request.types)
   const writeReset = () => connection.write(resetFrame(accountId, deps.clock.now(), deps.config.EVENT_RETENTION_DAYS))
@@ -111,6 +115,10 @@ export const openNotificationStream = async (
 }
 
 const mostAtOnce = 500
+/** Before every event. */
+const beginning: Position = { transaction: '0', id: firstId }
+
+type NotificationsSearch = Omit<NotificationsQuery, keyof PageQuery | 'wait_seconds'>
 
 /**
  * The stream's events for polling: with `after` the later ones, oldest first, else the newest first. Reads until a page is full
@@ -119,12 +127,12 @@ const mostAtOnce = 500
 export const listNotifications = async (
   deps: Pick<Parts, 'clock' | 'config' | 'db'>,
   principal: Principal,
-  { after, type: types, created_after: createdAfter, created_before: createdBefore }: Omit<NotificationsQuery, keyof PageQuery>,
+  { after, type: types, created_after: createdAfter, created_before: createdBefore }: NotificationsSearch,
   { before, take }: PageRequest,
 ): Promise<StoredEvent[]> => {
   const reader = await findReader(deps.db, principal)
   const startId = before ?? after
-  const start = startId === undefined ? null : await findOwnEvent(deps, reader, startId)
+  const start = startId === 'start' ? beginning : startId ? await findOwnEvent(deps, reader, startId) : null
   if (start === undefined)
     throw new Refusal('invalid_cursor', {
       message: 'This event is not known, or older than what is kept: read the resources again and start from the newest event.',
@@ -154,4 +162,47 @@ export const listNotifications = async (
     more = page.length === size
   }
   return collected.slice(0, take)
+}
+
+const pollMs = 500
+
+type Waiting = {
+  principal: Principal
+  reauthenticate: () => Promise<Principal>
+  raw: { socket: Socket }
+  query: NotificationsQuery
+}
+
+/**
+ * As `listNotifications`, for a program that is started now and then: waits for the first event. Each look begins with the credential. A wait counts
+ * as a stream of its account.
+ */
+export const awaitNotifications = async (
+  deps: Parameters<typeof listNotifications>[0],
+  { places, closing }: { places: StreamPlaces; closing: AbortSignal },
+  { principal, reauthenticate, raw, query: asked }: Waiting,
+  page: PageRequest,
+): Promise<StoredEvent[]> => {
+  const { wait_seconds: seconds, ...query } = asked
+  if (seconds > 0 && query.after === undefined)
+    throw invalidFields({ path: 'wait_seconds', message: 'is taken with after alone: after=start begins with the oldest event' })
+  const first = await listNotifications(deps, principal, query, page)
+  if (first.length > 0 || seconds === 0) return first
+  const place = await takePlace(deps, places, principal)
+  const gone = new AbortController()
+  const leave = () => gone.abort()
+  raw.socket.once('close', leave)
+  const ended = AbortSignal.any([closing, gone.signal])
+  try {
+    for (let left = seconds * 1_000; left > 0 && !ended.aborted; left -= pollMs) {
+      await pause(Math.min(left, pollMs), undefined, { signal: ended }).catch(() => undefined)
+      if (ended.aborted) break
+      const events = await listNotifications(deps, await reauthenticate(), query, page)
+      if (events.length > 0) return events
+    }
+    return []
+  } finally {
+    raw.socket.off('close', leave)
+    places.leave(place)
+  }
 }

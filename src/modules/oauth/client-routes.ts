@@ -28,20 +28,6 @@ import {
 } from './schema.ts'
 import { introspectToken, revokeToken } from './tokens.ts'
 
-/** A client in a browser may call these from any origin: its credentials are in the body, never in a cookie. */
-export const anyOrigin = {
-  origin: '*',
-  credentials: false,
-  methods: 'GET, POST',
-  allowedHeaders: 'authorization, content-type, mcp-protocol-version',
-} as const
-
-/** A hook that reads `cors` answers preflights; the route only has to exist. */
-export const allowPreflight = (scope: App, ...paths: string[]): void => {
-  for (const path of paths)
-    scope.options(path, { config: { internal: true, cors: anyOrigin } }, async (_request, reply) => reply.code(204).send())
-}
-
 /** Text that no database can store. JSON bodies are checked where they are parsed; forms and queries are checked here. */
 export const requireStorable = (values: unknown): void => {
   if (typeof values !== 'object' || values === null) return
@@ -57,7 +43,7 @@ export const requireStorable = (values: unknown): void => {
 const form = ['application/x-www-form-urlencoded']
 const registrationLimitBytes = 16 * 1024
 
-const open = { access: 'public', query: 'lenient', credentialIssuing: true, cors: anyOrigin } as const
+const open = { access: 'public', query: 'lenient', credentialIssuing: true } as const
 
 type Form = FastifyRequest<{ Body: Omit<ClientCredentials, 'authorization'> }>
 
@@ -87,7 +73,6 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
       requireStorable(request.body)
     })
     scope.addHook('onRequest', async (_request, reply) => void reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' }))
-    allowPreflight(scope, '/v1/oauth/token', '/v1/oauth/revoke', '/v1/oauth/par', '/v1/oauth/device_authorization')
 
     scope.post(
       '/v1/oauth/token',
@@ -157,7 +142,7 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
     scope.post(
       '/v1/oauth/introspect',
       {
-        config: { operation: 'oauth.introspect', access: 'public', query: 'lenient', cors: false },
+        config: { operation: 'oauth.introspect', access: 'public', query: 'lenient' },
         schema: {
           summary: 'Introspect a token',
           description:
@@ -212,7 +197,6 @@ export const registerClientEndpoints = (app: App, deps: Parts): void => {
 export const registerRegistration = (app: App, deps: Parts): void => {
   app.register(async (scope: App) => {
     scope.setErrorHandler(handleOAuthError)
-    allowPreflight(scope, '/v1/oauth/register')
     scope.post(
       '/v1/oauth/register',
       {

@@ -5,7 +5,7 @@ import { routesOf } from '../../http/routes.ts'
 import { bounded, byId } from '../../http/wire.ts'
 import type { Parts } from '../parts.ts'
 import { authorize } from './authorize.ts'
-import { allowPreflight, anyOrigin, registerClientEndpoints, registerRegistration, requireStorable } from './client-routes.ts'
+import { registerClientEndpoints, registerRegistration, requireStorable } from './client-routes.ts'
 import { decideAuthorization, readConsentRequest } from './consent.ts'
 import { handlePageError } from './error-page.ts'
 import { resourceMetadata, serverMetadata } from './metadata.ts'
@@ -14,9 +14,8 @@ import { Authorization, AuthorizationDecision, AuthorizeQuery, Decided, DeviceDe
 const registerMetadata = (app: App, deps: Parts): void => {
   const { publicUrl } = deps.config
   const server = '/.well-known/oauth-authorization-server'
-  const open = { access: 'public', query: 'lenient', cors: anyOrigin } as const
+  const open = { access: 'public', query: 'lenient' } as const
   const caching = { 'cache-control': 'public, max-age=300' }
-  allowPreflight(app, server, ...protectedResources.map(metadataPath))
   app.get(
     server,
     {
