@@ -27,6 +27,21 @@ const candidatesFor = (path: string): string[] => {
   return [tidy, lower, `/v1${tidy}`, `/v1${bare}`, `/v1${many}`].filter((candidate) => candidate !== path)
 }
 
+/** What other services have at a path of that name. */
+const elsewhere: Readonly<Record<string, string>> = {
+  ...{ webhooks: '/v1/notifications/stream', webhook_endpoints: '/v1/notifications/stream', events: '/v1/notifications' },
+  ...{ payouts: '/v1/payments', transfers: '/v1/payments', disbursements: '/v1/payments', transactions: '/v1/payments' },
+  ...{ balance: '/v1/accounts/me', balances: '/v1/accounts/me', account: '/v1/accounts/me', me: '/v1/accounts/me' },
+  ...{ payees: '/v1/beneficiaries', recipients: '/v1/beneficiaries', contacts: '/v1/beneficiaries' },
+  ...{ bulk_payments: '/v1/payment-batches', batches: '/v1/payment-batches', deposits: '/v1/topups/initiate' },
+  ...{ policies: '/v1/spending-policies', mandates: '/v1/intent-mandates', api_keys: '/v1/accounts/me/api-keys' },
+}
+
+const elsewhereNamed = (path: string): string | undefined => {
+  const noun = /^\/(?:api\/)?(?:v\d+\/)?([a-z_-]+)\/?$/i.exec(path)?.[1]?.toLowerCase().replaceAll('-', '_') ?? ''
+  return Object.hasOwn(elsewhere, noun) ? elsewhere[noun] : elsewhere[plural(noun)]
+}
+
 /** Learns the routes as they are registered. */
 export const createPathJudge = (app: App): ((request: FastifyRequest) => Refusal) => {
   const known: Known[] = []
@@ -49,7 +64,10 @@ export const createPathJudge = (app: App): ((request: FastifyRequest) => Refusal
       return new Refusal('method_not_allowed', { message, headers: { allow: methods.join(', ') } })
     }
     const candidates = candidatesFor(path)
-    const meant = candidates.find((candidate) => methodsAt(candidate).length > 0) ?? closest(candidates.at(-1) ?? path, literal)
+    const meant =
+      candidates.find((candidate) => methodsAt(candidate).length > 0) ??
+      elsewhereNamed(path) ??
+      closest(candidates.at(-1) ?? path, literal)
     const hint = meant === undefined ? 'GET /openapi.json lists all paths.' : `Did you mean ${meant}?`
     return new Refusal('not_found', { message: `There is no such path. ${hint}` })
   }

@@ -1,3 +1,5 @@
+import { columnOfTitle } from './list-columns.ts'
+
 /** Levenshtein's distance, one row at a time. Of one above `most` it only says that it is. */
 export const editDistance = (from: string, to: string, most = Number.POSITIVE_INFINITY): number => {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
@@ -57,7 +59,10 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   permissions: ['scopes', 'scope'],
 }
 
-/** `amount` for `amount_minor`, `dailyLimit` for `daily_limit_minor`, `page` for `cursor`, `statuss` for `status`. */
+/**
+ * `amount` for `amount_minor`, `dailyLimit` for `daily_limit_minor`, `page` for `cursor`, `msisdn` for `destination` as in a list's titles, `statuss` for
+ * `status`.
+ */
 const meantName = (input: string, known: readonly string[]): string | undefined => {
   const text = snakeCase(input.slice(0, 40))
   if (text.length === 0) return undefined
@@ -65,6 +70,7 @@ const meantName = (input: string, known: readonly string[]): string | undefined 
     known.find((name) => name === text) ??
     known.find((name) => name.startsWith(`${text}_`)) ??
     known.find((name) => otherNames[name]?.includes(text)) ??
+    known.find((name) => name === columnOfTitle(text)) ??
     closest(text, known)
   )
 }
