@@ -50,7 +50,6 @@ const BeneficiaryPage = laterPage(async () => (await import('./pages/beneficiari
 const NewPaymentPage = laterPage(async () => (await import('./pages/payments/new-payment-page.tsx')).NewPaymentPage)
 const RefusedPage = laterPage(async () => (await import('./pages/payments/refused-page.tsx')).RefusedPage)
 const PoliciesPage = laterPage(async () => (await import('./pages/policies/policy-page.tsx')).PoliciesPage)
-const TryPage = laterPage(async () => (await import('./pages/developers/try-page.tsx')).TryPage)
 const SpendingPage = laterPage(async () => (await import('./pages/spending/spending-page.tsx')).SpendingPage)
 const StatementPage = laterPage(async () => (await import('./pages/statement/statement-page.tsx')).StatementPage)
 const ReceiptPage = laterPage(async () => (await import('./pages/payments/receipt-page.tsx')).ReceiptPage)
@@ -90,7 +89,6 @@ const Inside = () => (
     <Route path="/developers/keys/:id">{({ id }) => <AgentPage key={id} id={id} />}</Route>
     <Route path="/developers/events" component={EventsPage} />
     <Route path="/developers/requests" component={RequestsPage} />
-    <Route path="/developers/try" component={TryPage} />
     <Route path="/reconciliation" component={ReconciliationPage} />
     <Route path="/reconciliation/unknown" component={UnknownPaymentsPage} />
     <Route path="/account" component={AccountPage} />

@@ -49,21 +49,19 @@ test('a payment that ends unpaid is given back to the policies that bound it', a
   expect(await findBreaches(service)).toEqual([])
 })
 
-test('what a key proposes is simulated and replayed for its own payments', async () => {
+test('what a key proposes is simulated for its own payments', async () => {
   const key = await createKey(person, { spending_controls: { new_payees: 'allow' } })
   await pay(key, '30000')
   const simulate = async (api: Person['api'], amount: string) =>
     (
       await api.post(`${path}/simulate`, {
         policy: { daily_limit_minor: '40000' },
-        replay_days: 1,
         beneficiary_id: payee,
         amount_minor: amount,
       })
     ).body
-  expect(await simulate(key.api, '10000')).toMatchObject({ outcome: 'allow', replay: { payments_considered: 1, allowed: 1 } })
+  expect(await simulate(key.api, '10000')).toMatchObject({ outcome: 'allow' })
   expect(await simulate(key.api, '10100')).toMatchObject({ outcome: 'deny' })
-  expect((await simulate(person.api, '100')).replay.payments_considered).toBeGreaterThan(5)
 })
 
 test('a policy of a person, or of a key that manages policies, binds everyone', async () => {

@@ -34,7 +34,7 @@ export const curlOf = ({ method, path, body }: Pick<RecentCall, 'method' | 'path
   return lines.join(' \\\n')
 }
 
-export const prettyJson = (text: string): string => {
+const prettyJson = (text: string): string => {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)
   } catch {

@@ -1,14 +1,14 @@
 import type { App } from '../../http/app-type.ts'
 import type { Parts } from '../parts.ts'
 import { presentDecision } from '../policies/present.ts'
-import { Simulate, Simulation } from './schema.ts'
-import { type Result, simulate } from './simulate.ts'
+import { Decision } from '../policies/schema.ts'
+import { Simulate } from './schema.ts'
+import { type Simulated, simulate } from './simulate.ts'
 
-const presentSimulation = ({ decision, refusal, replay }: Result, currency: string): Simulation => ({
-  ...(decision && presentDecision(decision, currency)),
+const presentSimulation = ({ decision, refusal }: Simulated, currency: string): Decision => ({
+  ...presentDecision(decision, currency),
   // The sentence that the payment would be refused with.
-  ...(decision && refusal && { explanation: refusal.message }),
-  ...(replay && { replay }),
+  ...(refusal && { explanation: refusal.message }),
 })
 
 export const registerSimulation = (app: App, deps: Parts): void => {
@@ -25,9 +25,9 @@ export const registerSimulation = (app: App, deps: Parts): void => {
       schema: {
         summary: 'Simulate a payment',
         description:
-          'Evaluates a payment for this caller now, and writes nothing: whether it would pass, how many people must approve, which limits apply, possible duplicates, and what would let it pass. With `policy` as if that policy existed as well; with `replay_days` that policy is applied to past payments.',
+          'Evaluates a payment for this caller now, and writes nothing: whether it would pass, how many people must approve, which limits apply, possible duplicates, and what would let it pass. With `policy` as if that policy existed as well.',
         body: Simulate,
-        response: { 200: Simulation },
+        response: { 200: Decision },
       },
     },
     async (request, reply) =>

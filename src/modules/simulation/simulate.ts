@@ -2,7 +2,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { type Db, inTx, statement, type Tx } from '../../db/client.ts'
 import { checkPermission } from '../../http/authorize.ts'
 import { getBalance } from '../../ledger/ledger.ts'
-import { invalidFields, notFound, orRefusal, Refusal } from '../../lib/errors.ts'
+import { notFound, orRefusal, Refusal } from '../../lib/errors.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
 import type { Minor } from '../../lib/money.ts'
@@ -28,8 +28,7 @@ import { findPayment } from '../payments/queries.ts'
 import { proposedPolicyId } from '../policies/present.ts'
 import { type PolicyTerms, policyTerms } from '../policies/rules.ts'
 import { boundGrant } from '../policies/service.ts'
-import { replayPolicy } from './replay.ts'
-import type { Replay, Simulate } from './schema.ts'
+import type { Simulate } from './schema.ts'
 
 const entry = (kind: 'capability' | 'rail', name: string, rule: string): TraceEntry => ({
   source: { kind, id: null, name },
@@ -71,8 +70,7 @@ const entriesOf = (
 }
 
 /** `refusal`: what the payment would be refused with. */
-type Decided = { decision: Decision | null; refusal: Refusal | null }
-export type Result = Decided & { replay: Replay | null }
+export type Simulated = { decision: Decision; refusal: Refusal | null }
 
 /** What a policy would have counted by now: the same sums that seeding would charge to it. */
 const usageNow = statement(
@@ -102,27 +100,25 @@ const withPolicy = (state: LockedState, workspaceId: Uuid, { usage, ...rules }: 
     .set(usageKey(rules.id, 'month', month), usage.monthMinor),
 })
 
-type Simulated = { input: Simulate; proposed: PolicyRules | null; standing: MandateStanding; periods: Periods; at: Date }
+type Asked = { input: Simulate; proposed: PolicyRules | null; standing: MandateStanding; periods: Periods; at: Date }
 
 const decideNow = async (
   db: Db,
   deployment: Deployment,
   principal: Principal,
-  { input, proposed, standing, periods, at }: Simulated,
-): Promise<Decided> => {
+  { input, proposed, standing, periods, at }: Asked,
+): Promise<Simulated> => {
   const { beneficiary_id: beneficiaryId, amount_minor: amountMinor } = input
-  if (beneficiaryId === undefined || amountMinor === undefined) return { decision: null, refusal: null }
   const { id: workspaceId, owningAccountId } = principal.workspace
-  const asked = { ...input, beneficiary_id: beneficiaryId, amount_minor: amountMinor }
   const [read, past, { availableMinor: available }, repeats, mandate] = await Promise.all([
     readState(db, {
-      payments: [paidTo({ principal, input: asked })],
+      payments: [paidTo({ principal, input })],
       grantIds: principal.grant?.lineage ?? [],
       periods: [periods],
       at,
       withSigners: proposed?.approvalProof === 'signature',
     }),
-    readPast(db, [asked], at),
+    readPast(db, [input], at),
     getBalance(db, owningAccountId),
     input.duplicate_of ? findPayment(db, { workspaceId, id: input.duplicate_of }) : null,
     input.mandate_id ? readMandate(db, workspaceId, input.mandate_id) : null,
@@ -134,7 +130,7 @@ const decideNow = async (
   const { rails, config } = deployment
   const currency = config.CURRENCY
   const state = proposed ? withPolicy(read, workspaceId, proposed, periods) : read
-  const request = { principal, input: asked, mandate, past: only(past) }
+  const request = { principal, input, mandate, past: only(past) }
   const { context, evaluation } = considerPayment(state, request, at, deployment)
   const decision = evaluate(evaluation)
   const before = refusalsOf(
@@ -155,19 +151,10 @@ const decideNow = async (
   return { decision: { ...rest, outcome: 'deny', trace: [...failed, ...decision.trace] }, refusal }
 }
 
-const required = (input: Simulate): void => {
-  if (input.replay_days !== undefined && !input.policy)
-    throw invalidFields({ path: 'policy', message: 'is required with replay_days' })
-  if (input.replay_days !== undefined && input.beneficiary_id === undefined && input.amount_minor === undefined) return
-  if (input.beneficiary_id === undefined) throw invalidFields({ path: 'beneficiary_id', message: 'is required' })
-  if (input.amount_minor === undefined) throw invalidFields({ path: 'amount_minor', message: 'is required' })
-}
-
-const dueOf = ({ workspace }: Principal, { execute_at: executeAt = null }: Simulate, at: Date) => {
+const duePeriods = ({ workspace }: Principal, { execute_at: executeAt = null }: Simulate, at: Date): Periods => {
   checkDueTime(executeAt, at)
   const dueAt = executeAt ?? at
-  const timeZone = effectiveTimeZone(workspace, dueAt)
-  return { timeZone, periods: periodsAt(dueAt, timeZone) }
+  return periodsAt(dueAt, effectiveTimeZone(workspace, dueAt))
 }
 
 /** By the same engine with the same numbers; writes nothing. With a policy that does not exist yet, all that it reads is of one transaction. */
@@ -175,26 +162,18 @@ export const simulate = async (
   deps: Pick<Parts, 'clock' | 'config' | 'contractWallets' | 'db' | 'rails'>,
   principal: Principal,
   input: Simulate,
-): Promise<Result> => {
-  required(input)
-  const { policy, replay_days: days } = input
+): Promise<Simulated> => {
   const standing = await mandateStanding(deps.db, deps.contractWallets, principal.workspace.id, input.mandate_id)
-  const decide = (db: Db, simulated: Pick<Simulated, 'proposed' | 'periods' | 'at'>) =>
-    decideNow(db, deps, principal, { input, standing, ...simulated })
-  if (!policy) {
-    const at = deps.clock.now()
-    return { ...(await decide(deps.db, { proposed: null, periods: dueOf(principal, input, at).periods, at })), replay: null }
-  }
+  const decide = (db: Db, asked: Pick<Asked, 'proposed' | 'at'>) =>
+    decideNow(db, deps, principal, { input, standing, periods: duePeriods(principal, input, asked.at), ...asked })
+  const { policy } = input
+  if (!policy) return decide(deps.db, { proposed: null, at: deps.clock.now() })
   return inTx(deps.db, async (tx) => {
     await tx.query('set transaction read only')
     const { at } = tx
-    const { timeZone, periods } = dueOf(principal, input, at)
     const terms = policyTerms(policy)
     await requireBeneficiaries(tx, principal.workspace.id, terms.beneficiaryIds, 'policy.beneficiary_ids')
-    const proposed = await proposedRules(tx, principal, terms, policy.name ?? 'Proposed policy', periods)
-    const decided = await decide(tx, { proposed, periods, at })
-    if (days === undefined) return { ...decided, replay: null }
-    const window = { days, at, timeZone, duplicateWindowSeconds: deps.config.DUPLICATE_WINDOW_SECONDS }
-    return { ...decided, replay: await replayPolicy(tx, principal, proposed, window) }
+    const name = policy.name ?? 'Proposed policy'
+    return decide(tx, { proposed: await proposedRules(tx, principal, terms, name, duePeriods(principal, input, at)), at })
   })
 }

@@ -357,28 +357,6 @@ export const developerFlows = (world: World): void => {
     expect(complaints).toEqual([])
   })
 
-  test('a call that reads is tried with the session, shown as curl and with its answer, and none that changes anything is offered', async () => {
-    const { page, person, complaints } = await logs.at('/developers/try')
-    const payee = await newBeneficiary(person.api, { display_name: 'Kilimo Supplies' })
-    const options = page.getByLabel('Operation').locator('option')
-    await expect.poll(() => options.count()).toBeGreaterThan(10)
-    const paths = await options.allTextContents()
-    const { paths: documented } = (await world.service.api.get('/openapi.json')).body
-    for (const text of paths) expect(Object.keys(documented[text.split(': ').at(-1) ?? ''])).toContain('get')
-    await page.getByLabel('Operation').selectOption('/v1/beneficiaries/{id}')
-    await expect.poll(() => page.getByRole('button', { name: 'Send' }).getAttribute('aria-disabled')).toBe('true')
-    await page.getByLabel('id', { exact: true }).fill(payee)
-    const curl = await page.getByLabel('curl command').textContent()
-    expect(curl).toContain(`curl -X GET ${world.service.api.url}/v1/beneficiaries/${payee}`)
-    await page.getByRole('button', { name: 'Send' }).click()
-    await page.getByLabel('Answer').getByText('Kilimo Supplies').waitFor()
-    await page.getByLabel('id', { exact: true }).fill('ben_01h455vb4pex5vsknk084sn02q')
-    await page.getByRole('button', { name: 'Send' }).click()
-    await page.getByLabel('Answer').getByText('not_found').waitFor()
-    await page.getByText('404', { exact: true }).waitFor()
-    expect(complaints).toEqual([])
-  })
-
   test('a card says how much of its limits an agent has used, as its page does, and what it did last, to whom, and when', async () => {
     world.service.clock.set(new Date())
     const person = await signIn(world.service.api)

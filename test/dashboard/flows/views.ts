@@ -217,12 +217,6 @@ const personalViews = async (world: World, home: Household): Promise<View[]> => 
     },
     { name: 'requests', path: '/developers/requests', technical: true },
     {
-      name: 'try',
-      path: '/developers/try',
-      technical: true,
-      opened: [{ name: 'answered', steps: [press('Send')], shows: 'Answer' }],
-    },
-    {
       name: 'account',
       path: '/account',
       opened: ['Add a passkey', /^Link wallet$/, /^Unlink/, 'Sign out everywhere else'].map((name) => opens(name)),

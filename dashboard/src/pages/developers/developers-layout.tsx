@@ -6,7 +6,6 @@ const tabs = [
   { href: '/developers', label: 'API keys' },
   { href: '/developers/events', label: 'Events' },
   { href: '/developers/requests', label: 'Requests' },
-  { href: '/developers/try', label: 'Try a call' },
 ] as const
 
 export const DevelopersLayout = ({ children, actions }: { children: ReactNode; actions?: ReactNode }) => {
@@ -16,7 +15,8 @@ export const DevelopersLayout = ({ children, actions }: { children: ReactNode; a
       title="Developers"
       lead={
         <>
-          Keys, events, requests and calls to try. <Link href="/agents">Agents</Link> · <a href="/docs">API reference</a>
+          Keys, events and requests. Calls can be tried in the reference. <Link href="/agents">Agents</Link> ·{' '}
+          <a href="/docs">API reference</a>
         </>
       }
       actions={actions}

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { api, type Schemas } from '../../api/queries.ts'
+import { api } from '../../api/queries.ts'
 import { useDebounced } from '../../lib/drafts.ts'
 import { type Decision, decisionReason, remedyWords } from '../../lib/rule-words.ts'
 import { fullTime, pageZone, zoneWords } from '../../lib/time.ts'
@@ -19,9 +19,6 @@ export type Draft = {
   execute_at?: string
 }
 
-const isDecision = (simulation: Schemas['Simulation']): simulation is Schemas['Simulation'] & Decision =>
-  simulation.outcome !== undefined && simulation.trace !== undefined
-
 /** Simulates the payment each time typing pauses. `decision` is for the current draft; null until it is known. */
 export const useDryRun = (draft: Draft | null) => {
   const settled = useDebounced(draft)
@@ -29,8 +26,9 @@ export const useDryRun = (draft: Draft | null) => {
     queryKey: ['payments', 'dry-run', settled],
     queryFn: async () => {
       if (!settled) return null
-      const simulation = await api.POST('/v1/spending-policies/simulate', { body: settled })
-      return isDecision(simulation) ? simulation : null
+      const decision = await api.POST('/v1/spending-policies/simulate', { body: settled })
+      // The rules are always in the answer to a simulation.
+      return { ...decision, trace: decision.trace ?? [] }
     },
     enabled: settled !== null,
     placeholderData: keepPreviousData,

@@ -17,7 +17,6 @@ import { announce } from '../../ui/toast.tsx'
 import { ArchiveMadePolicies, useMadePolicies } from '../agents/made-by-agent.tsx'
 import { PendingChange } from './pending-change.tsx'
 import { PolicyControls, usePolicyForm } from './policy-controls.tsx'
-import { Replay } from './replay.tsx'
 
 const back = { href: '/policies', label: 'Policies' }
 
@@ -133,7 +132,6 @@ const PolicyForm = ({ policy }: { policy: Policy | null }) => {
             </p>
           </Card>
           {policy && <MadeBy policy={policy} />}
-          {(!policy || policy.binds === 'all') && <Replay terms={terms} />}
         </div>
       </Form>
       {policy && archiving && (
