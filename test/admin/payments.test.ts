@@ -75,6 +75,10 @@ test('a payment that is resolved as succeeded has its hold posted, with the give
   const resolved = await resolve(admin, id, 'succeeded', { provider_receipt: 'QX12345678' })
   expect([resolved.status, resolved.body.status, resolved.body.provider_receipt]).toEqual([200, 'succeeded', 'QX12345678'])
   expect(await balanceOf(person)).toEqual({ available: '850000', held: '0' })
+  // Found by its receipt, in any case, whichever workspace it is of.
+  const found = async (receipt: string) => (await admin.api.get(`/v1/admin/payments?provider_receipt=${receipt}`)).body.data
+  expect((await found('qx12345678')).map((payment: Json) => payment.id)).toEqual([id])
+  expect(await found('QX1234567')).toEqual([])
   expect((await resolve(second, id, 'succeeded')).body).toEqual(resolved.body)
   const otherwise = await resolve(second, id, 'failed')
   expect([otherwise.status, otherwise.body.error]).toEqual([409, 'conflict'])

@@ -37,6 +37,23 @@ const eventsOf = async (from: Person, type: string): Promise<Json[]> =>
 const asking = (from: Person, fields: Json = {}) =>
   from.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '50000', ...fields })
 
+test('a list of payments can have one row for a batch: its first item, in each page', async () => {
+  const someone = await payer()
+  const pay = async () =>
+    (await someone.api.post('/v1/payments', { beneficiary_id: someone.payees[0], amount_minor: '12300' })).body.id
+  const before = await pay()
+  const { id } = (await submit(someone, itemsOf(someone.payees))).body
+  const after = await pay()
+  const [first] = await paymentsOf(someone, id)
+  const list = async (query: string) => (await someone.api.get(`/v1/payments?batch_items=first${query}`)).body
+  const newest = await list('&limit=2')
+  expect(newest.data.map((payment: Json) => payment.id)).toEqual([after, first?.id])
+  const older = await list(`&limit=2&cursor=${newest.next_cursor}`)
+  expect([older.data.map((payment: Json) => payment.id), older.next_cursor]).toEqual([[before], null])
+  expect((await someone.api.get('/v1/payments?batch_items=all')).body.data).toHaveLength(someone.payees.length + 2)
+  expect((await someone.api.get('/v1/payments?batch_items=none')).status).toBe(400)
+})
+
 describe('a batch that needs no approval', () => {
   test('is ordinary payments: held together, sent each by itself, counted until all have ended', async () => {
     const someone = await payer()

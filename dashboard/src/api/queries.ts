@@ -113,7 +113,8 @@ export type PaymentFilters = Filters<'/v1/payments'>
 export const paymentsQuery = (filters: PaymentFilters, limit = 25) =>
   listing(['payments', filters, limit], '/v1/payments', { ...filters, limit }, steady)
 export const recentPayments = 8
-export const recentPaymentsQuery = paymentsQuery({}, recentPayments)
+export const recentFilters: PaymentFilters = { batch_items: 'first' }
+export const recentPaymentsQuery = paymentsQuery(recentFilters, recentPayments)
 export const lastPaymentQuery = (grantId: string) =>
   reading(['payments', 'last', grantId], '/v1/payments', { query: { grant_id: grantId, limit: 1 } })
 export const paymentsSummaryQuery = (filters: Filters<'/v1/payments/summary'>, days = 30) => ({
@@ -143,7 +144,7 @@ export const batchLinesQuery = (id: string) => ({
   ...forEver,
 })
 export const batchPaymentsQuery = (id: string, { status, q }: { status?: PaymentStatus | undefined; q?: string | undefined }) =>
-  listing(['payments', 'batch', id, status, q], '/v1/payments', { batch_id: id, status: one(status), q, limit: 50 }, steady)
+  listing(['payments', 'batch', id, status, q], '/v1/payments', { batch_id: id, status: one(status), q, limit: 100 }, steady)
 export const paymentsStatementQuery = (month: string) =>
   reading(['history', 'sums', month], '/v1/workspaces/current/statement', { query: { from: `${month}-01`, limit: 1 } })
 export const statementQuery = (month: string | undefined, own: boolean) =>
@@ -221,6 +222,11 @@ export const differencesQuery = listing(['differences'], '/v1/admin/reconciliati
 export const reconciliationsQuery = listing(['reconciliations'], '/v1/admin/reconciliations', { limit: 20 })
 /** Of every account of the service. */
 export const unknownPaymentsQuery = listing(['payments', 'unknown'], '/v1/admin/payments', { status: 'unknown', limit: 50 })
+export const lateSuccessesQuery = listing(['payments', 'late'], '/v1/admin/payments', { attention: 'late_success', limit: 50 })
+export const paymentByReceiptQuery = (provider_receipt: string) => ({
+  ...reading(['payments', 'receipt', provider_receipt], '/v1/admin/payments', { query: { provider_receipt } }),
+  enabled: provider_receipt !== '',
+})
 export const differencesOfQuery = (reconciliation_id: string) =>
   reading(['differences', reconciliation_id], '/v1/admin/reconciliation-differences', {
     query: { reconciliation_id, limit: 100 },

@@ -181,17 +181,31 @@ const naming = (text: string, { subject }: Entry, payment: NonNullable<Entry['pa
   return put === text ? `${text}: ${what}` : put
 }
 
-/** What happened to several payments of one list, as one sentence. */
-export const activityOfList = (entries: readonly Entry[], context: Context): string => {
+type Batch = Pick<Schemas['PaymentBatch'], 'items_count' | 'total_minor' | 'counts'>
+
+/** These happen to every payment of a list. */
+const wholeActions = ['payment.create', 'payment.cancelled', 'payment.expired', 'payment.rejected']
+
+/** To how many payments of the list it happened: the list says so, whatever part of the entries is loaded. */
+const countIn = (action: Entry['action'], loaded: number, { items_count: all, counts }: Batch): number => {
+  if (wholeActions.includes(action) || (action === 'payment.processing' && !counts.failed)) return all
+  return Math.max(loaded, counts[action.replace('payment.', '')] ?? 0)
+}
+
+/** What happened to several payments of one list, as one sentence. `list`: the list itself, once it is loaded. */
+export const activityOfList = (entries: readonly Entry[], context: Context, list?: Batch): string => {
   const payments = entries.flatMap(({ payment }) => payment ?? [])
   const [entry] = entries
   const batch = payments[0]?.batch
   if (!entry || !batch) return ''
   const one = activityWords({ ...entry, before: null, after: null, payment: null }, context)
-  const many = `${countWords(payments.length, 'payment')} of ${listName(batch)}`
-  const total = shortMoney(sumMinor(payments.map(({ amount_minor: minor }) => minor)), context.currency)
+  const count = list ? countIn(entry.action, payments.length, list) : payments.length
+  const many = `${countWords(count, 'payment')} of ${listName(batch)}`
+  const loaded = sumMinor(payments.map(({ amount_minor: minor }) => minor))
+  const total = count === list?.items_count ? list.total_minor : count === payments.length ? loaded : null
   const put = one.replace(/^A payment was\b/, `${many} were`).replace(/\ba payment\b/i, many)
-  return `${put === one ? `${one}, for ${many}` : put}, ${total} together`
+  const sentence = put === one ? `${one}, for ${many}` : put
+  return total === null ? sentence : `${sentence}, ${shortMoney(total, context.currency)} together`
 }
 
 /** Entries about payments of one list on which the same was done. */

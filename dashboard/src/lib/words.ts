@@ -6,7 +6,12 @@ export const listWords = (items: readonly string[], last = 'and'): string =>
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-export const countWords = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
+export const countWords = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+
+/** The name of a batch, or how large it is. */
+export const batchTitle = ({ name, items_count: count }: Pick<Schemas['PaymentBatch'], 'name' | 'items_count'>): string =>
+  name ?? `List of ${countWords(count, 'payment')}`
 
 /** Items in their order, those with one key together where the first of them stands. Null: it stands alone. */
 export const together = <Item>(items: readonly Item[], keyOf: (item: Item) => string | null): [Item, ...Item[]][] => {

@@ -2,11 +2,11 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Fragment, useEffect, useId, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useBeneficiaries } from '../api/names.ts'
-import { grantsQuery, paymentsQuery, policiesQuery, rowsOf, workspacesQuery } from '../api/queries.ts'
+import { batchesQuery, grantsQuery, paymentsQuery, policiesQuery, rowsOf, workspacesQuery } from '../api/queries.ts'
 import { useDebounced } from '../lib/drafts.ts'
 import { railFacts } from '../lib/rails.ts'
 import { shortTime } from '../lib/time.ts'
-import { moneyText, statusText } from '../lib/words.ts'
+import { batchTitle, countWords, moneyText, shortMoney, statusText } from '../lib/words.ts'
 import { useNav } from '../shell/nav-items.tsx'
 import { useSession, useSwitchWorkspace } from '../shell/session.tsx'
 import { cx, Icon, type IconName } from '../ui/button.tsx'
@@ -49,6 +49,8 @@ const findEntries = (entries: readonly Entry[], text: string, perGroup: number):
   )
 }
 
+const perGroup = 5
+
 type Go = (href: string) => () => void
 
 const useActions = (go: Go): Entry[] => {
@@ -79,9 +81,10 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
   const query = useDebounced(text.trim(), 150)
   const { search } = beneficiaries
   useEffect(() => search(query), [query, search])
-  const matching = useInfiniteQuery({ ...paymentsQuery({ q: query }, 6), enabled: query.length > 1 })
+  const matching = useInfiniteQuery({ ...paymentsQuery({ q: query }), enabled: query.length > 1 })
+  const named = useInfiniteQuery({ ...batchesQuery(query), enabled: query.length > 1 })
   const actions = useActions(go)
-  const nav = useNav(true)
+  const nav = useNav()
   const entries: Entry[] = [
     ...actions,
     ...nav.all.map(({ href, label, icon }) => ({ key: `go ${href}`, group: 'Go to', title: label, icon, run: go(href) })),
@@ -126,18 +129,49 @@ const useEntries = (text: string): { entries: Entry[]; payments: Entry[] } => {
         run: () => switchTo(view.workspace.id),
       })),
   ]
-  const payments = (query.length > 1 ? (matching.data?.pages[0]?.data ?? []) : []).map((payment) => ({
-    key: payment.id,
-    group: 'Payments',
-    title: `${moneyText(payment.amount_minor, currency)} to ${payment.beneficiary.display_name}`,
-    note: [payment.narrative, statusText(payment.status), shortTime(payment.created_at)].filter(Boolean).join(' · '),
-    icon: 'payments' as const,
-    run: go(`/payments/${payment.id}`),
-  }))
+  const found = query.length > 1 ? rowsOf(matching) : []
+  const batches = query.length > 1 ? rowsOf(named).slice(0, perGroup) : []
+  // Several payments of one list are found by opening it.
+  const several = new Set(
+    [...Map.groupBy(found, ({ batch_id }) => batch_id)].flatMap(([id, all]) => (id !== null && all.length > 1 ? [id] : [])),
+  )
+  const further = [...several].filter((id) => batches.every((batch) => batch.id !== id))
+  const toBatch = (id: string, title: string, note: string): Entry => ({
+    key: id,
+    group: 'Lists of payments',
+    title,
+    note,
+    icon: 'list',
+    run: go(`/payments/batches/${id}`),
+  })
+  const payments: Entry[] = [
+    ...batches.map((batch) =>
+      toBatch(
+        batch.id,
+        batchTitle(batch),
+        [
+          countWords(batch.items_count, 'payment'),
+          shortMoney(batch.total_minor, currency),
+          statusText(batch.status),
+          shortTime(batch.created_at),
+        ].join(' · '),
+      ),
+    ),
+    ...further.map((id) => toBatch(id, 'List of payments', `Several of its payments match “${query}”`)),
+    ...found
+      .filter(({ batch_id: id }) => id === null || !several.has(id))
+      .slice(0, perGroup)
+      .map((payment) => ({
+        key: payment.id,
+        group: 'Payments',
+        title: `${moneyText(payment.amount_minor, currency)} to ${payment.beneficiary.display_name}`,
+        note: [payment.narrative, statusText(payment.status), shortTime(payment.created_at)].filter(Boolean).join(' · '),
+        icon: 'payments' as const,
+        run: go(`/payments/${payment.id}`),
+      })),
+  ]
   return { entries, payments }
 }
-
-const perGroup = 5
 
 /** Search and commands: a combobox over a list, so that the focus stays in the field. */
 export const Palette = ({ onClose }: { onClose: () => void }) => {
@@ -210,8 +244,8 @@ export const Palette = ({ onClose }: { onClose: () => void }) => {
               onMouseMove={() => setAt(position)}
             >
               <Icon name={entry.icon} />
-              <span className="grow">{entry.title}</span>
-              {entry.note && <span className="faint small">{entry.note}</span>}
+              <bdi className="palette-title">{entry.title}</bdi>
+              {entry.note && <bdi className="palette-note faint small">{entry.note}</bdi>}
             </div>
           </Fragment>
         ))}

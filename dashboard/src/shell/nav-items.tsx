@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { Link, useLocation } from 'wouter'
+import { Link } from 'wouter'
 import { credentialQuery } from '../api/queries.ts'
 import { keepStored, readStored } from '../lib/store.ts'
 import { Icon, type IconName } from '../ui/button.tsx'
@@ -40,9 +40,9 @@ const entries: readonly Entry[] = [
 export type Nav = Readonly<Record<Entry['group'] | 'all', readonly NavItem[]>>
 
 /** The pages that this person can use here: navigation never leads to a refusal. */
-export const useNav = (asks = false): Nav => {
+export const useNav = (): Nav => {
   const { can, ownsBalance } = useSession()
-  const administers = useAdministers(asks)
+  const administers = useAdministers()
   const all = entries.filter(({ isFor }) => isFor?.({ can, ownsBalance, administers }) ?? true)
   const of = (group: Entry['group']) => all.filter((entry) => entry.group === group)
   return { main: of('main'), rules: of('rules'), setup: of('setup'), all }
@@ -53,14 +53,10 @@ export const isCurrent = (href: string, location: string): boolean =>
 
 const name = 'administers'
 
-/**
- * Whether this person administers the service. The overview, which most visits begin with, makes no call for it: there what was last
- * answered in this browser counts, unless `asks`.
- */
-export const useAdministers = (asks = false): boolean => {
+/** Whether this person administers the service. Until it is answered, what was last answered in this browser counts. */
+export const useAdministers = (): boolean => {
   const { account } = useSession()
-  const [location] = useLocation()
-  const { data } = useQuery({ ...credentialQuery, enabled: asks || location !== '/' })
+  const { data } = useQuery(credentialQuery)
   useEffect(() => {
     if (data?.is_admin) keepStored(name, data.account_id)
     else if (data && readStored(name) === data.account_id) keepStored(name, null)

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { Config } from '../../config.ts'
 import type { Db, Tx } from '../../db/client.ts'
 import { newestFirst } from '../../db/list-queries.ts'
@@ -14,7 +14,8 @@ import { isoTime, isoTimeOrNull, secondsAfter } from '../../lib/clock.ts'
 import { conflict } from '../../lib/errors.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { only } from '../../lib/lists.ts'
-import { isSameReceipt } from '../../lib/text.ts'
+import { railNames } from '../../lib/rail-names.ts'
+import { isSameReceipt, receiptForms } from '../../lib/text.ts'
 import type { Evidence } from '../../rails/rail.ts'
 import { attemptsOf, silenceSeconds } from '../attempts/attempt.ts'
 import { balanceUpdated } from '../identity/accounts/service.ts'
@@ -33,7 +34,7 @@ const decided = (payment: PaymentRecord): Resolution => ({ payment, waitingId: n
 
 const all = prepare(
   'payments.all',
-  { status: 'text?', rare: 'flag?', attention: 'flag?', before: 'uuid?', take: 'rows' },
+  { status: 'text?', rare: 'flag?', attention: 'flag?', receipts: 'text[]?', before: 'uuid?', take: 'rows' },
   (orm, at) =>
     newestFirst(
       orm.select().from(payments),
@@ -42,6 +43,7 @@ const all = prepare(
       at.status && eq(payments.status, at.status),
       // As the text of the index's condition: no plan for any status uses it.
       at.rare && oneOf(payments.status, rarePaymentStatuses),
+      at.receipts && and(oneOf(payments.rail, railNames), sql`${payments.providerReceipt} = any(${at.receipts})`),
       at.attention && and(isNotNull(payments.lateSuccessAt), isNull(payments.lateSuccessResolvedAt)),
     ),
   'pool',
@@ -49,10 +51,16 @@ const all = prepare(
 
 export const listAllPayments = (
   db: Db,
-  { status, attention }: Pick<FindPayments, 'status' | 'attention'>,
+  { status, attention, provider_receipt: receipt }: Pick<FindPayments, 'status' | 'attention' | 'provider_receipt'>,
   page: PageRequest,
 ): Promise<PaymentRecord[]> =>
-  db.run(all, { status, rare: rarePaymentStatuses.some((rare) => rare === status), attention: attention !== undefined, ...page })
+  db.run(all, {
+    status,
+    rare: rarePaymentStatuses.some((rare) => rare === status),
+    attention: attention !== undefined,
+    ...(receipt !== undefined && { receipts: receiptForms(receipt) }),
+    ...page,
+  })
 
 const evidenceOf = ({ outcome, provider_receipt: receipt }: ResolvePayment): Evidence =>
   outcome === 'succeeded'

@@ -72,7 +72,8 @@ export const registerCorrections = (app: App, deps: Parts): void => {
     config: { operation: 'admin.list_payments', access: 'admin' },
     schema: {
       summary: 'Find payments that need a person',
-      description: 'With `status=unknown`: those whose outcome the rail has not reported.',
+      description:
+        'With `status=unknown`: those whose outcome the rail has not reported. With `provider_receipt`: the payment of any workspace that a provider knows by it.',
       querystring: FindPayments,
       response: { 200: pageOf(AdminPayment) },
     },

@@ -65,6 +65,7 @@ const filters = {
   status: 'text?',
   statuses: 'text[]?',
   batchId: 'uuid?',
+  firstItems: 'flag?',
   beneficiaryId: 'uuid?',
   purposeCode: 'text?',
   accountReference: 'text?',
@@ -162,6 +163,7 @@ const matching = (at: Places<typeof scope>, ordered = true): SQL | undefined => 
     at.status && eq(payments.status, at.status),
     at.statuses && sql`${payments.status} = any(${at.statuses})`,
     at.batchId && eq(payments.batchId, at.batchId),
+    at.firstItems && sql`coalesce(${payments.batchIndex}, 0) = 0`,
     at.purposeCode && eq(payments.purposeCode, at.purposeCode),
     at.beneficiaryId && eq(payments.beneficiaryId, at.beneficiaryId),
     at.accountReference &&

@@ -28,8 +28,12 @@ import { summarizePayments } from './summary.ts'
 const path = '/v1/payments'
 const one = `${path}/:id`
 
-const searchOf = ({ status, q, ...others }: Omit<ListPayments, 'limit' | 'cursor'>, currency: string): PaymentSearch => ({
+const searchOf = (
+  { status, q, batch_items: items, ...others }: Omit<ListPayments, 'limit' | 'cursor'>,
+  currency: string,
+): PaymentSearch => ({
   ...filtersOf(others),
+  ...(items === 'first' && { firstItems: true }),
   ...(status && { statuses: status }),
   ...(q !== undefined && { searched: { text: q, amount: readPositive(q.replace(/[\s,'’]+$/, ''), currency) } }),
 })

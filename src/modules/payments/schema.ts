@@ -135,6 +135,9 @@ export const ListPaymentsTo = PageQuery.extend({ account_reference: AccountRefer
 export const ListPayments = PageQuery.extend({
   status: Statuses.optional().meta({ description: 'One or several: `?status=processing&status=unknown`, or with commas.' }),
   batch_id: IdIn('payment_batch').optional(),
+  batch_items: z.enum(['all', 'first']).optional().meta({
+    description: '`first`: of each batch only its first item, for a list that shows a batch as one row. `all` if it is left out.',
+  }),
   purpose_code: PurposeCode.optional(),
   beneficiary_id: IdIn('beneficiary').optional(),
   account_reference: AccountReference,
@@ -154,7 +157,7 @@ export const ListPayments = PageQuery.extend({
 })
 export type ListPayments = z.output<typeof ListPayments>
 
-export const SummarizePayments = ListPayments.omit({ limit: true, cursor: true }).extend({
+export const SummarizePayments = ListPayments.omit({ limit: true, cursor: true, batch_items: true }).extend({
   days: z.coerce.number().int().min(1).max(90).default(30).meta({ description: 'How many days `by_day` lists, today included.' }),
 })
 
@@ -196,6 +199,11 @@ export const FindPayments = PageQuery.extend({
     .enum(['late_success'])
     .optional()
     .meta({ description: 'Payments that an administrator must book: they had failed, and the provider paid them later.' }),
+  provider_receipt: bounded(100)
+    .trim()
+    .min(1)
+    .optional()
+    .meta({ description: "The provider's receipt of a payment, in any case." }),
 })
 
 export type FindPayments = z.output<typeof FindPayments>

@@ -226,6 +226,46 @@ export const approvalFlows = (world: World): void => {
     await close()
   })
 
+  test('on the smallest phone, whatever the page warns of, Approve is in view on the page, in the dialog and at the link', async () => {
+    const team = await createTeam(world.service)
+    const approver = await team.join('approver', 'Amina Otieno')
+    const [first = ''] = await team.hold('9800000')
+    const small = { width: 360, height: 740 }
+    const { page, close } = await visitAs(world, approver, small)
+    const at = new Date().toISOString()
+    const by = { account_id: team.owner.accountId, grant_id: null, label: 'The agent that orders all the green beans' }
+    const long = 'Savannah Coffee Roasters and Green Bean Traders of Kiambu and Nairobi Limited'
+    const warnings = [
+      { code: 'name_mismatch', verification: 'no_match', name: long },
+      { code: 'similar_name', beneficiary_id: 'ben_01h455vb4pex5vsknk084sn02q', name: long },
+      { code: 'name_differs', name: long, given_name: long },
+      { code: 'new_payee', by, at },
+      { code: 'changed_payee', by, at },
+      { code: 'possible_duplicate', payment_id: 'pay_01h455vb4pex5vsknk084sn02q', created_at: at },
+      { code: 'first_payment' },
+      { code: 'unusual_amount', typical_amount_minor: '100' },
+    ]
+    await page.route(/\/v1\/approvals\/apr_\w+$/, async (route) => {
+      const response = await route.fetch()
+      const json = await response.json()
+      await route.fulfill({ response, json: { ...json, context: { ...json.context, warnings } } })
+    })
+    const isInView = async (name: RegExp): Promise<boolean> => {
+      const box = await page.getByRole('button', { name }).last().boundingBox()
+      return box !== null && box.y >= 0 && box.y + box.height <= small.height
+    }
+    await page.goto(`/approvals/${first}`)
+    await page.getByText('Possible duplicate').first().waitFor()
+    expect(await isInView(/^Approve$/)).toBe(true)
+    await page.getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByRole('dialog').waitFor()
+    expect(await isInView(/^Approve KES/)).toBe(true)
+    await page.goto(`/approve/${first}`)
+    await page.getByText('Possible duplicate').first().waitFor()
+    expect(await isInView(/^Approve$/)).toBe(true)
+    await close()
+  })
+
   test('can be signed with the wallet by a person who is signed in', async () => {
     const home = await createHousehold(world.service)
     const { page, wallet, close } = await visitAs(world, home.person)

@@ -89,6 +89,11 @@ export const batchFlows = (world: World): void => {
     await page.getByText('phone: must be a Kenyan mobile number: 07…, 01…, +254… or 254…, with all its digits').waitFor()
     await page.getByLabel('Row 3, phone').fill('0722000702')
     await page.getByLabel('Row 3, amount').fill('380')
+    // Corrections that were typed survive a reload.
+    await page.reload()
+    await page.getByRole('button', { name: 'Edit row 3' }).click()
+    await expect.poll(() => page.getByLabel('Row 3, phone').inputValue()).toBe('0722000702')
+    expect(await page.getByPlaceholder('Salaries March').inputValue()).toBe('March')
     await page.getByRole('button', { name: 'Check the list' }).click()
     await page.getByText('Every row can be paid').waitFor()
     await expect.poll(async () => (await payer.api.get('/v1/payment-batches')).body.data).toEqual([])
@@ -145,6 +150,68 @@ export const batchFlows = (world: World): void => {
     const workbook = { name: 'salaries.xlsx', mimeType: 'application/vnd.ms-excel', buffer: Buffer.from('504b03040a0b', 'hex') }
     await page.getByLabel('File').setInputFiles(workbook)
     await page.getByText('save it as "CSV UTF-8"').waitFor()
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('a long list is one row wherever payments are listed, opens there, and its approval shows what to look at before the rest', async () => {
+    const payer = await signIn(world.service.api)
+    await fund(world.service, payer, 90_000_000n)
+    await payer.api.post('/v1/spending-policies', { name: 'Ask', approval_threshold_minor: '40000' })
+    const count = 130
+    const items = Array.from({ length: count }, (_, index) => ({
+      display_name: `Fundi ${index + 1}`,
+      destination: `07220${String(10_000 + index)}`,
+      amount_minor: String(100_000 + index * 100),
+      narrative: 'Harvest wages',
+    }))
+    // One number under two names.
+    const same = { display_name: 'Somebody Else', destination: '0722010129', amount_minor: '50000' }
+    const created = await payer.api.post('/v1/payment-batches', { name: 'Week 47', items: [...items, same] })
+    expect(created.status).toBe(201)
+    const { id, approval_id } = created.body
+    const { page, complaints, close } = await visitAs(world, payer)
+    await page.goto(`/approvals/${approval_id}`)
+    await page.getByText('You approve exactly these lines').waitFor()
+    await page.getByText('2 to look at come first.').waitFor()
+    const lines = page.getByRole('row').filter({ hasText: /(Fundi|Somebody)/ })
+    await expect.poll(() => lines.count()).toBe(27)
+    expect(await lines.nth(0).textContent()).toContain('This number is also')
+    expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThanOrEqual(3000)
+    await page.getByRole('searchbox', { name: 'Search' }).fill('fundi 97')
+    await expect.poll(() => lines.count()).toBe(1)
+    await page.getByRole('searchbox', { name: 'Search' }).fill('')
+    await page.getByRole('button', { name: 'Show all 131 payments' }).click()
+    await lines.last().scrollIntoViewIfNeeded()
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+    await page.getByRole('link', { name: 'Fundi 1', exact: true }).waitFor()
+
+    await page.goto(`/payments/batches/${id}`)
+    await page.getByRole('link', { name: 'Review and approve' }).waitFor()
+    const rows = page.getByRole('table', { name: 'Payments' }).locator('.pay-row')
+    await rows.first().waitFor()
+    expect((await rows.first().textContent())?.startsWith('1. Fundi 1')).toBe(true)
+
+    await page.goto('/payments')
+    const row = page.getByLabel('Payments', { exact: true }).locator('.pay-row')
+    await page.getByText('131 payments').last().waitFor()
+    expect(await row.count()).toBe(1)
+    await page.getByRole('button', { name: 'Week 47' }).click()
+    await expect.poll(() => row.count()).toBe(26)
+    await page.getByRole('link', { name: 'Open the list' }).waitFor()
+    await page.getByLabel('Search').fill('Harvest')
+    await page.getByText('Those of 131 payments that match').waitFor()
+    await page.goto('/')
+    await page.getByRole('heading', { name: 'Recent payments' }).waitFor()
+    await expect.poll(() => page.locator('.pay-row').count()).toBe(1)
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').fill('harvest wages')
+    await page.getByRole('option', { name: /List of payments/ }).waitFor()
+    await page.getByRole('combobox').fill('week 47')
+    await page.getByRole('option', { name: /Week 47.*131 payments/ }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.goto('/workspace/activity')
+    await page.getByText(/created 131 payments of the list “Week 47”, KES\s\d+,\d+ together/).waitFor()
     expect(complaints).toEqual([])
     await close()
   })

@@ -21,6 +21,11 @@ export const reconciliationFlows = (world: World): void => {
     const { page } = admin
     await page.goto('/')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    // In a browser that knows nothing of this administrator: how many, how much, and since when.
+    const waiting = page.getByRole('region', { name: 'Waits for a decision' })
+    await waiting.getByText('3 items in suspense').waitFor()
+    await waiting.getByText(/^KES\s950, the oldest /).waitFor()
+    expect(await page.locator('main .card').first().getAttribute('aria-label')).toBe('Waits for a decision')
     await page.keyboard.press('Control+k')
     await page.getByRole('option', { name: 'Reconciliation' }).waitFor()
     await page.keyboard.press('Escape')
@@ -58,6 +63,9 @@ export const reconciliationFlows = (world: World): void => {
     await page.getByText('M-PESA, a test').waitFor()
     await page.getByText('0 of 3 matched, 3 differences; books KES\u00a00.00, provider KES\u00a0\u2212950.00').waitFor()
     await page.getByText('Left at the providers').waitFor()
+    await page.getByText('Nothing waits for a decision').waitFor()
+    await page.getByLabel('Receipt').fill('QXX0000001')
+    await page.getByText('No payment has this receipt.').waitFor()
     const notes = ['a payment made in the portal', 'both made in the portal', 'both made in the portal']
     for (const table of ['suspense_items', 'reconciliation_differences']) {
       const resolved = await deps.db.query<{ note: string }>(`select note from ${table} where resolved_at is not null`)

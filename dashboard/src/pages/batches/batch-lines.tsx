@@ -1,10 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
 import { Link } from 'wouter'
 import { isolated } from '../../../../src/lib/text.ts'
 import { batchLinesQuery, type Schemas } from '../../api/queries.ts'
-import { compareMinor, countWords, sumMinor } from '../../lib/words.ts'
+import { compareMinor, countWords, majorText, sumMinor } from '../../lib/words.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
 import { Table } from '../../ui/listing.tsx'
-import { Amount, Badge, Card, Failure, Notice, SkeletonRows, TextNotice } from '../../ui/page.tsx'
+import { Amount, Badge, Card, Empty, Failure, Notice, SkeletonRows, TextNotice } from '../../ui/page.tsx'
+import { VirtualRows } from '../../ui/virtual-rows.tsx'
+
+/** With so many to look at and so many others a page stays light. */
+const mostToLookAt = 75
+const othersShown = 25
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -46,25 +54,29 @@ type BatchLine = {
   reference: string | null
   lastMinor: string | null
   /** Why it needs a second look, the weightiest first. */
-  deviations: string[]
+  deviations: Deviation[]
 }
+
+/** The weightiest first. */
+const deviationKinds = ['rail name', 'shared number', 'list name', 'amount', 'new'] as const
+type Deviation = { kind: (typeof deviationKinds)[number]; words: string }
 
 const textOf = (leaf: Record<string, unknown>, name: string): string => {
   const value = leaf[name]
   return typeof value === 'string' ? value : ''
 }
 
-const deviationsOf = (amountMinor: string, { verification, given_name: given, last_amount_minor: last }: Line): string[] => [
-  ...(given === null ? [] : [`The list says “${given}”`]),
-  ...(verification === 'no_match' ? ['The payment method reports another name'] : []),
+const deviationsOf = (amountMinor: string, { verification, given_name: given, last_amount_minor: last }: Line): Deviation[] => [
+  ...(verification === 'no_match' ? [{ kind: 'rail name' as const, words: 'The payment method reports another name' }] : []),
+  ...(given === null ? [] : [{ kind: 'list name' as const, words: `The list says “${given}”` }]),
   ...amountDeviations(amountMinor, last),
 ]
 
-const amountDeviations = (amountMinor: string, lastMinor: string | null): string[] => {
-  if (lastMinor === null) return ['Never paid before']
+const amountDeviations = (amountMinor: string, lastMinor: string | null): Deviation[] => {
+  if (lastMinor === null) return [{ kind: 'new', words: 'Never paid before' }]
   const [amount, last] = [BigInt(amountMinor), BigInt(lastMinor)]
-  if (amount > last * 2n) return ['More than twice the last payment']
-  return amount * 2n < last ? ['Less than half of the last payment'] : []
+  if (amount > last * 2n) return [{ kind: 'amount', words: 'More than twice the last payment' }]
+  return amount * 2n < last ? [{ kind: 'amount', words: 'Less than half of the last payment' }] : []
 }
 
 const readLine = (line: Line): BatchLine => {
@@ -86,6 +98,9 @@ const readLine = (line: Line): BatchLine => {
   }
 }
 
+const byWeight = (one: Deviation, other: Deviation): number =>
+  deviationKinds.indexOf(one.kind) - deviationKinds.indexOf(other.kind)
+
 /** All lines in their order. Those to one number under several names say so: one of the names is another person's, or the number is. */
 const readLines = (lines: readonly Line[]): BatchLine[] => {
   const read = lines.map((line) => {
@@ -95,19 +110,25 @@ const readLines = (lines: readonly Line[]): BatchLine[] => {
   const namesOf = new Map(
     [...Map.groupBy(read, ({ digest }) => digest)].map(([digest, all]) => [digest, new Set(all.map(({ name }) => name))]),
   )
-  return read.map(({ own, name, digest }) => {
+  const found = read.map(({ own, name, digest }) => {
     const others = [...(namesOf.get(digest) ?? [])].filter((other) => other !== name).slice(0, 3)
-    const shared = others.map((other) => `This number is also “${other}” in the list`)
-    return { ...own, deviations: [...shared, ...own.deviations] }
+    const shared = others.map((other) => ({
+      kind: 'shared number' as const,
+      words: `This number is also “${other}” in the list`,
+    }))
+    return { ...own, deviations: [...shared, ...own.deviations].toSorted(byWeight) }
   })
+  // New payees are no deviation in a long list where all payees are new.
+  const allNew = found.length > othersShown && found.every(({ deviations }) => deviations.some(({ kind }) => kind === 'new'))
+  return allNew ? found.map((line) => ({ ...line, deviations: line.deviations.filter(({ kind }) => kind !== 'new') })) : found
 }
 
-/** Those that deviate first, and of each kind the largest first. */
+const weightOf = ({ deviations: [first] }: BatchLine): number =>
+  first ? deviationKinds.indexOf(first.kind) : deviationKinds.length
+
+/** By their weightiest deviation, and of each kind the largest first. */
 const byDeviation = (lines: readonly BatchLine[]): BatchLine[] =>
-  lines.toSorted(
-    (one, other) =>
-      Number(other.deviations.length > 0) - Number(one.deviations.length > 0) || compareMinor(other.amountMinor, one.amountMinor),
-  )
+  lines.toSorted((one, other) => weightOf(one) - weightOf(other) || compareMinor(other.amountMinor, one.amountMinor))
 
 type Props = { batch: Schemas['PaymentBatchSummary']; message: string }
 
@@ -126,22 +147,57 @@ export const BatchLines = ({ batch, message }: Props) => {
         <Failure error={lines.error} onRetry={() => void lines.refetch()} />
       </Card>
     )
-  const read = readLines(lines.data.lines)
+  return <Lines lines={lines.data.lines} batch={batch} message={message} />
+}
+
+const matches = ({ payee, mask, amountMinor, reference, row }: BatchLine, text: string): boolean =>
+  [
+    payee,
+    mask,
+    majorText(amountMinor),
+    majorText(amountMinor).replaceAll(',', ''),
+    reference,
+    row === null ? null : `row ${row}`,
+  ].some((each) => each?.toLowerCase().includes(text))
+
+const Lines = ({ lines, batch, message }: Props & { lines: readonly Line[] }) => {
+  const [text, setText] = useState('')
+  const [all, setAll] = useState(false)
+  const read = useMemo(() => readLines(lines), [lines])
+  const sorted = useMemo(() => byDeviation(read), [read])
   const odd = read.filter(({ deviations }) => deviations.length > 0).length
+  const search = text.trim().toLowerCase()
+  const found = search === '' ? sorted : sorted.filter((line) => matches(line, search))
+  const atFirst = Math.min(odd, mostToLookAt) + othersShown
+  const shown = all ? found : found.slice(0, atFirst)
   return (
     <Card
       title={countWords(read.length, 'payment')}
       note={
         odd === 0
           ? 'None deviates from the last payment to the same payee, or has another name than the payee.'
-          : `${odd} to look at come first.`
+          : `${odd.toLocaleString('en')} to look at come first.`
       }
       flush
     >
-      <div className="card-body">
-        <Comparison leaves={lines.data.lines.map(({ leaf }) => leaf)} read={read} batch={batch} message={message} />
+      <div className="card-body stack">
+        <Comparison leaves={lines.map(({ leaf }) => leaf)} read={read} batch={batch} message={message} />
+        {read.length > othersShown && (
+          <TextField label="Search" type="search" value={text} onChange={setText} placeholder="Name, number, amount or row" />
+        )}
       </div>
-      <LinesTable lines={byDeviation(read)} currency={batch.currency} />
+      {found.length === 0 ? (
+        <Empty icon="search" title="No payments match" />
+      ) : (
+        <LinesTable lines={shown} currency={batch.currency} />
+      )}
+      {shown.length < found.length && (
+        <div className="row row-end card-footer no-print">
+          <Button variant="quiet" onClick={() => setAll(true)}>
+            {`Show all ${countWords(found.length, 'payment')}`}
+          </Button>
+        </div>
+      )}
     </Card>
   )
 }
@@ -168,30 +224,32 @@ const Comparison = ({ leaves, read, batch, message }: ComparisonProps) => {
 }
 
 const LinesTable = ({ lines, currency }: { lines: readonly BatchLine[]; currency: string }) => (
-  <Table headings={['Payee', 'Destination', 'Look at', { figures: 'Last time' }, { figures: 'Amount' }]} folded="line">
-    {lines.map((line) => (
-      <tr key={line.paymentId}>
-        <td>
-          <Link href={`/payments/${line.paymentId}`}>{line.payee}</Link>
-          <span className="faint">
-            {line.row !== null && ` row ${line.row}`} {line.reference}
-          </span>
-        </td>
-        <td className="mono nowrap">{line.mask}</td>
-        <td>
-          {line.deviations.map((words) => (
-            <Badge key={words} tone="warn">
-              {words}
-            </Badge>
-          ))}
-        </td>
-        <td className="figure faint">
-          {line.lastMinor === null ? 'never' : <Amount minor={line.lastMinor} currency={currency} />}
-        </td>
-        <td className="figure">
-          <Amount minor={line.amountMinor} currency={currency} />
-        </td>
-      </tr>
-    ))}
+  <Table headings={['Payee', 'Destination', 'Look at', { figures: 'Last time' }, { figures: 'Amount' }]} folded="line" bodies>
+    <VirtualRows rows={lines} columns={5} rowHeight={45}>
+      {(line) => (
+        <tr key={line.paymentId}>
+          <td>
+            <Link href={`/payments/${line.paymentId}`}>{line.payee}</Link>
+            <span className="faint">
+              {line.row === null ? ` no. ${line.index + 1}` : ` row ${line.row}`} {line.reference}
+            </span>
+          </td>
+          <td className="mono nowrap">{line.mask}</td>
+          <td>
+            {line.deviations.map(({ kind, words }) => (
+              <Badge key={words} tone={kind === 'rail name' ? 'bad' : 'warn'}>
+                {words}
+              </Badge>
+            ))}
+          </td>
+          <td className="figure faint">
+            {line.lastMinor === null ? 'never' : <Amount minor={line.lastMinor} currency={currency} />}
+          </td>
+          <td className="figure">
+            <Amount minor={line.amountMinor} currency={currency} />
+          </td>
+        </tr>
+      )}
+    </VirtualRows>
   </Table>
 )

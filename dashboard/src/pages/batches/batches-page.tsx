@@ -1,14 +1,18 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Link } from 'wouter'
 import { usePeople } from '../../api/names.ts'
-import { api, approvalQuery, batchesQuery, batchPaymentsQuery, batchQuery, type Schemas } from '../../api/queries.ts'
+import { api, approvalQuery, batchesQuery, batchPaymentsQuery, batchQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { useEvery } from '../../api/use-every.ts'
 import { useDebounced, useFilters } from '../../lib/drafts.ts'
 import { failureWords } from '../../lib/rails.ts'
 import {
+  batchTitle,
   capitalized,
   countWords,
   isPaymentStatus,
   listWords,
+  majorText,
   type PaymentStatus,
   statusCount,
   statusText,
@@ -18,8 +22,23 @@ import { CopyButton, LinkButton, NewLink } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { CsvButton } from '../../ui/filter-bar.tsx'
 import { ConfirmButton } from '../../ui/form.tsx'
-import { Item, List } from '../../ui/listing.tsx'
-import { Amount, Card, Empty, ExactTime, Facts, Page, StatusBadge, Time } from '../../ui/page.tsx'
+import { Item, List, Table } from '../../ui/listing.tsx'
+import {
+  Amount,
+  Card,
+  Countdown,
+  Empty,
+  ExactTime,
+  Facts,
+  Failure,
+  Notice,
+  Page,
+  SkeletonRows,
+  StatusBadge,
+  Time,
+} from '../../ui/page.tsx'
+import { VirtualRows } from '../../ui/virtual-rows.tsx'
+import { useHindrance } from '../approvals/decide.tsx'
 import { Requester } from '../payments/requester.tsx'
 
 export const BatchesPage = () => {
@@ -54,7 +73,7 @@ export const BatchesPage = () => {
         {(batch) => (
           <Item
             href={`/payments/batches/${batch.id}`}
-            title={batch.name ?? 'List without a name'}
+            title={batchTitle(batch)}
             note={<Time at={batch.created_at} before={`${countWords(batch.items_count, 'payment')}, `} />}
           >
             <StatusBadge status={batch.status} />
@@ -84,6 +103,7 @@ export const BatchPage = ({ id }: { id: string }) => {
       <LoadState query={batch} path={`/v1/payment-batches/${id}`} rows={4} />
       {batch.data && (
         <>
+          <WaitingDecision batch={batch.data} />
           <Progress batch={batch.data} />
           <Items batch={batch.data} />
         </>
@@ -111,6 +131,34 @@ const Actions = ({ batch }: { batch: Batch }) => {
         <p>None of its payments is sent, no one is asked to approve it any more, and what was held returns to the balance.</p>
       </ConfirmButton>
     </>
+  )
+}
+
+/** A list is decided on its approval's page, where what to look at comes first. */
+const WaitingDecision = ({ batch }: { batch: Batch }) => {
+  const { can } = useSession()
+  const approval = useQuery({
+    ...approvalQuery(batch.approval_id ?? ''),
+    enabled: batch.status === 'pending_approval' && can('approval.read'),
+  })
+  if (approval.data?.status !== 'pending') return null
+  return <Review approval={approval.data} />
+}
+
+const Review = ({ approval }: { approval: Schemas['Approval'] }) => {
+  const hindrance = useHindrance(approval)
+  return (
+    <Notice tone="warn" title="This list waits for a decision">
+      <p className="quiet">
+        {hindrance ?? 'Look at what deviates, then decide all its payments together.'} Time left:{' '}
+        <Countdown to={approval.expires_at} />
+      </p>
+      <div className="row">
+        <LinkButton href={`/approvals/${approval.id}`} variant={hindrance ? 'secondary' : 'primary'}>
+          {hindrance ? 'View approval' : 'Review and approve'}
+        </LinkButton>
+      </div>
+    </Notice>
   )
 }
 
@@ -176,12 +224,19 @@ const Decided = ({ id, decision }: { id: string; decision: 'approve' | 'reject' 
   return by.length > 0 ? capitalized(listWords(by.map(({ account_id: person }) => people(person)))) : 'No one yet'
 }
 
+const inListOrder = (one: Schemas['Payment'], other: Schemas['Payment']): number =>
+  (one.batch_index ?? 0) - (other.batch_index ?? 0)
+
+/** In the order of the list, which needs all of it. */
 const Items = ({ batch }: { batch: Batch }) => {
+  const { currency } = useSession()
   const [status, setStatus] = useState<PaymentStatus | undefined>()
   const [text, setText] = useState('')
   const query = batchPaymentsQuery(batch.id, { status, q: useDebounced(text.trim()) || undefined })
+  const read = useEvery(query)
+  const rows = rowsOf(read).toSorted(inListOrder)
   return (
-    <List
+    <Card
       title="Payments"
       actions={
         <>
@@ -195,24 +250,47 @@ const Items = ({ batch }: { batch: Batch }) => {
           />
         </>
       }
-      query={query}
-      empty={<Empty icon="payments" title="No payments match" />}
+      flush
     >
-      {(payment) => (
-        <Item
-          href={`/payments/${payment.id}`}
-          title={payment.beneficiary.display_name}
-          note={
-            <>
-              {payment.batch_row !== null && `Row ${payment.batch_row}. `}
-              {payment.failure_code ? failureWords(payment) : (payment.narrative ?? payment.beneficiary.destination_mask)}
-            </>
-          }
-        >
-          <StatusBadge status={payment.status} />
-          <Amount minor={payment.amount_minor} currency={payment.currency} />
-        </Item>
+      {read.isError && (
+        <div className="card-body">
+          <Failure error={read.error} onRetry={() => void read.refetch()} />
+        </div>
       )}
-    </List>
+      {!read.isError && (read.isPending || read.hasNextPage) && <SkeletonRows rows={5} />}
+      {read.isSuccess && rows.length === 0 && <Empty icon="payments" title="No payments match" />}
+      {rows.length > 0 && !read.hasNextPage && (
+        <Table
+          headings={['Payee', 'For', { figures: `Amount, ${currency}` }, { hidden: 'Status' }]}
+          label="Payments"
+          className="pay-table"
+          bodies
+        >
+          <VirtualRows rows={rows} columns={4} rowHeight={45}>
+            {(payment) => <ItemRow key={payment.id} payment={payment} />}
+          </VirtualRows>
+        </Table>
+      )}
+    </Card>
   )
 }
+
+const ItemRow = ({ payment }: { payment: Schemas['Payment'] }) => (
+  <tr className="pay-row">
+    <td className="pay-payee">
+      <Link href={`/payments/${payment.id}`} className="pay-link">
+        <span className="faint">
+          {payment.batch_row === null ? `${(payment.batch_index ?? 0) + 1}. ` : `Row ${payment.batch_row}. `}
+        </span>
+        {payment.beneficiary.display_name}
+      </Link>
+    </td>
+    <td className="pay-purpose">
+      {payment.failure_code ? failureWords(payment) : (payment.narrative ?? payment.beneficiary.destination_mask)}
+    </td>
+    <td className="figure pay-amount">{majorText(payment.amount_minor)}</td>
+    <td className="pay-status">
+      <StatusBadge status={payment.status} />
+    </td>
+  </tr>
+)

@@ -5,6 +5,7 @@ import type { ListOptions } from '#client'
 import { faultsIn, type RowFault } from '../../../../client/src/list-faults.ts'
 import { ApiError } from '../../api/error.ts'
 import { paymentLists } from '../../api/queries.ts'
+import { useDraft } from '../../lib/drafts.ts'
 import {
   exampleList,
   listProblem,
@@ -18,7 +19,7 @@ import {
   writeList,
 } from '../../lib/payment-list.ts'
 import { type Encoding, encodingsOf, saveFile } from '../../lib/text-file.ts'
-import { Allowed } from '../../shell/session.tsx'
+import { Allowed, useSession } from '../../shell/session.tsx'
 import { Button, Submit } from '../../ui/button.tsx'
 import { FileField, TextArea, TextField } from '../../ui/field.tsx'
 import { Form, useIdempotencyKey } from '../../ui/form.tsx'
@@ -40,9 +41,19 @@ export const NewBatchPage = () => (
   </Page>
 )
 
+type Draft = { list: PaymentList | null; name: string; time: typeof sendNow }
+
+const noDraft: Draft = { list: null, name: '', time: sendNow }
+
 const NewBatch = () => {
-  const [list, setList] = useState<PaymentList | null>(null)
-  return list ? <Review list={list} onChange={setList} onBack={() => setList(null)} /> : <ChooseList onRead={setList} />
+  const { account } = useSession()
+  const draft = useDraft('list', account.id, () => noDraft)
+  const { list } = draft.value
+  return list ? (
+    <Review list={list} draft={draft} />
+  ) : (
+    <ChooseList onRead={(read) => draft.set({ list: read, name: read.name })} />
+  )
 }
 
 const isCutShort = (error: unknown): boolean => error instanceof ApiError && typeof error.details.more === 'number'
@@ -71,13 +82,13 @@ type Preview = Awaited<ReturnType<typeof paymentLists.check>>
 /** What was found out about a list; it may have been changed since. */
 type Checked = { asked: string; preview: Preview | null; error: unknown; faults: RowFault[] }
 
-type ReviewProps = { list: PaymentList; onChange: (list: PaymentList) => void; onBack: () => void }
+type ReviewProps = { list: PaymentList; draft: ReturnType<typeof useDraft<Draft>> }
 
-const Review = ({ list, onChange, onBack }: ReviewProps) => {
+const Review = ({ list, draft }: ReviewProps) => {
+  const { name, time } = draft.value
+  const onChange = (changed: PaymentList) => draft.set({ list: changed })
   const [, navigate] = useLocation()
   const keyed = useIdempotencyKey()
-  const [name, setName] = useState(list.name)
-  const [time, setTime] = useState(sendNow)
   const [meant, setMeant] = useState(false)
   const csv = writeList(list)
   const due = readSendTime(time)
@@ -107,6 +118,7 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
       const paid = { ...options, ...(meant && { duplicates_intended: true }) }
       try {
         const batch = await paymentLists.pay(csv, paid, keyed([csv, paid]).headers['Idempotency-Key'])
+        draft.clear()
         const done = { pending_approval: 'Waiting for approval', scheduled: 'Scheduled' } as Record<string, string>
         announce(done[batch.status] ?? 'List sent')
         navigate(`/payments/batches/${batch.id}`)
@@ -140,7 +152,7 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
               <Submit size="large" busy={busy} disabled={!ready}>
                 {preview ? 'Pay this list' : 'Check the list'}
               </Submit>
-              <Button variant="quiet" onClick={onBack}>
+              <Button variant="quiet" onClick={() => draft.set(noDraft)}>
                 Choose another list
               </Button>
             </div>
@@ -151,11 +163,11 @@ const Review = ({ list, onChange, onBack }: ReviewProps) => {
             optional
             maxLength={120}
             value={name}
-            onChange={setName}
+            onChange={(typed) => draft.set({ name: typed })}
             placeholder="Salaries March"
             hint="The person who approves reads it."
           />
-          <SendLater value={time} onChange={setTime} />
+          <SendLater value={time} onChange={(chosen) => draft.set({ time: chosen })} />
           {preview && <ListPreview preview={preview} meant={meant} onMeant={() => setMeant(true)} />}
           {last?.error != null && (
             <ListFaults list={list} error={last.error} faults={faults} meant={meant} onMeant={() => setMeant(true)} />

@@ -5,7 +5,7 @@ import { attentionQuery, type Schemas } from '../../api/queries.ts'
 import { useInbox } from '../../api/use-inbox.ts'
 import { subjectWords } from '../../lib/approval-subject.ts'
 import { plainWords } from '../../lib/field-words.ts'
-import { fullTime, localDate, now, timeOfDay } from '../../lib/time.ts'
+import { localDate, now, timeOfDay } from '../../lib/time.ts'
 import { countWords, moneyText, share, shortMoney, sumMinor } from '../../lib/words.ts'
 import { useAdministers } from '../../shell/nav-items.tsx'
 import { type Session, useSession } from '../../shell/session.tsx'
@@ -14,7 +14,10 @@ import { Item } from '../../ui/listing.tsx'
 import { Card } from '../../ui/page.tsx'
 import { FreezeButton, FrozenBadge, ofGrant, useWorkspaceAgents } from '../agents/agents.tsx'
 
-type ApiNeed = Schemas['Attention']['needs'][number]
+type AnyNeed = Schemas['Attention']['needs'][number]
+/** What is in suspense stands above, with all else that waits for administrators of the service. */
+type ApiNeed = Exclude<AnyNeed, { kind: 'deposits_in_suspense' }>
+const isShownHere = (need: AnyNeed): need is ApiNeed => need.kind !== 'deposits_in_suspense'
 type Need = {
   key: string
   tone: 'bad' | 'warn' | 'info'
@@ -101,16 +104,6 @@ const noticedOf = (need: ApiNeed, { currency, administers, can, mayStop }: Reade
         note: `${moneyText(need.used_minor, currency)} of ${moneyText(need.limit_minor, currency)}`,
         action: { label: 'Edit limit', href: `/policies/${need.policy_id}` },
       }
-    case 'deposits_in_suspense':
-      return {
-        ends: administers,
-        key: 'suspense',
-        tone: 'info',
-        icon: 'topup',
-        title: `${countWords(need.count, 'deposit')} of ${moneyText(need.amount_minor, currency)} could not be booked`,
-        note: `The oldest arrived on ${fullTime(need.oldest_at)}. The money waits in suspense.`,
-        action: { label: 'Assign', href: '/reconciliation' },
-      }
   }
 }
 
@@ -128,7 +121,7 @@ const useNeeds = (): { needs: Need[]; looks: Need[] } => {
   const { data } = useQuery(attentionQuery)
   const { forMe } = useInbox()
   const agents = useWorkspaceAgents()
-  const noticed = (data?.needs ?? []).map((need) => noticedOf(need, reader))
+  const noticed = (data?.needs ?? []).filter(isShownHere).map((need) => noticedOf(need, reader))
   const [next] = forMe
   const approvals: Need[] = next
     ? [

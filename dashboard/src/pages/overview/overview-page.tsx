@@ -4,15 +4,18 @@ import {
   attentionQuery,
   grantsQuery,
   historySummaryQuery,
+  recentFilters,
   recentPayments,
   recentPaymentsQuery,
   rowsOf,
 } from '../../api/queries.ts'
 import { useInbox } from '../../api/use-inbox.ts'
 import { shortMoney, sumMinor } from '../../lib/words.ts'
+import { useAdministers } from '../../shell/nav-items.tsx'
 import { useSession } from '../../shell/session.tsx'
 import { LinkButton, NewLink } from '../../ui/button.tsx'
 import { BalanceLine, DayChart } from '../../ui/charts.tsx'
+import { laterPart } from '../../ui/later.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Amount, Card, Empty, Failure, Page, SkeletonCard } from '../../ui/page.tsx'
 import { AgentCard, lastActOf } from '../agents/agent-card.tsx'
@@ -20,6 +23,9 @@ import { useWorkspaceAgents } from '../agents/agents.tsx'
 import { PaymentsTable } from '../payments/payments-table.tsx'
 import { FirstSteps, useHas } from './first-steps.tsx'
 import { Needs, useMorningSentence } from './needs.tsx'
+
+// Few people administer the service.
+const ServiceWaiting = laterPart(async () => (await import('../reconciliation/waiting.tsx')).ServiceWaiting)
 
 /** Whether everything has loaded that decides the page's layout: shown one by one, each part would push the ones below it. */
 const useReady = (): boolean => {
@@ -38,6 +44,7 @@ export const OverviewPage = () => {
   const { can } = useSession()
   const ready = useReady()
   const sentence = useMorningSentence()
+  const administers = useAdministers()
   return (
     <Page
       title="Overview"
@@ -57,6 +64,7 @@ export const OverviewPage = () => {
     >
       {ready ? (
         <>
+          {administers && <ServiceWaiting />}
           <FirstSteps />
           <Needs />
           <Balance />
@@ -191,7 +199,7 @@ export const RecentPayments = () => {
       rows={4}
       whole
     >
-      {(payments) => <PaymentsTable payments={payments.slice(0, recentPayments)} />}
+      {(payments) => <PaymentsTable payments={payments.slice(0, recentPayments)} batches={recentFilters} />}
     </Listing>
   )
 }

@@ -165,6 +165,14 @@ const statusesOf = (text: string | null): PaymentFilters['status'] => {
   return statuses.length > 0 ? statuses : undefined
 }
 
+/** These are the same for all items of a batch. By any other filter the service finds its items apart. */
+const sharedInBatch = ['grant_id', 'initiator_account_id', 'created_after', 'created_before']
+
+export const foldingBatches = (filters: PaymentFilters): PaymentFilters =>
+  Object.entries(filters).every(([name, value]) => value === undefined || sharedInBatch.includes(name))
+    ? { ...filters, batch_items: 'first' }
+    : filters
+
 export const usePaymentFilters = () => {
   const filters = useFilters([panelParam])
   const { get } = filters

@@ -11,7 +11,7 @@ import { Button, IconButton, LinkButton, NewLink } from '../../ui/button.tsx'
 import { CsvButton } from '../../ui/filter-bar.tsx'
 import { Listing } from '../../ui/listing.tsx'
 import { Empty, Failure, Page, SkeletonRows, StatusBadge, Tabs } from '../../ui/page.tsx'
-import { Filters, panelParam, usePaymentFilters } from './filters.tsx'
+import { Filters, foldingBatches, panelParam, usePaymentFilters } from './filters.tsx'
 import { followedPayment, PaymentActions, PaymentFacts, PaymentNotices } from './payment-page.tsx'
 import { PaymentsTable } from './payments-table.tsx'
 import { Timeline } from './timeline.tsx'
@@ -20,7 +20,8 @@ export const PaymentsPage = () => {
   const { can, account } = useSession()
   const filters = usePaymentFilters()
   const panel = usePanel()
-  const query = paymentsQuery(filters.parameters)
+  const listed = foldingBatches(filters.parameters)
+  const query = paymentsQuery(listed)
   const summary = useQuery(paymentsSummaryQuery(filters.parameters, 90))
   const shown = rowsOf(useInfiniteQuery(query))
   const step = (by: 1 | -1) => () => {
@@ -63,6 +64,7 @@ export const PaymentsPage = () => {
           {(payments) => (
             <PaymentsTable
               payments={payments}
+              batches={listed}
               onOpen={panel.open}
               openId={panel.id}
               {...(panel.id && { without: 'all but payee' })}

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import type { Schemas } from '../../api/queries.ts'
+import type { PaymentFilters, Schemas } from '../../api/queries.ts'
 import { typeLabel } from '../../lib/rails.ts'
 import { dayHeading, localDate, timeOfDay } from '../../lib/time.ts'
 import { majorText, moneyText, together } from '../../lib/words.ts'
@@ -9,6 +9,7 @@ import { cx } from '../../ui/button.tsx'
 import { Table } from '../../ui/listing.tsx'
 import { StatusBadge } from '../../ui/page.tsx'
 import { FreezeButton } from '../agents/agents.tsx'
+import { BatchRow } from './batch-row.tsx'
 import { RequesterMark } from './requester.tsx'
 
 type Payment = Schemas['Payment']
@@ -24,12 +25,20 @@ type Props = {
   spentOn?: ReadonlyMap<string, string>
   /** On a page of one payee or one agent it would repeat the page's title; beside an open payment there is room for the payee alone. */
   without?: 'payee' | 'requester' | 'all but payee' | undefined
+  /** What the list is narrowed to, where the payments of one batch stand as one row. */
+  batches?: PaymentFilters
 }
 
+/** Payments of one batch that follow one another, together; every other payment by itself. */
+const groupsOf = (payments: readonly Payment[], folds: boolean) =>
+  together(payments, ({ batch_id: batchId }) => (folds ? batchId : null))
+
 /** Payments under the days on which they were asked for. The status is shown only where there is more to say than that it went well. */
-export const PaymentsTable = ({ payments, spentOn, without, ...row }: Props) => {
+export const PaymentsTable = ({ payments, spentOn, without, batches, ...row }: Props) => {
   const { currency } = useSession()
   const narrow = without === 'all but payee'
+  const rowsOf = (list: readonly Payment[]) =>
+    list.map((payment) => <Row key={payment.id} payment={payment} without={without} {...row} />)
   return (
     <Table
       className="pay-table"
@@ -54,9 +63,15 @@ export const PaymentsTable = ({ payments, spentOn, without, ...row }: Props) => 
               <td className="figure">{spent !== undefined && spent !== '0' && <>{moneyText(spent, currency)} spent</>}</td>
               <td />
             </tr>
-            {ofDay.map((payment) => (
-              <Row key={payment.id} payment={payment} without={without} {...row} />
-            ))}
+            {groupsOf(ofDay, batches !== undefined).map(([first, ...others]) =>
+              batches && first.batch_id && (others.length > 0 || batches.batch_items === 'first') ? (
+                <BatchRow key={first.batch_id} first={first} batchId={first.batch_id} filters={batches} narrow={narrow}>
+                  {rowsOf}
+                </BatchRow>
+              ) : (
+                rowsOf([first])
+              ),
+            )}
           </tbody>
         )
       })}

@@ -3,22 +3,28 @@ import { useState } from 'react'
 import { providerLabel } from '../../../../src/rails/texts.ts'
 import {
   differencesQuery,
+  lateSuccessesQuery,
+  paymentByReceiptQuery,
   reconciliationsQuery,
   rowsOf,
   type Schemas,
   suspenseQuery,
   trialBalanceQuery,
 } from '../../api/queries.ts'
+import { useDebounced } from '../../lib/drafts.ts'
+import { typeLabel } from '../../lib/rails.ts'
 import { countWords, moneyText } from '../../lib/words.ts'
 import { useSession } from '../../shell/session.tsx'
-import { Button, LinkButton } from '../../ui/button.tsx'
-import { Item, List, Listing, SelectionBar, useSelection } from '../../ui/listing.tsx'
-import { Card, Empty, ExactTime, Facts, Failure, SkeletonRows } from '../../ui/page.tsx'
+import { Button, CopyButton, FoldButton, LinkButton } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Item, Listing, Rows, SelectionBar, useSelection } from '../../ui/listing.tsx'
+import { Card, Empty, ExactTime, Facts, Failure, SkeletonRows, StatusBadge } from '../../ui/page.tsx'
 import { AdministratorsPage } from './administrators-page.tsx'
 import { clearingTotals } from './clearing.ts'
 import { ItemRow, mostAtOnce, Resolve } from './open-items.tsx'
 import { type OpenItem, openItems } from './unknown.ts'
 import { UploadStatement } from './upload-statement.tsx'
+import { ServiceWaiting } from './waiting.tsx'
 
 /** For administrators of the service: where the providers and the books disagree. */
 export const ReconciliationPage = () => {
@@ -39,9 +45,12 @@ export const ReconciliationPage = () => {
     >
       {isRead ? (
         <>
+          <ServiceWaiting quiet />
+          <FindByReceipt />
+          <LateSuccesses />
           <Open currency={currency} />
-          <Clearing />
           <Comparisons currency={currency} />
+          <Clearing />
         </>
       ) : (
         <Card>
@@ -135,31 +144,98 @@ const result = ({ differences, matched, lines }: Run): string => {
   return `${listed}, ${countWords(differences, 'difference')}`
 }
 
-/** Every comparison with a provider's own list or statement, newest first. */
+const isQuiet = ({ differences, unproven }: Run): boolean => differences === 0 && unproven === null
+
+/** Every comparison with a provider's own list or statement: those with differences first, and on a press those without. */
 const Comparisons = ({ currency }: { currency: string }) => {
-  const query = reconciliationsQuery
+  const [whole, setWhole] = useState(false)
+  const row = (run: Run) => (
+    <Item
+      title={`${providerLabel(run.provider)}${run.account ? ` ${run.account}` : ''}, ${run.source === 'provider' ? 'top-ups of a day' : run.source}`}
+      note={
+        <>
+          <ExactTime at={run.period_start} /> to <ExactTime at={run.period_end} />
+          <br />
+          {result(run)}; books {moneyText(run.booked_minor, currency)}, provider {moneyText(run.stated_minor, currency)}
+          {run.charges_minor !== '0' && `, and charges ${moneyText(run.charges_minor, currency)}`}
+          {run.unproven && <span className="block">{run.unproven}</span>}
+        </>
+      }
+    />
+  )
   return (
-    <List
+    <Listing
       title="Comparisons"
       note="Top-ups and the balances are compared with M-PESA’s own every day. A statement is compared when it is uploaded here, or reconciled on the server."
       actions={<UploadStatement />}
-      query={query}
+      query={reconciliationsQuery}
       empty={<Empty icon="list" title="Nothing has been compared yet" />}
     >
-      {(run) => (
-        <Item
-          title={`${providerLabel(run.provider)}${run.account ? ` ${run.account}` : ''}, ${run.source === 'provider' ? 'top-ups of a day' : run.source}`}
-          note={
-            <>
-              <ExactTime at={run.period_start} /> to <ExactTime at={run.period_end} />
-              <br />
-              {result(run)}; books {moneyText(run.booked_minor, currency)}, provider {moneyText(run.stated_minor, currency)}
-              {run.charges_minor !== '0' && `, and charges ${moneyText(run.charges_minor, currency)}`}
-              {run.unproven && <span className="block">{run.unproven}</span>}
-            </>
-          }
-        />
-      )}
-    </List>
+      {(runs) => {
+        const quiet = runs.filter(isQuiet)
+        return (
+          <>
+            <Rows items={[...runs.filter((run) => !isQuiet(run)), ...(whole ? quiet : [])]}>{row}</Rows>
+            {quiet.length > 0 && (
+              <div className="row row-end card-footer">
+                <FoldButton
+                  open={whole}
+                  onChange={setWhole}
+                  words={[`${quiet.length} without differences`, 'Only those with differences']}
+                />
+              </div>
+            )}
+          </>
+        )
+      }}
+    </Listing>
+  )
+}
+
+const PaymentRow = ({ payment }: { payment: Schemas['AdminPayment'] }) => (
+  <Item
+    title={`${moneyText(payment.amount_minor, payment.currency)} to ${payment.beneficiary.display_name}`}
+    note={
+      <>
+        {typeLabel(payment.payment_rail)} {payment.beneficiary.destination_mask}, <ExactTime at={payment.created_at} />
+        {payment.late_success &&
+          `. Paid later: ${moneyText(payment.late_success.amount_minor, payment.currency)}, ${payment.late_success.receipt}`}
+        <span className="block">
+          <CopyButton value={payment.id}>Copy payment ID</CopyButton>
+        </span>
+      </>
+    }
+  >
+    <StatusBadge status={payment.status} />
+  </Item>
+)
+
+/** Of any workspace. */
+const FindByReceipt = () => {
+  const [text, setText] = useState('')
+  const receipt = useDebounced(text.trim())
+  const { data, error } = useQuery(paymentByReceiptQuery(receipt))
+  return (
+    <Card title="Find a payment">
+      <TextField label="Receipt" type="search" value={text} onChange={setText} placeholder="As the provider’s statement has it" />
+      <Failure error={error} />
+      {receipt !== '' && data?.data.length === 0 && <p className="quiet">No payment has this receipt.</p>}
+      {receipt !== '' && data?.data.map((payment) => <PaymentRow key={payment.id} payment={payment} />)}
+    </Card>
+  )
+}
+
+/** They had failed, and their money was given back, before the provider paid them. The books take them on the server. */
+const LateSuccesses = () => {
+  const late = rowsOf(useInfiniteQuery(lateSuccessesQuery))
+  if (late.length === 0) return null
+  return (
+    <Card
+      title="Paid after they had failed"
+      note="Book each with npm run admin -- payments resolve: charged to the account, or written off."
+      flush
+    >
+      <Rows items={late}>{(payment) => <PaymentRow payment={payment} />}</Rows>
+    </Card>
   )
 }

@@ -1,7 +1,8 @@
-import { useState } from 'react'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { usePeople } from '../../api/names.ts'
-import { auditQuery, membersQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { auditQuery, batchQuery, membersQuery, rowsOf, type Schemas } from '../../api/queries.ts'
 import { useEvery } from '../../api/use-every.ts'
 import { activityGroups, activityHref, activityOfList, activityWords, listKey } from '../../lib/activity-words.ts'
 import { useFilters } from '../../lib/drafts.ts'
@@ -34,6 +35,7 @@ const Activity = () => {
   const people = usePeople()
   const asked = { action: get('action') ?? undefined, actor: get('person') ?? undefined, ...filters.days }
   const query = auditQuery(asked)
+  useWholeLists(query)
   return (
     <>
       <FilterBar filters={filters}>
@@ -58,6 +60,18 @@ const Activity = () => {
       </Listing>
     </>
   )
+}
+
+const mostPages = 20
+
+/** A page that holds nothing but payments of lists fills a row or two: the next one is read as well. */
+const useWholeLists = (query: ReturnType<typeof auditQuery>) => {
+  const { data, hasNextPage, isFetching, isError, fetchNextPage } = useInfiniteQuery(query)
+  const pages = data?.pages ?? []
+  const isOfLists = pages.at(-1)?.data.every((entry) => listKey(entry) !== null) ?? false
+  useEffect(() => {
+    if (isOfLists && hasNextPage && !isFetching && !isError && pages.length < mostPages) void fetchNextPage()
+  }, [isOfLists, hasNextPage, isFetching, isError, pages.length, fetchNextPage])
 }
 
 type RowProps = { entry: Entry; people: (id: string) => string }
@@ -88,11 +102,14 @@ const ListRow = ({ entries, people }: { entries: readonly [Entry, ...Entry[]]; p
   const [entry] = entries
   const [open, setOpen] = useState(false)
   const batch = entry.payment?.batch
+  const list = useQuery({ ...batchQuery(batch?.id ?? ''), enabled: batch !== undefined && batch !== null })
   return (
     <>
       <Item
         icon={iconOf(entry)}
-        title={batch && <Link href={`/payments/batches/${batch.id}`}>{activityOfList(entries, { people, currency })}</Link>}
+        title={
+          batch && <Link href={`/payments/batches/${batch.id}`}>{activityOfList(entries, { people, currency }, list.data)}</Link>
+        }
         note={
           <>
             <ExactTime at={entry.created_at} /> <FoldButton open={open} onChange={setOpen} words={['Each of them', 'Fold']} />

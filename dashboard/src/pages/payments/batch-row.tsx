@@ -1,0 +1,80 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { Link } from 'wouter'
+import { batchQuery, type PaymentFilters, paymentsQuery, rowsOf, type Schemas } from '../../api/queries.ts'
+import { timeOfDay } from '../../lib/time.ts'
+import { batchTitle, countWords, majorText } from '../../lib/words.ts'
+import { Button, Icon } from '../../ui/button.tsx'
+import { Failure, StatusBadge } from '../../ui/page.tsx'
+import { RequesterMark } from './requester.tsx'
+
+type Props = {
+  /** The payment that stands for its batch in the list. */
+  first: Schemas['Payment']
+  batchId: string
+  /** What the list is narrowed to: the batch opens with the items that match. */
+  filters: PaymentFilters
+  narrow: boolean
+  children: (payments: readonly Schemas['Payment'][]) => ReactNode
+}
+
+/** A batch in a list of payments: one row with its count and total, which opens in place. */
+export const BatchRow = ({ first, batchId, filters, narrow, children }: Props) => {
+  const { data: batch } = useQuery(batchQuery(batchId))
+  const [open, setOpen] = useState(false)
+  const width = narrow ? 3 : 5
+  const isWhole = filters.batch_items === 'first'
+  return (
+    <>
+      <tr className="pay-row">
+        <td className="pay-payee">
+          <time className="pay-time" dateTime={first.created_at}>
+            {timeOfDay(first.created_at)}
+          </time>
+          <button type="button" className="pay-link" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {batch ? batchTitle(batch) : 'List of payments'} <Icon name="chevron" size={14} />
+          </button>
+        </td>
+        {!narrow && (
+          <td className="pay-purpose">
+            {batch && (isWhole ? countWords(batch.items_count, 'payment') : `Those of ${batch.items_count} payments that match`)}
+          </td>
+        )}
+        {!narrow && (
+          <td className="pay-by">
+            <span className="row row-tight pay-chip">
+              <RequesterMark by={first.initiated_by} />
+            </span>
+          </td>
+        )}
+        <td className="figure pay-amount">{batch && isWhole && majorText(batch.total_minor)}</td>
+        <td className="pay-status">{batch && batch.status !== 'completed' && <StatusBadge status={batch.status} />}</td>
+      </tr>
+      {open && <Items {...{ batchId, filters, width, children }} />}
+    </>
+  )
+}
+
+type ItemsProps = Pick<Props, 'batchId' | 'filters' | 'children'> & { width: number }
+
+const Items = ({ batchId, filters: { batch_items: _, ...filters }, width, children }: ItemsProps) => {
+  const query = useInfiniteQuery(paymentsQuery({ ...filters, batch_id: batchId }))
+  return (
+    <>
+      {children(rowsOf(query))}
+      <tr className="pay-more">
+        <td colSpan={width}>
+          <Failure error={query.error} onRetry={() => void query.refetch()} />
+          <span className="row">
+            {(query.hasNextPage || query.isPending) && (
+              <Button size="small" busy={query.isFetching} onClick={() => void query.fetchNextPage()}>
+                Show more
+              </Button>
+            )}
+            <Link href={`/payments/batches/${batchId}`}>Open the list</Link>
+          </span>
+        </td>
+      </tr>
+    </>
+  )
+}
