@@ -14,7 +14,6 @@ export const words: Readonly<Record<string, string>> = {
   account_reference_required: 'Whether each payment names a reference.',
   action: 'What was done, as `feature.verb`.',
   address: 'The address of the wallet.',
-  affected: 'The first payments that it would have held or refused.',
   after: 'How it was afterwards; null where there is nothing to show.',
   alg: 'The algorithm, as its standard names it.',
   'SuspenseItem.amount_minor': 'What arrived or left, in minor units.',
