@@ -1,18 +1,16 @@
 import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
-import type { Payments } from '../client.ts'
 import { discover, loginByDevice, registerDeviceClient, revokeToken } from '../oauth.ts'
 import { batch } from './batch.ts'
-import { type ListenOptions, listen } from './listen.ts'
+import { forward } from './forward.ts'
 import { approvals, balance, paymentsList, policies, refusals } from './lists.ts'
 import { readLog } from './logs.ts'
 import { deposit, topUp } from './money-commands.ts'
 import { pay, simulate } from './pay.ts'
 import { payees } from './payees.ts'
-import { clientOf, defaultUrl, UsageError } from './session.ts'
-import { forgetLogin, loginFile, readListenState, readLogin, writeListenState, writeLogin } from './store.ts'
+import { clientOf, defaultUrl } from './session.ts'
+import { forgetLogin, loginFile, readLogin, writeLogin } from './store.ts'
 import { flag, json, type Terminal, text } from './terminal.ts'
-import { newSecret } from './webhook.ts'
 
 type Verifier = {
   run: (
@@ -89,43 +87,6 @@ const logs = async (terminal: Terminal): Promise<void> => {
     terminal.out(line)
 }
 
-const listenWithState = async (
-  client: Payments,
-  file: string,
-  options: ListenOptions & { secretGiven: boolean },
-): Promise<void> => {
-  const { secretGiven, ...rest } = options
-  const before = await readListenState(file)
-  const secret = secretGiven || !before ? rest.secret : before.secret
-  // Without a place to begin, a restart before the first event would lose what happened in between.
-  const newest = async () => (await client.notifications.list({ limit: 1 }).page()).data[0]?.id ?? null
-  const lastEventId = before?.lastEventId === undefined ? await newest() : before.lastEventId
-  const keep = (id: string) => writeListenState(file, { secret, lastEventId: id })
-  await writeListenState(file, { secret, lastEventId })
-  rest.say(`Events are signed with the secret in ${file}`)
-  await listen(client, { ...rest, secret, resume: { lastEventId, keep } })
-}
-
-const forward = async (terminal: Terminal): Promise<void> => {
-  const { values } = parseArgs({
-    args: [...terminal.args],
-    options: { url: text, forward: text, secret: text, state: text, events: text },
-  })
-  const forwardTo = values.forward
-  if (forwardTo === undefined || !URL.canParse(forwardTo))
-    throw new UsageError('Say where to: --forward http://localhost:4000/hook')
-  const client = await clientOf(terminal, values.url)
-  const { signal, say } = terminal
-  const secret = values.secret ?? newSecret()
-  const types = values.events?.split(',').map((type) => type.trim()) ?? []
-  if (values.state !== undefined) {
-    const secretGiven = values.secret !== undefined
-    return listenWithState(client, values.state, { forwardTo, secret, types, signal, say, secretGiven })
-  }
-  say(`Events are signed with ${secret}`)
-  await listen(client, { forwardTo, secret, types, signal, say })
-}
-
 /** The verifier is a file of its own beside the built command line; the sources do not have it. */
 const verifyReceipt = async (terminal: Terminal): Promise<void> => {
   const place = new URL('../verify-receipt.mjs', import.meta.url).href
@@ -197,8 +158,10 @@ export const commands: Readonly<Record<string, Command>> = {
     run: logs,
   },
   listen: {
-    arguments: "--forward URL [--state FILE] [--events 'payment.*,topup.succeeded'] [--secret whsec_…]",
-    summary: 'Posts every event to an address, signed as Standard Webhooks.',
+    arguments:
+      "--forward URL [--state FILE] [--events 'payment.*,topup.succeeded'] [--secret whsec_…] [--tries 10] [--undelivered FILE] [--replay] [--health [HOST:]PORT]",
+    summary: `Posts every event to an address, signed as Standard Webhooks, in order for each resource. An event that is refused --tries times goes to the file of undelivered ones (FILE.undelivered of --state), which --replay sends again; a program that is not there is waited for. --health serves /healthz and /metrics.
+  Ends with 0 when it is stopped or everything was replayed, 1 when the credential has ended, 4 when a replay left something.`,
     run: forward,
   },
   'verify-receipt': {

@@ -3,62 +3,203 @@ import type { PaymentsEvent, StreamReset } from '../events.ts'
 import { backoffMs, pause } from '../transport.ts'
 import { signedHeaders } from './webhook.ts'
 
+/** An event that the program did not accept: kept in a file, to be sent again by a person. */
+export type Undelivered = { event: PaymentsEvent; status: string; tries: number; at: string }
+
+/** What a health check and metrics read. */
+export type ListenStatus = {
+  connected: boolean
+  delivered: number
+  undelivered: number
+  failedTries: number
+  /** When the events that are not finished began, by their ids. */
+  open: Map<string, number>
+  lastFailure: string | null
+}
+export const newStatus = (): ListenStatus => ({
+  ...{ connected: false, delivered: 0, undelivered: 0, failedTries: 0 },
+  ...{ open: new Map(), lastFailure: null },
+})
+
 export type ListenOptions = {
   forwardTo: string
   secret: string
   types: readonly string[]
   signal: AbortSignal
   say: (line: string) => void
-  /** Where an earlier run ended, and how this one keeps where it is. Without them an event that nobody accepts is given up. */
+  status: ListenStatus
+  /** After how many refusals an event is given up. */
+  tries: number
+  /** Where an earlier run ended, and how this one keeps where it is. With it, a program that is not there is waited for. */
   resume?: { lastEventId: string | null; keep: (lastEventId: string) => Promise<void> }
+  setAside?: (undelivered: Undelivered) => Promise<void>
 }
 
-const attempts = 5
+/** A slow program is not asked about everything at once. */
+const mostAtOnce = 8
+/** What waits behind events of the same resource. Beyond it nothing more is read. */
+const mostOpen = 1_000
+const answerTimeoutMs = 15_000
+
+type Sent = PaymentsEvent | StreamReset
+type Sending = Pick<ListenOptions, 'forwardTo' | 'secret' | 'signal'>
+
+/** `isAway`: nobody is there who could refuse the event, so it is nobody's refusal. */
+export type Outcome = { status: string; accepted: boolean; isAway: boolean }
 
 /** What frameworks with webhooks expect: `{type, timestamp, data}`, the event's own id in the header. */
-const bodyOf = (event: PaymentsEvent | StreamReset): string =>
-  JSON.stringify({ type: event.type, timestamp: event.created_at, data: event.data })
+const bodyOf = (event: Sent): string => JSON.stringify({ type: event.type, timestamp: event.created_at, data: event.data })
 
-type Outcome = { status: string; accepted: boolean }
+const away: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
-const post = (event: PaymentsEvent | StreamReset, { forwardTo, secret, signal }: ListenOptions): Promise<Outcome> => {
+const outcomeOf = ({ status, headers }: Response): Outcome => {
+  const moved = status >= 300 && status < 400
+  const to = moved ? ` (moved to ${headers.get('location')}: forward there instead)` : ''
+  return { status: `${status}${to}`, accepted: status >= 200 && status < 300, isAway: moved || away.has(status) }
+}
+
+export const post = async (event: Sent, { forwardTo, secret, signal }: Sending): Promise<Outcome> => {
   const body = bodyOf(event)
   const id = event.id ?? `reset_${event.created_at}`
-  return fetch(forwardTo, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { 'content-type': 'application/json', ...signedHeaders(secret, id, new Date(), body) },
-    body,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(15_000)]),
-  }).then(
-    ({ status }) => ({ status: String(status), accepted: status >= 200 && status < 300 }),
-    (error: unknown) => ({ status: error instanceof Error ? error.message : String(error), accepted: false }),
-  )
-}
-
-/** Until it is accepted. Only a listener without a state gives up: with one, a later event must not overtake this one. */
-const deliver = async (event: PaymentsEvent | StreamReset, options: ListenOptions): Promise<Outcome> => {
-  for (let attempt = 0; ; attempt += 1) {
-    const outcome = await post(event, options)
-    if (outcome.accepted || options.signal.aborted) return outcome
-    if (!options.resume && attempt + 1 >= attempts) return outcome
-    if (options.resume && attempt % attempts === attempts - 1) options.say(`${event.type} is not accepted: ${outcome.status}`)
-    await pause(backoffMs(attempt), options.signal).catch(() => undefined)
+  try {
+    const response = await fetch(forwardTo, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'content-type': 'application/json', ...signedHeaders(secret, id, new Date(), body) },
+      body,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]),
+    })
+    // An answer that is not read keeps its connection.
+    await response.body?.cancel()
+    return outcomeOf(response)
+  } catch (error) {
+    const { name, message, cause } = error instanceof Error ? error : new Error(String(error))
+    const why = cause instanceof Error ? `${message}: ${cause.message || ('code' in cause ? cause.code : cause.name)}` : message
+    return { status: why, accepted: false, isAway: name !== 'TimeoutError' }
   }
 }
 
-/** Posts the stream's events to an address, in order, one after the other. */
+/** So many pieces of work at once; the others wait in their order. */
+const createSlots = (most: number) => {
+  const waiting: (() => void)[] = []
+  let taken = 0
+  return async <T>(work: () => Promise<T>): Promise<T> => {
+    if (taken >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+    else taken += 1
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else taken -= 1
+    }
+  }
+}
+
+/** Keeps the id up to which every event is finished: after a restart nothing is left out, and what was under way comes again. */
+const createProgress = (keep: (id: string) => Promise<void>) => {
+  const begun: { id: string; done: boolean }[] = []
+  let writing = Promise.resolve()
+  return {
+    begin: (id: string) => {
+      const entry = { id, done: false }
+      begun.push(entry)
+      return async () => {
+        entry.done = true
+        let last: string | undefined
+        while (begun[0]?.done) last = begun.shift()?.id
+        const upTo = last
+        if (upTo !== undefined) writing = writing.then(() => keep(upTo))
+        await writing
+      }
+    },
+  }
+}
+
+const nameOf = (event: Sent): string => `${event.type.padEnd(22)} ${event.id ?? ''}`
+const resourceOf = ({ type, data }: PaymentsEvent): string => {
+  const { id } = (data ?? {}) as { id?: unknown }
+  return typeof id === 'string' ? id : type
+}
+
+/** Tried until it is accepted, given up or stopped. The slot is free between two tries. */
+const deliver = async (event: Sent, options: ListenOptions, inSlot: ReturnType<typeof createSlots>) => {
+  const { status, tries, signal, resume, say } = options
+  let refused = 0
+  for (let attempt = 0; ; attempt += 1) {
+    const outcome = await inSlot(() => post(event, options))
+    if (outcome.accepted || signal.aborted) return { ...outcome, tries: refused }
+    status.failedTries += 1
+    status.lastFailure = outcome.status
+    const counts = !outcome.isAway || !resume
+    refused += counts ? 1 : 0
+    if (refused >= tries) return { ...outcome, tries: refused }
+    // One line for the first try and then for every fifth: a program may be away for hours.
+    if (counts || attempt % 5 === 0)
+      say(`${nameOf(event)} is not accepted: ${outcome.status}${counts ? ` (${refused} of ${tries} tries)` : ''}`)
+    await pause(backoffMs(attempt), signal).catch(() => undefined)
+  }
+}
+
+/** Posts the stream's events to an address, in order for each resource: one that is refused holds up only those of its own. */
 export const listen = async (client: Payments, options: ListenOptions): Promise<void> => {
-  const lastEventId = options.resume?.lastEventId
+  const { status, say, signal, resume } = options
+  const failed = new AbortController()
+  const stopping = { ...options, signal: AbortSignal.any([signal, failed.signal]) }
+  const inSlot = createSlots(mostAtOnce)
+  const progress = createProgress(async (id) => resume?.keep(id))
+  const lastOf = new Map<string, Promise<void>>()
+
+  const handle = async (event: Sent, done: () => Promise<void>): Promise<void> => {
+    if (stopping.signal.aborted) return
+    const outcome = await deliver(event, stopping, inSlot)
+    if (!outcome.accepted && stopping.signal.aborted) return
+    if (!outcome.accepted && event.id !== null) {
+      await options.setAside?.({ event, status: outcome.status, tries: outcome.tries, at: new Date().toISOString() })
+      status.undelivered += 1
+    }
+    if (outcome.accepted) status.delivered += 1
+    await done()
+    say(`${nameOf(event)} → ${outcome.status}${outcome.accepted ? '' : `: not delivered after ${outcome.tries} tries`}`)
+  }
+
+  const begin = (event: PaymentsEvent): void => {
+    const resource = resourceOf(event)
+    const done = progress.begin(event.id)
+    status.open.set(event.id, Date.now())
+    const task = (lastOf.get(resource) ?? Promise.resolve())
+      .then(() => handle(event, done))
+      .catch((error: unknown) => failed.abort(error))
+      .finally(() => {
+        status.open.delete(event.id)
+        if (lastOf.get(resource) === task) lastOf.delete(resource)
+      })
+    lastOf.set(resource, task)
+  }
+  const finished = () => Promise.all(lastOf.values())
+
   const events = client.events({
-    signal: options.signal,
+    signal: stopping.signal,
     types: options.types,
-    ...(lastEventId !== undefined && { lastEventId }),
-    onOpen: () => options.say('listening'),
+    ...(resume && { lastEventId: resume.lastEventId }),
+    onOpen: () => {
+      status.connected = true
+      say('listening')
+    },
+    onReconnect: () => {
+      status.connected = false
+    },
   })
   for await (const event of events) {
-    const outcome = await deliver(event, options)
-    if (outcome.accepted && event.id !== null) await options.resume?.keep(event.id)
-    options.say(`${event.type.padEnd(22)} ${event.id ?? ''} → ${outcome.status}`)
+    if (event.id === null) {
+      // Everything before it is delivered first, and nothing after it.
+      await finished()
+      await handle(event, async () => {})
+      continue
+    }
+    begin(event)
+    while (status.open.size >= mostOpen) await Promise.race(lastOf.values())
   }
+  await finished()
+  if (failed.signal.aborted) throw failed.signal.reason
 }

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Tokens } from '../oauth.ts'
@@ -9,13 +9,20 @@ export type Login = { baseUrl: string; clientId: string; tokens: Tokens }
 export const loginFile = (env: NodeJS.ProcessEnv): string =>
   env.PAYMENTS_LOGIN_FILE ?? join(env.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'payments-service', 'login.json')
 
-const readJson = async <T>(file: string): Promise<T | undefined> => {
+const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'
+
+const readText = async (file: string): Promise<string | undefined> => {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as T
+    return await readFile(file, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (isMissing(error)) return undefined
     throw error
   }
+}
+
+const readJson = async <T>(file: string): Promise<T | undefined> => {
+  const text = await readText(file)
+  return text === undefined ? undefined : (JSON.parse(text) as T)
 }
 
 /** Readable only by its owner, and never half-written: what is in it cannot be had again. */
@@ -36,3 +43,21 @@ export type ListenState = { secret: string; lastEventId?: string | null }
 
 export const readListenState = (file: string): Promise<ListenState | undefined> => readJson<ListenState>(file)
 export const writeListenState = (file: string, state: ListenState): Promise<void> => writeJson(file, state)
+
+export const readLines = async (file: string): Promise<string[]> => ((await readText(file)) ?? '').split('\n').filter(Boolean)
+
+export const appendLine = async (file: string, line: string): Promise<void> => {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await appendFile(file, `${line}\n`, { mode: 0o600 })
+}
+
+/** Takes the lines out of the file, to which another process may append meanwhile. What an interrupted run had taken comes first. */
+export const takeFile = async (file: string): Promise<{ lines: string[]; done: () => Promise<void> }> => {
+  const taken = `${file}.taken`
+  const before = await readLines(taken)
+  if (before.length === 0)
+    await rename(file, taken).catch((error: unknown) => {
+      if (!isMissing(error)) throw error
+    })
+  return { lines: before.length > 0 ? before : await readLines(taken), done: () => rm(taken, { force: true }) }
+}

@@ -1,0 +1,126 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { parseArgs } from 'node:util'
+import type { Payments } from '../client.ts'
+import { type ListenOptions, type ListenStatus, listen, newStatus, post, type Undelivered } from './listen.ts'
+import { clientOf, UsageError } from './session.ts'
+import { appendLine, readLines, readListenState, takeFile, writeListenState } from './store.ts'
+import { flag, type Terminal, text } from './terminal.ts'
+import { newSecret } from './webhook.ts'
+
+/** An event that waits longer than this makes the health check fail. */
+const longestWaitMs = 60_000
+
+const oldestMs = ({ open }: ListenStatus): number => {
+  const [began] = open.values()
+  return began === undefined ? 0 : Date.now() - began
+}
+
+const metricsOf = (status: ListenStatus): string =>
+  [
+    ['connected', 'gauge', 'Whether the stream is open.', status.connected ? 1 : 0],
+    ['open_events', 'gauge', 'Events that were read and are not delivered yet.', status.open.size],
+    ['oldest_open_seconds', 'gauge', 'How long the oldest of them has waited.', oldestMs(status) / 1_000],
+    ['delivered_total', 'counter', 'Events that the program accepted.', status.delivered],
+    ['undelivered_total', 'counter', 'Events that were given up.', status.undelivered],
+    ['failed_tries_total', 'counter', 'Tries that were not accepted.', status.failedTries],
+  ]
+    .map(([name, type, help, value]) => {
+      const metric = `payments_listen_${name}`
+      return `# HELP ${metric} ${help}\n# TYPE ${metric} ${type}\n${metric} ${value}\n`
+    })
+    .join('')
+
+const healthOf = (status: ListenStatus) => {
+  const isLate = oldestMs(status) > longestWaitMs
+  const { open, ...counts } = status
+  const body = { healthy: status.connected && !isLate, ...counts, open: open.size, oldest_open_seconds: oldestMs(status) / 1_000 }
+  return { code: body.healthy ? 200 : 503, body: JSON.stringify(body) }
+}
+
+/** `GET /healthz` and `GET /metrics`, for the monitoring of this process. */
+const serveHealth = async (at: string, status: ListenStatus): Promise<() => void> => {
+  const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d{1,5})$/.exec(at) ?? []
+  if (port === undefined) throw new UsageError('--health takes a port, or a host and a port: --health 127.0.0.1:9465')
+  const server = createServer((request, response) => {
+    if (request.url === '/metrics') return response.setHeader('content-type', 'text/plain; version=0.0.4').end(metricsOf(status))
+    const { code, body } = healthOf(status)
+    return response.writeHead(code, { 'content-type': 'application/json' }).end(body)
+  })
+  server.listen(Number(port), host)
+  await once(server, 'listening')
+  return () => server.close()
+}
+
+/** Sends what was given up, in its order; what is still not accepted goes back into the file. True when nothing is left. */
+const replay = async (
+  file: string,
+  options: Pick<ListenOptions, 'forwardTo' | 'secret' | 'signal' | 'say'>,
+): Promise<boolean> => {
+  const taken = await takeFile(file)
+  const failed = new Set<string>()
+  for (const line of taken.lines) {
+    const kept = JSON.parse(line) as Undelivered
+    const { event } = kept
+    const resource = String((event.data as { id?: unknown } | null)?.id ?? event.type)
+    // A later event of a resource must not overtake one that is refused.
+    const outcome = failed.has(resource) ? undefined : await post(event, options)
+    if (!outcome?.accepted) {
+      failed.add(resource)
+      await appendLine(file, JSON.stringify({ ...kept, status: outcome?.status ?? kept.status }))
+    }
+    options.say(`${event.type.padEnd(22)} ${event.id} → ${outcome?.status ?? 'waits for an earlier event of its resource'}`)
+  }
+  await taken.done()
+  return failed.size === 0
+}
+
+const listenWithState = async (client: Payments, file: string, options: ListenOptions & { secretGiven: boolean }) => {
+  const { secretGiven, ...rest } = options
+  const before = await readListenState(file)
+  const secret = secretGiven || !before ? rest.secret : before.secret
+  // Without a place to begin, a restart before the first event would lose what happened in between.
+  const newest = async () => (await client.notifications.list({ limit: 1 }).page()).data[0]?.id ?? null
+  const lastEventId = before?.lastEventId === undefined ? await newest() : before.lastEventId
+  const keep = (id: string) => writeListenState(file, { secret, lastEventId: id })
+  await writeListenState(file, { secret, lastEventId })
+  rest.say(`Events are signed with the secret in ${file}`)
+  await listen(client, { ...rest, secret, resume: { lastEventId, keep } })
+}
+
+export const forward = async (terminal: Terminal): Promise<void> => {
+  const { values } = parseArgs({
+    args: [...terminal.args],
+    options: {
+      ...{ url: text, forward: text, secret: text, state: text, events: text },
+      ...{ tries: text, undelivered: text, replay: flag, health: text },
+    },
+  })
+  const { forward: forwardTo, state } = values
+  if (forwardTo === undefined || !URL.canParse(forwardTo))
+    throw new UsageError('Say where to: --forward http://localhost:4000/hook')
+  const tries = Number(values.tries ?? (state === undefined ? 5 : 10))
+  if (!Number.isInteger(tries) || tries < 1) throw new UsageError('--tries takes a number of at least 1')
+  const file = values.undelivered ?? (state && `${state}.undelivered`)
+  const { signal, say } = terminal
+  const secret = values.secret ?? (values.replay && state ? (await readListenState(state))?.secret : undefined) ?? newSecret()
+  if (values.replay) {
+    if (file === undefined) throw new UsageError('Say which file: --undelivered FILE, or --state FILE')
+    if (!(await replay(file, { forwardTo, secret, signal, say }))) process.exitCode = 4
+    return
+  }
+  const client = await clientOf(terminal, values.url)
+  const types = values.events?.split(',').map((type) => type.trim()) ?? []
+  const status = newStatus()
+  status.undelivered = file === undefined ? 0 : (await readLines(file)).length
+  const setAside = file === undefined ? undefined : (one: Undelivered) => appendLine(file, JSON.stringify(one))
+  const options = { forwardTo, secret, types, signal, say, status, tries, ...(setAside && { setAside }) }
+  const close = values.health === undefined ? undefined : await serveHealth(values.health, status)
+  try {
+    if (state !== undefined) return await listenWithState(client, state, { ...options, secretGiven: values.secret !== undefined })
+    say(`Events are signed with ${secret}`)
+    await listen(client, options)
+  } finally {
+    close?.()
+  }
+}
