@@ -540,4 +540,85 @@ describe('payments listen', () => {
     receiver.close()
     expect(receiver.got.map(({ body }) => JSON.parse(body).data.id)).toEqual(ids)
   })
+
+  test('one event that the program refuses holds up nothing else, and is kept until it is replayed; a program that is away is waited for', async () => {
+    const owner = await signIn(service.api)
+    const { key } = await createKey(owner, { permissions: ['beneficiary.read'] })
+    const names: string[] = []
+    const answers = { refuses: true, moved: false, slow: Promise.resolve() }
+    const server = createServer(async (request, response) => {
+      let body = ''
+      for await (const chunk of request.setEncoding('utf8')) body += chunk
+      if (answers.moved) return response.writeHead(308, { location: 'http://127.0.0.1:9/hook' }).end()
+      const { display_name: name } = JSON.parse(body).data
+      if (name === 'Slow') await answers.slow
+      if (name.startsWith('Poison') && answers.refuses) return response.writeHead(422).end()
+      names.push(name)
+      return response.writeHead(204).end()
+    })
+    const open = (port = 0) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+    await open()
+    const { port } = server.address() as AddressInfo
+    const state = join(folder, 'one.json')
+    const args = ['listen', '--forward', `http://127.0.0.1:${port}/hook`, '--state', state, '--events', 'beneficiary.*']
+    const env = { PAYMENTS_API_KEY: key }
+    const run = payments([...args, '--tries', '2', '--health', '0'], env)
+    const health = await run.waitForOutput(/http:\/\/127\.0\.0\.1:\d+/)
+    const read = async (path: string) => {
+      const answer = await fetch(`${health[0]}${path}`)
+      return { status: answer.status, text: await answer.text() }
+    }
+    try {
+      await run.waitForOutput(/listening/)
+      const poison = await newBeneficiary(owner.api, { display_name: 'Poison' })
+      await newBeneficiary(owner.api, { display_name: 'Fine' })
+      await owner.api.patch(`/v1/beneficiaries/${poison}`, { display_name: 'Cured' })
+      await run.waitForOutput(/beneficiary\.created +evt_\w+ is not accepted: 422 \(1 of 2 tries\)/)
+      const [, event] = await run.waitForOutput(/beneficiary\.created +(evt_\w+) → 422: not delivered after 2 tries/)
+      await run.waitForOutput(/beneficiary\.updated +evt_\w+ → 204/)
+      expect(names).toEqual(['Fine', 'Cured'])
+      const kept = JSON.parse(await readFile(`${state}.undelivered`, 'utf8'))
+      expect(kept).toMatchObject({ event: { id: event }, status: '422', tries: 2 })
+      expect((await stat(`${state}.undelivered`)).mode & 0o777).toBe(0o600)
+      expect(await read('/healthz')).toMatchObject({ status: 200, text: expect.stringContaining('"undelivered":1') })
+      expect((await read('/metrics')).text).toMatch(/^payments_listen_delivered_total 2$/m)
+
+      answers.moved = true
+      await newBeneficiary(owner.api, { display_name: 'While moved' })
+      await run.waitForOutput(/is not accepted: 308 \(moved to http:\/\/127\.0\.0\.1:9\/hook: forward there instead\)/)
+      answers.moved = false
+      await run.waitForOutput(/(→ 204[\s\S]*){3}/)
+
+      const slow = Promise.withResolvers<void>()
+      answers.slow = slow.promise
+      await newBeneficiary(owner.api, { display_name: 'Slow' })
+      await newBeneficiary(owner.api, { display_name: 'Meanwhile' })
+      await run.waitForOutput(/(→ 204[\s\S]*){4}/)
+      expect(names.at(-1)).toBe('Meanwhile')
+      slow.resolve()
+      await run.waitForOutput(/(→ 204[\s\S]*){5}/)
+
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await newBeneficiary(owner.api, { display_name: 'While away' })
+      await run.waitForOutput(/is not accepted: fetch failed/)
+      await open(port)
+      await run.waitForOutput(/(→ 204[\s\S]*){6}/)
+      expect(names).toEqual(['Fine', 'Cured', 'While moved', 'Meanwhile', 'Slow', 'While away'])
+      run.kill()
+      expect(await run.ended).toBe(0)
+
+      const again = payments([...args, '--replay'], env)
+      expect(await again.ended).toBe(4)
+      answers.refuses = false
+      expect(await payments([...args, '--replay'], env).ended).toBe(0)
+      expect(names.at(-1)).toBe('Poison')
+      expect(await payments([...args, '--replay'], env).ended).toBe(0)
+      await owner.api.delete(`/v1/accounts/me/api-keys/${(await owner.api.get('/v1/accounts/me/api-keys')).body.data[0].id}`)
+      expect(await payments(args, env).ended).toBe(1)
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
 })

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
 import type { Payments } from '../client.ts'
 import { type ListenOptions, type ListenStatus, listen, newStatus, post, type Undelivered } from './listen.ts'
@@ -39,7 +40,7 @@ const healthOf = (status: ListenStatus) => {
 }
 
 /** `GET /healthz` and `GET /metrics`, for the monitoring of this process. */
-const serveHealth = async (at: string, status: ListenStatus): Promise<() => void> => {
+const serveHealth = async (at: string, status: ListenStatus, say: (line: string) => void): Promise<() => void> => {
   const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d{1,5})$/.exec(at) ?? []
   if (port === undefined) throw new UsageError('--health takes a port, or a host and a port: --health 127.0.0.1:9465')
   const server = createServer((request, response) => {
@@ -49,7 +50,12 @@ const serveHealth = async (at: string, status: ListenStatus): Promise<() => void
   })
   server.listen(Number(port), host)
   await once(server, 'listening')
-  return () => server.close()
+  const { port: bound } = server.address() as AddressInfo
+  say(`Health and metrics: http://${host}:${bound}/healthz and /metrics`)
+  return () => {
+    server.closeAllConnections()
+    server.close()
+  }
 }
 
 /** Sends what was given up, in its order; what is still not accepted goes back into the file. True when nothing is left. */
@@ -72,7 +78,7 @@ const replay = async (
     options.say(`${event.type.padEnd(22)} ${event.id} → ${outcome?.status ?? 'waits for an earlier event of its resource'}`)
   }
   await taken.done()
-  return failed.size === 0
+  return (await readLines(file)).length === 0
 }
 
 const listenWithState = async (client: Payments, file: string, options: ListenOptions & { secretGiven: boolean }) => {
@@ -115,7 +121,7 @@ export const forward = async (terminal: Terminal): Promise<void> => {
   status.undelivered = file === undefined ? 0 : (await readLines(file)).length
   const setAside = file === undefined ? undefined : (one: Undelivered) => appendLine(file, JSON.stringify(one))
   const options = { forwardTo, secret, types, signal, say, status, tries, ...(setAside && { setAside }) }
-  const close = values.health === undefined ? undefined : await serveHealth(values.health, status)
+  const close = values.health === undefined ? undefined : await serveHealth(values.health, status, say)
   try {
     if (state !== undefined) return await listenWithState(client, state, { ...options, secretGiven: values.secret !== undefined })
     say(`Events are signed with ${secret}`)
